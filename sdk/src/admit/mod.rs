@@ -1,0 +1,1 @@
+//! Admission: what lets a draft into the library.

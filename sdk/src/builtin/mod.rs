@@ -1,0 +1,1 @@
+//! Parts that need the contracts alone.

@@ -1,0 +1,76 @@
+//! How one model wants to be spoken to.
+
+use std::fmt;
+
+use super::Generation;
+use crate::{
+    domain::{Action, Injection, Observation, Prompt, Skill, Step, Task},
+    error::Result,
+};
+
+/// Where an agent stands within a turn.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnView<'a> {
+    /// The task.
+    pub task: &'a Task,
+    /// The skills in force.
+    pub injection: &'a Injection,
+    /// What the agent sees now.
+    pub observation: &'a Observation,
+    /// What it did before.
+    pub steps: &'a [Step],
+    /// What its model wrote so far in this turn, in order.
+    pub replies: &'a [Generation],
+}
+
+/// What comes next in a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TurnMove {
+    /// Let the model write.
+    Generate {
+        /// What to continue.
+        prompt: Prompt,
+        /// Texts that end the writing.
+        stop: Vec<String>,
+        /// Greatest number of tokens.
+        max_tokens: usize,
+    },
+    /// Act.
+    Act {
+        /// What to do.
+        action: Action,
+        /// The turn's own words, as later prompts will show them.
+        transcript: String,
+        /// Whether the agent follows the injected skills.
+        uses_skills: bool,
+    },
+    /// What the model wrote cannot be read as an action.
+    Unreadable {
+        /// What was wrong, for people.
+        reason: String,
+        /// The turn's own words.
+        transcript: String,
+    },
+}
+
+/// How one model wants to be spoken to: how a turn is written and read, how a skill is written into a prompt, and
+/// in front of what it is scored. Pure: no input or output, no clock, no randomness.
+///
+/// # Behaviour
+/// - *ends*: for any replies, `turn` reaches `Act` or `Unreadable` within 8 moves.
+/// - *pure*: the same view gives the same move.
+/// - *skill text*: `skill_text` is not empty, and is the text that injection and scoring use.
+/// - *empty query*: `score_prompt("")` is the same template with an empty query, PMI's unconditional prefix.
+pub trait Dialect: fmt::Debug + Send + Sync {
+    /// What comes next in a turn.
+    ///
+    /// # Errors
+    /// `Invalid` for an observation that the dialect cannot write.
+    fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove>;
+
+    /// A skill's text, whole, in the form that this model reads.
+    fn skill_text(&self, skill: &Skill) -> String;
+
+    /// What stands before a skill's text when it is scored (ARISE C.4).
+    fn score_prompt(&self, query: &str) -> Prompt;
+}

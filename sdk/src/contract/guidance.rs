@@ -1,0 +1,82 @@
+//! What an executor asks at each turn.
+
+use std::{fmt, sync::Mutex};
+
+use async_trait::async_trait;
+
+use crate::{
+    domain::{Injection, Observation, SkillRef, Step},
+    error::Result,
+};
+
+/// Where an attempt stands when a turn begins.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnContext<'a> {
+    /// Which turn, from 0.
+    pub turn: u32,
+    /// What the agent sees.
+    pub observation: &'a Observation,
+    /// What happened so far.
+    pub steps: &'a [Step],
+}
+
+/// The skills for each turn, and word of which were used.
+///
+/// # Behaviour
+/// - *any turn*: `for_turn` may be asked for any turn, repeatedly.
+/// - *used*: `used` of a skill that was not injected is passed over.
+#[async_trait]
+pub trait Guidance: fmt::Debug + Send + Sync {
+    /// The injection for a turn.
+    ///
+    /// # Errors
+    /// As the stations behind it; an executor goes on without injection.
+    async fn for_turn(&self, context: &TurnContext<'_>) -> Result<Injection>;
+
+    /// The agent used a skill.
+    fn used(&self, skill: &SkillRef);
+}
+
+/// The same injection at every turn: what recipes use that select once a task.
+#[derive(Debug)]
+pub struct FixedGuidance {
+    injection: Injection,
+    used: Mutex<Vec<SkillRef>>,
+}
+
+impl FixedGuidance {
+    /// Guidance that always answers `injection`.
+    pub fn new(injection: Injection) -> Self {
+        Self {
+            injection,
+            used: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The skills whose use was reported, each once, in order of first report.
+    pub fn reported(&self) -> Vec<SkillRef> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<SkillRef>> {
+        // The list stays whole whatever thread panicked while it held the lock.
+        self.used
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Guidance for FixedGuidance {
+    async fn for_turn(&self, _context: &TurnContext<'_>) -> Result<Injection> {
+        Ok(self.injection.clone())
+    }
+
+    fn used(&self, skill: &SkillRef) {
+        let injected = self.injection.skills.iter().any(|s| s.skill == *skill);
+        let mut used = self.lock();
+        if injected && !used.contains(skill) {
+            used.push(skill.clone());
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! A model that writes.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    domain::{Prompt, Sampling, TokenId},
+    error::Result,
+    id::ModelId,
+};
+
+/// What a model can do.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelCapabilities {
+    /// Which model.
+    pub model: ModelId,
+    /// Greatest number of tokens of prompt and output together.
+    pub context: usize,
+    /// Whether the log-probability of a given text can be had.
+    pub score: bool,
+    /// Whether generations carry token ids and log-probabilities.
+    pub token_records: bool,
+}
+
+impl ModelCapabilities {
+    /// A model that can only write.
+    pub fn new(model: ModelId, context: usize) -> Self {
+        Self {
+            model,
+            context,
+            score: false,
+            token_records: false,
+        }
+    }
+}
+
+/// Where tokens go as they are written.
+pub trait TokenSink: Send + Sync {
+    /// The next piece of text. Must not block.
+    fn token(&self, text: &str);
+}
+
+/// A request to write.
+#[derive(Clone)]
+pub struct GenerateRequest {
+    /// What to continue.
+    pub prompt: Prompt,
+    /// How tokens are drawn.
+    pub sampling: Sampling,
+    /// Greatest number of tokens to write.
+    pub max_tokens: usize,
+    /// Texts that end the writing; not part of the answer.
+    pub stop: Vec<String>,
+    /// How long it may take.
+    pub time_limit: Duration,
+    /// Where tokens go as they are written, if anywhere.
+    pub sink: Option<Arc<dyn TokenSink>>,
+}
+
+impl GenerateRequest {
+    /// A greedy request of at most `max_tokens` within a minute.
+    pub fn greedy(prompt: Prompt, max_tokens: usize) -> Self {
+        Self {
+            prompt,
+            sampling: Sampling::GREEDY,
+            max_tokens,
+            stop: Vec::new(),
+            time_limit: Duration::from_secs(60),
+            sink: None,
+        }
+    }
+}
+
+impl fmt::Debug for GenerateRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GenerateRequest")
+            .field("prompt", &self.prompt)
+            .field("sampling", &self.sampling)
+            .field("max_tokens", &self.max_tokens)
+            .field("stop", &self.stop)
+            .field("time_limit", &self.time_limit)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why the writing ended.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    /// The model ended it.
+    EndOfText,
+    /// One of the stop texts came.
+    Stop,
+    /// The token limit or the context was used up.
+    Length,
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Generation {
+    /// The text, without the stop text. Special tokens that the model wrote are spelled out.
+    pub text: String,
+    /// The prompt's tokens; empty where the model does not give them.
+    pub prompt_ids: Vec<TokenId>,
+    /// The tokens written, those of a stop text included; empty where the model does not give them.
+    pub ids: Vec<TokenId>,
+    /// The log-probability (nats, at temperature 1) of each of `ids`.
+    pub logprobs: Vec<f32>,
+    /// Number of tokens of the prompt.
+    pub prompt_tokens: u64,
+    /// Number of tokens written.
+    pub output_tokens: u64,
+    /// Why it ended.
+    pub finish: FinishReason,
+    /// Who wrote it.
+    pub model: ModelId,
+}
+
+/// A model that writes.
+///
+/// # Behaviour
+/// - *repeats*: the same request, seed included, gives the same text on the same machine and build.
+/// - *limit*: at most `max_tokens` tokens are written, and then `finish` is `Length`.
+/// - *stop*: the text holds none of the stop texts and ends before the first.
+/// - *records*: with `token_records`, `ids` and `logprobs` have the length `output_tokens`, every
+///   log-probability is finite and at most 0, and `prompt_ids` has the length `prompt_tokens`.
+/// - *deadline*: a request over its `time_limit` ends in `Timeout`, within a second of it.
+/// - *too long*: a prompt longer than the context is `Invalid`, with both lengths.
+/// - *cancel*: dropping the future stops the work; the model goes on serving others.
+#[async_trait]
+pub trait LanguageModel: fmt::Debug + Send + Sync {
+    /// What the model can do.
+    fn capabilities(&self) -> &ModelCapabilities;
+
+    /// Writes.
+    ///
+    /// # Errors
+    /// `Invalid`, `Timeout`, `Unavailable`, `RateLimited` or `Model`.
+    async fn generate(&self, request: &GenerateRequest) -> Result<Generation>;
+}

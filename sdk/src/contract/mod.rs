@@ -1,0 +1,36 @@
+//! One trait a file: what a host or an adapter implements. The rules of each trait are the bullets in its
+//! documentation; [`conformance`](crate::conformance) has a case for each bullet.
+
+mod backends;
+mod clock;
+mod dialect;
+mod embedder;
+mod environment;
+mod executor;
+mod guidance;
+mod journal;
+mod judge;
+mod language_model;
+mod retriever;
+mod scorer;
+mod skill_store;
+mod skill_writer;
+mod tokenizer;
+
+pub use backends::Backends;
+pub use clock::Clock;
+pub use dialect::{Dialect, TurnMove, TurnView};
+pub use embedder::{Embedder, Embedding, EmbeddingSpace};
+pub use environment::{Environment, EnvironmentCapabilities, Episode};
+pub use executor::{Attempt, Executor};
+pub use guidance::{FixedGuidance, Guidance, TurnContext};
+pub use journal::{Journal, JournalEntry};
+pub use judge::{Judge, JudgeRequest};
+pub use language_model::{
+    FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenSink,
+};
+pub use retriever::Retriever;
+pub use scorer::{ScoreRequest, Scorer, TokenScores};
+pub use skill_store::{SkillStore, SkillStoreExt, Snapshot};
+pub use skill_writer::{SkillWriter, Trace, WriteRequest};
+pub use tokenizer::{TokenCount, Tokenizer};

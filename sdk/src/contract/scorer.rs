@@ -1,0 +1,73 @@
+//! The log-probability of a given text.
+
+use std::{fmt, time::Duration};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    domain::{Prompt, TokenId},
+    error::Result,
+    id::ModelId,
+};
+
+/// Texts to be scored behind one prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScoreRequest {
+    /// What stands before every continuation; its `open` is the open-turn marker.
+    pub prompt: Prompt,
+    /// The texts, each of them data.
+    pub continuations: Vec<String>,
+    /// Each continuation is cut after this many tokens (ARISE C.4: 128).
+    pub max_continuation_tokens: usize,
+    /// How long it may take.
+    pub time_limit: Duration,
+}
+
+/// The log-probabilities of one continuation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TokenScores {
+    /// The continuation's tokens, after the cut.
+    pub ids: Vec<TokenId>,
+    /// For each of them log p(token given the prompt and the tokens before), in nats.
+    pub logprobs: Vec<f64>,
+    /// Whether it was cut.
+    pub truncated: bool,
+}
+
+impl TokenScores {
+    /// The sum over the tokens (ARISE Eq. 2).
+    pub fn sum(&self) -> f64 {
+        self.logprobs.iter().sum()
+    }
+
+    /// The sum divided by the number of tokens; 0 for no tokens.
+    pub fn mean(&self) -> f64 {
+        match self.logprobs.len() {
+            0 => 0.0,
+            n => self.sum() / n as f64,
+        }
+    }
+}
+
+/// A model that gives the log-probability of a given text.
+///
+/// # Behaviour
+/// - *one each*: the answer has one entry for each continuation, in order.
+/// - *finite*: every log-probability is finite and at most 0, and there are as many as ids.
+/// - *cut*: no entry has more than `max_continuation_tokens` ids; `truncated` says whether one was cut.
+/// - *shared prefix*: a continuation's scores are the same, within 1e-3 a token, alone or among others.
+/// - *data*: a continuation that spells a special token is scored as plain text.
+/// - *empty*: no continuations give an empty answer; an empty continuation gives an entry of no tokens.
+/// - *too long*: a prompt that leaves no room in the context is `Invalid`.
+#[async_trait]
+pub trait Scorer: fmt::Debug + Send + Sync {
+    /// Which model scores.
+    fn model(&self) -> &ModelId;
+
+    /// Scores.
+    ///
+    /// # Errors
+    /// `Unsupported` where the server cannot give log-probabilities of a given text; it is never guessed.
+    async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>>;
+}

@@ -1,0 +1,96 @@
+//! Where a library's committed changes are kept.
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use crate::{
+    domain::{Commit, Committed},
+    error::Result,
+    id::Revision,
+};
+
+/// Everything that was committed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// The last revision; 0 for an empty store.
+    pub revision: Revision,
+    /// In order of revisions, from 1, without gaps.
+    pub committed: Vec<Committed>,
+}
+
+/// Where a library's committed changes are kept. The library is a fold over them.
+///
+/// # Behaviour
+/// - *order*: revisions begin at 1 and have no gaps; `load` and `since` give them in order.
+/// - *base*: a commit whose base is not the last revision is a `Conflict`, and nothing is changed.
+/// - *once*: a commit whose key was committed before gives what was committed then, whatever its base.
+/// - *together*: a commit's changes are all there or none.
+/// - *since*: `since(r)` gives what came after `r`; after the last revision nothing; beyond it, `Invalid`.
+/// - *at once*: of many commits on one base at the same time, exactly one is accepted.
+#[async_trait]
+pub trait SkillStore: fmt::Debug + Send + Sync {
+    /// Everything.
+    ///
+    /// # Errors
+    /// `Unavailable` or `Corrupt`.
+    async fn load(&self) -> Result<Snapshot>;
+
+    /// What came after a revision.
+    ///
+    /// # Errors
+    /// `Invalid` for a revision that does not exist; `Unavailable` or `Corrupt`.
+    async fn since(&self, revision: Revision) -> Result<Vec<Committed>>;
+
+    /// Commits; acknowledged only when it is kept.
+    ///
+    /// # Errors
+    /// `Conflict` when the base is not the last revision; `Unavailable` when it could not be kept.
+    async fn commit(&self, commit: &Commit) -> Result<Committed>;
+}
+
+/// What can be done with any store.
+#[async_trait]
+pub trait SkillStoreExt: SkillStore {
+    /// Commits, moving the base forward when another writer was first, at most `attempts` times. Changes record
+    /// inputs, so they hold on any later base. Gives what was committed since the commit's own base, its own
+    /// commit last, and the number of times that the base was moved.
+    ///
+    /// # Errors
+    /// `Conflict` when it was overtaken each time; else as [`SkillStore::commit`].
+    async fn commit_rebased(&self, commit: &Commit, attempts: u32)
+    -> Result<(Vec<Committed>, u32)>;
+}
+
+#[async_trait]
+impl<S: SkillStore + ?Sized> SkillStoreExt for S {
+    async fn commit_rebased(
+        &self,
+        commit: &Commit,
+        attempts: u32,
+    ) -> Result<(Vec<Committed>, u32)> {
+        let mut commit = commit.clone();
+        let base = commit.base;
+        let mut rebased = 0;
+        loop {
+            match self.commit(&commit).await {
+                Ok(done) => {
+                    let mut news = self.since(base).await?;
+                    news.retain(|committed| committed.revision <= done.revision);
+                    return Ok((news, rebased));
+                }
+                Err(error)
+                    if error.kind() == crate::error::ErrorKind::Conflict && rebased < attempts =>
+                {
+                    rebased += 1;
+                    commit.base = self
+                        .since(commit.base)
+                        .await?
+                        .last()
+                        .map_or(commit.base, |last| last.revision);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}

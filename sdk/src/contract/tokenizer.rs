@@ -1,0 +1,26 @@
+//! Counting tokens.
+
+use std::fmt;
+
+/// A number of tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenCount {
+    /// How many.
+    pub tokens: usize,
+    /// Whether it is an estimate.
+    pub estimated: bool,
+}
+
+/// A model's tokenizer, or an estimate of one.
+///
+/// # Behaviour
+/// - *empty*: the empty text has 0 tokens.
+/// - *truncate*: `truncate(text, n)` is a prefix of `text` and has at most `n` tokens.
+/// - *whole*: a text of at most `n` tokens comes back unchanged.
+pub trait Tokenizer: fmt::Debug + Send + Sync {
+    /// How many tokens a text has, as data.
+    fn count(&self, text: &str) -> TokenCount;
+
+    /// The longest prefix, cut at a character, of at most `tokens` tokens.
+    fn truncate(&self, text: &str, tokens: usize) -> String;
+}

@@ -1,0 +1,1 @@
+//! Credit: what each exposure earned.

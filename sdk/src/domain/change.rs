@@ -1,0 +1,112 @@
+//! What changes a library. Changes record inputs, never results, so that a better fold can be replayed.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Skill, SkillRef, State};
+use crate::id::{AttemptId, CommitKey, Revision, RunId, SkillId, TaskId};
+
+/// The numbers of the two tiers (ARISE C.2, Table 3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TierPolicy {
+    /// Greatest number of skills in the cache, the pool that is offered; at least 1. The paper: 10.
+    pub cache: usize,
+    /// Greatest number of skills in the reservoir. The paper: 100.
+    pub reservoir: usize,
+    /// The moving average's weight of the past, in [0, 1). The paper: 0.9.
+    pub beta: f64,
+    /// What a new skill's utility starts at. The paper: 0.
+    pub initial_utility: f64,
+    /// How many times a new skill is credited before it can be evicted. The paper: 0.
+    pub protected_credits: u64,
+    /// The reservoir's percentile of utility under which an unused skill is deleted, in [0, 100]. The paper: 10.
+    pub delete_percentile: f64,
+    /// Whether loading swaps until no swap is left to make, or once a step.
+    pub load_until_stable: bool,
+}
+
+impl Default for TierPolicy {
+    /// The paper's numbers; one swap a step.
+    fn default() -> Self {
+        Self {
+            cache: 10,
+            reservoir: 100,
+            beta: 0.9,
+            initial_utility: 0.0,
+            protected_credits: 0,
+            delete_percentile: 10.0,
+            load_until_stable: false,
+        }
+    }
+}
+
+/// One change of a library.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LibraryChange {
+    /// The tiers' numbers from here on.
+    Configure(TierPolicy),
+    /// What an exposure brought (Update, C.2). A replayed attempt counts once.
+    Credit {
+        /// Which skill, in which version.
+        skill: SkillRef,
+        /// What tells this credit from every other: the attempt, or the group's first.
+        attempt: AttemptId,
+        /// The reward, finite.
+        reward: f64,
+        /// How many attempts were given the skill.
+        uses: u64,
+    },
+    /// A new skill enters the cache (Add, C.2).
+    Add(Box<Skill>),
+    /// A new version of a skill that is there.
+    Revise(Box<Skill>),
+    /// Evict, Load and Delete, in this order (C.2, C.3).
+    Maintain,
+    /// A person or evidence moves a skill to another state.
+    SetState {
+        /// Which skill.
+        skill: SkillId,
+        /// Where it goes.
+        state: State,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Why a commit was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    /// The run that made it, if one did.
+    pub run: Option<RunId>,
+    /// The task it came from, if one did.
+    pub task: Option<TaskId>,
+    /// In words.
+    pub reason: String,
+}
+
+/// Changes to be made together or not at all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Commit {
+    /// The revision that the changes were decided on.
+    pub base: Revision,
+    /// Never applied twice.
+    pub key: CommitKey,
+    /// Why.
+    pub cause: Cause,
+    /// What, in order.
+    pub changes: Vec<LibraryChange>,
+}
+
+/// Changes that were made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Committed {
+    /// The library's revision after them.
+    pub revision: Revision,
+    /// The commit's key.
+    pub key: CommitKey,
+    /// Why.
+    pub cause: Cause,
+    /// What, in order.
+    pub changes: Vec<LibraryChange>,
+}

@@ -1,0 +1,23 @@
+//! Values alone: what flows between the stations. No trait objects, no input or output.
+
+mod candidate;
+mod change;
+mod message;
+mod skill;
+mod task;
+mod trajectory;
+mod verdict;
+
+pub use candidate::{Candidate, Query};
+pub use change::{Cause, Commit, Committed, LibraryChange, TierPolicy};
+pub use message::{Message, Prompt, Span, Speaker};
+pub use skill::{
+    Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, SkillRef, State, Taint,
+};
+pub use task::Task;
+pub use trajectory::{
+    Action, EndReason, Exposure, GenerationRecord, InjectedSkill, Injection, Observation, Outcome,
+    Sampling, Source, Step, StepResult, TokenId, ToolCall, ToolDefinition, Trajectory, Transition,
+    Trust, Usage,
+};
+pub use verdict::Verdict;

@@ -1,0 +1,274 @@
+//! Skills: what a folder with a SKILL.md says, and what the library knows of it.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Error, Result},
+    id::{Category, ModelId, RunId, SkillId, TaskId, Version, sha256_hex},
+};
+
+/// A skill's name by the open Agent Skills specification: 1 to 64 of `a-z`, `0-9` and single hyphens, none at
+/// either end. It is also its folder's name, so nothing else ever touches a path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SkillName(String);
+
+impl SkillName {
+    /// The greatest length in characters.
+    pub const MAX: usize = 64;
+
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// `Invalid`, saying which rule the name breaks.
+    pub fn new(name: impl Into<String>) -> Result<Self> {
+        let name = name.into();
+        let fault = if name.is_empty() {
+            Some("is empty")
+        } else if name.len() > Self::MAX {
+            Some("is longer than 64 characters")
+        } else if !name
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        {
+            Some("holds something other than a-z, 0-9 and hyphens")
+        } else if name.starts_with('-') || name.ends_with('-') {
+            Some("begins or ends with a hyphen")
+        } else if name.contains("--") {
+            Some("holds two hyphens in a row")
+        } else {
+            None
+        };
+        match fault {
+            None => Ok(Self(name)),
+            Some(fault) => Err(
+                Error::invalid("SkillName::new", format!("the name {fault}"))
+                    .hint("use 1 to 64 of a-z, 0-9 and single hyphens, such as `unseal-coffee`"),
+            ),
+        }
+    }
+
+    /// The nearest valid name: lower case, every run of other characters one hyphen, cut at 64. `None` when
+    /// nothing is left.
+    pub fn slug(text: &str) -> Option<Self> {
+        let mut name = String::new();
+        for c in text.chars() {
+            if c.is_ascii_alphanumeric() {
+                name.push(c.to_ascii_lowercase());
+            } else if !name.is_empty() && !name.ends_with('-') {
+                name.push('-');
+            }
+        }
+        name.truncate(Self::MAX);
+        let name = name.trim_end_matches('-');
+        Self::new(name).ok()
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SkillName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for SkillName {
+    type Error = Error;
+    fn try_from(name: String) -> Result<Self> {
+        Self::new(name)
+    }
+}
+
+impl From<SkillName> for String {
+    fn from(name: SkillName) -> Self {
+        name.0
+    }
+}
+
+/// What a skill is (HiSME 3.2).
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Something to call.
+    Function,
+    /// Steps to follow.
+    #[default]
+    Workflow,
+    /// Something to know.
+    Knowledge,
+}
+
+/// Where a skill applies (SkillRL 3.2).
+#[non_exhaustive]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Everywhere.
+    #[default]
+    General,
+    /// In one category of tasks.
+    Category(Category),
+}
+
+/// Where a skill stands in its life.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Not released.
+    Draft,
+    /// Held back until evidence or a person releases it.
+    Quarantined,
+    /// Offered in training only.
+    Trial,
+    /// In use.
+    #[default]
+    Active,
+    /// Out of use, by evidence.
+    Disabled,
+    /// Put away.
+    Archived,
+}
+
+impl State {
+    /// Whether a run may offer the skill to an agent.
+    pub fn is_offered(self) -> bool {
+        matches!(self, Self::Trial | Self::Active)
+    }
+}
+
+/// Whether a skill was distilled from untrusted text.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Taint {
+    /// Only from trusted spans.
+    #[default]
+    Clean,
+    /// From at least one untrusted span.
+    Tainted,
+}
+
+/// Who made a skill.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// A person wrote it.
+    Human,
+    /// A model summarised successful runs.
+    Summary,
+    /// Made from a trace without a model, when the summary could not be read.
+    TraceAbstract,
+    /// The library started with it.
+    Seed,
+    /// It came from elsewhere.
+    Imported,
+}
+
+/// Where a version came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Who made it.
+    pub origin: Origin,
+    /// The runs it was distilled from.
+    pub runs: Vec<RunId>,
+    /// The tasks it was distilled from.
+    pub tasks: Vec<TaskId>,
+}
+
+/// A skill in one version.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SkillRef {
+    /// Which skill.
+    pub id: SkillId,
+    /// In which version.
+    pub version: Version,
+}
+
+/// A skill that was written but not yet let into a library: it has no id, no version, no state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SkillDraft {
+    /// The name as it was written; other forms allow other characters (`unseal_coffee`).
+    pub title: String,
+    /// When to use it and what it does, 1 to 1,024 characters.
+    pub description: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Where it applies.
+    pub scope: Scope,
+    /// What in a query calls for it, where known.
+    pub trigger: Option<String>,
+    /// The instructions, in Markdown.
+    pub body: String,
+    /// Further fields of the form that it came from.
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// A skill, in one version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Skill {
+    /// Kept through renames and versions.
+    pub id: SkillId,
+    /// From 1.
+    pub version: Version,
+    /// Also its folder.
+    pub name: SkillName,
+    /// The name in the form that it came from, when that is another (`unseal_coffee`).
+    pub original_name: Option<String>,
+    /// When to use it and what it does, 1 to 1,024 characters.
+    pub description: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Where it applies.
+    pub scope: Scope,
+    /// Where it stands.
+    pub state: State,
+    /// What in a query calls for it, where known.
+    pub trigger: Option<String>,
+    /// The instructions, in Markdown.
+    pub body: String,
+    /// The tools it says it needs; never widens what the host permits.
+    pub allowed_tools: Vec<String>,
+    /// Its licence, where it names one.
+    pub license: Option<String>,
+    /// What it runs on, where it says so.
+    pub compatibility: Option<String>,
+    /// Further fields.
+    pub metadata: BTreeMap<String, String>,
+    /// The versions it was made from.
+    pub parents: Vec<SkillRef>,
+    /// Where this version came from.
+    pub provenance: Provenance,
+    /// Whether it was distilled from untrusted text.
+    pub taint: Taint,
+    /// The model it was proven on.
+    pub proven_on: Option<ModelId>,
+}
+
+impl Skill {
+    /// This skill in this version.
+    pub fn reference(&self) -> SkillRef {
+        SkillRef {
+            id: self.id.clone(),
+            version: self.version,
+        }
+    }
+
+    /// The SHA-256 of what an agent would read: name, description, trigger and body.
+    pub fn content_sha256(&self) -> String {
+        let trigger = self.trigger.as_deref().unwrap_or_default();
+        sha256_hex(&format!(
+            "{}\0{}\0{trigger}\0{}",
+            self.name, self.description, self.body
+        ))
+    }
+}

@@ -1,0 +1,33 @@
+//! A task.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{Category, TaskId};
+
+/// Something to be done in an environment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// Unique within what a host hands over.
+    pub id: TaskId,
+    /// What is asked, in words: the query of retrieval and of the gate.
+    pub instruction: String,
+    /// The host's own grouping.
+    pub category: Option<Category>,
+    /// Free labels, such as the skills a task needs.
+    pub tags: Vec<String>,
+    /// What the environment needs to set the task up; opaque to the SDK.
+    pub payload: serde_json::Value,
+}
+
+impl Task {
+    /// A task with no category, tags or payload.
+    pub fn new(id: impl Into<TaskId>, instruction: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            instruction: instruction.into(),
+            category: None,
+            tags: Vec::new(),
+            payload: serde_json::Value::Null,
+        }
+    }
+}

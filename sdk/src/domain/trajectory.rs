@@ -1,0 +1,269 @@
+//! What an agent sees, does and leaves behind.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::SkillRef;
+use crate::{
+    error::Error,
+    id::{AttemptId, ModelId, Seed, TaskId},
+};
+
+/// How far the host trusts what a source says.
+#[non_exhaustive]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// Anybody may have written it: what is distilled from it is tainted.
+    #[default]
+    Untrusted,
+    /// The host vouches for it.
+    Trusted,
+}
+
+/// Where an observation came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The source's name, such as `toolworld`.
+    pub name: String,
+    /// How far the host trusts it.
+    pub trust: Trust,
+}
+
+/// A tool that can be called now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolDefinition {
+    /// The name that calls carry.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments; the order of `required` is the order in which they are written.
+    pub input_schema: serde_json::Value,
+}
+
+/// What the agent sees.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// The text, or the user's message.
+    pub text: String,
+    /// The tools in force from here on.
+    pub tools: Vec<ToolDefinition>,
+    /// Who says so.
+    pub source: Source,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The tool's name.
+    pub tool: String,
+    /// Its arguments by name.
+    pub arguments: serde_json::Map<String, serde_json::Value>,
+}
+
+/// What the agent does.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// One or several tool calls.
+    Call(Vec<ToolCall>),
+    /// Something said to the user.
+    Message(String),
+    /// The end of the turn.
+    EndTurn,
+}
+
+/// How a task ended, by the environment's own account.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Whether the task was done.
+    pub success: bool,
+    /// How well, in [0, 1].
+    pub score: f64,
+    /// Named parts, such as `first_attempt`.
+    pub parts: BTreeMap<String, f64>,
+}
+
+/// What a step of an episode gives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Transition {
+    /// What the agent sees next.
+    pub observation: Observation,
+    /// Whether the environment refused the action.
+    pub is_error: bool,
+    /// The outcome; present exactly when the episode is over.
+    pub outcome: Option<Outcome>,
+}
+
+/// What came of a step's action.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepResult {
+    /// The text that came back.
+    pub text: String,
+    /// Whether the environment refused the action.
+    pub is_error: bool,
+    /// Who said it.
+    pub source: Source,
+}
+
+/// A token's number in its model's vocabulary.
+pub type TokenId = i32;
+
+/// How tokens are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// 0 is greedy.
+    pub temperature: f32,
+    /// Nucleus: the smallest set of tokens with at least this probability; 1 keeps all.
+    pub top_p: f32,
+    /// What the draws follow from.
+    pub seed: Seed,
+}
+
+impl Sampling {
+    /// The most probable token each time.
+    pub const GREEDY: Self = Self {
+        temperature: 0.0,
+        top_p: 1.0,
+        seed: Seed(0),
+    };
+}
+
+/// What a trainer needs of a generation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GenerationRecord {
+    /// The prompt's tokens.
+    pub prompt_ids: Vec<TokenId>,
+    /// The tokens after the prompt.
+    pub ids: Vec<TokenId>,
+    /// The log-probability (nats) of each of `ids` at temperature 1.
+    pub logprobs: Vec<f32>,
+    /// For each of `ids` whether the model chose it (a harness may have written some).
+    pub mask: Vec<bool>,
+    /// How they were drawn.
+    pub sampling: Sampling,
+    /// By which model.
+    pub model: ModelId,
+    /// With which adapter (LoRA), if any.
+    pub adapter: Option<String>,
+}
+
+/// One step: what was seen, what was done, what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// From 0, in order.
+    pub index: u32,
+    /// Which turn of the task, from 0.
+    pub turn: u32,
+    /// Who acted, such as `agent`.
+    pub actor: String,
+    /// What was seen before acting.
+    pub observation: Observation,
+    /// What was done.
+    pub action: Action,
+    /// What came of it.
+    pub result: StepResult,
+    /// The agent's own words for this step as its model saw them, where there are any.
+    pub transcript: String,
+    /// The generations behind it, where the model gives them.
+    pub generations: Vec<GenerationRecord>,
+}
+
+/// Why a trajectory ended.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// The environment said that it is over.
+    Finished,
+    /// The agent gave up or had nothing more to do.
+    GaveUp,
+    /// The budget of steps was used up.
+    StepBudget,
+    /// The time was used up.
+    Deadline,
+    /// What the agent's model wrote could not be read as an action.
+    Unreadable,
+    /// A part failed in mid-attempt.
+    Failed(Error),
+}
+
+/// Tokens spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the prompts, each turn's whole prompt counted once by its last generation.
+    pub prompt_tokens: u64,
+    /// Tokens that the model wrote.
+    pub output_tokens: u64,
+}
+
+impl Usage {
+    /// Prompt and output together.
+    pub fn total(&self) -> u64 {
+        self.prompt_tokens + self.output_tokens
+    }
+}
+
+/// A skill as it stands in a prompt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InjectedSkill {
+    /// Which skill, in which version.
+    pub skill: SkillRef,
+    /// Its text as the dialect renders it, whole.
+    pub text: String,
+    /// The SHA-256 of the skill's content, checked when it was rendered.
+    pub sha256: String,
+}
+
+/// The skills that go into a prompt; often none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Injection {
+    /// In the order in which they are written.
+    pub skills: Vec<InjectedSkill>,
+}
+
+impl Injection {
+    /// No skill at all.
+    pub const NONE: Self = Self { skills: Vec::new() };
+}
+
+/// A skill that an attempt was given, and whether the agent said that it used it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exposure {
+    /// Which skill, in which version.
+    pub skill: SkillRef,
+    /// Whether the executor reported its use.
+    pub used: bool,
+}
+
+/// One attempt at a task, from the first observation to the end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trajectory {
+    /// Of the JSON form; [`Trajectory::SCHEMA`].
+    pub schema: u32,
+    /// Which attempt.
+    pub attempt: AttemptId,
+    /// At which task.
+    pub task: TaskId,
+    /// What randomness followed from.
+    pub seed: Seed,
+    /// In order.
+    pub steps: Vec<Step>,
+    /// The skills that it was given.
+    pub exposures: Vec<Exposure>,
+    /// The environment's account, where it gave one.
+    pub outcome: Option<Outcome>,
+    /// Why it ended.
+    pub end: EndReason,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+impl Trajectory {
+    /// The version of the JSON form.
+    pub const SCHEMA: u32 = 1;
+}

@@ -1,0 +1,35 @@
+//! A judge's verdict.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a judge says of a trajectory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Whether the task was done; `None` when the judge cannot tell, which credits nothing.
+    pub success: Option<bool>,
+    /// How well, in [0, 1].
+    pub score: f64,
+    /// Named parts of the score, each finite.
+    pub parts: BTreeMap<String, f64>,
+    /// What the verdict rests on, for people.
+    pub evidence: Vec<String>,
+}
+
+impl Verdict {
+    /// A verdict of success or failure with score 1 or 0.
+    pub fn binary(success: bool) -> Self {
+        Self {
+            success: Some(success),
+            score: f64::from(u8::from(success)),
+            parts: BTreeMap::new(),
+            evidence: Vec::new(),
+        }
+    }
+
+    /// Whether the rules of a verdict hold: score in [0, 1], every part finite.
+    pub fn is_valid(&self) -> bool {
+        (0.0..=1.0).contains(&self.score) && self.parts.values().all(|part| part.is_finite())
+    }
+}

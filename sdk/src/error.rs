@@ -1,0 +1,212 @@
+//! The one error type of the SDK.
+
+use std::{borrow::Cow, error::Error as StdError, fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+/// `Result` with the SDK's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, in kinds that a host can act on.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ErrorKind {
+    /// The caller's input breaks a documented rule.
+    Invalid,
+    /// What was asked for does not exist.
+    NotFound,
+    /// Somebody else changed the same thing first.
+    Conflict,
+    /// The part cannot do this at all (a capability it lacks).
+    Unsupported,
+    /// A service asked us to slow down.
+    RateLimited,
+    /// A deadline passed.
+    Timeout,
+    /// A part is not there just now (a worker that died, a full disk).
+    Unavailable,
+    /// Stored data is damaged.
+    Corrupt,
+    /// A model's answer could not be used.
+    Model,
+    /// A part of the host panicked; the panic was contained.
+    Panicked,
+    /// The work was given up on request.
+    Cancelled,
+    /// A rule of the SDK itself was broken; please report it.
+    Internal,
+}
+
+/// Whether trying again can help.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Retry {
+    /// The same call will fail again.
+    Permanent,
+    /// The same call may go through later.
+    Temporary,
+}
+
+/// An error: what kind, whether to retry, in which operation, with what context, and what to do next.
+///
+/// ```
+/// use journeyman::{Error, ErrorKind};
+///
+/// let error = Error::new(ErrorKind::RateLimited, "Judge::judge", "the service answered 429")
+///     .temporary()
+///     .with("adapter", "openai")
+///     .hint("lower the number of attempts in flight");
+/// assert_eq!(
+///     error.to_string(),
+///     "RateLimited (temporary) at Judge::judge { adapter: openai }: the service answered 429; \
+///      hint: lower the number of attempts in flight"
+/// );
+/// ```
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Error {
+    kind: ErrorKind,
+    retry: Retry,
+    operation: Cow<'static, str>,
+    message: String,
+    context: Vec<(Cow<'static, str>, String)>,
+    hint: Option<String>,
+    #[serde(skip)]
+    source: Option<Arc<dyn StdError + Send + Sync>>,
+}
+
+impl Error {
+    /// An error that is permanent until [`Error::temporary`] says otherwise.
+    pub fn new(
+        kind: ErrorKind,
+        operation: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            kind,
+            retry: Retry::Permanent,
+            operation: operation.into(),
+            message: message.into(),
+            context: Vec::new(),
+            hint: None,
+            source: None,
+        }
+    }
+
+    /// Shorthand for [`ErrorKind::Invalid`].
+    pub fn invalid(operation: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Invalid, operation, message)
+    }
+
+    /// Shorthand for [`ErrorKind::Unsupported`].
+    pub fn unsupported(
+        operation: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self::new(ErrorKind::Unsupported, operation, message)
+    }
+
+    /// Marks the error as worth trying again.
+    #[must_use]
+    pub fn temporary(mut self) -> Self {
+        self.retry = Retry::Temporary;
+        self
+    }
+
+    /// Adds a fact about where it happened.
+    #[must_use]
+    pub fn with(mut self, key: impl Into<Cow<'static, str>>, value: impl fmt::Display) -> Self {
+        self.context.push((key.into(), value.to_string()));
+        self
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Keeps the underlying error as the source.
+    #[must_use]
+    pub fn source_from(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Whether trying again can help.
+    pub fn retry(&self) -> Retry {
+        self.retry
+    }
+
+    /// The operation, such as `Judge::judge`.
+    pub fn operation(&self) -> &str {
+        &self.operation
+    }
+
+    /// The message without operation, context and hint.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do next, where we know.
+    pub fn hint_text(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.kind)?;
+        if self.retry == Retry::Temporary {
+            f.write_str(" (temporary)")?;
+        }
+        write!(f, " at {}", self.operation)?;
+        if !self.context.is_empty() {
+            f.write_str(" { ")?;
+            for (i, (key, value)) in self.context.iter().enumerate() {
+                let comma = if i == 0 { "" } else { ", " };
+                write!(f, "{comma}{key}: {value}")?;
+            }
+            f.write_str(" }")?;
+        }
+        write!(f, ": {}", self.message)?;
+        if let Some(hint) = &self.hint {
+            write!(f, "; hint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)?;
+        if let Some(source) = &self.source {
+            write!(f, "; source: {source:?}")?;
+        }
+        Ok(())
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source
+            .as_ref()
+            .map(|source| source.as_ref() as &(dyn StdError + 'static))
+    }
+}
+
+impl PartialEq for Error {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+            && self.retry == other.retry
+            && self.operation == other.operation
+            && self.message == other.message
+            && self.context == other.context
+            && self.hint == other.hint
+    }
+}

@@ -1,0 +1,156 @@
+//! Newtype ids, seeds and times.
+
+use std::fmt;
+
+use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+macro_rules! text_id {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Wraps a text.
+            pub fn new(text: impl Into<String>) -> Self {
+                Self(text.into())
+            }
+
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+    )*};
+}
+
+text_id! {
+    /// A skill's identity, kept through renames and versions.
+    SkillId;
+    /// A task's identity, unique within what a host hands over.
+    TaskId;
+    /// A learning or evaluation run.
+    RunId;
+    /// One attempt at one task within a run.
+    AttemptId;
+    /// What makes a commit happen once: the same key is never applied twice.
+    CommitKey;
+    /// A model with what tells two builds of it apart, such as `apprentice@5f2c…`.
+    ModelId;
+    /// A group of tasks that a host treats alike.
+    Category;
+}
+
+macro_rules! number_id {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(
+            Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        #[serde(transparent)]
+        pub struct $name(pub u64);
+
+        impl $name {
+            /// The number after this one.
+            #[must_use]
+            pub fn next(self) -> Self {
+                Self(self.0 + 1)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )*};
+}
+
+number_id! {
+    /// A skill's version, from 1.
+    Version;
+    /// A library's revision: the number of commits made so far.
+    Revision;
+    /// A moment in milliseconds since the Unix epoch, as the host's clock tells it.
+    Timestamp;
+}
+
+/// Where randomness comes from: every random choice is a function of a seed.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Seed(pub u64);
+
+impl Seed {
+    /// A seed for a named part of the work and a number within it, independent of its siblings
+    /// (SHA-256 of seed, label and index).
+    ///
+    /// ```
+    /// use journeyman::Seed;
+    /// assert_eq!(Seed(7).derive("attempt", 3), Seed(7).derive("attempt", 3));
+    /// assert_ne!(Seed(7).derive("attempt", 3), Seed(7).derive("attempt", 4));
+    /// ```
+    #[must_use]
+    pub fn derive(self, label: &str, index: u64) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(self.0.to_le_bytes());
+        hash.update((label.len() as u64).to_le_bytes());
+        hash.update(label.as_bytes());
+        hash.update(index.to_le_bytes());
+        let digest = hash.finalize();
+        let mut bytes = [0_u8; 8];
+        bytes.copy_from_slice(&digest[..8]);
+        Self(u64::from_le_bytes(bytes))
+    }
+
+    /// A generator that gives the same numbers on every machine.
+    pub fn rng(self) -> ChaCha8Rng {
+        ChaCha8Rng::seed_from_u64(self.0)
+    }
+
+    /// One number drawn uniformly from [0, 1): the first of this seed's generator.
+    pub fn unit(self) -> f64 {
+        use rand_chacha::rand_core::Rng;
+        // 53 bits fill the mantissa.
+        (self.rng().next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// One index drawn uniformly from `0..len`; `None` when `len` is 0.
+    pub fn index(self, len: usize) -> Option<usize> {
+        (len > 0).then(|| ((self.unit() * len as f64) as usize).min(len - 1))
+    }
+}
+
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The SHA-256 of a text, in lower-case hexadecimal.
+pub fn sha256_hex(text: &str) -> String {
+    use fmt::Write;
+    Sha256::digest(text.as_bytes())
+        .iter()
+        .fold(String::with_capacity(64), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+}

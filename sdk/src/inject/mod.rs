@@ -1,0 +1,1 @@
+//! Injection: how a skill is written into a prompt.

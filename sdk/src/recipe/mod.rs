@@ -1,0 +1,1 @@
+//! Recipes: a policy for each station and a schedule.

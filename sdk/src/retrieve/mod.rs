@@ -1,0 +1,1 @@
+//! Retrieval: queries and the candidates that go to selection.

@@ -1,0 +1,1 @@
+//! Rewards and group-relative advantages.

@@ -1,0 +1,1 @@
+//! Roles: a prompt and a parser, each readable and replaceable by the host.

@@ -1,0 +1,1 @@
+//! The machines of a run, and the one loop that awaits.

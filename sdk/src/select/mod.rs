@@ -1,0 +1,1 @@
+//! Selection: scores, the gate, exploration. 'Inject nothing' is an answer like any other.

@@ -1,0 +1,1 @@
+//! Scripted doubles, for the logic of machines and for faults. Never a default.

@@ -1,0 +1,1 @@
+//! Text without a model: JSON out of prose, clipping, similarity.
