@@ -1,0 +1,101 @@
+//! Policies that need no model: they show what a task takes, write the traces of training text, and test the worlds.
+
+use std::collections::VecDeque;
+
+use crate::simulate::{Outcome, Refusal, Reply, Simulation};
+use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, Setting, SkillText, TASK_SLOT, Tool};
+use crate::world::World;
+
+/// One call of a trace and its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// The command line.
+    pub call: String,
+    /// What came back.
+    pub reply: Reply,
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Line(String),
+    Target,
+}
+
+/// Acts by rule: it follows a skill where it has one, and mends what a refusal names.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    tool: Tool,
+    known: Vec<Setting>,
+    steps: VecDeque<Step>,
+}
+
+impl Policy {
+    /// Knows the task and the usage lines alone.
+    #[must_use]
+    pub fn novice(world: &World) -> Option<Self> {
+        let tool = world.target()?.tool.clone();
+        Some(Self { tool, known: world.goal.given.clone(), steps: VecDeque::from([Step::Target]) })
+    }
+
+    /// Follows a skill about the target.
+    #[must_use]
+    pub fn follower(world: &World, skill: &SkillText) -> Option<Self> {
+        let mut policy = Self::novice(world)?;
+        let (last, helpers) = skill.steps.split_last()?;
+        for pair in last.split_whitespace().skip(2).collect::<Vec<_>>().chunks(2) {
+            if let [parameter, value] = pair
+                && ![DEFAULT_SLOT, TASK_SLOT, RESULT_SLOT].contains(value)
+            {
+                policy.learn(Setting { parameter: (*parameter).to_owned(), value: (*value).to_owned() });
+            }
+        }
+        for line in helpers.iter().rev() {
+            policy.steps.push_front(Step::Line(line.clone()));
+        }
+        Some(policy)
+    }
+
+    /// The next command line.
+    pub fn next_call(&mut self) -> String {
+        match self.steps.pop_front() {
+            Some(Step::Line(line)) => line,
+            Some(Step::Target) | None => self.target_call(),
+        }
+    }
+
+    /// The call of the target with all that is known now.
+    #[must_use]
+    pub fn target_call(&self) -> String {
+        let known = |name: &str| self.known.iter().find(|setting| setting.parameter == name);
+        self.tool.call(|parameter| known(parameter).map(|setting| setting.value.as_str()))
+    }
+
+    /// Takes in an answer.
+    pub fn hear(&mut self, reply: &Reply) {
+        match &reply.outcome {
+            Outcome::Accepted(Some(setting)) => self.learn(setting.clone()),
+            Outcome::Refused(Refusal::NeedsValue(setting)) => self.learn(setting.clone()),
+            Outcome::Refused(Refusal::NeedsCall(helper) | Refusal::NeedsResult { source: helper, .. }) => {
+                self.steps = VecDeque::from([Step::Line(helper.to_string()), Step::Target]);
+            }
+            Outcome::Accepted(None) | Outcome::Refused(_) | Outcome::Done => {}
+        }
+    }
+
+    fn learn(&mut self, setting: Setting) {
+        self.known.retain(|known| known.parameter != setting.parameter);
+        self.known.push(setting);
+    }
+
+    /// Acts until the task is done or `most` calls are made.
+    pub fn run(mut self, simulation: &mut Simulation, most: usize) -> Vec<Exchange> {
+        let mut trace = Vec::new();
+        while !simulation.is_done() && trace.len() < most {
+            let call = self.next_call();
+            let reply = simulation.call(&call);
+            self.hear(&reply);
+            trace.push(Exchange { call, reply });
+        }
+        trace
+    }
+}

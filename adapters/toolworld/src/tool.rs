@@ -1,0 +1,195 @@
+//! Tools, their hidden contracts, and skills about them, as values.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The slot of a usage line: an argument that was left at its default.
+pub const DEFAULT_SLOT: &str = "#";
+/// The slot of a skill for a value that the task gives.
+pub const TASK_SLOT: &str = "$";
+/// The slot of a skill for the value that the latest result gave.
+pub const RESULT_SLOT: &str = "@";
+
+/// A verb and a noun: what a tool is called.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ToolName {
+    /// What it does.
+    pub verb: String,
+    /// What it acts on.
+    pub noun: String,
+}
+
+impl ToolName {
+    /// A name of two words.
+    #[must_use]
+    pub fn new(verb: &str, noun: &str) -> Self {
+        Self { verb: verb.to_owned(), noun: noun.to_owned() }
+    }
+
+    /// Reads a name from the first two words of a line.
+    #[must_use]
+    pub fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        Some(Self::new(words.next()?, words.next()?))
+    }
+}
+
+impl fmt::Display for ToolName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.verb, self.noun)
+    }
+}
+
+/// A tool as a task shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Verb and noun.
+    pub name: ToolName,
+    /// The parameters, in the order of the usage line. Their names fix their types ([`crate::lexicon::kind_of`]).
+    pub parameters: Vec<String>,
+}
+
+impl Tool {
+    /// The usage line: the name, then each parameter with an open slot.
+    #[must_use]
+    pub fn usage(&self) -> String {
+        self.call(|_| None)
+    }
+
+    /// A command line in which each parameter has the value that `value_of` knows, or an open slot.
+    #[must_use]
+    pub fn call<'a>(&self, value_of: impl Fn(&str) -> Option<&'a str>) -> String {
+        let mut line = self.name.to_string();
+        for parameter in &self.parameters {
+            let value = value_of(parameter).unwrap_or(DEFAULT_SLOT);
+            line.push_str(&format!(" {parameter} {value}"));
+        }
+        line
+    }
+}
+
+/// A parameter and its value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// The parameter's name.
+    pub parameter: String,
+    /// Its value, as written.
+    pub value: String,
+}
+
+/// One thing that a service wants and that neither the task nor the usage line tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Demand {
+    /// Another call must have been made.
+    Before(ToolName),
+    /// A parameter must have exactly this value.
+    Exact(Setting),
+    /// A parameter must have the value that a call of `source` gives.
+    Carried {
+        /// The parameter of the target.
+        parameter: String,
+        /// The tool whose result holds the value.
+        source: ToolName,
+    },
+}
+
+impl Demand {
+    /// The tool that has to be called first, when there is one.
+    #[must_use]
+    pub fn helper(&self) -> Option<&ToolName> {
+        match self {
+            Self::Before(name) | Self::Carried { source: name, .. } => Some(name),
+            Self::Exact(_) => None,
+        }
+    }
+
+    /// The parameter that it fixes, when there is one.
+    #[must_use]
+    pub fn parameter(&self) -> Option<&str> {
+        match self {
+            Self::Before(_) => None,
+            Self::Exact(setting) => Some(&setting.parameter),
+            Self::Carried { parameter, .. } => Some(parameter),
+        }
+    }
+
+    /// Whether the two are of the same form: one of them can replace the other when a service changes.
+    #[must_use]
+    pub fn same_form(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+/// A tool and what it demands, in the order in which it checks; no demand: a plain tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Service {
+    /// What the task shows.
+    pub tool: Tool,
+    /// What it does not show.
+    pub contract: Vec<Demand>,
+}
+
+impl Service {
+    /// A tool without hidden demands.
+    #[must_use]
+    pub fn plain(tool: Tool) -> Self {
+        Self { tool, contract: Vec::new() }
+    }
+
+    /// Whether it demands something that the task does not tell.
+    #[must_use]
+    pub fn is_hidden(&self) -> bool {
+        !self.contract.is_empty()
+    }
+}
+
+/// A step list for one tool, in the dialect of the worlds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SkillText {
+    /// The tool it is about.
+    pub title: ToolName,
+    /// Command lines with slots; the last one calls the tool itself.
+    pub steps: Vec<String>,
+}
+
+impl SkillText {
+    /// The skill that a service's contract calls for, for tasks that give the parameters `given`.
+    #[must_use]
+    pub fn of(service: &Service, given: &[String]) -> Self {
+        let mut steps: Vec<String> =
+            service.contract.iter().filter_map(Demand::helper).map(ToString::to_string).collect();
+        steps.push(service.tool.call(|parameter| {
+            if given.iter().any(|name| name == parameter) {
+                return Some(TASK_SLOT);
+            }
+            service.contract.iter().find(|demand| demand.parameter() == Some(parameter)).map(|demand| match demand {
+                Demand::Exact(setting) => setting.value.as_str(),
+                Demand::Before(_) | Demand::Carried { .. } => RESULT_SLOT,
+            })
+        }));
+        Self { title: service.tool.name.clone(), steps }
+    }
+
+    /// Reads `verb noun: step; step`; none when a part is missing or the last step does not call the titled tool.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (title, steps) = text.trim().split_once(':')?;
+        if title.split_whitespace().count() != 2 {
+            return None;
+        }
+        let title = ToolName::parse(title)?;
+        let steps: Vec<String> =
+            steps.split(';').map(|step| step.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        let sound = steps.iter().all(|step| step.split_whitespace().count() % 2 == 0 && !step.is_empty());
+        let ends_well = steps.last().and_then(|step| ToolName::parse(step)).is_some_and(|name| name == title);
+        (sound && ends_well).then_some(Self { title, steps })
+    }
+}
+
+impl fmt::Display for SkillText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.title, self.steps.join("; "))
+    }
+}

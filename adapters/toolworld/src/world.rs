@@ -1,0 +1,287 @@
+//! Making worlds: a target tool with its contract, its helpers, and distractors that share its verb or its noun.
+
+use serde::{Deserialize, Serialize};
+
+use crate::lexicon::{NOUNS, NUMBER_PARAMETERS, VERBS, WORD_PARAMETERS, invented_noun, value_for};
+use crate::seed::Draws;
+use crate::split::Split;
+use crate::tool::{Demand, Service, Setting, Tool, ToolName};
+use crate::wording::{Request, Wording};
+
+/// Which demands a contract combines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContractForm {
+    /// No hidden demand.
+    Plain,
+    /// A call that must come first.
+    Before,
+    /// An exact argument.
+    Exact,
+    /// A value carried from an earlier result.
+    Carried,
+    /// A call first and an exact argument.
+    BeforeExact,
+    /// A call first and a carried value.
+    BeforeCarried,
+    /// An exact argument and a carried value.
+    ExactCarried,
+}
+
+impl ContractForm {
+    /// The forms with hidden demands, with the weights by which worlds draw them.
+    pub const HIDDEN: [(Self, u32); 6] = [
+        (Self::Before, 24),
+        (Self::Exact, 20),
+        (Self::Carried, 20),
+        (Self::BeforeExact, 14),
+        (Self::BeforeCarried, 10),
+        (Self::ExactCarried, 12),
+    ];
+
+    /// Draws a form with hidden demands.
+    pub fn draw_hidden(draws: &mut Draws) -> Self {
+        let at = draws.weighted(&Self::HIDDEN.map(|(_, weight)| weight));
+        Self::HIDDEN.get(at).map_or(Self::Before, |(form, _)| *form)
+    }
+
+    /// Whether it holds a call first, an exact argument, a carried value.
+    #[must_use]
+    pub fn parts(self) -> (bool, bool, bool) {
+        match self {
+            Self::Plain => (false, false, false),
+            Self::Before => (true, false, false),
+            Self::Exact => (false, true, false),
+            Self::Carried => (false, false, true),
+            Self::BeforeExact => (true, true, false),
+            Self::BeforeCarried => (true, false, true),
+            Self::ExactCarried => (false, true, true),
+        }
+    }
+}
+
+/// How worlds are made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorldSpec {
+    /// From which side of the split tools come.
+    pub split: Split,
+    /// The least number of visible tools; a contract with two helpers shows three at least.
+    pub fewest_tools: usize,
+    /// The greatest number of visible tools.
+    pub most_tools: usize,
+    /// The share of nouns that are in no list, from 0 to 1.
+    pub invented_nouns: f64,
+    /// The share of worlds whose target has a hidden contract, from 0 to 1.
+    pub hidden: f64,
+    /// How services word their refusals.
+    pub wording: Wording,
+}
+
+impl Default for WorldSpec {
+    fn default() -> Self {
+        Self {
+            split: Split::HeldOut,
+            fewest_tools: 3,
+            most_tools: 5,
+            invented_nouns: 0.05,
+            hidden: 0.8,
+            wording: Wording::Needs,
+        }
+    }
+}
+
+/// What a task asks for, as the world knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Goal {
+    /// The tool to be called with success.
+    pub target: ToolName,
+    /// The values that the task tells.
+    pub given: Vec<Setting>,
+}
+
+/// Services, what is asked of them, and in which words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct World {
+    /// The visible tools with their contracts, in the order shown.
+    pub services: Vec<Service>,
+    /// What has to be done.
+    pub goal: Goal,
+    /// The task's text.
+    pub query: String,
+    /// How services word their refusals.
+    pub wording: Wording,
+}
+
+impl World {
+    /// Makes a world; the same draws give the same world.
+    #[must_use]
+    pub fn make(spec: &WorldSpec, draws: &mut Draws) -> Self {
+        let form = if draws.chance(spec.hidden) { ContractForm::draw_hidden(draws) } else { ContractForm::Plain };
+        Self::with_form(spec, form, draws)
+    }
+
+    /// Makes a world whose target has a contract of the given form.
+    #[must_use]
+    pub fn with_form(spec: &WorldSpec, form: ContractForm, draws: &mut Draws) -> Self {
+        let mut taken = Vec::new();
+        let name = fresh_name(spec, None, None, &mut taken, draws);
+        let (target, given) = make_target(spec, name, form, &mut taken, draws);
+        Self::around(spec, target, &given, &mut taken, draws)
+    }
+
+    /// A world about a given service: helpers, fresh distractors, values for `given`, a text.
+    #[must_use]
+    pub fn around(
+        spec: &WorldSpec,
+        target: Service,
+        given: &[String],
+        taken: &mut Vec<ToolName>,
+        draws: &mut Draws,
+    ) -> Self {
+        let helpers = target.contract.iter().filter_map(Demand::helper);
+        let mut services: Vec<Service> = helpers.map(|name| Service::plain(bare(name.clone()))).collect();
+        let wanted = draws.between(spec.fewest_tools, spec.most_tools.max(spec.fewest_tools));
+        while services.len() + 1 < wanted.max(2) {
+            services.push(distractor(spec, &target.tool.name, taken, draws));
+        }
+        let goal = Goal { target: target.tool.name.clone(), given: fill(given, &target.contract, draws) };
+        services.push(target);
+        draws.shuffle(&mut services);
+        let query = Request::of(&goal).draw(draws);
+        Self { services, goal, query, wording: spec.wording }
+    }
+
+    /// The service that the task is about, unless the world was put together without it.
+    #[must_use]
+    pub fn target(&self) -> Option<&Service> {
+        self.service(&self.goal.target)
+    }
+
+    /// A visible service by name.
+    #[must_use]
+    pub fn service(&self, name: &ToolName) -> Option<&Service> {
+        self.services.iter().find(|service| &service.tool.name == name)
+    }
+
+    /// Whether the target demands something that the task does not tell.
+    #[must_use]
+    pub fn is_hidden(&self) -> bool {
+        self.target().is_some_and(Service::is_hidden)
+    }
+
+    /// The names of the parameters that the task gives values for.
+    #[must_use]
+    pub fn given_names(&self) -> Vec<String> {
+        self.goal.given.iter().map(|setting| setting.parameter.clone()).collect()
+    }
+}
+
+/// A tool without parameters.
+pub(crate) fn bare(name: ToolName) -> Tool {
+    Tool { name, parameters: Vec::new() }
+}
+
+/// Draws a target of the given form: the service and the names of the parameters that its tasks give.
+pub(crate) fn make_target(
+    spec: &WorldSpec,
+    name: ToolName,
+    form: ContractForm,
+    taken: &mut Vec<ToolName>,
+    draws: &mut Draws,
+) -> (Service, Vec<String>) {
+    let (before, exact, carried) = form.parts();
+    let mut names: Vec<&str> = NUMBER_PARAMETERS.iter().chain(WORD_PARAMETERS).copied().collect();
+    draws.shuffle(&mut names);
+    let mut names = names.into_iter().map(str::to_owned);
+    let mut contract = Vec::new();
+    let mut parameters = Vec::new();
+    if before {
+        contract.push(Demand::Before(helper_name(spec, &name, taken, draws)));
+    }
+    if let (true, Some(parameter)) = (exact, names.next()) {
+        parameters.push(parameter.clone());
+        contract.push(Demand::Exact(Setting { value: value_for(&parameter, draws), parameter }));
+    }
+    if let (true, Some(parameter)) = (carried, names.next()) {
+        parameters.push(parameter.clone());
+        contract.push(Demand::Carried { parameter, source: helper_name(spec, &name, taken, draws) });
+    }
+    let given: Vec<String> = names.by_ref().take(draws.weighted(&[25, 50, 25])).collect();
+    parameters.extend(given.iter().cloned());
+    if form == ContractForm::Plain || parameters.len() < 3 {
+        parameters.extend(names.take(draws.weighted(&[70, 30])));
+    }
+    draws.shuffle(&mut parameters);
+    draws.shuffle(&mut contract);
+    (Service { tool: Tool { name, parameters }, contract }, given)
+}
+
+/// A name on the right side of the split that is not taken yet, with the verb or the noun fixed where one is given.
+pub(crate) fn fresh_name(
+    spec: &WorldSpec,
+    verb: Option<&str>,
+    noun: Option<&str>,
+    taken: &mut Vec<ToolName>,
+    draws: &mut Draws,
+) -> ToolName {
+    loop {
+        let own_noun =
+            if draws.chance(spec.invented_nouns) { invented_noun(draws) } else { draws.word(NOUNS).to_owned() };
+        let name = ToolName::new(verb.unwrap_or(draws.word(VERBS)), noun.unwrap_or(&own_noun));
+        if Split::of(&name.verb, &name.noun) == spec.split && !taken.contains(&name) {
+            taken.push(name.clone());
+            return name;
+        }
+        // A fixed noun may have all its free verbs taken, so each try may let go of what was fixed.
+        if draws.chance(0.01) {
+            return fresh_name(spec, None, None, taken, draws);
+        }
+    }
+}
+
+fn helper_name(spec: &WorldSpec, target: &ToolName, taken: &mut Vec<ToolName>, draws: &mut Draws) -> ToolName {
+    related_name(spec, target, [30, 25, 45], taken, draws)
+}
+
+/// A name that shares the verb, the noun or neither, by weight.
+fn related_name(
+    spec: &WorldSpec,
+    target: &ToolName,
+    weights: [u32; 3],
+    taken: &mut Vec<ToolName>,
+    draws: &mut Draws,
+) -> ToolName {
+    match draws.weighted(&weights) {
+        0 => fresh_name(spec, Some(&target.verb), None, taken, draws),
+        1 => fresh_name(spec, None, Some(&target.noun), taken, draws),
+        _ => fresh_name(spec, None, None, taken, draws),
+    }
+}
+
+fn distractor(spec: &WorldSpec, target: &ToolName, taken: &mut Vec<ToolName>, draws: &mut Draws) -> Service {
+    let name = related_name(spec, target, [40, 35, 25], taken, draws);
+    let count = draws.weighted(&[40, 30, 20, 10]);
+    let mut parameters: Vec<&str> = NUMBER_PARAMETERS.iter().chain(WORD_PARAMETERS).copied().collect();
+    draws.shuffle(&mut parameters);
+    parameters.truncate(count);
+    Service::plain(Tool { name, parameters: parameters.into_iter().map(str::to_owned).collect() })
+}
+
+/// Values for the given parameters, none of them equal to another or to a demanded one.
+pub(crate) fn fill(given: &[String], contract: &[Demand], draws: &mut Draws) -> Vec<Setting> {
+    let mut used: Vec<String> = contract
+        .iter()
+        .filter_map(|demand| if let Demand::Exact(setting) = demand { Some(setting.value.clone()) } else { None })
+        .collect();
+    let mut settings = Vec::new();
+    for parameter in given {
+        let mut value = value_for(parameter, draws);
+        while used.contains(&value) {
+            value = value_for(parameter, draws);
+        }
+        used.push(value.clone());
+        settings.push(Setting { parameter: parameter.clone(), value });
+    }
+    settings
+}
