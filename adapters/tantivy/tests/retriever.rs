@@ -1,0 +1,299 @@
+//! What the conformance suite does not ask of every retriever.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::collections::BTreeMap;
+
+use futures::executor::block_on;
+use journeyman::{
+    CommitKey, ErrorKind, Revision, Seed, SkillId, Version,
+    contract::Retriever,
+    domain::{
+        Candidate, Cause, Committed, Kind, LibraryChange, Origin, Provenance, Query, Scope, Skill,
+        SkillName, State, Taint,
+    },
+};
+use journeyman_tantivy::{Bm25Retriever, Config};
+
+fn skill(id: &str, version: u64, name: &str, description: &str, body: &str) -> Skill {
+    Skill {
+        id: id.into(),
+        version: Version(version),
+        name: SkillName::new(name).unwrap(),
+        original_name: None,
+        description: description.into(),
+        kind: Kind::Workflow,
+        scope: Scope::General,
+        state: State::Active,
+        trigger: None,
+        body: body.into(),
+        allowed_tools: Vec::new(),
+        license: None,
+        compatibility: None,
+        metadata: BTreeMap::new(),
+        parents: Vec::new(),
+        provenance: Provenance {
+            origin: Origin::Seed,
+            runs: Vec::new(),
+            tasks: Vec::new(),
+        },
+        taint: Taint::Clean,
+        proven_on: None,
+    }
+}
+
+fn add(skill: Skill) -> LibraryChange {
+    LibraryChange::Add(Box::new(skill))
+}
+
+fn revise(skill: Skill) -> LibraryChange {
+    LibraryChange::Revise(Box::new(skill))
+}
+
+fn committed(revision: u64, changes: Vec<LibraryChange>) -> Committed {
+    Committed {
+        revision: Revision(revision),
+        key: CommitKey::new(format!("k{revision}")),
+        cause: Cause {
+            run: None,
+            task: None,
+            reason: "test".into(),
+        },
+        changes,
+    }
+}
+
+fn retriever(commits: &[Committed]) -> Bm25Retriever {
+    let retriever = Bm25Retriever::new(Config::default()).unwrap();
+    block_on(retriever.refresh(commits)).unwrap();
+    retriever
+}
+
+fn search(
+    retriever: &Bm25Retriever,
+    text: &str,
+    limit: usize,
+    among: Option<&[&str]>,
+) -> Vec<Candidate> {
+    let query = Query {
+        text: text.into(),
+        limit,
+        among: among.map(|ids| ids.iter().map(|id| SkillId::new(*id)).collect()),
+    };
+    block_on(retriever.search(&query)).unwrap()
+}
+
+fn found(candidates: &[Candidate]) -> Vec<String> {
+    candidates
+        .iter()
+        .map(|candidate| format!("{}@{}", candidate.skill.id, candidate.skill.version))
+        .collect()
+}
+
+fn check(commits: &[Committed], text: &str, limit: usize, among: Option<&[&str]>, expect: &[&str]) {
+    assert_eq!(
+        found(&search(&retriever(commits), text, limit, among)),
+        expect,
+        "{text:?}"
+    );
+}
+
+#[test]
+fn the_name_counts_more_than_the_body() {
+    let commits = [committed(
+        1,
+        vec![
+            add(skill("a", 1, "open-jar", "opens something", "twist")),
+            add(skill("b", 1, "brew", "brews something", "open the jar")),
+            add(skill("c", 1, "sleep", "rests", "lie down")),
+        ],
+    )];
+    check(&commits, "open the jar", 10, None, &["a@1", "b@1"]);
+    check(&commits, "lie", 10, None, &["c@1"]);
+    check(&commits, "absent", 10, None, &[]);
+}
+
+#[test]
+fn a_field_of_weight_zero_is_not_searched() {
+    let mut config = Config::default();
+    config.boosts.body = 0.0;
+    let retriever = Bm25Retriever::new(config).unwrap();
+    let commits = [committed(
+        1,
+        vec![add(skill("a", 1, "one", "first", "hidden"))],
+    )];
+    block_on(retriever.refresh(&commits)).unwrap();
+    assert!(search(&retriever, "hidden", 10, None).is_empty());
+    assert_eq!(found(&search(&retriever, "first", 10, None)), ["a@1"]);
+}
+
+#[test]
+fn ties_are_by_id_across_refreshes_and_at_the_cut() {
+    let retriever = Bm25Retriever::new(Config::default()).unwrap();
+    for (revision, id) in ["d", "b", "e", "a", "c"].iter().enumerate() {
+        let commit = committed(
+            revision as u64 + 1,
+            vec![add(skill(id, 1, "same", "same", "same words"))],
+        );
+        block_on(retriever.refresh(&[commit])).unwrap();
+    }
+    assert_eq!(
+        found(&search(&retriever, "same", 3, None)),
+        ["a@1", "b@1", "c@1"]
+    );
+    assert_eq!(
+        found(&search(&retriever, "same", 2, Some(&["e", "d", "c"]))),
+        ["c@1", "d@1"]
+    );
+}
+
+#[test]
+fn a_revised_skill_is_there_once() {
+    let commits = [
+        committed(1, vec![add(skill("a", 1, "old", "old words", "old"))]),
+        committed(2, vec![revise(skill("a", 2, "new", "new words", "new"))]),
+        committed(3, vec![add(skill("b", 1, "other", "other words", "other"))]),
+        // Added again: replaces too.
+        committed(4, vec![add(skill("b", 2, "third", "third words", "third"))]),
+    ];
+    check(&commits, "old other", 10, None, &[]);
+    check(&commits, "words", 10, None, &["a@2", "b@2"]);
+    check(&commits, "words", 10, Some(&[]), &[]);
+}
+
+#[test]
+fn the_watermark_passes_over_what_it_has() {
+    let first = committed(1, vec![add(skill("a", 1, "one", "first", "x"))]);
+    let second = committed(2, vec![revise(skill("a", 2, "two", "second", "x"))]);
+    let retriever = Bm25Retriever::new(Config::default()).unwrap();
+    let refresh = |commits: &[Committed]| block_on(retriever.refresh(commits)).unwrap();
+    assert_eq!(refresh(&[]), Revision(0));
+    // Out of order in one call, too.
+    assert_eq!(refresh(&[second.clone(), first.clone()]), Revision(2));
+    assert_eq!(refresh(&[first]), Revision(2));
+    assert_eq!(
+        refresh(&[committed(3, vec![LibraryChange::Maintain])]),
+        Revision(3)
+    );
+    assert_eq!(refresh(&[second]), Revision(3));
+    assert_eq!(
+        found(&search(&retriever, "first second", 10, None)),
+        ["a@2"]
+    );
+}
+
+#[test]
+fn no_text_is_an_error() {
+    let commits = [committed(
+        1,
+        vec![add(skill("a", 1, "tea", "茶を淹れる", "AND boil"))],
+    )];
+    let retriever = retriever(&commits);
+    for text in [
+        "",
+        " ",
+        "\0\u{1b}[0m",
+        "name:\"",
+        "((*^~9 OR",
+        "[a TO",
+        "\u{202e}",
+        "-tea",
+    ] {
+        let expect: &[&str] = if text.contains("tea") { &["a@1"] } else { &[] };
+        assert_eq!(
+            found(&search(&retriever, text, 5, None)),
+            expect,
+            "{text:?}"
+        );
+    }
+    assert_eq!(found(&search(&retriever, "and", 5, None)), ["a@1"]);
+    assert_eq!(found(&search(&retriever, "紅茶", 5, None)), ["a@1"]);
+    let long = "tea boil ".repeat(1 << 20);
+    assert_eq!(found(&search(&retriever, &long, 5, None)), ["a@1"]);
+    assert_eq!(
+        search(&retriever, &long, 5, None),
+        search(&retriever, "tea boil", 5, None)
+    );
+}
+
+#[test]
+fn ids_are_any_text_up_to_a_bound() {
+    let odd = "id with \"spaces\", \0 and ünïcode";
+    let commits = [
+        committed(1, vec![add(skill(odd, 1, "one", "first", "x"))]),
+        committed(2, vec![revise(skill(odd, 2, "two", "second", "x"))]),
+    ];
+    check(
+        &commits,
+        "x",
+        5,
+        Some(&[odd, "absent"]),
+        &[&format!("{odd}@2")],
+    );
+    let retriever = retriever(&commits);
+    let long = committed(
+        3,
+        vec![add(skill(&"i".repeat(5000), 1, "three", "third", "x"))],
+    );
+    let error = block_on(retriever.refresh(&[long])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert_eq!(
+        error.to_string(),
+        "Invalid at Retriever::refresh { bytes: 5000, most: 4096 }: a skill's id is too long to be indexed"
+    );
+    // Nothing of the refused commit is left behind.
+    let next = committed(3, vec![add(skill("z", 1, "three", "third", "y"))]);
+    block_on(retriever.refresh(&[next])).unwrap();
+    assert_eq!(search(&retriever, "first second third", 9, None).len(), 2);
+}
+
+/// F9: an index that grew over many refreshes, with old versions and merges in it, and one that is rebuilt at once
+/// answer alike, bit for bit.
+#[test]
+fn a_rebuilt_index_gives_the_same_bits() {
+    const WORDS: [&str; 12] = [
+        "open", "jar", "seal", "brew", "fetch", "token", "login", "order", "the", "a", "list",
+        "menu",
+    ];
+    let text = |seed: Seed, words: u64| -> String {
+        (0..words)
+            .map(|i| {
+                // Products make some words common and some rare.
+                let at = seed.derive("word", i).unit() * seed.derive("again", i).unit();
+                WORDS[(at * 12.0) as usize]
+            })
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let grown = Bm25Retriever::new(Config::default()).unwrap();
+    let mut commits = Vec::new();
+    for revision in 1..=120_u64 {
+        let seed = Seed(revision);
+        let id = format!("s{}", seed.derive("id", 0).index(40).unwrap());
+        let mut skill = skill(
+            &id,
+            revision,
+            "some-name",
+            &text(seed.derive("d", 0), 8),
+            "",
+        );
+        skill.body = text(seed.derive("b", 0), 5 + revision % 60);
+        skill.trigger = (revision % 3 == 0).then(|| text(seed.derive("t", 0), 3));
+        commits.push(committed(revision, vec![revise(skill)]));
+        block_on(grown.refresh(&commits[commits.len() - 1..])).unwrap();
+    }
+    let rebuilt = retriever(&commits);
+    for query in 0..50 {
+        let text = text(Seed(1000 + query), 1 + query % 7);
+        for limit in [1, 5, 100] {
+            let (a, b) = (
+                search(&grown, &text, limit, None),
+                search(&rebuilt, &text, limit, None),
+            );
+            assert_eq!(a.len(), b.len());
+            for (a, b) in a.iter().zip(&b) {
+                assert_eq!(a.skill, b.skill, "{text:?}");
+                assert_eq!(a.score.to_bits(), b.score.to_bits(), "{text:?}");
+            }
+        }
+    }
+}
