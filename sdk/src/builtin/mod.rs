@@ -1,1 +1,20 @@
-//! Parts that need the contracts alone.
+//! Parts that need the contracts alone: a store and a journal in memory, a journal of JSON lines, the environment's
+//! own judgement, an agent driven by a language model, and, with the feature `system-clock`, a clock.
+
+mod environment_judge;
+mod json_lines_journal;
+mod memory_journal;
+mod memory_store;
+mod model_executor;
+#[cfg(feature = "system-clock")]
+mod system_clock;
+
+pub use environment_judge::EnvironmentJudge;
+pub use json_lines_journal::{
+    JsonLinesJournal, RecoveredJournal, read_json_lines, recover_json_lines,
+};
+pub use memory_journal::MemoryJournal;
+pub use memory_store::MemoryStore;
+pub use model_executor::{ModelExecutor, ModelExecutorOptions};
+#[cfg(feature = "system-clock")]
+pub use system_clock::SystemClock;

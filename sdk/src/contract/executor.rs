@@ -22,13 +22,13 @@ pub struct Attempt<'a> {
     pub seed: Seed,
     /// 0 is greedy; a group of rollouts explores with more.
     pub temperature: f32,
-    /// The skills for the first turn.
+    /// The skills for the first turn that the agent takes itself.
     pub injection: &'a Injection,
-    /// Whom to ask at each turn.
+    /// Whom to ask at each later turn.
     pub guidance: &'a dyn Guidance,
     /// How long it may take.
     pub time_limit: Duration,
-    /// A plan to follow, if any.
+    /// A plan to follow, if any; an executor that cannot refuses with `Unsupported`.
     pub plan: Option<&'a str>,
     /// Actions to replay before acting freely; needs a deterministic environment.
     pub prefix: &'a [Action],

@@ -12,7 +12,7 @@ use crate::{
 /// Where an attempt stands when a turn begins.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnContext<'a> {
-    /// Which turn, from 0.
+    /// Which of the agent's turns, from 0: the number of its steps so far.
     pub turn: u32,
     /// What the agent sees.
     pub observation: &'a Observation,

@@ -72,6 +72,13 @@ impl SkillName {
     }
 }
 
+impl Default for SkillName {
+    /// `skill`, for what has no name of its own.
+    fn default() -> Self {
+        Self("skill".to_owned())
+    }
+}
+
 impl fmt::Display for SkillName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

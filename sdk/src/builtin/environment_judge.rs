@@ -1,0 +1,67 @@
+//! The environment's own judgement.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+
+use crate::{
+    contract::{Judge, JudgeRequest},
+    domain::{EndReason, Outcome, Verdict},
+    error::{Error, Result},
+};
+
+/// A [`Judge`] that reads the outcome that the environment gave with the last transition.
+///
+/// An attempt without an outcome never came to its end. It is a failure when the agent was the reason: it gave up,
+/// used up its steps or its time, or wrote what cannot be read. It is `None` when a part failed, or when the episode
+/// is said to be over and there is no outcome all the same: that tells nothing about the agent or its skills.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EnvironmentJudge;
+
+#[async_trait]
+impl Judge for EnvironmentJudge {
+    async fn judge(&self, request: &JudgeRequest<'_>) -> Result<Verdict> {
+        let trajectory = request.trajectory;
+        match &trajectory.outcome {
+            Some(outcome) => read(outcome),
+            None => Ok(without_outcome(&trajectory.end)),
+        }
+    }
+}
+
+fn read(outcome: &Outcome) -> Result<Verdict> {
+    let verdict = Verdict {
+        success: Some(outcome.success),
+        score: outcome.score,
+        parts: outcome.parts.clone(),
+        evidence: vec!["the environment's outcome".to_owned()],
+    };
+    if verdict.is_valid() {
+        return Ok(verdict);
+    }
+    Err(Error::invalid(
+        "Judge::judge",
+        "the environment's outcome has a score outside [0, 1] or a part that is not finite",
+    )
+    .hint("give a score in [0, 1] and finite parts in the last transition"))
+}
+
+fn without_outcome(end: &EndReason) -> Verdict {
+    let (success, evidence) = match end {
+        EndReason::GaveUp => (Some(false), "the agent gave up before the end"),
+        EndReason::StepBudget => (Some(false), "the steps were used up before the end"),
+        EndReason::Deadline => (Some(false), "the time was used up before the end"),
+        EndReason::Unreadable => (
+            Some(false),
+            "the agent wrote what cannot be read as an action",
+        ),
+        EndReason::Failed(_) => (None, "a part failed in mid-attempt"),
+        EndReason::Finished => (None, "the environment gave no outcome"),
+    };
+    Verdict {
+        success,
+        score: 0.0,
+        parts: BTreeMap::new(),
+        evidence: vec![evidence.to_owned()],
+    }
+}

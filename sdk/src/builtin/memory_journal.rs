@@ -1,0 +1,114 @@
+//! A journal in memory.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+
+use crate::{
+    contract::{Journal, JournalEntry},
+    error::{Error, ErrorKind, Result},
+    id::RunId,
+};
+
+/// A [`Journal`] in memory: all of the journal's rules, and nothing is left when it is dropped.
+#[derive(Debug, Default)]
+pub struct MemoryJournal {
+    runs: Mutex<Runs>,
+}
+
+/// The entries of each run, in order, and the rules of taking in one more.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    entries: HashMap<RunId, Vec<JournalEntry>>,
+}
+
+impl Runs {
+    /// Whether an entry is new; `false` for one that is there already and equal.
+    ///
+    /// # Errors
+    /// `Conflict` for one that differs from what is there, `Invalid` for one that would leave a gap or is of
+    /// another schema.
+    pub(super) fn is_new(&self, entry: &JournalEntry) -> Result<bool> {
+        if entry.schema != JournalEntry::SCHEMA {
+            return Err(refused(
+                ErrorKind::Invalid,
+                "the entry is of a schema that this version does not write",
+                entry,
+            )
+            .with("schema", entry.schema));
+        }
+        let there = self.entries.get(&entry.run).map_or(&[][..], Vec::as_slice);
+        let position = usize::try_from(entry.sequence).unwrap_or(usize::MAX);
+        match there.get(position) {
+            Some(before) if before == entry => Ok(false),
+            Some(_) => Err(refused(
+                ErrorKind::Conflict,
+                "another entry has this sequence number",
+                entry,
+            )),
+            None if position == there.len() => Ok(true),
+            None => Err(
+                refused(ErrorKind::Invalid, "the entry would leave a gap", entry)
+                    .with("expected", there.len()),
+            ),
+        }
+    }
+
+    /// Takes in an entry that [`Runs::is_new`] found to be new.
+    pub(super) fn push(&mut self, entry: JournalEntry) {
+        self.entries
+            .entry(entry.run.clone())
+            .or_default()
+            .push(entry);
+    }
+
+    /// Takes back a run's last entry.
+    pub(super) fn pop(&mut self, run: &RunId) {
+        if let Some(entries) = self.entries.get_mut(run) {
+            entries.pop();
+        }
+    }
+
+    /// A run's entries.
+    pub(super) fn of(&self, run: &RunId) -> Vec<JournalEntry> {
+        self.entries.get(run).cloned().unwrap_or_default()
+    }
+}
+
+fn refused(kind: ErrorKind, message: &str, entry: &JournalEntry) -> Error {
+    Error::new(kind, "Journal::append", message)
+        .with("run", &entry.run)
+        .with("sequence", entry.sequence)
+}
+
+impl MemoryJournal {
+    /// An empty journal.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Runs> {
+        // An entry is pushed whole or not at all, so what a panicked holder left is sound.
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Journal for MemoryJournal {
+    async fn append(&self, entries: &[JournalEntry]) -> Result<()> {
+        let mut runs = self.lock();
+        for entry in entries {
+            if runs.is_new(entry)? {
+                runs.push(entry.clone());
+            }
+        }
+        Ok(())
+    }
+
+    async fn read(&self, run: &RunId) -> Result<Vec<JournalEntry>> {
+        Ok(self.lock().of(run))
+    }
+}

@@ -1,0 +1,142 @@
+//! A store in memory.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+
+use crate::{
+    contract::{SkillStore, Snapshot},
+    domain::{Commit, Committed},
+    error::{Error, ErrorKind, Result},
+    id::{CommitKey, Revision},
+};
+
+/// A [`SkillStore`] in memory: all of the store's rules, and nothing is left when it is dropped.
+///
+/// ```
+/// use journeyman::{builtin::MemoryStore, contract::SkillStore, Revision};
+///
+/// let store = MemoryStore::new();
+/// let snapshot = futures::executor::block_on(store.load())?;
+/// assert_eq!(snapshot.revision, Revision(0));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// The commit of revision r is at r - 1.
+    committed: Vec<Committed>,
+    by_key: HashMap<CommitKey, usize>,
+}
+
+impl Kept {
+    fn revision(&self) -> Revision {
+        Revision(self.committed.len() as u64)
+    }
+
+    fn push(&mut self, committed: Committed) {
+        self.by_key
+            .insert(committed.key.clone(), self.committed.len());
+        self.committed.push(committed);
+    }
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A store that holds what another one gave, such as a snapshot or a replayed journal.
+    ///
+    /// # Errors
+    /// `Corrupt` when the revisions do not go from 1 without gaps, or when a key comes twice.
+    pub fn from_committed(committed: impl IntoIterator<Item = Committed>) -> Result<Self> {
+        let mut kept = Kept::default();
+        for commit in committed {
+            let due = kept.revision().next();
+            if commit.revision != due {
+                return Err(corrupt("the revisions have a gap")
+                    .with("revision", commit.revision)
+                    .with("expected", due));
+            }
+            if kept.by_key.contains_key(&commit.key) {
+                return Err(corrupt("a commit's key comes twice").with("revision", commit.revision));
+            }
+            kept.push(commit);
+        }
+        Ok(Self {
+            kept: Mutex::new(kept),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        // A commit is pushed whole or not at all, so what a panicked holder left is sound.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn corrupt(message: &str) -> Error {
+    Error::new(
+        ErrorKind::Corrupt,
+        "MemoryStore::from_committed",
+        message.to_owned(),
+    )
+}
+
+#[async_trait]
+impl SkillStore for MemoryStore {
+    async fn load(&self) -> Result<Snapshot> {
+        let kept = self.lock();
+        Ok(Snapshot {
+            revision: kept.revision(),
+            committed: kept.committed.clone(),
+        })
+    }
+
+    async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
+        let kept = self.lock();
+        let news = usize::try_from(revision.0)
+            .ok()
+            .and_then(|from| kept.committed.get(from..));
+        news.map(<[Committed]>::to_vec).ok_or_else(|| {
+            Error::invalid("SkillStore::since", "there is no such revision yet")
+                .with("revision", revision)
+                .with("last", kept.revision())
+                .hint("load the store again; this revision came from another one")
+        })
+    }
+
+    async fn commit(&self, commit: &Commit) -> Result<Committed> {
+        let mut kept = self.lock();
+        if let Some(before) = kept.by_key.get(&commit.key) {
+            return Ok(kept.committed[*before].clone());
+        }
+        let last = kept.revision();
+        if commit.base != last {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "SkillStore::commit",
+                "the base is not the last revision",
+            )
+            .with("base", commit.base)
+            .with("last", last)
+            .hint("read what came since and commit on the last revision"));
+        }
+        let committed = Committed {
+            revision: last.next(),
+            key: commit.key.clone(),
+            cause: commit.cause.clone(),
+            changes: commit.changes.clone(),
+        };
+        kept.push(committed.clone());
+        Ok(committed)
+    }
+}

@@ -1,0 +1,393 @@
+//! An agent that is driven by a language model.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+
+use crate::{
+    contract::{
+        Attempt, Dialect, Episode, Executor, GenerateRequest, Generation, LanguageModel,
+        TurnContext, TurnMove, TurnView,
+    },
+    domain::{
+        Action, EndReason, Exposure, GenerationRecord, Injection, Observation, Outcome, Prompt,
+        Sampling, SkillRef, Step, StepResult, Trajectory, Usage,
+    },
+    error::{Error, ErrorKind, Result},
+};
+
+/// The greatest number of moves of a dialect in one turn, by the dialect's rule *ends*.
+const MOVES: usize = 8;
+
+/// How a [`ModelExecutor`] acts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelExecutorOptions {
+    /// Greatest number of steps of an attempt, those of a replayed prefix included; at least 1.
+    pub max_steps: u32,
+    /// How long one generation may take; the attempt's own limit is kept where it is shorter.
+    pub generation_time: Duration,
+    /// The nucleus that is sampled from when an attempt's temperature is above 0; in (0, 1].
+    pub top_p: f32,
+    /// Whether the steps keep what a trainer needs of each generation, where the model gives it.
+    pub record: bool,
+}
+
+impl Default for ModelExecutorOptions {
+    /// 16 steps, a minute for each generation, a nucleus of 0.95, no records.
+    fn default() -> Self {
+        Self {
+            max_steps: 16,
+            generation_time: Duration::from_secs(60),
+            top_p: 0.95,
+            record: false,
+        }
+    }
+}
+
+/// An [`Executor`] that lets a [`LanguageModel`] write each turn in its [`Dialect`].
+///
+/// The skills of the first turn are the attempt's; for every later turn the attempt's guidance is asked, and a turn
+/// whose guidance fails goes on without skills. Every generation has a seed of its own that follows from the
+/// attempt's. It reads no clock: the attempt's time limit bounds each generation, and whoever drives the executor
+/// bounds the whole by dropping the future.
+#[derive(Clone, Debug)]
+pub struct ModelExecutor {
+    model: Arc<dyn LanguageModel>,
+    dialect: Arc<dyn Dialect>,
+    options: ModelExecutorOptions,
+}
+
+impl ModelExecutor {
+    /// An agent of this model, spoken to in this dialect.
+    ///
+    /// # Errors
+    /// `Invalid` for a budget of no steps, no time for a generation, or a nucleus outside (0, 1].
+    pub fn new(
+        model: Arc<dyn LanguageModel>,
+        dialect: Arc<dyn Dialect>,
+        options: ModelExecutorOptions,
+    ) -> Result<Self> {
+        let refuse = |message: &str, hint: &str| {
+            Err(Error::invalid("ModelExecutor::new", message.to_owned()).hint(hint.to_owned()))
+        };
+        if options.max_steps == 0 {
+            return refuse("the step budget is 0", "allow at least one step");
+        }
+        if options.generation_time.is_zero() {
+            return refuse(
+                "the time for a generation is 0",
+                "allow at least some milliseconds",
+            );
+        }
+        if !(options.top_p > 0.0 && options.top_p <= 1.0) {
+            return refuse("the nucleus is outside (0, 1]", "1 keeps every token");
+        }
+        Ok(Self {
+            model,
+            dialect,
+            options,
+        })
+    }
+}
+
+#[async_trait]
+impl Executor for ModelExecutor {
+    async fn execute(&self, attempt: Attempt<'_>, episode: &mut dyn Episode) -> Result<Trajectory> {
+        check(&attempt)?;
+        let mut run = Run::new(self, attempt);
+        let end = match run.until_end(episode).await {
+            Ok(end) => end,
+            Err(error) if !run.acted => return Err(error),
+            Err(error) => run.reason(error),
+        };
+        Ok(run.into_trajectory(end))
+    }
+}
+
+fn check(attempt: &Attempt<'_>) -> Result<()> {
+    if attempt.plan.is_some() {
+        return Err(
+            Error::unsupported("Executor::execute", "this executor follows no plan")
+                .hint("make the attempt without a plan, or with an executor that follows one"),
+        );
+    }
+    if !(attempt.temperature.is_finite() && attempt.temperature >= 0.0) {
+        return Err(Error::invalid(
+            "Executor::execute",
+            "the temperature is not a number from 0",
+        )
+        .with("temperature", attempt.temperature));
+    }
+    Ok(())
+}
+
+/// What one turn's writing came to.
+enum Turn {
+    Act {
+        action: Action,
+        transcript: String,
+        uses_skills: bool,
+        generations: Vec<GenerationRecord>,
+    },
+    Unreadable,
+}
+
+/// One attempt under way.
+struct Run<'a> {
+    executor: &'a ModelExecutor,
+    attempt: Attempt<'a>,
+    steps: Vec<Step>,
+    /// Which turn of the task; the agent ends one by ending its turn or speaking to the user.
+    turn: u32,
+    exposures: Vec<Exposure>,
+    outcome: Option<Outcome>,
+    usage: Usage,
+    generations: u64,
+    /// Whether the world was acted in: from then on an error ends a trajectory.
+    acted: bool,
+}
+
+impl<'a> Run<'a> {
+    fn new(executor: &'a ModelExecutor, attempt: Attempt<'a>) -> Self {
+        Self {
+            executor,
+            attempt,
+            steps: Vec::new(),
+            turn: 0,
+            exposures: Vec::new(),
+            outcome: None,
+            usage: Usage::default(),
+            generations: 0,
+            acted: false,
+        }
+    }
+
+    async fn until_end(&mut self, episode: &mut dyn Episode) -> Result<EndReason> {
+        self.expose(self.attempt.injection);
+        let mut prefix = self.attempt.prefix.iter();
+        let mut first = true;
+        while self.outcome.is_none() {
+            if self.steps.len() >= self.executor.options.max_steps as usize {
+                return Ok(EndReason::StepBudget);
+            }
+            if let Some(action) = prefix.next() {
+                self.step(episode, action.clone(), String::new(), Vec::new())
+                    .await?;
+                continue;
+            }
+            let observation = episode.observation().clone();
+            let injection = self
+                .injection(&observation, std::mem::take(&mut first))
+                .await;
+            self.expose(&injection);
+            match self.write(&observation, &injection).await? {
+                Turn::Unreadable => return Ok(EndReason::Unreadable),
+                Turn::Act {
+                    action,
+                    transcript,
+                    uses_skills,
+                    generations,
+                } => {
+                    if uses_skills {
+                        self.mark_used(&injection);
+                    }
+                    self.step(episode, action, transcript, generations).await?;
+                }
+            }
+        }
+        Ok(EndReason::Finished)
+    }
+
+    /// The skills for a turn: the attempt's for the first, else what its guidance says.
+    async fn injection(&self, observation: &Observation, first: bool) -> Injection {
+        if first {
+            return self.attempt.injection.clone();
+        }
+        let context = TurnContext {
+            turn: self.steps.len() as u32,
+            observation,
+            steps: &self.steps,
+        };
+        match self.attempt.guidance.for_turn(&context).await {
+            Ok(injection) => injection,
+            Err(error) => {
+                tracing::warn!(%error, turn = context.turn, "no guidance for this turn");
+                Injection::NONE
+            }
+        }
+    }
+
+    /// Lets the model write until its dialect reads an action or gives up.
+    async fn write(&mut self, observation: &Observation, injection: &Injection) -> Result<Turn> {
+        let mut replies: Vec<Generation> = Vec::new();
+        let mut generations = Vec::new();
+        for _ in 0..MOVES {
+            let next = self.executor.dialect.turn(&TurnView {
+                task: self.attempt.task,
+                injection,
+                observation,
+                steps: &self.steps,
+                replies: &replies,
+            });
+            let next = next.inspect_err(|_| self.count_prompt(&replies))?;
+            match next {
+                TurnMove::Generate {
+                    prompt,
+                    stop,
+                    max_tokens,
+                } => {
+                    let request = self.request(prompt, stop, max_tokens);
+                    let reply = self.executor.model.generate(&request).await;
+                    let reply = reply.inspect_err(|_| self.count_prompt(&replies))?;
+                    self.usage.output_tokens += reply.output_tokens;
+                    generations.extend(self.record(&request, &reply));
+                    replies.push(reply);
+                }
+                TurnMove::Act {
+                    action,
+                    transcript,
+                    uses_skills,
+                } => {
+                    self.count_prompt(&replies);
+                    return Ok(Turn::Act {
+                        action,
+                        transcript,
+                        uses_skills,
+                        generations,
+                    });
+                }
+                TurnMove::Unreadable { .. } => {
+                    self.count_prompt(&replies);
+                    return Ok(Turn::Unreadable);
+                }
+            }
+        }
+        self.count_prompt(&replies);
+        Err(Error::new(
+            ErrorKind::Internal,
+            "Dialect::turn",
+            "the dialect neither acted nor gave up",
+        )
+        .with("moves", MOVES)
+        .hint("run the dialect's conformance suite"))
+    }
+
+    /// A turn's prompts grow one from the other, so the last one counts for all.
+    fn count_prompt(&mut self, replies: &[Generation]) {
+        self.usage.prompt_tokens += replies.last().map_or(0, |reply| reply.prompt_tokens);
+    }
+
+    fn request(&mut self, prompt: Prompt, stop: Vec<String>, max_tokens: usize) -> GenerateRequest {
+        let options = &self.executor.options;
+        let temperature = self.attempt.temperature;
+        let sampling = Sampling {
+            temperature,
+            top_p: if temperature > 0.0 {
+                options.top_p
+            } else {
+                1.0
+            },
+            seed: self.attempt.seed.derive("turn", self.generations),
+        };
+        self.generations += 1;
+        GenerateRequest {
+            prompt,
+            sampling,
+            max_tokens,
+            stop,
+            time_limit: options.generation_time.min(self.attempt.time_limit),
+            sink: None,
+        }
+    }
+
+    fn record(&self, request: &GenerateRequest, reply: &Generation) -> Option<GenerationRecord> {
+        let whole = !reply.ids.is_empty() && reply.ids.len() == reply.logprobs.len();
+        (self.executor.options.record && whole).then(|| GenerationRecord {
+            prompt_ids: reply.prompt_ids.clone(),
+            ids: reply.ids.clone(),
+            logprobs: reply.logprobs.clone(),
+            mask: vec![true; reply.ids.len()],
+            sampling: request.sampling,
+            model: reply.model.clone(),
+            adapter: None,
+        })
+    }
+
+    async fn step(
+        &mut self,
+        episode: &mut dyn Episode,
+        action: Action,
+        transcript: String,
+        generations: Vec<GenerationRecord>,
+    ) -> Result<()> {
+        let observation = episode.observation().clone();
+        self.acted = true;
+        let transition = episode.step(&action).await?;
+        let ends_turn = !matches!(action, Action::Call(_));
+        self.steps.push(Step {
+            index: self.steps.len() as u32,
+            turn: self.turn,
+            actor: "agent".to_owned(),
+            observation,
+            action,
+            result: StepResult {
+                text: transition.observation.text,
+                is_error: transition.is_error,
+                source: transition.observation.source,
+            },
+            transcript,
+            generations,
+        });
+        self.turn += u32::from(ends_turn);
+        self.outcome = transition.outcome;
+        Ok(())
+    }
+
+    fn expose(&mut self, injection: &Injection) {
+        let known: BTreeSet<SkillRef> =
+            (self.exposures.iter().map(|exposure| exposure.skill.clone())).collect();
+        for injected in &injection.skills {
+            if !known.contains(&injected.skill) {
+                self.exposures.push(Exposure {
+                    skill: injected.skill.clone(),
+                    used: false,
+                });
+            }
+        }
+    }
+
+    fn mark_used(&mut self, injection: &Injection) {
+        for exposure in &mut self.exposures {
+            let injected = (injection.skills.iter()).any(|skill| skill.skill == exposure.skill);
+            if injected && !exposure.used {
+                exposure.used = true;
+                self.attempt.guidance.used(&exposure.skill);
+            }
+        }
+    }
+
+    /// Why an attempt ended that a part's error ended: a generation that took all of the attempt's own time is the
+    /// attempt's deadline.
+    fn reason(&self, error: Error) -> EndReason {
+        let own_limit = self.attempt.time_limit <= self.executor.options.generation_time;
+        if own_limit && error.kind() == ErrorKind::Timeout {
+            EndReason::Deadline
+        } else {
+            EndReason::Failed(error)
+        }
+    }
+
+    fn into_trajectory(self, end: EndReason) -> Trajectory {
+        Trajectory {
+            schema: Trajectory::SCHEMA,
+            attempt: self.attempt.id,
+            task: self.attempt.task.id.clone(),
+            seed: self.attempt.seed,
+            steps: self.steps,
+            exposures: self.exposures,
+            outcome: self.outcome,
+            end,
+            usage: self.usage,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! A dialect of plain lines.
+
+use crate::{
+    contract::{Dialect, TurnMove, TurnView},
+    domain::{Action, Message, Prompt, Skill, Span, Speaker},
+    error::Result,
+};
+
+/// The word with which an agent says that it follows the injected skills.
+const USING: &str = "[skill] ";
+
+/// A [`Dialect`] of plain lines: what the model writes is said as a message; `done` ends the turn; nothing, or white
+/// space alone, cannot be read; and `[skill] ` before the words says that the injected skills are followed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ScriptedDialect;
+
+impl Dialect for ScriptedDialect {
+    fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
+        let Some(reply) = view.replies.first() else {
+            let mut messages: Vec<Message> = (view.injection.skills.iter())
+                .map(|skill| Message::data(Speaker::System, skill.text.clone()))
+                .collect();
+            for step in view.steps {
+                messages.push(Message::data(Speaker::User, &step.observation.text));
+                messages.push(Message::data(Speaker::Assistant, &step.transcript));
+            }
+            messages.push(Message::data(Speaker::User, &view.observation.text));
+            return Ok(TurnMove::Generate {
+                prompt: Prompt {
+                    messages,
+                    open: vec![Span::Control("agent: ".to_owned())],
+                },
+                stop: vec!["\n".to_owned()],
+                max_tokens: 32,
+            });
+        };
+        let transcript = reply.text.clone();
+        let uses_skills = transcript.starts_with(USING);
+        let words = transcript.trim_start_matches(USING).trim();
+        let action = match words {
+            "" => {
+                return Ok(TurnMove::Unreadable {
+                    reason: "the model wrote nothing".to_owned(),
+                    transcript,
+                });
+            }
+            "done" => Action::EndTurn,
+            words => Action::Message(words.to_owned()),
+        };
+        Ok(TurnMove::Act {
+            action,
+            transcript,
+            uses_skills,
+        })
+    }
+
+    fn skill_text(&self, skill: &Skill) -> String {
+        format!("{}: {}\n{}\n", skill.name, skill.description, skill.body)
+    }
+
+    fn score_prompt(&self, query: &str) -> Prompt {
+        Prompt {
+            messages: vec![Message::data(Speaker::User, query)],
+            open: vec![Span::Control("skill: ".to_owned())],
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! An agent that follows a script.
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use super::play::{Calls, Play};
+use crate::{
+    contract::{Attempt, Episode, Executor},
+    domain::{Action, EndReason, Exposure, Step, StepResult, Trajectory, Usage},
+    error::Result,
+};
+
+/// Greatest number of steps of an acting script.
+const STEPS: usize = 64;
+
+type Whole = dyn Fn(&Attempt<'_>, usize) -> Play<Trajectory> + Send + Sync;
+type Acting = dyn Fn(&Attempt<'_>, &[Step]) -> Play<Option<Action>> + Send + Sync;
+
+enum Script {
+    Whole(Box<Whole>),
+    Acting(Box<Acting>),
+}
+
+/// An [`Executor`] that follows a script.
+pub struct ScriptedExecutor {
+    script: Script,
+    calls: Calls,
+}
+
+impl ScriptedExecutor {
+    /// An agent whose whole trajectory comes from a closure; it does not touch the episode.
+    pub fn by(
+        script: impl Fn(&Attempt<'_>, usize) -> Play<Trajectory> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            script: Script::Whole(Box::new(script)),
+            calls: Calls::default(),
+        }
+    }
+
+    /// An agent whose next action comes from a closure; with `None` it gives up. It replays the prefix, marks every
+    /// injected skill as used, and asks its guidance nothing.
+    pub fn acting(
+        script: impl Fn(&Attempt<'_>, &[Step]) -> Play<Option<Action>> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            script: Script::Acting(Box::new(script)),
+            calls: Calls::default(),
+        }
+    }
+
+    /// An agent that always does the same, such as hang.
+    pub fn that(play: Play<Trajectory>) -> Self {
+        Self::by(move |_, _| play.clone())
+    }
+
+    /// How many times it was asked.
+    pub fn calls(&self) -> usize {
+        self.calls.count()
+    }
+}
+
+impl fmt::Debug for ScriptedExecutor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptedExecutor")
+            .field("calls", &self.calls())
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Executor for ScriptedExecutor {
+    async fn execute(&self, attempt: Attempt<'_>, episode: &mut dyn Episode) -> Result<Trajectory> {
+        let call = self.calls.next();
+        match &self.script {
+            Script::Whole(script) => script(&attempt, call).perform().await,
+            Script::Acting(script) => act(script, &attempt, episode).await,
+        }
+    }
+}
+
+async fn act(
+    script: &Acting,
+    attempt: &Attempt<'_>,
+    episode: &mut dyn Episode,
+) -> Result<Trajectory> {
+    let exposures = (attempt.injection.skills.iter())
+        .map(|injected| Exposure {
+            skill: injected.skill.clone(),
+            used: true,
+        })
+        .collect::<Vec<_>>();
+    exposures
+        .iter()
+        .for_each(|exposure| attempt.guidance.used(&exposure.skill));
+    let mut trajectory = Trajectory {
+        schema: Trajectory::SCHEMA,
+        attempt: attempt.id.clone(),
+        task: attempt.task.id.clone(),
+        seed: attempt.seed,
+        steps: Vec::new(),
+        exposures,
+        outcome: None,
+        end: EndReason::StepBudget,
+        usage: Usage::default(),
+    };
+    while trajectory.steps.len() < STEPS {
+        let action = match attempt.prefix.get(trajectory.steps.len()) {
+            Some(action) => Some(action.clone()),
+            None => script(attempt, &trajectory.steps).perform().await?,
+        };
+        let Some(action) = action else {
+            trajectory.end = EndReason::GaveUp;
+            break;
+        };
+        let observation = episode.observation().clone();
+        let transition = match episode.step(&action).await {
+            Ok(transition) => transition,
+            Err(error) => {
+                trajectory.end = EndReason::Failed(error);
+                break;
+            }
+        };
+        trajectory.steps.push(Step {
+            index: trajectory.steps.len() as u32,
+            turn: 0,
+            actor: "agent".to_owned(),
+            observation,
+            action,
+            result: StepResult {
+                text: transition.observation.text,
+                is_error: transition.is_error,
+                source: transition.observation.source,
+            },
+            transcript: String::new(),
+            generations: Vec::new(),
+        });
+        if transition.outcome.is_some() {
+            trajectory.outcome = transition.outcome;
+            trajectory.end = EndReason::Finished;
+            break;
+        }
+    }
+    Ok(trajectory)
+}

@@ -1,0 +1,57 @@
+//! A judge that says what a script says.
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use super::play::{Calls, Play};
+use crate::{
+    contract::{Judge, JudgeRequest},
+    domain::Verdict,
+    error::Result,
+};
+
+type Script = dyn Fn(&JudgeRequest<'_>, usize) -> Play<Verdict> + Send + Sync;
+
+/// A [`Judge`] that says what a script says.
+pub struct ScriptedJudge {
+    script: Box<Script>,
+    calls: Calls,
+}
+
+impl ScriptedJudge {
+    /// A judge that follows a closure.
+    pub fn by(
+        script: impl Fn(&JudgeRequest<'_>, usize) -> Play<Verdict> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            script: Box::new(script),
+            calls: Calls::default(),
+        }
+    }
+
+    /// A judge that always does the same, such as hang.
+    pub fn that(play: Play<Verdict>) -> Self {
+        Self::by(move |_, _| play.clone())
+    }
+
+    /// How many times it was asked.
+    pub fn calls(&self) -> usize {
+        self.calls.count()
+    }
+}
+
+impl fmt::Debug for ScriptedJudge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptedJudge")
+            .field("calls", &self.calls())
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Judge for ScriptedJudge {
+    async fn judge(&self, request: &JudgeRequest<'_>) -> Result<Verdict> {
+        (self.script)(request, self.calls.next()).perform().await
+    }
+}

@@ -1,0 +1,161 @@
+//! A language model that writes what a script says.
+
+use std::{fmt, sync::Arc};
+
+use async_trait::async_trait;
+
+use super::play::{Calls, Play, word_id, words};
+use crate::{
+    contract::{FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities},
+    error::{Error, ErrorKind, Result},
+    id::ModelId,
+};
+
+type Script = dyn Fn(&GenerateRequest, usize) -> Play<String> + Send + Sync;
+
+/// A [`LanguageModel`] that writes what a script says. Its tokens are words.
+///
+/// ```
+/// use journeyman::{contract::{GenerateRequest, LanguageModel}, domain::Prompt, testing::ScriptedModel};
+///
+/// let model = ScriptedModel::answers(["first", "second"]);
+/// let request = GenerateRequest::greedy(Prompt::default(), 10);
+/// let answer = futures::executor::block_on(model.generate(&request))?;
+/// assert_eq!((answer.text.as_str(), model.calls()), ("first", 1));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+pub struct ScriptedModel {
+    capabilities: ModelCapabilities,
+    script: Box<Script>,
+    calls: Arc<Calls>,
+}
+
+impl ScriptedModel {
+    /// A model that follows a closure.
+    pub fn by(
+        script: impl Fn(&GenerateRequest, usize) -> Play<String> + Send + Sync + 'static,
+    ) -> Self {
+        let mut capabilities = ModelCapabilities::new(ModelId::new("scripted"), 4_096);
+        capabilities.token_records = true;
+        Self {
+            capabilities,
+            script: Box::new(script),
+            calls: Arc::default(),
+        }
+    }
+
+    /// A model that writes these texts one after the other, and fails with `Unavailable` when none is left.
+    pub fn answers<T: Into<String>>(answers: impl IntoIterator<Item = T>) -> Self {
+        let answers: Vec<String> = answers.into_iter().map(Into::into).collect();
+        Self::by(move |_, call| match answers.get(call) {
+            Some(answer) => Play::Give(answer.clone()),
+            None => Play::Fail(Error::new(
+                ErrorKind::Unavailable,
+                "LanguageModel::generate",
+                "the script has no further answer",
+            )),
+        })
+    }
+
+    /// A model that always writes the same.
+    pub fn always(answer: impl Into<String>) -> Self {
+        let answer = answer.into();
+        Self::by(move |_, _| Play::Give(answer.clone()))
+    }
+
+    /// A model that always does the same, such as hang.
+    pub fn that(play: Play<String>) -> Self {
+        Self::by(move |_, _| play.clone())
+    }
+
+    /// With another context, in words.
+    #[must_use]
+    pub fn with_context(mut self, context: usize) -> Self {
+        self.capabilities.context = context;
+        self
+    }
+
+    /// Without token ids and log-probabilities.
+    #[must_use]
+    pub fn without_records(mut self) -> Self {
+        self.capabilities.token_records = false;
+        self
+    }
+
+    /// How many times it was asked.
+    pub fn calls(&self) -> usize {
+        self.calls.count()
+    }
+
+    fn fit(&self, prompt: &str, written: &str, request: &GenerateRequest) -> Generation {
+        let room = request.max_tokens;
+        let pieces = words(written);
+        let mut text: String = pieces.iter().take(room).copied().collect();
+        let mut finish = match pieces.len() > room {
+            true => FinishReason::Length,
+            false => FinishReason::EndOfText,
+        };
+        let cut = (request.stop.iter().filter(|stop| !stop.is_empty()))
+            .filter_map(|stop| text.find(stop.as_str()))
+            .min();
+        if let Some(cut) = cut {
+            text.truncate(cut);
+            finish = FinishReason::Stop;
+        }
+        let ids: Vec<i32> = words(&text).into_iter().map(word_id).collect();
+        let prompt_ids: Vec<i32> = words(prompt).into_iter().map(word_id).collect();
+        let records = self.capabilities.token_records;
+        Generation {
+            output_tokens: ids.len() as u64,
+            prompt_tokens: prompt_ids.len() as u64,
+            logprobs: if records {
+                vec![-1.0; ids.len()]
+            } else {
+                Vec::new()
+            },
+            ids: if records { ids } else { Vec::new() },
+            prompt_ids: if records { prompt_ids } else { Vec::new() },
+            text,
+            finish,
+            model: self.capabilities.model.clone(),
+        }
+    }
+}
+
+impl fmt::Debug for ScriptedModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptedModel")
+            .field("capabilities", &self.capabilities)
+            .field("calls", &self.calls())
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl LanguageModel for ScriptedModel {
+    fn capabilities(&self) -> &ModelCapabilities {
+        &self.capabilities
+    }
+
+    async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
+        let prompt = request.prompt.text();
+        let (length, context) = (words(&prompt).len(), self.capabilities.context);
+        if length > context {
+            return Err(Error::invalid(
+                "LanguageModel::generate",
+                "the prompt is longer than the context",
+            )
+            .with("prompt_tokens", length)
+            .with("context", context));
+        }
+        let play = (self.script)(request, self.calls.next());
+        let written = play.perform().await?;
+        let answer = self.fit(&prompt, &written, request);
+        if let Some(sink) = &request.sink {
+            words(&answer.text)
+                .into_iter()
+                .for_each(|word| sink.token(word));
+        }
+        Ok(answer)
+    }
+}

@@ -1,0 +1,157 @@
+//! Samples of the values that tests need.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    domain::{
+        Action, Cause, Commit, Committed, EndReason, InjectedSkill, Injection, Kind, LibraryChange,
+        Observation, Origin, Outcome, Provenance, Scope, Skill, SkillName, Source, State, Step,
+        StepResult, Taint, Task, Trajectory, Trust, Usage,
+    },
+    id::{AttemptId, CommitKey, Revision, Seed, SkillId, Version},
+};
+
+/// A task for [`ScriptedEnvironment::words`](super::ScriptedEnvironment::words): to say these words.
+pub fn task(id: &str, words: &[&str]) -> Task {
+    Task {
+        payload: words.to_vec().into(),
+        ..Task::new(id, format!("say {}", words.join(" and then ")))
+    }
+}
+
+/// A trusted observation without tools.
+pub fn observation(text: &str) -> Observation {
+    Observation {
+        text: text.to_owned(),
+        tools: Vec::new(),
+        source: source(Trust::Trusted),
+    }
+}
+
+/// A source of this trust.
+pub fn source(trust: Trust) -> Source {
+    Source {
+        name: "scripted".to_owned(),
+        trust,
+    }
+}
+
+/// An active skill in version 1, whose id is its name.
+pub fn skill(name: &str) -> Skill {
+    Skill {
+        id: SkillId::new(name),
+        version: Version(1),
+        name: SkillName::slug(name).unwrap_or_default(),
+        original_name: None,
+        description: format!("How to do {name}."),
+        kind: Kind::Workflow,
+        scope: Scope::General,
+        state: State::Active,
+        trigger: None,
+        body: format!("To do {name}, say {name}."),
+        allowed_tools: Vec::new(),
+        license: None,
+        compatibility: None,
+        metadata: BTreeMap::new(),
+        parents: Vec::new(),
+        provenance: Provenance {
+            origin: Origin::Human,
+            runs: Vec::new(),
+            tasks: Vec::new(),
+        },
+        taint: Taint::Clean,
+        proven_on: None,
+    }
+}
+
+/// An injection of these skills, each with its body as its text.
+pub fn injection(skills: &[Skill]) -> Injection {
+    Injection {
+        skills: (skills.iter())
+            .map(|skill| InjectedSkill {
+                skill: skill.reference(),
+                text: skill.body.clone(),
+                sha256: skill.content_sha256(),
+            })
+            .collect(),
+    }
+}
+
+/// A commit on a base.
+pub fn commit(base: u64, key: &str, changes: Vec<LibraryChange>) -> Commit {
+    Commit {
+        base: Revision(base),
+        key: CommitKey::new(key),
+        cause: Cause {
+            run: None,
+            task: None,
+            reason: "a sample".to_owned(),
+        },
+        changes,
+    }
+}
+
+/// A commit as a store would give it back.
+pub fn committed(revision: u64, changes: Vec<LibraryChange>) -> Committed {
+    let commit = commit(
+        revision.saturating_sub(1),
+        &format!("key-{revision}"),
+        changes,
+    );
+    Committed {
+        revision: Revision(revision),
+        key: commit.key,
+        cause: commit.cause,
+        changes: commit.changes,
+    }
+}
+
+/// An attempt that said these words and ended with success or failure.
+pub fn trajectory(attempt: &str, task: &Task, words: &[&str], success: bool) -> Trajectory {
+    let steps = (0_u32..)
+        .zip(words)
+        .map(|(index, word)| Step {
+            index,
+            turn: 0,
+            actor: "agent".to_owned(),
+            observation: observation(&task.instruction),
+            action: Action::Message((*word).to_owned()),
+            result: StepResult {
+                text: "go on".to_owned(),
+                is_error: false,
+                source: source(Trust::Trusted),
+            },
+            transcript: (*word).to_owned(),
+            generations: Vec::new(),
+        })
+        .collect();
+    Trajectory {
+        schema: Trajectory::SCHEMA,
+        attempt: AttemptId::new(attempt),
+        task: task.id.clone(),
+        seed: Seed(0),
+        steps,
+        exposures: Vec::new(),
+        outcome: Some(outcome(success)),
+        end: EndReason::Finished,
+        usage: Usage::default(),
+    }
+}
+
+/// The trajectory of an attempt that ended for this reason, without an outcome.
+pub fn ended(attempt: &str, task: &Task, end: EndReason) -> Trajectory {
+    Trajectory {
+        outcome: None,
+        end,
+        ..trajectory(attempt, task, &[], false)
+    }
+}
+
+/// An outcome with score 1 or 0.
+pub fn outcome(success: bool) -> Outcome {
+    Outcome {
+        success,
+        score: f64::from(u8::from(success)),
+        parts: BTreeMap::new(),
+    }
+}

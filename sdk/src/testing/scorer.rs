@@ -1,0 +1,109 @@
+//! A scorer that gives what a script says.
+
+use std::{collections::BTreeMap, fmt};
+
+use async_trait::async_trait;
+
+use super::play::{Calls, Play, word_id, words};
+use crate::{
+    contract::{ScoreRequest, Scorer, TokenScores},
+    domain::Prompt,
+    error::{Error, Result},
+    id::ModelId,
+};
+
+type Script = dyn Fn(&Prompt, &str) -> Play<f64> + Send + Sync;
+
+/// A [`Scorer`] that gives every token of a continuation the log-probability that a script says. Its tokens are
+/// words.
+pub struct ScriptedScorer {
+    model: ModelId,
+    context: usize,
+    script: Box<Script>,
+    calls: Calls,
+}
+
+impl ScriptedScorer {
+    /// A scorer that follows a closure from prompt and continuation to the log-probability of each token.
+    pub fn by(script: impl Fn(&Prompt, &str) -> Play<f64> + Send + Sync + 'static) -> Self {
+        Self {
+            model: ModelId::new("scripted"),
+            context: 4_096,
+            script: Box::new(script),
+            calls: Calls::default(),
+        }
+    }
+
+    /// A scorer that looks for a text within the continuation; -10 for one that holds none of them.
+    pub fn table<T: Into<String>>(rows: impl IntoIterator<Item = (T, f64)>) -> Self {
+        let rows: BTreeMap<String, f64> = rows
+            .into_iter()
+            .map(|(text, score)| (text.into(), score))
+            .collect();
+        Self::by(move |_, continuation| {
+            let row = rows
+                .iter()
+                .find(|(text, _)| continuation.contains(text.as_str()));
+            Play::Give(row.map_or(-10.0, |(_, score)| *score))
+        })
+    }
+
+    /// A scorer that always does the same, such as fail.
+    pub fn that(play: Play<f64>) -> Self {
+        Self::by(move |_, _| play.clone())
+    }
+
+    /// How many times it was asked.
+    pub fn calls(&self) -> usize {
+        self.calls.count()
+    }
+
+    /// The longest prompt that it takes, in words.
+    pub fn context(&self) -> usize {
+        self.context
+    }
+}
+
+impl fmt::Debug for ScriptedScorer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptedScorer")
+            .field("calls", &self.calls())
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Scorer for ScriptedScorer {
+    fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
+        self.calls.next();
+        let length = words(&request.prompt.text()).len();
+        if length >= self.context {
+            return Err(Error::invalid(
+                "Scorer::score",
+                "the prompt leaves no room in the context",
+            )
+            .with("prompt_tokens", length)
+            .with("context", self.context));
+        }
+        let mut scores = Vec::with_capacity(request.continuations.len());
+        for continuation in &request.continuations {
+            let logprob = (self.script)(&request.prompt, continuation)
+                .perform()
+                .await?;
+            let all = words(continuation);
+            let ids: Vec<i32> = (all.iter().take(request.max_continuation_tokens))
+                .map(|word| word_id(word))
+                .collect();
+            scores.push(TokenScores {
+                logprobs: vec![logprob; ids.len()],
+                truncated: ids.len() < all.len(),
+                ids,
+            });
+        }
+        Ok(scores)
+    }
+}

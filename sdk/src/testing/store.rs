@@ -1,0 +1,103 @@
+//! A store that fails when it is told to.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+
+use super::play::Calls;
+use crate::{
+    contract::{SkillStore, Snapshot},
+    domain::{Cause, Commit, Committed},
+    error::{Error, ErrorKind, Result},
+    id::{CommitKey, Revision},
+};
+
+/// How a commit goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreFault {
+    /// Nothing is kept, and the answer is `Unavailable`.
+    Refused,
+    /// It is kept, and the answer, which is lost, is `Unavailable`.
+    AnswerLost,
+    /// Another writer's commit, which changes nothing, comes first.
+    Overtaken,
+    /// It is kept, and the answer never comes.
+    Hangs,
+}
+
+/// A [`SkillStore`] around another one whose n-th commit, from 0, goes wrong in a given way.
+#[derive(Debug)]
+pub struct FaultyStore {
+    inner: Arc<dyn SkillStore>,
+    faults: BTreeMap<usize, StoreFault>,
+    commits: Calls,
+}
+
+impl FaultyStore {
+    /// A store around `inner` whose commits go wrong as the list says.
+    pub fn new(
+        inner: Arc<dyn SkillStore>,
+        faults: impl IntoIterator<Item = (usize, StoreFault)>,
+    ) -> Self {
+        Self {
+            inner,
+            faults: faults.into_iter().collect(),
+            commits: Calls::default(),
+        }
+    }
+
+    /// How many commits were tried.
+    pub fn commits(&self) -> usize {
+        self.commits.count()
+    }
+}
+
+fn unavailable() -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        "SkillStore::commit",
+        "a scripted fault",
+    )
+    .temporary()
+}
+
+#[async_trait]
+impl SkillStore for FaultyStore {
+    async fn load(&self) -> Result<Snapshot> {
+        self.inner.load().await
+    }
+
+    async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
+        self.inner.since(revision).await
+    }
+
+    async fn commit(&self, commit: &Commit) -> Result<Committed> {
+        let number = self.commits.next();
+        match self.faults.get(&number) {
+            None => self.inner.commit(commit).await,
+            Some(StoreFault::Refused) => Err(unavailable()),
+            Some(StoreFault::AnswerLost) => {
+                self.inner.commit(commit).await?;
+                Err(unavailable())
+            }
+            Some(StoreFault::Hangs) => {
+                self.inner.commit(commit).await?;
+                futures::future::pending().await
+            }
+            Some(StoreFault::Overtaken) => {
+                let rival = Commit {
+                    base: self.inner.load().await?.revision,
+                    key: CommitKey::new(format!("rival-{number}")),
+                    cause: Cause {
+                        run: None,
+                        task: None,
+                        reason: "another writer".to_owned(),
+                    },
+                    changes: Vec::new(),
+                };
+                self.inner.commit(&rival).await?;
+                self.inner.commit(commit).await
+            }
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! The agent that a language model drives.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use futures::executor::block_on;
+use journeyman::{
+    AttemptId, Error, ErrorKind, Result, Seed,
+    builtin::{ModelExecutor, ModelExecutorOptions},
+    contract::{
+        Attempt, Environment, Executor, FixedGuidance, GenerateRequest, Guidance, LanguageModel,
+        TurnContext,
+    },
+    domain::{Action, EndReason, Injection, SkillRef, Task, Trajectory},
+    testing::{Play, ScriptedDialect, ScriptedEnvironment, ScriptedModel, sample},
+};
+
+fn executor(model: ScriptedModel, options: ModelExecutorOptions) -> ModelExecutor {
+    ModelExecutor::new(Arc::new(model), Arc::new(ScriptedDialect), options).unwrap()
+}
+
+struct Try<'a> {
+    task: Task,
+    temperature: f32,
+    injection: Injection,
+    guidance: Option<&'a dyn Guidance>,
+    prefix: Vec<Action>,
+    plan: Option<&'a str>,
+    time_limit: Duration,
+}
+
+impl Default for Try<'_> {
+    fn default() -> Self {
+        Self {
+            task: sample::task("t", &["one", "two"]),
+            temperature: 0.0,
+            injection: Injection::NONE,
+            guidance: None,
+            prefix: Vec::new(),
+            plan: None,
+            time_limit: Duration::from_secs(600),
+        }
+    }
+}
+
+fn attempt(executor: &dyn Executor, of: Try<'_>) -> Result<Trajectory> {
+    let fixed = FixedGuidance::new(of.injection.clone());
+    block_on(async {
+        let environment = ScriptedEnvironment::words();
+        let mut episode = environment.reset(&of.task, Seed(1)).await.unwrap();
+        let attempt = Attempt {
+            id: AttemptId::new("a"),
+            task: &of.task,
+            seed: Seed(7),
+            temperature: of.temperature,
+            injection: &of.injection,
+            guidance: of.guidance.unwrap_or(&fixed),
+            time_limit: of.time_limit,
+            plan: of.plan,
+            prefix: &of.prefix,
+        };
+        executor.execute(attempt, episode.as_mut()).await
+    })
+}
+
+fn said(trajectory: &Trajectory) -> Vec<&str> {
+    (trajectory.steps.iter())
+        .map(|step| match &step.action {
+            Action::Message(text) => text.as_str(),
+            Action::EndTurn => "(end)",
+            _ => "(other)",
+        })
+        .collect()
+}
+
+#[test]
+fn acts_until_the_episode_is_over() {
+    let model = ScriptedModel::answers(["one", "three", "two"]);
+    let trajectory = attempt(&executor(model, Default::default()), Try::default()).unwrap();
+    assert_eq!(said(&trajectory), ["one", "three", "two"]);
+    assert_eq!(trajectory.end, EndReason::Finished);
+    assert!(trajectory.outcome.unwrap().success);
+    let refused: Vec<bool> = trajectory.steps.iter().map(|s| s.result.is_error).collect();
+    assert_eq!(refused, [false, true, false]);
+    assert_eq!(trajectory.usage.output_tokens, 3);
+    assert!(trajectory.usage.prompt_tokens > 3);
+    assert!(
+        trajectory
+            .steps
+            .iter()
+            .all(|step| step.generations.is_empty())
+    );
+}
+
+#[test]
+fn refuses_budgets_that_allow_nothing() {
+    let cases = [
+        ModelExecutorOptions {
+            max_steps: 0,
+            ..Default::default()
+        },
+        ModelExecutorOptions {
+            generation_time: Duration::ZERO,
+            ..Default::default()
+        },
+        ModelExecutorOptions {
+            top_p: 0.0,
+            ..Default::default()
+        },
+        ModelExecutorOptions {
+            top_p: f32::NAN,
+            ..Default::default()
+        },
+    ];
+    for options in cases {
+        let model = Arc::new(ScriptedModel::always("one"));
+        let error = ModelExecutor::new(model, Arc::new(ScriptedDialect), options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.hint_text().is_some());
+    }
+}
+
+#[test]
+fn stops_at_the_step_budget() {
+    let options = ModelExecutorOptions {
+        max_steps: 3,
+        ..Default::default()
+    };
+    let trajectory = attempt(
+        &executor(ScriptedModel::always("no"), options),
+        Try::default(),
+    );
+    let trajectory = trajectory.unwrap();
+    assert_eq!(
+        (trajectory.steps.len(), trajectory.end),
+        (3, EndReason::StepBudget)
+    );
+}
+
+#[test]
+fn ends_where_the_model_writes_what_cannot_be_read() {
+    let model = ScriptedModel::answers(["one", "  "]);
+    let trajectory = attempt(&executor(model, Default::default()), Try::default()).unwrap();
+    assert_eq!(
+        (trajectory.steps.len(), trajectory.end),
+        (1, EndReason::Unreadable)
+    );
+}
+
+#[test]
+fn an_error_before_the_first_action_is_an_error_and_later_ends_the_trajectory() {
+    let none = ScriptedModel::answers(Vec::<String>::new());
+    let error = attempt(&executor(none, Default::default()), Try::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+
+    let one = ScriptedModel::answers(["one"]);
+    let trajectory = attempt(&executor(one, Default::default()), Try::default()).unwrap();
+    assert_eq!(said(&trajectory), ["one"]);
+    assert!(
+        matches!(trajectory.end, EndReason::Failed(error) if error.kind() == ErrorKind::Unavailable)
+    );
+}
+
+#[test]
+fn a_generation_that_took_the_attempts_own_time_is_its_deadline() {
+    let late = || {
+        ScriptedModel::by(|request: &GenerateRequest, call| match call {
+            0 => Play::Give("one".to_owned()),
+            _ => Play::Fail(Error::new(
+                ErrorKind::Timeout,
+                "LanguageModel::generate",
+                format!("took over {:?}", request.time_limit),
+            )),
+        })
+    };
+    let short = Try {
+        time_limit: Duration::from_secs(1),
+        ..Try::default()
+    };
+    let trajectory = attempt(&executor(late(), Default::default()), short).unwrap();
+    assert_eq!(trajectory.end, EndReason::Deadline);
+    let trajectory = attempt(&executor(late(), Default::default()), Try::default()).unwrap();
+    assert!(
+        matches!(trajectory.end, EndReason::Failed(error) if error.message() == "took over 60s")
+    );
+}
+
+#[test]
+fn replays_the_prefix_first_and_counts_it() {
+    let options = ModelExecutorOptions {
+        max_steps: 2,
+        ..Default::default()
+    };
+    let agent = executor(ScriptedModel::answers(["two"]), options);
+    let prefix = vec![Action::Message("one".to_owned())];
+    let trajectory = attempt(
+        &agent,
+        Try {
+            prefix,
+            ..Try::default()
+        },
+    )
+    .unwrap();
+    assert_eq!(said(&trajectory), ["one", "two"]);
+    assert_eq!(trajectory.end, EndReason::Finished);
+    assert_eq!(
+        (trajectory.steps[0].index, trajectory.steps[1].index),
+        (0, 1)
+    );
+}
+
+#[test]
+fn every_generation_has_a_seed_of_its_own() {
+    let agent = |record| {
+        let model = ScriptedModel::answers(["one", "two"]);
+        executor(
+            model,
+            ModelExecutorOptions {
+                record,
+                ..Default::default()
+            },
+        )
+    };
+    let trajectory = attempt(
+        &agent(true),
+        Try {
+            temperature: 0.8,
+            ..Try::default()
+        },
+    )
+    .unwrap();
+    let records: Vec<_> = trajectory
+        .steps
+        .iter()
+        .flat_map(|s| &s.generations)
+        .collect();
+    assert_eq!(records.len(), 2);
+    assert_ne!(records[0].sampling.seed, records[1].sampling.seed);
+    assert_eq!(
+        (records[0].sampling.temperature, records[0].sampling.top_p),
+        (0.8, 0.95)
+    );
+    assert_eq!(records[0].mask, [true]);
+    let greedy = attempt(&agent(true), Try::default()).unwrap();
+    assert_eq!(greedy.steps[0].generations[0].sampling.top_p, 1.0);
+}
+
+#[test]
+fn says_which_skills_it_had_and_used() {
+    let injection = sample::injection(&[sample::skill("saying"), sample::skill("singing")]);
+    let guidance = FixedGuidance::new(injection.clone());
+    let model = ScriptedModel::answers(["one", "[skill] two"]);
+    let of = Try {
+        injection: injection.clone(),
+        guidance: Some(&guidance),
+        ..Try::default()
+    };
+    let trajectory = attempt(&executor(model, Default::default()), of).unwrap();
+    assert_eq!(trajectory.exposures.len(), 2);
+    assert!(trajectory.exposures.iter().all(|exposure| exposure.used));
+    assert_eq!(guidance.reported().len(), 2);
+
+    let model = ScriptedModel::answers(["one", "two"]);
+    let trajectory = attempt(
+        &executor(model, Default::default()),
+        Try {
+            injection,
+            ..Try::default()
+        },
+    )
+    .unwrap();
+    assert!(trajectory.exposures.iter().all(|exposure| !exposure.used));
+}
+
+#[derive(Debug)]
+struct LaterGuidance(Result<Injection>);
+
+#[async_trait]
+impl Guidance for LaterGuidance {
+    async fn for_turn(&self, context: &TurnContext<'_>) -> Result<Injection> {
+        assert_eq!(context.turn as usize, context.steps.len());
+        assert!(
+            context.turn > 0,
+            "the first turn's skills are the attempt's"
+        );
+        self.0.clone()
+    }
+
+    fn used(&self, _skill: &SkillRef) {}
+}
+
+#[test]
+fn asks_for_skills_at_each_later_turn() {
+    let later = LaterGuidance(Ok(sample::injection(&[sample::skill("later")])));
+    let model = ScriptedModel::by(|request, _| {
+        let sees = request.prompt.text().contains("To do later");
+        Play::Give(if sees { "[skill] two" } else { "one" }.to_owned())
+    });
+    let of = Try {
+        guidance: Some(&later),
+        ..Try::default()
+    };
+    let trajectory = attempt(&executor(model, Default::default()), of).unwrap();
+    assert_eq!(said(&trajectory), ["one", "two"]);
+    assert!(trajectory.exposures[0].used);
+}
+
+#[test]
+fn goes_on_without_skills_when_guidance_fails() {
+    let fails = LaterGuidance(Err(Error::new(
+        ErrorKind::Unavailable,
+        "Guidance::for_turn",
+        "no",
+    )));
+    let of = Try {
+        guidance: Some(&fails),
+        ..Try::default()
+    };
+    let model = ScriptedModel::answers(["one", "two"]);
+    let trajectory = attempt(&executor(model, Default::default()), of).unwrap();
+    assert_eq!(trajectory.end, EndReason::Finished);
+}
+
+#[test]
+fn declines_a_plan_and_a_temperature_that_is_no_number() {
+    let agent = executor(ScriptedModel::always("one"), Default::default());
+    let plan = attempt(
+        &agent,
+        Try {
+            plan: Some("first this"),
+            ..Try::default()
+        },
+    );
+    assert_eq!(plan.unwrap_err().kind(), ErrorKind::Unsupported);
+    let hot = attempt(
+        &agent,
+        Try {
+            temperature: f32::NAN,
+            ..Try::default()
+        },
+    );
+    assert_eq!(hot.unwrap_err().kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn a_turn_counts_from_what_the_agent_ended() {
+    let model = ScriptedModel::answers(["one", "done"]);
+    let trajectory = attempt(&executor(model, Default::default()), Try::default()).unwrap();
+    let turns: Vec<u32> = trajectory.steps.iter().map(|step| step.turn).collect();
+    assert_eq!(turns, [0, 1]);
+    assert!(!trajectory.outcome.unwrap().success);
+}
+
+#[test]
+fn the_scripted_model_counts_its_calls() {
+    let model = ScriptedModel::always("one");
+    assert_eq!(model.calls(), 0);
+    let prompt = journeyman::domain::Prompt::default();
+    block_on(model.generate(&GenerateRequest::greedy(prompt, 1))).unwrap();
+    assert_eq!(model.calls(), 1);
+}
