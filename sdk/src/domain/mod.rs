@@ -1,19 +1,26 @@
 //! Values alone: what flows between the stations. No trait objects, no input or output.
 
+mod arise;
 mod candidate;
 mod change;
 mod message;
 mod skill;
+mod skill_md;
 mod task;
 mod trajectory;
 mod verdict;
 
+pub use arise::{
+    AriseDocument, AriseLimits, AriseSchema, DEFAULT_CHECK, ProblemTypes, SchemaRefusal,
+    SchemaStage, seed_skills,
+};
 pub use candidate::{Candidate, Query};
 pub use change::{Cause, Commit, Committed, LibraryChange, TierPolicy};
 pub use message::{Message, Prompt, Span, Speaker};
 pub use skill::{
     Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, SkillRef, State, Taint,
 };
+pub use skill_md::{Forgiven, HiddenCharacter, SkillMd, SkillParts, find_hidden};
 pub use task::Task;
 pub use trajectory::{
     Action, EndReason, Exposure, GenerationRecord, InjectedSkill, Injection, Observation, Outcome,

@@ -1,1 +1,7 @@
 //! Text without a model: JSON out of prose, clipping, similarity.
+
+mod block;
+mod json;
+
+pub use block::{fenced, skill_block};
+pub use json::{NoObject, first_object};

@@ -1,0 +1,236 @@
+//! The document itself: what is always true of it, and its JSON.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{SchemaRefusal, SchemaStage};
+use crate::domain::{SkillName, find_hidden};
+
+/// What `check` is when a document has none (ARISE Table 4).
+pub const DEFAULT_CHECK: &str = "Substitute back to verify";
+
+/// ARISE's skill document (C.1, Table 4).
+///
+/// Always true of it: `skill_name` is snake_case and not empty, no field is empty, none holds a line break, a run of
+/// blanks or a hidden character (S9). How long the fields may be is the host's matter:
+/// [`AriseSchema`](super::AriseSchema).
+///
+/// ```
+/// use journeyman::domain::AriseDocument;
+///
+/// let document = AriseDocument::new(
+///     "Exponential base matching",
+///     "algebra",
+///     "When both sides are powers of the same base, set exponents equal",
+///     &["Rewrite each side with a common base", "Set the exponents equal and solve"],
+///     None,
+/// )?;
+/// assert_eq!(document.skill_name(), "exponential_base_matching");
+/// assert!(document.to_json().starts_with(r#"{"skill_name": "exponential_base_matching", "problem_type": "#));
+/// # Ok::<(), journeyman::domain::SchemaRefusal>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields", into = "Fields")]
+pub struct AriseDocument {
+    pub(super) fields: Fields,
+}
+
+/// The fields in the order of Figure 4.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Fields {
+    pub(super) skill_name: String,
+    pub(super) problem_type: String,
+    pub(super) key_insight: String,
+    pub(super) method: Vec<String>,
+    pub(super) check: String,
+}
+
+impl TryFrom<Fields> for AriseDocument {
+    type Error = SchemaRefusal;
+    fn try_from(fields: Fields) -> Result<Self, SchemaRefusal> {
+        Self::build(fields)
+    }
+}
+
+impl From<AriseDocument> for Fields {
+    fn from(document: AriseDocument) -> Self {
+        document.fields
+    }
+}
+
+impl AriseDocument {
+    /// A document of these fields. The name becomes snake_case, blank space becomes single spaces, and no check
+    /// becomes [`DEFAULT_CHECK`].
+    ///
+    /// # Errors
+    /// A refusal at [`SchemaStage::Parse`] for an empty field, no step, or a hidden character.
+    pub fn new(
+        skill_name: &str,
+        problem_type: &str,
+        key_insight: &str,
+        method: &[impl AsRef<str>],
+        check: Option<&str>,
+    ) -> Result<Self, SchemaRefusal> {
+        Self::build(Fields {
+            skill_name: skill_name.to_owned(),
+            problem_type: problem_type.to_owned(),
+            key_insight: key_insight.to_owned(),
+            method: method.iter().map(|step| step.as_ref().to_owned()).collect(),
+            check: check.unwrap_or_default().to_owned(),
+        })
+    }
+
+    pub(super) fn build(mut fields: Fields) -> Result<Self, SchemaRefusal> {
+        fields.skill_name = snake_case(&fields.skill_name);
+        fields.problem_type = one_line(&fields.problem_type);
+        fields.key_insight = one_line(&fields.key_insight);
+        fields.check = one_line(&fields.check);
+        if fields.check.is_empty() {
+            DEFAULT_CHECK.clone_into(&mut fields.check);
+        }
+        for step in &mut fields.method {
+            *step = one_line(step);
+        }
+        if SkillName::slug(&fields.skill_name).is_none() {
+            return refuse("skill_name has no letter or digit from a-z, 0-9");
+        }
+        if fields.problem_type.is_empty() {
+            return refuse("problem_type is empty");
+        }
+        if fields.key_insight.is_empty() {
+            return refuse("key_insight is empty");
+        }
+        if fields.method.is_empty() {
+            return refuse("method has no step");
+        }
+        if fields.method.iter().any(String::is_empty) {
+            return refuse("a step of method is empty");
+        }
+        let document = Self { fields };
+        let hidden = document.texts().find_map(find_hidden);
+        match hidden {
+            Some(hidden) => refuse(format!("the document holds {hidden}")),
+            None => Ok(document),
+        }
+    }
+
+    /// Reads the document out of a JSON object (D.1, stage 2). Further fields are passed over; `check` may be absent.
+    ///
+    /// # Errors
+    /// A refusal at [`SchemaStage::Parse`] for a field that is missing or of another type, or as
+    /// [`AriseDocument::new`].
+    pub fn from_json(object: &Map<String, Value>) -> Result<Self, SchemaRefusal> {
+        let text = |key: &'static str| match object.get(key) {
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(_) => refuse(format!("{key} is not a string")),
+            None => refuse(format!("{key} is missing")),
+        };
+        let method = match object.get("method") {
+            Some(Value::Array(steps)) => steps
+                .iter()
+                .map(|step| match step {
+                    Value::String(step) => Ok(step.clone()),
+                    _ => refuse("a step of method is not a string"),
+                })
+                .collect::<Result<_, _>>()?,
+            Some(_) => return refuse("method is not an array of strings"),
+            None => return refuse("method is missing"),
+        };
+        let check = match object.get("check") {
+            None | Some(Value::Null) => String::new(),
+            Some(_) => text("check")?,
+        };
+        Self::build(Fields {
+            skill_name: text("skill_name")?,
+            problem_type: text("problem_type")?,
+            key_insight: text("key_insight")?,
+            method,
+            check,
+        })
+    }
+
+    /// The name, in snake_case.
+    pub fn skill_name(&self) -> &str {
+        &self.fields.skill_name
+    }
+
+    /// The kind of problem, one of the host's.
+    pub fn problem_type(&self) -> &str {
+        &self.fields.problem_type
+    }
+
+    /// Why the approach works: the field that matters most.
+    pub fn key_insight(&self) -> &str {
+        &self.fields.key_insight
+    }
+
+    /// The steps, in order.
+    pub fn method(&self) -> &[String] {
+        &self.fields.method
+    }
+
+    /// How to verify the result.
+    pub fn check(&self) -> &str {
+        &self.fields.check
+    }
+
+    /// The number of characters of all fields together, JSON framing not counted.
+    pub fn content_chars(&self) -> usize {
+        self.texts().map(|text| text.chars().count()).sum()
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let Fields {
+            skill_name,
+            problem_type,
+            key_insight,
+            method,
+            check,
+        } = &self.fields;
+        let steps = method.iter().map(String::as_str);
+        [skill_name.as_str(), problem_type, key_insight, check]
+            .into_iter()
+            .chain(steps)
+    }
+
+    /// The document on one line, with Figure 4's order of fields and its blank after each colon and comma. Every
+    /// quote and line break in a field is escaped, so no field can end the object (S4).
+    pub fn to_json(&self) -> String {
+        let fields = &self.fields;
+        let steps: Vec<String> = fields.method.iter().map(|step| quote(step)).collect();
+        format!(
+            "{{\"skill_name\": {}, \"problem_type\": {}, \"key_insight\": {}, \"method\": [{}], \"check\": {}}}",
+            quote(&fields.skill_name),
+            quote(&fields.problem_type),
+            quote(&fields.key_insight),
+            steps.join(", "),
+            quote(&fields.check),
+        )
+    }
+}
+
+fn quote(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+pub(super) fn refuse<T>(reason: impl Into<String>) -> Result<T, SchemaRefusal> {
+    Err(SchemaRefusal::new(SchemaStage::Parse, reason))
+}
+
+/// Lower case, every run of other characters one underscore, none at either end.
+pub(super) fn snake_case(text: &str) -> String {
+    let mut name = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            name.push(c.to_ascii_lowercase());
+        } else if !name.is_empty() && !name.ends_with('_') {
+            name.push('_');
+        }
+    }
+    name.truncate(name.trim_end_matches('_').len());
+    name
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

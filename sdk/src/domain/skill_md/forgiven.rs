@@ -1,0 +1,133 @@
+//! What the lenient reader let pass.
+
+use std::fmt;
+
+/// A departure from the specification that [`SkillMd::read`](super::SkillMd::read) let pass and put right. It names
+/// lines of the file, counted from 1, and never repeats what stands there.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Forgiven {
+    /// The file began with a byte order mark.
+    ByteOrderMark,
+    /// Lines ended with a carriage return.
+    CarriageReturns,
+    /// Blank lines stood before the frontmatter.
+    BlankLinesFirst,
+    /// A value held a colon and no quotes around it.
+    UnquotedColon {
+        /// Where.
+        line: usize,
+    },
+    /// There was no name; the folder's was taken.
+    NameMissing,
+    /// The name was not the folder's; the folder's was taken.
+    NameIsNotFolder {
+        /// Where.
+        line: usize,
+    },
+    /// The name broke the rules for names (upper case, underscores, spaces); the nearest valid one was taken.
+    NameRespelled {
+        /// Where.
+        line: usize,
+    },
+    /// There was no description; the body's first paragraph was taken.
+    DescriptionMissing,
+    /// A number or a boolean stood where text belongs; its spelling was kept.
+    NotText {
+        /// Which field.
+        field: &'static str,
+        /// Where.
+        line: usize,
+    },
+    /// A field had no value; it was left out.
+    EmptyField {
+        /// Which field.
+        field: &'static str,
+        /// Where.
+        line: usize,
+    },
+    /// A metadata value was a list or a mapping; it was kept as JSON.
+    MetadataNested {
+        /// Where.
+        line: usize,
+    },
+    /// The allowed tools were a list, or separated by commas, where one text with spaces belongs.
+    ToolsRespelled {
+        /// Where.
+        line: usize,
+    },
+    /// A key that the specification does not know; it was kept under metadata.
+    UnknownKeyKept {
+        /// Where.
+        line: usize,
+    },
+    /// A key that the specification does not know, with a list or a mapping, or already present in metadata; it was
+    /// dropped.
+    UnknownKeyDropped {
+        /// Where.
+        line: usize,
+    },
+}
+
+impl Forgiven {
+    /// The line in question, where there is one.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Self::UnquotedColon { line }
+            | Self::NameIsNotFolder { line }
+            | Self::NameRespelled { line }
+            | Self::NotText { line, .. }
+            | Self::EmptyField { line, .. }
+            | Self::MetadataNested { line }
+            | Self::ToolsRespelled { line }
+            | Self::UnknownKeyKept { line }
+            | Self::UnknownKeyDropped { line } => Some(*line),
+            Self::ByteOrderMark
+            | Self::CarriageReturns
+            | Self::BlankLinesFirst
+            | Self::NameMissing
+            | Self::DescriptionMissing => None,
+        }
+    }
+}
+
+impl fmt::Display for Forgiven {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line() {
+            write!(f, "line {line}: ")?;
+        }
+        match self {
+            Self::ByteOrderMark => f.write_str("the file began with a byte order mark"),
+            Self::CarriageReturns => f.write_str("lines ended with a carriage return"),
+            Self::BlankLinesFirst => f.write_str("blank lines stood before the frontmatter"),
+            Self::UnquotedColon { .. } => f.write_str("a value with a colon had no quotes"),
+            Self::NameMissing => f.write_str("there was no name; the folder's was taken"),
+            Self::NameIsNotFolder { .. } => {
+                f.write_str("the name was not the folder's; the folder's was taken")
+            }
+            Self::NameRespelled { .. } => {
+                f.write_str("the name broke the rules; the nearest valid one was taken")
+            }
+            Self::DescriptionMissing => {
+                f.write_str("there was no description; the first paragraph was taken")
+            }
+            Self::NotText { field, .. } => {
+                write!(
+                    f,
+                    "a value of `{field}` was a number or a boolean, not text"
+                )
+            }
+            Self::EmptyField { field, .. } => {
+                write!(f, "`{field}` had no value and was left out")
+            }
+            Self::MetadataNested { .. } => {
+                f.write_str("a metadata value was a list or a mapping; it was kept as JSON")
+            }
+            Self::ToolsRespelled { .. } => {
+                f.write_str("`allowed-tools` was not one text separated by spaces")
+            }
+            Self::UnknownKeyKept { .. } => f.write_str("an unknown key was kept under `metadata`"),
+            Self::UnknownKeyDropped { .. } => f.write_str("an unknown key was dropped"),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! SKILL.md by the open Agent Skills specification (agentskills.io): strict when writing, lenient when reading.
+
+mod forgiven;
+mod hidden;
+mod parts;
+mod read;
+mod write;
+mod yaml;
+
+use std::collections::BTreeMap;
+
+pub use forgiven::Forgiven;
+pub use hidden::{HiddenCharacter, find_hidden};
+pub use parts::SkillParts;
+
+use super::SkillName;
+
+/// A SKILL.md: frontmatter between two `---` lines, then the instructions in Markdown.
+///
+/// ```
+/// use journeyman::domain::{Forgiven, SkillMd};
+///
+/// let text = "---\nname: Unseal_Coffee\ndescription: Opens the coffee tin. Use before brewing.\n\
+///             metadata:\n  version: 1.10\n---\n\n1. Call `unseal`.\n";
+/// let (skill, forgiven) = SkillMd::read(text, Some("unseal-coffee"))?;
+/// assert_eq!(skill.name.as_str(), "unseal-coffee");
+/// assert_eq!(skill.metadata["version"], "1.10");
+/// assert_eq!(skill.body, "1. Call `unseal`.");
+/// assert!(forgiven.contains(&Forgiven::NameRespelled { line: 2 }));
+///
+/// // What is written is strict, and comes back the same.
+/// let written = skill.write()?;
+/// assert_eq!(SkillMd::read_strict(&written, Some("unseal-coffee"))?, skill);
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+///
+/// # Rules
+/// - `description` has 1 to 1,024 characters, `compatibility` at most 500; both begin and end with something visible.
+/// - The frontmatter has at most 16 KiB, is nested at most 8 deep, and uses no anchors, aliases or tags (S8).
+/// - The body has at most 1 MiB.
+/// - No hidden characters anywhere (S9, [`find_hidden`]).
+/// - An error names the line or the field, and never repeats what stands there (S11).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillMd {
+    /// Also the folder's name.
+    pub name: SkillName,
+    /// What it does and when to use it, 1 to 1,024 characters.
+    pub description: String,
+    /// The licence's name, or the file that holds it.
+    pub license: Option<String>,
+    /// What it runs on, 1 to 500 characters.
+    pub compatibility: Option<String>,
+    /// Further fields.
+    pub metadata: BTreeMap<String, String>,
+    /// The tools it says it needs, each perhaps with a pattern in parentheses (`Bash(git add:*)`); never widens what
+    /// the host permits.
+    pub allowed_tools: Vec<String>,
+    /// The instructions, with line feeds alone.
+    pub body: String,
+}
+
+impl SkillMd {
+    /// The greatest length of the description in characters.
+    pub const MAX_DESCRIPTION: usize = 1024;
+    /// The greatest length of `compatibility` in characters.
+    pub const MAX_COMPATIBILITY: usize = 500;
+    /// The greatest size of the frontmatter in bytes.
+    pub const MAX_FRONTMATTER: usize = yaml::MAX_BYTES;
+    /// The greatest size of the body in bytes.
+    pub const MAX_BODY: usize = 1024 * 1024;
+}
+
+/// Splits `allowed-tools` at spaces that are not within parentheses, and says whether it was spelled that way:
+/// commas separate too, as some writers have them.
+fn split_tools(text: &str) -> (Vec<String>, bool) {
+    let mut tools = vec![String::new()];
+    let mut depth = 0_usize;
+    let mut by_spaces = true;
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && (c.is_whitespace() || c == ',') {
+            by_spaces &= c != ',';
+            tools.push(String::new());
+        } else if let Some(tool) = tools.last_mut() {
+            tool.push(c);
+        }
+    }
+    tools.retain(|tool| !tool.is_empty());
+    (tools, by_spaces)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Between a skill and its SKILL.md. Counters and evidence stay in the store, so that a person's diff stays clean.
+
+use super::{SkillMd, read::ORIGINAL_NAME};
+use crate::{
+    domain::{Kind, Scope, Skill, SkillDraft, SkillName},
+    error::{Error, Result},
+    id::{Category, SkillId},
+};
+
+const ID: &str = "journeyman-id";
+const KIND: &str = "journeyman-kind";
+const SCOPE: &str = "journeyman-scope";
+const TRIGGER: &str = "journeyman-trigger";
+const PARTS: &str = "SkillMd::parts";
+
+/// What a SKILL.md says of a skill. Version, state, provenance and taint are the store's, never the file's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SkillParts {
+    /// Which skill, where the file is one that Journeyman wrote.
+    pub id: Option<SkillId>,
+    /// Also the folder's name.
+    pub name: SkillName,
+    /// Everything that a draft has; the title is the original name, or the name where there is none.
+    pub draft: SkillDraft,
+    /// The tools it says it needs.
+    pub allowed_tools: Vec<String>,
+    /// Its licence, where it names one.
+    pub license: Option<String>,
+    /// What it runs on, where it says so.
+    pub compatibility: Option<String>,
+}
+
+impl From<&Skill> for SkillMd {
+    /// The file of a skill, with `journeyman-id`, and with `journeyman-original-name`, `journeyman-kind`,
+    /// `journeyman-scope` (`category:<name>`) and `journeyman-trigger` where they are not the default.
+    fn from(skill: &Skill) -> Self {
+        let mut metadata = skill.metadata.clone();
+        for key in [ORIGINAL_NAME, KIND, SCOPE, TRIGGER] {
+            metadata.remove(key);
+        }
+        let mut put = |key: &str, value: String| metadata.insert(key.to_owned(), value);
+        put(ID, skill.id.as_str().to_owned());
+        if let Some(name) = &skill.original_name {
+            put(ORIGINAL_NAME, name.clone());
+        }
+        match skill.kind {
+            Kind::Workflow => None,
+            Kind::Function => put(KIND, "function".to_owned()),
+            Kind::Knowledge => put(KIND, "knowledge".to_owned()),
+        };
+        if let Scope::Category(category) = &skill.scope {
+            put(SCOPE, format!("category:{category}"));
+        }
+        if let Some(trigger) = &skill.trigger {
+            put(TRIGGER, trigger.clone());
+        }
+        Self {
+            name: skill.name.clone(),
+            description: skill.description.clone(),
+            license: skill.license.clone(),
+            compatibility: skill.compatibility.clone(),
+            metadata,
+            allowed_tools: skill.allowed_tools.clone(),
+            body: skill.body.clone(),
+        }
+    }
+}
+
+impl SkillMd {
+    /// What the file says of a skill; `journeyman-` keys leave the metadata and become fields.
+    ///
+    /// # Errors
+    /// `Invalid` where a `journeyman-` key holds something that no writer puts there.
+    pub fn parts(&self) -> Result<SkillParts> {
+        let mut metadata = self.metadata.clone();
+        let id = metadata.remove(ID).map(SkillId::new);
+        if id.as_ref().is_some_and(|id| id.as_str().is_empty()) {
+            return Err(unknown(
+                ID,
+                "the id that the library gave the skill, or no such key",
+            ));
+        }
+        let kind = match metadata.remove(KIND).as_deref() {
+            None | Some("workflow") => Kind::Workflow,
+            Some("function") => Kind::Function,
+            Some("knowledge") => Kind::Knowledge,
+            Some(_) => return Err(unknown(KIND, "`function`, `workflow` or `knowledge`")),
+        };
+        let scope = match metadata.remove(SCOPE).as_deref() {
+            None | Some("general") => Scope::General,
+            Some(text) => match text.strip_prefix("category:") {
+                Some(category) if !category.is_empty() => Scope::Category(Category::from(category)),
+                _ => return Err(unknown(SCOPE, "`general` or `category:<name>`")),
+            },
+        };
+        let title = metadata.remove(ORIGINAL_NAME);
+        Ok(SkillParts {
+            id,
+            name: self.name.clone(),
+            draft: SkillDraft {
+                title: title.unwrap_or_else(|| self.name.as_str().to_owned()),
+                description: self.description.clone(),
+                kind,
+                scope,
+                trigger: metadata.remove(TRIGGER),
+                body: self.body.clone(),
+                metadata,
+            },
+            allowed_tools: self.allowed_tools.clone(),
+            license: self.license.clone(),
+            compatibility: self.compatibility.clone(),
+        })
+    }
+}
+
+fn unknown(key: &'static str, wanted: &str) -> Error {
+    Error::invalid(PARTS, format!("`{key}` is not understood"))
+        .with("field", key)
+        .hint(format!("use {wanted}"))
+}

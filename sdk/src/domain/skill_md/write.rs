@@ -1,0 +1,183 @@
+//! The strict writer: what it writes is parsed again and compared.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{SkillMd, find_hidden, split_tools, yaml};
+use crate::error::{Error, ErrorKind, Result};
+
+const WRITE: &str = "SkillMd::write";
+
+/// The frontmatter, in the specification's order.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Frontmatter<'a> {
+    name: &'a str,
+    description: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    license: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compatibility: Option<&'a str>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    metadata: &'a BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    allowed_tools: String,
+}
+
+impl SkillMd {
+    /// Writes the file's text. The text was parsed again by [`SkillMd::read_strict`], and is this skill.
+    ///
+    /// # Errors
+    /// `Invalid` where a field breaks its rule, naming the field; `Internal` where the text did not come back the
+    /// same.
+    pub fn write(&self) -> Result<String> {
+        check_fields(self, WRITE)?;
+        let front = yaml::write(&Frontmatter {
+            name: self.name.as_str(),
+            description: &self.description,
+            license: self.license.as_deref(),
+            compatibility: self.compatibility.as_deref(),
+            metadata: &self.metadata,
+            allowed_tools: self.allowed_tools.join(" "),
+        })
+        .map_err(|_| differs())?;
+        if front.len() > Self::MAX_FRONTMATTER {
+            return Err(Error::invalid(
+                WRITE,
+                format!(
+                    "the frontmatter has {} bytes, and 16 KiB is the most",
+                    front.len()
+                ),
+            )
+            .with("field", "metadata")
+            .hint("move long values from metadata into the body"));
+        }
+        let text = format!(
+            "---\n{}\n---\n\n{}\n",
+            front.trim_end_matches('\n'),
+            self.body
+        );
+        match Self::read_strict(&text, Some(self.name.as_str())) {
+            Ok(read) if read == *self => Ok(text),
+            _ => Err(differs()),
+        }
+    }
+}
+
+fn differs() -> Error {
+    Error::new(
+        ErrorKind::Internal,
+        WRITE,
+        "the text that was written does not come back the same",
+    )
+    .hint("nothing was written; please report it")
+}
+
+/// The rules of each field, for the writer and the reader alike.
+pub(super) fn check_fields(skill: &SkillMd, operation: &'static str) -> Result<()> {
+    let invalid = |field: &'static str, message: String, hint: &'static str| {
+        Err(Error::invalid(operation, message)
+            .with("field", field)
+            .hint(hint))
+    };
+    length(
+        "description",
+        &skill.description,
+        SkillMd::MAX_DESCRIPTION,
+        operation,
+    )?;
+    if let Some(text) = &skill.compatibility {
+        length("compatibility", text, SkillMd::MAX_COMPATIBILITY, operation)?;
+    }
+    if let Some(text) = &skill.license {
+        length("license", text, SkillMd::MAX_FRONTMATTER, operation)?;
+    }
+    if skill.metadata.keys().any(String::is_empty) {
+        let message = "a metadata key is empty".to_owned();
+        return invalid("metadata", message, "give each value a name");
+    }
+    for tool in &skill.allowed_tools {
+        if split_tools(tool).0 != [tool.as_str()] || tool.trim() != tool || tool.contains('\n') {
+            return invalid(
+                "allowed-tools",
+                "a tool's name is empty or holds a space or a comma outside parentheses".to_owned(),
+                "write one tool an entry, such as `Read` or `Bash(git add:*)`",
+            );
+        }
+    }
+    let tools = skill.allowed_tools.join(" ");
+    if split_tools(&tools).0 != skill.allowed_tools {
+        let message = "a tool's parentheses do not match".to_owned();
+        return invalid("allowed-tools", message, "close each parenthesis");
+    }
+    size(skill.body.len(), operation)?;
+    if skill.body.contains('\r') {
+        let message = "the body holds carriage returns".to_owned();
+        return invalid("body", message, "end lines with a line feed alone");
+    }
+    visible(skill, operation)
+}
+
+fn length(field: &'static str, text: &str, most: usize, operation: &'static str) -> Result<()> {
+    let count = text.chars().count();
+    let message = if count == 0 {
+        format!("`{field}` is empty")
+    } else if count > most {
+        format!("`{field}` has {count} characters, and {most} is the most")
+    } else if text.trim() != text {
+        format!("`{field}` begins or ends with blank space")
+    } else {
+        return Ok(());
+    };
+    let hint = match field {
+        "description" => "say what the skill does and when to use it, in 1 to 1,024 characters",
+        "compatibility" => "name what the skill runs on, in 1 to 500 characters",
+        _ => "leave the field out, or give its text",
+    };
+    Err(Error::invalid(operation, message)
+        .with("field", field)
+        .hint(hint))
+}
+
+pub(super) fn size(bytes: usize, operation: &'static str) -> Result<()> {
+    if bytes <= SkillMd::MAX_BODY {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        operation,
+        format!("the body has {bytes} bytes, and 1 MiB is the most"),
+    )
+    .with("field", "body")
+    .hint("move long material into files beside SKILL.md and name them in the body"))
+}
+
+fn visible(skill: &SkillMd, operation: &'static str) -> Result<()> {
+    let texts = [
+        ("description", Some(&skill.description)),
+        ("license", skill.license.as_ref()),
+        ("compatibility", skill.compatibility.as_ref()),
+        ("body", Some(&skill.body)),
+    ];
+    let texts = texts
+        .into_iter()
+        .filter_map(|(field, text)| Some((field, text?)));
+    let metadata = skill
+        .metadata
+        .iter()
+        .flat_map(|(key, value)| [("metadata", key), ("metadata", value)]);
+    let tools = skill
+        .allowed_tools
+        .iter()
+        .map(|tool| ("allowed-tools", tool));
+    for (field, text) in texts.chain(metadata).chain(tools) {
+        if let Some(hidden) = find_hidden(text) {
+            return Err(
+                Error::invalid(operation, format!("`{field}` holds {hidden}"))
+                    .with("field", field)
+                    .hint("remove it: a person who reviews the skill cannot see it"),
+            );
+        }
+    }
+    Ok(())
+}
