@@ -11,6 +11,7 @@ mod error;
 mod id;
 pub mod inject;
 pub mod library;
+pub mod measure;
 pub mod recipe;
 pub mod retrieve;
 pub mod reward;

@@ -1,1 +1,5 @@
-//! Credit: what each exposure earned.
+//! Credit: what each exposed skill is given for how the attempts went.
+
+mod utility;
+
+pub use utility::{CreditPer, GroupAttempt, credits};

@@ -1,9 +1,14 @@
 //! What changes a library. Changes record inputs, never results, so that a better fold can be replayed.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Skill, SkillRef, State};
-use crate::id::{AttemptId, CommitKey, Revision, RunId, SkillId, TaskId};
+use crate::{
+    error::{Error, Result},
+    id::{AttemptId, CommitKey, Revision, RunId, SkillId, TaskId, Version},
+};
 
 /// The numbers of the two tiers (ARISE C.2, Table 3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,9 +19,11 @@ pub struct TierPolicy {
     pub reservoir: usize,
     /// The moving average's weight of the past, in [0, 1). The paper: 0.9.
     pub beta: f64,
-    /// What a new skill's utility starts at. The paper: 0.
+    /// What a new skill's utility starts at; finite. The paper: 0.
     pub initial_utility: f64,
-    /// How many times a new skill is credited before it can be evicted. The paper: 0.
+    /// How many times a version is credited before it can leave the cache. The paper: 0. At most half of the
+    /// cache (rounded down) is so protected, the skills that were added last, so that newcomers whom nothing
+    /// selects cannot drive out the proven.
     pub protected_credits: u64,
     /// The reservoir's percentile of utility under which an unused skill is deleted, in [0, 100]. The paper: 10.
     pub delete_percentile: f64,
@@ -39,6 +46,45 @@ impl Default for TierPolicy {
     }
 }
 
+impl TierPolicy {
+    /// Checks the ranges that the fields document.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the field, its value and its range.
+    pub fn validate(&self) -> Result<()> {
+        let percentile = self.delete_percentile;
+        check(self.cache >= 1, "cache", self.cache, "at least 1")?;
+        check(
+            (0.0..1.0).contains(&self.beta),
+            "beta",
+            self.beta,
+            "in [0, 1)",
+        )?;
+        check(
+            self.initial_utility.is_finite(),
+            "initial_utility",
+            self.initial_utility,
+            "finite",
+        )?;
+        check(
+            (0.0..=100.0).contains(&percentile),
+            "delete_percentile",
+            percentile,
+            "in [0, 100]",
+        )
+    }
+}
+
+fn check(holds: bool, field: &'static str, value: impl fmt::Display, range: &str) -> Result<()> {
+    if holds {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        "LibraryChange::validate",
+        format!("{field} must be {range}, and is {value}"),
+    ))
+}
+
 /// One change of a library.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,7 +100,7 @@ pub enum LibraryChange {
         attempt: AttemptId,
         /// The reward, finite.
         reward: f64,
-        /// How many attempts were given the skill.
+        /// How many attempts were given the skill; at least 1.
         uses: u64,
     },
     /// A new skill enters the cache (Add, C.2).
@@ -72,6 +118,31 @@ pub enum LibraryChange {
         /// Why.
         reason: String,
     },
+}
+
+impl LibraryChange {
+    /// Checks what must hold whatever library the change meets. A writer checks before it commits: the fold
+    /// refuses what breaks these rules, and passes over what merely comes too late.
+    ///
+    /// # Errors
+    /// `Invalid` for a policy out of its ranges, a credit whose reward is not finite or that names no use, and
+    /// a skill of version 0.
+    pub fn validate(&self) -> Result<()> {
+        match self {
+            Self::Configure(policy) => policy.validate(),
+            Self::Credit { reward, uses, .. } => {
+                check(reward.is_finite(), "reward", reward, "finite")?;
+                check(*uses >= 1, "uses", uses, "at least 1")
+            }
+            Self::Add(skill) | Self::Revise(skill) => check(
+                skill.version > Version(0),
+                "version",
+                skill.version,
+                "at least 1",
+            ),
+            Self::Maintain | Self::SetState { .. } => Ok(()),
+        }
+    }
 }
 
 /// Why a commit was made.

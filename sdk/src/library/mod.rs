@@ -1,1 +1,62 @@
-//! The library: a fold over committed changes, its two tiers and its evidence.
+//! The library: a fold over committed changes, in two tiers (ARISE C.2, C.3; rows A5, A6).
+//!
+//! [`SkillLibrary`] is what the changes of a [`SkillStore`](crate::contract::SkillStore) add up to. Folding the
+//! same changes gives the same bytes, on any machine. Changes record inputs and may be rebased onto what
+//! another writer did, so the fold tells two things apart:
+//!
+//! - What is wrong in *any* library ([`LibraryChange::validate`](crate::domain::LibraryChange::validate): a
+//!   reward that is not finite, a policy out of range) is an error, and the library stays as it was.
+//! - What merely came too late (a credit for a skill that was deleted, a second revision of one version) is
+//!   passed over: counted by its [`PassReason`], named in [`Applied`], and otherwise without effect.
+//!
+//! # The rules of the tiers
+//! The paper leaves points open; this is how they are decided here.
+//!
+//! - *Tiers.* Offered skills (trial, active) are in the cache or the reservoir. The others are
+//!   [`Tier::Aside`]: they take no room, and no rule of the tiers moves or deletes them. A skill that becomes
+//!   offered enters the cache as a new one does; one that stops being offered leaves its tier.
+//! - *Order and ties.* Skills are ordered by utility, then by id: of two with equal utility the one with the
+//!   smaller id counts as the lower. It is the first to be evicted, swapped out or deleted, and the last to be
+//!   loaded. With ids that grow with time that is the elder, so a newcomer gets its chance.
+//! - *Update.* `u = beta * u + (1 - beta) * reward` for each credit. Whether a step brings one credit with the
+//!   group's mean or one a rollout is the business of [`credit`](crate::credit). A pair of skill and attempt
+//!   counts once.
+//! - *Add.* A new skill enters the cache with the policy's initial utility and no use. A name that is taken
+//!   gets a suffix, `-2`, `-3` and so on (a long name is cut to make room): ids identify, names only label.
+//! - *Evict.* While the cache is over its size, the lowest unprotected skill goes to the reservoir, with its
+//!   utility and counts.
+//! - *Load.* Free room in the cache (after a skill was set aside, or the cache enlarged) is filled with the
+//!   highest of the reservoir. Then, if the highest of the reservoir has a strictly greater utility than the
+//!   lowest unprotected skill of the cache, the two are swapped: once, or with
+//!   [`load_until_stable`](crate::domain::TierPolicy::load_until_stable) for as long as it holds. C.3 (iii)
+//!   wants that what was just evicted does not come back: it had the lowest utility of the unprotected, so
+//!   no unprotected skill that stayed is strictly lower, and protected ones (chosen once, before Evict) are
+//!   not swapped out either.
+//! - *Delete.* A skill of the reservoir whose utility is strictly below the percentile and that was never used
+//!   in any version is removed. The percentile is taken over all skills of the reservoir after Load, by
+//!   linear interpolation between the closest ranks (NumPy's default, Hyndman and Fan's type 7). Then,
+//!   while the reservoir is over its size, its lowest goes, used or not.
+//! - *Protection.* At most half of the cache (rounded down), the latest added, of those with fewer credits than
+//!   [`protected_credits`](crate::domain::TierPolicy::protected_credits).
+//! - *Revise.* A later version keeps its skill's tier and utility (the best guess before it was tried) and
+//!   its cumulative uses, and begins without credits, so protection begins anew. The version that it replaces
+//!   goes to the history and is recorded as its parent where the author named none.
+//! - *Ids.* A deleted skill can come back only in a version later than those it had, so that a skill and a
+//!   version never name two texts.
+
+mod applied;
+mod entry;
+mod fold;
+mod name;
+mod skill_library;
+mod tiers;
+
+#[cfg(test)]
+mod reference_tests;
+#[cfg(test)]
+mod tests;
+
+pub use applied::{Applied, Move, Operation, PassReason, PassedOver};
+pub use entry::{Entry, Tier};
+pub use fold::step_changes;
+pub use skill_library::SkillLibrary;

@@ -1,0 +1,174 @@
+//! The operations of the two tiers (ARISE C.2, C.3), on entries alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Entry, Move, Operation, Tier};
+use crate::{
+    domain::{State, TierPolicy},
+    id::SkillId,
+};
+
+type Entries = BTreeMap<SkillId, Entry>;
+
+/// Update: one step of the moving average.
+pub(super) fn update(entry: &mut Entry, beta: f64, reward: f64, uses: u64) {
+    entry.utility = beta * entry.utility + (1.0 - beta) * reward;
+    entry.uses = entry.uses.saturating_add(uses);
+    entry.credits += 1;
+}
+
+/// Where a skill that enters in this state is kept.
+pub(super) fn entered(state: State) -> Tier {
+    if state.is_offered() {
+        Tier::Cache
+    } else {
+        Tier::Aside
+    }
+}
+
+/// Moves an entry whose state changed between the tiers and aside.
+pub(super) fn settle(entry: &mut Entry) -> Option<Move> {
+    let (tier, operation) = match (entry.tier, entry.skill.state.is_offered()) {
+        (Tier::Aside, true) => (Tier::Cache, Operation::Released),
+        (Tier::Cache | Tier::Reservoir, false) => (Tier::Aside, Operation::SetAside),
+        _ => return None,
+    };
+    entry.tier = tier;
+    Some(moved(entry, operation))
+}
+
+/// The record of a move.
+pub(super) fn moved(entry: &Entry, operation: Operation) -> Move {
+    Move {
+        skill: entry.skill.reference(),
+        name: entry.skill.name.clone(),
+        operation,
+    }
+}
+
+/// Evict, Load and Delete, in this order.
+pub(super) fn maintain(entries: &mut Entries, policy: &TierPolicy) -> Vec<Move> {
+    let protected = protected(entries, policy);
+    let mut moves = evict(entries, policy.cache, &protected);
+    moves.extend(load(entries, policy, &protected));
+    moves.extend(delete(entries, policy));
+    moves
+}
+
+/// The skills that may not leave the cache now: the latest added of those with too few credits, at most half
+/// of the cache.
+fn protected(entries: &Entries, policy: &TierPolicy) -> BTreeSet<SkillId> {
+    let mut young: Vec<&Entry> = within(entries, Tier::Cache)
+        .filter(|entry| entry.credits < policy.protected_credits)
+        .collect();
+    young.sort_by(|a, b| (b.added_at, &b.skill.id).cmp(&(a.added_at, &a.skill.id)));
+    young
+        .into_iter()
+        .take(policy.cache / 2)
+        .map(|entry| entry.skill.id.clone())
+        .collect()
+}
+
+fn evict(entries: &mut Entries, size: usize, protected: &BTreeSet<SkillId>) -> Vec<Move> {
+    let mut moves = Vec::new();
+    while within(entries, Tier::Cache).count() > size {
+        // Fewer are protected than fit, so there is always one to go.
+        let Some(id) = lowest(entries, Tier::Cache, protected) else {
+            break;
+        };
+        moves.extend(transfer(entries, &id, Tier::Reservoir, Operation::Evicted));
+    }
+    moves
+}
+
+fn load(entries: &mut Entries, policy: &TierPolicy, protected: &BTreeSet<SkillId>) -> Vec<Move> {
+    let mut moves = Vec::new();
+    while within(entries, Tier::Cache).count() < policy.cache
+        && let Some(id) = highest(entries, Tier::Reservoir)
+    {
+        moves.extend(transfer(entries, &id, Tier::Cache, Operation::Loaded));
+    }
+    // Each swap moves a strictly greater utility into the cache, so this ends.
+    while let Some((incoming, outgoing)) = swap(entries, protected) {
+        moves.extend(transfer(
+            entries,
+            &outgoing,
+            Tier::Reservoir,
+            Operation::SwappedOut,
+        ));
+        moves.extend(transfer(entries, &incoming, Tier::Cache, Operation::Loaded));
+        if !policy.load_until_stable {
+            break;
+        }
+    }
+    moves
+}
+
+/// The highest of the reservoir and the lowest unprotected of the cache, where the first is strictly higher.
+fn swap(entries: &Entries, protected: &BTreeSet<SkillId>) -> Option<(SkillId, SkillId)> {
+    let incoming = highest(entries, Tier::Reservoir)?;
+    let outgoing = lowest(entries, Tier::Cache, protected)?;
+    (entries.get(&incoming)?.utility > entries.get(&outgoing)?.utility)
+        .then_some((incoming, outgoing))
+}
+
+fn delete(entries: &mut Entries, policy: &TierPolicy) -> Vec<Move> {
+    let utilities = within(entries, Tier::Reservoir)
+        .map(|entry| entry.utility)
+        .collect();
+    let Some(bound) = percentile(utilities, policy.delete_percentile) else {
+        return Vec::new();
+    };
+    let unused: Vec<SkillId> = within(entries, Tier::Reservoir)
+        .filter(|entry| entry.uses == 0 && entry.utility < bound)
+        .map(|entry| entry.skill.id.clone())
+        .collect();
+    let mut moves: Vec<Move> = unused
+        .iter()
+        .filter_map(|id| entries.remove(id))
+        .map(|entry| moved(&entry, Operation::Deleted))
+        .collect();
+    while within(entries, Tier::Reservoir).count() > policy.reservoir
+        && let Some(entry) =
+            lowest(entries, Tier::Reservoir, &BTreeSet::new()).and_then(|id| entries.remove(&id))
+    {
+        moves.push(moved(&entry, Operation::Overflowed));
+    }
+    moves
+}
+
+/// The `percent`-th percentile of finite values by linear interpolation between the closest ranks; `None` of
+/// none.
+fn percentile(mut values: Vec<f64>, percent: f64) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    let rank = percent / 100.0 * last as f64;
+    let low = *values.get(rank.floor() as usize)?;
+    let high = *values.get(rank.ceil() as usize)?;
+    let part = rank.fract();
+    // Equal neighbours give exactly their value, and no spread overflows.
+    Some(low + (high * part - low * part))
+}
+
+fn within(entries: &Entries, tier: Tier) -> impl Iterator<Item = &Entry> {
+    entries.values().filter(move |entry| entry.tier == tier)
+}
+
+fn lowest(entries: &Entries, tier: Tier, except: &BTreeSet<SkillId>) -> Option<SkillId> {
+    within(entries, tier)
+        .filter(|entry| !except.contains(&entry.skill.id))
+        .min_by(|a, b| a.rank(b))
+        .map(|entry| entry.skill.id.clone())
+}
+
+fn highest(entries: &Entries, tier: Tier) -> Option<SkillId> {
+    within(entries, tier)
+        .max_by(|a, b| a.rank(b))
+        .map(|entry| entry.skill.id.clone())
+}
+
+fn transfer(entries: &mut Entries, id: &SkillId, to: Tier, operation: Operation) -> Option<Move> {
+    let entry = entries.get_mut(id)?;
+    entry.tier = to;
+    Some(moved(entry, operation))
+}

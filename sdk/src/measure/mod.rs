@@ -1,0 +1,5 @@
+//! Measures of how learning goes.
+
+mod information_gain;
+
+pub use information_gain::ProxyGain;

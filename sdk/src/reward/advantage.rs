@@ -1,0 +1,108 @@
+//! Group-relative advantages, and the traces that a skill is written from.
+
+/// The advantage of each attempt of a group: `(r - mean) / (std + epsilon)`, with the population's standard
+/// deviation (ARISE Eq. 5, 10-13). `epsilon` is finite and at least 0; 1e-6 is usual.
+///
+/// `None` for a group that tells nothing: no rewards, all equal (dropped by dynamic sampling, A.2), or numbers
+/// that are not finite or too large to be averaged.
+///
+/// ```
+/// use journeyman::reward::advantages;
+///
+/// assert_eq!(advantages(&[2.0, 0.0], 0.0), Some(vec![1.0, -1.0]));
+/// assert_eq!(advantages(&[2.0, 2.0], 0.0), None);
+/// ```
+pub fn advantages(rewards: &[f64], epsilon: f64) -> Option<Vec<f64>> {
+    let first = rewards.first()?;
+    // Asked of the rewards themselves: equal ones can have a deviation that rounding makes positive.
+    if rewards.iter().all(|reward| reward == first) {
+        return None;
+    }
+    let count = rewards.len() as f64;
+    let mean = rewards.iter().sum::<f64>() / count;
+    let variance = rewards.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / count;
+    let scale = variance.sqrt() + epsilon;
+    let advantages: Vec<f64> = rewards.iter().map(|r| (r - mean) / scale).collect();
+    advantages
+        .iter()
+        .all(|advantage| advantage.is_finite())
+        .then_some(advantages)
+}
+
+/// The attempts that a skill is written from (tau+), as indices into the group, the greatest reward first and
+/// of equal rewards the smaller index.
+///
+/// These are the successful attempts of positive advantage. A group of equal rewards has no advantages; C.3
+/// lets it feed generation all the same, so it gives every successful attempt: all of an all-correct group,
+/// none of an all-failed one. An attempt without an entry in both slices is not successful.
+///
+/// ```
+/// use journeyman::reward::positive_traces;
+///
+/// assert_eq!(positive_traces(&[1.0, 0.0, 2.0, 0.0], &[true, false, true, false]), [2, 0]);
+/// assert_eq!(positive_traces(&[1.0, 1.0], &[true, true]), [0, 1]);
+/// assert!(positive_traces(&[0.0, 0.0], &[false, false]).is_empty());
+/// ```
+pub fn positive_traces(rewards: &[f64], successes: &[bool]) -> Vec<usize> {
+    // The sign does not depend on epsilon.
+    let advantages = advantages(rewards, 0.0);
+    let mut traces: Vec<usize> = (0..rewards.len().min(successes.len()))
+        .filter(|&i| successes[i])
+        .filter(|&i| {
+            advantages
+                .as_ref()
+                .is_none_or(|advantages| advantages[i] > 0.0)
+        })
+        .collect();
+    traces.sort_by(|&a, &b| rewards[b].total_cmp(&rewards[a]).then(a.cmp(&b)));
+    traces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b_3_in_closed_form() {
+        // n0 = 2, n1 = 1, n2 = 5 of 8: mean 11/8, so the reward 1 has a negative advantage (Eq. 12).
+        let rewards = [2.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.0, 0.0];
+        let mean: f64 = 11.0 / 8.0;
+        let std = ((1.0 * (1.0 - mean).powi(2) + 5.0 * (2.0 - mean).powi(2) + 2.0 * mean.powi(2))
+            / 8.0)
+            .sqrt();
+        let found = advantages(&rewards, 1e-6).unwrap();
+        for (reward, advantage) in rewards.iter().zip(&found) {
+            assert!((advantage - (reward - mean) / (std + 1e-6)).abs() < 1e-12);
+        }
+        assert!(found[0] > 0.0 && found[5] < 0.0 && found[6] < found[5]);
+    }
+
+    #[test]
+    fn groups_that_tell_nothing() {
+        let check = |rewards: &[f64]| assert_eq!(advantages(rewards, 1e-6), None, "{rewards:?}");
+        check(&[]);
+        check(&[1.0]);
+        check(&[0.1; 3]);
+        check(&[f64::NAN, 1.0]);
+        check(&[f64::INFINITY, 1.0]);
+        check(&[f64::MAX, f64::MAX, 0.0]);
+    }
+
+    #[test]
+    fn traces() {
+        let check = |rewards: &[f64], successes: &[u8], expect: &[usize]| {
+            let successes: Vec<bool> = successes.iter().map(|&s| s == 1).collect();
+            assert_eq!(positive_traces(rewards, &successes), expect, "{rewards:?}");
+        };
+        check(&[], &[], &[]);
+        check(&[0.0, 0.0], &[0, 0], &[]);
+        check(&[1.0, 1.0], &[1, 1], &[0, 1]);
+        check(&[1.0], &[1], &[0]);
+        check(&[1.0, 2.0, 2.0, 0.0], &[1, 1, 1, 0], &[1, 2]);
+        // A mean above 1 leaves out those who solved it unaided.
+        check(&[1.0, 2.0, 2.0, 2.0], &[1, 1, 1, 1], &[1, 2, 3]);
+        // A composite reward may give a failure a positive advantage: still no example to learn from.
+        check(&[0.9, 0.1], &[0, 1], &[]);
+        check(&[2.0, 1.0, 0.0], &[1], &[0]);
+    }
+}

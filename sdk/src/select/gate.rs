@@ -1,0 +1,134 @@
+//! The gate: from scores to a decision (ARISE Eq. 3 and 7; rows A3, J4).
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Decision, GatePolicy, NothingReason, Scored, Selection, SkillScores};
+use crate::{
+    domain::SkillRef,
+    error::{Error, Result},
+    id::Seed,
+};
+
+/// Whether a run learns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// It explores.
+    #[default]
+    Train,
+    /// It never does: epsilon is 0 (A.3).
+    Evaluate,
+}
+
+/// Decides by scores: the best candidate where it passes the policy's tests, else nothing, with the reason.
+///
+/// Where it passes, a training run takes with probability epsilon a skill drawn uniformly from the whole
+/// `pool`, the best included (Eq. 7); an empty pool leaves the best. The answer is a function of the set of
+/// candidates, the set of the pool and the seed: their order plays no part, and of equal values the smaller id
+/// is the better. Where both tests fail, the relative one is the reason.
+///
+/// # Errors
+/// `Invalid` for a policy out of range, a skill that is named twice, a score that is not finite, and PMI where
+/// a candidate's unconditional part is missing.
+pub fn decide(
+    policy: &GatePolicy,
+    candidates: &[SkillScores],
+    pool: &[SkillRef],
+    seed: Seed,
+    mode: Mode,
+) -> Result<Selection> {
+    policy.validate()?;
+    let candidates = scored(policy, candidates)?;
+    let decision = match candidates.first() {
+        None => Decision::Nothing(NothingReason::NoCandidates),
+        Some(best) => match refusal(policy, best) {
+            Some(reason) => Decision::Nothing(reason),
+            None => {
+                let drawn = match mode {
+                    Mode::Train => explore(policy.epsilon, pool, seed),
+                    Mode::Evaluate => None,
+                };
+                Decision::Inject {
+                    explored: drawn.is_some(),
+                    skill: drawn.unwrap_or_else(|| best.skill.clone()),
+                }
+            }
+        },
+    };
+    Ok(Selection {
+        decision,
+        score: Some(policy.score),
+        candidates,
+    })
+}
+
+/// The candidates with value and probability, best first.
+fn scored(policy: &GatePolicy, candidates: &[SkillScores]) -> Result<Vec<Scored>> {
+    let mut seen = BTreeSet::new();
+    let mut scored = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        if !seen.insert(&candidate.skill) {
+            return Err(
+                Error::invalid("select::decide", "a candidate is there twice")
+                    .with("skill", &candidate.skill.id),
+            );
+        }
+        scored.push(Scored {
+            skill: candidate.skill.clone(),
+            value: candidate.checked(policy.score)?,
+            probability: 0.0,
+        });
+    }
+    // Values are finite, so they always compare; 0 and -0 are equal.
+    scored.sort_by(|a, b| {
+        b.value
+            .partial_cmp(&a.value)
+            .unwrap_or(std::cmp::Ordering::Equal)
+            .then_with(|| a.skill.cmp(&b.skill))
+    });
+    let greatest = scored.first().map_or(0.0, |best| best.value);
+    // The greatest exponent is 0, so the sum is at least 1 and nothing overflows.
+    let share = |value: f64| ((value - greatest) / policy.temperature).exp();
+    let sum: f64 = scored.iter().map(|one| share(one.value)).sum();
+    for one in &mut scored {
+        one.probability = share(one.value) / sum;
+    }
+    Ok(scored)
+}
+
+fn refusal(policy: &GatePolicy, best: &Scored) -> Option<NothingReason> {
+    if let Some(threshold) = policy.relative
+        && best.probability < threshold
+    {
+        return Some(NothingReason::BelowRelative {
+            best: best.probability,
+            threshold,
+        });
+    }
+    if let Some(threshold) = policy.absolute
+        && best.value <= threshold
+    {
+        return Some(NothingReason::BelowAbsolute {
+            best: best.value,
+            threshold,
+        });
+    }
+    None
+}
+
+fn explore(epsilon: f64, pool: &[SkillRef], seed: Seed) -> Option<SkillRef> {
+    if seed.derive("explore", 0).unit() < epsilon {
+        draw(pool, seed)
+    } else {
+        None
+    }
+}
+
+/// A skill drawn uniformly from a pool as a set.
+pub(super) fn draw(pool: &[SkillRef], seed: Seed) -> Option<SkillRef> {
+    let pool: BTreeSet<&SkillRef> = pool.iter().collect();
+    let index = seed.derive("draw", 0).index(pool.len())?;
+    pool.into_iter().nth(index).cloned()
+}

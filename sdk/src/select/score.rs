@@ -1,0 +1,97 @@
+//! Three scores of one skill (row A2).
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    contract::TokenScores,
+    domain::SkillRef,
+    error::{Error, Result},
+};
+
+/// What a skill's log-probabilities are made into.
+#[non_exhaustive]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ScoreKind {
+    /// log p(skill given query), nats (ARISE Eq. 2). Favours short skills.
+    Sum,
+    /// The sum by the number of tokens, nats a token (ARISE's reference code).
+    Mean,
+    /// Pointwise mutual information, log p(skill given query) - log p(skill), nats: how much likelier the query
+    /// makes the skill. 0 says that they have nothing to do with each other. Ours.
+    #[default]
+    Pmi,
+}
+
+impl ScoreKind {
+    /// Whether the score needs the skill's log-probability behind an empty query as well.
+    pub fn needs_unconditional(self) -> bool {
+        self == Self::Pmi
+    }
+}
+
+/// The log-probability of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Total {
+    /// Over its tokens, nats; finite.
+    pub sum: f64,
+    /// How many tokens were scored, after the cut.
+    pub tokens: usize,
+}
+
+impl From<&TokenScores> for Total {
+    fn from(scores: &TokenScores) -> Self {
+        Self {
+            sum: scores.sum(),
+            tokens: scores.logprobs.len(),
+        }
+    }
+}
+
+/// The log-probabilities of one candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SkillScores {
+    /// Which skill, in which version.
+    pub skill: SkillRef,
+    /// Of the skill behind the query.
+    pub conditional: Total,
+    /// Of the skill behind the same template with an empty query; it depends on the skill's version and the
+    /// model alone, so it can be kept. [`ScoreKind::Pmi`] needs it.
+    pub unconditional: Option<Total>,
+}
+
+impl SkillScores {
+    /// The score of a kind; `None` for PMI without the unconditional part. A skill of no tokens has mean 0.
+    pub fn value(&self, kind: ScoreKind) -> Option<f64> {
+        let Total { sum, tokens } = self.conditional;
+        match kind {
+            ScoreKind::Sum => Some(sum),
+            ScoreKind::Mean if tokens == 0 => Some(0.0),
+            ScoreKind::Mean => Some(sum / tokens as f64),
+            ScoreKind::Pmi => self.unconditional.map(|alone| sum - alone.sum),
+        }
+    }
+
+    /// The score of a kind, checked.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the skill, where the unconditional part is missing or a number is not finite.
+    pub(super) fn checked(&self, kind: ScoreKind) -> Result<f64> {
+        let fault = |message| {
+            Error::invalid("select::decide", message)
+                .with("skill", &self.skill.id)
+                .with("version", self.skill.version)
+        };
+        let value = self
+            .value(kind)
+            .ok_or_else(|| fault("PMI needs the skill's log-probability without the query"))?;
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(fault("the score is not a finite number")
+                .hint("the scorer's log-probabilities must be finite"))
+        }
+    }
+}

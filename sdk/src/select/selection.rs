@@ -1,0 +1,102 @@
+//! What was decided, and why.
+
+use serde::{Deserialize, Serialize};
+
+use super::ScoreKind;
+use crate::domain::SkillRef;
+
+/// What was decided for one query.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Selection {
+    /// The skill, or the reason for none.
+    pub decision: Decision,
+    /// By which score; `None` where nothing was scored.
+    pub score: Option<ScoreKind>,
+    /// What was scored, best first; of equal values the smaller id first.
+    pub candidates: Vec<Scored>,
+}
+
+impl Selection {
+    /// A decision without scores.
+    pub fn unscored(decision: Decision) -> Self {
+        Self {
+            decision,
+            score: None,
+            candidates: Vec::new(),
+        }
+    }
+
+    /// No skill, without scores.
+    pub fn nothing(reason: NothingReason) -> Self {
+        Self::unscored(Decision::Nothing(reason))
+    }
+
+    /// The best of what was scored, chosen or not.
+    pub fn best(&self) -> Option<&Scored> {
+        self.candidates.first()
+    }
+
+    /// The skill to inject.
+    pub fn skill(&self) -> Option<&SkillRef> {
+        match &self.decision {
+            Decision::Inject { skill, .. } => Some(skill),
+            Decision::Nothing(_) => None,
+        }
+    }
+}
+
+/// Inject a skill, or nothing.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// This skill goes into the prompt.
+    Inject {
+        /// Which skill, in which version.
+        skill: SkillRef,
+        /// Whether it was drawn from the whole pool (the epsilon of Eq. 7) and not for its score.
+        explored: bool,
+    },
+    /// The agent works unaided.
+    Nothing(NothingReason),
+}
+
+/// Why nothing is injected.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NothingReason {
+    /// There was nothing to choose from.
+    NoCandidates,
+    /// No candidate stood out enough among the others.
+    BelowRelative {
+        /// The greatest probability, in [0, 1].
+        best: f64,
+        /// What it had to reach.
+        threshold: f64,
+    },
+    /// 'None of these' was as good as the best.
+    BelowAbsolute {
+        /// The greatest value, in the score's unit.
+        best: f64,
+        /// What it had to exceed.
+        threshold: f64,
+    },
+    /// The scorer failed or cannot score; in words.
+    ScorerUnavailable(String),
+    /// The host chose that nothing is ever injected.
+    Disabled,
+    /// The run's first phase selects nothing (ARISE 3.2).
+    WarmUp,
+}
+
+/// A candidate with its score.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scored {
+    /// Which skill, in which version.
+    pub skill: SkillRef,
+    /// In the score's unit.
+    pub value: f64,
+    /// Its share by the softmax over the candidates (Eq. 3), in [0, 1].
+    pub probability: f64,
+}
