@@ -131,16 +131,14 @@ impl World {
     }
 
     /// A world about a given service: helpers, fresh distractors, values for `given`, a text.
-    #[must_use]
-    pub fn around(
+    fn around(
         spec: &WorldSpec,
         target: Service,
         given: &[String],
         taken: &mut Vec<ToolName>,
         draws: &mut Draws,
     ) -> Self {
-        let helpers = target.contract.iter().filter_map(Demand::helper);
-        let mut services: Vec<Service> = helpers.map(|name| Service::plain(bare(name.clone()))).collect();
+        let mut services = helpers(&target);
         let wanted = draws.between(spec.fewest_tools, spec.most_tools.max(spec.fewest_tools));
         while services.len() + 1 < wanted.max(2) {
             services.push(distractor(spec, &target.tool.name, taken, draws));
@@ -175,6 +173,11 @@ impl World {
     pub fn given_names(&self) -> Vec<String> {
         self.goal.given.iter().map(|setting| setting.parameter.clone()).collect()
     }
+}
+
+/// The tools that a service's contract sends to.
+pub(crate) fn helpers(target: &Service) -> Vec<Service> {
+    target.contract.iter().filter_map(Demand::helper).map(|name| Service::plain(bare(name.clone()))).collect()
 }
 
 /// A tool without parameters.
@@ -259,7 +262,7 @@ fn related_name(
     }
 }
 
-fn distractor(spec: &WorldSpec, target: &ToolName, taken: &mut Vec<ToolName>, draws: &mut Draws) -> Service {
+pub(crate) fn distractor(spec: &WorldSpec, target: &ToolName, taken: &mut Vec<ToolName>, draws: &mut Draws) -> Service {
     let name = related_name(spec, target, [40, 35, 25], taken, draws);
     let count = draws.weighted(&[40, 30, 20, 10]);
     let mut parameters: Vec<&str> = NUMBER_PARAMETERS.iter().chain(WORD_PARAMETERS).copied().collect();

@@ -1,0 +1,242 @@
+//! Toolworld as an [`Environment`].
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use journeyman::contract::{Environment, EnvironmentCapabilities, Episode};
+use journeyman::domain::{Action, Observation, Outcome, Source, Task, ToolCall, ToolDefinition, Transition, Trust};
+use journeyman::{Error, ErrorKind, Result, Seed};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::lexicon::{ParameterKind, VALUES, kind_of};
+use crate::simulate::{self, Reply, Simulation};
+use crate::tool::{Tool, ToolName};
+use crate::world::World;
+
+/// The name under which observations come.
+pub const SOURCE: &str = "toolworld";
+
+/// What a task's payload holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Setup {
+    /// Of the JSON form; [`Setup::SCHEMA`].
+    pub schema: u32,
+    /// The world, contracts included.
+    pub world: World,
+}
+
+impl Setup {
+    /// The version of the JSON form.
+    pub const SCHEMA: u32 = 1;
+
+    /// The setup of a world.
+    #[must_use]
+    pub fn new(world: World) -> Self {
+        Self { schema: Self::SCHEMA, world }
+    }
+
+    /// As a task's payload.
+    ///
+    /// # Errors
+    /// `Internal` when it cannot be written as JSON.
+    pub fn to_json(&self) -> Result<Value> {
+        serde_json::to_value(self).map_err(|error| {
+            Error::new(ErrorKind::Internal, "Setup::to_json", "the world cannot be written as JSON").source_from(error)
+        })
+    }
+
+    /// Reads a task's payload.
+    ///
+    /// # Errors
+    /// `Invalid` for a payload that is no world of this version, or a world without its target.
+    pub fn of(task: &Task) -> Result<Self> {
+        let refuse = |message: &str| {
+            Error::invalid("Environment::reset", message)
+                .with("task", &task.id)
+                .hint("make tasks with journeyman_toolworld::stream::Universe")
+        };
+        let setup = Self::deserialize(&task.payload)
+            .map_err(|error| refuse("the task's payload is no world of toolworld").source_from(error))?;
+        if setup.schema != Self::SCHEMA {
+            return Err(refuse("the task's payload is of another version of toolworld"));
+        }
+        if setup.world.target().is_none() {
+            return Err(refuse("the world lacks the tool that its goal names"));
+        }
+        Ok(setup)
+    }
+}
+
+/// Worlds of simulated services. Each task brings its own world in its payload.
+#[derive(Debug, Clone)]
+pub struct Toolworld {
+    step_budget: usize,
+}
+
+impl Toolworld {
+    /// The step budget of [`Toolworld::default`]: enough to find out any contract, with two mistakes.
+    pub const STEPS: usize = 8;
+
+    /// An environment whose episodes end after `step_budget` calls.
+    ///
+    /// # Errors
+    /// `Invalid` for a budget of zero.
+    pub fn new(step_budget: usize) -> Result<Self> {
+        if step_budget == 0 {
+            return Err(Error::invalid("Toolworld::new", "the step budget is zero").hint("allow at least one step"));
+        }
+        Ok(Self { step_budget })
+    }
+}
+
+impl Default for Toolworld {
+    fn default() -> Self {
+        Self { step_budget: Self::STEPS }
+    }
+}
+
+#[async_trait]
+impl Environment for Toolworld {
+    fn capabilities(&self) -> EnvironmentCapabilities {
+        let mut capabilities = EnvironmentCapabilities::default();
+        capabilities.deterministic = true;
+        capabilities
+    }
+
+    async fn reset(&self, task: &Task, seed: Seed) -> Result<Box<dyn Episode>> {
+        let world = Setup::of(task)?.world;
+        let observation = Observation {
+            text: world.query.clone(),
+            tools: world.services.iter().map(|service| define(&service.tool)).collect(),
+            source: Source { name: SOURCE.to_owned(), trust: Trust::Trusted },
+        };
+        let simulation = Simulation::start(world, seed.0);
+        Ok(Box::new(ToolworldEpisode { simulation, observation, step_budget: self.step_budget, over: false }))
+    }
+}
+
+/// One run of a world.
+#[derive(Debug)]
+struct ToolworldEpisode {
+    simulation: Simulation,
+    observation: Observation,
+    step_budget: usize,
+    over: bool,
+}
+
+#[async_trait]
+impl Episode for ToolworldEpisode {
+    fn observation(&self) -> &Observation {
+        &self.observation
+    }
+
+    async fn step(&mut self, action: &Action) -> Result<Transition> {
+        if self.over {
+            return Err(Error::invalid("Episode::step", "the episode is over").hint("reset the environment"));
+        }
+        let (text, is_error) = match action {
+            Action::Call(calls) if !calls.is_empty() => self.call_all(calls),
+            Action::EndTurn => {
+                self.over = true;
+                ("ok".to_owned(), false)
+            }
+            _ => self.call_line(""),
+        };
+        self.over |= self.simulation.is_done() || self.simulation.calls() >= self.step_budget;
+        self.observation.text = text;
+        Ok(Transition {
+            observation: self.observation.clone(),
+            is_error,
+            outcome: self.over.then(|| self.outcome()),
+        })
+    }
+
+    async fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl ToolworldEpisode {
+    /// Calls in order until one is refused, the task is done or the budget is spent.
+    fn call_all(&mut self, calls: &[ToolCall]) -> (String, bool) {
+        let mut texts = Vec::new();
+        for call in calls {
+            let (text, is_error) = self.call_line(&command(call));
+            texts.push(text);
+            if is_error || self.simulation.is_done() || self.simulation.calls() >= self.step_budget {
+                return (texts.join("\n"), is_error);
+            }
+        }
+        (texts.join("\n"), false)
+    }
+
+    fn call_line(&mut self, line: &str) -> (String, bool) {
+        let Reply { text, outcome } = self.simulation.call(line);
+        (text, matches!(outcome, simulate::Outcome::Refused(_)))
+    }
+
+    fn outcome(&self) -> Outcome {
+        let simulation = &self.simulation;
+        let flag = |value: bool| f64::from(u8::from(value));
+        let parts = BTreeMap::from([
+            ("first_attempt".to_owned(), flag(simulation.is_first_attempt())),
+            ("hidden".to_owned(), flag(simulation.world().is_hidden())),
+            ("calls".to_owned(), simulation.calls() as f64),
+            ("refusals".to_owned(), simulation.refusals() as f64),
+        ]);
+        Outcome { success: simulation.is_done(), score: flag(simulation.is_done()), parts }
+    }
+}
+
+/// The command line of a call; one that is not understood comes out as a line that is refused.
+fn command(call: &ToolCall) -> String {
+    let mut line = call.tool.replacen('_', " ", 1);
+    for (parameter, value) in &call.arguments {
+        let value = match value {
+            Value::String(text) if !text.is_empty() => text.clone(),
+            other => other.to_string(),
+        };
+        // A value of several words must not pass for further arguments.
+        line.push_str(&format!(" {parameter} {}", value.split_whitespace().collect::<Vec<_>>().join("_")));
+    }
+    line
+}
+
+/// The name of a tool in definitions and calls.
+#[must_use]
+pub fn wire_name(name: &ToolName) -> String {
+    format!("{}_{}", name.verb, name.noun)
+}
+
+/// A tool as the SDK describes it.
+#[must_use]
+pub fn define(tool: &Tool) -> ToolDefinition {
+    let describe = |parameter: &String| {
+        let schema = match kind_of(parameter) {
+            ParameterKind::Number => json!({"type": "integer", "minimum": 1, "maximum": 99}),
+            ParameterKind::Word => json!({"type": "string", "enum": VALUES}),
+        };
+        (parameter.clone(), schema)
+    };
+    let properties: Map<String, Value> = tool.parameters.iter().map(describe).collect();
+    ToolDefinition {
+        name: wire_name(&tool.name),
+        description: format!("{}; a parameter that is left out has its default", tool.usage()),
+        input_schema: json!({
+            "type": "object",
+            "properties": properties,
+            "required": tool.parameters,
+            "additionalProperties": false,
+        }),
+    }
+}
+
+/// Reads a definition back as a tool; none when its name has no two parts.
+#[must_use]
+pub fn undefine(definition: &ToolDefinition) -> Option<Tool> {
+    let (verb, noun) = definition.name.split_once('_')?;
+    let required = definition.input_schema.get("required").and_then(Value::as_array);
+    let names = required.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
+    Some(Tool { name: ToolName::new(verb, noun), parameters: names.collect() })
+}

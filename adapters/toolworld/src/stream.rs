@@ -1,0 +1,238 @@
+//! Streams of tasks: a universe of services whose contracts recur, and tasks that are held out of the stream.
+//!
+//! Held-out tasks are apart by construction: the stream's texts come from one half of the templates and theirs from
+//! the other, and their values differ from every value that the stream gave the same tool.
+
+use std::collections::HashMap;
+
+use journeyman::domain::Task;
+use journeyman::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Setup;
+use crate::seed::Draws;
+use crate::split::Split;
+use crate::tool::{Service, Setting, SkillText, ToolName};
+use crate::lexicon::VERBS;
+use crate::wording::{Request, TEMPLATES};
+use crate::world::{
+    ContractForm, Goal, World, WorldSpec, distractor, fill, fresh_name, helpers, make_target,
+};
+
+/// How a universe is made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UniverseSpec {
+    /// Number of tools with a hidden contract.
+    pub hidden: usize,
+    /// Number of tools without one.
+    pub plain: usize,
+    /// How a task's world is made; its `hidden` is not used.
+    pub world: WorldSpec,
+}
+
+impl Default for UniverseSpec {
+    fn default() -> Self {
+        Self { hidden: 16, plain: 8, world: WorldSpec::default() }
+    }
+}
+
+/// A tool of the universe and the parameters that its tasks give.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The tool and its contract.
+    pub service: Service,
+    /// The names of the parameters that a task about it gives values for.
+    pub given: Vec<String>,
+}
+
+impl Member {
+    /// The skill that its contract calls for.
+    #[must_use]
+    pub fn skill(&self) -> SkillText {
+        SkillText::of(&self.service, &self.given)
+    }
+}
+
+/// Services that keep their contracts from task to task.
+#[derive(Debug, Clone)]
+pub struct Universe {
+    spec: UniverseSpec,
+    seed: u64,
+    members: Vec<Member>,
+}
+
+/// Which tasks are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Stream,
+    HeldOut,
+}
+
+impl Universe {
+    /// Makes a universe; the same spec and seed give the same one.
+    ///
+    /// # Errors
+    /// `Invalid` for a universe without tools.
+    pub fn make(spec: UniverseSpec, seed: u64) -> Result<Self> {
+        if spec.hidden + spec.plain == 0 {
+            return Err(Error::invalid("Universe::make", "the universe has no tools")
+                .hint("give a positive number of hidden or plain tools"));
+        }
+        let mut draws = Draws::new("universe", &[seed]);
+        let mut verbs = VERBS.to_vec();
+        draws.shuffle(&mut verbs);
+        verbs.truncate((spec.hidden + spec.plain).div_ceil(3).max(2));
+        let mut taken = Vec::new();
+        let mut members: Vec<Member> = Vec::new();
+        for number in 0..spec.hidden + spec.plain {
+            let name = member_name(&spec.world, &verbs, &members, &mut taken, &mut draws);
+            let form =
+                if number < spec.hidden { ContractForm::draw_hidden(&mut draws) } else { ContractForm::Plain };
+            let (service, given) = make_target(&spec.world, name, form, &mut taken, &mut draws);
+            members.push(Member { service, given });
+        }
+        Ok(Self { spec, seed, members })
+    }
+
+    /// The tools with their contracts: what no task tells.
+    #[must_use]
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The first `count` tasks of the stream; each tool comes once before any comes again.
+    #[must_use]
+    pub fn stream(&self, count: usize) -> Vec<StreamTask> {
+        let all: Vec<usize> = (0..self.members.len()).collect();
+        self.draw(Side::Stream, &all, &HashMap::new(), count)
+    }
+
+    /// `count` tasks about tools of the given stream, none of them in it, in other words and with other values.
+    #[must_use]
+    pub fn held_out(&self, stream: &[StreamTask], count: usize) -> Vec<StreamTask> {
+        let mut told: HashMap<&ToolName, Vec<&Setting>> = HashMap::new();
+        for task in stream {
+            told.entry(&task.world.goal.target).or_default().extend(&task.world.goal.given);
+        }
+        let known: Vec<usize> = (0..self.members.len())
+            .filter(|&at| self.members.get(at).is_some_and(|member| told.contains_key(&member.service.tool.name)))
+            .collect();
+        self.draw(Side::HeldOut, &known, &told, count)
+    }
+
+    fn draw(
+        &self,
+        side: Side,
+        about: &[usize],
+        told: &HashMap<&ToolName, Vec<&Setting>>,
+        count: usize,
+    ) -> Vec<StreamTask> {
+        let label = if side == Side::Stream { "stream" } else { "held-out" };
+        let mut order = Vec::new();
+        let mut tasks = Vec::new();
+        for number in 0..if about.is_empty() { 0 } else { count } {
+            let mut draws = Draws::new(label, &[self.seed, number as u64]);
+            if order.is_empty() {
+                order = about.to_vec();
+                draws.shuffle(&mut order);
+            }
+            if let Some(member) = order.pop().and_then(|at| self.members.get(at)) {
+                let no_values = Vec::new();
+                let values = told.get(&member.service.tool.name).unwrap_or(&no_values);
+                let world = self.world(side, member, values, &mut draws);
+                tasks.push(StreamTask { id: format!("{label}-{}-{number}", self.seed), world });
+            }
+        }
+        tasks
+    }
+
+    fn world(&self, side: Side, member: &Member, told: &[&Setting], draws: &mut Draws) -> World {
+        let spec = &self.spec.world;
+        let target = &member.service;
+        let mut services = helpers(target);
+        let mut taken: Vec<ToolName> = services.iter().map(|service| service.tool.name.clone()).collect();
+        taken.push(target.tool.name.clone());
+        let wanted = draws.between(spec.fewest_tools, spec.most_tools.max(spec.fewest_tools));
+        while services.len() + 1 < wanted.max(2) {
+            services.push(self.neighbour(&mut taken, target, draws));
+        }
+        services.push(target.clone());
+        draws.shuffle(&mut services);
+        // Few values are left to a tool with a long stream; then a value may recur, and the words still differ.
+        let mut given = fill(&member.given, &target.contract, draws);
+        for _ in 0..100 {
+            if !given.iter().any(|setting| told.contains(&setting)) {
+                break;
+            }
+            given = fill(&member.given, &target.contract, draws);
+        }
+        let goal = Goal { target: target.tool.name.clone(), given };
+        let half = draws.below(TEMPLATES / 2) * 2;
+        let query = Request::of(&goal).write(half + usize::from(side == Side::HeldOut), draws);
+        World { services, goal, query, wording: spec.wording }
+    }
+
+    /// Another tool to show: one of the universe that shares a word with the target, or a fresh one.
+    fn neighbour(&self, taken: &mut Vec<ToolName>, target: &Service, draws: &mut Draws) -> Service {
+        let name = &target.tool.name;
+        let near = |member: &&Member| {
+            let other = &member.service.tool.name;
+            (other.verb == name.verb || other.noun == name.noun) && !taken.contains(other)
+        };
+        let near: Vec<&Member> = self.members.iter().filter(near).collect();
+        match draws.pick(&near) {
+            Some(member) if draws.chance(0.5) => {
+                taken.push(member.service.tool.name.clone());
+                Service::plain(member.service.tool.clone())
+            }
+            _ => distractor(&self.spec.world, name, taken, draws),
+        }
+    }
+}
+
+/// A task of a universe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamTask {
+    /// Unique within its universe.
+    pub id: String,
+    /// The world that it is set in.
+    pub world: World,
+}
+
+impl StreamTask {
+    /// The task as the SDK takes it. The tag says `hidden` or `plain`; an agent does not see it.
+    ///
+    /// # Errors
+    /// `Internal` when the world cannot be written as JSON.
+    pub fn task(&self) -> Result<Task> {
+        let mut task = Task::new(self.id.as_str(), self.world.query.as_str());
+        task.tags = vec![if self.world.is_hidden() { "hidden" } else { "plain" }.to_owned()];
+        task.payload = Setup::new(self.world.clone()).to_json()?;
+        Ok(task)
+    }
+}
+
+/// A name with one of a few verbs, and often with a noun that is used already, so that skills are hard to tell apart.
+fn member_name(
+    spec: &WorldSpec,
+    verbs: &[&'static str],
+    members: &[Member],
+    taken: &mut Vec<ToolName>,
+    draws: &mut Draws,
+) -> ToolName {
+    let verb = draws.word(verbs);
+    let nouns: Vec<&String> = members.iter().map(|member| &member.service.tool.name.noun).collect();
+    let free = |noun: &&&String| {
+        Split::of(verb, noun) == spec.split && !taken.contains(&ToolName::new(verb, noun))
+    };
+    let used: Vec<&&String> = nouns.iter().filter(free).collect();
+    match draws.pick(&used) {
+        Some(noun) if draws.chance(0.7) => {
+            let name = ToolName::new(verb, noun);
+            taken.push(name.clone());
+            name
+        }
+        _ => fresh_name(spec, Some(verb), None, taken, draws),
+    }
+}

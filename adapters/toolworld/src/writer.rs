@@ -1,0 +1,108 @@
+//! The role that writes a skill from a successful attempt, as the bundled model knows it.
+
+use journeyman::contract::{GenerateRequest, SkillWriter, Trace, WriteRequest};
+use journeyman::domain::{Action, Injection, Sampling, SkillDraft, Step};
+use journeyman::{Error, ErrorKind, Result};
+use serde_json::Value;
+
+use crate::dialect::{head, prompt, tools_of, transcript};
+use crate::script::Script;
+use crate::skill_form::to_draft;
+use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, Tool, ToolName};
+
+/// The most tokens of a skill.
+const SKILL_TOKENS: usize = 64;
+
+/// Shows the best attempt, opens the role, and reads the step list that comes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ApprenticeWriter;
+
+impl SkillWriter for ApprenticeWriter {
+    fn prompt(&self, request: &WriteRequest<'_>) -> GenerateRequest {
+        let mut script = Script::task(&request.task.instruction);
+        if let Some(trace) = request.traces.first() {
+            let steps = &trace.trajectory.steps;
+            script = head(&request.task.instruction, &Injection::NONE, &tools(trace)).plan();
+            script = transcript(script, steps);
+        }
+        let mut generate = GenerateRequest::greedy(prompt(&script.control("<extract>", false)), SKILL_TOKENS);
+        generate.stop = ["<end>", "<s>", "<call>", "<obs>"].map(str::to_owned).to_vec();
+        if request.failed.is_some() {
+            generate.sampling = Sampling { temperature: 0.7, top_p: 0.95, seed: request.seed };
+        }
+        generate
+    }
+
+    fn read(&self, request: &WriteRequest<'_>, text: &str) -> Result<SkillDraft> {
+        let refuse = |message: &str| {
+            Err(Error::new(ErrorKind::Model, "SkillWriter::read", message).with("text", format!("{:?}", clip(text))))
+        };
+        let Some(skill) = SkillText::parse(text) else {
+            return refuse("the answer is not `verb noun: step; step` with a last step that calls that tool");
+        };
+        let tools: Vec<Tool> = request.traces.iter().flat_map(tools).collect();
+        for step in &skill.steps {
+            let name = ToolName::parse(step);
+            let Some(tool) = tools.iter().find(|tool| Some(&tool.name) == name.as_ref()) else {
+                return refuse("a step calls a tool that the attempt did not have");
+            };
+            let mut parameters = step.split_whitespace().skip(2).step_by(2);
+            if !parameters.all(|parameter| tool.parameters.iter().any(|known| known == parameter)) {
+                return refuse("a step sets a parameter that its tool does not have");
+            }
+        }
+        Ok(to_draft(&skill))
+    }
+
+    fn fallback(&self, request: &WriteRequest<'_>) -> SkillDraft {
+        let skill = request.traces.first().and_then(|trace| abstracted(&request.task.instruction, trace));
+        let words = ToolName::parse(&request.task.instruction).unwrap_or(ToolName::new("do", "task"));
+        to_draft(&skill.unwrap_or_else(|| SkillText { steps: vec![words.to_string()], title: words }))
+    }
+}
+
+fn tools(trace: &Trace<'_>) -> Vec<Tool> {
+    let first = trace.trajectory.steps.first();
+    first.and_then(|step| tools_of(&step.observation).ok()).unwrap_or_default()
+}
+
+fn clip(text: &str) -> String {
+    text.chars().take(200).collect()
+}
+
+/// The accepted calls, with values of the task and of results turned into slots.
+fn abstracted(instruction: &str, trace: &Trace<'_>) -> Option<SkillText> {
+    let tools = tools(trace);
+    let told: Vec<&str> = instruction.split_whitespace().collect();
+    let accepted: Vec<&Step> = trace.trajectory.steps.iter().filter(|step| !step.result.is_error).collect();
+    let mut results: Vec<&str> = Vec::new();
+    let mut steps = Vec::new();
+    for step in accepted {
+        let Action::Call(calls) = &step.action else { continue };
+        for call in calls {
+            let name = ToolName::parse(&call.tool.replacen('_', " ", 1))?;
+            let tool = tools.iter().find(|tool| tool.name == name)?;
+            let values: Vec<(String, String)> = call
+                .arguments
+                .iter()
+                .map(|(parameter, value)| (parameter.clone(), slot(value, &told, &results)))
+                .collect();
+            steps.push(tool.call(|parameter| {
+                values.iter().find(|(name, _)| name == parameter).map(|(_, value)| value.as_str())
+            }));
+        }
+        results.extend(step.result.text.split_whitespace());
+    }
+    let title = ToolName::parse(steps.last()?)?;
+    Some(SkillText { title, steps })
+}
+
+fn slot(value: &Value, told: &[&str], results: &[&str]) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = text.split_whitespace().next().unwrap_or(DEFAULT_SLOT).to_owned();
+    match text.as_str() {
+        known if told.contains(&known) => TASK_SLOT.to_owned(),
+        known if results.contains(&known) => RESULT_SLOT.to_owned(),
+        _ => text,
+    }
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Data, training and export of the bundled model in one command; run again to continue where it stopped.
+#   bash examples/apprentice/train.sh [--seed N] [--minutes N] [--tokens N] [--out DIR] [--work DIR]
+# An hour on two cores that nothing else uses. --minutes bounds the time of training, --tokens its amount.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+seed=1 minutes=0 tokens=45000000 out=$here work=$root/out/apprentice
+while [ $# -gt 0 ]; do
+  case $1 in
+    --seed) seed=$2 ;;
+    --minutes) minutes=$2 ;;
+    --tokens) tokens=$2 ;;
+    --out) out=$2 ;;
+    --work) work=$2 ;;
+    *) echo "unknown argument $1; see the head of $0" >&2; exit 2 ;;
+  esac
+  shift 2
+done
+mkdir -p "$work" "$out"
+if [ ! -x "$work/venv/bin/torchrun" ]; then
+  python3 -m venv "$work/venv"
+  "$work/venv/bin/pip" install --quiet --requirement "$here/requirements.txt"
+fi
+if [ ! -f "$work/corpus/done" ]; then
+  cargo run --release --quiet --manifest-path "$root/Cargo.toml" --package journeyman-toolworld --bin corpus -- \
+    --seed "$seed" --tokens 64000000 --out "$work/corpus"
+  touch "$work/corpus/done"
+fi
+export OMP_NUM_THREADS=1
+"$work/venv/bin/torchrun" --nproc-per-node 2 "$here/train.py" --corpus "$work/corpus" --out "$work/run" \
+  --seed "$seed" --minutes "$minutes" --tokens "$tokens"
+"$work/venv/bin/python" "$here/export.py" --checkpoint "$work/run/checkpoint.pt" \
+  --vocabulary "$work/corpus/vocabulary.json" --out "$out/apprentice.gguf"
