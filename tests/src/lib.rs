@@ -1,1 +1,5 @@
-//! stub
+//! What is checked across the crates: their architecture and tidiness, and the figures that are measured.
+
+pub mod figures;
+pub mod quickstart;
+pub mod source;

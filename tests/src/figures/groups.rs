@@ -1,0 +1,48 @@
+//! The groups of figures that there are.
+
+use super::{Bound, Figures, Outcome, stats};
+
+/// Figures that are measured together.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub about: &'static str,
+    /// Whether `--list` names it.
+    pub listed: bool,
+    /// Measures and records.
+    pub run: fn(&mut Figures<'_>) -> Outcome,
+}
+
+/// All groups. A new one is a line here and a file beside this one.
+pub fn groups() -> &'static [Group] {
+    &[Group {
+        name: "self-test",
+        about: "that the frame works; always ok",
+        listed: false,
+        run: self_test,
+    }]
+}
+
+fn self_test(figures: &mut Figures<'_>) -> Outcome {
+    let seed = figures.options().seed;
+    let coins: Vec<f64> = figures.once("coins", || {
+        Ok((0..400)
+            .map(|i| (seed.derive("coin", i).unit() < 0.5) as u8 as f64)
+            .collect())
+    })?;
+    let interval = stats::t_interval(&coins);
+    figures.progress(format_args!("threw {} coins", interval.n));
+    figures.interval(
+        "heads",
+        &interval,
+        Bound::AtLeast(0.35),
+        Bound::AtMost(0.65),
+    );
+    match figures.data("coins.csv") {
+        Some(_) => figures.record("real heads", 0.5, Bound::None),
+        None => figures.skip("real heads", "needs --data DIR with coins.csv"),
+    }
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! The frame of the measured figures: `bash tests/figures.sh NAME [--seed N] [--data DIR] [--resume]`.
+//!
+//! A [`Group`] is a function that measures and records. Each figure goes out as one line,
+//! `name, value, bound, ok|short`; progress goes to the error stream. What a group computes by
+//! [`Figures::once`] is saved when it is done, so a run that was killed goes on where it was with `--resume`.
+
+mod command;
+mod groups;
+mod options;
+mod recorder;
+mod saved;
+pub mod stats;
+
+pub use command::run;
+pub use groups::{Group, groups};
+pub use options::{Options, Wanted};
+pub use recorder::{Bound, Figures};
+
+/// What a group gives back: an error when it could not measure, which is another thing than a figure that is short.
+pub type Outcome = Result<(), Box<dyn std::error::Error + Send + Sync>>;

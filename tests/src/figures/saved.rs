@@ -1,0 +1,130 @@
+//! What a run of figures keeps on disk.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The schema of the file; another one is not read.
+const SCHEMA: u32 = 1;
+
+/// `out/figures/NAME-SEED.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Saved {
+    schema: u32,
+    pub(super) group: String,
+    pub(super) seed: u64,
+    /// The folder of real input, or nothing: results of another input are not gone on with.
+    data: Option<PathBuf>,
+    /// Whether the group came to its end.
+    pub(super) finished: bool,
+    /// What was computed by `once`.
+    pub(super) results: BTreeMap<String, Value>,
+    /// The figures of a finished run, by name.
+    pub(super) figures: BTreeMap<String, Figure>,
+}
+
+/// A figure as it was recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Figure {
+    /// Nothing when it was skipped, or was not a number.
+    pub(super) value: Option<f64>,
+    pub(super) bound: String,
+    pub(super) result: String,
+}
+
+impl Saved {
+    pub(super) fn new(group: &str, seed: u64, data: Option<PathBuf>) -> Self {
+        Self {
+            schema: SCHEMA,
+            group: group.to_owned(),
+            seed,
+            data,
+            finished: false,
+            results: BTreeMap::new(),
+            figures: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn folder(out: &Path) -> PathBuf {
+        out.join("figures")
+    }
+
+    pub(super) fn path(&self, out: &Path) -> PathBuf {
+        Self::folder(out).join(format!("{}-{}.json", self.group, self.seed))
+    }
+
+    /// What an earlier run of the same group, seed and input saved.
+    ///
+    /// # Errors
+    /// When there is a file that is of something else, or damaged.
+    pub(super) fn resume(self, out: &Path) -> io::Result<Self> {
+        let path = self.path(out);
+        let found = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(self),
+            found => Self::read(&path, &found?)?,
+        };
+        let same = (&found.group, found.seed, &found.data) == (&self.group, self.seed, &self.data);
+        if !same {
+            return Err(unusable(&path, "it is of another --data"));
+        }
+        Ok(Self {
+            finished: false,
+            figures: BTreeMap::new(),
+            ..found
+        })
+    }
+
+    fn read(path: &Path, bytes: &[u8]) -> io::Result<Self> {
+        let found: Self =
+            serde_json::from_slice(bytes).map_err(|error| unusable(path, &error.to_string()))?;
+        if found.schema != SCHEMA {
+            return Err(unusable(path, "it is of another version"));
+        }
+        Ok(found)
+    }
+
+    /// Finished runs of a group, in the order of seeds.
+    ///
+    /// # Errors
+    /// When a file is damaged.
+    pub(super) fn finished(out: &Path, group: &str) -> io::Result<Vec<Self>> {
+        let mut all = Vec::new();
+        let folder = match fs::read_dir(Self::folder(out)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(all),
+            folder => folder?,
+        };
+        for entry in folder {
+            let path = entry?.path();
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
+                all.push(Self::read(&path, &fs::read(&path)?)?);
+            }
+        }
+        all.retain(|saved| saved.finished && saved.group == group);
+        all.sort_by_key(|saved| saved.seed);
+        Ok(all)
+    }
+
+    /// Writes beside and renames, so that a killed run leaves the last whole file.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub(super) fn save(&self, out: &Path) -> io::Result<()> {
+        let path = self.path(out);
+        fs::create_dir_all(Self::folder(out))?;
+        let beside = path.with_extension("json.new");
+        fs::write(&beside, serde_json::to_vec_pretty(self)?)?;
+        fs::rename(beside, path)
+    }
+}
+
+fn unusable(path: &Path, why: &str) -> io::Error {
+    io::Error::other(format!("{}: {why}; run without --resume", path.display()))
+}

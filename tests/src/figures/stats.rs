@@ -1,0 +1,171 @@
+//! The statistics of figures.
+
+use journeyman::Seed;
+use rand_chacha::rand_core::Rng;
+
+/// The mean; NaN of nothing.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The sample's standard deviation (divided by n - 1); NaN of fewer than two.
+pub fn sample_sd(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return f64::NAN;
+    }
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (values.len() - 1) as f64).sqrt()
+}
+
+/// A mean with its two-sided 95% interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The mean.
+    pub mean: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// Of how many.
+    pub n: usize,
+}
+
+/// The mean of values with its interval by Student's t. NaN ends of fewer than two; a width of 0 when all values
+/// are the same.
+pub fn t_interval(values: &[f64]) -> Interval {
+    let n = values.len();
+    let mean = mean(values);
+    let half = t_975(n.saturating_sub(1)) * sample_sd(values) / (n as f64).sqrt();
+    Interval {
+        mean,
+        low: mean - half,
+        high: mean + half,
+        n,
+    }
+}
+
+/// The mean difference `after - before` over the same tasks, in the same order, with its interval by Student's t on
+/// the differences. For successes, 0 and 1, this is the paired interval for a difference of proportions.
+///
+/// # Errors
+/// When the two are not of one length.
+pub fn paired(before: &[f64], after: &[f64]) -> Result<Interval, String> {
+    differences(before, after).map(|differences| t_interval(&differences))
+}
+
+/// As [`paired`], with the percentile interval of `resamples` seeded bootstrap samples of tasks.
+///
+/// # Errors
+/// When the two are not of one length, or there are no tasks or resamples.
+pub fn paired_bootstrap(
+    before: &[f64],
+    after: &[f64],
+    seed: Seed,
+    resamples: usize,
+) -> Result<Interval, String> {
+    let differences = differences(before, after)?;
+    if differences.is_empty() || resamples == 0 {
+        return Err("a bootstrap needs tasks and resamples".to_owned());
+    }
+    let n = differences.len();
+    let mut rng = seed.rng();
+    let mut means: Vec<f64> = (0..resamples)
+        .map(|_| {
+            let draw = |_| differences[(rng.next_u64() % n as u64) as usize];
+            (0..n).map(draw).sum::<f64>() / n as f64
+        })
+        .collect();
+    means.sort_by(f64::total_cmp);
+    let at = |share: f64| means[((share * resamples as f64) as usize).min(resamples - 1)];
+    Ok(Interval {
+        mean: mean(&differences),
+        low: at(0.025),
+        high: at(0.975),
+        n,
+    })
+}
+
+fn differences(before: &[f64], after: &[f64]) -> Result<Vec<f64>, String> {
+    if before.len() != after.len() {
+        return Err(format!(
+            "{} tasks before, {} after",
+            before.len(),
+            after.len()
+        ));
+    }
+    Ok(after
+        .iter()
+        .zip(before)
+        .map(|(after, before)| after - before)
+        .collect())
+}
+
+/// Student's t at 0.975; NaN for 0 degrees of freedom.
+fn t_975(degrees: usize) -> f64 {
+    const SMALL: [f64; 30] = [
+        12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010,
+        2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739,
+        2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
+    ];
+    match degrees {
+        0 => f64::NAN,
+        1..=30 => SMALL[degrees - 1],
+        _ => {
+            // Cornish and Fisher's expansion about the normal quantile; right to 1e-5 from here on.
+            let (z, v) = (1.959_963_985_f64, degrees as f64);
+            let (z3, z5) = (z.powi(3), z.powi(5));
+            z + (z3 + z) / (4.0 * v) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * v * v)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: f64, expect: f64, within: f64) {
+        assert!((found - expect).abs() < within, "{found} is not {expect}");
+    }
+
+    #[test]
+    fn mean_and_spread() {
+        near(mean(&[1.0, 2.0, 6.0]), 3.0, 1e-12);
+        near(
+            sample_sd(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]),
+            2.138_089_935,
+            1e-9,
+        );
+        assert!(mean(&[]).is_nan() && sample_sd(&[1.0]).is_nan());
+    }
+
+    #[test]
+    fn student_t() {
+        near(t_975(4), 2.776, 1e-3);
+        near(t_975(31), 2.039_513, 1e-4);
+        near(t_975(40), 2.021_075, 1e-4);
+        near(t_975(299), 1.967_930, 1e-5);
+    }
+
+    #[test]
+    fn paired_by_hand() {
+        // Differences 1, 0, 1, 1, 0: mean 0.6, sd 0.5477, half-width 2.7764 * 0.5477 / sqrt(5) = 0.68.
+        let interval = paired(&[0.0, 1.0, 0.0, 0.0, 0.0], &[1.0, 1.0, 1.0, 1.0, 0.0]).unwrap();
+        near(interval.mean, 0.6, 1e-12);
+        near(interval.low, -0.080_1, 1e-3);
+        near(interval.high, 1.280_1, 1e-3);
+        assert_eq!(interval.n, 5);
+        assert_eq!(paired(&[0.0], &[]).unwrap_err(), "1 tasks before, 0 after");
+    }
+
+    #[test]
+    fn bootstrap_repeats_and_agrees() {
+        let before: Vec<f64> = (0..300).map(|i| f64::from(i % 3 == 0)).collect();
+        let after: Vec<f64> = (0..300).map(|i| f64::from(i % 4 != 0)).collect();
+        let boot = |seed| paired_bootstrap(&before, &after, Seed(seed), 4000).unwrap();
+        assert_eq!(boot(1), boot(1));
+        let student = paired(&before, &after).unwrap();
+        near(boot(1).low, student.low, 0.01);
+        near(boot(1).high, student.high, 0.01);
+    }
+}

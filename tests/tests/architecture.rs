@@ -1,0 +1,493 @@
+//! The direction of dependencies: between crates by `cargo metadata`, between modules by reading their sources.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::Command,
+};
+
+use journeyman_tests::source::{Sources, blank_tests, first_segments, mask, repository};
+use serde_json::Value;
+
+/// What may stand at the top, beside dot-files.
+const TOP: [&str; 10] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "LICENSE-MIT",
+    "LICENSE-APACHE",
+    "README.md",
+    "sdk",
+    "adapters",
+    "examples",
+    "docs",
+    "tests",
+];
+/// Folders that come later.
+const TOP_LATER: [&str; 1] = ["skills"];
+
+/// The adapters that people use directly, and that may therefore see the other adapters.
+const FRONT_ENDS: [&str; 2] = ["journeyman-cli", "journeyman-studio"];
+
+/// All that the SDK may depend on directly: no C or C++, no network, no runtime.
+const SDK_DEPENDENCIES: [&str; 11] = [
+    "async-trait",
+    "futures",
+    "futures-timer",
+    "jsonschema",
+    "rand_chacha",
+    "schemars",
+    "serde",
+    "serde-saphyr",
+    "serde_json",
+    "sha2",
+    "tracing",
+];
+/// What the SDK must not pull in by way of others. `*-sys` is refused too.
+const SDK_WITHOUT: [&str; 12] = [
+    "bindgen",
+    "cc",
+    "cmake",
+    "pkg-config",
+    "hyper",
+    "mio",
+    "openssl",
+    "reqwest",
+    "rustls",
+    "socket2",
+    "tokio",
+    "async-std",
+];
+
+/// What each module of the SDK may see; `error` and `id`, which every module may, are left out.
+fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+    const VALUES: &[&str] = &["domain"];
+    const CONTRACTS: &[&str] = &["domain", "contract"];
+    const SHARED: &[&str] = &["text", "role", "library"];
+    const STATIONS: &[&str] = &[
+        "retrieve", "select", "inject", "assess", "credit", "propose", "admit", "maintain",
+        "reward", "measure",
+    ];
+    let set = |groups: &[&[&'static str]]| groups.concat().into_iter().collect();
+    let mut table = BTreeMap::from([
+        ("error", set(&[])),
+        ("id", set(&[])),
+        ("domain", set(&[])),
+        ("contract", set(&[VALUES])),
+        ("text", set(&[CONTRACTS])),
+        ("role", set(&[CONTRACTS, &["text"]])),
+        ("library", set(&[CONTRACTS, &["text"]])),
+        ("meta", set(&[CONTRACTS, SHARED, STATIONS])),
+        ("recipe", set(&[CONTRACTS, SHARED, STATIONS, &["meta"]])),
+        (
+            "run",
+            set(&[
+                CONTRACTS,
+                SHARED,
+                STATIONS,
+                &["meta", "recipe", "builtin", "wrap"],
+            ]),
+        ),
+        ("wrap", set(&[CONTRACTS])),
+        ("conformance", set(&[CONTRACTS])),
+        ("testing", set(&[CONTRACTS])),
+        ("builtin", set(&[CONTRACTS, SHARED, &["inject"]])),
+    ]);
+    for station in STATIONS {
+        table.insert(station, set(&[CONTRACTS, SHARED]));
+    }
+    table
+}
+
+/// What a core that decides without acting must not touch: (where, what), with the files that may.
+const NO_ACTING: [&str; 6] = ["fs", "net", "env", "process", "thread", "os"];
+const NO_CLOCK: [&str; 2] = ["Instant", "SystemTime"];
+/// The SDK's files that act, with the reason.
+const ACTING: [(&str, &str); 1] = [(
+    "sdk/src/builtin/system_clock.rs",
+    "the clock that a host may choose; behind the feature `system-clock`",
+)];
+
+#[test]
+fn crates_point_one_way() {
+    let metadata = metadata();
+    let mut faults = Vec::new();
+    for (name, package) in &metadata {
+        faults.extend(crate_faults(name, package, &metadata));
+    }
+    assert!(
+        metadata.len() >= 5,
+        "only {} crates were found",
+        metadata.len()
+    );
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[derive(Clone, Debug)]
+struct Package {
+    /// Relative to the repository.
+    folder: String,
+    /// Direct dependencies of every kind, with whether they are of the dev kind.
+    dependencies: Vec<(String, bool)>,
+}
+
+fn metadata() -> BTreeMap<String, Package> {
+    let json: Value =
+        serde_json::from_str(&cargo(&["metadata", "--no-deps", "--format-version", "1"])).unwrap();
+    let root = json["workspace_root"].as_str().unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let packages = json["packages"].as_array().unwrap().iter();
+    packages
+        .map(|package| {
+            let manifest = text(&package["manifest_path"]);
+            let folder = manifest.trim_start_matches(root).trim_start_matches('/');
+            let dependencies = package["dependencies"].as_array().unwrap().iter();
+            let package_value = Package {
+                folder: folder
+                    .trim_end_matches("Cargo.toml")
+                    .trim_end_matches('/')
+                    .to_owned(),
+                dependencies: dependencies
+                    .map(|dependency| (text(&dependency["name"]), dependency["kind"] == "dev"))
+                    .collect(),
+            };
+            (text(&package["name"]), package_value)
+        })
+        .collect()
+}
+
+fn cargo(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO"))
+        .args(arguments)
+        .arg("--offline")
+        .current_dir(repository())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo {arguments:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn crate_faults(name: &str, package: &Package, all: &BTreeMap<String, Package>) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut kind = package.folder.split('/');
+    let (top, folder) = (
+        kind.next().unwrap_or_default(),
+        kind.next().unwrap_or_default(),
+    );
+    let expected = match top {
+        "sdk" => "journeyman".to_owned(),
+        "adapters" => format!("journeyman-{folder}"),
+        "tests" => "journeyman-tests".to_owned(),
+        _ => name.to_owned(),
+    };
+    if name != expected {
+        faults.push(format!(
+            "{}: is called {name}, should be {expected}",
+            package.folder
+        ));
+    }
+    for (dependency, dev) in &package.dependencies {
+        if let Some(of) = all.get(dependency) {
+            let adapter = of.folder.starts_with("adapters/");
+            let allowed = match top {
+                "sdk" => false,
+                "adapters" => dependency == "journeyman" || (adapter && FRONT_ENDS.contains(&name)),
+                "examples" => dependency == "journeyman" || adapter,
+                "tests" => true,
+                _ => false,
+            };
+            if !allowed {
+                faults.push(format!("{name} must not see {dependency}"));
+            }
+        } else if top == "sdk" && !dev && !SDK_DEPENDENCIES.contains(&dependency.as_str()) {
+            faults.push(format!("{name} must not depend on {dependency}"));
+        }
+    }
+    faults
+}
+
+#[test]
+fn the_sdk_pulls_in_no_c_no_network_and_no_runtime() {
+    let tree = cargo(&[
+        "tree",
+        "--package",
+        "journeyman",
+        "--edges",
+        "normal,build",
+        "--prefix",
+        "none",
+        "--format",
+        "{p}",
+    ]);
+    let faults = foreign(&tree);
+    assert!(tree.starts_with("journeyman "), "{tree}");
+    assert!(faults.is_empty(), "the SDK pulls in {faults:?}");
+}
+
+fn foreign(tree: &str) -> BTreeSet<&str> {
+    tree.lines()
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| name.ends_with("-sys") || SDK_WITHOUT.contains(name))
+        .collect()
+}
+
+#[test]
+fn modules_point_one_way() {
+    let sources = Sources::list().unwrap();
+    let table = may_see();
+    let mut faults = Vec::new();
+    let files = sources.rust("sdk/src/").unwrap();
+    for (path, text) in &files {
+        faults.extend(module_faults(path, text, &table));
+    }
+    assert!(files.len() > 20, "only {} files were found", files.len());
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+fn module_faults(
+    path: &str,
+    text: &str,
+    table: &BTreeMap<&'static str, BTreeSet<&'static str>>,
+) -> Vec<String> {
+    let inner = path.trim_start_matches("sdk/src/");
+    let module = inner
+        .split('/')
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches(".rs");
+    if module == "lib" || inner.ends_with("/tests.rs") || inner.contains("/tests/") {
+        return Vec::new();
+    }
+    let Some(seen) = table.get(module) else {
+        return vec![format!(
+            "{path}: the module {module} has no place in the order; give it one in may_see()"
+        )];
+    };
+    let (code, _) = blank_tests(&mask(text));
+    let mut paths = first_segments(&code, "crate");
+    // How many `super` lead out of the module: one from its root file, one more from each level below.
+    let depth = inner.matches('/').count() + usize::from(!inner.ends_with("/mod.rs"));
+    paths.extend(first_segments(&code, &vec!["super"; depth].join("::")));
+    paths
+        .into_iter()
+        .filter(|(_, name)| table.contains_key(name.as_str()))
+        .filter(|(_, name)| name != module && !["error", "id"].contains(&name.as_str()))
+        .filter(|(_, name)| !seen.contains(name.as_str()))
+        .map(|(line, name)| format!("{path}:{line}: {module} must not see {name}"))
+        .collect()
+}
+
+#[test]
+fn the_sdk_does_not_act() {
+    let sources = Sources::list().unwrap();
+    let mut faults = Vec::new();
+    for (path, text) in sources.rust("sdk/src/").unwrap() {
+        if !ACTING.iter().any(|(file, _)| *file == path) {
+            faults.extend(acting_faults(path, &text));
+        }
+    }
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+fn acting_faults(path: &str, text: &str) -> Vec<String> {
+    let (code, _) = blank_tests(&mask(text));
+    let mut faults: Vec<_> = first_segments(&code, "std")
+        .into_iter()
+        .filter(|(_, name)| NO_ACTING.contains(&name.as_str()))
+        .map(|(line, name)| format!("{path}:{line}: std::{name}; hosts act, the SDK decides"))
+        .collect();
+    for (line, text) in (1..).zip(code.lines()) {
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        if let Some(word) = words.find(|word| NO_CLOCK.contains(word)) {
+            faults.push(format!("{path}:{line}: {word}; time arrives with answers"));
+        }
+    }
+    faults
+}
+
+#[test]
+fn nothing_else_stands_at_the_top() {
+    let sources = Sources::list().unwrap();
+    let top: BTreeSet<_> = sources
+        .paths
+        .iter()
+        .filter_map(|path| path.split('/').next())
+        .filter(|name| !name.starts_with('.') && !TOP.contains(name) && !TOP_LATER.contains(name))
+        .collect();
+    assert!(top.is_empty(), "{top:?} should stand below one of {TOP:?}");
+}
+
+/// An adapter implements a contract, so it runs that contract's suite.
+#[test]
+fn every_adapter_runs_the_suites_of_its_contracts() {
+    let sources = Sources::list().unwrap();
+    let contracts = contracts(&sources.rust("sdk/src/contract/").unwrap());
+    assert!(contracts.contains_key("Retriever"), "{contracts:?}");
+    let manifests = sources
+        .paths
+        .iter()
+        .filter_map(|path| path.strip_prefix("adapters/")?.strip_suffix("/Cargo.toml"));
+    let mut faults = Vec::new();
+    for adapter in manifests {
+        let code = sources.rust(&format!("adapters/{adapter}/src/")).unwrap();
+        let suite = sources
+            .rust(&format!("adapters/{adapter}/tests/conformance.rs"))
+            .unwrap();
+        let suite = suite.first().map(|(_, text)| text.as_str());
+        faults.extend(suite_faults(adapter, &code, suite, &contracts));
+    }
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+/// The traits that have rules, with their modules.
+fn contracts(files: &[(&str, String)]) -> BTreeMap<String, String> {
+    let mut contracts = BTreeMap::new();
+    for (path, text) in files {
+        let module = path
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches(".rs");
+        let mut rules = false;
+        for line in text.lines() {
+            rules |= line.starts_with("/// # Behaviour");
+            if let Some(rest) = line.strip_prefix("pub trait ") {
+                let name = rest
+                    .split(|c: char| !c.is_alphanumeric())
+                    .next()
+                    .unwrap_or_default();
+                if std::mem::take(&mut rules) {
+                    contracts.insert(name.to_owned(), module.to_owned());
+                }
+            }
+        }
+    }
+    contracts
+}
+
+fn suite_faults(
+    adapter: &str,
+    code: &[(&str, String)],
+    suite: Option<&str>,
+    contracts: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let Some(suite) = suite else {
+        return vec![format!("adapters/{adapter} has no tests/conformance.rs")];
+    };
+    let code: Vec<_> = code
+        .iter()
+        .map(|(_, text)| blank_tests(&mask(text)).0)
+        .collect();
+    let suite = mask(suite);
+    contracts
+        .iter()
+        .filter(|(name, _)| {
+            let implements = format!("{name} for ");
+            code.iter().any(|text| {
+                text.lines().any(|line| {
+                    line.starts_with("impl") && line.contains(&format!(" {implements}"))
+                })
+            })
+        })
+        .filter(|(_, module)| {
+            !first_segments(&suite, "conformance")
+                .iter()
+                .any(|(_, name)| name == *module)
+                && !first_segments(&suite, "journeyman::conformance")
+                    .iter()
+                    .any(|(_, name)| name == *module)
+        })
+        .map(|(name, module)| {
+            format!("adapters/{adapter} implements {name} and does not run conformance::{module}")
+        })
+        .collect()
+}
+
+/// Each rule on a sample that breaks it.
+#[test]
+fn each_rule_can_fail() {
+    let package = |folder: &str, dependencies: &[&str]| Package {
+        folder: folder.into(),
+        dependencies: dependencies
+            .iter()
+            .map(|name| ((*name).to_owned(), false))
+            .collect(),
+    };
+    let all = BTreeMap::from([
+        ("journeyman".to_owned(), package("sdk", &["tokio", "serde"])),
+        (
+            "journeyman-a".to_owned(),
+            package("adapters/a", &["journeyman", "journeyman-b"]),
+        ),
+        ("journeyman-b".to_owned(), package("adapters/c", &[])),
+        (
+            "show".to_owned(),
+            package("examples/show", &["journeyman", "journeyman-a"]),
+        ),
+    ]);
+    let faults: Vec<_> = all
+        .iter()
+        .flat_map(|(name, package)| crate_faults(name, package, &all))
+        .collect();
+    assert_eq!(
+        faults,
+        [
+            "journeyman must not depend on tokio",
+            "journeyman-a must not see journeyman-b",
+            "adapters/c: is called journeyman-b, should be journeyman-c",
+        ]
+    );
+    assert_eq!(
+        foreign("journeyman v0\nring v1\nzstd-sys v2 (*)\n"),
+        ["zstd-sys"].into()
+    );
+
+    let check = |path: &str, text: &str, expect: &[&str]| {
+        assert_eq!(module_faults(path, text, &may_see()), expect);
+    };
+    check(
+        "sdk/src/select/gate.rs",
+        "use crate::{\n    Error,\n    credit::x,\n    library,\n};\nuse super::score;\nuse super::super::run::y;",
+        &[
+            "sdk/src/select/gate.rs:3: select must not see credit",
+            "sdk/src/select/gate.rs:7: select must not see run",
+        ],
+    );
+    check(
+        "sdk/src/select/mod.rs",
+        "use super::credit;",
+        &["sdk/src/select/mod.rs:1: select must not see credit"],
+    );
+    check(
+        "sdk/src/domain/task.rs",
+        "#[cfg(test)]\nmod tests { use crate::run::x; }\n// crate::run",
+        &[],
+    );
+    check(
+        "sdk/src/error.rs",
+        "use super::domain::Task;",
+        &["sdk/src/error.rs:1: error must not see domain"],
+    );
+    check(
+        "sdk/src/new/mod.rs",
+        "",
+        &["sdk/src/new/mod.rs: the module new has no place in the order; give it one in may_see()"],
+    );
+    assert_eq!(
+        acting_faults("a.rs", "use std::{fmt, fs};\nlet now = Instant::now();"),
+        [
+            "a.rs:1: std::fs; hosts act, the SDK decides",
+            "a.rs:2: Instant; time arrives with answers",
+        ]
+    );
+
+    let contracts = BTreeMap::from([("Judge".to_owned(), "judge".to_owned())]);
+    let code = [("a", "impl<T> Judge for Mine<T> {".to_owned())];
+    let suite = |suite: Option<&str>| suite_faults("a", &code, suite, &contracts);
+    assert_eq!(suite(None), ["adapters/a has no tests/conformance.rs"]);
+    assert_eq!(
+        suite(Some("// conformance::judge::run()")),
+        ["adapters/a implements Judge and does not run conformance::judge"]
+    );
+    assert!(suite(Some("use journeyman::conformance::{judge, clock};")).is_empty());
+}
