@@ -1,1 +1,191 @@
-fn main() {}
+//! An agent that learns skills on real local inference: before, the stream, after.
+
+mod show;
+
+use std::{
+    fs::{self, File},
+    io::{BufWriter, Write},
+    path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
+};
+
+use clap::Parser;
+use futures::{
+    StreamExt,
+    future::{Either, select},
+};
+use journeyman::{
+    Error, ErrorKind, Result, Seed,
+    builtin::{JsonLinesJournal, MemoryStore},
+    recipe,
+    run::{Journeyman, RunReport},
+    select::Selector,
+};
+use quickstart::{Choice, DEFAULT_MODEL, Parts, Split, Summaries, Tasks, selector, write_folders};
+
+/// Shows an agent learning skills on real local inference, offline.
+#[derive(Debug, Parser)]
+#[command(name = "quickstart")]
+struct Arguments {
+    /// What all randomness follows from; the same seed gives the same output on the same machine and build.
+    #[arg(long, default_value_t = 7)]
+    seed: u64,
+    /// Number of tasks in the stream that is learned from.
+    #[arg(long, default_value_t = 48)]
+    tasks: usize,
+    /// Number of held-out tasks, attempted before and after.
+    #[arg(long, default_value_t = 96)]
+    held_out: usize,
+    /// Number of attempts at each task of the stream.
+    #[arg(long, default_value_t = 4)]
+    group: u32,
+    /// Greatest number of steps of an attempt.
+    #[arg(long, default_value_t = 8)]
+    steps: usize,
+    /// The model, a GGUF file that speaks the bundled model's dialect.
+    #[arg(long, default_value = DEFAULT_MODEL)]
+    model: PathBuf,
+    /// Where the skill folders and the journal go.
+    #[arg(long, default_value = "out/quickstart")]
+    out: PathBuf,
+    /// End with one JSON object on standard output; what people read goes to standard error.
+    #[arg(long)]
+    json: bool,
+    /// Inject the best candidate whatever its score.
+    #[arg(long)]
+    no_gate: bool,
+    /// How a skill is chosen.
+    #[arg(long, value_enum, default_value_t = Choice::Pmi)]
+    select: Choice,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut out: Box<dyn Write> = if arguments.json {
+        Box::new(std::io::stderr())
+    } else {
+        Box::new(std::io::stdout())
+    };
+    match futures::executor::block_on(run(&arguments, out.as_mut())) {
+        Ok(json) => {
+            let shown = match arguments.json {
+                true => writeln!(std::io::stdout(), "{json}"),
+                false => Ok(()),
+            };
+            if shown.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(error) => {
+            // When even that cannot be written, the exit code still says it.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::Value> {
+    let seed = Seed(arguments.seed);
+    let parts = Parts::load(&arguments.model, arguments.steps)?;
+    let tasks = Tasks::of(
+        seed,
+        Split {
+            stream: arguments.tasks,
+            held_out: arguments.held_out,
+        },
+    )?;
+    if tasks.stream.is_empty() {
+        return Err(Error::invalid("quickstart", "the task stream is empty")
+            .hint("give --tasks at least 1"));
+    }
+    let mut recipe = recipe::standard();
+    recipe.group = arguments.group;
+    recipe.selector = selector(arguments.select, !arguments.no_gate);
+    let journal = journal(arguments)?;
+    let store = Arc::new(MemoryStore::new());
+    let journeyman = parts
+        .open(recipe.clone(), "quickstart", seed, store, Some(Arc::new(journal)))
+        .await?;
+
+    show::opening(out, arguments.seed, &parts, &tasks, &recipe).map_err(unwritable)?;
+    let before = evaluate(&journeyman, &tasks, "before: no skills", out).await?;
+    let learned = learn(&journeyman, &tasks, out).await?;
+    let after = evaluate(&journeyman, &tasks, "after: the learned library, frozen", out).await?;
+
+    let library = journeyman.library().await?;
+    let folder = arguments.out.join("skills");
+    let written = write_folders(&library, &folder)?;
+    let (before, after_sums) = (Summaries::of(&before), Summaries::of(&after));
+    show::table(out, &before, &after_sums).map_err(unwritable)?;
+    show::gate(out, &after, &learned).map_err(unwritable)?;
+    show::closing(out, written, &folder, &arguments.out).map_err(unwritable)?;
+    Ok(show::object(arguments.seed, &tasks, &before, &after_sums, &library, &folder))
+}
+
+/// A fresh journal; an earlier run's skills and journal at this place are replaced.
+fn journal(arguments: &Arguments) -> Result<JsonLinesJournal<BufWriter<File>>> {
+    let skills = arguments.out.join("skills");
+    if skills.exists() {
+        fs::remove_dir_all(&skills).map_err(unwritable)?;
+    }
+    fs::create_dir_all(&skills).map_err(unwritable)?;
+    let file = File::create(arguments.out.join("journal.jsonl")).map_err(unwritable)?;
+    Ok(JsonLinesJournal::new(BufWriter::new(file)))
+}
+
+fn unwritable(error: std::io::Error) -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        "quickstart",
+        format!("the output could not be written: {error}"),
+    )
+    .hint("name another folder with --out")
+}
+
+async fn evaluate(
+    journeyman: &Journeyman,
+    tasks: &Tasks,
+    title: &str,
+    out: &mut dyn Write,
+) -> Result<RunReport> {
+    if tasks.held_out.is_empty() {
+        return Err(Error::invalid("quickstart", "there are no held-out tasks")
+            .hint("give --held-out at least 1"));
+    }
+    show::title(out, title).map_err(unwritable)?;
+    follow(journeyman, journeyman.evaluate(tasks.held_out.clone()), tasks.held_out.len(), false, out).await
+}
+
+async fn learn(journeyman: &Journeyman, tasks: &Tasks, out: &mut dyn Write) -> Result<RunReport> {
+    show::title(out, "the stream: the agent learns").map_err(unwritable)?;
+    follow(journeyman, journeyman.learn(tasks.stream.clone()), tasks.stream.len(), true, out).await
+}
+
+/// Shows a run's events as they come.
+async fn follow(
+    journeyman: &Journeyman,
+    run: impl Future<Output = Result<RunReport>>,
+    total: usize,
+    in_full: bool,
+    out: &mut dyn Write,
+) -> Result<RunReport> {
+    let mut events = journeyman.events();
+    let mut run = std::pin::pin!(run);
+    let mut progress = show::Progress::new(total, in_full);
+    loop {
+        match select(events.next(), run.as_mut()).await {
+            Either::Left((Some(event), _)) => progress.event(out, &event).map_err(unwritable)?,
+            Either::Left((None, _)) => {}
+            Either::Right((report, _)) => {
+                while let Ok(event) = events.try_recv() {
+                    progress.event(out, &event).map_err(unwritable)?;
+                }
+                return report;
+            }
+        }
+    }
+}
+
+/// Whether any skill may be chosen at all.
+fn chooses(selector: &Selector) -> bool {
+    *selector != Selector::Nothing
+}

@@ -1,1 +1,169 @@
-//! Recipes: a policy for each station and a schedule.
+//! Recipes: a policy for each station and a schedule. A recipe is data, so a run's journal can hold it.
+
+mod arise;
+mod standard;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::{arise::arise, standard::standard};
+use crate::{
+    credit::CreditPer,
+    domain::TierPolicy,
+    error::{Error, Result},
+    reward::HierarchicalReward,
+    select::Selector,
+};
+
+/// Which skills go to selection.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Candidates {
+    /// Every skill of the cache (ARISE).
+    Cache,
+    /// Those of the cache that the retriever ranks first.
+    Search {
+        /// How many at most.
+        limit: usize,
+    },
+}
+
+/// How often selection is made.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SelectPer {
+    /// Once a query (ARISE A.2).
+    Query,
+    /// Once a rollout (Algorithm 1's z_i): exploration then differs within a group.
+    Rollout,
+}
+
+/// What counts as a skill's use in the reward.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SkillUse {
+    /// It was injected (ARISE).
+    Injected,
+    /// The executor reported its use.
+    Reported,
+}
+
+/// When a skill is written from a group.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteWhen {
+    /// Never: the library stays as it is (Table 2's ablation c).
+    Never,
+    /// Whenever there are traces to write from (ARISE).
+    Always,
+    /// When the group's mean verdict score is below this bound, in (0, 1]: where the agent, with what it was
+    /// given, already does well, there is nothing to learn. Ours.
+    Below(f64),
+}
+
+/// What happens to a draft whose title the library already has.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Duplicates {
+    /// It is added beside the other (ARISE).
+    Add,
+    /// The same content is refused; other content becomes a new version. Ours.
+    Revise,
+}
+
+/// How long things may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// One attempt.
+    pub attempt: Duration,
+    /// One verdict.
+    pub judge: Duration,
+    /// One scoring of all candidates.
+    pub score: Duration,
+    /// One skill's writing, its repair included.
+    pub write: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            attempt: Duration::from_secs(300),
+            judge: Duration::from_secs(60),
+            score: Duration::from_secs(60),
+            write: Duration::from_secs(120),
+        }
+    }
+}
+
+/// A policy for each station and a schedule.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recipe {
+    /// The recipe's name.
+    pub name: String,
+    /// Which skills go to selection.
+    pub candidates: Candidates,
+    /// Which of them is injected, if any.
+    pub selector: Selector,
+    /// How often that is decided.
+    pub select_per: SelectPer,
+    /// Number of attempts at a task in learning, at least 1. ARISE: 8.
+    pub group: u32,
+    /// Their sampling temperature; evaluation is greedy.
+    pub temperature: f32,
+    /// r0 < r1 < r2 (ARISE 3.1).
+    pub reward: HierarchicalReward,
+    /// What counts as use.
+    pub skill_use: SkillUse,
+    /// How rewards become credit.
+    pub credit: CreditPer,
+    /// When a skill is written.
+    pub write: WriteWhen,
+    /// What happens to a draft whose title is taken.
+    pub duplicates: Duplicates,
+    /// The library's tiers.
+    pub tiers: TierPolicy,
+    /// Number of tasks at the start without selection and with the binary reward (ARISE 3.2).
+    pub warm_up: u64,
+    /// How long things may take.
+    pub limits: Limits,
+}
+
+impl Recipe {
+    /// Checks every number.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the field.
+    pub fn validate(&self) -> Result<()> {
+        let invalid = |field: &'static str, rule: &str| {
+            Err(Error::invalid("Recipe::validate", rule).with("field", field))
+        };
+        if self.group == 0 {
+            return invalid("group", "a group needs at least one attempt");
+        }
+        if !(self.temperature.is_finite() && self.temperature >= 0.0) {
+            return invalid(
+                "temperature",
+                "the temperature must be finite and not negative",
+            );
+        }
+        if let WriteWhen::Below(bound) = self.write
+            && !(bound > 0.0 && bound <= 1.0)
+        {
+            return invalid("write", "the bound must be in (0, 1]");
+        }
+        if let Candidates::Search { limit: 0 } = self.candidates {
+            return invalid("candidates", "the limit must be at least 1");
+        }
+        if let Selector::Gate(policy) = &self.selector {
+            policy.validate()?;
+        }
+        self.tiers.validate()
+    }
+}

@@ -1,1 +1,26 @@
 //! The machines of a run, and the one loop that awaits.
+//!
+//! [`RunMachine`] decides: it says what it needs ([`Need`]) and is told the [`Answer`]s, in any order. It does no input
+//! or output, starts no thread and reads no clock, so it can be saved and resumed between any two answers, and
+//! replayed from its journal ([`replay`]). [`Journeyman`] is the front that a host uses.
+
+mod admission;
+mod drive;
+mod event;
+mod fold;
+mod handle;
+mod journal;
+mod journeyman;
+mod machine;
+mod need;
+mod perform;
+mod report;
+mod task_machine;
+
+pub use event::Event;
+pub use handle::AttemptHandle;
+pub use journal::{RunEntry, replay};
+pub use journeyman::{Journeyman, Options};
+pub use machine::{RunMachine, RunPlan};
+pub use need::{Answer, AttemptNeed, CommitDone, Need, NeedId, Station, Written};
+pub use report::{AttemptReport, RunReport, TaskReport, WriteReport};

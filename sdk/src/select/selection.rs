@@ -84,6 +84,8 @@ pub enum NothingReason {
     },
     /// The scorer failed or cannot score; in words.
     ScorerUnavailable(String),
+    /// The retriever failed, and said this.
+    RetrieverUnavailable(String),
     /// The host chose that nothing is ever injected.
     Disabled,
     /// The run's first phase selects nothing (ARISE 3.2).

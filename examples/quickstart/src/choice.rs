@@ -1,0 +1,46 @@
+//! The ways to choose a skill that the quickstart compares.
+
+use clap::ValueEnum;
+use journeyman::select::{GatePolicy, ScoreKind, Selector};
+
+/// How a skill is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Choice {
+    /// By pointwise mutual information: log p(skill given query) - log p(skill).
+    Pmi,
+    /// By the mean log-probability of the skill's tokens.
+    Mean,
+    /// By their sum.
+    Sum,
+    /// The retriever's best, always.
+    Bm25,
+    /// Any, at random.
+    Random,
+    /// None.
+    None,
+}
+
+/// The selector behind a choice. Without the gate the best candidate is injected whatever its score; with it, PMI has
+/// our absolute threshold, and the paper's two scores the paper's relative one.
+pub fn selector(choice: Choice, gated: bool) -> Selector {
+    let policy = match choice {
+        Choice::Bm25 => return Selector::First,
+        Choice::Random => return Selector::Random,
+        Choice::None => return Selector::Nothing,
+        Choice::Pmi => GatePolicy::default(),
+        Choice::Mean => GatePolicy {
+            score: ScoreKind::Mean,
+            ..GatePolicy::faithful()
+        },
+        Choice::Sum => GatePolicy::faithful(),
+    };
+    let mut policy = GatePolicy {
+        epsilon: 0.0,
+        ..policy
+    };
+    if !gated {
+        policy.relative = None;
+        policy.absolute = None;
+    }
+    Selector::Gate(policy)
+}

@@ -1,0 +1,13 @@
+//! What the quickstart shows, as a library, so that the measured figures run the same code.
+
+mod choice;
+mod folders;
+mod parts;
+mod stream;
+mod summary;
+
+pub use choice::{Choice, selector};
+pub use folders::write_folders;
+pub use parts::{DEFAULT_MODEL, Parts};
+pub use stream::{Split, Tasks};
+pub use summary::{Summaries, Summary};

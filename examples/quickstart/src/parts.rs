@@ -1,0 +1,91 @@
+//! The host's parts: one model that acts, scores and writes, and a world from a seed.
+
+use std::{path::Path, sync::Arc};
+
+use journeyman::{
+    Result, Seed,
+    builtin::{EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock},
+    contract::{Backends, Journal, SkillStore},
+    recipe::Recipe,
+    run::{Journeyman, Options},
+};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+use journeyman_tantivy::{Bm25Retriever, Config};
+use journeyman_toolworld::{
+    dialect::{ApprenticeDialect, Mode},
+    environment::Toolworld,
+    writer::ApprenticeWriter,
+};
+
+/// Where the bundled model lies, seen from the repository's root.
+pub const DEFAULT_MODEL: &str = "examples/apprentice/apprentice.gguf";
+
+/// The special tokens that the dialect is made of.
+const DIALECT: [&str; 9] = [
+    "<s>", "<task>", "<skill>", "<tools>", "<plan>", "<use>", "<call>", "<obs>", "<extract>",
+];
+
+/// A loaded model and the world it acts in.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// Acts, scores and writes.
+    pub model: Arc<LlamaCpp>,
+    world: Arc<Toolworld>,
+    dialect: Arc<ApprenticeDialect>,
+}
+
+impl Parts {
+    /// Loads the model; the executor appends the usage line of the tool that the model names (mode `row`).
+    ///
+    /// # Errors
+    /// `NotFound`, `Corrupt` or `Unsupported` for a file that is no model that speaks the dialect; `Invalid` for a
+    /// step budget of 0.
+    pub fn load(model: &Path, steps: usize) -> Result<Self> {
+        let world = Toolworld::new(steps)?;
+        let model = LlamaCpp::load(LlamaConfig::new(model))?;
+        model.require_tokens(&DIALECT).map_err(|error| {
+            error.hint(format!(
+                "the quickstart's world speaks the bundled model's dialect; use {DEFAULT_MODEL}"
+            ))
+        })?;
+        Ok(Self {
+            model,
+            world: Arc::new(world),
+            dialect: Arc::new(ApprenticeDialect::new(Mode::Row)),
+        })
+    }
+
+    /// A runtime over a store, with an index of its own.
+    ///
+    /// # Errors
+    /// As [`Journeyman::open`].
+    pub async fn open(
+        &self,
+        recipe: Recipe,
+        session: &str,
+        seed: Seed,
+        store: Arc<dyn SkillStore>,
+        journal: Option<Arc<dyn Journal>>,
+    ) -> Result<Journeyman> {
+        let executor = ModelExecutor::new(
+            self.model.clone(),
+            self.dialect.clone(),
+            ModelExecutorOptions::default(),
+        )?;
+        let mut backends = Backends::new(
+            Arc::new(executor),
+            self.world.clone(),
+            Arc::new(EnvironmentJudge),
+        );
+        backends.store = Some(store);
+        backends.journal = journal;
+        backends.retriever = Some(Arc::new(Bm25Retriever::new(Config::default())?));
+        backends.scorer = Some(self.model.clone());
+        backends.model = Some(self.model.clone());
+        backends.tokenizer = Some(self.model.clone());
+        backends.dialect = Some(self.dialect.clone());
+        backends.writer = Some(Arc::new(ApprenticeWriter));
+        backends.clock = Some(Arc::new(SystemClock));
+        Journeyman::open(backends, recipe, Options::new(session, seed)).await
+    }
+}

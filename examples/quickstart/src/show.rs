@@ -1,0 +1,204 @@
+//! What people and programs are shown.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    path::Path,
+};
+
+use journeyman::{
+    library::SkillLibrary,
+    recipe::Recipe,
+    run::{Event, RunReport, TaskReport},
+    select::{Decision, NothingReason},
+};
+use journeyman_toolworld::skill_form;
+use quickstart::{Parts, Summaries, Summary, Tasks};
+use serde_json::{Value, json};
+
+/// A heading.
+pub(crate) fn title(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    writeln!(out, "\n== {text}")
+}
+
+/// What the run is made of.
+pub(crate) fn opening(
+    out: &mut dyn Write,
+    seed: u64,
+    parts: &Parts,
+    tasks: &Tasks,
+    recipe: &Recipe,
+) -> io::Result<()> {
+    use journeyman::contract::LanguageModel;
+    writeln!(out, "Journeyman quickstart, seed {seed}")?;
+    writeln!(out, "  model      {}", parts.model.capabilities().model)?;
+    writeln!(
+        out,
+        "  world      simulated services; some tools have a contract that no task tells"
+    )?;
+    let chosen = if crate::chooses(&recipe.selector) {
+        format!("{:?}", recipe.selector)
+    } else {
+        "nothing is ever injected".to_owned()
+    };
+    writeln!(out, "  selection  {chosen}")?;
+    writeln!(
+        out,
+        "  tasks      {} to learn from, {} attempts each; {} held out: the same contracts in other words and with other values",
+        tasks.stream.len(),
+        recipe.group,
+        tasks.held_out.len()
+    )
+}
+
+/// Shows events as they come.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    total: usize,
+    done: usize,
+    in_full: bool,
+    injected: Option<String>,
+}
+
+impl Progress {
+    pub(crate) fn new(total: usize, in_full: bool) -> Self {
+        Self {
+            total,
+            done: 0,
+            in_full,
+            injected: None,
+        }
+    }
+
+    pub(crate) fn event(&mut self, out: &mut dyn Write, event: &Event) -> io::Result<()> {
+        match event {
+            Event::Selected { selection, .. } => {
+                self.injected = selection.skill().map(|skill| skill.id.to_string());
+                Ok(())
+            }
+            Event::Admitted { skill, revised, .. } if self.in_full => writeln!(
+                out,
+                "      {} {}: {}",
+                if *revised { "revised" } else { "learned" },
+                skill.name,
+                skill_form::of_skill(skill).trim()
+            ),
+            Event::TaskFinished { report, .. } => {
+                self.done += 1;
+                if self.in_full {
+                    self.task(out, report)
+                } else if self.done.is_multiple_of(16) || self.done == self.total {
+                    writeln!(out, "  {} of {} attempted", self.done, self.total)
+                } else {
+                    Ok(())
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn task(&self, out: &mut dyn Write, report: &TaskReport) -> io::Result<()> {
+        let n = report.attempts.len();
+        let count = |holds: &dyn Fn(&journeyman::run::AttemptReport) -> bool| {
+            report.attempts.iter().filter(|a| holds(a)).count()
+        };
+        writeln!(
+            out,
+            "  [{:>3}/{}] {:<7} done {}/{n}, at once {}/{n}, {}",
+            self.done,
+            self.total,
+            report.tags.first().map_or("", String::as_str),
+            count(&|a| a.success == Some(true)),
+            count(&|a| a.parts.get("first_attempt") == Some(&1.0)),
+            if self.injected.is_some() { "with a skill" } else { "without a skill" },
+        )
+    }
+}
+
+/// Before and after, side by side.
+pub(crate) fn table(out: &mut dyn Write, before: &Summaries, after: &Summaries) -> io::Result<()> {
+    title(out, "held-out tasks, before -> after")?;
+    let mut row = |name: &str, b: &Summary, a: &Summary| {
+        writeln!(
+            out,
+            "  {name:<16} n {:>4}   first attempt {:>5.1}% -> {:>5.1}%   success {:>5.1}% -> {:>5.1}%   steps {:.2} -> {:.2}   tokens {:.0} -> {:.0}   skill use {:.0}%",
+            b.n,
+            100.0 * b.first_attempt_success,
+            100.0 * a.first_attempt_success,
+            100.0 * b.success,
+            100.0 * a.success,
+            b.steps,
+            a.steps,
+            b.tokens,
+            a.tokens,
+            100.0 * a.skill_use,
+        )
+    };
+    row("all", &before.all, &after.all)?;
+    row("hidden contract", &before.hidden, &after.hidden)?;
+    row("plain", &before.plain, &after.plain)
+}
+
+/// What the gate injected and refused.
+pub(crate) fn gate(out: &mut dyn Write, after: &RunReport, learned: &RunReport) -> io::Result<()> {
+    title(out, "what the gate decided")?;
+    for (name, report) in [("in the stream", learned), ("held-out tasks", after)] {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for selection in report.tasks.iter().flat_map(|task| &task.selections) {
+            *counts.entry(kind(&selection.decision)).or_default() += 1;
+        }
+        let counts: Vec<String> = counts.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
+        writeln!(out, "  {name:<15} {}", counts.join(", "))?;
+    }
+    Ok(())
+}
+
+fn kind(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Inject { explored: false, .. } => "injected",
+        Decision::Inject { explored: true, .. } => "injected to explore",
+        Decision::Nothing(NothingReason::NoCandidates) => "no candidates",
+        Decision::Nothing(NothingReason::BelowRelative { .. }) => "refused: not clearly the best",
+        Decision::Nothing(NothingReason::BelowAbsolute { .. }) => "refused: below the threshold",
+        Decision::Nothing(NothingReason::Disabled) => "selection is off",
+        Decision::Nothing(_) => "declined",
+    }
+}
+
+/// Where everything lies.
+pub(crate) fn closing(out: &mut dyn Write, skills: usize, folder: &Path, root: &Path) -> io::Result<()> {
+    title(out, "where it lies")?;
+    writeln!(out, "  {skills} skills   {}/<name>/SKILL.md", folder.display())?;
+    writeln!(out, "  the journal {}", root.join("journal.jsonl").display())
+}
+
+/// The same for programs.
+pub(crate) fn object(
+    seed: u64,
+    tasks: &Tasks,
+    before: &Summaries,
+    after: &Summaries,
+    library: &SkillLibrary,
+    folder: &Path,
+) -> Value {
+    let skills: Vec<Value> = library
+        .entries()
+        .map(|entry| {
+            json!({
+                "name": entry.skill.name,
+                "state": entry.skill.state,
+                "utility": entry.utility,
+                "uses": entry.uses,
+                "version": entry.skill.version,
+            })
+        })
+        .collect();
+    json!({
+        "seed": seed,
+        "tasks": { "stream": tasks.stream.len(), "held_out": tasks.held_out.len() },
+        "before": before,
+        "after": after,
+        "skills": skills,
+        "library": folder,
+    })
+}

@@ -1,0 +1,31 @@
+//! ARISE, as the paper has it (Algorithm 1, Table 3).
+
+use super::{Candidates, Duplicates, Limits, Recipe, SelectPer, SkillUse, WriteWhen};
+use crate::{
+    credit::CreditPer,
+    domain::TierPolicy,
+    reward::HierarchicalReward,
+    select::{GatePolicy, Selector},
+};
+
+/// ARISE with the paper's numbers: the whole cache scored by summed log-probabilities, gate 0.35, exploration 0.1,
+/// groups of 8, rewards 0, 1 and 2, a skill from every group that has traces, tiers of 10 and 100, 500 tasks of
+/// warm-up. The paper does not publish its rollouts' temperature; 1.0 is GRPO's custom.
+pub fn arise() -> Recipe {
+    Recipe {
+        name: "arise".to_owned(),
+        candidates: Candidates::Cache,
+        selector: Selector::Gate(GatePolicy::faithful()),
+        select_per: SelectPer::Query,
+        group: 8,
+        temperature: 1.0,
+        reward: HierarchicalReward::default(),
+        skill_use: SkillUse::Injected,
+        credit: CreditPer::Step,
+        write: WriteWhen::Always,
+        duplicates: Duplicates::Add,
+        tiers: TierPolicy::default(),
+        warm_up: 500,
+        limits: Limits::default(),
+    }
+}

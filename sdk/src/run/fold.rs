@@ -1,0 +1,192 @@
+//! What a finished group comes to: rewards, traces, changes, report. Functions of values alone.
+
+use super::{AttemptReport, TaskReport, admission::Admission, task_machine::Context};
+use crate::{
+    credit::{self, GroupAttempt},
+    domain::{Cause, Commit, LibraryChange, SkillRef, Task, Trajectory, Verdict},
+    error::Result,
+    id::{AttemptId, CommitKey},
+    recipe::{SkillUse, WriteWhen},
+    reward,
+    select::{Mode, Selection},
+};
+
+/// The greatest number of traces that a skill is written from (ARISE D.1).
+const MAX_TRACES: usize = 2;
+
+/// An advantage's denominator is the deviation plus this (Eq. 5's epsilon).
+const ADVANTAGE_EPSILON: f64 = 1e-8;
+
+/// One attempt with what it came to.
+#[derive(Debug)]
+pub(super) struct Rollout<'a> {
+    pub(super) report: AttemptReport,
+    trajectory: Option<&'a Trajectory>,
+}
+
+pub(super) fn rollout<'a>(
+    context: &Context<'_>,
+    step: u64,
+    attempt: AttemptId,
+    injected: Option<&SkillRef>,
+    made: &'a Result<Box<Trajectory>>,
+    verdict: Option<&Result<Verdict>>,
+) -> Rollout<'a> {
+    let mut report = AttemptReport {
+        attempt,
+        injected: injected.cloned(),
+        used: false,
+        success: None,
+        score: 0.0,
+        parts: std::collections::BTreeMap::new(),
+        reward: None,
+        steps: 0,
+        usage: crate::domain::Usage::default(),
+        end: None,
+        error: None,
+    };
+    let trajectory = match made {
+        Ok(trajectory) => trajectory,
+        Err(error) => {
+            report.error = Some(error.clone());
+            return Rollout {
+                report,
+                trajectory: None,
+            };
+        }
+    };
+    report.used = trajectory.exposures.iter().any(|exposure| exposure.used);
+    report.steps = u32::try_from(trajectory.steps.len()).unwrap_or(u32::MAX);
+    report.usage = trajectory.usage;
+    report.end = Some(trajectory.end.clone());
+    match verdict {
+        Some(Ok(verdict)) => {
+            report.success = verdict.success;
+            report.score = verdict.score;
+            report.parts = verdict.parts.clone();
+            report.reward = verdict
+                .success
+                .map(|success| reward_of(context, step, &report, success));
+        }
+        Some(Err(error)) => report.error = Some(error.clone()),
+        None => {}
+    }
+    Rollout {
+        report,
+        trajectory: Some(trajectory),
+    }
+}
+
+fn reward_of(context: &Context<'_>, step: u64, report: &AttemptReport, success: bool) -> f64 {
+    let recipe = context.recipe;
+    let warming_up = context.mode == Mode::Train && step < recipe.warm_up;
+    let used = match recipe.skill_use {
+        SkillUse::Injected => report.injected.is_some(),
+        SkillUse::Reported => report.used,
+    };
+    if warming_up {
+        recipe.reward.binary(success)
+    } else {
+        recipe.reward.of(success, used)
+    }
+}
+
+/// The traces that a skill is to be written from, the best first; none when no skill is due.
+pub(super) fn traces<'a>(context: &Context<'_>, rollouts: &[Rollout<'a>]) -> Vec<&'a Trajectory> {
+    let judged: Vec<(&Rollout<'a>, f64, &'a Trajectory)> = rollouts
+        .iter()
+        .filter_map(|rollout| Some((rollout, rollout.report.reward?, rollout.trajectory?)))
+        .collect();
+    let mean =
+        judged.iter().map(|(r, ..)| r.report.score).sum::<f64>() / judged.len().max(1) as f64;
+    let due = match context.recipe.write {
+        WriteWhen::Never => false,
+        WriteWhen::Always => true,
+        WriteWhen::Below(bound) => mean < bound,
+    };
+    if !due {
+        return Vec::new();
+    }
+    let rewards: Vec<f64> = judged.iter().map(|(_, reward, _)| *reward).collect();
+    let successes: Vec<bool> = judged
+        .iter()
+        .map(|(rollout, ..)| rollout.report.success == Some(true))
+        .collect();
+    let mut best = reward::positive_traces(&rewards, &successes);
+    // Among equal rewards the shorter way is the better lesson.
+    best.sort_by(|a, b| {
+        let score = |i: &usize| judged[*i].0.report.score;
+        rewards[*b]
+            .total_cmp(&rewards[*a])
+            .then(score(b).total_cmp(&score(a)))
+            .then(a.cmp(b))
+    });
+    best.into_iter()
+        .take(MAX_TRACES)
+        .map(|i| judged[i].2)
+        .collect()
+}
+
+pub(super) fn task_report(
+    context: &Context<'_>,
+    step: u64,
+    task: &Task,
+    selections: &[Selection],
+    rollouts: Vec<Rollout<'_>>,
+) -> TaskReport {
+    let rewards: Vec<f64> = rollouts.iter().filter_map(|r| r.report.reward).collect();
+    let complete = rewards.len() == rollouts.len();
+    TaskReport {
+        step,
+        task: task.id.clone(),
+        category: task.category.clone(),
+        tags: task.tags.clone(),
+        selections: selections.to_vec(),
+        attempts: rollouts.into_iter().map(|r| r.report).collect(),
+        advantages: complete
+            .then(|| reward::advantages(&rewards, ADVANTAGE_EPSILON))
+            .flatten(),
+        written: None,
+        revision: context.library.revision(),
+    }
+}
+
+/// Update, Add, and then Evict, Load and Delete: always in this order (ARISE C.3).
+pub(super) fn commit(
+    context: &Context<'_>,
+    step: u64,
+    task: &Task,
+    rollouts: &[Rollout<'_>],
+    admission: Option<&Admission>,
+) -> Commit {
+    let recipe = context.recipe;
+    let mut changes = Vec::new();
+    if *context.library.policy() != recipe.tiers {
+        changes.push(LibraryChange::Configure(recipe.tiers.clone()));
+    }
+    let group: Vec<GroupAttempt> = rollouts
+        .iter()
+        .map(|rollout| GroupAttempt {
+            attempt: rollout.report.attempt.clone(),
+            exposed: rollout.report.injected.iter().cloned().collect(),
+            reward: rollout.report.reward,
+        })
+        .collect();
+    match credit::credits(recipe.credit, &group) {
+        Ok(credits) => changes.extend(credits),
+        // Rewards are checked when a recipe is; one that still is no number credits nothing.
+        Err(error) => tracing::error!(%error, "a group could not be credited"),
+    }
+    changes.extend(admission.and_then(|admission| admission.change.clone()));
+    changes.push(LibraryChange::Maintain);
+    Commit {
+        base: context.library.revision(),
+        key: CommitKey::new(format!("{}/{step}", context.run)),
+        cause: Cause {
+            run: Some(context.run.clone()),
+            task: Some(task.id.clone()),
+            reason: "a task was learned from".to_owned(),
+        },
+        changes,
+    }
+}

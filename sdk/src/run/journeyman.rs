@@ -1,0 +1,349 @@
+//! The front: a host's parts and a recipe, and both ways in.
+
+use std::{
+    num::NonZeroUsize,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+
+use super::{
+    AttemptHandle, Event, RunEntry, RunMachine, RunPlan, RunReport, TaskReport,
+    drive::{self, Log, Reach},
+    handle::Group,
+    perform::{Performer, Unconditional},
+    replay,
+};
+use crate::{
+    builtin::MemoryStore,
+    contract::{Backends, Journal, SkillStoreExt},
+    domain::{Cause, Commit, LibraryChange, Skill, Task},
+    error::{Error, ErrorKind, Result},
+    id::{CommitKey, Revision, RunId, Seed},
+    library::SkillLibrary,
+    recipe::Recipe,
+    select::Mode,
+};
+
+/// How often [`Journeyman::add`] moves its base when other writers are first.
+const REBASES: u32 = 16;
+
+/// How a host wants its runs.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What the ids of this session's runs begin with. A name is used once with one store and journal: a run's step
+    /// is committed once, so a second session of the same name is taken for a repetition of the first.
+    pub session: String,
+    /// What all randomness follows from.
+    pub seed: Seed,
+    /// How many needs are performed at once.
+    pub in_flight: NonZeroUsize,
+}
+
+impl Options {
+    /// A session with a name of its own; eight needs at once.
+    pub fn new(session: impl Into<String>, seed: Seed) -> Self {
+        Self {
+            session: session.into(),
+            seed,
+            in_flight: NonZeroUsize::MIN.saturating_add(7),
+        }
+    }
+}
+
+/// An agent that learns on the job.
+///
+/// Two ways in: hand over tasks ([`learn`](Self::learn)), or keep your own agent loop ([`begin`](Self::begin)).
+/// Cheap to clone; clones share everything.
+#[derive(Clone, Debug)]
+pub struct Journeyman {
+    pub(super) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    backends: Backends,
+    recipe: Recipe,
+    options: Options,
+    runs: AtomicU64,
+    unconditional: Unconditional,
+    listeners: Mutex<Vec<UnboundedSender<Event>>>,
+    /// Groups whose attempts are all in, and which wait for somebody to await the rest.
+    pub(super) ready: Mutex<Vec<Arc<Group>>>,
+}
+
+impl Journeyman {
+    /// Opens the library in the host's store (in memory when there is none) and brings the index up to date.
+    ///
+    /// # Errors
+    /// `Invalid` for a recipe whose numbers break their rules; what the store and the retriever give.
+    pub async fn open(mut backends: Backends, recipe: Recipe, options: Options) -> Result<Self> {
+        recipe.validate()?;
+        let store = backends
+            .store
+            .get_or_insert_with(|| Arc::new(MemoryStore::new()));
+        let snapshot = store.load().await?;
+        SkillLibrary::replay(&snapshot.committed)?;
+        if let Some(retriever) = &backends.retriever {
+            retriever.refresh(&snapshot.committed).await?;
+        }
+        Ok(Self {
+            inner: Arc::new(Inner {
+                backends,
+                recipe,
+                options,
+                runs: AtomicU64::new(0),
+                unconditional: Unconditional::default(),
+                listeners: Mutex::new(Vec::new()),
+                ready: Mutex::new(Vec::new()),
+            }),
+        })
+    }
+
+    /// The typed progress events of everything that runs from here on, in both ways in. Dropping the stream ends it.
+    pub fn events(&self) -> UnboundedReceiver<Event> {
+        let (sender, receiver) = unbounded();
+        lock(&self.inner.listeners).push(sender);
+        receiver
+    }
+
+    /// The library as the store has it now.
+    ///
+    /// # Errors
+    /// What the store gives.
+    pub async fn library(&self) -> Result<SkillLibrary> {
+        SkillLibrary::replay(&self.inner.store()?.load().await?.committed)
+    }
+
+    /// Puts skills that the host brings into the library.
+    ///
+    /// # Errors
+    /// What the store gives.
+    pub async fn add(&self, skills: Vec<Skill>, reason: &str) -> Result<Revision> {
+        let inner = &self.inner;
+        let run = inner.next_run("add");
+        let mut changes = vec![LibraryChange::Configure(inner.recipe.tiers.clone())];
+        changes.extend(skills.into_iter().map(|s| LibraryChange::Add(Box::new(s))));
+        changes.push(LibraryChange::Maintain);
+        let commit = Commit {
+            base: self.library().await?.revision(),
+            key: CommitKey::new(run.as_str()),
+            cause: Cause {
+                run: Some(run),
+                task: None,
+                reason: reason.to_owned(),
+            },
+            changes,
+        };
+        let (committed, _) = inner.store()?.commit_rebased(&commit, REBASES).await?;
+        if let Some(retriever) = &inner.backends.retriever {
+            retriever.refresh(&committed).await?;
+        }
+        Ok(committed.last().map_or(commit.base, |last| last.revision))
+    }
+
+    /// Learns from a stream of tasks, one after the other.
+    ///
+    /// # Errors
+    /// `Invalid` for an empty stream; what the store and the journal give. What was learned until then is kept, and
+    /// [`resume`](Self::resume) goes on from the journal.
+    pub async fn learn(&self, tasks: Vec<Task>) -> Result<RunReport> {
+        self.start("learn", Mode::Train, tasks).await
+    }
+
+    /// Attempts tasks once each, greedily, with the library as it stands: nothing is learned or changed.
+    ///
+    /// # Errors
+    /// As [`learn`](Self::learn).
+    pub async fn evaluate(&self, tasks: Vec<Task>) -> Result<RunReport> {
+        self.start("evaluate", Mode::Evaluate, tasks).await
+    }
+
+    /// Goes on with a run from its journal; a finished run's report comes back at once.
+    ///
+    /// # Errors
+    /// `Unsupported` without a journal; `NotFound` for an unknown run; what [`learn`](Self::learn) gives.
+    pub async fn resume(&self, run: &RunId) -> Result<RunReport> {
+        let Some(journal) = &self.inner.backends.journal else {
+            return Err(Error::unsupported(
+                "Journeyman::resume",
+                "the host gave no journal to resume from",
+            )
+            .hint("set `Backends::journal` before the run begins"));
+        };
+        let entries = journal.read(run).await?;
+        let mut machine = replay(&entries)?;
+        // What it already told is in the journal.
+        machine.take_events();
+        let mut log = Log::new(Some(journal.as_ref()), entries.len() as u64);
+        self.inner
+            .drive(&mut machine, Reach::Everything, &mut log)
+            .await?;
+        Ok(machine.report())
+    }
+
+    /// Begins one attempt in the host's own agent loop.
+    ///
+    /// # Errors
+    /// What the store gives. A retriever or scorer that fails costs the injection, not the attempt.
+    pub async fn begin(&self, task: Task) -> Result<AttemptHandle> {
+        let mut handles = self.begin_group(task, NonZeroUsize::MIN).await?;
+        handles.pop().ok_or_else(|| {
+            Error::new(
+                ErrorKind::Internal,
+                "Journeyman::begin",
+                "a group without attempts",
+            )
+        })
+    }
+
+    /// Begins `n` attempts at one task that are credited and learned from as a group.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub async fn begin_group(&self, task: Task, n: NonZeroUsize) -> Result<Vec<AttemptHandle>> {
+        self.settle().await?;
+        let mut recipe = self.inner.recipe.clone();
+        recipe.group = u32::try_from(n.get()).unwrap_or(u32::MAX);
+        let run = self.inner.next_run("begin");
+        let (mut machine, sequence) = self
+            .inner
+            .machine(run, recipe, Mode::Train, vec![task])
+            .await?;
+        let mut log = Log::new(self.inner.journal(), sequence);
+        self.inner
+            .drive(&mut machine, Reach::AllButAttempts, &mut log)
+            .await?;
+        AttemptHandle::group(self, machine, log.sequence())
+    }
+
+    /// Finishes the groups whose last attempt was abandoned, which nobody awaited. [`begin`](Self::begin) does so
+    /// too.
+    ///
+    /// # Errors
+    /// What the store and the journal give; the groups not yet finished stay ready.
+    pub async fn settle(&self) -> Result<Vec<TaskReport>> {
+        let mut reports = Vec::new();
+        loop {
+            let next = lock(&self.inner.ready).pop();
+            let Some(group) = next else {
+                return Ok(reports);
+            };
+            reports.extend(group.complete(&self.inner).await?);
+        }
+    }
+
+    async fn start(&self, kind: &str, mode: Mode, tasks: Vec<Task>) -> Result<RunReport> {
+        self.settle().await?;
+        let inner = &self.inner;
+        let run = inner.next_run(kind);
+        let (mut machine, sequence) = inner
+            .machine(run, inner.recipe.clone(), mode, tasks)
+            .await?;
+        let mut log = Log::new(inner.journal(), sequence);
+        inner
+            .drive(&mut machine, Reach::Everything, &mut log)
+            .await?;
+        Ok(machine.report())
+    }
+}
+
+impl Inner {
+    fn next_run(&self, kind: &str) -> RunId {
+        let number = self.runs.fetch_add(1, Ordering::Relaxed);
+        RunId::new(format!("{}/{kind}-{number}", self.options.session))
+    }
+
+    fn store(&self) -> Result<&Arc<dyn crate::contract::SkillStore>> {
+        self.backends.store.as_ref().ok_or_else(|| {
+            Error::new(
+                ErrorKind::Internal,
+                "Journeyman::store",
+                "opened without a store",
+            )
+        })
+    }
+
+    pub(super) fn journal(&self) -> Option<&dyn Journal> {
+        self.backends.journal.as_deref()
+    }
+
+    pub(super) fn backends(&self) -> &Backends {
+        &self.backends
+    }
+
+    /// A new run's machine, written down, and the length of its journal.
+    async fn machine(
+        &self,
+        run: RunId,
+        recipe: Recipe,
+        mode: Mode,
+        tasks: Vec<Task>,
+    ) -> Result<(RunMachine, u64)> {
+        let known = match self.journal() {
+            Some(journal) => !journal.read(&run).await?.is_empty(),
+            None => false,
+        };
+        if known {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "Journeyman::learn",
+                "the journal has a run of this id already",
+            )
+            .with("run", run)
+            .hint("resume it, or give the session another name"));
+        }
+        let library = SkillLibrary::replay(&self.store()?.load().await?.committed)?;
+        let machine = RunMachine::new(RunPlan {
+            run,
+            seed: self.options.seed,
+            recipe,
+            mode,
+            tasks,
+            library,
+            width: self.options.in_flight.get() as u64,
+        })?;
+        let mut log = Log::new(self.journal(), 0);
+        let started = RunEntry::Started {
+            machine: Box::new(machine.clone()),
+        };
+        log.write(&machine, &[started]).await?;
+        Ok((machine, log.sequence()))
+    }
+
+    pub(super) async fn drive(
+        &self,
+        machine: &mut RunMachine,
+        reach: Reach,
+        log: &mut Log<'_>,
+    ) -> Result<()> {
+        let performer = Performer {
+            backends: &self.backends,
+            limits: machine.recipe().limits,
+            unconditional: &self.unconditional,
+        };
+        let mut tell = |event: &Event| self.tell(event);
+        drive::drive(
+            machine,
+            &performer,
+            reach,
+            self.options.in_flight,
+            log,
+            &mut tell,
+        )
+        .await
+    }
+
+    fn tell(&self, event: &Event) {
+        lock(&self.listeners).retain(|listener| listener.unbounded_send(event.clone()).is_ok());
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What the locks guard is whole between any two statements, so a panic elsewhere does not spoil it.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

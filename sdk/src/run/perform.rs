@@ -1,0 +1,379 @@
+//! Performs needs with the host's parts: every call bounded in time, every panic contained.
+
+use std::{
+    collections::HashMap,
+    future::Future,
+    panic::AssertUnwindSafe,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use futures::{
+    FutureExt,
+    future::{Either, select},
+};
+
+use super::{Answer, AttemptNeed, CommitDone, Need, Written};
+use crate::{
+    contract::{
+        Attempt, Backends, Dialect, FixedGuidance, GenerateRequest, JudgeRequest, LanguageModel,
+        ScoreRequest, Scorer, SkillStoreExt, Trace, WriteRequest,
+    },
+    domain::{
+        Candidate, Commit, Exposure, Injection, Prompt, Query, Skill, SkillRef, Task, Trajectory,
+        Usage, Verdict,
+    },
+    error::{Error, ErrorKind, Result},
+    id::{ModelId, Seed, Timestamp},
+    inject,
+    recipe::Limits,
+    select::{SkillScores, Total},
+};
+
+/// A continuation is cut after this many tokens when it is scored (ARISE C.4).
+const SCORED_TOKENS: usize = 128;
+
+/// How often a commit's base is moved when other writers are first.
+const REBASES: u32 = 16;
+
+/// log p(skill) behind an empty query, by model and content: the part of PMI that does not depend on the task.
+#[derive(Debug, Default)]
+pub(super) struct Unconditional(Mutex<HashMap<(ModelId, String), Total>>);
+
+impl Unconditional {
+    fn lock(&self) -> MutexGuard<'_, HashMap<(ModelId, String), Total>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Performs needs.
+#[derive(Debug)]
+pub(super) struct Performer<'a> {
+    pub(super) backends: &'a Backends,
+    pub(super) limits: Limits,
+    pub(super) unconditional: &'a Unconditional,
+}
+
+impl Performer<'_> {
+    /// Performs a need. Only a commit's failure is the run's: every other is an answer.
+    pub(super) async fn perform(&self, need: Need) -> Result<Answer> {
+        Ok(match need {
+            Need::Retrieve(query) => Answer::Retrieved(
+                self.bounded(
+                    "Retriever::search",
+                    self.limits.score,
+                    self.retrieve(&query),
+                )
+                .await,
+            ),
+            Need::Score {
+                query,
+                skills,
+                unconditional,
+            } => Answer::Scored(
+                self.bounded(
+                    "Scorer::score",
+                    self.limits.score,
+                    self.score(&query, &skills, unconditional),
+                )
+                .await,
+            ),
+            Need::Attempt(need) => Answer::Attempted(self.attempt(&need).await),
+            Need::Judge { task, trajectory } => Answer::Judged(
+                self.bounded(
+                    "Judge::judge",
+                    self.limits.judge,
+                    self.judge(&task, &trajectory),
+                )
+                .await,
+            ),
+            Need::Write { task, traces, seed } => Answer::Written(
+                self.bounded(
+                    "SkillWriter::write",
+                    self.limits.write,
+                    self.write(&task, &traces, seed),
+                )
+                .await,
+            ),
+            Need::Commit(commit) => Answer::Committed(self.commit(&commit).await?),
+        })
+    }
+
+    /// Bounds a call in time, where there is a clock, and turns its panic into an error.
+    async fn bounded<T>(
+        &self,
+        operation: &'static str,
+        limit: Duration,
+        call: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let call = AssertUnwindSafe(call).catch_unwind().map(|outcome| {
+            outcome.unwrap_or_else(|_| {
+                Err(
+                    Error::new(ErrorKind::Panicked, operation, "this part panicked")
+                        .hint("the run goes on without its answer; see the panic's own message"),
+                )
+            })
+        });
+        let Some(clock) = &self.backends.clock else {
+            return call.await;
+        };
+        let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        let until = Timestamp(clock.now().0.saturating_add(limit_ms));
+        let call = std::pin::pin!(call);
+        match select(call, clock.sleep_until(until)).await {
+            Either::Left((outcome, _)) => outcome,
+            Either::Right(((), _)) => Err(Error::new(
+                ErrorKind::Timeout,
+                operation,
+                format!("no answer within {limit_ms} ms"),
+            )
+            .temporary()
+            .hint("raise the limit in the recipe, or look why the part hangs")),
+        }
+    }
+
+    async fn retrieve(&self, query: &Query) -> Result<Vec<Candidate>> {
+        if let Some(retriever) = &self.backends.retriever {
+            return retriever.search(query).await;
+        }
+        // Without a retriever every skill of the cache is a candidate. The version is the library's to say.
+        let among = query.among.iter().flatten();
+        Ok(among
+            .map(|id| Candidate {
+                skill: SkillRef {
+                    id: id.clone(),
+                    version: crate::id::Version(0),
+                },
+                score: 0.0,
+            })
+            .collect())
+    }
+
+    async fn score(
+        &self,
+        query: &str,
+        skills: &[Skill],
+        unconditional: bool,
+    ) -> Result<Vec<SkillScores>> {
+        let (Some(scorer), Some(dialect)) = (&self.backends.scorer, &self.backends.dialect) else {
+            return Err(Error::unsupported(
+                "Scorer::score",
+                "the host gave no scorer or no dialect",
+            )
+            .hint("set `Backends::scorer` and `Backends::dialect`, or choose a selector without scores"));
+        };
+        let texts: Vec<String> = skills.iter().map(|s| dialect.skill_text(s)).collect();
+        let request = self.score_request(dialect.score_prompt(query), texts.clone());
+        let conditional = scorer.score(&request).await?;
+        if conditional.len() != skills.len() {
+            return Err(Error::new(
+                ErrorKind::Model,
+                "Scorer::score",
+                "the scorer gave another number of answers than it was asked for",
+            ));
+        }
+        let mut scores = Vec::with_capacity(skills.len());
+        for ((skill, text), conditional) in skills.iter().zip(texts).zip(&conditional) {
+            let unconditional = match unconditional {
+                true => Some(self.alone(scorer.as_ref(), dialect.as_ref(), text).await?),
+                false => None,
+            };
+            scores.push(SkillScores {
+                skill: skill.reference(),
+                conditional: Total::from(conditional),
+                unconditional,
+            });
+        }
+        Ok(scores)
+    }
+
+    /// log p(skill) behind an empty query, scored once a content and model. Each is scored by itself, so that the
+    /// number does not depend on what else was asked for at the time.
+    async fn alone(
+        &self,
+        scorer: &dyn Scorer,
+        dialect: &dyn Dialect,
+        text: String,
+    ) -> Result<Total> {
+        let key = (scorer.model().clone(), text.clone());
+        let known = self.unconditional.lock().get(&key).copied();
+        if let Some(total) = known {
+            return Ok(total);
+        }
+        let request = self.score_request(dialect.score_prompt(""), vec![text]);
+        let scores = scorer.score(&request).await?;
+        let total = scores.first().map(Total::from).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Model,
+                "Scorer::score",
+                "the scorer gave no answer",
+            )
+        })?;
+        self.unconditional.lock().insert(key, total);
+        Ok(total)
+    }
+
+    fn score_request(&self, prompt: Prompt, continuations: Vec<String>) -> ScoreRequest {
+        ScoreRequest {
+            prompt,
+            continuations,
+            max_continuation_tokens: SCORED_TOKENS,
+            time_limit: self.limits.score,
+        }
+    }
+
+    async fn attempt(&self, need: &AttemptNeed) -> Result<Box<Trajectory>> {
+        let injection = inject_all(self.backends.dialect.as_deref(), &need.skills)?;
+        let reset = self.backends.environment.reset(&need.task, need.world_seed);
+        let mut episode = self
+            .bounded("Environment::reset", need.time_limit, reset)
+            .await?;
+        let guidance = FixedGuidance::new(injection.clone());
+        let attempt = Attempt {
+            id: need.attempt.clone(),
+            task: &need.task,
+            seed: need.seed,
+            temperature: need.temperature,
+            injection: &injection,
+            guidance: &guidance,
+            time_limit: need.time_limit,
+            plan: None,
+            prefix: &[],
+        };
+        let execution = self.backends.executor.execute(attempt, episode.as_mut());
+        let made = self
+            .bounded("Executor::execute", need.time_limit, execution)
+            .await;
+        // The driver owns the episode and closes it, whatever became of the attempt; what closing says is the
+        // world's own business and does not undo the attempt.
+        let closed = self
+            .bounded("Episode::close", need.time_limit, episode.close())
+            .await;
+        if let Err(error) = closed {
+            tracing::warn!(%error, "an episode could not be closed");
+        }
+        let mut trajectory = made?;
+        complete_exposures(&mut trajectory, &injection, &guidance.reported());
+        Ok(Box::new(trajectory))
+    }
+
+    async fn judge(&self, task: &Task, trajectory: &Trajectory) -> Result<Verdict> {
+        self.backends
+            .judge
+            .judge(&JudgeRequest { task, trajectory })
+            .await
+    }
+
+    /// Writes a skill: one answer, one repair, then the trace abstraction (ARISE D.1).
+    async fn write(
+        &self,
+        task: &Task,
+        traces: &[Trajectory],
+        seed: Seed,
+    ) -> Result<Option<Written>> {
+        let (Some(model), Some(writer)) = (&self.backends.model, &self.backends.writer) else {
+            return Ok(None);
+        };
+        let traces: Vec<Trace<'_>> = traces
+            .iter()
+            .map(|trajectory| Trace { trajectory })
+            .collect();
+        let request = |round, failed| WriteRequest {
+            task,
+            traces: &traces,
+            seed: seed.derive("round", round),
+            failed,
+        };
+        let first = request(0, None);
+        let (text, usage) = ask(model.as_ref(), writer.prompt(&first)).await?;
+        let fault = match writer.read(&first, &text) {
+            Ok(draft) => return Ok(Some(Written::by_model(draft, Vec::new(), usage))),
+            Err(fault) => fault.to_string(),
+        };
+        let second = request(1, Some((text.as_str(), fault.as_str())));
+        let (repaired, more) = ask(model.as_ref(), writer.prompt(&second)).await?;
+        let usage = Usage {
+            prompt_tokens: usage.prompt_tokens + more.prompt_tokens,
+            output_tokens: usage.output_tokens + more.output_tokens,
+        };
+        let read = writer.read(&second, &repaired);
+        let draft = writer.fallback(&first);
+        let mut unreadable = vec![(text, fault)];
+        Ok(Some(match read {
+            Ok(draft) => Written::by_model(draft, unreadable, usage),
+            Err(fault) => {
+                unreadable.push((repaired, fault.to_string()));
+                Written {
+                    draft,
+                    fallback: true,
+                    unreadable,
+                    usage,
+                }
+            }
+        }))
+    }
+
+    async fn commit(&self, commit: &Commit) -> Result<CommitDone> {
+        let Some(store) = &self.backends.store else {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "SkillStore::commit",
+                "a run without a store",
+            ));
+        };
+        let (committed, rebased) = store.commit_rebased(commit, REBASES).await?;
+        // A key is committed once. When it was, with other changes, somebody else used this run's id.
+        if committed.last().map(|last| &last.changes) != Some(&commit.changes) {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "SkillStore::commit",
+                "another run of the same id has committed this step with other changes",
+            )
+            .with("key", &commit.key)
+            .hint("give each session over one store a name of its own"));
+        }
+        if let Some(retriever) = &self.backends.retriever {
+            // The index is derived and can be rebuilt: a failure costs candidates, never the commit.
+            if let Err(error) = retriever.refresh(&committed).await {
+                tracing::warn!(%error, "the index could not be refreshed");
+            }
+        }
+        Ok(CommitDone { committed, rebased })
+    }
+}
+
+async fn ask(model: &dyn LanguageModel, request: GenerateRequest) -> Result<(String, Usage)> {
+    let generation = model.generate(&request).await?;
+    let usage = Usage {
+        prompt_tokens: generation.prompt_tokens,
+        output_tokens: generation.output_tokens,
+    };
+    Ok((generation.text, usage))
+}
+
+/// Writes skills into an injection; without a dialect the body is the text.
+pub(super) fn inject_all(dialect: Option<&dyn Dialect>, skills: &[Skill]) -> Result<Injection> {
+    let skills = skills
+        .iter()
+        .map(|skill| inject::render(skill, dialect, &skill.content_sha256()))
+        .collect::<Result<_>>()?;
+    Ok(Injection { skills })
+}
+
+/// Makes sure that every injected skill is an exposure, whatever the executor reported.
+fn complete_exposures(trajectory: &mut Trajectory, injection: &Injection, reported: &[SkillRef]) {
+    for injected in &injection.skills {
+        let used = reported.contains(&injected.skill);
+        match trajectory
+            .exposures
+            .iter_mut()
+            .find(|e| e.skill == injected.skill)
+        {
+            Some(exposure) => exposure.used |= used,
+            None => trajectory.exposures.push(Exposure {
+                skill: injected.skill.clone(),
+                used,
+            }),
+        }
+    }
+}

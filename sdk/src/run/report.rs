@@ -1,0 +1,90 @@
+//! What a run reports.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    domain::{EndReason, SkillRef, Usage},
+    error::Error,
+    id::{AttemptId, Category, Revision, RunId, Seed, TaskId},
+    select::Selection,
+};
+
+/// One attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttemptReport {
+    /// Which attempt.
+    pub attempt: AttemptId,
+    /// The skill that was injected, if one was.
+    pub injected: Option<SkillRef>,
+    /// Whether the agent said that it used it.
+    pub used: bool,
+    /// Whether the task was done; `None` when nobody could tell.
+    pub success: Option<bool>,
+    /// The verdict's score, 0 without a verdict.
+    pub score: f64,
+    /// The verdict's parts.
+    pub parts: BTreeMap<String, f64>,
+    /// The reward, where there is a verdict.
+    pub reward: Option<f64>,
+    /// Number of steps.
+    pub steps: u32,
+    /// What it cost.
+    pub usage: Usage,
+    /// Why it ended; `None` when it could not be made.
+    pub end: Option<EndReason>,
+    /// What went wrong outside the agent: the attempt could not be made, or not be judged.
+    pub error: Option<Error>,
+}
+
+/// What became of a group's skill writing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WriteReport {
+    /// The title, where there is a draft.
+    pub title: Option<String>,
+    /// Whether it is the trace abstraction.
+    pub fallback: bool,
+    /// The skill that came of it.
+    pub admitted: Option<SkillRef>,
+    /// Whether `admitted` is a new version of a skill that was there.
+    pub revised: bool,
+    /// Why nothing came of it.
+    pub refused: Option<String>,
+}
+
+/// One task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TaskReport {
+    /// Its place in the stream, from 0.
+    pub step: u64,
+    /// Which task.
+    pub task: TaskId,
+    /// The host's own grouping.
+    pub category: Option<Category>,
+    /// Its labels.
+    pub tags: Vec<String>,
+    /// What the gate decided, once a query or once a rollout.
+    pub selections: Vec<Selection>,
+    /// The attempts, in order.
+    pub attempts: Vec<AttemptReport>,
+    /// Group-relative advantages (ARISE Eq. 5); `None` for a group of equal rewards or without verdicts.
+    pub advantages: Option<Vec<f64>>,
+    /// What became of skill writing, where it was due.
+    pub written: Option<WriteReport>,
+    /// The library's revision after the task.
+    pub revision: Revision,
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunReport {
+    /// Which run.
+    pub run: RunId,
+    /// What all its randomness follows from.
+    pub seed: Seed,
+    /// Its tasks, in order.
+    pub tasks: Vec<TaskReport>,
+    /// The library's revision at the end.
+    pub revision: Revision,
+}
