@@ -1,1 +1,36 @@
 //! The executable contract of each trait: a named case for each rule in its documentation.
+//!
+//! Every suite is one function, `check`, that is given the part and what it needs to try it, and gives a [`Report`].
+//! An adapter's `tests/conformance.rs` runs the suite of each contract that it implements:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use journeyman::{builtin::MemoryStore, conformance, contract::SkillStore};
+//!
+//! let fresh = async || Ok(Arc::new(MemoryStore::new()) as Arc<dyn SkillStore>);
+//! let report = futures::executor::block_on(conformance::skill_store::check(fresh));
+//! println!("{report}");
+//! report.into_result()?;
+//! # Ok::<(), journeyman::Error>(())
+//! ```
+//!
+//! A case that cannot be tried with what was given is skipped, and the report says why; a host that wants none skipped
+//! asks [`Report::skipped`].
+
+pub mod clock;
+pub mod dialect;
+pub mod embedder;
+pub mod environment;
+pub mod executor;
+pub mod guidance;
+pub mod journal;
+pub mod judge;
+pub mod language_model;
+mod report;
+pub mod retriever;
+pub mod scorer;
+pub mod skill_store;
+pub mod skill_writer;
+pub mod tokenizer;
+
+pub use report::{Case, Outcome, Report};

@@ -1,0 +1,54 @@
+//! The rules of [`Clock`].
+
+use futures::{FutureExt, future::join};
+
+use super::report::{Report, Tried, require};
+use crate::{contract::Clock, id::Timestamp};
+
+/// How far ahead the cases wait, in milliseconds.
+const AHEAD: u64 = 30;
+
+/// How long "at once" may take, in milliseconds.
+const AT_ONCE: u64 = 250;
+
+/// Checks a clock. `advance` moves it on by milliseconds, for one that does not move by itself.
+pub async fn check(clock: &dyn Clock, advance: Option<&(dyn Fn(u64) + Sync)>) -> Report {
+    let mut report = Report::new("Clock");
+    report.case("past", past(clock).await);
+    report.case("waits", waits(clock, advance).await);
+    report
+}
+
+async fn past(clock: &dyn Clock) -> Tried {
+    let now = clock.now();
+    for until in [Timestamp(0), Timestamp(now.0.saturating_sub(1_000)), now] {
+        let before = clock.now();
+        clock.sleep_until(until).await;
+        let took = clock.now().0.saturating_sub(before.0);
+        require(took <= AT_ONCE, || {
+            format!("waiting for a moment that has passed took {took} ms")
+        })?;
+    }
+    Ok(())
+}
+
+async fn waits(clock: &dyn Clock, advance: Option<&(dyn Fn(u64) + Sync)>) -> Tried {
+    let until = Timestamp(clock.now().0.saturating_add(AHEAD));
+    match advance {
+        None => clock.sleep_until(until).await,
+        Some(advance) => {
+            let mut sleep = clock.sleep_until(until);
+            let early = (&mut sleep).now_or_never().is_some();
+            require(!early, || "it returned before the time had come".to_owned())?;
+            join(sleep, async {
+                advance(AHEAD / 2);
+                advance(AHEAD);
+            })
+            .await;
+        }
+    }
+    let now = clock.now();
+    require(now >= until, || {
+        format!("after waiting until {until} it is {now}")
+    })
+}

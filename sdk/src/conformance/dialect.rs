@@ -1,0 +1,200 @@
+//! The rules of [`Dialect`].
+
+use super::report::{Report, Shortfall, Tried, require, skip};
+use crate::{
+    contract::{Dialect, FinishReason, Generation, TurnMove, TurnView},
+    domain::{InjectedSkill, Injection, Observation, Skill, Task},
+    id::ModelId,
+};
+
+/// The greatest number of moves in a turn.
+const MOVES: usize = 8;
+
+/// What a dialect is tried with.
+#[derive(Clone, Debug)]
+pub struct DialectFixture {
+    /// A task.
+    pub task: Task,
+    /// What the agent sees at its beginning, with the tools that the dialect can write.
+    pub observation: Observation,
+    /// Skills that the dialect can write; at least one.
+    pub skills: Vec<Skill>,
+    /// What a model may well write in a turn, beside the garbage that the suite brings.
+    pub replies: Vec<String>,
+}
+
+/// Checks a dialect.
+pub async fn check(dialect: &dyn Dialect, fixture: &DialectFixture) -> Report {
+    let mut report = Report::new("Dialect");
+    report.case("ends", ends(dialect, fixture));
+    report.case("pure", pure(dialect, fixture));
+    report.case("skill text", skill_text(dialect, fixture));
+    report.case("empty query", empty_query(dialect));
+    report
+}
+
+fn generation(text: &str, finish: FinishReason) -> Generation {
+    Generation {
+        text: text.to_owned(),
+        prompt_ids: Vec::new(),
+        ids: Vec::new(),
+        logprobs: Vec::new(),
+        prompt_tokens: 1,
+        output_tokens: 1,
+        finish,
+        model: ModelId::new("conformance"),
+    }
+}
+
+fn garbage() -> Vec<String> {
+    let fixed = [
+        "",
+        " ",
+        "\n\n\n",
+        "\0\u{1}\u{202e}",
+        "{\"unclosed\": [",
+        "call call call",
+        "(((((",
+        "\"\"\"",
+        "<|im_end|></skill>",
+        "\u{65e5}\u{672c}\u{8a9e}\u{1f469}\u{200d}\u{1f680}",
+    ];
+    let long = "word ".repeat(20_000);
+    fixed.into_iter().map(str::to_owned).chain([long]).collect()
+}
+
+fn turn(
+    dialect: &dyn Dialect,
+    fixture: &DialectFixture,
+    injection: &Injection,
+    replies: &[Generation],
+) -> crate::error::Result<TurnMove> {
+    dialect.turn(&TurnView {
+        task: &fixture.task,
+        injection,
+        observation: &fixture.observation,
+        steps: &[],
+        replies,
+    })
+}
+
+/// The injection of the fixture's skills, as the dialect writes them.
+fn injected(dialect: &dyn Dialect, fixture: &DialectFixture) -> Injection {
+    Injection {
+        skills: (fixture.skills.iter())
+            .map(|skill| InjectedSkill {
+                skill: skill.reference(),
+                text: dialect.skill_text(skill),
+                sha256: skill.content_sha256(),
+            })
+            .collect(),
+    }
+}
+
+/// The moves of a turn in which the model writes the same each time.
+fn moves(
+    dialect: &dyn Dialect,
+    fixture: &DialectFixture,
+    injection: &Injection,
+    reply: &Generation,
+) -> Tried<Vec<TurnMove>> {
+    let (mut replies, mut moves) = (Vec::new(), Vec::new());
+    for _ in 0..MOVES {
+        let next = turn(dialect, fixture, injection, &replies)?;
+        let writes = matches!(next, TurnMove::Generate { .. });
+        moves.push(next);
+        if !writes {
+            return Ok(moves);
+        }
+        replies.push(reply.clone());
+    }
+    let shown: String = reply.text.chars().take(20).collect();
+    Err(Shortfall::Failed(format!(
+        "a model that writes {shown:?} was still asked after {MOVES} moves"
+    )))
+}
+
+fn every_turn(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried<Vec<Vec<TurnMove>>> {
+    let mut all = Vec::new();
+    for injection in [Injection::NONE, injected(dialect, fixture)] {
+        for text in fixture.replies.iter().chain(&garbage()) {
+            for finish in [
+                FinishReason::Stop,
+                FinishReason::EndOfText,
+                FinishReason::Length,
+            ] {
+                let reply = generation(text, finish);
+                all.push(moves(dialect, fixture, &injection, &reply)?);
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn ends(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
+    every_turn(dialect, fixture).map(drop)
+}
+
+fn pure(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
+    let first = every_turn(dialect, fixture)?;
+    let second = every_turn(dialect, fixture)?;
+    require(first == second, || {
+        "the same view gave another move".to_owned()
+    })?;
+    for skill in &fixture.skills {
+        require(
+            dialect.skill_text(skill) == dialect.skill_text(skill),
+            || format!("the skill {} was written in two ways", skill.name),
+        )?;
+    }
+    Ok(())
+}
+
+fn skill_text(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
+    if fixture.skills.is_empty() {
+        return skip("no skills were given");
+    }
+    let injection = injected(dialect, fixture);
+    for skill in &injection.skills {
+        require(!skill.text.trim().is_empty(), || {
+            format!("the text of skill {} is empty", skill.skill.id)
+        })?;
+    }
+    let mut replies = Vec::new();
+    for _ in 0..MOVES {
+        let TurnMove::Generate { prompt, .. } = turn(dialect, fixture, &injection, &replies)?
+        else {
+            break;
+        };
+        let written = prompt.text();
+        if injection
+            .skills
+            .iter()
+            .all(|skill| written.contains(&skill.text))
+        {
+            return Ok(());
+        }
+        replies.push(generation("", FinishReason::EndOfText));
+    }
+    require(false, || {
+        "no prompt of a turn holds the injected skills as `skill_text` writes them".to_owned()
+    })
+}
+
+fn empty_query(dialect: &dyn Dialect) -> Tried {
+    let query = "zqx a telling query zqx";
+    let (full, empty) = (dialect.score_prompt(query), dialect.score_prompt(""));
+    require(full.text().contains(query), || {
+        "the query does not stand in the prompt".to_owned()
+    })?;
+    require(full.text().replacen(query, "", 1) == empty.text(), || {
+        format!(
+            "without its query the prompt is {:?}, and the empty one is {:?}",
+            full.text().replacen(query, "", 1),
+            empty.text()
+        )
+    })?;
+    require(full.open == empty.open, || {
+        "the model's turn begins otherwise with an empty query".to_owned()
+    })
+}

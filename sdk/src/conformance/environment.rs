@@ -1,0 +1,158 @@
+//! The rules of [`Environment`] and [`Episode`].
+
+use super::report::{Report, Tried, require, require_error, skip};
+use crate::{
+    contract::{Environment, Episode},
+    domain::{Action, Observation, Task, Transition},
+    error::ErrorKind,
+    id::Seed,
+};
+
+/// What a world is tried with.
+#[derive(Clone, Debug)]
+pub struct EnvironmentFixture {
+    /// A task that it can set up.
+    pub task: Task,
+    /// The seed with which it is set up.
+    pub seed: Seed,
+    /// Actions the last of which, and no earlier one, ends the episode.
+    pub actions: Vec<Action>,
+    /// Another task, seed and actions to their end, for episodes side by side; else the same ones.
+    pub other: Option<(Task, Seed, Vec<Action>)>,
+    /// An action that the world refuses at the start, where there is one.
+    pub refused: Option<Action>,
+    /// A task that it cannot set up, where there is one.
+    pub unknown: Option<Task>,
+}
+
+/// Checks a world and its episodes.
+pub async fn check(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Report {
+    let mut report = Report::new("Environment");
+    report.case("repeats", repeats(environment, fixture).await);
+    report.case("apart", apart(environment, fixture).await);
+    report.case("unknown task", unknown_task(environment, fixture).await);
+    report.case("outcome", outcome(environment, fixture).await);
+    report.case("refusal", refusal(environment, fixture).await);
+    report.case("over", over(environment, fixture).await);
+    report
+}
+
+/// What an episode showed.
+type Seen = (Observation, Vec<Transition>);
+
+async fn play(
+    environment: &dyn Environment,
+    task: &Task,
+    seed: Seed,
+    actions: &[Action],
+) -> Tried<Seen> {
+    let mut episode = environment.reset(task, seed).await?;
+    let first = episode.observation().clone();
+    let mut transitions = Vec::new();
+    for action in actions {
+        transitions.push(episode.step(action).await?);
+    }
+    episode.close().await?;
+    Ok((first, transitions))
+}
+
+async fn played(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried<Seen> {
+    play(environment, &fixture.task, fixture.seed, &fixture.actions).await
+}
+
+async fn repeats(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
+    if !environment.capabilities().deterministic {
+        return skip("the world says that it is not deterministic");
+    }
+    let first = played(environment, fixture).await?;
+    let second = played(environment, fixture).await?;
+    require(first == second, || {
+        format!("the same task, seed and actions gave {first:?}, then {second:?}")
+    })
+}
+
+async fn apart(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
+    if !environment.capabilities().deterministic {
+        return skip("the world is not deterministic, so a disturbance cannot be told from chance");
+    }
+    let (task, seed, actions) = (fixture.other.clone())
+        .unwrap_or_else(|| (fixture.task.clone(), fixture.seed, fixture.actions.clone()));
+    let alone = played(environment, fixture).await?;
+    let other_alone = play(environment, &task, seed, &actions).await?;
+
+    let mut one = environment.reset(&fixture.task, fixture.seed).await?;
+    let mut two = environment.reset(&task, seed).await?;
+    let mut seen = (one.observation().clone(), Vec::new());
+    let mut other = (two.observation().clone(), Vec::new());
+    for at in 0..fixture.actions.len().max(actions.len()) {
+        if let Some(action) = actions.get(at) {
+            other.1.push(two.step(action).await?);
+        }
+        if let Some(action) = fixture.actions.get(at) {
+            seen.1.push(one.step(action).await?);
+        }
+    }
+    one.close().await?;
+    two.close().await?;
+    require(seen == alone && other == other_alone, || {
+        "two episodes side by side went otherwise than each alone".to_owned()
+    })
+}
+
+async fn unknown_task(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
+    let Some(unknown) = &fixture.unknown else {
+        return skip("no task was given that the world cannot set up");
+    };
+    let tried = environment.reset(unknown, fixture.seed).await;
+    let kinds = [ErrorKind::Invalid, ErrorKind::NotFound];
+    require_error(tried, &kinds, "a task that it cannot set up").map(drop)
+}
+
+async fn outcome(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
+    if fixture.actions.is_empty() {
+        return skip("no actions were given");
+    }
+    let (_, transitions) = played(environment, fixture).await?;
+    let last = transitions.len() - 1;
+    for (at, transition) in transitions.iter().enumerate() {
+        require(transition.outcome.is_some() == (at == last), || {
+            format!(
+                "of transitions 0 to {last}, number {at} has the outcome {:?}",
+                transition.outcome
+            )
+        })?;
+    }
+    Ok(())
+}
+
+async fn refusal(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
+    let Some(refused) = &fixture.refused else {
+        return skip("no action was given that the world refuses");
+    };
+    let mut episode = environment.reset(&fixture.task, fixture.seed).await?;
+    let tried = episode.step(refused).await;
+    episode.close().await?;
+    match tried {
+        Ok(transition) => require(transition.is_error, || {
+            "a refused action's transition is not marked `is_error`".to_owned()
+        }),
+        Err(error) => require(false, || format!("a refused action was an `Err`: {error}")),
+    }
+}
+
+async fn over(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
+    let Some(last) = fixture.actions.last() else {
+        return skip("no actions were given");
+    };
+    let mut episode: Box<dyn Episode> = environment.reset(&fixture.task, fixture.seed).await?;
+    for action in &fixture.actions {
+        episode.step(action).await?;
+    }
+    let first = episode.step(last).await;
+    let second = episode.step(&Action::EndTurn).await;
+    episode.close().await?;
+    for tried in [first, second] {
+        require_error(tried, &[ErrorKind::Invalid], "a step after the end")?;
+    }
+    Ok(())
+}

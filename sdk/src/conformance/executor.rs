@@ -1,0 +1,261 @@
+//! The rules of [`Executor`].
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+
+use super::report::{Report, Tried, require, skip};
+use crate::{
+    contract::{Attempt, Environment, Episode, Executor, FixedGuidance},
+    domain::{Action, EndReason, Injection, Observation, Task, Trajectory, Transition},
+    error::{Error, ErrorKind, Result},
+    id::{AttemptId, Seed},
+};
+
+/// What an agent is tried with.
+#[derive(Clone, Debug)]
+pub struct ExecutorFixture {
+    /// A world in which the agent can act.
+    pub environment: Arc<dyn Environment>,
+    /// A task of that world, at which the agent takes at least one step.
+    pub task: Task,
+    /// The seed of world and agent.
+    pub seed: Seed,
+    /// Skills in the form that the agent reads; none skips the rule of exposures.
+    pub injection: Injection,
+    /// Actions that the world takes at the start and that do not end the episode; none skips the rule of prefixes.
+    pub prefix: Vec<Action>,
+    /// How long an attempt may take.
+    pub time_limit: Duration,
+}
+
+/// Checks an agent.
+pub async fn check(executor: &dyn Executor, fixture: &ExecutorFixture) -> Report {
+    let mut report = Report::new("Executor");
+    report.case("trajectory", trajectory(executor, fixture).await);
+    report.case("steps", steps(executor, fixture).await);
+    report.case("outcome", outcome(executor, fixture).await);
+    report.case("prefix", prefix(executor, fixture).await);
+    report.case("exposures", exposures(executor, fixture).await);
+    report
+}
+
+/// What the world does beside what it does anyway.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    None,
+    /// Fails at every step.
+    Fails,
+    /// Refuses every action, so often, and then ends as a failure.
+    Refuses(usize),
+}
+
+/// An episode that remembers what went through it.
+#[derive(Debug)]
+struct Watched {
+    inner: Box<dyn Episode>,
+    fault: Fault,
+    seen: Vec<(Observation, Action, Transition)>,
+}
+
+#[async_trait]
+impl Episode for Watched {
+    fn observation(&self) -> &Observation {
+        self.inner.observation()
+    }
+
+    async fn step(&mut self, action: &Action) -> Result<Transition> {
+        let before = self.inner.observation().clone();
+        let transition = match self.fault {
+            Fault::None => self.inner.step(action).await?,
+            Fault::Fails => {
+                return Err(Error::new(
+                    ErrorKind::Unavailable,
+                    "Episode::step",
+                    "the world failed, to see what the agent does then",
+                ));
+            }
+            Fault::Refuses(times) => Transition {
+                observation: before.clone(),
+                is_error: true,
+                outcome: (self.seen.len() + 1 >= times).then(|| crate::domain::Outcome {
+                    success: false,
+                    score: 0.0,
+                    parts: Default::default(),
+                }),
+            },
+        };
+        self.seen.push((before, action.clone(), transition.clone()));
+        Ok(transition)
+    }
+
+    async fn close(self: Box<Self>) -> Result<()> {
+        self.inner.close().await
+    }
+}
+
+struct Tryout {
+    given: Result<Trajectory>,
+    seen: Vec<(Observation, Action, Transition)>,
+    reported: Vec<crate::domain::SkillRef>,
+}
+
+async fn attempt(
+    executor: &dyn Executor,
+    fixture: &ExecutorFixture,
+    fault: Fault,
+    prefix: &[Action],
+) -> Tried<Tryout> {
+    let inner = fixture
+        .environment
+        .reset(&fixture.task, fixture.seed)
+        .await?;
+    let mut episode = Watched {
+        inner,
+        fault,
+        seen: Vec::new(),
+    };
+    let guidance = FixedGuidance::new(fixture.injection.clone());
+    let attempt = Attempt {
+        id: AttemptId::new("conformance"),
+        task: &fixture.task,
+        seed: fixture.seed,
+        temperature: 0.0,
+        injection: &fixture.injection,
+        guidance: &guidance,
+        time_limit: fixture.time_limit,
+        plan: None,
+        prefix,
+    };
+    let given = executor.execute(attempt, &mut episode).await;
+    let seen = std::mem::take(&mut episode.seen);
+    Box::new(episode).close().await?;
+    Ok(Tryout {
+        given,
+        seen,
+        reported: guidance.reported(),
+    })
+}
+
+async fn trajectory(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
+    let made = attempt(executor, fixture, Fault::None, &[]).await?.given?;
+    require(
+        made.attempt.as_str() == "conformance" && made.task == fixture.task.id,
+        || {
+            format!(
+                "the trajectory is of attempt {} at task {}",
+                made.attempt, made.task
+            )
+        },
+    )?;
+    for fault in [Fault::Fails, Fault::Refuses(100)] {
+        let made = attempt(executor, fixture, fault, &[]).await?.given;
+        let made = match made {
+            Ok(made) => made,
+            Err(error) => {
+                return require(false, || {
+                    format!("in a world that {fault:?} it gave Err: {error}")
+                });
+            }
+        };
+        let finished = made.end == EndReason::Finished;
+        require(finished == made.outcome.is_some(), || {
+            format!(
+                "in a world that {fault:?} it ended as {:?} with the outcome {:?}",
+                made.end, made.outcome
+            )
+        })?;
+    }
+    Ok(())
+}
+
+async fn steps(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
+    let tried = attempt(executor, fixture, Fault::None, &[]).await?;
+    let made = tried.given?;
+    require(!made.steps.is_empty(), || {
+        "the agent took no step at the given task".to_owned()
+    })?;
+    require(made.steps.len() == tried.seen.len(), || {
+        format!(
+            "{} steps of {} that were made",
+            made.steps.len(),
+            tried.seen.len()
+        )
+    })?;
+    for (index, (step, (before, action, after))) in (0..).zip(made.steps.iter().zip(&tried.seen)) {
+        require(step.index == index, || {
+            format!("step {index} has the number {}", step.index)
+        })?;
+        require(
+            step.observation == *before && step.action == *action,
+            || format!("step {index} does not carry what was seen or done"),
+        )?;
+        let answered = step.result.text == after.observation.text
+            && step.result.is_error == after.is_error
+            && step.result.source == after.observation.source;
+        require(answered, || {
+            format!("step {index} does not carry what was answered")
+        })?;
+    }
+    Ok(())
+}
+
+async fn outcome(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
+    for fault in [Fault::None, Fault::Refuses(1)] {
+        let tried = attempt(executor, fixture, fault, &[]).await?;
+        let made = tried.given?;
+        let last = tried
+            .seen
+            .last()
+            .and_then(|(_, _, after)| after.outcome.clone());
+        require(made.outcome == last, || {
+            format!(
+                "the episode's outcome was {last:?}, the trajectory's is {:?}",
+                made.outcome
+            )
+        })?;
+    }
+    Ok(())
+}
+
+async fn prefix(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
+    if fixture.prefix.is_empty() {
+        return skip("no actions to replay were given");
+    }
+    let tried = attempt(executor, fixture, Fault::None, &fixture.prefix).await?;
+    let made = tried.given?;
+    let done: Vec<&Action> = made.steps.iter().map(|step| &step.action).collect();
+    let due: Vec<&Action> = fixture.prefix.iter().collect();
+    require(done.starts_with(&due), || {
+        format!("the actions {done:?} do not begin with {due:?}")
+    })
+}
+
+async fn exposures(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
+    if fixture.injection.skills.is_empty() {
+        return skip("no skills were given");
+    }
+    let tried = attempt(executor, fixture, Fault::None, &[]).await?;
+    let made = tried.given?;
+    for injected in &fixture.injection.skills {
+        let count = (made.exposures.iter())
+            .filter(|e| e.skill == injected.skill)
+            .count();
+        require(count == 1, || {
+            format!(
+                "the injected skill {} is {count} exposures",
+                injected.skill.id
+            )
+        })?;
+    }
+    for exposure in &made.exposures {
+        let reported = tried.reported.contains(&exposure.skill);
+        require(exposure.used == reported, || {
+            format!(
+                "skill {}: `used` is {}, and its guidance was told {reported}",
+                exposure.skill.id, exposure.used
+            )
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! The rules of [`Guidance`].
+
+use super::report::{Report, Tried, require};
+use crate::{
+    contract::{Guidance, TurnContext},
+    domain::{Observation, SkillRef, Step},
+    id::{SkillId, Version},
+};
+
+/// What guidance is tried with.
+#[derive(Clone, Debug)]
+pub struct GuidanceFixture {
+    /// What the agent sees.
+    pub observation: Observation,
+    /// What happened so far, in a run of at least some turns; may be empty.
+    pub steps: Vec<Step>,
+}
+
+/// Checks guidance.
+pub async fn check(guidance: &dyn Guidance, fixture: &GuidanceFixture) -> Report {
+    let mut report = Report::new("Guidance");
+    report.case("any turn", any_turn(guidance, fixture).await);
+    report.case("used", used(guidance, fixture).await);
+    report
+}
+
+fn context(fixture: &GuidanceFixture, turn: usize) -> TurnContext<'_> {
+    TurnContext {
+        turn: turn as u32,
+        observation: &fixture.observation,
+        steps: &fixture.steps[..turn.min(fixture.steps.len())],
+    }
+}
+
+async fn any_turn(guidance: &dyn Guidance, fixture: &GuidanceFixture) -> Tried {
+    for turn in [0, 2, 1, 0, 7, 7] {
+        if let Err(error) = guidance.for_turn(&context(fixture, turn)).await {
+            require(false, || format!("asked for turn {turn} it gave {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+async fn used(guidance: &dyn Guidance, fixture: &GuidanceFixture) -> Tried {
+    let before = guidance.for_turn(&context(fixture, 0)).await?;
+    guidance.used(&SkillRef {
+        id: SkillId::new("never injected, by anybody"),
+        version: Version(7),
+    });
+    let after = guidance.for_turn(&context(fixture, 0)).await?;
+    require(before == after, || {
+        "word of a skill that was not injected changed the injection".to_owned()
+    })
+}

@@ -1,0 +1,227 @@
+//! The rules of [`LanguageModel`].
+
+use std::{sync::Arc, time::Duration};
+
+use futures::future::{Either, select};
+
+use super::report::{Report, Shortfall, Tried, require, require_error, skip};
+use crate::{
+    contract::{Clock, FinishReason, GenerateRequest, Generation, LanguageModel},
+    domain::{Message, Prompt, Sampling, Speaker},
+    error::{ErrorKind, Result},
+    id::{Seed, Timestamp},
+};
+
+/// What a model is tried with.
+#[derive(Clone, Debug)]
+pub struct LanguageModelFixture {
+    /// A prompt after which the model writes at least some words.
+    pub prompt: Prompt,
+    /// How many tokens it may write then.
+    pub max_tokens: usize,
+    /// How long an ordinary request may take.
+    pub time_limit: Duration,
+    /// A request that takes longer than its own `time_limit`, where there is one.
+    pub slow: Option<GenerateRequest>,
+    /// A clock for the rule of deadlines, where there is one.
+    pub clock: Option<Arc<dyn Clock>>,
+}
+
+/// Checks a model.
+pub async fn check(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Report {
+    let mut report = Report::new("LanguageModel");
+    report.case("repeats", repeats(model, fixture).await);
+    report.case("limit", limit(model, fixture).await);
+    report.case("stop", stop(model, fixture).await);
+    report.case("records", records(model, fixture).await);
+    report.case("deadline", deadline(model, fixture).await);
+    report.case("too long", too_long(model, fixture).await);
+    report.case("cancel", cancel(model, fixture).await);
+    report
+}
+
+fn ask(fixture: &LanguageModelFixture) -> GenerateRequest {
+    let mut request = GenerateRequest::greedy(fixture.prompt.clone(), fixture.max_tokens);
+    request.time_limit = fixture.time_limit;
+    request
+}
+
+async fn repeats(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
+    let sampled = |seed| Sampling {
+        temperature: 0.8,
+        top_p: 0.95,
+        seed: Seed(seed),
+    };
+    for sampling in [Sampling::GREEDY, sampled(3), sampled(4)] {
+        let mut request = ask(fixture);
+        request.sampling = sampling;
+        let first = model.generate(&request).await?.text;
+        let second = model.generate(&request).await?.text;
+        require(first == second, || {
+            format!("the same request with {sampling:?} gave {first:?}, then {second:?}")
+        })?;
+    }
+    Ok(())
+}
+
+async fn limit(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
+    let whole = model.generate(&ask(fixture)).await?;
+    for max_tokens in [1, 2, 5] {
+        let mut request = ask(fixture);
+        request.max_tokens = max_tokens;
+        let short = model.generate(&request).await?;
+        require(short.output_tokens <= max_tokens as u64, || {
+            format!(
+                "{} tokens with a limit of {max_tokens}",
+                short.output_tokens
+            )
+        })?;
+        let cut = whole.output_tokens > max_tokens as u64;
+        require(!cut || short.finish == FinishReason::Length, || {
+            format!(
+                "cut at {max_tokens} tokens, and `finish` is {:?}",
+                short.finish
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// A piece from the middle of what the model wrote.
+fn middle(text: &str) -> Option<String> {
+    let characters = text.chars().count();
+    let piece: String = text.chars().skip(characters / 2).take(2).collect();
+    (!piece.is_empty()).then_some(piece)
+}
+
+async fn stop(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
+    let whole = model.generate(&ask(fixture)).await?.text;
+    let Some(piece) = middle(&whole) else {
+        return skip("the model wrote nothing after the given prompt");
+    };
+    let mut request = ask(fixture);
+    request.stop = vec!["\u{1}never written\u{1}".to_owned(), piece.clone()];
+    let stopped = model.generate(&request).await?;
+    let due = whole.split(piece.as_str()).next().unwrap_or_default();
+    require(!stopped.text.contains(&piece), || {
+        format!("the text {:?} holds the stop text {piece:?}", stopped.text)
+    })?;
+    require(
+        stopped.text == due && stopped.finish == FinishReason::Stop,
+        || {
+            format!(
+                "stopping {whole:?} at {piece:?} gave {:?} with {:?}",
+                stopped.text, stopped.finish
+            )
+        },
+    )
+}
+
+async fn records(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
+    if !model.capabilities().token_records {
+        return skip("the model says that it gives no token records");
+    }
+    let answer = model.generate(&ask(fixture)).await?;
+    let written = answer.output_tokens as usize;
+    require(
+        answer.ids.len() == written && answer.logprobs.len() == written,
+        || {
+            format!(
+                "{} ids and {} log-probabilities for {written} tokens",
+                answer.ids.len(),
+                answer.logprobs.len()
+            )
+        },
+    )?;
+    require(
+        answer.prompt_ids.len() as u64 == answer.prompt_tokens,
+        || {
+            format!(
+                "{} ids for {} prompt tokens",
+                answer.prompt_ids.len(),
+                answer.prompt_tokens
+            )
+        },
+    )?;
+    let sound = (answer.logprobs.iter()).all(|logprob| logprob.is_finite() && *logprob <= 0.0);
+    require(sound, || {
+        format!(
+            "a log-probability is not finite or above 0: {:?}",
+            answer.logprobs
+        )
+    })
+}
+
+/// The answer, or a failure when none comes until `latest`.
+async fn answered(
+    model: &dyn LanguageModel,
+    request: &GenerateRequest,
+    clock: &dyn Clock,
+    latest: Timestamp,
+) -> Tried<Result<Generation>> {
+    match select(model.generate(request), clock.sleep_until(latest)).await {
+        Either::Left((answer, _)) => Ok(answer),
+        Either::Right(_) => Err(Shortfall::Failed(format!(
+            "no answer within a second of the limit of {:?}",
+            request.time_limit
+        ))),
+    }
+}
+
+async fn deadline(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
+    let (Some(slow), Some(clock)) = (&fixture.slow, &fixture.clock) else {
+        return skip("no slow request, or no clock, was given");
+    };
+    let limit = u64::try_from(slow.time_limit.as_millis()).unwrap_or(u64::MAX);
+    let latest = Timestamp(clock.now().0.saturating_add(limit).saturating_add(1_000));
+    let answer = answered(model, slow, clock.as_ref(), latest).await?;
+    require_error(
+        answer,
+        &[ErrorKind::Timeout],
+        "a request over its time limit",
+    )
+    .map(drop)
+}
+
+async fn too_long(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
+    let context = model.capabilities().context;
+    let mut request = ask(fixture);
+    // More words than the context has tokens.
+    request.prompt = Prompt {
+        messages: vec![Message::data(Speaker::User, "word ".repeat(context + 1))],
+        open: Vec::new(),
+    };
+    let tried = model.generate(&request).await;
+    let error = require_error(
+        tried,
+        &[ErrorKind::Invalid],
+        "a prompt longer than the context",
+    )?;
+    let said = error.to_string();
+    let numbers = (said.split(|c: char| !c.is_ascii_digit()))
+        .filter_map(|digits| digits.parse::<usize>().ok())
+        .collect::<Vec<_>>();
+    let both = numbers.contains(&context) && numbers.iter().any(|n| *n > context);
+    require(both, || {
+        format!(
+            "the error names not both lengths, the prompt's and the context's {context}: {said}"
+        )
+    })
+}
+
+async fn cancel(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
+    let request = fixture.slow.clone().unwrap_or_else(|| ask(fixture));
+    let mut started = model.generate(&request);
+    // Begun and, unless the model answers at once, under way.
+    let under_way = futures::poll!(&mut started).is_pending();
+    if under_way && let Some(clock) = &fixture.clock {
+        let soon = Timestamp(clock.now().0.saturating_add(20));
+        let _ = select(&mut started, clock.sleep_until(soon)).await;
+    }
+    drop(started);
+    let answer = model.generate(&ask(fixture)).await?;
+    let again = model.generate(&ask(fixture)).await?;
+    require(answer.text == again.text, || {
+        "after a dropped request the next two equal ones differ".to_owned()
+    })
+}

@@ -1,0 +1,140 @@
+//! What a suite found.
+
+use std::fmt;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// What came of one case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The rule held.
+    Passed,
+    /// The rule was broken, and how.
+    Failed(String),
+    /// It could not be tried, and why.
+    Skipped(String),
+}
+
+/// One rule and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// The rule's name in the trait's documentation.
+    pub name: &'static str,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What a suite found; printed, a line for each case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    contract: &'static str,
+    cases: Vec<Case>,
+}
+
+impl Report {
+    pub(super) fn new(contract: &'static str) -> Self {
+        Self {
+            contract,
+            cases: Vec::new(),
+        }
+    }
+
+    pub(super) fn case(&mut self, name: &'static str, tried: Tried) {
+        let outcome = match tried {
+            Ok(()) => Outcome::Passed,
+            Err(Shortfall::Failed(how)) => Outcome::Failed(how),
+            Err(Shortfall::Skipped(why)) => Outcome::Skipped(why),
+        };
+        self.cases.push(Case { name, outcome });
+    }
+
+    /// The trait that was checked.
+    pub fn contract(&self) -> &'static str {
+        self.contract
+    }
+
+    /// Every case, in the order of the rules.
+    pub fn cases(&self) -> &[Case] {
+        &self.cases
+    }
+
+    /// The cases whose rule was broken.
+    pub fn failures(&self) -> impl Iterator<Item = &Case> {
+        (self.cases.iter()).filter(|case| matches!(case.outcome, Outcome::Failed(_)))
+    }
+
+    /// The cases that could not be tried.
+    pub fn skipped(&self) -> impl Iterator<Item = &Case> {
+        (self.cases.iter()).filter(|case| matches!(case.outcome, Outcome::Skipped(_)))
+    }
+
+    /// The report itself when no rule was broken.
+    ///
+    /// # Errors
+    /// `Invalid`, with the whole report as its message.
+    pub fn into_result(self) -> Result<Self> {
+        if self.failures().next().is_none() {
+            return Ok(self);
+        }
+        Err(Error::new(
+            ErrorKind::Invalid,
+            "conformance",
+            format!("rules are broken\n{self}"),
+        ))
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for case in &self.cases {
+            let (contract, name) = (self.contract, case.name);
+            match &case.outcome {
+                Outcome::Passed => writeln!(f, "passed   {contract}: {name}")?,
+                Outcome::Failed(how) => writeln!(f, "FAILED   {contract}: {name}: {how}")?,
+                Outcome::Skipped(why) => writeln!(f, "skipped  {contract}: {name}: {why}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a case did not pass.
+#[derive(Clone, Debug)]
+pub(super) enum Shortfall {
+    Failed(String),
+    Skipped(String),
+}
+
+/// What came of trying a rule.
+pub(super) type Tried<T = ()> = std::result::Result<T, Shortfall>;
+
+impl From<Error> for Shortfall {
+    fn from(error: Error) -> Self {
+        Self::Failed(format!("an unexpected error: {error}"))
+    }
+}
+
+/// The rule holds only if this does.
+pub(super) fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Tried {
+    if holds {
+        Ok(())
+    } else {
+        Err(Shortfall::Failed(otherwise()))
+    }
+}
+
+/// The case cannot be tried.
+pub(super) fn skip<T>(why: &str) -> Tried<T> {
+    Err(Shortfall::Skipped(why.to_owned()))
+}
+
+/// The rule holds only if this failed with one of these kinds.
+pub(super) fn require_error<T>(result: Result<T>, kinds: &[ErrorKind], what: &str) -> Tried<Error> {
+    match result {
+        Ok(_) => Err(Shortfall::Failed(format!("{what} was accepted"))),
+        Err(error) if kinds.contains(&error.kind()) => Ok(error),
+        Err(error) => Err(Shortfall::Failed(format!(
+            "{what} should be {kinds:?} and was: {error}"
+        ))),
+    }
+}

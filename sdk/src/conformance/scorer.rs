@@ -1,0 +1,171 @@
+//! The rules of [`Scorer`].
+
+use std::time::Duration;
+
+use super::report::{Report, Tried, require, require_error, skip};
+use crate::{
+    contract::{ScoreRequest, Scorer, TokenScores},
+    domain::{Message, Prompt, Speaker},
+    error::{ErrorKind, Result},
+};
+
+/// What a scorer is tried with.
+#[derive(Clone, Debug)]
+pub struct ScorerFixture {
+    /// What stands before the continuations.
+    pub prompt: Prompt,
+    /// Texts of more than one token each; at least two.
+    pub continuations: Vec<String>,
+    /// How the model's vocabulary spells one of its special tokens, where it has one.
+    pub special: Option<String>,
+    /// The model's context in tokens, where it is known.
+    pub context: Option<usize>,
+    /// How long a request may take.
+    pub time_limit: Duration,
+}
+
+/// Checks a scorer.
+pub async fn check(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Report {
+    let mut report = Report::new("Scorer");
+    report.case("one each", one_each(scorer, fixture).await);
+    report.case("finite", finite(scorer, fixture).await);
+    report.case("cut", cut(scorer, fixture).await);
+    report.case("shared prefix", shared_prefix(scorer, fixture).await);
+    report.case("data", data(scorer, fixture).await);
+    report.case("empty", empty(scorer, fixture).await);
+    report.case("too long", too_long(scorer, fixture).await);
+    report
+}
+
+const ROOM: usize = 128;
+
+async fn score(
+    scorer: &dyn Scorer,
+    fixture: &ScorerFixture,
+    continuations: &[String],
+    limit: usize,
+) -> Result<Vec<TokenScores>> {
+    let request = ScoreRequest {
+        prompt: fixture.prompt.clone(),
+        continuations: continuations.to_vec(),
+        max_continuation_tokens: limit,
+        time_limit: fixture.time_limit,
+    };
+    scorer.score(&request).await
+}
+
+async fn one_each(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
+    let all = &fixture.continuations;
+    let forward = score(scorer, fixture, all, ROOM).await?;
+    require(forward.len() == all.len(), || {
+        format!("{} continuations gave {} entries", all.len(), forward.len())
+    })?;
+    let turned: Vec<String> = all.iter().rev().cloned().collect();
+    let backward = score(scorer, fixture, &turned, ROOM).await?;
+    let same = (forward.iter().zip(backward.iter().rev())).all(|(a, b)| a.ids == b.ids);
+    require(same && backward.len() == all.len(), || {
+        "the entries are not in the order of the continuations".to_owned()
+    })
+}
+
+async fn finite(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
+    for scores in score(scorer, fixture, &fixture.continuations, ROOM).await? {
+        let sound = (scores.logprobs.iter()).all(|logprob| logprob.is_finite() && *logprob <= 0.0);
+        require(sound, || {
+            format!(
+                "a log-probability is not finite or above 0: {:?}",
+                scores.logprobs
+            )
+        })?;
+        require(scores.logprobs.len() == scores.ids.len(), || {
+            format!(
+                "{} log-probabilities for {} ids",
+                scores.logprobs.len(),
+                scores.ids.len()
+            )
+        })?;
+    }
+    Ok(())
+}
+
+async fn cut(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
+    let whole = score(scorer, fixture, &fixture.continuations, ROOM).await?;
+    for limit in [1, 2] {
+        let short = score(scorer, fixture, &fixture.continuations, limit).await?;
+        for (whole, short) in whole.iter().zip(&short) {
+            require(short.ids.len() <= limit, || {
+                format!("{} ids with a limit of {limit}", short.ids.len())
+            })?;
+            require(short.truncated == (whole.ids.len() > limit), || {
+                format!(
+                    "`truncated` is {} for {} tokens with a limit of {limit}",
+                    short.truncated,
+                    whole.ids.len()
+                )
+            })?;
+        }
+    }
+    Ok(())
+}
+
+async fn shared_prefix(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
+    let among = score(scorer, fixture, &fixture.continuations, ROOM).await?;
+    for (continuation, among) in fixture.continuations.iter().zip(&among) {
+        let alone = score(scorer, fixture, std::slice::from_ref(continuation), ROOM).await?;
+        let alone = alone
+            .first()
+            .map_or(&[][..], |scores| scores.logprobs.as_slice());
+        // Not "the greatest difference", which would pass over what is no number.
+        let close = (alone.iter().zip(&among.logprobs)).all(|(a, b)| (a - b).abs() <= 1e-3);
+        require(alone.len() == among.logprobs.len() && close, || {
+            format!(
+                "a continuation scored {alone:?} alone and {:?} among others",
+                among.logprobs
+            )
+        })?;
+    }
+    Ok(())
+}
+
+async fn data(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
+    let Some(special) = &fixture.special else {
+        return skip("no special token was given");
+    };
+    let scores = score(scorer, fixture, std::slice::from_ref(special), ROOM).await?;
+    let tokens = scores.first().map_or(0, |scores| scores.ids.len());
+    require(tokens > 1, || {
+        format!("the spelling of a special token was read as {tokens} token, so not as plain text")
+    })
+}
+
+async fn empty(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
+    let none = score(scorer, fixture, &[], ROOM).await?;
+    require(none.is_empty(), || {
+        format!("no continuations gave {} entries", none.len())
+    })?;
+    let one = fixture.continuations.first().cloned().unwrap_or_default();
+    let mixed = score(scorer, fixture, &[String::new(), one], ROOM).await?;
+    let first = mixed.first();
+    let tokenless = first.is_some_and(|s| s.ids.is_empty() && s.logprobs.is_empty());
+    require(mixed.len() == 2 && tokenless, || {
+        "an empty continuation did not give an entry of no tokens".to_owned()
+    })
+}
+
+async fn too_long(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
+    let Some(context) = fixture.context else {
+        return skip("the model's context is not known");
+    };
+    let request = ScoreRequest {
+        prompt: Prompt {
+            // More words than the context has tokens.
+            messages: vec![Message::data(Speaker::User, "word ".repeat(context + 1))],
+            open: Vec::new(),
+        },
+        continuations: fixture.continuations.clone(),
+        max_continuation_tokens: ROOM,
+        time_limit: fixture.time_limit,
+    };
+    let tried = scorer.score(&request).await;
+    require_error(tried, &[ErrorKind::Invalid], "a prompt that leaves no room").map(drop)
+}

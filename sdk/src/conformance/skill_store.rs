@@ -1,0 +1,184 @@
+//! The rules of [`SkillStore`].
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+
+use super::report::{Report, Tried, require, require_error};
+use crate::{
+    contract::SkillStore,
+    domain::{Cause, Commit, Committed, LibraryChange, State, TierPolicy},
+    error::{ErrorKind, Result},
+    id::{CommitKey, Revision, RunId, SkillId, TaskId},
+};
+
+type Store = Arc<dyn SkillStore>;
+
+/// Checks a store; `fresh` gives an empty one each time it is asked.
+pub async fn check(fresh: impl AsyncFn() -> Result<Store>) -> Report {
+    let mut report = Report::new("SkillStore");
+    report.case("order", order(&fresh).await);
+    report.case("base", base(&fresh).await);
+    report.case("once", once(&fresh).await);
+    report.case("together", together(&fresh).await);
+    report.case("since", since(&fresh).await);
+    report.case("at once", at_once(&fresh).await);
+    report
+}
+
+fn commit(base: u64, key: &str) -> Commit {
+    Commit {
+        base: Revision(base),
+        key: CommitKey::new(key),
+        cause: Cause {
+            run: Some(RunId::new("run")),
+            task: Some(TaskId::new("task")),
+            reason: format!("the reason of {key}"),
+        },
+        changes: vec![
+            LibraryChange::Configure(TierPolicy {
+                beta: 0.1 + 0.2,
+                ..TierPolicy::default()
+            }),
+            LibraryChange::SetState {
+                skill: SkillId::new(key),
+                state: State::Disabled,
+                reason: "with \"quotes\", a\nline's end and \u{e9}".to_owned(),
+            },
+            LibraryChange::Maintain,
+        ],
+    }
+}
+
+async fn filled(fresh: &impl AsyncFn() -> Result<Store>, commits: u64) -> Tried<Store> {
+    let store = fresh().await?;
+    for base in 0..commits {
+        store.commit(&commit(base, &format!("key {base}"))).await?;
+    }
+    Ok(store)
+}
+
+fn in_order(committed: &[Committed], first: u64) -> Tried {
+    let revisions: Vec<u64> = committed.iter().map(|c| c.revision.0).collect();
+    let due: Vec<u64> = (first..).take(committed.len()).collect();
+    require(revisions == due, || {
+        format!("the revisions are {revisions:?} and not {due:?}")
+    })
+}
+
+async fn order(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
+    let store = fresh().await?;
+    let empty = store.load().await?;
+    require(
+        empty.revision == Revision(0) && empty.committed.is_empty(),
+        || "an empty store is not at revision 0 with nothing committed".to_owned(),
+    )?;
+    let store = filled(fresh, 12).await?;
+    let all = store.load().await?;
+    require(
+        all.revision == Revision(12) && all.committed.len() == 12,
+        || {
+            format!(
+                "12 commits gave revision {} and {} entries",
+                all.revision,
+                all.committed.len()
+            )
+        },
+    )?;
+    in_order(&all.committed, 1)?;
+    let rest = store.since(Revision(4)).await?;
+    in_order(&rest, 5)
+}
+
+async fn base(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
+    let store = filled(fresh, 3).await?;
+    let before = store.load().await?;
+    for wrong in [0, 2, 4, u64::MAX] {
+        let tried = store.commit(&commit(wrong, &format!("on {wrong}"))).await;
+        require_error(
+            tried,
+            &[ErrorKind::Conflict],
+            &format!("a base of {wrong} after revision 3"),
+        )?;
+    }
+    let after = store.load().await?;
+    require(before == after, || {
+        "a refused commit changed the store".to_owned()
+    })
+}
+
+async fn once(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
+    let store = filled(fresh, 3).await?;
+    let before = store.load().await?;
+    for base in [0, 1, 3, 9] {
+        let mut again = commit(base, "key 1");
+        again.changes.clear();
+        let given = store.commit(&again).await?;
+        require(before.committed.get(1) == Some(&given), || {
+            format!("a key committed before gave another answer on base {base}: {given:?}")
+        })?;
+    }
+    let after = store.load().await?;
+    require(before == after, || "a key was committed twice".to_owned())
+}
+
+async fn together(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
+    let store = filled(fresh, 1).await?;
+    let asked = commit(1, "several");
+    let given = store.commit(&asked).await?;
+    let kept = store.load().await?.committed.pop();
+    require(kept.as_ref() == Some(&given), || {
+        "what is kept differs from what was acknowledged".to_owned()
+    })?;
+    require(given.changes == asked.changes, || {
+        format!("of {:?} the store kept {:?}", asked.changes, given.changes)
+    })?;
+    require(given.key == asked.key && given.cause == asked.cause, || {
+        "the key or the cause was not kept".to_owned()
+    })
+}
+
+async fn since(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
+    let store = filled(fresh, 5).await?;
+    let all = store.load().await?.committed;
+    for from in 0..=5_usize {
+        let news = store.since(Revision(from as u64)).await?;
+        in_order(&news, from as u64 + 1)?;
+        require(news == all[from..], || {
+            format!(
+                "since({from}) gave {} of 5 commits, or others than load",
+                news.len()
+            )
+        })?;
+    }
+    for beyond in [6, u64::MAX] {
+        let news = store.since(Revision(beyond)).await;
+        require_error(
+            news,
+            &[ErrorKind::Invalid],
+            &format!("since({beyond}) after revision 5"),
+        )?;
+    }
+    Ok(())
+}
+
+async fn at_once(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
+    let store = filled(fresh, 2).await?;
+    let commits: Vec<Commit> = (0..8).map(|n| commit(2, &format!("rival {n}"))).collect();
+    let answers = join_all(commits.iter().map(|commit| store.commit(commit))).await;
+    let accepted = answers.iter().filter(|answer| answer.is_ok()).count();
+    require(accepted == 1, || {
+        format!("{accepted} of 8 commits on one base were accepted")
+    })?;
+    for refused in answers.into_iter().filter(Result::is_err) {
+        require_error(
+            refused,
+            &[ErrorKind::Conflict],
+            "a second commit on one base",
+        )?;
+    }
+    let revision = store.load().await?.revision;
+    require(revision == Revision(3), || {
+        format!("one accepted commit on revision 2 gave revision {revision}")
+    })
+}

@@ -1,0 +1,368 @@
+//! Runs every suite against the built-in parts and the doubles, and sees that no rule of a contract is without a
+//! case.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::panic,
+    reason = "a test reads the sources that it checks"
+)]
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use futures::executor::block_on;
+use journeyman::{
+    Error, ErrorKind, Seed, Timestamp,
+    builtin::{
+        EnvironmentJudge, JsonLinesJournal, MemoryJournal, MemoryStore, ModelExecutor,
+        ModelExecutorOptions, SystemClock,
+    },
+    conformance::{self, Outcome, Report},
+    contract::{Clock, Dialect, FixedGuidance, GenerateRequest, Journal, Retriever, SkillStore},
+    domain::{Action, EndReason, Message, Prompt, Speaker},
+    testing::{
+        HashEmbedder, ManualClock, Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor,
+        ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedScorer, ScriptedWriter,
+        WordTokenizer, sample,
+    },
+};
+
+fn clock() -> Report {
+    let manual = ManualClock::at(Timestamp(5_000));
+    let advance = |milliseconds| manual.advance(milliseconds);
+    block_on(conformance::clock::check(&manual, Some(&advance)))
+}
+
+fn dialect() -> Report {
+    let fixture = conformance::dialect::DialectFixture {
+        task: sample::task("t", &["one"]),
+        observation: sample::observation("say one"),
+        skills: vec![sample::skill("saying"), sample::skill("singing")],
+        replies: vec![
+            "one".to_owned(),
+            "[skill] one".to_owned(),
+            "done".to_owned(),
+        ],
+    };
+    block_on(conformance::dialect::check(&ScriptedDialect, &fixture))
+}
+
+fn embedder() -> Report {
+    block_on(conformance::embedder::check(&HashEmbedder::new(64)))
+}
+
+fn environment() -> Report {
+    let say = |word: &str| Action::Message(word.to_owned());
+    let fixture = conformance::environment::EnvironmentFixture {
+        task: sample::task("t", &["one", "two"]),
+        seed: Seed(3),
+        actions: vec![say("one"), say("no"), say("two")],
+        other: Some((
+            sample::task("u", &["six"]),
+            Seed(4),
+            vec![say("no"), Action::EndTurn],
+        )),
+        refused: Some(say("no")),
+        unknown: Some(journeyman::domain::Task::new("v", "no words")),
+    };
+    block_on(conformance::environment::check(
+        &ScriptedEnvironment::words(),
+        &fixture,
+    ))
+}
+
+fn executor_fixture() -> conformance::executor::ExecutorFixture {
+    let skills = [sample::skill("saying"), sample::skill("singing")];
+    conformance::executor::ExecutorFixture {
+        environment: Arc::new(ScriptedEnvironment::words()),
+        task: sample::task("t", &["one", "two", "three"]),
+        seed: Seed(3),
+        injection: sample::injection(&skills),
+        prefix: vec![
+            Action::Message("one".to_owned()),
+            Action::Message("no".to_owned()),
+        ],
+        time_limit: Duration::from_secs(60),
+    }
+}
+
+/// A model that says the next word of the task, and that it follows a skill.
+fn speaking() -> ScriptedModel {
+    ScriptedModel::by(|request: &GenerateRequest, _| {
+        let said = |word: &str| {
+            let mut messages = request.prompt.messages.iter();
+            messages.any(|m| m.speaker == Speaker::Assistant && m.text().ends_with(word))
+        };
+        let next = ["one", "two", "three"].into_iter().find(|word| !said(word));
+        Play::Give(format!("[skill] {}", next.unwrap_or("done")))
+    })
+}
+
+fn executor() -> Report {
+    let options = ModelExecutorOptions::default();
+    let agent = ModelExecutor::new(Arc::new(speaking()), Arc::new(ScriptedDialect), options);
+    block_on(conformance::executor::check(
+        &agent.unwrap(),
+        &executor_fixture(),
+    ))
+}
+
+fn guidance() -> Report {
+    let task = sample::task("t", &["one"]);
+    let fixture = conformance::guidance::GuidanceFixture {
+        observation: sample::observation("say one"),
+        steps: sample::trajectory("a", &task, &["one", "two", "three"], true).steps,
+    };
+    let guidance = FixedGuidance::new(sample::injection(&[sample::skill("saying")]));
+    block_on(conformance::guidance::check(&guidance, &fixture))
+}
+
+fn journal() -> Report {
+    block_on(conformance::journal::check(async || {
+        Ok(Arc::new(MemoryJournal::new()) as Arc<dyn Journal>)
+    }))
+}
+
+fn judge_fixture() -> conformance::judge::JudgeFixture {
+    let task = sample::task("t", &["one"]);
+    let gone = Error::new(ErrorKind::Unavailable, "Episode::step", "gone");
+    conformance::judge::JudgeFixture {
+        attempts: vec![
+            sample::trajectory("good", &task, &["one"], true),
+            sample::trajectory("bad", &task, &["two"], false),
+            sample::ended("short", &task, EndReason::StepBudget),
+        ],
+        untold: vec![sample::ended("failed", &task, EndReason::Failed(gone))],
+        samples: false,
+        task,
+    }
+}
+
+fn judge() -> Report {
+    block_on(conformance::judge::check(
+        &EnvironmentJudge,
+        &judge_fixture(),
+    ))
+}
+
+fn model_fixture() -> conformance::language_model::LanguageModelFixture {
+    conformance::language_model::LanguageModelFixture {
+        prompt: Prompt {
+            messages: vec![Message::data(Speaker::User, "say something")],
+            open: Vec::new(),
+        },
+        max_tokens: 16,
+        time_limit: Duration::from_secs(10),
+        slow: None,
+        clock: Some(Arc::new(SystemClock::new())),
+    }
+}
+
+fn language_model() -> Report {
+    let mut slow = GenerateRequest::greedy(Prompt::default(), 16);
+    slow.time_limit = Duration::from_millis(50);
+    let mut fixture = model_fixture();
+    fixture.slow = Some(slow);
+    let model = ScriptedModel::by(|request, _| match request.prompt.messages.is_empty() {
+        false => Play::Give("these are the words that the model writes".to_owned()),
+        true => Play::Fail(Error::new(
+            ErrorKind::Timeout,
+            "LanguageModel::generate",
+            "slow",
+        )),
+    });
+    block_on(conformance::language_model::check(&model, &fixture))
+}
+
+fn retriever() -> Report {
+    block_on(conformance::retriever::check(async || {
+        Ok(Arc::new(ScriptedRetriever::new()) as Arc<dyn Retriever>)
+    }))
+}
+
+fn scorer_fixture() -> conformance::scorer::ScorerFixture {
+    conformance::scorer::ScorerFixture {
+        prompt: ScriptedDialect.score_prompt("open the vault"),
+        continuations: vec![
+            "first unseal, then open".to_owned(),
+            "brew a coffee".to_owned(),
+            "sing two songs in a row".to_owned(),
+        ],
+        special: Some("<| im_end |>".to_owned()),
+        context: Some(4_096),
+        time_limit: Duration::from_secs(10),
+    }
+}
+
+fn scorer() -> Report {
+    let scorer = ScriptedScorer::table([("unseal", -0.5), ("brew", -3.0)]);
+    block_on(conformance::scorer::check(&scorer, &scorer_fixture()))
+}
+
+fn skill_store() -> Report {
+    block_on(conformance::skill_store::check(async || {
+        Ok(Arc::new(MemoryStore::new()) as Arc<dyn SkillStore>)
+    }))
+}
+
+fn skill_writer() -> Report {
+    let task = sample::task("t", &["one"]);
+    let fixture = conformance::skill_writer::SkillWriterFixture {
+        attempts: vec![sample::trajectory("a", &task, &["one"], true)],
+        task,
+        readable: vec!["saying: says a word\nSay it.".to_owned()],
+        unreadable: vec!["no body".to_owned(), "no title\nand a body".to_owned()],
+    };
+    block_on(conformance::skill_writer::check(&ScriptedWriter, &fixture))
+}
+
+fn tokenizer() -> Report {
+    block_on(conformance::tokenizer::check(&WordTokenizer))
+}
+
+fn suites() -> BTreeMap<&'static str, Report> {
+    [
+        ("clock", clock()),
+        ("dialect", dialect()),
+        ("embedder", embedder()),
+        ("environment", environment()),
+        ("executor", executor()),
+        ("guidance", guidance()),
+        ("journal", journal()),
+        ("judge", judge()),
+        ("language_model", language_model()),
+        ("retriever", retriever()),
+        ("scorer", scorer()),
+        ("skill_store", skill_store()),
+        ("skill_writer", skill_writer()),
+        ("tokenizer", tokenizer()),
+    ]
+    .into_iter()
+    .collect()
+}
+
+#[test]
+fn the_parts_of_the_sdk_keep_every_rule_and_none_is_skipped() {
+    for (_, report) in suites() {
+        let other: Vec<_> = (report.cases().iter())
+            .filter(|case| case.outcome != Outcome::Passed)
+            .collect();
+        assert!(other.is_empty(), "{report}");
+    }
+}
+
+#[test]
+fn other_parts_keep_the_rules_too() {
+    let lines = block_on(conformance::journal::check(async || {
+        Ok(Arc::new(JsonLinesJournal::new(Vec::new())) as Arc<dyn Journal>)
+    }));
+    lines.into_result().unwrap();
+    let system = block_on(conformance::clock::check(&SystemClock::new(), None));
+    system.into_result().unwrap();
+    let acting = ScriptedExecutor::acting(|attempt, steps| {
+        let words: Vec<String> = serde_json::from_value(attempt.task.payload.clone()).unwrap();
+        let done = steps.iter().filter(|step| !step.result.is_error).count();
+        Play::Give(words.get(done).cloned().map(Action::Message))
+    });
+    let report = block_on(conformance::executor::check(&acting, &executor_fixture()));
+    report.into_result().unwrap();
+    let judge = ScriptedJudge::by(|request, _| {
+        let mut verdict = journeyman::domain::Verdict::binary(request.trajectory.outcome.is_some());
+        verdict.success = request
+            .trajectory
+            .outcome
+            .as_ref()
+            .map(|outcome| outcome.success);
+        Play::Give(verdict)
+    });
+    let report = block_on(conformance::judge::check(&judge, &judge_fixture()));
+    report.into_result().unwrap();
+}
+
+#[test]
+fn a_part_that_cannot_be_tried_is_skipped_with_the_reason() {
+    let model = ScriptedModel::always("these are the words").without_records();
+    let report = block_on(conformance::language_model::check(&model, &model_fixture()));
+    let skipped: Vec<&str> = report.skipped().map(|case| case.name).collect();
+    assert_eq!(skipped, ["records", "deadline"], "{report}");
+    assert!(
+        report
+            .to_string()
+            .contains("skipped  LanguageModel: records: the model says")
+    );
+    report.into_result().unwrap();
+}
+
+/// The names of the rules in a contract's documentation: the italic word of each bullet.
+fn rules(source: &str) -> Vec<&str> {
+    (source.lines())
+        .filter_map(|line| line.trim().strip_prefix("/// - *"))
+        .filter_map(|bullet| bullet.split_once("*:"))
+        .map(|(name, _)| name)
+        .collect()
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(name)
+}
+
+#[test]
+fn every_rule_of_a_contract_has_a_case_and_every_case_a_rule() {
+    let suites = suites();
+    let mut seen = 0;
+    for file in std::fs::read_dir(folder("contract")).unwrap() {
+        let path = file.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let source = std::fs::read_to_string(&path).unwrap();
+        let rules = rules(&source);
+        if rules.is_empty() {
+            assert!(
+                !source.contains("# Behaviour"),
+                "{stem}: rules that are not read"
+            );
+            continue;
+        }
+        seen += 1;
+        let Some(report) = suites.get(stem.as_str()) else {
+            panic!("the contract {stem} has rules and no suite: {rules:?}");
+        };
+        let cases: Vec<&str> = report.cases().iter().map(|case| case.name).collect();
+        assert_eq!(cases, rules, "{stem}");
+        let suite = folder("conformance").join(format!("{stem}.rs"));
+        assert!(suite.is_file(), "{} is not there", suite.display());
+    }
+    assert_eq!(seen, suites.len());
+}
+
+#[test]
+fn rules_are_read_from_documentation() {
+    let source =
+        "/// # Behaviour\n/// - *one each*: that.\n///   more - *not*: this\n    /// - *two*: it";
+    assert_eq!(rules(source), ["one each", "two"]);
+}
+
+#[test]
+fn waiting_on_a_manual_clock_ends_when_it_is_moved() {
+    let clock = Arc::new(ManualClock::default());
+    let woken = Mutex::new(Vec::new());
+    block_on(async {
+        let wait = |until: u64| {
+            let (clock, woken) = (Arc::clone(&clock), &woken);
+            async move {
+                clock.sleep_until(Timestamp(until)).await;
+                woken.lock().unwrap().push(until);
+            }
+        };
+        futures::join!(wait(20), wait(10), async {
+            assert_eq!(clock.waiting(), 2);
+            clock.advance(10);
+            clock.advance(10);
+        });
+    });
+    assert_eq!(clock.waiting(), 0);
+    assert_eq!(woken.lock().unwrap().len(), 2);
+}
