@@ -1,4 +1,11 @@
 //! A run as a machine and as a host sees it: order, saving, replay, faults. Scripted parts only.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and a hang needs a thread that ticks"
+)]
 
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
