@@ -1,6 +1,7 @@
 //! Parts that need the contracts alone: a store and a journal in memory, a journal of JSON lines, the environment's
 //! own judgement, an agent driven by a language model, and, with the feature `system-clock`, a clock.
 
+mod chat_dialect;
 mod environment_judge;
 mod json_lines_journal;
 mod memory_journal;
@@ -9,6 +10,7 @@ mod model_executor;
 #[cfg(feature = "system-clock")]
 mod system_clock;
 
+pub use chat_dialect::ChatDialect;
 pub use environment_judge::EnvironmentJudge;
 pub use json_lines_journal::{
     JsonLinesJournal, RecoveredJournal, read_json_lines, recover_json_lines,

@@ -90,6 +90,17 @@ pub fn first_object(text: &str) -> Result<Map<String, Value>, NoObject> {
     }
 }
 
+/// An answer without its reasoning blocks.
+///
+/// ```
+/// use journeyman::text::without_thinking;
+///
+/// assert_eq!(without_thinking("<think>hm</think>\nyes"), "\nyes");
+/// ```
+pub fn without_thinking(text: &str) -> String {
+    outside_thinking(text).concat()
+}
+
 struct Search {
     work: usize,
     empty: Option<Map<String, Value>>,

@@ -4,4 +4,4 @@ mod block;
 mod json;
 
 pub use block::{fenced, skill_block};
-pub use json::{NoObject, first_object};
+pub use json::{NoObject, first_object, without_thinking};

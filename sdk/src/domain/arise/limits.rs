@@ -229,6 +229,11 @@ impl AriseSchema {
                 self.shorten(&mut document, step, |fields| fields.method.get_mut(index));
             }
         }
+        // A cut may have taken apart what made a joiner or a tag part of an emoji.
+        let fields = &mut document.fields;
+        for text in fields.method.iter_mut().chain([&mut fields.key_insight]) {
+            *text = visible(text);
+        }
         document
     }
 }

@@ -195,6 +195,8 @@ fn the_fallback_fits_any_trace() {
             "\u{202E}\u{202E}",
             &"call unseal then brew ".repeat(50),
             &"é".repeat(900),
+            &"👩\u{200D}💻".repeat(200),
+            &"🏴\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}".repeat(60),
         ] {
             let mut schema = AriseSchema::new(ProblemTypes::new(["kitchen"]));
             schema.limits.total = total;
