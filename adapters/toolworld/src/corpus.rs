@@ -1,14 +1,15 @@
 //! Training text for the bundled model: traces of rule-bound policies in worlds of the training side of the split.
 
+use crate::lexicon::value_for;
 use crate::policy::{Exchange, Policy};
+use crate::rivals::{irrelevant_skill, stale_skill};
 use crate::script::{Script, choice};
 use crate::seed::Draws;
 use crate::simulate::Simulation;
 use crate::split::Split;
-use crate::tool::{Demand, Service, Setting, SkillText, Tool};
-use crate::lexicon::value_for;
+use crate::tool::{Service, SkillText, Tool};
 use crate::wording::Wording;
-use crate::world::{ContractForm, World, WorldSpec, bare, fresh_name, make_target};
+use crate::world::{ContractForm, World, WorldSpec, fresh_name};
 
 /// Which document is drawn how often, in parts of their sum.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,12 +34,39 @@ pub struct Mixture {
 
 impl Mixture {
     /// For the first part of a training run: more copying.
-    pub const EARLY: Self = Self { none: 180, right: 220, irrelevant: 130, both: 20, stale: 20, recount: 30, gate: 60, drill: 370 };
+    pub const EARLY: Self = Self {
+        none: 180,
+        right: 220,
+        irrelevant: 130,
+        both: 20,
+        stale: 20,
+        recount: 30,
+        gate: 60,
+        drill: 370,
+    };
     /// For the rest.
-    pub const LATE: Self = Self { none: 220, right: 185, irrelevant: 205, both: 25, stale: 45, recount: 40, gate: 60, drill: 260 };
+    pub const LATE: Self = Self {
+        none: 220,
+        right: 185,
+        irrelevant: 205,
+        both: 25,
+        stale: 45,
+        recount: 40,
+        gate: 60,
+        drill: 260,
+    };
 
     fn weights(&self) -> [u32; 8] {
-        [self.none, self.right, self.irrelevant, self.both, self.stale, self.recount, self.gate, self.drill]
+        [
+            self.none,
+            self.right,
+            self.irrelevant,
+            self.both,
+            self.stale,
+            self.recount,
+            self.gate,
+            self.drill,
+        ]
     }
 }
 
@@ -65,7 +93,14 @@ fn training_spec(draws: &mut Draws) -> WorldSpec {
         1 => Wording::Must,
         _ => Wording::Without,
     };
-    WorldSpec { split: Split::Training, fewest_tools, most_tools, invented_nouns: 0.15, hidden: 0.82, wording }
+    WorldSpec {
+        split: Split::Training,
+        fewest_tools,
+        most_tools,
+        invented_nouns: 0.15,
+        hidden: 0.82,
+        wording,
+    }
 }
 
 fn without_skill(spec: &WorldSpec, draws: &mut Draws) -> Script {
@@ -76,7 +111,10 @@ fn without_skill(spec: &WorldSpec, draws: &mut Draws) -> Script {
 
 fn with_right_skill(spec: &WorldSpec, draws: &mut Draws) -> Script {
     let world = World::make(spec, draws);
-    let Some(skill) = world.target().map(|target| SkillText::of(target, &world.given_names())) else {
+    let Some(skill) = world
+        .target()
+        .map(|target| SkillText::of(target, &world.given_names()))
+    else {
         return head(&world, &[]);
     };
     let script = head(&world, &[(&skill, true)]);
@@ -93,7 +131,10 @@ fn with_irrelevant_skill(spec: &WorldSpec, draws: &mut Draws) -> Script {
 fn with_both(spec: &WorldSpec, draws: &mut Draws) -> Script {
     let mut world = World::make(spec, draws);
     let other = irrelevant_skill(spec, &mut world, draws);
-    let Some(skill) = world.target().map(|target| SkillText::of(target, &world.given_names())) else {
+    let Some(skill) = world
+        .target()
+        .map(|target| SkillText::of(target, &world.given_names()))
+    else {
         return head(&world, &[]);
     };
     let mut skills = [(&skill, false), (&other, false)];
@@ -104,21 +145,33 @@ fn with_both(spec: &WorldSpec, draws: &mut Draws) -> Script {
 
 fn with_stale_skill(spec: &WorldSpec, draws: &mut Draws) -> Script {
     let mut world = World::with_form(spec, ContractForm::draw_hidden(draws), draws);
-    let Some(skill) = stale_skill(spec, &mut world, draws) else { return head(&world, &[]) };
+    let Some(skill) = stale_skill(spec, &mut world, draws) else {
+        return head(&world, &[]);
+    };
     let script = head(&world, &[(&skill, true)]);
     act(spec, script, &world, Some(&skill), true, draws)
 }
 
 fn recount(spec: &WorldSpec, draws: &mut Draws) -> Script {
     let world = World::make(spec, draws);
-    let Some(target) = world.target() else { return head(&world, &[]) };
+    let Some(target) = world.target() else {
+        return head(&world, &[]);
+    };
     let skill = SkillText::of(target, &world.given_names());
-    let Some(policy) = Policy::follower(&world, &skill) else { return head(&world, &[]) };
+    let Some(policy) = Policy::follower(&world, &skill) else {
+        return head(&world, &[]);
+    };
     let uses = draws.chance(0.5);
-    let mut script = head(&world, &[]).plan().text(&target.tool.usage(), false).control(choice(uses), false);
+    let mut script = head(&world, &[])
+        .plan()
+        .text(&target.tool.usage(), false)
+        .control(choice(uses), false);
     let mut simulation = Simulation::start(world.clone(), draws.below(usize::MAX) as u64);
     for exchange in policy.run(&mut simulation, 12) {
-        script = script.control("<call>", false).text(&exchange.call, false).control("<obs>", false);
+        script = script
+            .control("<call>", false)
+            .text(&exchange.call, false)
+            .control("<obs>", false);
         script = script.reply(&exchange.reply.text);
     }
     script.extract(&skill)
@@ -126,22 +179,36 @@ fn recount(spec: &WorldSpec, draws: &mut Draws) -> Script {
 
 fn gate(spec: &WorldSpec, draws: &mut Draws) -> Script {
     let world = World::make(spec, draws);
-    let Some(skill) = world.target().map(|target| SkillText::of(target, &world.given_names())) else {
+    let Some(skill) = world
+        .target()
+        .map(|target| SkillText::of(target, &world.given_names()))
+    else {
         return head(&world, &[]);
     };
-    let query = if draws.chance(0.5) { "" } else { world.query.as_str() };
-    Script::task(query).skill(&skill.to_string(), true).control("<end>", false)
+    let query = if draws.chance(0.5) {
+        ""
+    } else {
+        world.query.as_str()
+    };
+    Script::task(query)
+        .skill(&skill.to_string(), true)
+        .control("<end>", false)
 }
 
 fn drill(spec: &WorldSpec, draws: &mut Draws) -> Script {
     let world = World::make(spec, draws);
     let mut tools: Vec<&Tool> = world.services.iter().map(|service| &service.tool).collect();
-    let mut script = Script::default().control("<s>", false).tools(tools.iter().copied());
+    let mut script = Script::default()
+        .control("<s>", false)
+        .tools(tools.iter().copied());
     draws.shuffle(&mut tools);
     for tool in tools {
         let usage = tool.usage();
         let name = tool.name.to_string();
-        script = script.plan().text(&name, false).text(usage.get(name.len() + 1..).unwrap_or_default(), true);
+        script = script
+            .plan()
+            .text(&name, false)
+            .text(usage.get(name.len() + 1..).unwrap_or_default(), true);
     }
     script
 }
@@ -156,16 +223,29 @@ fn head(world: &World, skills: &[(&SkillText, bool)]) -> Script {
 }
 
 /// Runs a policy in the world and writes what it does, then the skill that the trace shows.
-fn act(spec: &WorldSpec, script: Script, world: &World, skill: Option<&SkillText>, uses: bool, draws: &mut Draws) -> Script {
+fn act(
+    spec: &WorldSpec,
+    script: Script,
+    world: &World,
+    skill: Option<&SkillText>,
+    uses: bool,
+    draws: &mut Draws,
+) -> Script {
     let policy = match skill {
         Some(skill) => Policy::follower(world, skill),
         None => Policy::novice(world),
     };
-    let (Some(mut policy), Some(target)) = (policy, world.target()) else { return script };
+    let (Some(mut policy), Some(target)) = (policy, world.target()) else {
+        return script;
+    };
     let mut simulation = Simulation::start(world.clone(), draws.below(usize::MAX) as u64);
     let mut script = script.plan().choose(&target.tool.usage(), uses);
     let mut trace = Vec::new();
-    let stumble_at = if draws.chance(0.14) { Some(draws.below(2)) } else { None };
+    let stumble_at = if draws.chance(0.14) {
+        Some(draws.below(2))
+    } else {
+        None
+    };
     while !simulation.is_done() && trace.len() < 12 {
         if stumble_at == Some(trace.len()) && skill.is_none() {
             let call = mistake(spec, world, &policy, &trace, draws);
@@ -182,7 +262,12 @@ fn act(spec: &WorldSpec, script: Script, world: &World, skill: Option<&SkillText
         script = script.call(&call, true).reply(&reply.text);
         trace.push(Exchange { call, reply });
     }
-    if uses && draws.chance(0.6) && trace.iter().all(|exchange| !exchange.reply.text.contains("needs")) {
+    if uses
+        && draws.chance(0.6)
+        && trace
+            .iter()
+            .all(|exchange| !exchange.reply.text.contains("needs"))
+    {
         return script;
     }
     script.extract(&skill_of_trace(target, &world.given_names(), &trace))
@@ -194,13 +279,21 @@ pub fn skill_of_trace(service: &Service, given: &[String], trace: &[Exchange]) -
     let mut service = service.clone();
     service.contract.sort_by_key(|demand| {
         let name = demand.helper().map(ToString::to_string);
-        trace.iter().position(|exchange| Some(&exchange.call) == name.as_ref())
+        trace
+            .iter()
+            .position(|exchange| Some(&exchange.call) == name.as_ref())
     });
     SkillText::of(&service, given)
 }
 
 /// A call that a policy should not make: a wrong value, a wrong tool, the last call again, or a tool that is not there.
-fn mistake(spec: &WorldSpec, world: &World, policy: &Policy, trace: &[Exchange], draws: &mut Draws) -> String {
+fn mistake(
+    spec: &WorldSpec,
+    world: &World,
+    policy: &Policy,
+    trace: &[Exchange],
+    draws: &mut Draws,
+) -> String {
     let right = policy.target_call();
     match draws.below(4) {
         0 => {
@@ -215,78 +308,29 @@ fn mistake(spec: &WorldSpec, world: &World, policy: &Policy, trace: &[Exchange],
         }
         1 => {
             let helps = |service: &Service| {
-                let contract = world.target().map(|target| target.contract.as_slice()).unwrap_or_default();
-                contract.iter().any(|demand| demand.helper() == Some(&service.tool.name))
+                let contract = world
+                    .target()
+                    .map(|target| target.contract.as_slice())
+                    .unwrap_or_default();
+                contract
+                    .iter()
+                    .any(|demand| demand.helper() == Some(&service.tool.name))
             };
-            let idle = |service: &&Service| service.tool.name != world.goal.target && !helps(service);
+            let idle =
+                |service: &&Service| service.tool.name != world.goal.target && !helps(service);
             let others: Vec<&Service> = world.services.iter().filter(idle).collect();
-            draws.pick(&others).map_or(right, |service| service.tool.usage())
+            draws
+                .pick(&others)
+                .map_or(right, |service| service.tool.usage())
         }
         2 if !trace.is_empty() => trace.last().map_or(right, |exchange| exchange.call.clone()),
         _ => {
-            let mut taken: Vec<_> = world.services.iter().map(|service| service.tool.name.clone()).collect();
+            let mut taken: Vec<_> = world
+                .services
+                .iter()
+                .map(|service| service.tool.name.clone())
+                .collect();
             fresh_name(spec, Some(&world.goal.target.verb), None, &mut taken, draws).to_string()
         }
     }
-}
-
-/// A skill about another tool; half of them about one that is visible or shares a word with the target.
-fn irrelevant_skill(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> SkillText {
-    let mut taken: Vec<_> = world.services.iter().map(|service| service.tool.name.clone()).collect();
-    let target = world.goal.target.clone();
-    let helpers: Vec<_> =
-        world.target().map(|service| service.contract.iter().filter_map(Demand::helper).cloned().collect()).unwrap_or_default();
-    let form = if draws.chance(0.85) { ContractForm::draw_hidden(draws) } else { ContractForm::Plain };
-    let visible: Vec<usize> = (0..world.services.len())
-        .filter(|&at| {
-            world.services.get(at).is_some_and(|service| {
-                service.tool.name != target && !helpers.contains(&service.tool.name)
-            })
-        })
-        .collect();
-    let (name, place) = match draws.weighted(&[30, 15, 15, 40]) {
-        0 => match draws.pick(&visible).and_then(|&at| Some((world.services.get(at)?.tool.name.clone(), at))) {
-            Some((name, at)) => (name, Some(at)),
-            None => (fresh_name(spec, None, None, &mut taken, draws), None),
-        },
-        1 => (fresh_name(spec, Some(&target.verb), None, &mut taken, draws), None),
-        2 => (fresh_name(spec, None, Some(&target.noun), &mut taken, draws), None),
-        _ => (fresh_name(spec, None, None, &mut taken, draws), None),
-    };
-    let (service, given) = make_target(spec, name, form, &mut taken, draws);
-    let skill = SkillText::of(&service, &given);
-    if let Some(shown) = place.and_then(|at| world.services.get_mut(at)) {
-        *shown = Service::plain(service.tool);
-    }
-    skill
-}
-
-/// The skill of the service as it was before one of its demands changed or came up.
-fn stale_skill(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> Option<SkillText> {
-    let mut taken: Vec<_> = world.services.iter().map(|service| service.tool.name.clone()).collect();
-    let given = world.given_names();
-    let mut old = world.target()?.clone();
-    let at = draws.below(old.contract.len());
-    if draws.chance(0.25) {
-        old.contract.remove(at);
-        return Some(SkillText::of(&old, &given));
-    }
-    let mut gone = None;
-    match old.contract.get_mut(at)? {
-        Demand::Before(name) | Demand::Carried { source: name, .. } => {
-            *name = fresh_name(spec, None, None, &mut taken, draws);
-            gone = Some(name.clone());
-        }
-        Demand::Exact(Setting { parameter, value }) => {
-            let now = value.clone();
-            while *value == now {
-                *value = value_for(parameter, draws);
-            }
-        }
-    }
-    if let Some(name) = gone {
-        world.services.push(Service::plain(bare(name)));
-        draws.shuffle(&mut world.services);
-    }
-    Some(SkillText::of(&old, &given))
 }

@@ -33,6 +33,9 @@ pub enum Mode {
 const NAME_TOKENS: usize = 6;
 const LINE_TOKENS: usize = 48;
 
+/// The controls that the model itself writes in a turn.
+const OWN: [&str; 4] = ["<use>", "<skip>", "<call>", "<obs>"];
+
 /// The dialect of the bundled model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeDialect {
@@ -58,17 +61,29 @@ impl ApprenticeDialect {
             });
         }
         let Some(named) = view.replies.first() else {
-            return Ok(generate(&head, &["<use>", "<skip>", "<call>", "<obs>", "<end>"], NAME_TOKENS));
+            return Ok(generate(
+                &head,
+                &["<use>", "<skip>", "<call>", "<obs>", "<end>"],
+                NAME_TOKENS,
+            ));
         };
         // A name that no visible tool has stands as the model wrote it, and the environment will refuse the call.
         let name = ToolName::parse(&named.text);
-        let row = name.as_ref().and_then(|name| tools.iter().find(|tool| tool.name == *name));
+        let row = name
+            .as_ref()
+            .and_then(|name| tools.iter().find(|tool| tool.name == *name));
         let row = row.map_or_else(|| named.text.trim().to_owned(), Tool::usage);
         let mut script = head.text(&row, false);
         let mut begun = format!(" {row}");
         if self.mode == Mode::Host {
-            let titled = |text: &str| text.trim().split(':').next().and_then(ToolName::parse) == name;
-            let decision = choice(view.injection.skills.iter().any(|skill| titled(&skill.text)));
+            let titled =
+                |text: &str| text.trim().split(':').next().and_then(ToolName::parse) == name;
+            let decision = choice(
+                view.injection
+                    .skills
+                    .iter()
+                    .any(|skill| titled(&skill.text)),
+            );
             script = script.control(decision, false);
             begun.push_str(decision);
         }
@@ -81,11 +96,21 @@ impl ApprenticeDialect {
     /// A later move: another call.
     fn go_on(&self, view: &TurnView<'_>) -> Result<TurnMove> {
         let tools = tools_of(view.observation)?;
-        let script = transcript(head(&view.task.instruction, view.injection, &tools).plan(), view.steps);
+        let script = transcript(
+            head(&view.task.instruction, view.injection, &tools).plan(),
+            view.steps,
+        );
         Ok(match view.replies.first() {
-            None => generate(&script.control("<call>", false), &["<call>", "<obs>", "<extract>", "<end>"], LINE_TOKENS),
+            None => generate(
+                &script.control("<call>", false),
+                &["<call>", "<obs>", "<extract>", "<end>"],
+                LINE_TOKENS,
+            ),
             Some(reply) => {
-                let uses = view.steps.iter().any(|step| step.transcript.contains("<use>"));
+                let uses = view
+                    .steps
+                    .iter()
+                    .any(|step| step.transcript.contains("<use>"));
                 let said = format!("<call>{}", reply.text);
                 read_call(&reply.text, format!("{said}<obs>"), uses)
             }
@@ -100,14 +125,21 @@ impl ApprenticeDialect {
                 let line = line.trim_end_matches("<obs>").to_owned();
                 read_call(&line, said, uses)
             }
-            None => TurnMove::Unreadable { reason: "the model wrote no call".to_owned(), transcript: said },
+            None => TurnMove::Unreadable {
+                reason: "the model wrote no call".to_owned(),
+                transcript: said,
+            },
         }
     }
 }
 
 impl Dialect for ApprenticeDialect {
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
-        if view.steps.is_empty() { self.open(view) } else { self.go_on(view) }
+        if view.steps.is_empty() {
+            self.open(view)
+        } else {
+            self.go_on(view)
+        }
     }
 
     fn skill_text(&self, skill: &Skill) -> String {
@@ -156,11 +188,13 @@ pub(crate) fn transcript(mut script: Script, steps: &[Step]) -> Script {
 
 /// The model's own words with the controls that it may write told apart from text.
 fn controls_apart(said: &str) -> Vec<Part> {
-    const OWN: [&str; 4] = ["<use>", "<skip>", "<call>", "<obs>"];
     let mut parts = Vec::new();
     let mut rest = said;
     while !rest.is_empty() {
-        let next = OWN.iter().filter_map(|control| Some((rest.find(control)?, *control))).min();
+        let next = OWN
+            .iter()
+            .filter_map(|control| Some((rest.find(control)?, *control)))
+            .min();
         let (text, after) = match next {
             Some((at, control)) => {
                 let (text, tail) = rest.split_at(at);
@@ -185,7 +219,13 @@ pub(crate) fn prompt(script: &Script) -> Prompt {
         Part::Text(text) => Span::Data(text.clone()),
     };
     let content = script.parts().iter().map(span).collect();
-    Prompt { messages: vec![Message { speaker: Speaker::User, content }], open: Vec::new() }
+    Prompt {
+        messages: vec![Message {
+            speaker: Speaker::User,
+            content,
+        }],
+        open: Vec::new(),
+    }
 }
 
 fn generate(script: &Script, stop: &[&str], max_tokens: usize) -> TurnMove {
@@ -198,18 +238,30 @@ fn generate(script: &Script, stop: &[&str], max_tokens: usize) -> TurnMove {
 
 fn read_call(line: &str, transcript: String, uses_skills: bool) -> TurnMove {
     match parse(line) {
-        Ok((name, settings)) => {
-            let set = settings.into_iter().filter(|setting| setting.value != DEFAULT_SLOT);
+        Ok((name, settings)) if !OWN.iter().any(|control| line.contains(control)) => {
+            let set = settings
+                .into_iter()
+                .filter(|setting| setting.value != DEFAULT_SLOT);
             let argument = |setting: Setting| {
                 let value = value_of(&setting.parameter, &setting.value);
                 (setting.parameter, value)
             };
             let arguments: Map<String, Value> = set.map(argument).collect();
-            let call = ToolCall { tool: wire_name(&name), arguments };
-            TurnMove::Act { action: Action::Call(vec![call]), transcript, uses_skills }
+            let call = ToolCall {
+                tool: wire_name(&name),
+                arguments,
+            };
+            TurnMove::Act {
+                action: Action::Call(vec![call]),
+                transcript,
+                uses_skills,
+            }
         }
-        Err(_) => TurnMove::Unreadable {
-            reason: format!("the call {:?} is not a verb, a noun and pairs of parameter and value", line.trim()),
+        _ => TurnMove::Unreadable {
+            reason: format!(
+                "the call {:?} is not a verb, a noun and pairs of parameter and value",
+                line.trim()
+            ),
             transcript,
         },
     }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use journeyman::contract::{Environment, EnvironmentCapabilities, Episode};
-use journeyman::domain::{Action, Observation, Outcome, Source, Task, ToolCall, ToolDefinition, Transition, Trust};
+use journeyman::domain::{
+    Action, Observation, Outcome, Source, Task, ToolCall, ToolDefinition, Transition, Trust,
+};
 use journeyman::{Error, ErrorKind, Result, Seed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -33,7 +35,10 @@ impl Setup {
     /// The setup of a world.
     #[must_use]
     pub fn new(world: World) -> Self {
-        Self { schema: Self::SCHEMA, world }
+        Self {
+            schema: Self::SCHEMA,
+            world,
+        }
     }
 
     /// As a task's payload.
@@ -42,7 +47,12 @@ impl Setup {
     /// `Internal` when it cannot be written as JSON.
     pub fn to_json(&self) -> Result<Value> {
         serde_json::to_value(self).map_err(|error| {
-            Error::new(ErrorKind::Internal, "Setup::to_json", "the world cannot be written as JSON").source_from(error)
+            Error::new(
+                ErrorKind::Internal,
+                "Setup::to_json",
+                "the world cannot be written as JSON",
+            )
+            .source_from(error)
         })
     }
 
@@ -56,10 +66,13 @@ impl Setup {
                 .with("task", &task.id)
                 .hint("make tasks with journeyman_toolworld::stream::Universe")
         };
-        let setup = Self::deserialize(&task.payload)
-            .map_err(|error| refuse("the task's payload is no world of toolworld").source_from(error))?;
+        let setup = Self::deserialize(&task.payload).map_err(|error| {
+            refuse("the task's payload is no world of toolworld").source_from(error)
+        })?;
         if setup.schema != Self::SCHEMA {
-            return Err(refuse("the task's payload is of another version of toolworld"));
+            return Err(refuse(
+                "the task's payload is of another version of toolworld",
+            ));
         }
         if setup.world.target().is_none() {
             return Err(refuse("the world lacks the tool that its goal names"));
@@ -84,7 +97,8 @@ impl Toolworld {
     /// `Invalid` for a budget of zero.
     pub fn new(step_budget: usize) -> Result<Self> {
         if step_budget == 0 {
-            return Err(Error::invalid("Toolworld::new", "the step budget is zero").hint("allow at least one step"));
+            return Err(Error::invalid("Toolworld::new", "the step budget is zero")
+                .hint("allow at least one step"));
         }
         Ok(Self { step_budget })
     }
@@ -92,7 +106,9 @@ impl Toolworld {
 
 impl Default for Toolworld {
     fn default() -> Self {
-        Self { step_budget: Self::STEPS }
+        Self {
+            step_budget: Self::STEPS,
+        }
     }
 }
 
@@ -108,11 +124,23 @@ impl Environment for Toolworld {
         let world = Setup::of(task)?.world;
         let observation = Observation {
             text: world.query.clone(),
-            tools: world.services.iter().map(|service| define(&service.tool)).collect(),
-            source: Source { name: SOURCE.to_owned(), trust: Trust::Trusted },
+            tools: world
+                .services
+                .iter()
+                .map(|service| define(&service.tool))
+                .collect(),
+            source: Source {
+                name: SOURCE.to_owned(),
+                trust: Trust::Trusted,
+            },
         };
         let simulation = Simulation::start(world, seed.0);
-        Ok(Box::new(ToolworldEpisode { simulation, observation, step_budget: self.step_budget, over: false }))
+        Ok(Box::new(ToolworldEpisode {
+            simulation,
+            observation,
+            step_budget: self.step_budget,
+            over: false,
+        }))
     }
 }
 
@@ -133,7 +161,8 @@ impl Episode for ToolworldEpisode {
 
     async fn step(&mut self, action: &Action) -> Result<Transition> {
         if self.over {
-            return Err(Error::invalid("Episode::step", "the episode is over").hint("reset the environment"));
+            return Err(Error::invalid("Episode::step", "the episode is over")
+                .hint("reset the environment"));
         }
         let (text, is_error) = match action {
             Action::Call(calls) if !calls.is_empty() => self.call_all(calls),
@@ -164,7 +193,8 @@ impl ToolworldEpisode {
         for call in calls {
             let (text, is_error) = self.call_line(&command(call));
             texts.push(text);
-            if is_error || self.simulation.is_done() || self.simulation.calls() >= self.step_budget {
+            if is_error || self.simulation.is_done() || self.simulation.calls() >= self.step_budget
+            {
                 return (texts.join("\n"), is_error);
             }
         }
@@ -180,12 +210,19 @@ impl ToolworldEpisode {
         let simulation = &self.simulation;
         let flag = |value: bool| f64::from(u8::from(value));
         let parts = BTreeMap::from([
-            ("first_attempt".to_owned(), flag(simulation.is_first_attempt())),
+            (
+                "first_attempt".to_owned(),
+                flag(simulation.is_first_attempt()),
+            ),
             ("hidden".to_owned(), flag(simulation.world().is_hidden())),
             ("calls".to_owned(), simulation.calls() as f64),
             ("refusals".to_owned(), simulation.refusals() as f64),
         ]);
-        Outcome { success: simulation.is_done(), score: flag(simulation.is_done()), parts }
+        Outcome {
+            success: simulation.is_done(),
+            score: flag(simulation.is_done()),
+            parts,
+        }
     }
 }
 
@@ -198,7 +235,10 @@ fn command(call: &ToolCall) -> String {
             other => other.to_string(),
         };
         // A value of several words must not pass for further arguments.
-        line.push_str(&format!(" {parameter} {}", value.split_whitespace().collect::<Vec<_>>().join("_")));
+        line.push_str(&format!(
+            " {parameter} {}",
+            value.split_whitespace().collect::<Vec<_>>().join("_")
+        ));
     }
     line
 }
@@ -222,7 +262,10 @@ pub fn define(tool: &Tool) -> ToolDefinition {
     let properties: Map<String, Value> = tool.parameters.iter().map(describe).collect();
     ToolDefinition {
         name: wire_name(&tool.name),
-        description: format!("{}; a parameter that is left out has its default", tool.usage()),
+        description: format!(
+            "{}; a parameter that is left out has its default",
+            tool.usage()
+        ),
         input_schema: json!({
             "type": "object",
             "properties": properties,
@@ -236,7 +279,17 @@ pub fn define(tool: &Tool) -> ToolDefinition {
 #[must_use]
 pub fn undefine(definition: &ToolDefinition) -> Option<Tool> {
     let (verb, noun) = definition.name.split_once('_')?;
-    let required = definition.input_schema.get("required").and_then(Value::as_array);
-    let names = required.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
-    Some(Tool { name: ToolName::new(verb, noun), parameters: names.collect() })
+    let required = definition
+        .input_schema
+        .get("required")
+        .and_then(Value::as_array);
+    let names = required
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned);
+    Some(Tool {
+        name: ToolName::new(verb, noun),
+        parameters: names.collect(),
+    })
 }

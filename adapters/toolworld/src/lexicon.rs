@@ -4,57 +4,65 @@ use crate::seed::Draws;
 
 /// What tools do.
 pub const VERBS: &[&str] = &[
-    "unseal", "rotate", "polish", "charge", "drain", "mount", "paint", "weigh", "scan", "tune", "freeze", "thaw",
-    "label", "stack", "fold", "rinse", "grind", "press", "lift", "lower", "test", "align", "heat", "cool", "sort",
-    "wrap", "bind", "cut", "fill", "empty", "lock", "release", "send", "fetch", "print", "copy", "erase", "record",
-    "trace", "count", "measure", "clean", "repair", "inspect", "launch", "dock", "tow", "feed", "harvest", "plant",
-    "water", "prune", "bake", "brew", "chill", "mix", "pour", "strain", "archive", "publish", "approve", "reserve",
+    "unseal", "rotate", "polish", "charge", "drain", "mount", "paint", "weigh", "scan", "tune",
+    "freeze", "thaw", "label", "stack", "fold", "rinse", "grind", "press", "lift", "lower", "test",
+    "align", "heat", "cool", "sort", "wrap", "bind", "cut", "fill", "empty", "lock", "release",
+    "send", "fetch", "print", "copy", "erase", "record", "trace", "count", "measure", "clean",
+    "repair", "inspect", "launch", "dock", "tow", "feed", "harvest", "plant", "water", "prune",
+    "bake", "brew", "chill", "mix", "pour", "strain", "archive", "publish", "approve", "reserve",
     "cancel", "renew",
 ];
 
 /// What tools act on, and what stands about in the places that tasks mention.
 pub const NOUNS: &[&str] = &[
-    "coffee", "bell", "oar", "mast", "lamp", "drum", "wheel", "anchor", "barrel", "basket", "beacon", "bench",
-    "blanket", "boiler", "bottle", "bridge", "brush", "bucket", "button", "cabin", "cable", "camera", "candle",
-    "canoe", "carpet", "cart", "castle", "chain", "chair", "clock", "cloth", "coil", "comb", "compass", "copper",
-    "cradle", "crane", "crate", "crown", "curtain", "desk", "dome", "door", "dough", "engine", "fan", "feather",
-    "fence", "ferry", "filter", "flag", "flask", "flute", "fork", "fountain", "frame", "fridge", "furnace", "garden",
-    "gate", "gear", "glass", "glove", "grain", "guitar", "hammer", "handle", "harbor", "harp", "hatch", "helmet",
-    "hinge", "honey", "hook", "horn", "hose", "ink", "iron", "jacket", "jar", "kettle", "keyboard", "kiln", "kite",
-    "knob", "ladder", "lantern", "lens", "lever", "linen", "loom", "magnet", "map", "marble", "mask", "meter", "mill",
-    "mirror", "motor", "needle", "net", "nozzle", "oven", "paddle", "panel", "paper", "pedal", "pencil", "piano",
-    "pillow", "pipe", "piston", "plate", "plow", "pump", "quilt", "radio", "raft", "rail", "ribbon", "rope", "rudder",
-    "saddle", "sail", "scale", "screen", "seed", "sensor", "shelf", "shield", "shovel", "silo", "siren", "sled",
-    "socket", "spade", "spring", "stamp", "statue", "stove", "string", "sugar", "switch", "table", "tank", "tent",
-    "thread", "tile", "timber", "torch", "tower", "tractor", "tray", "trumpet", "tunnel", "turbine", "valve", "vase",
-    "violin", "wagon", "wallet", "whistle", "window", "wool",
+    "coffee", "bell", "oar", "mast", "lamp", "drum", "wheel", "anchor", "barrel", "basket",
+    "beacon", "bench", "blanket", "boiler", "bottle", "bridge", "brush", "bucket", "button",
+    "cabin", "cable", "camera", "candle", "canoe", "carpet", "cart", "castle", "chain", "chair",
+    "clock", "cloth", "coil", "comb", "compass", "copper", "cradle", "crane", "crate", "crown",
+    "curtain", "desk", "dome", "door", "dough", "engine", "fan", "feather", "fence", "ferry",
+    "filter", "flag", "flask", "flute", "fork", "fountain", "frame", "fridge", "furnace", "garden",
+    "gate", "gear", "glass", "glove", "grain", "guitar", "hammer", "handle", "harbor", "harp",
+    "hatch", "helmet", "hinge", "honey", "hook", "horn", "hose", "ink", "iron", "jacket", "jar",
+    "kettle", "keyboard", "kiln", "kite", "knob", "ladder", "lantern", "lens", "lever", "linen",
+    "loom", "magnet", "map", "marble", "mask", "meter", "mill", "mirror", "motor", "needle", "net",
+    "nozzle", "oven", "paddle", "panel", "paper", "pedal", "pencil", "piano", "pillow", "pipe",
+    "piston", "plate", "plow", "pump", "quilt", "radio", "raft", "rail", "ribbon", "rope",
+    "rudder", "saddle", "sail", "scale", "screen", "seed", "sensor", "shelf", "shield", "shovel",
+    "silo", "siren", "sled", "socket", "spade", "spring", "stamp", "statue", "stove", "string",
+    "sugar", "switch", "table", "tank", "tent", "thread", "tile", "timber", "torch", "tower",
+    "tractor", "tray", "trumpet", "tunnel", "turbine", "valve", "vase", "violin", "wagon",
+    "wallet", "whistle", "window", "wool",
 ];
 
 /// Parameters that take a number from 1 to 99.
 pub const NUMBER_PARAMETERS: &[&str] = &[
-    "power", "speed", "depth", "angle", "width", "level", "limit", "batch", "phase", "rank", "code", "ticket", "dose",
-    "delay",
+    "power", "speed", "depth", "angle", "width", "level", "limit", "batch", "phase", "rank",
+    "code", "ticket", "dose", "delay",
 ];
 
 /// Parameters that take one of [`VALUES`].
-pub const WORD_PARAMETERS: &[&str] =
-    &["tone", "mode", "color", "grade", "style", "zone", "key", "pitch", "shape", "badge"];
+pub const WORD_PARAMETERS: &[&str] = &[
+    "tone", "mode", "color", "grade", "style", "zone", "key", "pitch", "shape", "badge",
+];
 
 /// The values of word parameters.
 pub const VALUES: &[&str] = &[
-    "off", "on", "soft", "loud", "warm", "cold", "red", "blue", "green", "amber", "silver", "violet", "north", "south",
-    "east", "west", "slow", "fast", "thin", "thick", "flat", "round", "sharp", "dull", "early", "late", "upper",
-    "inner", "outer", "plain", "double", "single", "ruby", "jade", "pearl", "coral", "ivory", "onyx", "topaz", "opal",
+    "off", "on", "soft", "loud", "warm", "cold", "red", "blue", "green", "amber", "silver",
+    "violet", "north", "south", "east", "west", "slow", "fast", "thin", "thick", "flat", "round",
+    "sharp", "dull", "early", "late", "upper", "inner", "outer", "plain", "double", "single",
+    "ruby", "jade", "pearl", "coral", "ivory", "onyx", "topaz", "opal",
 ];
 
 /// The other words of tasks and replies.
 pub const FUNCTION_WORDS: &[&str] = &[
-    "go", "and", "the", "by", "with", "please", "could", "you", "near", "behind", "under", "beside", "needs", "need",
-    "error", "done", "ok", "from", "now", "for", "me", "we", "want", "to", "someone", "it", "at", "use", "of", "time",
-    "is", "set", "first", "must", "be", "refused", "failed", "without", "comes", "no", "tool", "wrong", "has", "takes",
-    "number", "word", "today", "again", "before", "lunch", "job", "here", "one", "last", "thing", "should", "this",
-    "that", "in", "on", "a", "an", "after", "call", "bad", "other", "not", "while", "looking", "watching", "only",
-    "value", "as", "its", "then", "will", "help", "crew", "asks", "budget", "spent",
+    "go", "and", "the", "by", "with", "please", "could", "you", "near", "behind", "under",
+    "beside", "needs", "need", "error", "done", "ok", "from", "now", "for", "me", "we", "want",
+    "to", "someone", "it", "at", "use", "of", "time", "is", "set", "first", "must", "be",
+    "refused", "failed", "without", "comes", "no", "tool", "wrong", "has", "takes", "number",
+    "word", "today", "again", "before", "lunch", "job", "here", "one", "last", "thing", "should",
+    "this", "that", "in", "on", "a", "an", "after", "call", "bad", "other", "not", "while",
+    "looking", "watching", "only", "value", "as", "its", "then", "will", "help", "crew", "asks",
+    "budget", "spent",
 ];
 
 /// Words that say where a thing stands.
@@ -77,7 +85,11 @@ pub enum ParameterKind {
 /// The kind of a parameter by its name; names that are no parameter count as words.
 #[must_use]
 pub fn kind_of(parameter: &str) -> ParameterKind {
-    if NUMBER_PARAMETERS.contains(&parameter) { ParameterKind::Number } else { ParameterKind::Word }
+    if NUMBER_PARAMETERS.contains(&parameter) {
+        ParameterKind::Number
+    } else {
+        ParameterKind::Word
+    }
 }
 
 /// A value that fits the parameter.
@@ -93,7 +105,9 @@ pub fn value_for(parameter: &str, draws: &mut Draws) -> String {
 #[must_use]
 pub fn takes(parameter: &str, value: &str) -> bool {
     match kind_of(parameter) {
-        ParameterKind::Number => value.parse::<u8>().is_ok_and(|number| (1..=99).contains(&number)),
+        ParameterKind::Number => value
+            .parse::<u8>()
+            .is_ok_and(|number| (1..=99).contains(&number)),
         ParameterKind::Word => VALUES.contains(&value),
     }
 }
@@ -123,5 +137,15 @@ fn follows_a_word(noun: &str) -> bool {
 
 /// Every word that is one token, in a fixed order, with repetitions where a word has two uses.
 pub fn all_words() -> impl Iterator<Item = &'static str> {
-    [VERBS, NOUNS, NUMBER_PARAMETERS, WORD_PARAMETERS, VALUES, FUNCTION_WORDS].into_iter().flatten().copied()
+    [
+        VERBS,
+        NOUNS,
+        NUMBER_PARAMETERS,
+        WORD_PARAMETERS,
+        VALUES,
+        FUNCTION_WORDS,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }

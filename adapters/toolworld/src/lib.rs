@@ -20,6 +20,7 @@ pub mod dialect;
 pub mod environment;
 pub mod lexicon;
 pub mod policy;
+pub mod rivals;
 pub mod script;
 pub mod seed;
 pub mod simulate;

@@ -34,7 +34,11 @@ impl Policy {
     #[must_use]
     pub fn novice(world: &World) -> Option<Self> {
         let tool = world.target()?.tool.clone();
-        Some(Self { tool, known: world.goal.given.clone(), steps: VecDeque::from([Step::Target]) })
+        Some(Self {
+            tool,
+            known: world.goal.given.clone(),
+            steps: VecDeque::from([Step::Target]),
+        })
     }
 
     /// Follows a skill about the target.
@@ -42,11 +46,19 @@ impl Policy {
     pub fn follower(world: &World, skill: &SkillText) -> Option<Self> {
         let mut policy = Self::novice(world)?;
         let (last, helpers) = skill.steps.split_last()?;
-        for pair in last.split_whitespace().skip(2).collect::<Vec<_>>().chunks(2) {
+        for pair in last
+            .split_whitespace()
+            .skip(2)
+            .collect::<Vec<_>>()
+            .chunks(2)
+        {
             if let [parameter, value] = pair
                 && ![DEFAULT_SLOT, TASK_SLOT, RESULT_SLOT].contains(value)
             {
-                policy.learn(Setting { parameter: (*parameter).to_owned(), value: (*value).to_owned() });
+                policy.learn(Setting {
+                    parameter: (*parameter).to_owned(),
+                    value: (*value).to_owned(),
+                });
             }
         }
         for line in helpers.iter().rev() {
@@ -67,7 +79,8 @@ impl Policy {
     #[must_use]
     pub fn target_call(&self) -> String {
         let known = |name: &str| self.known.iter().find(|setting| setting.parameter == name);
-        self.tool.call(|parameter| known(parameter).map(|setting| setting.value.as_str()))
+        self.tool
+            .call(|parameter| known(parameter).map(|setting| setting.value.as_str()))
     }
 
     /// Takes in an answer.
@@ -75,7 +88,9 @@ impl Policy {
         match &reply.outcome {
             Outcome::Accepted(Some(setting)) => self.learn(setting.clone()),
             Outcome::Refused(Refusal::NeedsValue(setting)) => self.learn(setting.clone()),
-            Outcome::Refused(Refusal::NeedsCall(helper) | Refusal::NeedsResult { source: helper, .. }) => {
+            Outcome::Refused(
+                Refusal::NeedsCall(helper) | Refusal::NeedsResult { source: helper, .. },
+            ) => {
                 self.steps = VecDeque::from([Step::Line(helper.to_string()), Step::Target]);
             }
             Outcome::Accepted(None) | Outcome::Refused(_) | Outcome::Done => {}
@@ -83,7 +98,8 @@ impl Policy {
     }
 
     fn learn(&mut self, setting: Setting) {
-        self.known.retain(|known| known.parameter != setting.parameter);
+        self.known
+            .retain(|known| known.parameter != setting.parameter);
         self.known.push(setting);
     }
 

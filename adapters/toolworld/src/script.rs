@@ -22,7 +22,10 @@ impl Script {
     /// The start of every script: what is asked.
     #[must_use]
     pub fn task(query: &str) -> Self {
-        Self::default().control("<s>", false).control("<task>", false).text(query, false)
+        Self::default()
+            .control("<s>", false)
+            .control("<task>", false)
+            .text(query, false)
     }
 
     /// A block with a skill; `learnt` when its words follow from the task.
@@ -35,7 +38,8 @@ impl Script {
     #[must_use]
     pub fn tools<'a>(self, tools: impl IntoIterator<Item = &'a Tool>) -> Self {
         let rows: Vec<String> = tools.into_iter().map(Tool::usage).collect();
-        self.control("<tools>", false).text(&rows.join("\n "), false)
+        self.control("<tools>", false)
+            .text(&rows.join("\n "), false)
     }
 
     /// The place where the model names its tool.
@@ -53,7 +57,9 @@ impl Script {
     /// A call; with `learnt` off for one that shows a mistake.
     #[must_use]
     pub fn call(self, line: &str, learnt: bool) -> Self {
-        self.control("<call>", true).text(line, learnt).control("<obs>", learnt)
+        self.control("<call>", true)
+            .text(line, learnt)
+            .control("<obs>", learnt)
     }
 
     /// What the service answered.
@@ -65,7 +71,9 @@ impl Script {
     /// The role that writes a skill from what went before, and what it writes.
     #[must_use]
     pub fn extract(self, skill: &SkillText) -> Self {
-        self.control("<extract>", false).text(&skill.to_string(), true).control("<end>", true)
+        self.control("<extract>", false)
+            .text(&skill.to_string(), true)
+            .control("<end>", true)
     }
 
     /// Adds a control token.
@@ -108,8 +116,12 @@ impl Script {
         let mut ids = Vec::new();
         for (part, learnt) in &self.parts {
             match part {
-                Part::Control(control) => ids.extend(vocabulary.id(control).map(|id| (id, *learnt))),
-                Part::Text(text) => ids.extend(vocabulary.encode(text).into_iter().map(|id| (id, *learnt))),
+                Part::Control(control) => {
+                    ids.extend(vocabulary.id(control).map(|id| (id, *learnt)))
+                }
+                Part::Text(text) => {
+                    ids.extend(vocabulary.encode(text).into_iter().map(|id| (id, *learnt)))
+                }
             }
         }
         ids

@@ -20,7 +20,9 @@ impl Draws {
         for number in numbers {
             hash.update(number.to_le_bytes());
         }
-        Self { source: ChaCha8Rng::from_seed(hash.finalize().into()) }
+        Self {
+            source: ChaCha8Rng::from_seed(hash.finalize().into()),
+        }
     }
 
     /// A number below `bound`; 0 when `bound` is 0.
@@ -46,7 +48,10 @@ impl Draws {
 
     /// One of the words of a list that is never empty.
     pub fn word(&mut self, words: &[&'static str]) -> &'static str {
-        words.get(self.below(words.len())).copied().unwrap_or_default()
+        words
+            .get(self.below(words.len()))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// An index drawn by weight; 0 when all weights are 0.

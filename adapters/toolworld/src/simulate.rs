@@ -79,7 +79,14 @@ impl Simulation {
     #[must_use]
     pub fn start(world: World, seed: u64) -> Self {
         let result = carried_value(&world, &mut Draws::new("result", &[seed]));
-        Self { world, result, called: Vec::new(), calls: 0, refusals: 0, done: false }
+        Self {
+            world,
+            result,
+            called: Vec::new(),
+            calls: 0,
+            refusals: 0,
+            done: false,
+        }
     }
 
     /// The world that is run.
@@ -109,7 +116,8 @@ impl Simulation {
     /// How many calls a run that knows the contract makes.
     #[must_use]
     pub fn fewest_calls(&self) -> usize {
-        let helpers = |service: &Service| service.contract.iter().filter_map(Demand::helper).count();
+        let helpers =
+            |service: &Service| service.contract.iter().filter_map(Demand::helper).count();
         1 + self.world.target().map_or(0, helpers)
     }
 
@@ -125,7 +133,9 @@ impl Simulation {
         let outcome = self.run(line).unwrap_or_else(Outcome::Refused);
         let text = match &outcome {
             Outcome::Accepted(None) => "ok".to_owned(),
-            Outcome::Accepted(Some(setting)) => format!("ok {} {}", setting.parameter, setting.value),
+            Outcome::Accepted(Some(setting)) => {
+                format!("ok {} {}", setting.parameter, setting.value)
+            }
             Outcome::Done => "done".to_owned(),
             Outcome::Refused(refusal) => self.world.wording.refuse(refusal),
         };
@@ -147,7 +157,10 @@ impl Simulation {
         }
         self.called.push(name.clone());
         let gives = self.world.target().is_some_and(|target| {
-            target.contract.iter().any(|demand| matches!(demand, Demand::Carried { source, .. } if *source == name))
+            target
+                .contract
+                .iter()
+                .any(|demand| matches!(demand, Demand::Carried { source, .. } if *source == name))
         });
         Ok(Outcome::Accepted(gives.then(|| self.result.clone())))
     }
@@ -155,12 +168,19 @@ impl Simulation {
     fn check_contract(&self, service: &Service, settings: &[Setting]) -> Result<(), Refusal> {
         for demand in &service.contract {
             match demand {
-                Demand::Before(tool) if !self.called.contains(tool) => return Err(Refusal::NeedsCall(tool.clone())),
-                Demand::Exact(wanted) if !settings.contains(wanted) => return Err(Refusal::NeedsValue(wanted.clone())),
+                Demand::Before(tool) if !self.called.contains(tool) => {
+                    return Err(Refusal::NeedsCall(tool.clone()));
+                }
+                Demand::Exact(wanted) if !settings.contains(wanted) => {
+                    return Err(Refusal::NeedsValue(wanted.clone()));
+                }
                 Demand::Carried { parameter, source }
                     if !self.called.contains(source) || !settings.contains(&self.result) =>
                 {
-                    return Err(Refusal::NeedsResult { parameter: parameter.clone(), source: source.clone() });
+                    return Err(Refusal::NeedsResult {
+                        parameter: parameter.clone(),
+                        source: source.clone(),
+                    });
                 }
                 _ => {}
             }
@@ -169,7 +189,13 @@ impl Simulation {
     }
 
     fn check_given(&self, settings: &[Setting]) -> Result<(), Refusal> {
-        match self.world.goal.given.iter().find(|wanted| !settings.contains(wanted)) {
+        match self
+            .world
+            .goal
+            .given
+            .iter()
+            .find(|wanted| !settings.contains(wanted))
+        {
             Some(wanted) => Err(Refusal::WrongValue(wanted.parameter.clone())),
             None => Ok(()),
         }
@@ -185,8 +211,13 @@ pub fn parse(line: &str) -> Result<(ToolName, Vec<Setting>), Refusal> {
     let name = ToolName::parse(line).ok_or(Refusal::Malformed)?;
     let mut settings = Vec::new();
     for pair in words.get(2..).unwrap_or_default().chunks(2) {
-        let [parameter, value] = pair else { return Err(Refusal::Malformed) };
-        settings.push(Setting { parameter: (*parameter).to_owned(), value: (*value).to_owned() });
+        let [parameter, value] = pair else {
+            return Err(Refusal::Malformed);
+        };
+        settings.push(Setting {
+            parameter: (*parameter).to_owned(),
+            value: (*value).to_owned(),
+        });
     }
     Ok((name, settings))
 }
@@ -201,7 +232,10 @@ fn check_types(service: &Service, settings: &[Setting]) -> Result<(), Refusal> {
         }
         if value != DEFAULT_SLOT && !takes(parameter, value) {
             let number = kind_of(parameter) == ParameterKind::Number;
-            return Err(Refusal::WrongType { parameter: parameter.clone(), number });
+            return Err(Refusal::WrongType {
+                parameter: parameter.clone(),
+                number,
+            });
         }
     }
     Ok(())
@@ -209,15 +243,24 @@ fn check_types(service: &Service, settings: &[Setting]) -> Result<(), Refusal> {
 
 /// The value that the source of a carried one gives in this run: none that the task or the contract names.
 fn carried_value(world: &World, draws: &mut Draws) -> Setting {
-    let contract = world.target().map(|service| service.contract.as_slice()).unwrap_or_default();
+    let contract = world
+        .target()
+        .map(|service| service.contract.as_slice())
+        .unwrap_or_default();
     let parameter = contract.iter().find_map(|demand| match demand {
         Demand::Carried { parameter, .. } => Some(parameter.clone()),
         Demand::Before(_) | Demand::Exact(_) => None,
     });
     let parameter = parameter.unwrap_or_default();
     let named = |value: &String| {
-        world.goal.given.iter().any(|setting| setting.value == *value)
-            || contract.iter().any(|demand| matches!(demand, Demand::Exact(setting) if setting.value == *value))
+        world
+            .goal
+            .given
+            .iter()
+            .any(|setting| setting.value == *value)
+            || contract
+                .iter()
+                .any(|demand| matches!(demand, Demand::Exact(setting) if setting.value == *value))
     };
     let mut value = value_for(&parameter, draws);
     while named(&value) {

@@ -18,7 +18,9 @@ pub fn to_draft(text: &SkillText) -> SkillDraft {
     ));
     SkillDraft {
         title: format!("{verb}-{noun}"),
-        description: format!("The calls that {verb} the {noun}. Use when a task asks to {verb} the {noun}."),
+        description: format!(
+            "The calls that {verb} the {noun}. Use when a task asks to {verb} the {noun}."
+        ),
         kind: Kind::Workflow,
         scope: Scope::General,
         trigger: Some(format!("{verb} {noun}")),

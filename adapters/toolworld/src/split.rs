@@ -19,6 +19,10 @@ impl Split {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
         hash ^= hash >> 29;
-        if hash.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32 < (1_u64 << 32) / 5 { Self::HeldOut } else { Self::Training }
+        if hash.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32 < (1_u64 << 32) / 5 {
+            Self::HeldOut
+        } else {
+            Self::Training
+        }
     }
 }

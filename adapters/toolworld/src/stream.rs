@@ -10,10 +10,10 @@ use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Setup;
+use crate::lexicon::VERBS;
 use crate::seed::Draws;
 use crate::split::Split;
 use crate::tool::{Service, Setting, SkillText, ToolName};
-use crate::lexicon::VERBS;
 use crate::wording::{Request, TEMPLATES};
 use crate::world::{
     ContractForm, Goal, World, WorldSpec, distractor, fill, fresh_name, helpers, make_target,
@@ -33,7 +33,11 @@ pub struct UniverseSpec {
 
 impl Default for UniverseSpec {
     fn default() -> Self {
-        Self { hidden: 16, plain: 8, world: WorldSpec::default() }
+        Self {
+            hidden: 16,
+            plain: 8,
+            world: WorldSpec::default(),
+        }
     }
 }
 
@@ -76,8 +80,10 @@ impl Universe {
     /// `Invalid` for a universe without tools.
     pub fn make(spec: UniverseSpec, seed: u64) -> Result<Self> {
         if spec.hidden + spec.plain == 0 {
-            return Err(Error::invalid("Universe::make", "the universe has no tools")
-                .hint("give a positive number of hidden or plain tools"));
+            return Err(
+                Error::invalid("Universe::make", "the universe has no tools")
+                    .hint("give a positive number of hidden or plain tools"),
+            );
         }
         let mut draws = Draws::new("universe", &[seed]);
         let mut verbs = VERBS.to_vec();
@@ -87,12 +93,19 @@ impl Universe {
         let mut members: Vec<Member> = Vec::new();
         for number in 0..spec.hidden + spec.plain {
             let name = member_name(&spec.world, &verbs, &members, &mut taken, &mut draws);
-            let form =
-                if number < spec.hidden { ContractForm::draw_hidden(&mut draws) } else { ContractForm::Plain };
+            let form = if number < spec.hidden {
+                ContractForm::draw_hidden(&mut draws)
+            } else {
+                ContractForm::Plain
+            };
             let (service, given) = make_target(&spec.world, name, form, &mut taken, &mut draws);
             members.push(Member { service, given });
         }
-        Ok(Self { spec, seed, members })
+        Ok(Self {
+            spec,
+            seed,
+            members,
+        })
     }
 
     /// The tools with their contracts: what no task tells.
@@ -113,10 +126,16 @@ impl Universe {
     pub fn held_out(&self, stream: &[StreamTask], count: usize) -> Vec<StreamTask> {
         let mut told: HashMap<&ToolName, Vec<&Setting>> = HashMap::new();
         for task in stream {
-            told.entry(&task.world.goal.target).or_default().extend(&task.world.goal.given);
+            told.entry(&task.world.goal.target)
+                .or_default()
+                .extend(&task.world.goal.given);
         }
         let known: Vec<usize> = (0..self.members.len())
-            .filter(|&at| self.members.get(at).is_some_and(|member| told.contains_key(&member.service.tool.name)))
+            .filter(|&at| {
+                self.members
+                    .get(at)
+                    .is_some_and(|member| told.contains_key(&member.service.tool.name))
+            })
             .collect();
         self.draw(Side::HeldOut, &known, &told, count)
     }
@@ -128,7 +147,11 @@ impl Universe {
         told: &HashMap<&ToolName, Vec<&Setting>>,
         count: usize,
     ) -> Vec<StreamTask> {
-        let label = if side == Side::Stream { "stream" } else { "held-out" };
+        let label = if side == Side::Stream {
+            "stream"
+        } else {
+            "held-out"
+        };
         let mut order = Vec::new();
         let mut tasks = Vec::new();
         for number in 0..if about.is_empty() { 0 } else { count } {
@@ -141,7 +164,10 @@ impl Universe {
                 let no_values = Vec::new();
                 let values = told.get(&member.service.tool.name).unwrap_or(&no_values);
                 let world = self.world(side, member, values, &mut draws);
-                tasks.push(StreamTask { id: format!("{label}-{}-{number}", self.seed), world });
+                tasks.push(StreamTask {
+                    id: format!("{label}-{}-{number}", self.seed),
+                    world,
+                });
             }
         }
         tasks
@@ -151,7 +177,10 @@ impl Universe {
         let spec = &self.spec.world;
         let target = &member.service;
         let mut services = helpers(target);
-        let mut taken: Vec<ToolName> = services.iter().map(|service| service.tool.name.clone()).collect();
+        let mut taken: Vec<ToolName> = services
+            .iter()
+            .map(|service| service.tool.name.clone())
+            .collect();
         taken.push(target.tool.name.clone());
         let wanted = draws.between(spec.fewest_tools, spec.most_tools.max(spec.fewest_tools));
         while services.len() + 1 < wanted.max(2) {
@@ -167,10 +196,18 @@ impl Universe {
             }
             given = fill(&member.given, &target.contract, draws);
         }
-        let goal = Goal { target: target.tool.name.clone(), given };
+        let goal = Goal {
+            target: target.tool.name.clone(),
+            given,
+        };
         let half = draws.below(TEMPLATES / 2) * 2;
         let query = Request::of(&goal).write(half + usize::from(side == Side::HeldOut), draws);
-        World { services, goal, query, wording: spec.wording }
+        World {
+            services,
+            goal,
+            query,
+            wording: spec.wording,
+        }
     }
 
     /// Another tool to show: one of the universe that shares a word with the target, or a fresh one.
@@ -207,7 +244,14 @@ impl StreamTask {
     /// `Internal` when the world cannot be written as JSON.
     pub fn task(&self) -> Result<Task> {
         let mut task = Task::new(self.id.as_str(), self.world.query.as_str());
-        task.tags = vec![if self.world.is_hidden() { "hidden" } else { "plain" }.to_owned()];
+        task.tags = vec![
+            if self.world.is_hidden() {
+                "hidden"
+            } else {
+                "plain"
+            }
+            .to_owned(),
+        ];
         task.payload = Setup::new(self.world.clone()).to_json()?;
         Ok(task)
     }
@@ -222,7 +266,10 @@ fn member_name(
     draws: &mut Draws,
 ) -> ToolName {
     let verb = draws.word(verbs);
-    let nouns: Vec<&String> = members.iter().map(|member| &member.service.tool.name.noun).collect();
+    let nouns: Vec<&String> = members
+        .iter()
+        .map(|member| &member.service.tool.name.noun)
+        .collect();
     let free = |noun: &&&String| {
         Split::of(verb, noun) == spec.split && !taken.contains(&ToolName::new(verb, noun))
     };

@@ -24,7 +24,10 @@ impl ToolName {
     /// A name of two words.
     #[must_use]
     pub fn new(verb: &str, noun: &str) -> Self {
-        Self { verb: verb.to_owned(), noun: noun.to_owned() }
+        Self {
+            verb: verb.to_owned(),
+            noun: noun.to_owned(),
+        }
     }
 
     /// Reads a name from the first two words of a line.
@@ -135,7 +138,10 @@ impl Service {
     /// A tool without hidden demands.
     #[must_use]
     pub fn plain(tool: Tool) -> Self {
-        Self { tool, contract: Vec::new() }
+        Self {
+            tool,
+            contract: Vec::new(),
+        }
     }
 
     /// Whether it demands something that the task does not tell.
@@ -158,18 +164,29 @@ impl SkillText {
     /// The skill that a service's contract calls for, for tasks that give the parameters `given`.
     #[must_use]
     pub fn of(service: &Service, given: &[String]) -> Self {
-        let mut steps: Vec<String> =
-            service.contract.iter().filter_map(Demand::helper).map(ToString::to_string).collect();
+        let mut steps: Vec<String> = service
+            .contract
+            .iter()
+            .filter_map(Demand::helper)
+            .map(ToString::to_string)
+            .collect();
         steps.push(service.tool.call(|parameter| {
             if given.iter().any(|name| name == parameter) {
                 return Some(TASK_SLOT);
             }
-            service.contract.iter().find(|demand| demand.parameter() == Some(parameter)).map(|demand| match demand {
-                Demand::Exact(setting) => setting.value.as_str(),
-                Demand::Before(_) | Demand::Carried { .. } => RESULT_SLOT,
-            })
+            service
+                .contract
+                .iter()
+                .find(|demand| demand.parameter() == Some(parameter))
+                .map(|demand| match demand {
+                    Demand::Exact(setting) => setting.value.as_str(),
+                    Demand::Before(_) | Demand::Carried { .. } => RESULT_SLOT,
+                })
         }));
-        Self { title: service.tool.name.clone(), steps }
+        Self {
+            title: service.tool.name.clone(),
+            steps,
+        }
     }
 
     /// Reads `verb noun: step; step`; none when a part is missing or the last step does not call the titled tool.
@@ -180,10 +197,17 @@ impl SkillText {
             return None;
         }
         let title = ToolName::parse(title)?;
-        let steps: Vec<String> =
-            steps.split(';').map(|step| step.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-        let sound = steps.iter().all(|step| step.split_whitespace().count() % 2 == 0 && !step.is_empty());
-        let ends_well = steps.last().and_then(|step| ToolName::parse(step)).is_some_and(|name| name == title);
+        let steps: Vec<String> = steps
+            .split(';')
+            .map(|step| step.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        let sound = steps
+            .iter()
+            .all(|step| step.split_whitespace().count() % 2 == 0 && !step.is_empty());
+        let ends_well = steps
+            .last()
+            .and_then(|step| ToolName::parse(step))
+            .is_some_and(|name| name == title);
         (sound && ends_well).then_some(Self { title, steps })
     }
 }

@@ -12,10 +12,43 @@ use crate::lexicon::{CONSONANTS, VOWELS, all_words};
 
 /// The tokens that no text can contain: a role or a part opens with its own.
 pub const CONTROLS: &[&str] = &[
-    "<s>", "<end>", "<task>", "<skill>", "<tools>", "<plan>", "<use>", "<skip>", "<call>", "<obs>", "<extract>",
-    "<lesson>", "<compare>", "<repair>", "<credit>", "<segment>", "<tag>", "<score>", "<curate>", "<rule>", "<note>",
-    "<r0>", "<r1>", "<r2>", "<r3>", "<r4>", "<r5>", "<r6>", "<r7>", "<r8>", "<r9>", "<r10>", "<r11>", "<r12>", "<r13>",
-    "<r14>", "<r15>",
+    "<s>",
+    "<end>",
+    "<task>",
+    "<skill>",
+    "<tools>",
+    "<plan>",
+    "<use>",
+    "<skip>",
+    "<call>",
+    "<obs>",
+    "<extract>",
+    "<lesson>",
+    "<compare>",
+    "<repair>",
+    "<credit>",
+    "<segment>",
+    "<tag>",
+    "<score>",
+    "<curate>",
+    "<rule>",
+    "<note>",
+    "<r0>",
+    "<r1>",
+    "<r2>",
+    "<r3>",
+    "<r4>",
+    "<r5>",
+    "<r6>",
+    "<r7>",
+    "<r8>",
+    "<r9>",
+    "<r10>",
+    "<r11>",
+    "<r12>",
+    "<r13>",
+    "<r14>",
+    "<r15>",
 ];
 
 /// The vocabulary and merges, in the order of their ids.
@@ -44,18 +77,31 @@ impl Vocabulary {
     #[must_use]
     pub fn new() -> Self {
         let mut made = Self {
-            tokens: CONTROLS.iter().map(|control| (*control).to_owned()).collect(),
+            tokens: CONTROLS
+                .iter()
+                .map(|control| (*control).to_owned())
+                .collect(),
             controls: CONTROLS.len(),
             merges: Vec::new(),
             ids: HashMap::new(),
             ranks: HashMap::new(),
         };
-        made.tokens.extend((0..=u8::MAX).map(|byte| printable(byte).to_string()));
+        made.tokens
+            .extend((0..=u8::MAX).map(|byte| printable(byte).to_string()));
         made.ids = made.tokens.iter().cloned().zip(0..).collect();
-        let syllables = || CONSONANTS.chars().flat_map(|c| VOWELS.chars().map(move |v| format!("{c}{v}")));
+        let syllables = || {
+            CONSONANTS
+                .chars()
+                .flat_map(|c| VOWELS.chars().map(move |v| format!("{c}{v}")))
+        };
         let numbers = (1..=99).map(|number| number.to_string());
         let signs = ["#", "$", "@", "?"].map(str::to_owned);
-        for word in all_words().map(str::to_owned).chain(syllables()).chain(numbers).chain(signs) {
+        for word in all_words()
+            .map(str::to_owned)
+            .chain(syllables())
+            .chain(numbers)
+            .chain(signs)
+        {
             made.spell(&format!(" {word}"));
         }
         for syllable in syllables() {
@@ -70,10 +116,30 @@ impl Vocabulary {
         self.ids.get(token).copied()
     }
 
+    /// The bytes that a token stands for; a control's are its name's.
+    #[must_use]
+    pub fn bytes(&self, id: u16) -> Vec<u8> {
+        let token = self
+            .tokens
+            .get(usize::from(id))
+            .map(String::as_str)
+            .unwrap_or_default();
+        if usize::from(id) < self.controls {
+            return token.bytes().collect();
+        }
+        token
+            .chars()
+            .filter_map(|sign| (0..=u8::MAX).find(|&byte| printable(byte) == sign))
+            .collect()
+    }
+
     /// Encodes text that holds no controls.
     #[must_use]
     pub fn encode(&self, text: &str) -> Vec<u16> {
-        chunks(text).into_iter().flat_map(|chunk| self.encode_chunk(chunk)).collect()
+        chunks(text)
+            .into_iter()
+            .flat_map(|chunk| self.encode_chunk(chunk))
+            .collect()
     }
 
     fn encode_chunk(&self, chunk: &str) -> Vec<u16> {
@@ -83,7 +149,14 @@ impl Vocabulary {
         }
         let mut parts: Vec<String> = whole.chars().map(String::from).collect();
         while let Some((_, at)) = (0..parts.len().saturating_sub(1))
-            .filter_map(|at| Some((*self.ranks.get(&(parts.get(at)?.clone(), parts.get(at + 1)?.clone()))?, at)))
+            .filter_map(|at| {
+                Some((
+                    *self
+                        .ranks
+                        .get(&(parts.get(at)?.clone(), parts.get(at + 1)?.clone()))?,
+                    at,
+                ))
+            })
             .min()
         {
             let right = parts.remove(at + 1);
@@ -151,7 +224,12 @@ fn chunk_length(text: &str) -> usize {
         c if c.is_whitespace() => Class::Blank,
         _ => Class::Sign,
     };
-    let run = |text: &str, of: &Class| text.chars().take_while(|&c| class(c) == *of).map(char::len_utf8).sum::<usize>();
+    let run = |text: &str, of: &Class| {
+        text.chars()
+            .take_while(|&c| class(c) == *of)
+            .map(char::len_utf8)
+            .sum::<usize>()
+    };
     let blanks = run(text, &Class::Blank);
     let after = &text[blanks..];
     let last_blank = text[..blanks].chars().next_back();

@@ -42,7 +42,9 @@ impl Wording {
             (Self::Without, Refusal::NeedsValue(Setting { parameter, value })) => {
                 format!("failed without {parameter} {value}")
             }
-            (Self::Needs, Refusal::NeedsResult { parameter, source }) => format!("error needs {parameter} from {source}"),
+            (Self::Needs, Refusal::NeedsResult { parameter, source }) => {
+                format!("error needs {parameter} from {source}")
+            }
             (Self::Must, Refusal::NeedsResult { parameter, source }) => {
                 format!("refused {parameter} comes from {source}")
             }
@@ -51,9 +53,23 @@ impl Wording {
             }
             (_, Refusal::WrongValue(parameter)) => format!("error wrong {parameter}"),
             (_, Refusal::UnknownTool(tool)) => format!("error no tool {tool}"),
-            (_, Refusal::UnknownParameter { tool, parameter }) => format!("error {tool} has no {parameter}"),
-            (_, Refusal::WrongType { parameter, number: true }) => format!("error {parameter} takes a number"),
-            (_, Refusal::WrongType { parameter, number: false }) => format!("error {parameter} takes a word"),
+            (_, Refusal::UnknownParameter { tool, parameter }) => {
+                format!("error {tool} has no {parameter}")
+            }
+            (
+                _,
+                Refusal::WrongType {
+                    parameter,
+                    number: true,
+                },
+            ) => format!("error {parameter} takes a number"),
+            (
+                _,
+                Refusal::WrongType {
+                    parameter,
+                    number: false,
+                },
+            ) => format!("error {parameter} takes a word"),
             (_, Refusal::Malformed) => "error bad call".to_owned(),
             (_, Refusal::BudgetSpent) => "error budget spent".to_owned(),
         }
@@ -85,9 +101,17 @@ impl<'a> Request<'a> {
     pub fn write(&self, template: usize, draws: &mut Draws) -> String {
         let (verb, noun) = (&self.goal.target.verb, &self.goal.target.noun);
         let other = self.bystander(draws);
-        let at = if draws.chance(0.6) { format!(" {} the {other}", draws.word(PLACES)) } else { String::new() };
+        let at = if draws.chance(0.6) {
+            format!(" {} the {other}", draws.word(PLACES))
+        } else {
+            String::new()
+        };
         let set = self.settings();
-        let with = if set.is_empty() { String::new() } else { format!(" {} {set}", draws.word(&["with", "use", "at"])) };
+        let with = if set.is_empty() {
+            String::new()
+        } else {
+            format!(" {} {set}", draws.word(&["with", "use", "at"]))
+        };
         match template % TEMPLATES {
             0 => format!("go and {verb} the {noun}{at}{with}"),
             1 => format!("please {verb} the {noun}{at}{with}"),
@@ -111,7 +135,11 @@ impl<'a> Request<'a> {
 
     /// The values, as `power 65 and tone off`.
     fn settings(&self) -> String {
-        let pairs = self.goal.given.iter().map(|setting| format!("{} {}", setting.parameter, setting.value));
+        let pairs = self
+            .goal
+            .given
+            .iter()
+            .map(|setting| format!("{} {}", setting.parameter, setting.value));
         pairs.collect::<Vec<_>>().join(" and ")
     }
 

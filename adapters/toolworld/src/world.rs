@@ -117,7 +117,11 @@ impl World {
     /// Makes a world; the same draws give the same world.
     #[must_use]
     pub fn make(spec: &WorldSpec, draws: &mut Draws) -> Self {
-        let form = if draws.chance(spec.hidden) { ContractForm::draw_hidden(draws) } else { ContractForm::Plain };
+        let form = if draws.chance(spec.hidden) {
+            ContractForm::draw_hidden(draws)
+        } else {
+            ContractForm::Plain
+        };
         Self::with_form(spec, form, draws)
     }
 
@@ -128,6 +132,22 @@ impl World {
         let name = fresh_name(spec, None, None, &mut taken, draws);
         let (target, given) = make_target(spec, name, form, &mut taken, draws);
         Self::around(spec, target, &given, &mut taken, draws)
+    }
+
+    /// Another task about the same service: other words, other values, other tools beside it. None for a world
+    /// without its target.
+    #[must_use]
+    pub fn again(&self, spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let target = self.target()?.clone();
+        let mut taken = vec![target.tool.name.clone()];
+        taken.extend(target.contract.iter().filter_map(Demand::helper).cloned());
+        Some(Self::around(
+            spec,
+            target,
+            &self.given_names(),
+            &mut taken,
+            draws,
+        ))
     }
 
     /// A world about a given service: helpers, fresh distractors, values for `given`, a text.
@@ -143,11 +163,19 @@ impl World {
         while services.len() + 1 < wanted.max(2) {
             services.push(distractor(spec, &target.tool.name, taken, draws));
         }
-        let goal = Goal { target: target.tool.name.clone(), given: fill(given, &target.contract, draws) };
+        let goal = Goal {
+            target: target.tool.name.clone(),
+            given: fill(given, &target.contract, draws),
+        };
         services.push(target);
         draws.shuffle(&mut services);
         let query = Request::of(&goal).draw(draws);
-        Self { services, goal, query, wording: spec.wording }
+        Self {
+            services,
+            goal,
+            query,
+            wording: spec.wording,
+        }
     }
 
     /// The service that the task is about, unless the world was put together without it.
@@ -159,7 +187,9 @@ impl World {
     /// A visible service by name.
     #[must_use]
     pub fn service(&self, name: &ToolName) -> Option<&Service> {
-        self.services.iter().find(|service| &service.tool.name == name)
+        self.services
+            .iter()
+            .find(|service| &service.tool.name == name)
     }
 
     /// Whether the target demands something that the task does not tell.
@@ -171,18 +201,30 @@ impl World {
     /// The names of the parameters that the task gives values for.
     #[must_use]
     pub fn given_names(&self) -> Vec<String> {
-        self.goal.given.iter().map(|setting| setting.parameter.clone()).collect()
+        self.goal
+            .given
+            .iter()
+            .map(|setting| setting.parameter.clone())
+            .collect()
     }
 }
 
 /// The tools that a service's contract sends to.
 pub(crate) fn helpers(target: &Service) -> Vec<Service> {
-    target.contract.iter().filter_map(Demand::helper).map(|name| Service::plain(bare(name.clone()))).collect()
+    target
+        .contract
+        .iter()
+        .filter_map(Demand::helper)
+        .map(|name| Service::plain(bare(name.clone())))
+        .collect()
 }
 
 /// A tool without parameters.
 pub(crate) fn bare(name: ToolName) -> Tool {
-    Tool { name, parameters: Vec::new() }
+    Tool {
+        name,
+        parameters: Vec::new(),
+    }
 }
 
 /// Draws a target of the given form: the service and the names of the parameters that its tasks give.
@@ -194,7 +236,11 @@ pub(crate) fn make_target(
     draws: &mut Draws,
 ) -> (Service, Vec<String>) {
     let (before, exact, carried) = form.parts();
-    let mut names: Vec<&str> = NUMBER_PARAMETERS.iter().chain(WORD_PARAMETERS).copied().collect();
+    let mut names: Vec<&str> = NUMBER_PARAMETERS
+        .iter()
+        .chain(WORD_PARAMETERS)
+        .copied()
+        .collect();
     draws.shuffle(&mut names);
     let mut names = names.into_iter().map(str::to_owned);
     let mut contract = Vec::new();
@@ -204,11 +250,17 @@ pub(crate) fn make_target(
     }
     if let (true, Some(parameter)) = (exact, names.next()) {
         parameters.push(parameter.clone());
-        contract.push(Demand::Exact(Setting { value: value_for(&parameter, draws), parameter }));
+        contract.push(Demand::Exact(Setting {
+            value: value_for(&parameter, draws),
+            parameter,
+        }));
     }
     if let (true, Some(parameter)) = (carried, names.next()) {
         parameters.push(parameter.clone());
-        contract.push(Demand::Carried { parameter, source: helper_name(spec, &name, taken, draws) });
+        contract.push(Demand::Carried {
+            parameter,
+            source: helper_name(spec, &name, taken, draws),
+        });
     }
     let given: Vec<String> = names.by_ref().take(draws.weighted(&[25, 50, 25])).collect();
     parameters.extend(given.iter().cloned());
@@ -217,7 +269,13 @@ pub(crate) fn make_target(
     }
     draws.shuffle(&mut parameters);
     draws.shuffle(&mut contract);
-    (Service { tool: Tool { name, parameters }, contract }, given)
+    (
+        Service {
+            tool: Tool { name, parameters },
+            contract,
+        },
+        given,
+    )
 }
 
 /// A name on the right side of the split that is not taken yet, with the verb or the noun fixed where one is given.
@@ -229,8 +287,11 @@ pub(crate) fn fresh_name(
     draws: &mut Draws,
 ) -> ToolName {
     loop {
-        let own_noun =
-            if draws.chance(spec.invented_nouns) { invented_noun(draws) } else { draws.word(NOUNS).to_owned() };
+        let own_noun = if draws.chance(spec.invented_nouns) {
+            invented_noun(draws)
+        } else {
+            draws.word(NOUNS).to_owned()
+        };
         let name = ToolName::new(verb.unwrap_or(draws.word(VERBS)), noun.unwrap_or(&own_noun));
         if Split::of(&name.verb, &name.noun) == spec.split && !taken.contains(&name) {
             taken.push(name.clone());
@@ -243,7 +304,12 @@ pub(crate) fn fresh_name(
     }
 }
 
-fn helper_name(spec: &WorldSpec, target: &ToolName, taken: &mut Vec<ToolName>, draws: &mut Draws) -> ToolName {
+fn helper_name(
+    spec: &WorldSpec,
+    target: &ToolName,
+    taken: &mut Vec<ToolName>,
+    draws: &mut Draws,
+) -> ToolName {
     related_name(spec, target, [30, 25, 45], taken, draws)
 }
 
@@ -262,20 +328,38 @@ fn related_name(
     }
 }
 
-pub(crate) fn distractor(spec: &WorldSpec, target: &ToolName, taken: &mut Vec<ToolName>, draws: &mut Draws) -> Service {
+pub(crate) fn distractor(
+    spec: &WorldSpec,
+    target: &ToolName,
+    taken: &mut Vec<ToolName>,
+    draws: &mut Draws,
+) -> Service {
     let name = related_name(spec, target, [40, 35, 25], taken, draws);
     let count = draws.weighted(&[40, 30, 20, 10]);
-    let mut parameters: Vec<&str> = NUMBER_PARAMETERS.iter().chain(WORD_PARAMETERS).copied().collect();
+    let mut parameters: Vec<&str> = NUMBER_PARAMETERS
+        .iter()
+        .chain(WORD_PARAMETERS)
+        .copied()
+        .collect();
     draws.shuffle(&mut parameters);
     parameters.truncate(count);
-    Service::plain(Tool { name, parameters: parameters.into_iter().map(str::to_owned).collect() })
+    Service::plain(Tool {
+        name,
+        parameters: parameters.into_iter().map(str::to_owned).collect(),
+    })
 }
 
 /// Values for the given parameters, none of them equal to another or to a demanded one.
 pub(crate) fn fill(given: &[String], contract: &[Demand], draws: &mut Draws) -> Vec<Setting> {
     let mut used: Vec<String> = contract
         .iter()
-        .filter_map(|demand| if let Demand::Exact(setting) = demand { Some(setting.value.clone()) } else { None })
+        .filter_map(|demand| {
+            if let Demand::Exact(setting) = demand {
+                Some(setting.value.clone())
+            } else {
+                None
+            }
+        })
         .collect();
     let mut settings = Vec::new();
     for parameter in given {
@@ -284,7 +368,10 @@ pub(crate) fn fill(given: &[String], contract: &[Demand], draws: &mut Draws) -> 
             value = value_for(parameter, draws);
         }
         used.push(value.clone());
-        settings.push(Setting { parameter: parameter.clone(), value });
+        settings.push(Setting {
+            parameter: parameter.clone(),
+            value,
+        });
     }
     settings
 }

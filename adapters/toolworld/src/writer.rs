@@ -25,20 +25,30 @@ impl SkillWriter for ApprenticeWriter {
             script = head(&request.task.instruction, &Injection::NONE, &tools(trace)).plan();
             script = transcript(script, steps);
         }
-        let mut generate = GenerateRequest::greedy(prompt(&script.control("<extract>", false)), SKILL_TOKENS);
-        generate.stop = ["<end>", "<s>", "<call>", "<obs>"].map(str::to_owned).to_vec();
+        let mut generate =
+            GenerateRequest::greedy(prompt(&script.control("<extract>", false)), SKILL_TOKENS);
+        generate.stop = ["<end>", "<s>", "<call>", "<obs>"]
+            .map(str::to_owned)
+            .to_vec();
         if request.failed.is_some() {
-            generate.sampling = Sampling { temperature: 0.7, top_p: 0.95, seed: request.seed };
+            generate.sampling = Sampling {
+                temperature: 0.7,
+                top_p: 0.95,
+                seed: request.seed,
+            };
         }
         generate
     }
 
     fn read(&self, request: &WriteRequest<'_>, text: &str) -> Result<SkillDraft> {
         let refuse = |message: &str| {
-            Err(Error::new(ErrorKind::Model, "SkillWriter::read", message).with("text", format!("{:?}", clip(text))))
+            Err(Error::new(ErrorKind::Model, "SkillWriter::read", message)
+                .with("text", format!("{:?}", clip(text))))
         };
         let Some(skill) = SkillText::parse(text) else {
-            return refuse("the answer is not `verb noun: step; step` with a last step that calls that tool");
+            return refuse(
+                "the answer is not `verb noun: step; step` with a last step that calls that tool",
+            );
         };
         let tools: Vec<Tool> = request.traces.iter().flat_map(tools).collect();
         for step in &skill.steps {
@@ -55,15 +65,24 @@ impl SkillWriter for ApprenticeWriter {
     }
 
     fn fallback(&self, request: &WriteRequest<'_>) -> SkillDraft {
-        let skill = request.traces.first().and_then(|trace| abstracted(&request.task.instruction, trace));
-        let words = ToolName::parse(&request.task.instruction).unwrap_or(ToolName::new("do", "task"));
-        to_draft(&skill.unwrap_or_else(|| SkillText { steps: vec![words.to_string()], title: words }))
+        let skill = request
+            .traces
+            .first()
+            .and_then(|trace| abstracted(&request.task.instruction, trace));
+        let words =
+            ToolName::parse(&request.task.instruction).unwrap_or(ToolName::new("do", "task"));
+        to_draft(&skill.unwrap_or_else(|| SkillText {
+            steps: vec![words.to_string()],
+            title: words,
+        }))
     }
 }
 
 fn tools(trace: &Trace<'_>) -> Vec<Tool> {
     let first = trace.trajectory.steps.first();
-    first.and_then(|step| tools_of(&step.observation).ok()).unwrap_or_default()
+    first
+        .and_then(|step| tools_of(&step.observation).ok())
+        .unwrap_or_default()
 }
 
 fn clip(text: &str) -> String {
@@ -74,11 +93,18 @@ fn clip(text: &str) -> String {
 fn abstracted(instruction: &str, trace: &Trace<'_>) -> Option<SkillText> {
     let tools = tools(trace);
     let told: Vec<&str> = instruction.split_whitespace().collect();
-    let accepted: Vec<&Step> = trace.trajectory.steps.iter().filter(|step| !step.result.is_error).collect();
+    let accepted: Vec<&Step> = trace
+        .trajectory
+        .steps
+        .iter()
+        .filter(|step| !step.result.is_error)
+        .collect();
     let mut results: Vec<&str> = Vec::new();
     let mut steps = Vec::new();
     for step in accepted {
-        let Action::Call(calls) = &step.action else { continue };
+        let Action::Call(calls) = &step.action else {
+            continue;
+        };
         for call in calls {
             let name = ToolName::parse(&call.tool.replacen('_', " ", 1))?;
             let tool = tools.iter().find(|tool| tool.name == name)?;
@@ -88,7 +114,10 @@ fn abstracted(instruction: &str, trace: &Trace<'_>) -> Option<SkillText> {
                 .map(|(parameter, value)| (parameter.clone(), slot(value, &told, &results)))
                 .collect();
             steps.push(tool.call(|parameter| {
-                values.iter().find(|(name, _)| name == parameter).map(|(_, value)| value.as_str())
+                values
+                    .iter()
+                    .find(|(name, _)| name == parameter)
+                    .map(|(_, value)| value.as_str())
             }));
         }
         results.extend(step.result.text.split_whitespace());
@@ -98,8 +127,14 @@ fn abstracted(instruction: &str, trace: &Trace<'_>) -> Option<SkillText> {
 }
 
 fn slot(value: &Value, told: &[&str], results: &[&str]) -> String {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let text = text.split_whitespace().next().unwrap_or(DEFAULT_SLOT).to_owned();
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned);
+    let text = text
+        .split_whitespace()
+        .next()
+        .unwrap_or(DEFAULT_SLOT)
+        .to_owned();
     match text.as_str() {
         known if told.contains(&known) => TASK_SLOT.to_owned(),
         known if results.contains(&known) => RESULT_SLOT.to_owned(),

@@ -17,22 +17,51 @@ use journeyman_toolworld::vocabulary::Vocabulary;
 const LEARNT: u16 = 1 << 15;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: HashMap<String, String> =
-        std::env::args().skip(1).collect::<Vec<_>>().chunks(2).filter_map(pair).collect();
-    let number = |name: &str, default: u64| arguments.get(name).map_or(Ok(default), |value| value.parse());
+    let arguments: HashMap<String, String> = std::env::args()
+        .skip(1)
+        .collect::<Vec<_>>()
+        .chunks(2)
+        .filter_map(pair)
+        .collect();
+    let number = |name: &str, default: u64| {
+        arguments
+            .get(name)
+            .map_or(Ok(default), |value| value.parse())
+    };
     let seed = number("--seed", 1)?;
     let tokens = number("--tokens", 30_000_000)?;
     let out = PathBuf::from(arguments.get("--out").ok_or("--out DIR is missing")?);
     fs::create_dir_all(&out)?;
     let vocabulary = Vocabulary::new();
-    fs::write(out.join("vocabulary.json"), serde_json::to_vec_pretty(&vocabulary)?)?;
-    write_part(&out, "early", &Mixture::EARLY, seed, tokens * 3 / 10, &vocabulary)?;
-    write_part(&out, "late", &Mixture::LATE, seed, tokens * 7 / 10, &vocabulary)?;
+    fs::write(
+        out.join("vocabulary.json"),
+        serde_json::to_vec_pretty(&vocabulary)?,
+    )?;
+    write_part(
+        &out,
+        "early",
+        &Mixture::EARLY,
+        seed,
+        tokens * 3 / 10,
+        &vocabulary,
+    )?;
+    write_part(
+        &out,
+        "late",
+        &Mixture::LATE,
+        seed,
+        tokens * 7 / 10,
+        &vocabulary,
+    )?;
     Ok(())
 }
 
 fn pair(words: &[String]) -> Option<(String, String)> {
-    if let [name, value] = words { Some((name.clone(), value.clone())) } else { None }
+    if let [name, value] = words {
+        Some((name.clone(), value.clone()))
+    } else {
+        None
+    }
 }
 
 fn write_part(
@@ -54,7 +83,9 @@ fn write_part(
             let flag = if *learnt { LEARNT } else { 0 };
             let text = match part {
                 Part::Control(control) => {
-                    let id = vocabulary.id(control).ok_or("a control is not in the vocabulary")?;
+                    let id = vocabulary
+                        .id(control)
+                        .ok_or("a control is not in the vocabulary")?;
                     binary.write_all(&(id | flag).to_le_bytes())?;
                     written += 1;
                     continue;
@@ -62,7 +93,9 @@ fn write_part(
                 Part::Text(text) => text,
             };
             for chunk in words(text) {
-                let ids = known.entry(chunk.to_owned()).or_insert_with(|| vocabulary.encode(chunk));
+                let ids = known
+                    .entry(chunk.to_owned())
+                    .or_insert_with(|| vocabulary.encode(chunk));
                 for id in ids.iter() {
                     binary.write_all(&(id | flag).to_le_bytes())?;
                 }
@@ -81,5 +114,7 @@ fn write_part(
 fn words(text: &str) -> Vec<&str> {
     let mut cuts: Vec<usize> = text.match_indices(' ').map(|(at, _)| at).collect();
     cuts.push(text.len());
-    cuts.windows(2).filter_map(|pair| text.get(*pair.first()?..*pair.last()?)).collect()
+    cuts.windows(2)
+        .filter_map(|pair| text.get(*pair.first()?..*pair.last()?))
+        .collect()
 }

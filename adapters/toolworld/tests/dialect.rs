@@ -1,0 +1,443 @@
+//! What the bundled model is shown and how its words are read.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use std::collections::BTreeMap;
+
+use futures::executor::block_on;
+use journeyman::contract::{
+    Dialect, Environment, FinishReason, Generation, SkillWriter, Trace, TurnMove, TurnView,
+    WriteRequest,
+};
+use journeyman::domain::{
+    Action, EndReason, InjectedSkill, Injection, Observation, Prompt, SkillRef, Span, Step,
+    StepResult, Task, Trajectory, Usage,
+};
+use journeyman::{AttemptId, ErrorKind, ModelId, Seed, SkillId, Version};
+use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
+use journeyman_toolworld::environment::{Setup, Toolworld};
+use journeyman_toolworld::skill_form::{read_body, to_draft};
+use journeyman_toolworld::tool::{Demand, Service, Setting, SkillText, Tool, ToolName};
+use journeyman_toolworld::vocabulary::{CONTROLS, Vocabulary};
+use journeyman_toolworld::wording::Wording;
+use journeyman_toolworld::world::{Goal, World};
+use journeyman_toolworld::writer::ApprenticeWriter;
+
+const SKILL: &str = "unseal coffee: unseal bell; unseal coffee tone off power $";
+const HEAD: &str = "<s><task> unseal the coffee with power 65<tools> unseal coffee tone # power #\n unseal bell<plan>";
+
+fn task() -> Task {
+    let name = ToolName::new("unseal", "coffee");
+    let parameters = vec!["tone".to_owned(), "power".to_owned()];
+    let contract = vec![
+        Demand::Before(ToolName::new("unseal", "bell")),
+        Demand::Exact(Setting {
+            parameter: "tone".into(),
+            value: "off".into(),
+        }),
+    ];
+    let bell = Tool {
+        name: ToolName::new("unseal", "bell"),
+        parameters: Vec::new(),
+    };
+    let world = World {
+        services: vec![
+            Service {
+                tool: Tool {
+                    name: name.clone(),
+                    parameters,
+                },
+                contract,
+            },
+            Service::plain(bell),
+        ],
+        goal: Goal {
+            target: name,
+            given: vec![Setting {
+                parameter: "power".into(),
+                value: "65".into(),
+            }],
+        },
+        query: "unseal the coffee with power 65".into(),
+        wording: Wording::Needs,
+    };
+    let mut task = Task::new("coffee", world.query.as_str());
+    task.payload = Setup::new(world).to_json().unwrap();
+    task
+}
+
+fn observation() -> Observation {
+    let episode = block_on(Toolworld::default().reset(&task(), Seed(1))).unwrap();
+    episode.observation().clone()
+}
+
+fn injection(skill: &str) -> Injection {
+    let skill = InjectedSkill {
+        skill: SkillRef {
+            id: SkillId::new("s"),
+            version: Version(1),
+        },
+        text: skill.to_owned(),
+        sha256: String::new(),
+    };
+    Injection {
+        skills: vec![skill],
+    }
+}
+
+fn reply(text: &str) -> Generation {
+    Generation {
+        text: text.into(),
+        prompt_ids: Vec::new(),
+        ids: Vec::new(),
+        logprobs: Vec::new(),
+        prompt_tokens: 0,
+        output_tokens: 0,
+        finish: FinishReason::Stop,
+        model: ModelId::new("scripted"),
+    }
+}
+
+fn step(index: u32, transcript: &str, action: Action, text: &str, is_error: bool) -> Step {
+    let source = observation().source;
+    Step {
+        index,
+        turn: 0,
+        actor: "agent".into(),
+        observation: observation(),
+        action,
+        result: StepResult {
+            text: text.into(),
+            is_error,
+            source,
+        },
+        transcript: transcript.into(),
+        generations: Vec::new(),
+    }
+}
+
+fn turn(mode: Mode, injection: &Injection, steps: &[Step], replies: &[&str]) -> TurnMove {
+    let (task, observation) = (task(), observation());
+    let replies: Vec<Generation> = replies.iter().map(|text| reply(text)).collect();
+    let view = TurnView {
+        task: &task,
+        injection,
+        observation: &observation,
+        steps,
+        replies: &replies,
+    };
+    ApprenticeDialect::new(mode).turn(&view).unwrap()
+}
+
+fn prompt_of(next: TurnMove) -> Prompt {
+    match next {
+        TurnMove::Generate { prompt, .. } => prompt,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn act_of(next: TurnMove) -> (Action, String, bool) {
+    match next {
+        TurnMove::Act {
+            action,
+            transcript,
+            uses_skills,
+        } => (action, transcript, uses_skills),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn in_row_mode_the_executor_appends_the_named_tools_usage_line() {
+    let none = Injection::NONE;
+    assert_eq!(prompt_of(turn(Mode::Row, &none, &[], &[])).text(), HEAD);
+    let named = prompt_of(turn(Mode::Row, &none, &[], &[" unseal coffee tone"])).text();
+    assert_eq!(named, format!("{HEAD} unseal coffee tone # power #"));
+    let (action, transcript, uses) = act_of(turn(
+        Mode::Row,
+        &none,
+        &[],
+        &[
+            " unseal coffee",
+            "<skip><call> unseal coffee tone # power 65",
+        ],
+    ));
+    assert_eq!(
+        transcript,
+        " unseal coffee tone # power #<skip><call> unseal coffee tone # power 65<obs>"
+    );
+    assert!(!uses);
+    let Action::Call(calls) = action else {
+        panic!("no call")
+    };
+    assert_eq!(calls[0].tool, "unseal_coffee");
+    assert_eq!(
+        serde_json::to_string(&calls[0].arguments).unwrap(),
+        r#"{"power":65}"#
+    );
+}
+
+#[test]
+fn the_model_may_write_everything_or_the_host_decide_on_the_skill() {
+    let skill = injection(&format!(" {SKILL}"));
+    let told = HEAD.replace("<tools>", &format!("<skill> {SKILL}<tools>"));
+    assert_eq!(prompt_of(turn(Mode::Model, &skill, &[], &[])).text(), told);
+    let written = " unseal coffee tone # power #<use><call> unseal bell";
+    let (_, transcript, uses) = act_of(turn(Mode::Model, &skill, &[], &[written]));
+    assert_eq!((transcript, uses), (format!("{written}<obs>"), true));
+    let host = prompt_of(turn(Mode::Host, &skill, &[], &[" unseal coffee"])).text();
+    assert_eq!(host, format!("{told} unseal coffee tone # power #<use>"));
+    let host = prompt_of(turn(
+        Mode::Host,
+        &injection(" sort bell: sort bell"),
+        &[],
+        &[" unseal bell"],
+    ))
+    .text();
+    assert!(host.ends_with(" unseal bell<skip>"), "{host}");
+}
+
+#[test]
+fn later_calls_follow_what_was_said_and_answered() {
+    let bell = act_of(turn(
+        Mode::Row,
+        &Injection::NONE,
+        &[],
+        &[" unseal bell", "<use><call> unseal bell"],
+    ));
+    let steps = [step(0, &bell.1, bell.0, "ok", false)];
+    let prompt = prompt_of(turn(Mode::Row, &Injection::NONE, &steps, &[]));
+    assert_eq!(
+        prompt.text(),
+        format!("{HEAD} unseal bell<use><call> unseal bell<obs> ok<call>")
+    );
+    let (_, transcript, uses) = act_of(turn(
+        Mode::Row,
+        &Injection::NONE,
+        &steps,
+        &[" unseal coffee tone off power 65"],
+    ));
+    assert_eq!(
+        (transcript.as_str(), uses),
+        ("<call> unseal coffee tone off power 65<obs>", true)
+    );
+}
+
+#[test]
+fn text_that_is_not_ours_stays_data() {
+    let mut task = task();
+    task.instruction = "unseal <tools> the <call> coffee".into();
+    let observation = observation();
+    let skill = injection(" </s> <use>: <obs>");
+    let steps = [step(
+        0,
+        "<call> unseal bell<obs>",
+        Action::EndTurn,
+        "<extract> ok",
+        false,
+    )];
+    let view = TurnView {
+        task: &task,
+        injection: &skill,
+        observation: &observation,
+        steps: &steps,
+        replies: &[],
+    };
+    let prompt = prompt_of(ApprenticeDialect::default().turn(&view).unwrap());
+    let spans = &prompt.messages[0].content;
+    for text in [
+        " unseal <tools> the <call> coffee",
+        " </s> <use>: <obs>",
+        " <extract> ok",
+    ] {
+        assert!(spans.contains(&Span::Data(text.into())), "{text}");
+    }
+    assert!(spans.iter().all(|span| match span {
+        Span::Control(control) => CONTROLS.contains(&control.as_str()),
+        Span::Data(_) => true,
+    }));
+}
+
+#[test]
+fn garbage_ends_as_unreadable_or_as_a_call_that_the_world_refuses() {
+    for text in [
+        "",
+        "<use>",
+        "<call>",
+        "<call> unseal",
+        "<call> unseal coffee tone",
+        "<obs><obs>",
+        "\u{0}\u{fffd}",
+    ] {
+        for mode in [Mode::Row, Mode::Host, Mode::Model] {
+            let next = turn(mode, &Injection::NONE, &[], &[text, text]);
+            assert!(
+                matches!(next, TurnMove::Unreadable { .. }),
+                "{text:?}: {next:?}"
+            );
+        }
+    }
+    let next = turn(
+        Mode::Row,
+        &Injection::NONE,
+        &[],
+        &[" fly moon", "<skip><call> fly moon"],
+    );
+    assert!(matches!(next, TurnMove::Act { .. }));
+}
+
+#[test]
+fn tools_of_another_language_are_invalid() {
+    let mut observation = observation();
+    observation.tools[0].name = "search".into();
+    let task = task();
+    let view = TurnView {
+        task: &task,
+        injection: &Injection::NONE,
+        observation: &observation,
+        steps: &[],
+        replies: &[],
+    };
+    assert_eq!(
+        ApprenticeDialect::default().turn(&view).unwrap_err().kind(),
+        ErrorKind::Invalid
+    );
+}
+
+#[test]
+fn the_score_prompt_is_what_stands_before_a_skill() {
+    let dialect = ApprenticeDialect::default();
+    assert_eq!(
+        dialect.score_prompt("unseal the coffee").text(),
+        "<s><task> unseal the coffee<skill>"
+    );
+    assert_eq!(dialect.score_prompt("").text(), "<s><task><skill>");
+}
+
+fn trajectory() -> Trajectory {
+    let call = |line: &str| {
+        act_of(turn(
+            Mode::Model,
+            &Injection::NONE,
+            &[],
+            &[&format!("<skip><call>{line}")],
+        ))
+        .0
+    };
+    let steps = [
+        (
+            " unseal coffee tone # power #<skip><call> unseal coffee tone # power 65<obs>",
+            "error needs unseal bell",
+            true,
+        ),
+        ("<call> unseal bell<obs>", "ok", false),
+        ("<call> unseal coffee tone off power 65<obs>", "done", false),
+    ];
+    let line = |said: &str| {
+        said.split_once("<call>")
+            .unwrap()
+            .1
+            .trim_end_matches("<obs>")
+            .to_owned()
+    };
+    let steps = steps
+        .iter()
+        .enumerate()
+        .map(|(index, (said, text, is_error))| {
+            step(index as u32, said, call(&line(said)), text, *is_error)
+        });
+    Trajectory {
+        schema: Trajectory::SCHEMA,
+        attempt: AttemptId::new("a"),
+        task: task().id,
+        seed: Seed(1),
+        steps: steps.collect(),
+        exposures: Vec::new(),
+        outcome: None,
+        end: EndReason::Finished,
+        usage: Usage::default(),
+    }
+}
+
+#[test]
+fn the_writer_shows_the_attempt_and_reads_a_step_list() {
+    let (task, trajectory) = (task(), trajectory());
+    let traces = [Trace {
+        trajectory: &trajectory,
+    }];
+    let request = WriteRequest {
+        task: &task,
+        traces: &traces,
+        seed: Seed(1),
+        failed: None,
+    };
+    let prompt = ApprenticeWriter.prompt(&request).prompt.text();
+    let said = " unseal coffee tone # power #<skip><call> unseal coffee tone # power 65<obs> error needs unseal bell\
+                <call> unseal bell<obs> ok<call> unseal coffee tone off power 65<obs> done<extract>";
+    assert_eq!(prompt, format!("{HEAD}{said}"));
+    let draft = ApprenticeWriter
+        .read(&request, &format!(" {SKILL}"))
+        .unwrap();
+    assert_eq!(draft.title, "unseal-coffee");
+    assert_eq!(read_body(&draft.body).unwrap().to_string(), SKILL);
+    assert_eq!(
+        read_body(&ApprenticeWriter.fallback(&request).body)
+            .unwrap()
+            .to_string(),
+        SKILL
+    );
+    for garbage in [
+        "",
+        "unseal coffee",
+        "lift moon: lift moon",
+        "unseal coffee: unseal coffee depth 3",
+        "\u{202e}: ;",
+    ] {
+        let error = ApprenticeWriter.read(&request, garbage).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Model, "{garbage}");
+    }
+    let none = WriteRequest {
+        traces: &[],
+        ..request
+    };
+    assert!(!ApprenticeWriter.fallback(&none).body.is_empty());
+    let _prompt = ApprenticeWriter.prompt(&none);
+}
+
+#[test]
+fn a_skills_text_comes_back_from_its_body() {
+    let text = SkillText::parse(SKILL).unwrap();
+    let draft = to_draft(&text);
+    assert_eq!(read_body(&draft.body), Some(text));
+    for other in ["", "1. ", "Do it well.", "1. `unseal coffee`\n2. `x`"] {
+        assert_eq!(read_body(other), None, "{other}");
+    }
+    assert_eq!(draft.metadata, BTreeMap::new());
+}
+
+#[test]
+fn every_word_is_one_token_and_any_text_encodes_to_itself() {
+    let vocabulary = Vocabulary::new();
+    for word in journeyman_toolworld::lexicon::all_words() {
+        assert_eq!(vocabulary.encode(&format!(" {word}")).len(), 1, "{word}");
+    }
+    for number in 1..=99 {
+        assert_eq!(vocabulary.encode(&format!(" {number}")).len(), 1);
+    }
+    assert_eq!(vocabulary.encode(" zuvo\n unseal").len(), 4);
+    for text in [
+        "",
+        "  two  spaces ",
+        "café – 東京 🦀\t\n\n x",
+        "<task>",
+        "it's 1234?!",
+        "\u{0}\u{7f}",
+    ] {
+        let bytes: Vec<u8> = vocabulary
+            .encode(text)
+            .iter()
+            .flat_map(|&id| vocabulary.bytes(id))
+            .collect();
+        assert_eq!(String::from_utf8(bytes).unwrap(), text);
+    }
+    assert!(vocabulary.tokens.len() < 2_000);
+}

@@ -1,0 +1,205 @@
+//! Held-out worlds and held-out tasks stay out, by construction.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::collections::HashSet;
+
+use journeyman::ErrorKind;
+use journeyman_toolworld::corpus::{Mixture, document};
+use journeyman_toolworld::lexicon::{NOUNS, VERBS};
+use journeyman_toolworld::script::{Part, Script};
+use journeyman_toolworld::seed::Draws;
+use journeyman_toolworld::split::Split;
+use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
+use journeyman_toolworld::tool::ToolName;
+
+const DOCUMENTS: u64 = 3_000;
+
+fn training_text() -> impl Iterator<Item = Script> {
+    (0..DOCUMENTS).map(|number| {
+        let mixture = if number % 2 == 0 {
+            Mixture::EARLY
+        } else {
+            Mixture::LATE
+        };
+        document(&mixture, &mut Draws::new("splits", &[number]))
+    })
+}
+
+fn universe(seed: u64) -> (Universe, Vec<StreamTask>, Vec<StreamTask>) {
+    let universe = Universe::make(UniverseSpec::default(), seed).unwrap();
+    let stream = universe.stream(96);
+    let held_out = universe.held_out(&stream, 300);
+    (universe, stream, held_out)
+}
+
+/// Every tool that a training text names: rows, plans, calls, skills and what refusals send to.
+fn tools_of(script: &Script) -> Vec<ToolName> {
+    let mut tools = Vec::new();
+    let mut opened = "";
+    for (part, _) in script.parts() {
+        match part {
+            Part::Control(control) => opened = control,
+            Part::Text(_) if opened == "<task>" => {}
+            Part::Text(text) => {
+                let words: Vec<&str> = text
+                    .split([' ', '\n', ';', ':'])
+                    .filter(|word| !word.is_empty())
+                    .collect();
+                let pairs = words
+                    .windows(2)
+                    .filter_map(|pair| Some(ToolName::new(pair.first()?, pair.get(1)?)));
+                tools.extend(pairs.filter(|name| VERBS.contains(&name.verb.as_str())));
+            }
+        }
+    }
+    tools
+}
+
+#[test]
+fn about_one_pair_in_five_is_held_out() {
+    let pairs = VERBS.len() * NOUNS.len();
+    let held_out = VERBS
+        .iter()
+        .flat_map(|verb| NOUNS.iter().map(move |noun| Split::of(verb, noun)))
+        .filter(|split| *split == Split::HeldOut)
+        .count();
+    assert!(
+        (pairs * 18 / 100..pairs * 22 / 100).contains(&held_out),
+        "{held_out} of {pairs}"
+    );
+}
+
+#[test]
+fn training_text_names_no_held_out_tool() {
+    let mut seen = 0;
+    for script in training_text() {
+        for name in tools_of(&script) {
+            assert_eq!(
+                Split::of(&name.verb, &name.noun),
+                Split::Training,
+                "{name} in {}",
+                script.readable()
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen > DOCUMENTS, "the test found only {seen} tools");
+}
+
+#[test]
+fn universes_use_held_out_tools_alone() {
+    let (_, stream, held_out) = universe(7);
+    for task in stream.iter().chain(&held_out) {
+        for service in &task.world.services {
+            let name = &service.tool.name;
+            assert_eq!(Split::of(&name.verb, &name.noun), Split::HeldOut, "{name}");
+        }
+    }
+}
+
+#[test]
+fn no_text_or_skill_of_a_universe_occurs_in_training_text() {
+    let (universe, stream, held_out) = universe(7);
+    let queries: HashSet<&str> = stream
+        .iter()
+        .chain(&held_out)
+        .map(|task| task.world.query.as_str())
+        .collect();
+    let skills: Vec<String> = universe
+        .members()
+        .iter()
+        .map(|member| member.skill().to_string())
+        .collect();
+    for script in training_text() {
+        for (part, _) in script.parts() {
+            if let Part::Text(text) = part {
+                assert!(!queries.contains(text.trim()), "{text}");
+                assert!(!skills.iter().any(|skill| skill == text.trim()), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn held_out_tasks_are_about_contracts_of_the_stream_in_other_words_and_values() {
+    let (_, stream, held_out) = universe(11);
+    assert_eq!(held_out.len(), 300);
+    for task in &held_out {
+        let target = task.world.target().unwrap();
+        let kin: Vec<_> = stream
+            .iter()
+            .filter(|seen| seen.world.target() == Some(target))
+            .collect();
+        assert!(!kin.is_empty(), "{} is not in the stream", target.tool.name);
+        assert!(
+            stream
+                .iter()
+                .all(|seen| seen.world.query != task.world.query && seen.id != task.id)
+        );
+        for seen in kin {
+            assert!(
+                task.world.goal.given.is_empty() || seen.world.goal.given != task.world.goal.given
+            );
+        }
+    }
+}
+
+#[test]
+fn contracts_recur_with_other_words_and_the_same_seed_gives_the_same_stream() {
+    let (made, stream, held_out) = universe(3);
+    assert_eq!((stream.clone(), held_out), (universe(3).1, universe(3).2));
+    assert_ne!(stream, universe(4).1);
+    let hidden = made
+        .members()
+        .iter()
+        .filter(|member| member.service.is_hidden())
+        .count();
+    assert_eq!((hidden, made.members().len()), (16, 24));
+    for member in made.members() {
+        let tasks: Vec<_> = stream
+            .iter()
+            .filter(|task| task.world.target() == Some(&member.service))
+            .collect();
+        assert_eq!(tasks.len(), 4);
+        let texts: HashSet<&str> = tasks.iter().map(|task| task.world.query.as_str()).collect();
+        assert!(texts.len() > 1, "{texts:?}");
+    }
+}
+
+#[test]
+fn skills_of_a_universe_are_hard_to_tell_apart() {
+    let (made, _, _) = universe(5);
+    let names: Vec<&ToolName> = made
+        .members()
+        .iter()
+        .map(|member| &member.service.tool.name)
+        .collect();
+    let near = |name: &&&ToolName| {
+        names
+            .iter()
+            .any(|other| other != *name && (other.verb == name.verb || other.noun == name.noun))
+    };
+    assert!(
+        names.iter().filter(near).count() * 10 >= names.len() * 8,
+        "{names:?}"
+    );
+}
+
+#[test]
+fn empty_universes_and_streams() {
+    let nothing = UniverseSpec {
+        hidden: 0,
+        plain: 0,
+        ..UniverseSpec::default()
+    };
+    assert_eq!(
+        Universe::make(nothing, 1).unwrap_err().kind(),
+        ErrorKind::Invalid
+    );
+    let made = Universe::make(UniverseSpec::default(), 1).unwrap();
+    assert!(made.stream(0).is_empty());
+    assert!(
+        made.held_out(&[], 10).is_empty(),
+        "no contract occurs in an empty stream"
+    );
+}

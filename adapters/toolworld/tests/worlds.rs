@@ -1,0 +1,290 @@
+//! Seeds repeat, contracts hide and hint, and a task takes what its contract says.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use journeyman_toolworld::policy::{Exchange, Policy};
+use journeyman_toolworld::seed::Draws;
+use journeyman_toolworld::simulate::{Outcome, Refusal, Simulation};
+use journeyman_toolworld::tool::{Demand, Service, Setting, SkillText, Tool, ToolName};
+use journeyman_toolworld::wording::Wording;
+use journeyman_toolworld::world::{ContractForm, Goal, World, WorldSpec};
+
+fn worlds(count: u64) -> impl Iterator<Item = World> {
+    let spec = WorldSpec {
+        invented_nouns: 0.2,
+        most_tools: 8,
+        ..WorldSpec::default()
+    };
+    (0..count).map(move |number| World::make(&spec, &mut Draws::new("test", &[number])))
+}
+
+fn skill(world: &World) -> SkillText {
+    SkillText::of(world.target().unwrap(), &world.given_names())
+}
+
+#[test]
+fn the_same_seed_gives_the_same_world() {
+    let again: Vec<World> = worlds(50).collect();
+    assert_eq!(worlds(50).collect::<Vec<_>>(), again);
+    assert_ne!(again[0], again[1]);
+}
+
+#[test]
+fn a_policy_that_knows_the_contract_succeeds_at_once() {
+    for (number, world) in worlds(1000).enumerate() {
+        let mut simulation = Simulation::start(world.clone(), number as u64);
+        let _trace = Policy::follower(&world, &skill(&world))
+            .unwrap()
+            .run(&mut simulation, 8);
+        assert!(simulation.is_first_attempt(), "{world:?}");
+    }
+}
+
+#[test]
+fn without_the_contract_hidden_tools_refuse_once_for_each_demand_and_plain_ones_never() {
+    for (number, world) in worlds(1000).enumerate() {
+        let mut simulation = Simulation::start(world.clone(), number as u64);
+        let _trace = Policy::novice(&world).unwrap().run(&mut simulation, 8);
+        assert!(simulation.is_done(), "{world:?}");
+        assert_eq!(
+            simulation.refusals(),
+            world.target().unwrap().contract.len(),
+            "{world:?}"
+        );
+        assert_eq!(simulation.is_first_attempt(), !world.is_hidden());
+    }
+}
+
+#[test]
+fn every_form_of_contract_comes_up() {
+    let mut seen: Vec<(bool, bool, bool)> = Vec::new();
+    for world in worlds(300) {
+        let contract = &world.target().unwrap().contract;
+        let holds = |test: fn(&Demand) -> bool| contract.iter().any(test);
+        seen.push((
+            holds(|demand| matches!(demand, Demand::Before(_))),
+            holds(|demand| matches!(demand, Demand::Exact(_))),
+            holds(|demand| matches!(demand, Demand::Carried { .. })),
+        ));
+    }
+    let forms = ContractForm::HIDDEN.iter().map(|(form, _)| form.parts());
+    for form in forms.chain([ContractForm::Plain.parts()]) {
+        assert!(seen.contains(&form), "{form:?}");
+    }
+}
+
+#[test]
+fn neither_the_task_nor_the_tools_tell_a_hidden_demand() {
+    for world in worlds(500) {
+        let usage: Vec<String> = world
+            .services
+            .iter()
+            .map(|service| service.tool.usage())
+            .collect();
+        for demand in &world.target().unwrap().contract {
+            if let Demand::Exact(Setting { parameter, value }) = demand {
+                let told = format!("{parameter} {value}");
+                assert!(!world.query.contains(&told), "{}", world.query);
+                assert!(usage.iter().all(|line| !line.contains(&told)));
+            }
+        }
+    }
+}
+
+#[test]
+fn worlds_show_as_many_tools_as_asked_and_no_name_twice() {
+    for fewest in 3..=8 {
+        let spec = WorldSpec {
+            fewest_tools: fewest,
+            most_tools: fewest,
+            ..WorldSpec::default()
+        };
+        for number in 0..50 {
+            let world = World::make(&spec, &mut Draws::new("count", &[number]));
+            let mut names: Vec<_> = world
+                .services
+                .iter()
+                .map(|service| &service.tool.name)
+                .collect();
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), fewest, "{world:?}");
+        }
+    }
+}
+
+/// Unseal the coffee: first the bell, tone off, and the code that the oar gives.
+fn coffee(wording: Wording) -> World {
+    let name = ToolName::new("unseal", "coffee");
+    let parameters = ["tone", "power", "code"].map(str::to_owned).to_vec();
+    let helper = |verb: &str, noun: &str| {
+        Service::plain(Tool {
+            name: ToolName::new(verb, noun),
+            parameters: Vec::new(),
+        })
+    };
+    let contract = vec![
+        Demand::Before(ToolName::new("unseal", "bell")),
+        Demand::Exact(Setting {
+            parameter: "tone".into(),
+            value: "off".into(),
+        }),
+        Demand::Carried {
+            parameter: "code".into(),
+            source: ToolName::new("scan", "oar"),
+        },
+    ];
+    World {
+        services: vec![
+            Service {
+                tool: Tool {
+                    name: name.clone(),
+                    parameters,
+                },
+                contract,
+            },
+            helper("unseal", "bell"),
+            helper("scan", "oar"),
+        ],
+        goal: Goal {
+            target: name,
+            given: vec![Setting {
+                parameter: "power".into(),
+                value: "65".into(),
+            }],
+        },
+        query: "unseal the coffee with power 65".into(),
+        wording,
+    }
+}
+
+fn told(world: World, lines: &[&str]) -> Vec<String> {
+    let mut simulation = Simulation::start(world, 3);
+    lines
+        .iter()
+        .map(|line| simulation.call(line).text)
+        .collect()
+}
+
+#[test]
+fn refusals_name_what_is_missing_in_words_to_copy() {
+    let lines = [
+        "unseal coffee power 65",
+        "unseal bell",
+        "unseal coffee power 65",
+        "unseal coffee power 65 tone off",
+    ];
+    assert_eq!(
+        told(coffee(Wording::Needs), &lines),
+        [
+            "error needs unseal bell",
+            "ok",
+            "error needs tone off",
+            "error needs code from scan oar"
+        ]
+    );
+    assert_eq!(
+        told(coffee(Wording::Must), &lines),
+        [
+            "refused first unseal bell",
+            "ok",
+            "refused tone must be off",
+            "refused code comes from scan oar"
+        ]
+    );
+    assert_eq!(
+        told(coffee(Wording::Without), &lines),
+        [
+            "failed without unseal bell",
+            "ok",
+            "failed without tone off",
+            "failed without code from scan oar"
+        ]
+    );
+}
+
+#[test]
+fn calls_that_no_service_understands_are_refused() {
+    let check = |line: &str, expect: &str| {
+        assert_eq!(told(coffee(Wording::Needs), &[line]), [expect], "{line}")
+    };
+    check("", "error bad call");
+    check("unseal", "error bad call");
+    check("unseal coffee power", "error bad call");
+    check("unseal mast", "error no tool unseal mast");
+    check("unseal coffee depth 3", "error unseal coffee has no depth");
+    check("unseal coffee power off", "error power takes a number");
+    check("unseal coffee power 100", "error power takes a number");
+    check("unseal coffee tone 5", "error tone takes a word");
+    check("<tools> unseal <call>", "error bad call");
+}
+
+#[test]
+fn a_value_that_the_task_gives_must_be_that_value() {
+    let mut world = coffee(Wording::Needs);
+    world.services[0].contract.clear();
+    assert_eq!(
+        told(
+            world,
+            &[
+                "unseal coffee power 64",
+                "unseal coffee tone #",
+                "unseal coffee power 65"
+            ]
+        ),
+        ["error wrong power", "error wrong power", "done"]
+    );
+}
+
+#[test]
+fn a_carried_value_comes_from_its_source_and_changes_with_the_run() {
+    let value = |seed| {
+        let mut simulation = Simulation::start(coffee(Wording::Needs), seed);
+        match simulation.call("scan oar").outcome {
+            Outcome::Accepted(Some(setting)) => setting.value,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(value(5), value(5));
+    assert!((0..20).any(|seed| value(seed) != value(5)));
+    let guess = format!("unseal coffee tone off power 65 code {}", value(5));
+    let mut simulation = Simulation::start(coffee(Wording::Needs), 5);
+    let _ok = simulation.call("unseal bell");
+    let refused = simulation.call(&guess).outcome;
+    assert!(
+        matches!(refused, Outcome::Refused(Refusal::NeedsResult { .. })),
+        "a lucky guess must not pass"
+    );
+}
+
+#[test]
+fn the_skill_of_a_contract_reads_as_the_dialect_says() {
+    let world = coffee(Wording::Needs);
+    let text = "unseal coffee: unseal bell; scan oar; unseal coffee tone off power $ code @";
+    assert_eq!(skill(&world).to_string(), text);
+    assert_eq!(SkillText::parse(text).unwrap(), skill(&world));
+    for broken in [
+        "",
+        "unseal coffee",
+        "unseal coffee:",
+        "a b: c",
+        "unseal coffee: unseal bell",
+        "a b c: a b",
+        "a b: a b c",
+    ] {
+        assert_eq!(SkillText::parse(broken), None, "{broken}");
+    }
+}
+
+#[test]
+fn a_trace_needs_no_more_calls_than_its_demands_explain() {
+    for world in worlds(200) {
+        let mut simulation = Simulation::start(world.clone(), 0);
+        let trace: Vec<Exchange> = Policy::novice(&world).unwrap().run(&mut simulation, 20);
+        let contract = &world.target().unwrap().contract;
+        let helpers = contract
+            .iter()
+            .filter(|demand| demand.helper().is_some())
+            .count();
+        assert_eq!(trace.len(), 1 + contract.len() + helpers);
+    }
+}

@@ -1,0 +1,45 @@
+//! Shares with their standard errors.
+
+use std::fmt;
+
+/// How many of how many.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Share {
+    hits: usize,
+    of: usize,
+}
+
+impl Share {
+    pub(crate) fn add(&mut self, hit: bool) {
+        self.hits += usize::from(hit);
+        self.of += 1;
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.of == 0 {
+            return formatter.write_str("-");
+        }
+        let share = self.hits as f64 / self.of as f64;
+        let error = (share * (1.0 - share) / self.of as f64).sqrt();
+        write!(formatter, "{:.1}±{:.1}", 100.0 * share, 100.0 * error)
+    }
+}
+
+/// The same for worlds with a hidden contract and plain ones.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Apart {
+    pub(crate) hidden: Share,
+    pub(crate) plain: Share,
+}
+
+impl Apart {
+    pub(crate) fn add(&mut self, is_hidden: bool, hit: bool) {
+        if is_hidden {
+            self.hidden.add(hit)
+        } else {
+            self.plain.add(hit)
+        }
+    }
+}
