@@ -1,1 +1,82 @@
-//! stub
+//! Local language models in GGUF, on llama.cpp, in process.
+//!
+//! [`LlamaCpp`] is one loaded model that writes ([`LanguageModel`](journeyman::contract::LanguageModel)), gives the
+//! log-probability of a given text ([`Scorer`](journeyman::contract::Scorer)) and counts tokens
+//! ([`Tokenizer`](journeyman::contract::Tokenizer)).
+//!
+//! ```no_run
+//! use journeyman::{
+//!     contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer},
+//!     domain::{Message, Prompt, Speaker},
+//! };
+//! use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+//!
+//! # async fn example() -> journeyman::Result<()> {
+//! let model = LlamaCpp::load(LlamaConfig::new("model.gguf"))?;
+//! let prompt = Prompt {
+//!     messages: vec![Message::data(Speaker::User, "Where is the lamp?")],
+//!     open: Vec::new(),
+//! };
+//! let answer = model.generate(&GenerateRequest::greedy(prompt.clone(), 64)).await?;
+//! println!("{}", answer.text);
+//!
+//! let scores = model
+//!     .score(&ScoreRequest {
+//!         prompt,
+//!         continuations: vec!["On the desk.".to_owned(), "Nowhere.".to_owned()],
+//!         max_continuation_tokens: 128,
+//!         time_limit: std::time::Duration::from_secs(10),
+//!     })
+//!     .await?;
+//! println!("{} against {} nats", scores[0].sum(), scores[1].sum());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How a prompt becomes tokens
+//! By the GGUF's chat template where llama.cpp knows it ([`Template`]), with the opening of the model's turn behind it;
+//! without a template, the contents one after the other. Each span is tokenised **on its own**: data with special
+//! parsing off, so that `<|im_end|>` in somebody's text stays text; the prompt author's spans, and the template's own
+//! text, with special parsing on. Byte-pair merges therefore never cross the border of a span, and whoever trains a
+//! model for such prompts must tokenise span by span too. A vocabulary of the SentencePiece kind begins each span
+//! with its space prefix, if it has one. llama.cpp finds tokens of type *user-defined* in any text: markers that data
+//! must not be able to spell have to be of type *control* ([`LlamaCpp::require_tokens`] checks that).
+//! The vocabulary's BOS token is put in front once if the vocabulary asks for it, and not where the prompt itself
+//! begins with it. A prompt of no tokens at all stands for the BOS token alone.
+//!
+//! A continuation that is scored is tokenised on its own as well, as data: scoring is from the first token behind
+//! the prompt's last span, and no merge joins the two.
+//!
+//! # Repeatability
+//! One worker thread owns the context, and a request has the context to itself: memory is cleared before it, and the
+//! shape of every batch follows from the request and the configuration alone. So an answer does not depend on what
+//! ran before or waits beside it; the same request gives the same bytes on the same machine and build.
+//!
+//! # Deadlines and cancellation
+//! A request's time limit counts from the call, its time in the queue included. The answer is `Timeout` when the limit
+//! passes, even while llama.cpp is in the middle of a batch; the worker notices, as it notices a dropped future,
+//! before its next batch. A panic while a request runs is that request's `Unavailable`, and the worker serves on. An
+//! abort inside llama.cpp ends the process: what leads to one is refused at loading as far as it is known, and a host
+//! that cannot bear the rest keeps the model in a process of its own.
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
+)]
+
+mod config;
+mod convert;
+mod decode;
+mod generate;
+mod gguf;
+mod language_model;
+mod loaded;
+mod render;
+mod sampling;
+mod score;
+mod scorer;
+mod text_stream;
+mod tokenizer;
+mod worker;
+
+pub use config::{LlamaConfig, Template};
+pub use loaded::LlamaCpp;

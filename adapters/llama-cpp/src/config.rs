@@ -1,0 +1,108 @@
+//! What a host sets.
+
+use std::path::PathBuf;
+
+use journeyman::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Which chat template renders the messages of a prompt.
+#[non_exhaustive]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Template {
+    /// The GGUF's own, or none where it has none. One that llama.cpp does not know is refused at loading.
+    #[default]
+    Auto,
+    /// None: contents one after the other, even where the GGUF has a template.
+    None,
+    /// One that llama.cpp knows, by its name there, such as `chatml` or `llama3`.
+    Named(String),
+}
+
+/// How a model is loaded. Made with [`LlamaConfig::new`], then by its fields.
+///
+/// ```
+/// use journeyman_llama_cpp::{LlamaConfig, Template};
+///
+/// let mut config = LlamaConfig::new("models/apprentice.gguf");
+/// config.n_ctx = Some(1024);
+/// config.template = Template::None;
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LlamaConfig {
+    /// The GGUF file.
+    pub path: PathBuf,
+    /// Greatest number of tokens of prompt and output together, at least 16. `None`: what the model was trained for,
+    /// at most 4,096. More than it was trained for is allowed and warned of.
+    pub n_ctx: Option<u32>,
+    /// Greatest number of tokens in one decode, 1 or more (512). A time limit or a dropped future is noticed between
+    /// decodes.
+    pub n_batch: u32,
+    /// Threads that compute, 1 or more (1).
+    pub threads: u32,
+    /// Layers given to a GPU (0), where the build has a GPU backend.
+    pub gpu_layers: u32,
+    /// Sequences in memory at once, 2 to 256 (33): one for the shared prefix and one for each continuation that is
+    /// scored beside others. More continuations go in several rounds.
+    pub n_seq_max: u32,
+    /// Memory cells beside `n_ctx` for continuations that are scored together (1,280: ten of 128 tokens). More tokens
+    /// go in several rounds.
+    pub score_cells: u32,
+    /// Flash attention (off). On the CPU it adds up in half precision, and log-probabilities then depend on the
+    /// shape of a batch by more than 1e-3.
+    pub flash_attention: bool,
+    /// Which chat template renders messages.
+    pub template: Template,
+}
+
+impl LlamaConfig {
+    /// The defaults, for a file.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            n_ctx: None,
+            n_batch: 512,
+            threads: 1,
+            gpu_layers: 0,
+            n_seq_max: 33,
+            score_cells: 1280,
+            flash_attention: false,
+            template: Template::Auto,
+        }
+    }
+
+    /// The context for a model that was trained for `trained` tokens.
+    pub(crate) fn context_for(&self, trained: u32) -> u32 {
+        self.n_ctx.unwrap_or(trained.min(4096))
+    }
+
+    /// Refuses values out of range.
+    pub(crate) fn check(&self) -> Result<()> {
+        let out_of_range = |field: &'static str, value: u32, range: &'static str| {
+            Err(
+                Error::invalid("LlamaCpp::load", format!("{field} is {value}"))
+                    .with("field", field)
+                    .hint(format!("{field} must be {range}")),
+            )
+        };
+        if let Some(n_ctx) = self.n_ctx
+            && !(16..=1 << 24).contains(&n_ctx)
+        {
+            return out_of_range("n_ctx", n_ctx, "16 to 16,777,216");
+        }
+        if !(1..=1 << 16).contains(&self.n_batch) {
+            return out_of_range("n_batch", self.n_batch, "1 to 65,536");
+        }
+        if !(1..=512).contains(&self.threads) {
+            return out_of_range("threads", self.threads, "1 to 512");
+        }
+        if !(2..=256).contains(&self.n_seq_max) {
+            return out_of_range("n_seq_max", self.n_seq_max, "2 to 256");
+        }
+        if self.score_cells > 1 << 24 {
+            return out_of_range("score_cells", self.score_cells, "at most 16,777,216");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+//! llama.cpp's words into ours.
+
+use std::time::Duration;
+
+use journeyman::{
+    Error, ErrorKind,
+    domain::{Speaker, TokenId},
+};
+use llama_cpp_2::{DecodeError, token::LlamaToken};
+
+/// The role that chat templates know a speaker by.
+pub(crate) fn role(speaker: Speaker) -> &'static str {
+    match speaker {
+        Speaker::System => "system",
+        Speaker::Assistant => "assistant",
+        Speaker::Tool => "tool",
+        // A speaker added later speaks from outside the model.
+        _ => "user",
+    }
+}
+
+/// Our ids for llama.cpp's tokens.
+pub(crate) fn ids(tokens: &[LlamaToken]) -> Vec<TokenId> {
+    tokens.iter().map(|token| token.0).collect()
+}
+
+/// A decode that failed.
+pub(crate) fn decode_error(operation: &'static str, error: DecodeError) -> Error {
+    let message = match error {
+        DecodeError::NoKvCacheSlot => "llama.cpp has no room left in its memory".to_owned(),
+        ref other => format!("llama.cpp could not decode a batch ({other})"),
+    };
+    Error::new(ErrorKind::Unavailable, operation, message)
+        .temporary()
+        .hint("send a shorter request, or load the model with a larger n_ctx or on another device")
+        .source_from(error)
+}
+
+/// Prompt and output do not fit.
+pub(crate) fn too_long(operation: &'static str, prompt_tokens: usize, context: usize) -> Error {
+    Error::invalid(
+        operation,
+        format!("the prompt has {prompt_tokens} tokens and the context {context}"),
+    )
+    .with("prompt_tokens", prompt_tokens)
+    .with("context", context)
+    .hint("shorten the prompt, or load the model with a larger n_ctx")
+}
+
+/// The time limit passed.
+pub(crate) fn timed_out(operation: &'static str, limit: Duration) -> Error {
+    Error::new(
+        ErrorKind::Timeout,
+        operation,
+        format!("not finished within {limit:?}"),
+    )
+    .temporary()
+    .hint("raise time_limit, ask for fewer tokens, or give the model more threads")
+}
+
+/// The worker is gone, or panicked on this request.
+pub(crate) fn worker_failed(operation: &'static str, message: &'static str) -> Error {
+    Error::new(ErrorKind::Unavailable, operation, message)
+        .temporary()
+        .hint("try again; load the model anew if it persists")
+}
+
+/// The model gave numbers that are none.
+pub(crate) fn not_finite(operation: &'static str) -> Error {
+    Error::new(
+        ErrorKind::Model,
+        operation,
+        "the model's logits are not finite",
+    )
+    .hint("the file's weights are damaged or overflow: check the GGUF, or use another quantisation")
+}

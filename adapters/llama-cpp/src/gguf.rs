@@ -1,0 +1,368 @@
+//! Reads a GGUF's header before llama.cpp does: a file that is none, is cut off, or would run into one of llama.cpp's
+//! assertions (which end the process) is refused here, with the reason.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    io::{BufReader, ErrorKind as IoErrorKind, Read},
+    path::Path,
+};
+
+use journeyman::{Error, ErrorKind, Result};
+
+const OPERATION: &str = "LlamaCpp::load";
+/// A text or a list longer than this is damage, not content.
+const LONGEST: u64 = 1 << 28;
+/// What fewer bytes than this hold cannot be a model.
+const SMALLEST: u64 = 24;
+
+/// A value of the metadata, as far as it is needed here.
+#[derive(Debug)]
+enum Value {
+    Number(i128),
+    Text(String),
+    /// The texts' number, and whether two are equal.
+    Texts {
+        len: u64,
+        repeats: bool,
+    },
+    Numbers {
+        kind: u32,
+        len: u64,
+    },
+    Other,
+}
+
+/// What the loader needs of a header.
+#[derive(Debug)]
+pub(crate) struct Header {
+    /// `general.name`, if it is not empty.
+    pub(crate) name: Option<String>,
+    /// Tokens the model was trained for.
+    pub(crate) trained_context: u32,
+}
+
+/// Reads and checks the header.
+///
+/// # Errors
+/// `NotFound` for no file, `Invalid` for what is no GGUF, `Corrupt` for a damaged one, `Unsupported` for a GGUF that
+/// is no language model, `Unavailable` where the file cannot be read.
+pub(crate) fn inspect(path: &Path) -> Result<Header> {
+    let with_path = |error: Error| error.with("path", path.display());
+    let file = open(path).map_err(with_path)?;
+    let length = file
+        .metadata()
+        .map_err(|error| with_path(unreadable(error)))?
+        .len();
+    let mut reader = Reader {
+        bytes: BufReader::new(file),
+        left: length,
+    };
+    read_header(&mut reader, length)
+        .and_then(|values| check(&values))
+        .map_err(with_path)
+}
+
+fn open(path: &Path) -> Result<File> {
+    if path.is_dir() {
+        return Err(Error::invalid(OPERATION, "the path is a folder")
+            .hint("name the .gguf file inside the folder"));
+    }
+    File::open(path).map_err(|error| match error.kind() {
+        IoErrorKind::NotFound => {
+            Error::new(ErrorKind::NotFound, OPERATION, "there is no such file")
+                .hint("check the path; a model is one .gguf file")
+        }
+        _ => unreadable(error),
+    })
+}
+
+fn unreadable(error: std::io::Error) -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        OPERATION,
+        format!("the file cannot be read ({})", error.kind()),
+    )
+    .hint("check that the file and its folders may be read")
+    .source_from(error)
+}
+
+fn no_gguf() -> Error {
+    Error::invalid(
+        OPERATION,
+        "the file is no GGUF: it does not begin with `GGUF`",
+    )
+    .hint("convert the model with llama.cpp's convert_hf_to_gguf.py, or download its GGUF form")
+}
+
+fn corrupt(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Corrupt, OPERATION, message).hint(
+        "the file is damaged or was cut off: copy or download it again and compare its sha256",
+    )
+}
+
+/// A reader that knows how much can still come.
+struct Reader<R> {
+    bytes: R,
+    left: u64,
+}
+
+impl<R: Read> Reader<R> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut buffer = [0; N];
+        self.fill(&mut buffer)?;
+        Ok(buffer)
+    }
+
+    fn fill(&mut self, buffer: &mut [u8]) -> Result<()> {
+        self.left = self
+            .left
+            .checked_sub(buffer.len() as u64)
+            .ok_or_else(|| corrupt("the header ends too early"))?;
+        self.bytes.read_exact(buffer).map_err(unreadable)
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// A number of things of at least `size` bytes each, all of which must still fit into the file.
+    fn count(&mut self, size: u64) -> Result<u64> {
+        let count = self.u64()?;
+        if count > LONGEST || count * size > self.left {
+            return Err(corrupt(format!(
+                "the header counts {count} things, more than fit"
+            )));
+        }
+        Ok(count)
+    }
+
+    fn text(&mut self) -> Result<Vec<u8>> {
+        let mut buffer = vec![0; self.count(1)? as usize];
+        self.fill(&mut buffer)?;
+        Ok(buffer)
+    }
+
+    fn skip(&mut self, length: u64) -> Result<()> {
+        let mut buffer = [0; 4096];
+        let mut left = length;
+        while left > 0 {
+            let part = left.min(4096) as usize;
+            self.fill(&mut buffer[..part])?;
+            left -= part as u64;
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, kind: u32) -> Result<Value> {
+        Ok(match kind {
+            0 => Value::Number(self.array().map(u8::from_le_bytes)?.into()),
+            1 => Value::Number(self.array().map(i8::from_le_bytes)?.into()),
+            2 => Value::Number(self.array().map(u16::from_le_bytes)?.into()),
+            3 => Value::Number(self.array().map(i16::from_le_bytes)?.into()),
+            4 => Value::Number(self.u32()?.into()),
+            5 => Value::Number(self.array().map(i32::from_le_bytes)?.into()),
+            8 => Value::Text(String::from_utf8_lossy(&self.text()?).into_owned()),
+            9 => self.list()?,
+            10 => Value::Number(self.u64()?.into()),
+            11 => Value::Number(self.array().map(i64::from_le_bytes)?.into()),
+            6 | 7 | 12 => {
+                self.skip(size_of_kind(kind)?)?;
+                Value::Other
+            }
+            _ => return Err(corrupt(format!("a value has the unknown type {kind}"))),
+        })
+    }
+
+    fn list(&mut self) -> Result<Value> {
+        let kind = self.u32()?;
+        if kind != 8 {
+            let size = size_of_kind(kind)?;
+            let len = self.count(size)?;
+            self.skip(len * size)?;
+            return Ok(Value::Numbers { kind, len });
+        }
+        let len = self.count(8)?;
+        let mut seen = HashSet::new();
+        let mut repeats = false;
+        for _ in 0..len {
+            let text = self.text()?;
+            // llama.cpp gives each empty token a name of its own.
+            repeats |= !text.is_empty() && !seen.insert(text);
+        }
+        Ok(Value::Texts { len, repeats })
+    }
+}
+
+/// Bytes of a value of a fixed size.
+fn size_of_kind(kind: u32) -> Result<u64> {
+    match kind {
+        0 | 1 | 7 => Ok(1),
+        2 | 3 => Ok(2),
+        4..=6 => Ok(4),
+        10..=12 => Ok(8),
+        _ => Err(corrupt(format!("a list has elements of the type {kind}"))),
+    }
+}
+
+fn read_header<R: Read>(reader: &mut Reader<R>, length: u64) -> Result<HashMap<String, Value>> {
+    if length < 4 || reader.array()? != *b"GGUF" {
+        return Err(no_gguf());
+    }
+    if length < SMALLEST {
+        return Err(corrupt("the header ends too early"));
+    }
+    let version = reader.u32()?;
+    if !(2..=3).contains(&version) {
+        return Err(Error::unsupported(
+            OPERATION,
+            format!("the file is GGUF version {version}; versions 2 and 3 can be read"),
+        )
+        .hint("convert the model anew, for a little-endian machine"));
+    }
+    let tensors = reader.u64()?;
+    let pairs = reader.count(12)?;
+    let mut values = HashMap::new();
+    for _ in 0..pairs {
+        let key = String::from_utf8_lossy(&reader.text()?).into_owned();
+        let kind = reader.u32()?;
+        let value = reader.value(kind)?;
+        values.insert(key, value);
+    }
+    if tensors == 0 || tensors.saturating_mul(24) > reader.left {
+        return Err(corrupt(format!(
+            "the header counts {tensors} tensors, which the file does not hold"
+        )));
+    }
+    Ok(values)
+}
+
+fn check(values: &HashMap<String, Value>) -> Result<Header> {
+    let text = |key: &str| match values.get(key) {
+        Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
+        _ => None,
+    };
+    let architecture = text("general.architecture")
+        .ok_or_else(|| corrupt("the header has no `general.architecture`"))?;
+    let own = |name: &str| values.get(&format!("{architecture}.{name}"));
+    let number = |name: &str| match own(name) {
+        Some(Value::Number(number)) => Some(*number),
+        _ => None,
+    };
+    let trained_context = number("context_length")
+        .and_then(|number| u32::try_from(number).ok())
+        .filter(|&number| number > 0)
+        .ok_or_else(|| corrupt("the header tells no length of context"))?;
+    // The assertions of llama_model_base::load_hparams.
+    if !number("block_count").is_some_and(|layers| (1..=512).contains(&layers)) {
+        return Err(corrupt(
+            "the header tells no number of layers from 1 to 512",
+        ));
+    }
+    let experts = number("expert_count").unwrap_or(0);
+    if !(0..=512).contains(&experts) || number("expert_used_count").unwrap_or(0) > experts {
+        return Err(corrupt(
+            "the header's numbers of experts do not fit together",
+        ));
+    }
+    if let Some(Value::Text(scaling)) = own("rope.scaling.type")
+        && !["none", "linear", "yarn", "longrope"].contains(&scaling.as_str())
+    {
+        return Err(corrupt("the header's kind of position scaling is unknown"));
+    }
+    check_vocabulary(values, text("tokenizer.ggml.model"))?;
+    Ok(Header {
+        name: text("general.name"),
+        trained_context,
+    })
+}
+
+/// The assertions of llama_vocab::impl::load.
+fn check_vocabulary(values: &HashMap<String, Value>, model: Option<String>) -> Result<()> {
+    if !model.is_some_and(|model| model != "no_vocab" && model != "none") {
+        return Err(Error::unsupported(OPERATION, "the file has no vocabulary")
+            .hint("use the GGUF of a whole language model, not of a projector or an adapter"));
+    }
+    let len = match values.get("tokenizer.ggml.tokens") {
+        Some(Value::Texts { len, repeats }) if *len > 0 => {
+            if *repeats {
+                return Err(corrupt("two tokens of the vocabulary are equal"));
+            }
+            *len
+        }
+        _ => return Err(corrupt("the header lists no tokens")),
+    };
+    for (key, kinds) in [("scores", [5, 6]), ("token_type", [5, 5])] {
+        match values.get(&format!("tokenizer.ggml.{key}")) {
+            None => {}
+            Some(Value::Numbers { kind, len: have }) if kinds.contains(kind) && *have >= len => {}
+            Some(_) => {
+                return Err(corrupt(format!(
+                    "the vocabulary's list `{key}` does not fit"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: &mut Vec<u8>, text: &str) {
+        bytes.extend((text.len() as u64).to_le_bytes());
+        bytes.extend(text.as_bytes());
+    }
+
+    fn check_bytes(bytes: &[u8]) -> Result<HashMap<String, Value>> {
+        let length = bytes.len() as u64;
+        let mut reader = Reader {
+            bytes,
+            left: length,
+        };
+        read_header(&mut reader, length)
+    }
+
+    #[test]
+    fn a_file_that_is_no_gguf_is_invalid() {
+        for bytes in [b"".as_slice(), b"GG", b"<html>404 not found</html>"] {
+            assert_eq!(check_bytes(bytes).unwrap_err().kind(), ErrorKind::Invalid);
+        }
+    }
+
+    #[test]
+    fn counts_that_the_file_cannot_hold_are_corrupt() {
+        let mut bytes = b"GGUF".to_vec();
+        bytes.extend(3_u32.to_le_bytes());
+        bytes.extend(1_u64.to_le_bytes());
+        let mut many_pairs = bytes.clone();
+        many_pairs.extend(u64::MAX.to_le_bytes());
+        let mut long_key = bytes.clone();
+        long_key.extend(1_u64.to_le_bytes());
+        long_key.extend((1_u64 << 40).to_le_bytes());
+        long_key.extend([0; 64]);
+        let mut list_of_lists = bytes.clone();
+        list_of_lists.extend(1_u64.to_le_bytes());
+        text(&mut list_of_lists, "key");
+        list_of_lists.extend(9_u32.to_le_bytes());
+        list_of_lists.extend(9_u32.to_le_bytes());
+        list_of_lists.extend([0; 64]);
+        for bytes in [bytes, many_pairs, long_key, list_of_lists] {
+            assert_eq!(check_bytes(&bytes).unwrap_err().kind(), ErrorKind::Corrupt);
+        }
+    }
+
+    #[test]
+    fn an_unknown_version_is_unsupported() {
+        let mut bytes = b"GGUF".to_vec();
+        bytes.extend(1_u32.to_le_bytes());
+        bytes.extend([0; 64]);
+        let error = check_bytes(&bytes).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+    }
+}

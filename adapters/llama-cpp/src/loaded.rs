@@ -1,0 +1,175 @@
+//! One loaded model.
+
+use std::{
+    fmt, fs,
+    io::Read,
+    path::Path,
+    sync::{Arc, OnceLock},
+};
+
+use journeyman::{Error, ErrorKind, ModelId, Result, contract::ModelCapabilities};
+use llama_cpp_2::{
+    LogOptions,
+    llama_backend::LlamaBackend,
+    model::{LlamaModel, params::LlamaModelParams},
+    send_logs_to_tracing,
+};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    config::LlamaConfig,
+    gguf,
+    render::Renderer,
+    worker::{Limits, Worker},
+};
+
+const LOAD: &str = "LlamaCpp::load";
+
+/// A loaded model with the thread that runs it. Several can live in one process; dropping one ends its thread and
+/// frees its memory.
+pub struct LlamaCpp {
+    // Before `renderer`: the worker's context goes before the model that it borrows its weights from.
+    pub(crate) worker: Worker,
+    pub(crate) renderer: Arc<Renderer>,
+    pub(crate) capabilities: ModelCapabilities,
+}
+
+impl fmt::Debug for LlamaCpp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LlamaCpp")
+            .field("capabilities", &self.capabilities)
+            .finish_non_exhaustive()
+    }
+}
+
+impl LlamaCpp {
+    /// Loads a GGUF file and starts its worker. Blocks while the file is read, twice: once for its sha256, the first
+    /// 12 hexadecimal digits of which are part of the [`ModelId`] (`general.name` or the file's stem, `@`, digits).
+    ///
+    /// # Errors
+    /// - `NotFound`: no such file.
+    /// - `Invalid`: not a GGUF, or a value of the configuration is out of range.
+    /// - `Corrupt`: a GGUF that is cut off or damaged.
+    /// - `Unsupported`: not a language model, or its chat template is unknown to llama.cpp.
+    /// - `Unavailable`: the file cannot be read, or there is too little memory.
+    pub fn load(config: LlamaConfig) -> Result<Arc<Self>> {
+        config.check()?;
+        let header = gguf::inspect(&config.path)?;
+        let with_path = |error: Error| error.with("path", config.path.display());
+        let digest = file_digest(&config.path).map_err(with_path)?;
+        let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
+        let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
+        let id = ModelId::new(format!("{name}@{}", &digest[..12]));
+
+        let context = config.context_for(header.trained_context);
+        if context > header.trained_context {
+            tracing::warn!(
+                model = id.as_str(),
+                context,
+                trained = header.trained_context,
+                "n_ctx is beyond what the model was trained for"
+            );
+        }
+        let model = Arc::new(load_model(&config).map_err(with_path)?);
+        let renderer = Renderer::new(model.clone(), &config.template, context as usize)
+            .map(Arc::new)
+            .map_err(with_path)?;
+        let limits = Limits::new(&config, context);
+        let worker = Worker::start(renderer.clone(), limits, id.clone()).map_err(with_path)?;
+
+        let mut capabilities = ModelCapabilities::new(id, context as usize);
+        capabilities.score = true;
+        capabilities.token_records = true;
+        Ok(Arc::new(Self {
+            worker,
+            renderer,
+            capabilities,
+        }))
+    }
+
+    /// Checks that each of the texts is one control token of this vocabulary: a dialect's markers, which a model
+    /// must have been trained with and which data must not be able to spell.
+    ///
+    /// # Errors
+    /// `Unsupported`, with the texts that are not.
+    pub fn require_tokens(&self, texts: &[&str]) -> Result<()> {
+        let missing: Vec<&str> = texts
+            .iter()
+            .copied()
+            .filter(|text| !self.renderer.is_control_token(text))
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let missing = missing.join(" ");
+        Err(Error::unsupported(
+            "LlamaCpp::require_tokens",
+            format!("the model's vocabulary lacks control tokens that the dialect needs: {missing}"),
+        )
+        .with("model", &self.capabilities.model)
+        .hint("use a model trained for this dialect, such as the bundled apprentice.gguf, or a dialect for chat models"))
+    }
+}
+
+/// The backend, once for the process and never freed: a model may live as long as the process.
+pub(crate) fn backend() -> Result<&'static LlamaBackend> {
+    static BACKEND: OnceLock<std::result::Result<LlamaBackend, String>> = OnceLock::new();
+    BACKEND
+        .get_or_init(|| {
+            // Dropped, not traced: the crate's bridge aborts on a line that goes on before one has begun.
+            send_logs_to_tracing(LogOptions::default().with_logs_enabled(false));
+            LlamaBackend::init().map_err(|error| error.to_string())
+        })
+        .as_ref()
+        .map_err(|message| {
+            Error::new(
+                ErrorKind::Unavailable,
+                LOAD,
+                format!("llama.cpp cannot be started ({message})"),
+            )
+            .hint("let this adapter be the only part of the process that starts llama.cpp")
+        })
+}
+
+fn load_model(config: &LlamaConfig) -> Result<LlamaModel> {
+    let path = config.path.to_str().ok_or_else(|| {
+        Error::invalid(LOAD, "the path is not UTF-8").hint("rename the file or its folders")
+    })?;
+    let params = LlamaModelParams::default().with_n_gpu_layers(config.gpu_layers);
+    LlamaModel::load_from_file(backend()?, path, &params).map_err(|error| {
+        Error::new(
+            ErrorKind::Corrupt,
+            LOAD,
+            "llama.cpp refuses the file: tensors are missing or cut off, or it does not know the architecture",
+        )
+        .hint("copy or download the file again and compare its sha256; a newer architecture needs a newer llama.cpp")
+        .source_from(error)
+    })
+}
+
+fn file_digest(path: &Path) -> Result<String> {
+    let failed = |error: std::io::Error| {
+        Error::new(
+            ErrorKind::Unavailable,
+            LOAD,
+            format!("the file cannot be read ({})", error.kind()),
+        )
+        .hint("check that the file and its folders may be read")
+        .source_from(error)
+    };
+    let mut file = fs::File::open(path).map_err(failed)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let length = file.read(&mut buffer).map_err(failed)?;
+        if length == 0 {
+            break;
+        }
+        hash.update(&buffer[..length]);
+    }
+    Ok(hash
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
+}

@@ -1,0 +1,205 @@
+//! Which token comes next. Our own, so that a draw follows from the seed and its place alone.
+
+use journeyman::{Error, Result, domain::Sampling};
+
+use crate::convert::not_finite;
+
+/// The normaliser of one row of logits: `log p(i) = logit(i) - self.0`, in f64.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogSum(f64);
+
+impl LogSum {
+    /// # Errors
+    /// `Model` where a logit is NaN or infinity, or none is finite.
+    pub(crate) fn of(operation: &'static str, logits: &[f32]) -> Result<Self> {
+        let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let sum: f64 = logits
+            .iter()
+            .map(|&logit| f64::from(logit - max).exp())
+            .sum();
+        let log_sum = f64::from(max) + sum.ln();
+        if log_sum.is_finite() {
+            Ok(Self(log_sum))
+        } else {
+            Err(not_finite(operation))
+        }
+    }
+
+    /// The log-probability of one token, in nats, finite and at most 0.
+    ///
+    /// # Errors
+    /// `Model` where the token's logit is not finite or the token is none of the row's.
+    pub(crate) fn logprob(
+        self,
+        operation: &'static str,
+        logits: &[f32],
+        token: i32,
+    ) -> Result<f64> {
+        usize::try_from(token)
+            .ok()
+            .and_then(|token| logits.get(token))
+            .filter(|logit| logit.is_finite())
+            .map(|&logit| (f64::from(logit) - self.0).min(0.0))
+            .ok_or_else(|| not_finite(operation))
+    }
+}
+
+/// Refuses a temperature or a nucleus out of range.
+pub(crate) fn check(operation: &'static str, sampling: &Sampling) -> Result<()> {
+    let Sampling {
+        temperature, top_p, ..
+    } = *sampling;
+    if !(temperature.is_finite() && temperature >= 0.0) {
+        return Err(
+            Error::invalid(operation, format!("the temperature is {temperature}"))
+                .hint("the temperature must be 0 (greedy) or more"),
+        );
+    }
+    if !(top_p > 0.0 && top_p <= 1.0) {
+        return Err(Error::invalid(operation, format!("top_p is {top_p}"))
+            .hint("top_p must be above 0 and at most 1"));
+    }
+    Ok(())
+}
+
+/// Draws the token at a place in the output: by temperature, then nucleus, then one number that follows from the
+/// seed and the place. Among equals the lowest token comes first. The logits hold no NaN.
+pub(crate) fn draw(sampling: &Sampling, place: u64, logits: &[f32]) -> i32 {
+    let mut best = 0;
+    for (index, logit) in logits.iter().enumerate() {
+        if *logit > logits[best] {
+            best = index;
+        }
+    }
+    if sampling.temperature == 0.0 {
+        return best as i32;
+    }
+    let max = f64::from(logits[best]);
+    let temperature = f64::from(sampling.temperature);
+    let mut weights: Vec<(usize, f64)> = logits
+        .iter()
+        .map(|&logit| ((f64::from(logit) - max) / temperature).exp())
+        .enumerate()
+        .collect();
+    if sampling.top_p < 1.0 {
+        weights = nucleus(weights, f64::from(sampling.top_p));
+    }
+    let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let mut left = sampling.seed.derive("token", place).unit() * total;
+    for (index, weight) in &weights {
+        left -= weight;
+        if left < 0.0 {
+            return *index as i32;
+        }
+    }
+    // Rounding may leave a trace of `left`.
+    best as i32
+}
+
+/// The smallest set of tokens with at least `top_p` of the weight.
+fn nucleus(mut weights: Vec<(usize, f64)>, top_p: f64) -> Vec<(usize, f64)> {
+    let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    // All tokens below this floor together weigh less than what is cut anyway, so they need not be sorted.
+    let floor = (1.0 - top_p) * total / weights.len() as f64;
+    weights.retain(|(_, weight)| *weight >= floor);
+    weights.sort_unstable_by(|(a_index, a), (b_index, b)| {
+        b.total_cmp(a).then_with(|| a_index.cmp(b_index))
+    });
+    let mut sum = 0.0;
+    let kept = weights.iter().take_while(|(_, weight)| {
+        let open = sum < top_p * total;
+        sum += weight;
+        open
+    });
+    let kept = kept.count().max(1);
+    weights.truncate(kept);
+    weights
+}
+
+#[cfg(test)]
+mod tests {
+    use journeyman::{ErrorKind, Seed};
+
+    use super::*;
+
+    fn sampling(temperature: f32, top_p: f32, seed: u64) -> Sampling {
+        Sampling {
+            temperature,
+            top_p,
+            seed: Seed(seed),
+        }
+    }
+
+    fn frequencies(sampling_of: impl Fn(u64) -> Sampling, logits: &[f32]) -> Vec<f64> {
+        let mut counts = vec![0.0; logits.len()];
+        for seed in 0..4000 {
+            counts[draw(&sampling_of(seed), seed % 7, logits) as usize] += 1.0 / 4000.0;
+        }
+        counts
+    }
+
+    #[test]
+    fn greedy_takes_the_first_of_the_best() {
+        assert_eq!(draw(&Sampling::GREEDY, 0, &[0.0, 2.0, 2.0, 1.0]), 1);
+    }
+
+    #[test]
+    fn draws_follow_the_distribution() {
+        let logits = [0.1_f32.ln(), 0.6_f32.ln(), 0.3_f32.ln()];
+        let got = frequencies(|seed| sampling(1.0, 1.0, seed), &logits);
+        for (got, want) in got.iter().zip([0.1, 0.6, 0.3]) {
+            assert!((got - want).abs() < 0.03, "{got} against {want}");
+        }
+        let cold = frequencies(|seed| sampling(0.5, 1.0, seed), &logits);
+        assert!((cold[1] - 0.36 / 0.46).abs() < 0.03, "{cold:?}");
+    }
+
+    #[test]
+    fn the_nucleus_is_the_smallest_set_that_reaches_top_p() {
+        let logits = [0.1_f32.ln(), 0.6_f32.ln(), 0.3_f32.ln()];
+        let got = frequencies(|seed| sampling(1.0, 0.59, seed), &logits);
+        assert_eq!(got[0] + got[2], 0.0);
+        let got = frequencies(|seed| sampling(1.0, 0.7, seed), &logits);
+        assert!(got[0] == 0.0 && got[2] > 0.2, "{got:?}");
+    }
+
+    #[test]
+    fn a_draw_repeats_by_seed_and_place() {
+        let logits = [0.0; 50];
+        let row = |seed| {
+            (0..20)
+                .map(|place| draw(&sampling(1.0, 0.9, seed), place, &logits))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(row(3), row(3));
+        assert_ne!(row(3), row(4));
+    }
+
+    #[test]
+    fn log_probabilities_sum_to_one() {
+        let logits = [3.0, -1.0, 400.0, 399.5];
+        let sum = LogSum::of("test", &logits).unwrap();
+        let total: f64 = (0..4)
+            .map(|token| sum.logprob("test", &logits, token).unwrap().exp())
+            .sum();
+        assert!((total - 1.0).abs() < 1e-9, "{total}");
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_refused() {
+        for logits in [
+            [0.0, f32::NAN],
+            [0.0, f32::INFINITY],
+            [f32::NEG_INFINITY; 2],
+        ] {
+            let error = LogSum::of("test", &logits).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Model);
+        }
+        let logits = [0.0, f32::NEG_INFINITY];
+        let sum = LogSum::of("test", &logits).unwrap();
+        assert!(sum.logprob("test", &logits, 1).is_err());
+        assert!(sum.logprob("test", &logits, 2).is_err());
+        assert!(check("test", &sampling(f32::NAN, 1.0, 0)).is_err());
+        assert!(check("test", &sampling(1.0, 0.0, 0)).is_err());
+    }
+}

@@ -1,0 +1,56 @@
+//! [`Tokenizer`].
+
+use journeyman::contract::{TokenCount, Tokenizer};
+
+use crate::loaded::LlamaCpp;
+
+/// llama.cpp counts bytes in 32 bits; more text is counted part by part, which is an estimate.
+const PART: usize = 1 << 28;
+/// How many characters beyond the first guess a prefix is tried with.
+const AHEAD: usize = 8;
+
+impl Tokenizer for LlamaCpp {
+    fn count(&self, text: &str) -> TokenCount {
+        let mut rest = text;
+        let mut tokens = 0;
+        loop {
+            let (part, behind) = rest.split_at(rest.floor_char_boundary(PART));
+            tokens += self.renderer.data(part).len();
+            if behind.is_empty() {
+                break;
+            }
+            rest = behind;
+        }
+        TokenCount {
+            tokens,
+            estimated: text.len() > PART,
+        }
+    }
+
+    /// Among prefixes near the end of the first `tokens` tokens, the longest that has at most so many itself.
+    fn truncate(&self, text: &str, tokens: usize) -> String {
+        // What lies behind cannot be within the first `tokens` tokens.
+        let reach = tokens
+            .saturating_add(AHEAD)
+            .saturating_mul(self.renderer.longest_token);
+        let head = &text[..text.floor_char_boundary(reach.min(PART))];
+        let all = self.renderer.data(head);
+        if all.len() <= tokens {
+            return head.to_owned();
+        }
+        let bytes: usize = all[..tokens]
+            .iter()
+            .map(|&token| self.renderer.piece(token).len())
+            .sum();
+        let fits = |end: usize| self.renderer.data(&head[..end]).len() <= tokens;
+        let guess = head.floor_char_boundary(bytes.min(head.len()));
+        let longer = head[guess..].char_indices().take(AHEAD);
+        let longer: Vec<usize> = longer
+            .map(|(at, character)| guess + at + character.len_utf8())
+            .collect();
+        let shorter = head[..guess].char_indices().rev().map(|(at, _)| at);
+        let ends = longer.into_iter().rev().chain([guess]).chain(shorter);
+        let end = ends.into_iter().find(|&end| fits(end)).unwrap_or(0);
+        head[..end].to_owned()
+    }
+}

@@ -1,0 +1,134 @@
+//! Files and configurations, good and bad.
+
+use journeyman::{ErrorKind, contract::LanguageModel};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
+
+use crate::support::{CONTROL, Noise, TestFile, Tiny};
+
+fn refusal(bytes: &[u8]) -> journeyman::Error {
+    let file = TestFile::new("bad.gguf", bytes);
+    LlamaCpp::load(LlamaConfig::new(&file.0)).unwrap_err()
+}
+
+#[test]
+fn a_model_is_named_by_its_header_and_its_digest() {
+    let model = Tiny::default().load();
+    let id = model.capabilities().model.as_str();
+    let (name, digits) = id.split_once('@').unwrap();
+    assert_eq!((name, digits.len()), ("tiny", 12));
+    assert_eq!(model.capabilities().context, 1024);
+    let other = Tiny {
+        seed: 2,
+        ..Tiny::default()
+    };
+    assert_ne!(other.load().capabilities().model.as_str(), id);
+}
+
+#[test]
+fn no_file_is_not_found() {
+    let error = LlamaCpp::load(LlamaConfig::new("/no/such/model.gguf")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "NotFound at LlamaCpp::load { path: /no/such/model.gguf }: there is no such file; \
+         hint: check the path; a model is one .gguf file"
+    );
+}
+
+#[test]
+fn a_folder_and_a_text_are_invalid() {
+    let error = LlamaCpp::load(LlamaConfig::new(env!("CARGO_TARGET_TMPDIR"))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    let error = refusal(b"<html>404</html>");
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.hint_text().unwrap().contains("convert"), "{error}");
+}
+
+#[test]
+fn a_file_cut_anywhere_is_refused() {
+    let bytes = Tiny::default().bytes();
+    for part in 1..40 {
+        let error = refusal(&bytes[..bytes.len() * part / 40]);
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        assert!(error.hint_text().is_some());
+    }
+    assert_eq!(
+        refusal(&bytes[..bytes.len() - 4]).kind(),
+        ErrorKind::Corrupt
+    );
+}
+
+#[test]
+fn damaged_headers_never_take_the_process_down() {
+    let bytes = Tiny::default().bytes();
+    let mut noise = Noise(7);
+    let flips = std::env::var("JOURNEYMAN_FLIPS")
+        .ok()
+        .and_then(|n| n.parse().ok());
+    let mut refused = 0;
+    for _ in 0..flips.unwrap_or(150) {
+        let mut damaged = bytes.clone();
+        // The header is the first 8 kB or so.
+        let at = noise.next() as usize % 8000;
+        damaged[at] ^= 1 << (noise.next() % 8);
+        let file = TestFile::new("flipped.gguf", &damaged);
+        refused += usize::from(LlamaCpp::load(LlamaConfig::new(&file.0)).is_err());
+    }
+    assert!(refused > 0);
+}
+
+#[test]
+fn values_out_of_range_are_invalid() {
+    let file = TestFile::new("tiny.gguf", &Tiny::default().bytes());
+    let check = |change: fn(&mut LlamaConfig)| {
+        let mut config = LlamaConfig::new(&file.0);
+        change(&mut config);
+        let error = LlamaCpp::load(config).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+        assert!(error.hint_text().is_some());
+    };
+    check(|config| config.n_ctx = Some(8));
+    check(|config| config.n_batch = 0);
+    check(|config| config.threads = 0);
+    check(|config| config.n_seq_max = 1);
+    check(|config| config.n_seq_max = 257);
+    check(|config| config.template = Template::Named("no such template".to_owned()));
+}
+
+#[test]
+fn a_template_that_llama_cpp_does_not_know_is_unsupported() {
+    let tiny = Tiny {
+        template: Some("{{ messages | tojson }}"),
+        ..Tiny::default()
+    };
+    let error = refusal(&tiny.bytes());
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.hint_text().unwrap().contains("Template::Named"));
+    tiny.load_with(|config| config.template = Template::None);
+    tiny.load_with(|config| config.template = Template::Named("chatml".to_owned()));
+}
+
+#[test]
+fn a_dialect_names_the_tokens_it_lacks() {
+    let model = Tiny::default().load();
+    model.require_tokens(&CONTROL).unwrap();
+    let error = model
+        .require_tokens(&["<task>", "<plan>", "the", "<skip>"])
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.message().ends_with(": <plan> the <skip>"), "{error}");
+    assert!(error.hint_text().is_some());
+}
+
+#[test]
+fn several_models_live_in_one_process() {
+    let models: Vec<_> = (0..3)
+        .map(|seed| {
+            let tiny = Tiny {
+                seed,
+                ..Tiny::default()
+            };
+            tiny.load()
+        })
+        .collect();
+    assert_eq!(models.len(), 3);
+}

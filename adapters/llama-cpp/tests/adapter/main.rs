@@ -1,0 +1,10 @@
+//! What the adapter does beyond the contracts' conformance cases, on a tiny random model.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+mod generating;
+mod loading;
+mod prompting;
+mod scoring;
+mod serving;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,307 @@
+//! A tiny model with random weights, written as a GGUF: tests need no download.
+#![allow(dead_code)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use journeyman::domain::{Message, Prompt, Span, Speaker};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+
+/// Width, layers, heads, heads of keys and values, feed-forward.
+const WIDTH: usize = 32;
+const LAYERS: usize = 2;
+const HEADS: usize = 4;
+const KV_HEADS: usize = 2;
+const HIDDEN: usize = 64;
+
+/// Tokens after the 256 bytes; two are merges.
+const MERGED: [&str; 2] = ["th", "the"];
+pub(crate) const CONTROL: [&str; 8] = [
+    "<s>",
+    "</s>",
+    "<task>",
+    "<call>",
+    "<obs>",
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|pad|>",
+];
+
+/// What is special about a tiny model.
+#[derive(Clone)]
+pub(crate) struct Tiny {
+    pub(crate) seed: u64,
+    pub(crate) template: Option<&'static str>,
+    pub(crate) add_bos: bool,
+    pub(crate) context: u32,
+    pub(crate) not_a_number: bool,
+}
+
+impl Default for Tiny {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            template: None,
+            add_bos: false,
+            context: 1024,
+            not_a_number: false,
+        }
+    }
+}
+
+/// A file that goes when it is dropped.
+pub(crate) struct TestFile(pub(crate) PathBuf);
+
+impl TestFile {
+    pub(crate) fn new(name: &str, bytes: &[u8]) -> Self {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let file = format!("{}-{number}-{name}", std::process::id());
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);
+        fs::write(&path, bytes).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for TestFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+impl Tiny {
+    pub(crate) fn load(&self) -> Arc<LlamaCpp> {
+        self.load_with(|_| ())
+    }
+
+    pub(crate) fn load_with(&self, change: impl FnOnce(&mut LlamaConfig)) -> Arc<LlamaCpp> {
+        let file = TestFile::new("tiny.gguf", &self.bytes());
+        let mut config = LlamaConfig::new(&file.0);
+        change(&mut config);
+        LlamaCpp::load(config).unwrap()
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let (tensors, data) = self.tensors();
+        let mut out = b"GGUF".to_vec();
+        out.extend(3_u32.to_le_bytes());
+        out.extend((tensors.len() as u64).to_le_bytes());
+        let pairs = self.metadata();
+        out.extend((pairs.len() as u64).to_le_bytes());
+        out.extend(pairs.concat());
+        let mut offset = 0_u64;
+        for (name, shape) in &tensors {
+            text(&mut out, name);
+            out.extend((shape.len() as u32).to_le_bytes());
+            for size in shape {
+                out.extend((*size as u64).to_le_bytes());
+            }
+            out.extend(0_u32.to_le_bytes());
+            out.extend(offset.to_le_bytes());
+            offset += 4 * shape.iter().product::<usize>() as u64;
+        }
+        out.resize(out.len().next_multiple_of(32), 0);
+        for number in data {
+            out.extend(number.to_le_bytes());
+        }
+        out
+    }
+
+    fn metadata(&self) -> Vec<Vec<u8>> {
+        let vocabulary = vocabulary();
+        let merges = ["t h", "th e"];
+        let bos = CONTROL.len() as u32;
+        let bos = vocabulary.len() as u32 - bos;
+        let types = (0..vocabulary.len() as u32).map(|id| if id < bos { 1 } else { 3 });
+        let mut pairs = vec![
+            pair_text("general.architecture", "llama"),
+            pair_text("general.name", "tiny"),
+            pair_u32("llama.context_length", self.context),
+            pair_u32("llama.embedding_length", WIDTH as u32),
+            pair_u32("llama.block_count", LAYERS as u32),
+            pair_u32("llama.feed_forward_length", HIDDEN as u32),
+            pair_u32("llama.attention.head_count", HEADS as u32),
+            pair_u32("llama.attention.head_count_kv", KV_HEADS as u32),
+            pair(
+                "llama.attention.layer_norm_rms_epsilon",
+                6,
+                &1e-5_f32.to_le_bytes(),
+            ),
+            pair_text("tokenizer.ggml.model", "gpt2"),
+            pair_text("tokenizer.ggml.pre", "gpt-2"),
+            pair_texts("tokenizer.ggml.tokens", &vocabulary),
+            pair_texts("tokenizer.ggml.merges", &merges.map(str::to_owned)),
+            pair_list(
+                "tokenizer.ggml.token_type",
+                5,
+                &types.flat_map(u32::to_le_bytes).collect::<Vec<_>>(),
+                vocabulary.len(),
+            ),
+            pair_u32("tokenizer.ggml.bos_token_id", bos),
+            pair_u32("tokenizer.ggml.eos_token_id", bos + 1),
+            pair("tokenizer.ggml.add_bos_token", 7, &[self.add_bos.into()]),
+        ];
+        if let Some(template) = self.template {
+            pairs.push(pair_text("tokenizer.chat_template", template));
+        }
+        pairs
+    }
+
+    /// Names and shapes, innermost size first, and all numbers one after the other.
+    fn tensors(&self) -> (Vec<(String, Vec<usize>)>, Vec<f32>) {
+        let vocabulary = vocabulary();
+        let mut noise = Noise(self.seed);
+        let mut tensors = vec![
+            (
+                "token_embd.weight".to_owned(),
+                vec![WIDTH, vocabulary.len()],
+            ),
+            ("output_norm.weight".to_owned(), vec![WIDTH]),
+        ];
+        let kv = WIDTH / HEADS * KV_HEADS;
+        for layer in 0..LAYERS {
+            for (name, shape) in [
+                ("attn_norm", vec![WIDTH]),
+                ("attn_q", vec![WIDTH, WIDTH]),
+                ("attn_k", vec![WIDTH, kv]),
+                ("attn_v", vec![WIDTH, kv]),
+                ("attn_output", vec![WIDTH, WIDTH]),
+                ("ffn_norm", vec![WIDTH]),
+                ("ffn_gate", vec![WIDTH, HIDDEN]),
+                ("ffn_up", vec![WIDTH, HIDDEN]),
+                ("ffn_down", vec![HIDDEN, WIDTH]),
+            ] {
+                tensors.push((format!("blk.{layer}.{name}.weight"), shape));
+            }
+        }
+        let mut data = Vec::new();
+        for (name, shape) in &tensors {
+            let count: usize = shape.iter().product();
+            if name.ends_with("norm.weight") {
+                data.extend(std::iter::repeat_n(1.0, count));
+            } else if name.starts_with("token_embd") {
+                for word in &vocabulary {
+                    // What is no printable ASCII is improbable, so that texts can be read.
+                    let loud = word.bytes().all(|byte| byte.is_ascii_graphic());
+                    let scale = if loud && !word.starts_with('<') {
+                        0.7
+                    } else {
+                        0.1
+                    };
+                    data.extend((0..WIDTH).map(|_| scale * noise.normal()));
+                }
+            } else {
+                let scale = 1.5 / (shape[0] as f32).sqrt();
+                data.extend((0..count).map(|_| scale * noise.normal()));
+            }
+        }
+        if self.not_a_number {
+            let last = data.len() - 1;
+            data[last] = f32::NAN;
+        }
+        (tensors, data)
+    }
+}
+
+/// Byte-level BPE as GPT-2 has it: bytes that cannot be printed are written as characters from U+0100 on.
+fn vocabulary() -> Vec<String> {
+    let mut shifted = 0x100;
+    let bytes = (0..=255_u8).map(|byte| {
+        let code = if matches!(byte, 33..=126 | 161..=172 | 174..=255) {
+            u32::from(byte)
+        } else {
+            shifted += 1;
+            shifted - 1
+        };
+        char::from_u32(code).unwrap().to_string()
+    });
+    let mut vocabulary: Vec<String> = bytes.collect();
+    vocabulary.extend(MERGED.map(str::to_owned));
+    vocabulary.extend(CONTROL.map(str::to_owned));
+    vocabulary
+}
+
+/// The number of one of [`CONTROL`].
+pub(crate) fn control(text: &str) -> i32 {
+    let index = CONTROL.iter().position(|&control| control == text).unwrap();
+    (256 + MERGED.len() + index) as i32
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    out.extend((text.len() as u64).to_le_bytes());
+    out.extend(text.as_bytes());
+}
+
+fn pair(key: &str, kind: u32, value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    text(&mut out, key);
+    out.extend(kind.to_le_bytes());
+    out.extend(value);
+    out
+}
+
+fn pair_u32(key: &str, value: u32) -> Vec<u8> {
+    pair(key, 4, &value.to_le_bytes())
+}
+
+fn pair_text(key: &str, value: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    text(&mut bytes, value);
+    pair(key, 8, &bytes)
+}
+
+fn pair_list(key: &str, kind: u32, bytes: &[u8], count: usize) -> Vec<u8> {
+    let mut value = kind.to_le_bytes().to_vec();
+    value.extend((count as u64).to_le_bytes());
+    value.extend(bytes);
+    pair(key, 9, &value)
+}
+
+fn pair_texts(key: &str, texts: &[String]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for value in texts {
+        text(&mut bytes, value);
+    }
+    pair_list(key, 8, &bytes, texts.len())
+}
+
+/// SplitMix64.
+pub(crate) struct Noise(pub(crate) u64);
+
+impl Noise {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Roughly normal: the sum of twelve uniform numbers, less six.
+    fn normal(&mut self) -> f32 {
+        (0..12)
+            .map(|_| (self.next() >> 40) as f32 / (1 << 24) as f32)
+            .sum::<f32>()
+            - 6.0
+    }
+}
+
+/// A prompt of one data message behind a marker.
+pub(crate) fn prompt(text: &str) -> Prompt {
+    Prompt {
+        messages: vec![Message {
+            speaker: Speaker::User,
+            content: vec![
+                Span::Control("<task>".to_owned()),
+                Span::Data(text.to_owned()),
+            ],
+        }],
+        open: vec![Span::Control("<call>".to_owned())],
+    }
+}
