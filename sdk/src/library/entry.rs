@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::Skill,
-    id::{AttemptId, Revision},
+    id::{AttemptId, Revision, Version},
 };
 
 /// Where a skill is kept.
@@ -40,6 +40,15 @@ pub struct Entry {
     /// The revision that added it.
     pub added_at: Revision,
     /// The attempts that were credited already, in any version.
+    pub(super) seen: BTreeSet<AttemptId>,
+}
+
+/// What is kept of a skill that was removed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Deleted {
+    /// Its last version.
+    pub(super) version: Version,
+    /// The attempts that were credited, should it come back.
     pub(super) seen: BTreeSet<AttemptId>,
 }
 

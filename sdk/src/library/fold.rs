@@ -1,9 +1,8 @@
 //! The fold: what each change does.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::{
-    Applied, Entry, Move, Operation, PassReason, PassedOver, SkillLibrary, name::free_name, tiers,
+    Applied, Entry, Move, Operation, PassReason, PassedOver, SkillLibrary, entry::Deleted,
+    name::free_name, tiers,
 };
 use crate::{
     domain::{Committed, LibraryChange, Skill, SkillName, SkillRef, State},
@@ -107,16 +106,13 @@ impl SkillLibrary {
         if self.entries.contains_key(&skill.id) {
             return Err(PassReason::IdTaken);
         }
-        if self
-            .deleted
-            .get(&skill.id)
-            .is_some_and(|last| skill.version <= *last)
-        {
+        let before = self.deleted.get(&skill.id);
+        if before.is_some_and(|before| skill.version <= before.version) {
             return Err(PassReason::Deleted);
         }
         let mut skill = skill.clone();
         skill.name = self.name_for(&skill.name, &skill.id);
-        self.deleted.remove(&skill.id);
+        let before = self.deleted.remove(&skill.id);
         let entry = Entry {
             tier: tiers::entered(skill.state),
             history: Vec::new(),
@@ -124,7 +120,7 @@ impl SkillLibrary {
             uses: 0,
             credits: 0,
             added_at: self.revision,
-            seen: BTreeSet::new(),
+            seen: before.map(|before| before.seen).unwrap_or_default(),
             skill,
         };
         let moved = tiers::moved(&entry, Operation::Added);
@@ -158,13 +154,14 @@ impl SkillLibrary {
     }
 
     fn maintain(&mut self) -> Vec<Move> {
-        let moves = tiers::maintain(&mut self.entries, &self.policy);
-        let gone: BTreeMap<_, _> = moves
-            .iter()
-            .filter(|moved| matches!(moved.operation, Operation::Deleted | Operation::Overflowed))
-            .map(|moved| (moved.skill.id.clone(), moved.skill.version))
-            .collect();
-        self.deleted.extend(gone);
+        let (moves, gone) = tiers::maintain(&mut self.entries, &self.policy);
+        self.deleted.extend(gone.into_iter().map(|entry| {
+            let deleted = Deleted {
+                version: entry.skill.version,
+                seen: entry.seen,
+            };
+            (entry.skill.id, deleted)
+        }));
         moves
     }
 

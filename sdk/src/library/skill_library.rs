@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, PassReason, Tier};
+use super::{Entry, PassReason, Tier, entry::Deleted};
 use crate::{
     domain::{Committed, Skill, SkillName, SkillRef, TierPolicy},
     error::{Error, ErrorKind, Result},
-    id::{Revision, SkillId, Version},
+    id::{Revision, SkillId},
 };
 
 /// What a store's committed changes add up to. The [module](crate::library) tells the rules.
@@ -33,8 +33,7 @@ pub struct SkillLibrary {
     pub(super) revision: Revision,
     pub(super) policy: TierPolicy,
     pub(super) entries: BTreeMap<SkillId, Entry>,
-    /// The last version of each skill that was removed.
-    pub(super) deleted: BTreeMap<SkillId, Version>,
+    pub(super) deleted: BTreeMap<SkillId, Deleted>,
     pub(super) passed_over: BTreeMap<PassReason, u64>,
 }
 

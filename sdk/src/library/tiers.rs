@@ -46,13 +46,16 @@ pub(super) fn moved(entry: &Entry, operation: Operation) -> Move {
     }
 }
 
-/// Evict, Load and Delete, in this order.
-pub(super) fn maintain(entries: &mut Entries, policy: &TierPolicy) -> Vec<Move> {
+/// Evict, Load and Delete, in this order: what moved, and the entries that were removed.
+pub(super) fn maintain(entries: &mut Entries, policy: &TierPolicy) -> (Vec<Move>, Vec<Entry>) {
     let protected = protected(entries, policy);
     let mut moves = evict(entries, policy.cache, &protected);
     moves.extend(load(entries, policy, &protected));
-    moves.extend(delete(entries, policy));
-    moves
+    let unused = delete_unused(entries, policy.delete_percentile);
+    let over = delete_over(entries, policy.reservoir);
+    moves.extend(unused.iter().map(|entry| moved(entry, Operation::Deleted)));
+    moves.extend(over.iter().map(|entry| moved(entry, Operation::Overflowed)));
+    (moves, unused.into_iter().chain(over).collect())
 }
 
 /// The skills that may not leave the cache now: the latest added of those with too few credits, at most half
@@ -112,29 +115,27 @@ fn swap(entries: &Entries, protected: &BTreeSet<SkillId>) -> Option<(SkillId, Sk
         .then_some((incoming, outgoing))
 }
 
-fn delete(entries: &mut Entries, policy: &TierPolicy) -> Vec<Move> {
+fn delete_unused(entries: &mut Entries, percent: f64) -> Vec<Entry> {
     let utilities = within(entries, Tier::Reservoir)
         .map(|entry| entry.utility)
         .collect();
-    let Some(bound) = percentile(utilities, policy.delete_percentile) else {
+    let Some(bound) = percentile(utilities, percent) else {
         return Vec::new();
     };
     let unused: Vec<SkillId> = within(entries, Tier::Reservoir)
         .filter(|entry| entry.uses == 0 && entry.utility < bound)
         .map(|entry| entry.skill.id.clone())
         .collect();
-    let mut moves: Vec<Move> = unused
-        .iter()
-        .filter_map(|id| entries.remove(id))
-        .map(|entry| moved(&entry, Operation::Deleted))
-        .collect();
-    while within(entries, Tier::Reservoir).count() > policy.reservoir
-        && let Some(entry) =
-            lowest(entries, Tier::Reservoir, &BTreeSet::new()).and_then(|id| entries.remove(&id))
-    {
-        moves.push(moved(&entry, Operation::Overflowed));
+    unused.iter().filter_map(|id| entries.remove(id)).collect()
+}
+
+fn delete_over(entries: &mut Entries, size: usize) -> Vec<Entry> {
+    let mut over = Vec::new();
+    while within(entries, Tier::Reservoir).count() > size {
+        let lowest = lowest(entries, Tier::Reservoir, &BTreeSet::new());
+        over.extend(lowest.and_then(|id| entries.remove(&id)));
     }
-    moves
+    over
 }
 
 /// The `percent`-th percentile of finite values by linear interpolation between the closest ranks; `None` of
