@@ -52,8 +52,6 @@ mod skill_library;
 mod tiers;
 
 #[cfg(test)]
-mod reference_tests;
-#[cfg(test)]
 mod tests;
 
 pub use applied::{Applied, Move, Operation, PassReason, PassedOver};

@@ -1,3 +1,5 @@
+mod reference;
+
 use std::collections::BTreeMap;
 
 use super::*;
@@ -10,7 +12,7 @@ use crate::{
     id::{Revision, Version},
 };
 
-pub(super) fn skill(id: &str, name: &str) -> Skill {
+fn skill(id: &str, name: &str) -> Skill {
     Skill {
         id: id.into(),
         version: Version(1),
@@ -37,7 +39,7 @@ pub(super) fn skill(id: &str, name: &str) -> Skill {
     }
 }
 
-pub(super) fn committed(revision: u64, changes: Vec<LibraryChange>) -> Committed {
+fn committed(revision: u64, changes: Vec<LibraryChange>) -> Committed {
     Committed {
         revision: Revision(revision),
         key: format!("key-{revision}").as_str().into(),
@@ -68,7 +70,7 @@ fn revise(id: &str, name: &str, version: u64) -> LibraryChange {
     }))
 }
 
-pub(super) fn reference(id: &str, version: u64) -> SkillRef {
+fn reference(id: &str, version: u64) -> SkillRef {
     SkillRef {
         id: id.into(),
         version: Version(version),

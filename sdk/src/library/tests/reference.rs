@@ -5,10 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 
-use super::{
-    Entry, SkillLibrary, Tier,
-    tests::{committed, reference, skill},
-};
+use super::{Entry, SkillLibrary, Tier, committed, reference, skill};
 use crate::{
     domain::{LibraryChange, Skill, SkillRef, State, TierPolicy},
     id::{Seed, Version},
