@@ -10,20 +10,6 @@ use crate::{
     id::{AttemptId, SkillId},
 };
 
-/// The changes of one step in the only order that C.3 allows: Update, Add, then Evict, Load and Delete. Where
-/// the gate rejected every candidate there are no credits, and where no draft was valid nothing is added; the
-/// rest proceeds.
-pub fn step_changes(credits: Vec<LibraryChange>, added: Vec<Skill>) -> Vec<LibraryChange> {
-    let added = added
-        .into_iter()
-        .map(|skill| LibraryChange::Add(Box::new(skill)));
-    credits
-        .into_iter()
-        .chain(added)
-        .chain([LibraryChange::Maintain])
-        .collect()
-}
-
 /// What one change did: its moves, or why it had no effect.
 type Outcome = Result<Vec<Move>, PassReason>;
 

@@ -10,7 +10,9 @@
 //!   passed over: counted by its [`PassReason`], named in [`Applied`], and otherwise without effect.
 //!
 //! # The rules of the tiers
-//! The paper leaves points open; this is how they are decided here.
+//! The paper leaves points open; this is how they are decided here. A step commits its changes in the order of
+//! C.3: credits (Update), then what is added, then `Maintain` (Evict, Load, Delete). Where the gate rejected
+//! every candidate there are no credits, and where no draft was valid nothing is added; the rest proceeds.
 //!
 //! - *Tiers.* Offered skills (trial, active) are in the cache or the reservoir. The others are
 //!   [`Tier::Aside`]: they take no room, and no rule of the tiers moves or deletes them. A skill that becomes
@@ -56,5 +58,4 @@ mod tests;
 
 pub use applied::{Applied, Move, Operation, PassReason, PassedOver};
 pub use entry::{Entry, Tier};
-pub use fold::step_changes;
 pub use skill_library::SkillLibrary;

@@ -628,16 +628,6 @@ fn free_room_in_the_cache_is_filled_from_the_reservoir() {
 }
 
 #[test]
-fn a_step_is_update_add_maintain() {
-    let found = step_changes(vec![credit("a", "t1", 1.0)], vec![skill("b", "b")]);
-    assert_eq!(
-        found,
-        [credit("a", "t1", 1.0), add("b"), LibraryChange::Maintain]
-    );
-    assert_eq!(step_changes(vec![], vec![]), [LibraryChange::Maintain]);
-}
-
-#[test]
 fn json_is_read_back_and_checked() {
     let library = start(
         small(1, 2),
