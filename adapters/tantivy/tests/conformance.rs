@@ -1,0 +1,19 @@
+//! The rules of [`Retriever`].
+#![allow(missing_docs)]
+
+use std::sync::Arc;
+
+use futures::executor::block_on;
+use journeyman::{Result, conformance, contract::Retriever};
+use journeyman_tantivy::{Bm25Retriever, Config};
+
+#[test]
+fn retriever() -> Result<()> {
+    let fresh = async || {
+        let retriever = Bm25Retriever::new(Config::default())?;
+        Ok(Arc::new(retriever) as Arc<dyn Retriever>)
+    };
+    let report = block_on(conformance::retriever::check(fresh)).into_result()?;
+    assert_eq!(report.skipped().count(), 0, "{report}");
+    Ok(())
+}
