@@ -73,7 +73,7 @@ set_up() {
         rustup component add rustfmt clippy
     if ! cargo nextest --version >/dev/null 2>&1; then
         printf 'installing cargo-nextest\n'
-        CARGO_TARGET_DIR=$journeyman_cache/nextest cargo install --locked cargo-nextest ||
+        CARGO_TARGET_DIR=$journeyman_cache/nextest cargo install --locked cargo-nextest --version 0.9.151 ||
             printf 'cargo-nextest could not be installed: tests run by cargo test\n'
         rm -rf "$journeyman_cache/nextest"
     fi
