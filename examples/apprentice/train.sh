@@ -23,7 +23,7 @@ if [ ! -x "$work/venv/bin/torchrun" ]; then
   "$work/venv/bin/pip" install --quiet --requirement "$here/requirements.txt"
 fi
 if [ ! -f "$work/corpus/done" ]; then
-  cargo run --release --quiet --manifest-path "$root/Cargo.toml" --package journeyman-toolworld --bin corpus -- \
+  cargo run --quiet --manifest-path "$root/Cargo.toml" --package journeyman-toolworld --bin corpus -- \
     --seed "$seed" --tokens 64000000 --out "$work/corpus"
   touch "$work/corpus/done"
 fi

@@ -6,9 +6,9 @@ use crate::split::Split;
 use crate::tool::{Demand, Service, Setting, SkillText, ToolName};
 use crate::world::{ContractForm, World, WorldSpec, bare, fresh_name, make_target};
 
-/// `count` skills about tools that are not the world's target, hard to tell from it: two in four share its verb, one of
-/// these acts on another noun that the task's text names; one in four shares its noun. Half of them take the
-/// parameters that the task gives.
+/// `count` skills about tools that are not the world's target, hard to tell from it. Of four, one shares its verb and
+/// acts on another noun that the task's text names, one shares its verb, one shares its noun, and one calls the target
+/// on the way to something else. Half of them take the parameters that the task gives.
 #[must_use]
 pub fn rivals(spec: &WorldSpec, world: &World, count: usize, draws: &mut Draws) -> Vec<SkillText> {
     let target = &world.goal.target;
@@ -16,14 +16,19 @@ pub fn rivals(spec: &WorldSpec, world: &World, count: usize, draws: &mut Draws) 
     let named = |word: &&str| NOUNS.contains(word) && **word != target.noun;
     let bystander = world.query.split_whitespace().find(|word| named(&word));
     let rival = |number: usize| {
-        let name = match (number % 4, bystander) {
+        let other = bystander.filter(|_| number % 4 == 0 || number % 4 == 3);
+        let name = match (number % 4, other) {
             (0, Some(noun)) => beside(spec, target, noun, &mut taken, draws),
             (0 | 1, _) => fresh_name(spec, Some(&target.verb), None, &mut taken, draws),
             (2, _) => fresh_name(spec, None, Some(&target.noun), &mut taken, draws),
-            _ => fresh_name(spec, None, None, &mut taken, draws),
+            (_, noun) => fresh_name(spec, None, noun, &mut taken, draws),
         };
         let form = ContractForm::draw_hidden(draws);
         let (mut service, mut given) = make_target(spec, name, form, &mut taken, draws);
+        if number % 4 == 3 {
+            service.contract.retain(|demand| demand.helper().is_none());
+            service.contract.push(Demand::Before(target.clone()));
+        }
         if draws.chance(0.5) {
             given = take_parameters(&mut service, given, &world.given_names());
         }

@@ -62,7 +62,10 @@ impl Arena {
         let executor = ModelExecutor::new(
             model.clone(),
             Arc::new(dialect),
-            ModelExecutorOptions::default(),
+            ModelExecutorOptions {
+                record: true,
+                ..ModelExecutorOptions::default()
+            },
         )?;
         Ok(Self {
             model,

@@ -1,9 +1,11 @@
 //! Evaluates the bundled model through llama.cpp on held-out worlds.
 //!
 //! `apprentice [--model FILE.gguf] [--seed N] [-n N] [--mode model|row|host] [--tools N] [--invented PERCENT] [--card FILE]`
+//! `apprentice --records FILE [-n N]` writes prompts and outputs for `check.py`.
 
 mod acting;
 mod arena;
+mod equality;
 mod gate;
 mod overlap;
 mod share;
@@ -22,6 +24,8 @@ use crate::arena::Arena;
 
 /// The card's figures stand between these lines.
 const OPEN: &str = "<!-- figures: written by the evaluation -->";
+/// Texts whose token ids are compared.
+const TEXTS: usize = 1000;
 const CLOSE: &str = "<!-- end of figures -->";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -52,7 +56,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let model = load(&model)?;
-    let arena = Arena::new(model.clone(), model, mode)?;
+    let arena = Arena::new(model.clone(), model.clone(), mode)?;
+    if let Some(out) = arguments.get("--records") {
+        let records = equality::records(&arena, &spec, seed, count, Path::new(out))?;
+        writeln!(std::io::stdout(), "{records} records in {out}")?;
+        return Ok(());
+    }
     let mut report = format!(
         "{count} held-out worlds of seed {seed}, {} to {} tools, {:.0}% invented nouns, mode `{mode_name}`; per cent, \
          one standard error.\n\n",
@@ -63,6 +72,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     report.push_str(&acting::tables(&arena, &spec, seed, count)?);
     report.push('\n');
     report.push_str(&gate::tables(&arena, &spec, seed, count)?);
+    let (equal, differs) = equality::tokens(model.as_ref(), TEXTS)?;
+    report.push_str(&format!(
+        "\nToken ids of {equal} of {TEXTS} texts equal the trainer's.\n"
+    ));
+    if let Some(text) = differs {
+        report.push_str(&format!("The first that differ: {text:?}\n"));
+    }
     std::io::stdout().write_all(report.as_bytes())?;
     if let Some(card) = arguments.get("--card") {
         write_card(Path::new(card), &report)?;
