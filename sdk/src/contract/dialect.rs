@@ -60,7 +60,8 @@ pub enum TurnMove {
 /// - *ends*: for any replies, `turn` reaches `Act` or `Unreadable` within 8 moves.
 /// - *pure*: the same view gives the same move.
 /// - *skill text*: `skill_text` is not empty, and is the text that injection and scoring use.
-/// - *empty query*: `score_prompt("")` is the same template with an empty query, PMI's unconditional prefix.
+/// - *empty query*: `score_prompt("")` is the same template with an empty query, up to white space around it: PMI's
+///   unconditional prefix.
 pub trait Dialect: fmt::Debug + Send + Sync {
     /// What comes next in a turn.
     ///
