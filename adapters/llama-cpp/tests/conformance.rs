@@ -1,0 +1,82 @@
+//! The adapter keeps the contracts, on a tiny random model.
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+use std::{sync::Arc, time::Duration};
+
+use futures::executor::block_on;
+use journeyman::{
+    builtin::SystemClock,
+    conformance::{
+        Report,
+        language_model::{self, LanguageModelFixture},
+        scorer::{self, ScorerFixture},
+        tokenizer,
+    },
+    contract::GenerateRequest,
+};
+
+mod support;
+
+use support::{Tiny, prompt};
+
+/// All cases pass, and none is skipped.
+fn assert_kept(report: Report) {
+    println!("{report}");
+    assert_eq!(report.skipped().count(), 0, "{report}");
+    report.into_result().unwrap();
+}
+
+/// With a chat template and without one.
+fn models() -> [Tiny; 2] {
+    let template = "{{'<|im_start|>' + message['role'] + message['content'] + '<|im_end|>'}}";
+    let templated = Tiny {
+        template: Some(template),
+        add_bos: true,
+        ..Tiny::default()
+    };
+    [Tiny::default(), templated]
+}
+
+#[test]
+fn it_writes() {
+    for tiny in models() {
+        // A long context, so that a request can take longer than it may.
+        let model = Tiny {
+            context: 16_384,
+            ..tiny
+        }
+        .load_with(|config| config.n_ctx = Some(16_384));
+        let mut slow = GenerateRequest::greedy(prompt("go on"), 16_000);
+        slow.time_limit = Duration::from_millis(30);
+        let fixture = LanguageModelFixture {
+            prompt: prompt("turn on the lamp"),
+            max_tokens: 24,
+            time_limit: Duration::from_secs(60),
+            slow: Some(slow),
+            clock: Some(Arc::new(SystemClock::default())),
+        };
+        assert_kept(block_on(language_model::check(&*model, &fixture)));
+    }
+}
+
+#[test]
+fn it_scores() {
+    for tiny in models() {
+        let continuations = ["unseal bell; unseal coffee", "the other one", "x y", "row"];
+        let fixture = ScorerFixture {
+            prompt: prompt("find the coffee by the mast"),
+            continuations: continuations.map(str::to_owned).to_vec(),
+            special: Some("<call>".to_owned()),
+            context: Some(tiny.context as usize),
+            time_limit: Duration::from_secs(60),
+        };
+        assert_kept(block_on(scorer::check(&*tiny.load(), &fixture)));
+    }
+}
+
+#[test]
+fn it_counts() {
+    for tiny in models() {
+        assert_kept(block_on(tokenizer::check(&*tiny.load())));
+    }
+}
