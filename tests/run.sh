@@ -95,7 +95,7 @@ doc_tests() {
 }
 
 quickstart() {
-    bash examples/quickstart.sh --tasks 6 --out "$logs/quickstart" --json | tee "$logs/quickstart.out"
+    bash examples/quickstart.sh --tasks 6 --held-out 6 --out "$logs/quickstart" --json | tee "$logs/quickstart.out"
     cargo run -q --package journeyman-tests --bin quickstart-output <"$logs/quickstart.out"
 }
 
@@ -104,7 +104,7 @@ documentation() { RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps; }
 printf '== set-up\n'
 # shellcheck source=setup.sh
 . "$root/tests/setup.sh"
-run set-up set_up
+run tools set_up
 run formatting cargo fmt --all --check
 run clippy cargo clippy --workspace --all-targets -- -D warnings
 run documentation documentation
