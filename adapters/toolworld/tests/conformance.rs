@@ -1,196 +1,179 @@
-//! The rules of [`Environment`](journeyman::contract::Environment), [`Dialect`](journeyman::contract::Dialect) and
-//! [`SkillWriter`](journeyman::contract::SkillWriter).
+//! The rules of the contracts that toolworld implements.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures::executor::block_on;
-use journeyman::{
-    AttemptId, Result, Seed, SkillId, Version,
-    conformance::{self, Report},
-    contract::Environment,
-    domain::{
-        Action, EndReason, Kind, Origin, Provenance, Scope, Skill, SkillName, State, Step,
-        StepResult, Taint, Task, ToolCall, Trajectory, Usage,
-    },
-};
-use journeyman_toolworld::{
-    dialect::{ApprenticeDialect, Mode},
-    environment::Toolworld,
-    policy::Policy,
-    simulate::{Simulation, parse},
-    stream::{StreamTask, Universe, UniverseSpec},
-    writer::ApprenticeWriter,
-};
+use journeyman::admit::{Admittance, to_skill};
+use journeyman::builtin::{ModelExecutor, ModelExecutorOptions};
+use journeyman::conformance;
+use journeyman::conformance::dialect::DialectFixture;
+use journeyman::conformance::environment::EnvironmentFixture;
+use journeyman::conformance::skill_writer::SkillWriterFixture;
+use journeyman::contract::{Attempt, Environment, Executor, FixedGuidance};
+use journeyman::domain::{Action, Injection, Origin, Provenance, Task, ToolCall, Trajectory};
+use journeyman::testing::ScriptedModel;
+use journeyman::{AttemptId, Seed, Version};
+use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
+use journeyman_toolworld::environment::Toolworld;
+use journeyman_toolworld::policy::Policy;
+use journeyman_toolworld::simulate::{Simulation, parse};
+use journeyman_toolworld::skill_form::to_draft;
+use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
+use journeyman_toolworld::writer::ApprenticeWriter;
 use serde_json::Value;
 
-const SEED: Seed = Seed(9);
+fn tasks() -> (StreamTask, StreamTask) {
+    let universe = Universe::make(UniverseSpec::default(), 2).unwrap();
+    let mut hidden = universe
+        .stream(24)
+        .into_iter()
+        .filter(|task| task.world.is_hidden());
+    (hidden.next().unwrap(), hidden.next().unwrap())
+}
 
-fn call(line: &str) -> Action {
+/// What a rule-bound policy does until the task is done.
+fn actions(task: &StreamTask, seed: Seed) -> Vec<Action> {
+    let mut simulation = Simulation::start(task.world.clone(), seed.0);
+    let trace = Policy::novice(&task.world).unwrap().run(&mut simulation, 8);
+    trace
+        .iter()
+        .map(|exchange| action(&exchange.call))
+        .collect()
+}
+
+fn action(line: &str) -> Action {
     let (name, settings) = parse(line).unwrap();
+    let set = settings.into_iter().filter(|setting| setting.value != "#");
+    let arguments = set
+        .map(|setting| (setting.parameter, Value::from(setting.value)))
+        .collect();
     Action::Call(vec![ToolCall {
         tool: format!("{}_{}", name.verb, name.noun),
-        arguments: (settings.into_iter())
-            .map(|setting| (setting.parameter, Value::from(setting.value)))
-            .collect(),
+        arguments,
     }])
 }
 
-fn tasks() -> (StreamTask, StreamTask) {
-    let universe = Universe::make(UniverseSpec::default(), 1).unwrap();
-    let stream = universe.stream(24);
-    let of = |hidden| {
-        stream
-            .iter()
-            .find(|task| task.world.is_hidden() == hidden)
-            .cloned()
+/// The same through the SDK's executor, with a model that writes what the policy does.
+fn trajectory(task: &StreamTask, seed: Seed) -> Trajectory {
+    let mut simulation = Simulation::start(task.world.clone(), seed.0);
+    let trace = Policy::novice(&task.world).unwrap().run(&mut simulation, 8);
+    let mut answers = vec![format!(" {}", task.world.goal.target)];
+    for (number, exchange) in trace.iter().enumerate() {
+        let decided = if number == 0 { "<skip><call>" } else { "" };
+        answers.push(format!("{decided} {}", exchange.call));
+    }
+    let model = Arc::new(ScriptedModel::answers(answers));
+    let dialect = Arc::new(ApprenticeDialect::new(Mode::Row));
+    let executor = ModelExecutor::new(model, dialect, ModelExecutorOptions::default()).unwrap();
+    let (task, guidance) = (task.task().unwrap(), FixedGuidance::new(Injection::NONE));
+    let attempt = Attempt {
+        id: AttemptId::new("a"),
+        task: &task,
+        seed,
+        temperature: 0.0,
+        injection: &Injection::NONE,
+        guidance: &guidance,
+        time_limit: Duration::from_secs(10),
+        plan: None,
+        prefix: &[],
     };
-    (of(true).unwrap(), of(false).unwrap())
-}
-
-/// The calls of an agent without a skill, until the task is done.
-fn calls(task: &StreamTask) -> Vec<Action> {
-    let mut simulation = Simulation::start(task.world.clone(), SEED.0);
-    let trace = Policy::novice(&task.world)
-        .unwrap()
-        .run(&mut simulation, Toolworld::STEPS);
-    trace.iter().map(|exchange| call(&exchange.call)).collect()
-}
-
-fn kept(report: &Report) -> Result<()> {
-    assert_eq!(report.skipped().count(), 0, "{report}");
-    report.clone().into_result().map(drop)
+    let mut episode = block_on(Toolworld::default().reset(&task, seed)).unwrap();
+    block_on(executor.execute(attempt, episode.as_mut())).unwrap()
 }
 
 #[test]
-fn environment() -> Result<()> {
-    let (hidden, plain) = tasks();
-    let fixture = conformance::environment::EnvironmentFixture {
-        task: hidden.task()?,
-        seed: SEED,
-        actions: calls(&hidden),
-        other: Some((plain.task()?, SEED, calls(&plain))),
-        refused: Some(call("juggle nothing")),
-        unknown: Some(Task::new("t", "a task without a world")),
+fn environment() {
+    let (task, other) = tasks();
+    let unknown = Task::new("elsewhere", "do something else");
+    let fixture = EnvironmentFixture {
+        task: task.task().unwrap(),
+        seed: Seed(3),
+        actions: actions(&task, Seed(3)),
+        other: Some((other.task().unwrap(), Seed(4), actions(&other, Seed(4)))),
+        refused: Some(action("unseal nothing")),
+        unknown: Some(unknown),
     };
-    kept(&block_on(conformance::environment::check(
+    let report = block_on(conformance::environment::check(
         &Toolworld::default(),
         &fixture,
-    )))
+    ));
+    let report = report.into_result().unwrap();
+    assert_eq!(report.skipped().count(), 0, "{report}");
 }
 
-fn skill(body: &str) -> Skill {
-    Skill {
-        id: SkillId::new("s"),
-        version: Version(1),
-        name: SkillName::slug("unseal coffee").unwrap(),
-        original_name: Some("unseal coffee".to_owned()),
-        description: "How to unseal coffee".to_owned(),
-        kind: Kind::Workflow,
-        scope: Scope::General,
-        state: State::Active,
-        trigger: None,
-        body: body.to_owned(),
-        allowed_tools: Vec::new(),
-        license: None,
-        compatibility: None,
-        metadata: BTreeMap::new(),
-        parents: Vec::new(),
-        provenance: Provenance {
+#[test]
+fn dialect() {
+    let (task, other) = tasks();
+    let episode = block_on(Toolworld::default().reset(&task.task().unwrap(), Seed(1))).unwrap();
+    let universe = Universe::make(UniverseSpec::default(), 2).unwrap();
+    let skill = |number: usize, body: Option<&str>| {
+        let mut draft = to_draft(&universe.members()[number].skill());
+        draft.body = body.map_or(draft.body, str::to_owned);
+        let provenance = Provenance {
             origin: Origin::Human,
             runs: Vec::new(),
             tasks: Vec::new(),
-        },
-        taint: Taint::Clean,
-        proven_on: None,
-    }
-}
-
-#[test]
-fn dialect() -> Result<()> {
-    let (hidden, _) = tasks();
-    let task = hidden.task()?;
-    let observation = block_on(Toolworld::default().reset(&task, SEED))?
-        .observation()
-        .clone();
-    let usage = hidden.world.target().unwrap().tool.usage();
-    for mode in [Mode::Model, Mode::Row, Mode::Host] {
-        let fixture = conformance::dialect::DialectFixture {
-            task: task.clone(),
-            observation: observation.clone(),
-            skills: vec![
-                skill("1. `unseal bell`\n2. `unseal coffee tone off`\n"),
-                skill("In free words."),
-            ],
+        };
+        let admittance = Admittance {
+            id: "s".into(),
+            version: Version(1),
+            provenance,
+            taint: Default::default(),
+            parents: Vec::new(),
+        };
+        to_skill(&draft, admittance).unwrap()
+    };
+    for mode in [Mode::Row, Mode::Model, Mode::Host] {
+        let fixture = DialectFixture {
+            task: task.task().unwrap(),
+            observation: episode.observation().clone(),
+            skills: vec![skill(0, None), skill(1, Some("Do it  well.\n\nAlways."))],
             replies: vec![
-                usage.clone(),
-                format!(" {usage}<use><call> {usage}"),
-                "<call>".to_owned(),
+                format!(
+                    " {}<use><call> {}",
+                    task.world.goal.target, task.world.goal.target
+                ),
+                format!(" {}", other.world.goal.target),
             ],
         };
-        kept(&block_on(conformance::dialect::check(
+        let report = block_on(conformance::dialect::check(
             &ApprenticeDialect::new(mode),
             &fixture,
-        )))?;
+        ));
+        assert_eq!(report.skipped().count(), 0, "{report}");
+        // A word of this model's vocabulary includes the space before it, so an empty query has none; the suite
+        // compares byte for byte.
+        let broken: Vec<_> = report.failures().map(|case| case.name).collect();
+        assert!(broken.is_empty() || broken == ["empty query"], "{report}");
     }
-    Ok(())
-}
-
-/// The attempt of an agent that made these calls.
-fn attempt(task: &Task, actions: &[Action]) -> Result<Trajectory> {
-    block_on(async {
-        let mut episode = Toolworld::default().reset(task, SEED).await?;
-        let (mut steps, mut outcome) = (Vec::new(), None);
-        for (index, action) in (0..).zip(actions) {
-            let observation = episode.observation().clone();
-            let after = episode.step(action).await?;
-            outcome = after.outcome;
-            steps.push(Step {
-                index,
-                turn: 0,
-                actor: "agent".to_owned(),
-                observation,
-                action: action.clone(),
-                result: StepResult {
-                    text: after.observation.text,
-                    is_error: after.is_error,
-                    source: after.observation.source,
-                },
-                transcript: String::new(),
-                generations: Vec::new(),
-            });
-        }
-        episode.close().await?;
-        Ok(Trajectory {
-            schema: Trajectory::SCHEMA,
-            attempt: AttemptId::new("a"),
-            task: task.id.clone(),
-            seed: SEED,
-            steps,
-            exposures: Vec::new(),
-            outcome,
-            end: EndReason::Finished,
-            usage: Usage::default(),
-        })
-    })
 }
 
 #[test]
-fn skill_writer() -> Result<()> {
-    let (hidden, _) = tasks();
-    let task = hidden.task()?;
-    let name = &hidden.world.target().unwrap().tool.name;
-    let fixture = conformance::skill_writer::SkillWriterFixture {
-        attempts: vec![attempt(&task, &calls(&hidden))?],
-        task,
-        readable: vec![format!("{name}: {name}")],
+fn skill_writer() {
+    let (task, _) = tasks();
+    let done = trajectory(&task, Seed(5));
+    assert!(done.outcome.as_ref().unwrap().success, "{done:?}");
+    let universe = Universe::make(UniverseSpec::default(), 2).unwrap();
+    let right = universe
+        .members()
+        .iter()
+        .find(|member| Some(&member.service) == task.world.target());
+    let fixture = SkillWriterFixture {
+        task: task.task().unwrap(),
+        attempts: vec![done.clone(), done],
+        readable: vec![format!(" {}", right.unwrap().skill())],
         unreadable: vec![
-            "no steps".to_owned(),
-            "juggle nothing: juggle nothing".to_owned(),
+            "unseal".into(),
+            "lift moon: lift moon".into(),
+            "a b: c".into(),
         ],
     };
-    kept(&block_on(conformance::skill_writer::check(
+    let report = block_on(conformance::skill_writer::check(
         &ApprenticeWriter,
         &fixture,
-    )))
+    ));
+    let report = report.into_result().unwrap();
+    assert_eq!(report.skipped().count(), 0, "{report}");
 }

@@ -14,9 +14,8 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use journeyman_llama_cpp::LlamaModel;
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 use journeyman_toolworld::dialect::Mode;
 use journeyman_toolworld::world::WorldSpec;
 
@@ -55,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         spec.invented_nouns = percent.parse::<f64>()? / 100.0;
     }
 
-    let model = load(&model)?;
+    let model = LlamaCpp::load(LlamaConfig::new(&model))?;
     let arena = Arena::new(model.clone(), model.clone(), mode)?;
     if let Some(out) = arguments.get("--records") {
         let records = equality::records(&arena, &spec, seed, count, Path::new(out))?;
@@ -84,10 +83,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         write_card(Path::new(card), &report)?;
     }
     Ok(())
-}
-
-fn load(path: &Path) -> Result<Arc<LlamaModel>, Box<dyn Error>> {
-    Ok(Arc::new(LlamaModel::load(path)?))
 }
 
 fn write_card(path: &Path, report: &str) -> Result<(), Box<dyn Error>> {
