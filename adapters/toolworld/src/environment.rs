@@ -220,7 +220,9 @@ impl ToolworldEpisode {
         ]);
         Outcome {
             success: simulation.is_done(),
-            score: flag(simulation.is_done()),
+            // How straight the way was: the calls that knowing the contract takes, over the calls made.
+            score: flag(simulation.is_done()) * simulation.fewest_calls() as f64
+                / simulation.calls().max(1) as f64,
             parts,
         }
     }

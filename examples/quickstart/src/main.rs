@@ -73,7 +73,11 @@ fn main() -> ExitCode {
                 true => writeln!(std::io::stdout(), "{json}"),
                 false => Ok(()),
             };
-            if shown.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+            if shown.is_ok() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            }
         }
         Err(error) => {
             // When even that cannot be written, the exit code still says it.
@@ -103,13 +107,25 @@ async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::V
     let journal = journal(arguments)?;
     let store = Arc::new(MemoryStore::new());
     let journeyman = parts
-        .open(recipe.clone(), "quickstart", seed, store, Some(Arc::new(journal)))
+        .open(
+            recipe.clone(),
+            "quickstart",
+            seed,
+            store,
+            Some(Arc::new(journal)),
+        )
         .await?;
 
     show::opening(out, arguments.seed, &parts, &tasks, &recipe).map_err(unwritable)?;
     let before = evaluate(&journeyman, &tasks, "before: no skills", out).await?;
     let learned = learn(&journeyman, &tasks, out).await?;
-    let after = evaluate(&journeyman, &tasks, "after: the learned library, frozen", out).await?;
+    let after = evaluate(
+        &journeyman,
+        &tasks,
+        "after: the learned library, frozen",
+        out,
+    )
+    .await?;
 
     let library = journeyman.library().await?;
     let folder = arguments.out.join("skills");
@@ -118,7 +134,14 @@ async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::V
     show::table(out, &before, &after_sums).map_err(unwritable)?;
     show::gate(out, &after, &learned).map_err(unwritable)?;
     show::closing(out, written, &folder, &arguments.out).map_err(unwritable)?;
-    Ok(show::object(arguments.seed, &tasks, &before, &after_sums, &library, &folder))
+    Ok(show::object(
+        arguments.seed,
+        &tasks,
+        &before,
+        &after_sums,
+        &library,
+        &folder,
+    ))
 }
 
 /// A fresh journal; an earlier run's skills and journal at this place are replaced.
@@ -152,12 +175,26 @@ async fn evaluate(
             .hint("give --held-out at least 1"));
     }
     show::title(out, title).map_err(unwritable)?;
-    follow(journeyman, journeyman.evaluate(tasks.held_out.clone()), tasks.held_out.len(), false, out).await
+    follow(
+        journeyman,
+        journeyman.evaluate(tasks.held_out.clone()),
+        tasks.held_out.len(),
+        false,
+        out,
+    )
+    .await
 }
 
 async fn learn(journeyman: &Journeyman, tasks: &Tasks, out: &mut dyn Write) -> Result<RunReport> {
     show::title(out, "the stream: the agent learns").map_err(unwritable)?;
-    follow(journeyman, journeyman.learn(tasks.stream.clone()), tasks.stream.len(), true, out).await
+    follow(
+        journeyman,
+        journeyman.learn(tasks.stream.clone()),
+        tasks.stream.len(),
+        true,
+        out,
+    )
+    .await
 }
 
 /// Shows a run's events as they come.

@@ -22,7 +22,15 @@ pub const DEFAULT_MODEL: &str = "examples/apprentice/apprentice.gguf";
 
 /// The special tokens that the dialect is made of.
 const DIALECT: [&str; 9] = [
-    "<s>", "<task>", "<skill>", "<tools>", "<plan>", "<use>", "<call>", "<obs>", "<extract>",
+    "<s>",
+    "<task>",
+    "<skill>",
+    "<tools>",
+    "<plan>",
+    "<use>",
+    "<call>",
+    "<obs>",
+    "<extract>",
 ];
 
 /// A loaded model and the world it acts in.
@@ -55,18 +63,15 @@ impl Parts {
         })
     }
 
-    /// A runtime over a store, with an index of its own.
+    /// The host's parts over a store, with an index of their own.
     ///
     /// # Errors
-    /// As [`Journeyman::open`].
-    pub async fn open(
+    /// What the executor and the index give.
+    pub fn backends(
         &self,
-        recipe: Recipe,
-        session: &str,
-        seed: Seed,
         store: Arc<dyn SkillStore>,
         journal: Option<Arc<dyn Journal>>,
-    ) -> Result<Journeyman> {
+    ) -> Result<Backends> {
         let executor = ModelExecutor::new(
             self.model.clone(),
             self.dialect.clone(),
@@ -85,7 +90,23 @@ impl Parts {
         backends.tokenizer = Some(self.model.clone());
         backends.dialect = Some(self.dialect.clone());
         backends.writer = Some(Arc::new(ApprenticeWriter));
-        backends.clock = Some(Arc::new(SystemClock));
+        backends.clock = Some(Arc::new(SystemClock::new()));
+        Ok(backends)
+    }
+
+    /// A runtime over a store, with an index of its own.
+    ///
+    /// # Errors
+    /// As [`Journeyman::open`].
+    pub async fn open(
+        &self,
+        recipe: Recipe,
+        session: &str,
+        seed: Seed,
+        store: Arc<dyn SkillStore>,
+        journal: Option<Arc<dyn Journal>>,
+    ) -> Result<Journeyman> {
+        let backends = self.backends(store, journal)?;
         Journeyman::open(backends, recipe, Options::new(session, seed)).await
     }
 }

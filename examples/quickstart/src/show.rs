@@ -110,7 +110,11 @@ impl Progress {
             report.tags.first().map_or("", String::as_str),
             count(&|a| a.success == Some(true)),
             count(&|a| a.parts.get("first_attempt") == Some(&1.0)),
-            if self.injected.is_some() { "with a skill" } else { "without a skill" },
+            if self.injected.is_some() {
+                "with a skill"
+            } else {
+                "without a skill"
+            },
         )
     }
 }
@@ -147,7 +151,10 @@ pub(crate) fn gate(out: &mut dyn Write, after: &RunReport, learned: &RunReport) 
         for selection in report.tasks.iter().flat_map(|task| &task.selections) {
             *counts.entry(kind(&selection.decision)).or_default() += 1;
         }
-        let counts: Vec<String> = counts.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
+        let counts: Vec<String> = counts
+            .iter()
+            .map(|(kind, n)| format!("{kind} {n}"))
+            .collect();
         writeln!(out, "  {name:<15} {}", counts.join(", "))?;
     }
     Ok(())
@@ -155,21 +162,36 @@ pub(crate) fn gate(out: &mut dyn Write, after: &RunReport, learned: &RunReport) 
 
 fn kind(decision: &Decision) -> &'static str {
     match decision {
-        Decision::Inject { explored: false, .. } => "injected",
+        Decision::Inject {
+            explored: false, ..
+        } => "injected",
         Decision::Inject { explored: true, .. } => "injected to explore",
         Decision::Nothing(NothingReason::NoCandidates) => "no candidates",
         Decision::Nothing(NothingReason::BelowRelative { .. }) => "refused: not clearly the best",
         Decision::Nothing(NothingReason::BelowAbsolute { .. }) => "refused: below the threshold",
         Decision::Nothing(NothingReason::Disabled) => "selection is off",
-        Decision::Nothing(_) => "declined",
+        _ => "declined",
     }
 }
 
 /// Where everything lies.
-pub(crate) fn closing(out: &mut dyn Write, skills: usize, folder: &Path, root: &Path) -> io::Result<()> {
+pub(crate) fn closing(
+    out: &mut dyn Write,
+    skills: usize,
+    folder: &Path,
+    root: &Path,
+) -> io::Result<()> {
     title(out, "where it lies")?;
-    writeln!(out, "  {skills} skills   {}/<name>/SKILL.md", folder.display())?;
-    writeln!(out, "  the journal {}", root.join("journal.jsonl").display())
+    writeln!(
+        out,
+        "  {skills} skills   {}/<name>/SKILL.md",
+        folder.display()
+    )?;
+    writeln!(
+        out,
+        "  the journal {}",
+        root.join("journal.jsonl").display()
+    )
 }
 
 /// The same for programs.
@@ -195,7 +217,8 @@ pub(crate) fn object(
         .collect();
     json!({
         "seed": seed,
-        "tasks": { "stream": tasks.stream.len(), "held_out": tasks.held_out.len() },
+        "tasks": tasks.stream.len(),
+        "held_out": tasks.held_out.len(),
         "before": before,
         "after": after,
         "skills": skills,

@@ -53,7 +53,8 @@ impl Tasks {
                 Some((TaskId::new(task.id.clone()), skill.clone()))
             })
             .collect();
-        let plain = |tasks: &[StreamTask]| tasks.iter().map(StreamTask::task).collect::<Result<_>>();
+        let plain =
+            |tasks: &[StreamTask]| tasks.iter().map(StreamTask::task).collect::<Result<_>>();
         Ok(Self {
             stream: plain(&stream)?,
             held_out: plain(&held_out)?,

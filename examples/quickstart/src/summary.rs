@@ -40,7 +40,14 @@ fn is_first(attempt: &AttemptReport) -> bool {
 impl Summaries {
     /// Of an evaluation.
     pub fn of(report: &RunReport) -> Self {
-        let tagged = |tag: &str| summary(report.tasks.iter().filter(|t| t.tags.iter().any(|x| x == tag)));
+        let tagged = |tag: &str| {
+            summary(
+                report
+                    .tasks
+                    .iter()
+                    .filter(|t| t.tags.iter().any(|x| x == tag)),
+            )
+        };
         Self {
             all: summary(report.tasks.iter()),
             hidden: tagged("hidden"),

@@ -56,7 +56,7 @@ impl<'a> Log<'a> {
 /// and driving it again asks for the same.
 pub(super) async fn drive(
     machine: &mut RunMachine,
-    performer: &Performer<'_>,
+    performer: &Performer,
     reach: Reach,
     in_flight: NonZeroUsize,
     log: &mut Log<'_>,

@@ -14,7 +14,7 @@ use super::{
     AttemptHandle, Event, RunEntry, RunMachine, RunPlan, RunReport, TaskReport,
     drive::{self, Log, Reach},
     handle::Group,
-    perform::{Performer, Unconditional},
+    perform::Performer,
     replay,
 };
 use crate::{
@@ -66,11 +66,11 @@ pub struct Journeyman {
 
 #[derive(Debug)]
 pub(super) struct Inner {
-    backends: Backends,
+    backends: Arc<Backends>,
     recipe: Recipe,
     options: Options,
     runs: AtomicU64,
-    unconditional: Unconditional,
+    performer: Performer,
     listeners: Mutex<Vec<UnboundedSender<Event>>>,
     /// Groups whose attempts are all in, and which wait for somebody to await the rest.
     pub(super) ready: Mutex<Vec<Arc<Group>>>,
@@ -91,13 +91,14 @@ impl Journeyman {
         if let Some(retriever) = &backends.retriever {
             retriever.refresh(&snapshot.committed).await?;
         }
+        let backends = Arc::new(backends);
         Ok(Self {
             inner: Arc::new(Inner {
+                performer: Performer::new(Arc::clone(&backends), recipe.limits),
                 backends,
                 recipe,
                 options,
                 runs: AtomicU64::new(0),
-                unconditional: Unconditional::default(),
                 listeners: Mutex::new(Vec::new()),
                 ready: Mutex::new(Vec::new()),
             }),
@@ -321,15 +322,10 @@ impl Inner {
         reach: Reach,
         log: &mut Log<'_>,
     ) -> Result<()> {
-        let performer = Performer {
-            backends: &self.backends,
-            limits: machine.recipe().limits,
-            unconditional: &self.unconditional,
-        };
         let mut tell = |event: &Event| self.tell(event);
         drive::drive(
             machine,
-            &performer,
+            &self.performer,
             reach,
             self.options.in_flight,
             log,

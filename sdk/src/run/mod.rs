@@ -23,4 +23,5 @@ pub use journal::{RunEntry, replay};
 pub use journeyman::{Journeyman, Options};
 pub use machine::{RunMachine, RunPlan};
 pub use need::{Answer, AttemptNeed, CommitDone, Need, NeedId, Station, Written};
+pub use perform::Performer;
 pub use report::{AttemptReport, RunReport, TaskReport, WriteReport};

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     future::Future,
     panic::AssertUnwindSafe,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -46,17 +46,30 @@ impl Unconditional {
     }
 }
 
-/// Performs needs.
-#[derive(Debug)]
-pub(super) struct Performer<'a> {
-    pub(super) backends: &'a Backends,
-    pub(super) limits: Limits,
-    pub(super) unconditional: &'a Unconditional,
+/// Performs needs with a host's parts. [`Journeyman`](super::Journeyman) has one; a host that drives a
+/// [`RunMachine`](super::RunMachine) itself makes its own.
+#[derive(Clone, Debug)]
+pub struct Performer {
+    backends: Arc<Backends>,
+    limits: Limits,
+    unconditional: Arc<Unconditional>,
 }
 
-impl Performer<'_> {
-    /// Performs a need. Only a commit's failure is the run's: every other is an answer.
-    pub(super) async fn perform(&self, need: Need) -> Result<Answer> {
+impl Performer {
+    /// A performer with these parts.
+    pub fn new(backends: Arc<Backends>, limits: Limits) -> Self {
+        Self {
+            backends,
+            limits,
+            unconditional: Arc::default(),
+        }
+    }
+
+    /// Performs a need. Every failure but a commit's is an answer.
+    ///
+    /// # Errors
+    /// What the store gives for a commit.
+    pub async fn perform(&self, need: Need) -> Result<Answer> {
         Ok(match need {
             Need::Retrieve(query) => Answer::Retrieved(
                 self.bounded(

@@ -1,6 +1,7 @@
 //! The groups of figures that there are.
 
 use super::{Bound, Figures, Outcome, stats};
+use crate::main_job;
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug)]
@@ -17,12 +18,20 @@ pub struct Group {
 
 /// All groups. A new one is a line here and a file beside this one.
 pub fn groups() -> &'static [Group] {
-    &[Group {
-        name: "self-test",
-        about: "that the frame works; always ok",
-        listed: false,
-        run: self_test,
-    }]
+    &[
+        Group {
+            name: "main-job",
+            about: "an agent that learns skills on real local inference",
+            listed: true,
+            run: main_job::run,
+        },
+        Group {
+            name: "self-test",
+            about: "that the frame works; always ok",
+            listed: false,
+            run: self_test,
+        },
+    ]
 }
 
 fn self_test(figures: &mut Figures<'_>) -> Outcome {
