@@ -324,6 +324,22 @@ fn an_answer_that_nothing_waits_for_changes_nothing() {
 }
 
 #[test]
+fn an_answer_that_comes_twice_changes_nothing() {
+    let store = MemoryStore::new();
+    let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
+    for _ in 0..40 {
+        let (id, need) = machine.needs().into_iter().next().expect("a need");
+        let given = answer(id, need, &store);
+        machine.answer(id, given.clone()).expect("it fits");
+        let before = machine.save().expect("it saves");
+        if !matches!(given, Answer::Committed(_)) {
+            machine.answer(id, given).expect("it is passed over");
+        }
+        assert_eq!(machine.save().expect("it saves"), before, "{id}");
+    }
+}
+
+#[test]
 fn bad_plans_are_refused() {
     let check = |plan: RunPlan, words: &str| {
         let error = RunMachine::new(plan).expect_err("refused");

@@ -1,8 +1,9 @@
 //! From a draft to a skill: names, lengths, quarantine.
 
+use super::insert_ready;
 use crate::{
-    domain::{Provenance, Skill, SkillDraft, SkillName, SkillRef, State, Taint},
-    error::{Error, Result},
+    domain::{Provenance, Skill, SkillDraft, SkillRef, State, Taint},
+    error::Result,
     id::{SkillId, Version},
 };
 
@@ -21,28 +22,13 @@ pub struct Admittance {
     pub parents: Vec<SkillRef>,
 }
 
-/// The greatest length of a description, in characters (Agent Skills specification).
-const DESCRIPTION: usize = 1024;
-
 /// Makes a skill of a draft. Its name is the title's nearest valid one; a title that is no valid name is kept as
 /// the original name.
 ///
 /// # Errors
-/// `Invalid` for a title without letters or digits, an empty or over-long description, an empty body.
+/// `Model` for a draft that is not [`insert_ready`].
 pub fn to_skill(draft: &SkillDraft, admittance: Admittance) -> Result<Skill> {
-    let refuse = |message: &str| Err(Error::invalid("admit::to_skill", message));
-    let Some(name) = SkillName::slug(&draft.title) else {
-        return refuse("the title has no letter or digit to make a name of");
-    };
-    if draft.description.trim().is_empty() {
-        return refuse("the description is empty");
-    }
-    if draft.description.chars().count() > DESCRIPTION {
-        return refuse("the description is longer than 1,024 characters");
-    }
-    if draft.body.trim().is_empty() {
-        return refuse("the body is empty");
-    }
+    let name = insert_ready(draft)?;
     Ok(Skill {
         id: admittance.id,
         version: admittance.version,

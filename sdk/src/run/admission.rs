@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, WriteReport, Written, task_machine::Context};
+use super::{Event, WriteReport, Written, context::Context};
 use crate::{
     admit::{self, Admittance},
     domain::{LibraryChange, Origin, Provenance, Skill, SkillName, Taint, Task},

@@ -1,6 +1,6 @@
 //! What a finished group comes to: rewards, traces, changes, report. Functions of values alone.
 
-use super::{AttemptReport, TaskReport, admission::Admission, task_machine::Context};
+use super::{AttemptReport, TaskReport, admission::Admission, context::Context};
 use crate::{
     credit::{self, GroupAttempt},
     domain::{Cause, Commit, LibraryChange, SkillRef, Task, Trajectory, Verdict},
@@ -8,7 +8,7 @@ use crate::{
     id::{AttemptId, CommitKey},
     recipe::{SkillUse, WriteWhen},
     reward,
-    select::{Mode, Selection},
+    select::Selection,
 };
 
 /// The greatest number of traces that a skill is written from (ARISE D.1).
@@ -79,12 +79,11 @@ pub(super) fn rollout<'a>(
 
 fn reward_of(context: &Context<'_>, step: u64, report: &AttemptReport, success: bool) -> f64 {
     let recipe = context.recipe;
-    let warming_up = context.mode == Mode::Train && step < recipe.warm_up;
     let used = match recipe.skill_use {
         SkillUse::Injected => report.injected.is_some(),
         SkillUse::Reported => report.used,
     };
-    if warming_up {
+    if context.is_warming_up(step) {
         recipe.reward.binary(success)
     } else {
         recipe.reward.of(success, used)

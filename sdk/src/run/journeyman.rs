@@ -123,13 +123,15 @@ impl Journeyman {
     /// Puts skills that the host brings into the library.
     ///
     /// # Errors
-    /// What the store gives.
+    /// `Invalid` for a skill that breaks the rules of a change; what the store gives.
     pub async fn add(&self, skills: Vec<Skill>, reason: &str) -> Result<Revision> {
         let inner = &self.inner;
         let run = inner.next_run("add");
         let mut changes = vec![LibraryChange::Configure(inner.recipe.tiers.clone())];
         changes.extend(skills.into_iter().map(|s| LibraryChange::Add(Box::new(s))));
         changes.push(LibraryChange::Maintain);
+        // What the fold would refuse must not be committed: it would refuse it from then on.
+        changes.iter().try_for_each(LibraryChange::validate)?;
         let commit = Commit {
             base: self.library().await?.revision(),
             key: CommitKey::new(run.as_str()),

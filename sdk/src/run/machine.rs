@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Answer, CommitDone, Event, Need, NeedId, RunReport, Station, TaskReport,
-    task_machine::{Context, TaskMachine},
+    Answer, CommitDone, Event, Need, NeedId, RunReport, TaskReport, context::Context,
+    task_machine::TaskMachine,
 };
 use crate::{
     domain::Task,
@@ -244,7 +244,11 @@ impl RunMachine {
         done: CommitDone,
         events: &mut Vec<Event>,
     ) -> Result<()> {
-        debug_assert_eq!(id.station, Station::Commit);
+        if !task.awaits_commit() {
+            return Err(
+                Error::invalid("RunMachine::answer", "no commit is waited for").with("need", id),
+            );
+        }
         let mut moves = Vec::new();
         for committed in &done.committed {
             if committed.revision > self.library.revision() {
@@ -283,7 +287,7 @@ impl RunMachine {
             let finished: Vec<u64> = self
                 .active
                 .iter()
-                .filter(|(_, task)| task.report().is_some())
+                .filter(|(_, task)| task.is_done())
                 .map(|(step, _)| *step)
                 .collect();
             for step in finished {
@@ -304,7 +308,9 @@ impl RunMachine {
             else {
                 break;
             };
-            let machine = TaskMachine::new(self.next, task.clone(), &self.context());
+            let mut events = Vec::new();
+            let machine = TaskMachine::new(self.next, task.clone(), &self.context(), &mut events);
+            self.held.entry(self.next).or_default().append(&mut events);
             self.active.insert(self.next, machine);
             self.next += 1;
         }

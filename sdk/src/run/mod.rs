@@ -5,6 +5,8 @@
 //! replayed from its journal ([`replay`]). [`Journeyman`] is the front that a host uses.
 
 mod admission;
+mod attempting;
+mod context;
 mod drive;
 mod event;
 mod fold;
@@ -15,6 +17,7 @@ mod machine;
 mod need;
 mod perform;
 mod report;
+mod selecting;
 mod task_machine;
 
 pub use event::Event;

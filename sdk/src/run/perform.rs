@@ -364,7 +364,7 @@ async fn ask(model: &dyn LanguageModel, request: GenerateRequest) -> Result<(Str
     Ok((generation.text, usage))
 }
 
-/// Writes skills into an injection; without a dialect the body is the text.
+/// Writes skills into an injection.
 pub(super) fn inject_all(dialect: Option<&dyn Dialect>, skills: &[Skill]) -> Result<Injection> {
     let skills = skills
         .iter()

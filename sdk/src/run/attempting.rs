@@ -1,0 +1,141 @@
+//! A group of attempts and their verdicts: the machine that ends when each is judged or could not be.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AttemptNeed, Need, Station,
+    context::Context,
+    fold::{self, Rollout},
+    selecting::Selecting,
+};
+use crate::{
+    domain::{Task, Trajectory, Verdict},
+    error::{Error, ErrorKind, Result},
+    id::AttemptId,
+    select::Mode,
+};
+
+/// The attempts at one task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Attempting {
+    step: u64,
+    attempts: BTreeMap<u32, Result<Box<Trajectory>>>,
+    verdicts: BTreeMap<u32, Result<Verdict>>,
+}
+
+impl Attempting {
+    pub(super) fn new(step: u64) -> Self {
+        Self {
+            step,
+            ..Self::default()
+        }
+    }
+
+    /// Attempts not yet made, and verdicts on those that were.
+    pub(super) fn needs(
+        &self,
+        task: &Task,
+        selecting: &Selecting,
+        context: &Context<'_>,
+    ) -> Vec<(Station, u32, Need)> {
+        (0..context.group())
+            .filter_map(|index| match self.attempts.get(&index) {
+                None => {
+                    let need = self.attempt(index, task, selecting, context);
+                    Some((Station::Attempt, index, Need::Attempt(Box::new(need))))
+                }
+                Some(Ok(trajectory)) if !self.verdicts.contains_key(&index) => {
+                    let need = Need::Judge {
+                        task: Box::new(task.clone()),
+                        trajectory: trajectory.clone(),
+                    };
+                    Some((Station::Judge, index, need))
+                }
+                Some(_) => None,
+            })
+            .collect()
+    }
+
+    /// An attempt's answer; one that came before stays.
+    pub(super) fn attempted(&mut self, index: u32, attempt: Result<Box<Trajectory>>) {
+        self.attempts.entry(index).or_insert(attempt);
+    }
+
+    /// A verdict; one that came before stays.
+    pub(super) fn judged(&mut self, index: u32, verdict: Result<Verdict>) {
+        self.verdicts
+            .entry(index)
+            .or_insert_with(|| verdict.and_then(check_verdict));
+    }
+
+    pub(super) fn is_complete(&self, context: &Context<'_>) -> bool {
+        (0..context.group()).all(|index| match self.attempts.get(&index) {
+            Some(Ok(_)) => self.verdicts.contains_key(&index),
+            Some(Err(_)) => true,
+            None => false,
+        })
+    }
+
+    /// What the attempts came to, in order.
+    pub(super) fn rollouts(
+        &self,
+        selecting: &Selecting,
+        context: &Context<'_>,
+    ) -> Vec<Rollout<'_>> {
+        (0..context.group())
+            .filter_map(|index| {
+                Some(fold::rollout(
+                    context,
+                    self.step,
+                    self.id(index, context),
+                    selecting.injected(index),
+                    self.attempts.get(&index)?,
+                    self.verdicts.get(&index),
+                ))
+            })
+            .collect()
+    }
+
+    fn id(&self, index: u32, context: &Context<'_>) -> AttemptId {
+        AttemptId::new(format!("{}/{}/{index}", context.run, self.step))
+    }
+
+    fn attempt(
+        &self,
+        index: u32,
+        task: &Task,
+        selecting: &Selecting,
+        context: &Context<'_>,
+    ) -> AttemptNeed {
+        let seed = context.step_seed(self.step);
+        let skill = selecting
+            .injected(index)
+            .and_then(|skill| context.library.get(&skill.id));
+        AttemptNeed {
+            attempt: self.id(index, context),
+            task: task.clone(),
+            seed: seed.derive("attempt", u64::from(index)),
+            world_seed: seed.derive("world", 0),
+            temperature: match context.mode {
+                Mode::Train => context.recipe.temperature,
+                Mode::Evaluate => 0.0,
+            },
+            skills: skill.map(|entry| entry.skill.clone()).into_iter().collect(),
+            time_limit: context.recipe.limits.attempt,
+        }
+    }
+}
+
+fn check_verdict(verdict: Verdict) -> Result<Verdict> {
+    if verdict.is_valid() {
+        return Ok(verdict);
+    }
+    Err(Error::new(
+        ErrorKind::Invalid,
+        "Judge::judge",
+        "the verdict's score is not in [0, 1] or a part is not finite",
+    )
+    .hint("see the rules of a verdict in `Judge`"))
+}

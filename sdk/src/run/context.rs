@@ -1,0 +1,53 @@
+//! What a task shares with its run.
+
+use crate::{
+    domain::State,
+    id::{RunId, Seed},
+    library::{Entry, SkillLibrary, Tier},
+    recipe::Recipe,
+    select::Mode,
+};
+
+/// What a task shares with its run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Context<'a> {
+    pub(super) run: &'a RunId,
+    pub(super) seed: Seed,
+    pub(super) recipe: &'a Recipe,
+    pub(super) mode: Mode,
+    pub(super) library: &'a SkillLibrary,
+}
+
+impl<'a> Context<'a> {
+    /// What a step's randomness follows from.
+    pub(super) fn step_seed(&self, step: u64) -> Seed {
+        self.seed.derive("step", step)
+    }
+
+    /// How many attempts a task gets.
+    pub(super) fn group(&self) -> u32 {
+        match self.mode {
+            Mode::Train => self.recipe.group,
+            Mode::Evaluate => 1,
+        }
+    }
+
+    /// Whether nothing is selected yet (ARISE 3.2).
+    pub(super) fn is_warming_up(&self, step: u64) -> bool {
+        self.mode == Mode::Train && step < self.recipe.warm_up
+    }
+
+    /// Whether a skill may be offered here: those on trial in training only (HiSME, appendix B).
+    pub(super) fn offers(&self, entry: &Entry) -> bool {
+        entry.tier == Tier::Cache
+            && (entry.skill.state == State::Active || self.mode == Mode::Train)
+    }
+
+    /// The skills that may be offered, by id.
+    pub(super) fn offered(&self) -> impl Iterator<Item = &'a Entry> {
+        let context = *self;
+        self.library
+            .cache()
+            .filter(move |entry| context.offers(entry))
+    }
+}

@@ -1,0 +1,211 @@
+//! Retrieval and selection: the machine that ends in one selection a query or one a rollout.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Event, Need, Station, context::Context};
+use crate::{
+    domain::{Candidate, Query, SkillRef, Task},
+    error::Result,
+    id::Seed,
+    recipe::{Candidates, SelectPer},
+    select::{Mode, NothingReason, ScoreKind, Selection, Selector, SkillScores},
+};
+
+/// Where selection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Stage {
+    Retrieve,
+    Score,
+    Done,
+}
+
+/// Retrieval and selection for one task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Selecting {
+    step: u64,
+    stage: Stage,
+    candidates: Vec<Candidate>,
+    selections: Vec<Selection>,
+}
+
+impl Selecting {
+    pub(super) fn new(step: u64, context: &Context<'_>) -> Self {
+        let mut machine = Self {
+            step,
+            stage: Stage::Retrieve,
+            candidates: Vec::new(),
+            selections: Vec::new(),
+        };
+        machine.begin(context);
+        machine
+    }
+
+    fn begin(&mut self, context: &Context<'_>) {
+        let recipe = context.recipe;
+        if context.is_warming_up(self.step) {
+            self.select_nothing(NothingReason::WarmUp);
+        } else if recipe.selector == Selector::Nothing {
+            self.select_nothing(NothingReason::Disabled);
+        } else if context.offered().next().is_none() {
+            self.select_nothing(NothingReason::NoCandidates);
+        } else if recipe.candidates == Candidates::Cache {
+            self.candidates = context
+                .offered()
+                .map(|entry| Candidate {
+                    skill: entry.skill.reference(),
+                    score: 0.0,
+                })
+                .collect();
+            self.candidates_known(context);
+        }
+    }
+
+    /// The one selection, or one a rollout; `None` while it is not made.
+    pub(super) fn selections(&self) -> Option<&[Selection]> {
+        (self.stage == Stage::Done).then_some(&self.selections)
+    }
+
+    /// The skill for a rollout.
+    pub(super) fn injected(&self, rollout: u32) -> Option<&SkillRef> {
+        self.selections
+            .get(rollout as usize)
+            .or_else(|| self.selections.first())
+            .and_then(Selection::skill)
+    }
+
+    pub(super) fn need(&self, task: &Task, context: &Context<'_>) -> Option<(Station, Need)> {
+        match self.stage {
+            Stage::Retrieve => Some((Station::Retrieve, retrieve(task, context))),
+            Stage::Score => Some((Station::Score, self.score(task, context))),
+            Stage::Done => None,
+        }
+    }
+
+    pub(super) fn is_at(&self, station: Station) -> bool {
+        matches!(
+            (self.stage, station),
+            (Stage::Retrieve, Station::Retrieve) | (Stage::Score, Station::Score)
+        )
+    }
+
+    pub(super) fn retrieved(
+        &mut self,
+        context: &Context<'_>,
+        found: Result<Vec<Candidate>>,
+        events: &mut Vec<Event>,
+    ) {
+        match found {
+            Ok(found) => {
+                // The index may be ahead of a frozen library: the library says which version is meant.
+                self.candidates = found
+                    .into_iter()
+                    .filter_map(|candidate| {
+                        let entry = context.library.get(&candidate.skill.id)?;
+                        context.offers(entry).then(|| Candidate {
+                            skill: entry.skill.reference(),
+                            score: candidate.score,
+                        })
+                    })
+                    .collect();
+                events.push(Event::Retrieved {
+                    step: self.step,
+                    candidates: self.candidates.clone(),
+                });
+                if self.candidates.is_empty() {
+                    self.select_nothing(NothingReason::NoCandidates);
+                } else {
+                    self.candidates_known(context);
+                }
+            }
+            Err(error) => {
+                self.select_nothing(NothingReason::RetrieverUnavailable(error.to_string()));
+            }
+        }
+    }
+
+    pub(super) fn scored(&mut self, context: &Context<'_>, scores: Result<Vec<SkillScores>>) {
+        match scores.and_then(|scores| self.choose(context, &scores)) {
+            Ok(selections) => {
+                self.selections = selections;
+                self.stage = Stage::Done;
+            }
+            // A scorer that fails, or gives what is no number, costs the injection and not the task (F13).
+            Err(error) => {
+                self.select_nothing(NothingReason::ScorerUnavailable(error.to_string()));
+            }
+        }
+    }
+
+    /// What was decided, once it is.
+    pub(super) fn events(&self, events: &mut Vec<Event>) {
+        for (rollout, selection) in (0..).zip(self.selections().into_iter().flatten()) {
+            events.push(Event::Selected {
+                step: self.step,
+                rollout,
+                selection: selection.clone(),
+            });
+        }
+    }
+
+    fn candidates_known(&mut self, context: &Context<'_>) {
+        if context.recipe.selector.score().is_some() {
+            self.stage = Stage::Score;
+        } else {
+            self.scored(context, Ok(Vec::new()));
+        }
+    }
+
+    fn score(&self, task: &Task, context: &Context<'_>) -> Need {
+        let score = context.recipe.selector.score();
+        Need::Score {
+            query: task.instruction.clone(),
+            skills: self
+                .candidates
+                .iter()
+                .filter_map(|c| context.library.get(&c.skill.id))
+                .map(|entry| entry.skill.clone())
+                .collect(),
+            unconditional: score.is_some_and(ScoreKind::needs_unconditional),
+        }
+    }
+
+    fn choose(&self, context: &Context<'_>, scores: &[SkillScores]) -> Result<Vec<Selection>> {
+        let offered = context.offered();
+        let pool: Vec<SkillRef> = offered.map(|entry| entry.skill.reference()).collect();
+        let selector = &context.recipe.selector;
+        self.seeds(context)
+            .into_iter()
+            .map(|seed| selector.choose(&self.candidates, scores, &pool, seed, context.mode))
+            .collect()
+    }
+
+    fn seeds(&self, context: &Context<'_>) -> Vec<Seed> {
+        let count = match (context.recipe.select_per, context.mode) {
+            (SelectPer::Query, _) | (_, Mode::Evaluate) => 1,
+            (SelectPer::Rollout, Mode::Train) => context.group(),
+        };
+        let seed = context.step_seed(self.step);
+        (0..u64::from(count))
+            .map(|i| seed.derive("select", i))
+            .collect()
+    }
+
+    fn select_nothing(&mut self, reason: NothingReason) {
+        self.selections = vec![Selection::nothing(reason)];
+        self.stage = Stage::Done;
+    }
+}
+
+fn retrieve(task: &Task, context: &Context<'_>) -> Need {
+    let limit = match context.recipe.candidates {
+        Candidates::Search { limit } => limit,
+        Candidates::Cache => usize::MAX,
+    };
+    let offered = context.offered();
+    Need::Retrieve(Query {
+        text: task.instruction.clone(),
+        limit,
+        among: Some(offered.map(|entry| entry.skill.id.clone()).collect()),
+    })
+}
