@@ -15,13 +15,14 @@ const OPERATION: &str = "LlamaCpp::load";
 const LONGEST: u64 = 1 << 28;
 /// What fewer bytes than this hold cannot be a model.
 const SMALLEST: u64 = 24;
+const TOKENS: &str = "tokenizer.ggml.tokens";
 
 /// A value of the metadata, as far as it is needed here.
 #[derive(Debug)]
 enum Value {
     Number(i128),
     Text(String),
-    /// The texts' number, and whether two are equal.
+    /// The texts' number, and, of tokens, whether two are equal.
     Texts {
         len: u64,
         repeats: bool,
@@ -158,19 +159,19 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    fn value(&mut self, kind: u32) -> Result<Value> {
+    fn value(&mut self, key: &str, kind: u32) -> Result<Value> {
         Ok(match kind {
-            0 => Value::Number(self.array().map(u8::from_le_bytes)?.into()),
+            0 | 7 => Value::Number(self.array().map(u8::from_le_bytes)?.into()),
             1 => Value::Number(self.array().map(i8::from_le_bytes)?.into()),
             2 => Value::Number(self.array().map(u16::from_le_bytes)?.into()),
             3 => Value::Number(self.array().map(i16::from_le_bytes)?.into()),
             4 => Value::Number(self.u32()?.into()),
             5 => Value::Number(self.array().map(i32::from_le_bytes)?.into()),
             8 => Value::Text(String::from_utf8_lossy(&self.text()?).into_owned()),
-            9 => self.list()?,
+            9 => self.list(key)?,
             10 => Value::Number(self.u64()?.into()),
             11 => Value::Number(self.array().map(i64::from_le_bytes)?.into()),
-            6 | 7 | 12 => {
+            6 | 12 => {
                 self.skip(size_of_kind(kind)?)?;
                 Value::Other
             }
@@ -178,7 +179,7 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    fn list(&mut self) -> Result<Value> {
+    fn list(&mut self, key: &str) -> Result<Value> {
         let kind = self.u32()?;
         if kind != 8 {
             let size = size_of_kind(kind)?;
@@ -192,7 +193,7 @@ impl<R: Read> Reader<R> {
         for _ in 0..len {
             let text = self.text()?;
             // llama.cpp gives each empty token a name of its own.
-            repeats |= !text.is_empty() && !seen.insert(text);
+            repeats |= key == TOKENS && !text.is_empty() && !seen.insert(text);
         }
         Ok(Value::Texts { len, repeats })
     }
@@ -230,10 +231,15 @@ fn read_header<R: Read>(reader: &mut Reader<R>, length: u64) -> Result<HashMap<S
     for _ in 0..pairs {
         let key = String::from_utf8_lossy(&reader.text()?).into_owned();
         let kind = reader.u32()?;
-        let value = reader.value(kind)?;
+        let value = reader.value(&key, kind)?;
         values.insert(key, value);
     }
-    if tensors == 0 || tensors.saturating_mul(24) > reader.left {
+    // The first file of several may hold none.
+    let parts = match values.get("split.count") {
+        Some(Value::Number(parts)) => *parts,
+        _ => 1,
+    };
+    if (tensors == 0 && parts < 2) || tensors.saturating_mul(24) > reader.left {
         return Err(corrupt(format!(
             "the header counts {tensors} tensors, which the file does not hold"
         )));
@@ -253,6 +259,16 @@ fn check(values: &HashMap<String, Value>) -> Result<Header> {
         Some(Value::Number(number)) => Some(*number),
         _ => None,
     };
+    let encoder = architecture.contains("bert")
+        || architecture.starts_with("t5")
+        || ["clip", "wavtokenizer-dec"].contains(&architecture.as_str());
+    if encoder || number("attention.causal") == Some(0) {
+        return Err(Error::unsupported(
+            OPERATION,
+            format!("a model of the kind `{architecture}` does not write text from left to right"),
+        )
+        .hint("use the GGUF of a causal language model"));
+    }
     let trained_context = number("context_length")
         .and_then(|number| u32::try_from(number).ok())
         .filter(|&number| number > 0)
@@ -264,7 +280,7 @@ fn check(values: &HashMap<String, Value>) -> Result<Header> {
         ));
     }
     let experts = number("expert_count").unwrap_or(0);
-    if !(0..=512).contains(&experts) || number("expert_used_count").unwrap_or(0) > experts {
+    if !(0..=1024).contains(&experts) || number("expert_used_count").unwrap_or(0) > experts {
         return Err(corrupt(
             "the header's numbers of experts do not fit together",
         ));
@@ -287,7 +303,7 @@ fn check_vocabulary(values: &HashMap<String, Value>, model: Option<String>) -> R
         return Err(Error::unsupported(OPERATION, "the file has no vocabulary")
             .hint("use the GGUF of a whole language model, not of a projector or an adapter"));
     }
-    let len = match values.get("tokenizer.ggml.tokens") {
+    let len = match values.get(TOKENS) {
         Some(Value::Texts { len, repeats }) if *len > 0 => {
             if *repeats {
                 return Err(corrupt("two tokens of the vocabulary are equal"));

@@ -24,6 +24,8 @@ use crate::{
 };
 
 const LOAD: &str = "LlamaCpp::load";
+/// Files of more bytes are mapped into memory. Smaller ones are read, so that they may be replaced meanwhile.
+const MAPPED_FROM: u64 = 1 << 28;
 
 /// A loaded model with the thread that runs it. Several can live in one process; dropping one ends its thread and
 /// frees its memory.
@@ -45,6 +47,8 @@ impl fmt::Debug for LlamaCpp {
 impl LlamaCpp {
     /// Loads a GGUF file and starts its worker. Blocks while the file is read, twice: once for its sha256, the first
     /// 12 hexadecimal digits of which are part of the [`ModelId`] (`general.name` or the file's stem, `@`, digits).
+    /// A file of more than 256 MiB is mapped into memory, and must not change while the model lives. Of a model in
+    /// several files, name the first.
     ///
     /// # Errors
     /// - `NotFound`: no such file.
@@ -135,7 +139,10 @@ fn load_model(config: &LlamaConfig) -> Result<LlamaModel> {
     let path = config.path.to_str().ok_or_else(|| {
         Error::invalid(LOAD, "the path is not UTF-8").hint("rename the file or its folders")
     })?;
-    let params = LlamaModelParams::default().with_n_gpu_layers(config.gpu_layers);
+    let mapped = fs::metadata(path).is_ok_and(|file| file.len() > MAPPED_FROM);
+    let params = LlamaModelParams::default()
+        .with_n_gpu_layers(config.gpu_layers)
+        .with_use_mmap(mapped);
     LlamaModel::load_from_file(backend()?, path, &params).map_err(|error| {
         Error::new(
             ErrorKind::Corrupt,

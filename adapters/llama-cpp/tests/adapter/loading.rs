@@ -1,9 +1,13 @@
 //! Files and configurations, good and bad.
 
-use journeyman::{ErrorKind, contract::LanguageModel};
+use futures::executor::block_on;
+use journeyman::{
+    ErrorKind,
+    contract::{GenerateRequest, LanguageModel},
+};
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 
-use crate::support::{CONTROL, Noise, TestFile, Tiny};
+use crate::support::{CONTROL, Noise, TestFile, Tiny, prompt};
 
 fn refusal(bytes: &[u8]) -> journeyman::Error {
     let file = TestFile::new("bad.gguf", bytes);
@@ -58,22 +62,41 @@ fn a_file_cut_anywhere_is_refused() {
 }
 
 #[test]
-fn damaged_headers_never_take_the_process_down() {
+fn damaged_bytes_never_take_the_process_down() {
     let bytes = Tiny::default().bytes();
     let mut noise = Noise(7);
-    let flips = std::env::var("JOURNEYMAN_FLIPS")
-        .ok()
-        .and_then(|n| n.parse().ok());
+    let flips = std::env::var("JOURNEYMAN_FLIPS").ok();
+    let flips = flips.and_then(|n| n.parse().ok()).unwrap_or(150);
     let mut refused = 0;
-    for _ in 0..flips.unwrap_or(150) {
+    for flip in 0..flips {
         let mut damaged = bytes.clone();
-        // The header is the first 8 kB or so.
-        let at = noise.next() as usize % 8000;
+        // The header is the first 8 kB or so; one flip in eight is anywhere.
+        let reach = if flip % 8 == 0 { bytes.len() } else { 8000 };
+        let at = noise.next() as usize % reach;
         damaged[at] ^= 1 << (noise.next() % 8);
         let file = TestFile::new("flipped.gguf", &damaged);
-        refused += usize::from(LlamaCpp::load(LlamaConfig::new(&file.0)).is_err());
+        match LlamaCpp::load(LlamaConfig::new(&file.0)) {
+            Err(error) => {
+                assert!(error.hint_text().is_some(), "{error}");
+                refused += 1;
+            }
+            // Nobody can tell every flip: then it may write anything, or say that it cannot.
+            Ok(model) => {
+                let request = GenerateRequest::greedy(prompt("go on"), 3);
+                let _ = block_on(model.generate(&request));
+            }
+        }
     }
     assert!(refused > 0);
+}
+
+#[test]
+fn a_model_that_does_not_write_is_unsupported() {
+    let bytes = Tiny::default().bytes();
+    let at = bytes.windows(5).position(|word| word == b"llama").unwrap();
+    let mut encoder = bytes;
+    encoder[at..at + 5].copy_from_slice(b"tbert");
+    assert_eq!(refusal(&encoder).kind(), ErrorKind::Unsupported);
 }
 
 #[test]
