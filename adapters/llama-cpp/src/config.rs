@@ -49,6 +49,9 @@ pub struct LlamaConfig {
     /// Memory cells beside `n_ctx` for continuations that are scored together (1,280: ten of 128 tokens). More tokens
     /// go in several rounds.
     pub score_cells: u32,
+    /// Keeps keys and values in half precision (off): half the memory. What is multiplied with them is then rounded to
+    /// half precision too, and log-probabilities depend on the shape of a batch by up to some 1e-3.
+    pub half_memory: bool,
     /// Flash attention (off). On the CPU it adds up in half precision, and log-probabilities then depend on the
     /// shape of a batch by more than 1e-3.
     pub flash_attention: bool,
@@ -67,6 +70,7 @@ impl LlamaConfig {
             gpu_layers: 0,
             n_seq_max: 33,
             score_cells: 1280,
+            half_memory: false,
             flash_attention: false,
             template: Template::Auto,
         }

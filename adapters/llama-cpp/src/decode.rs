@@ -4,7 +4,10 @@ use std::num::NonZeroU32;
 
 use journeyman::{Error, ErrorKind, Result};
 use llama_cpp_2::{
-    context::{LlamaContext, params::LlamaContextParams},
+    context::{
+        LlamaContext,
+        params::{KvCacheType, LlamaContextParams},
+    },
     llama_batch::LlamaBatch,
     token::LlamaToken,
 };
@@ -27,6 +30,7 @@ pub(crate) struct Limits {
     /// Sequences in memory at once.
     pub(crate) sequences: usize,
     threads: i32,
+    memory: KvCacheType,
     flash_attention: bool,
 }
 
@@ -37,6 +41,11 @@ impl Limits {
             batch: config.n_batch as usize,
             sequences: config.n_seq_max as usize,
             threads: config.threads as i32,
+            memory: if config.half_memory {
+                KvCacheType::F16
+            } else {
+                KvCacheType::F32
+            },
             flash_attention: config.flash_attention,
         }
     }
@@ -53,6 +62,8 @@ impl Limits {
             .with_kv_unified(true)
             .with_n_threads(self.threads)
             .with_n_threads_batch(self.threads)
+            .with_type_k(self.memory)
+            .with_type_v(self.memory)
             // LLAMA_FLASH_ATTN_TYPE_ENABLED and _DISABLED.
             .with_flash_attention_policy(i32::from(self.flash_attention))
             .with_no_perf(true)

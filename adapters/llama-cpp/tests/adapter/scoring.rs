@@ -30,7 +30,8 @@ fn assert_close(got: &[TokenScores], want: &[TokenScores]) {
         assert_eq!((&got.ids, got.truncated), (&want.ids, want.truncated));
         assert_eq!(got.logprobs.len(), got.ids.len());
         for (a, b) in got.logprobs.iter().zip(&want.logprobs) {
-            assert!((a - b).abs() < 1e-3, "{a} against {b}");
+            // The contract asks for 1e-3; keys and values in full precision give this.
+            assert!((a - b).abs() < 1e-4, "{a} against {b}");
         }
     }
 }
