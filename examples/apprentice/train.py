@@ -18,6 +18,7 @@ import torch.nn.functional as F
 
 SHORT, LONG = 192, 1024  # tokens in a row: documents apart from one another, and documents in sequence
 LEARNT = 1 << 15
+PARTS = {"early": 0.0, "late": 0.3, "last": 0.6}  # from which fraction of the run on
 
 
 class Config:
@@ -198,7 +199,7 @@ def main():
 
     vocabulary = json.loads((options.corpus / "vocabulary.json").read_text())
     size = len(vocabulary["tokens"])
-    raw = {name: np.fromfile(options.corpus / f"{name}.bin", dtype=np.uint16) for name in ("early", "late")}
+    raw = {name: np.fromfile(options.corpus / f"{name}.bin", dtype=np.uint16) for name in PARTS}
     seen = np.zeros(size, bool)
     seen[: vocabulary["controls"]] = True
     for ids in raw.values():
@@ -215,6 +216,8 @@ def main():
     checkpoint = options.out / "checkpoint.pt"
     if checkpoint.exists():
         saved = torch.load(checkpoint)
+        if saved["seen"] != seen.tolist():
+            raise SystemExit(f"{checkpoint} was made from another corpus: remove it, or use that corpus")
         model.load_state_dict(saved["model"])
         adam.load_state_dict(saved["adam"])
         muon.buffers = saved["muon"]
@@ -232,7 +235,7 @@ def main():
             done = max(done, state["seconds"] / 60 / options.minutes)
         if done >= 1:
             break
-        text = texts["early" if done < 0.3 else "late"]
+        text = texts[max((name for name in PARTS if PARTS[name] <= done), key=PARTS.get)]
         step = state["step"]
         if step % 20 == 19:
             count = max(1, options.rows * SHORT // LONG)

@@ -30,6 +30,8 @@ pub struct Mixture {
     pub gate: u32,
     /// Usage lines recited in random order.
     pub drill: u32,
+    /// Tasks that give several values, with few tools.
+    pub values: u32,
 }
 
 impl Mixture {
@@ -43,6 +45,7 @@ impl Mixture {
         recount: 30,
         gate: 60,
         drill: 370,
+        values: 0,
     };
     /// For the rest.
     pub const LATE: Self = Self {
@@ -54,9 +57,23 @@ impl Mixture {
         recount: 40,
         gate: 60,
         drill: 260,
+        values: 0,
     };
 
-    fn weights(&self) -> [u32; 8] {
+    /// For the last part: following, and putting each value where it belongs.
+    pub const LAST: Self = Self {
+        none: 220,
+        right: 250,
+        irrelevant: 200,
+        both: 30,
+        stale: 50,
+        recount: 40,
+        gate: 40,
+        drill: 50,
+        values: 120,
+    };
+
+    fn weights(&self) -> [u32; 9] {
         [
             self.none,
             self.right,
@@ -66,6 +83,7 @@ impl Mixture {
             self.recount,
             self.gate,
             self.drill,
+            self.values,
         ]
     }
 }
@@ -82,7 +100,8 @@ pub fn document(mixture: &Mixture, draws: &mut Draws) -> Script {
         4 => with_stale_skill(&spec, draws),
         5 => recount(&spec, draws),
         6 => gate(&spec, draws),
-        _ => drill(&spec, draws),
+        7 => drill(&spec, draws),
+        _ => values(spec, draws),
     }
 }
 
@@ -100,6 +119,7 @@ fn training_spec(draws: &mut Draws) -> WorldSpec {
         invented_nouns: 0.15,
         hidden: 0.82,
         wording,
+        ..WorldSpec::default()
     }
 }
 
@@ -150,6 +170,21 @@ fn with_stale_skill(spec: &WorldSpec, draws: &mut Draws) -> Script {
     };
     let script = head(&world, &[(&skill, true)]);
     act(spec, script, &world, Some(&skill), true, draws)
+}
+
+fn values(spec: WorldSpec, draws: &mut Draws) -> Script {
+    let spec = WorldSpec {
+        given: [0, 0, 40, 40, 20],
+        fewest_tools: 2,
+        most_tools: 3,
+        hidden: 0.5,
+        ..spec
+    };
+    if draws.chance(0.5) {
+        with_right_skill(&spec, draws)
+    } else {
+        without_skill(&spec, draws)
+    }
 }
 
 fn recount(spec: &WorldSpec, draws: &mut Draws) -> Script {

@@ -74,6 +74,8 @@ pub struct WorldSpec {
     pub invented_nouns: f64,
     /// The share of worlds whose target has a hidden contract, from 0 to 1.
     pub hidden: f64,
+    /// How often a task gives no value, one, two and so on, in parts of their sum.
+    pub given: [u32; 5],
     /// How services word their refusals.
     pub wording: Wording,
 }
@@ -86,6 +88,7 @@ impl Default for WorldSpec {
             most_tools: 5,
             invented_nouns: 0.05,
             hidden: 0.8,
+            given: [25, 50, 25, 0, 0],
             wording: Wording::Needs,
         }
     }
@@ -262,7 +265,7 @@ pub(crate) fn make_target(
             source: helper_name(spec, &name, taken, draws),
         });
     }
-    let given: Vec<String> = names.by_ref().take(draws.weighted(&[25, 50, 25])).collect();
+    let given: Vec<String> = names.by_ref().take(draws.weighted(&spec.given)).collect();
     parameters.extend(given.iter().cloned());
     if form == ContractForm::Plain || parameters.len() < 3 {
         parameters.extend(names.take(draws.weighted(&[70, 30])));

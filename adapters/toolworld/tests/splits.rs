@@ -12,16 +12,12 @@ use journeyman_toolworld::split::Split;
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use journeyman_toolworld::tool::ToolName;
 
-const DOCUMENTS: u64 = 3_000;
+const DOCUMENTS: u64 = 1_000;
 
 fn training_text() -> impl Iterator<Item = Script> {
-    (0..DOCUMENTS).map(|number| {
-        let mixture = if number % 2 == 0 {
-            Mixture::EARLY
-        } else {
-            Mixture::LATE
-        };
-        document(&mixture, &mut Draws::new("splits", &[number]))
+    (0..DOCUMENTS).flat_map(|number| {
+        [Mixture::EARLY, Mixture::LATE, Mixture::LAST]
+            .map(|mixture| document(&mixture, &mut Draws::new("splits", &[number])))
     })
 }
 

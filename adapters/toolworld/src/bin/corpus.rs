@@ -1,6 +1,6 @@
 //! Writes the training text of the bundled model: `corpus --seed N --tokens N --out DIR`.
 //!
-//! `vocabulary.json` holds tokens and merges; `early.bin` and `late.bin` hold token ids as little-endian 16-bit
+//! `vocabulary.json` holds tokens and merges; `early.bin`, `late.bin` and `last.bin` hold token ids as little-endian 16-bit
 //! numbers whose highest bit says that the model learns to write the token; `sample.txt` is for people.
 
 use std::collections::HashMap;
@@ -13,6 +13,13 @@ use journeyman_toolworld::corpus::{Mixture, document};
 use journeyman_toolworld::script::Part;
 use journeyman_toolworld::seed::Draws;
 use journeyman_toolworld::vocabulary::Vocabulary;
+
+/// The parts, their mixtures and their shares in per cent; `train.py` knows when each is used.
+const PARTS: [(&str, &Mixture, u64); 3] = [
+    ("early", &Mixture::EARLY, 30),
+    ("late", &Mixture::LATE, 30),
+    ("last", &Mixture::LAST, 40),
+];
 
 const LEARNT: u16 = 1 << 15;
 
@@ -37,22 +44,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         out.join("vocabulary.json"),
         serde_json::to_vec_pretty(&vocabulary)?,
     )?;
-    write_part(
-        &out,
-        "early",
-        &Mixture::EARLY,
-        seed,
-        tokens * 3 / 10,
-        &vocabulary,
-    )?;
-    write_part(
-        &out,
-        "late",
-        &Mixture::LATE,
-        seed,
-        tokens * 7 / 10,
-        &vocabulary,
-    )?;
+    for (name, mixture, share) in PARTS {
+        write_part(&out, name, mixture, seed, tokens * share / 100, &vocabulary)?;
+    }
     Ok(())
 }
 
