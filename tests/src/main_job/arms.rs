@@ -64,65 +64,42 @@ impl Arm {
     }
 }
 
+/// Every way to choose but the default, as it is named.
+const OTHERS: [(&str, Choice, bool); 5] = [
+    ("gate mean", Choice::Mean, true),
+    ("gate sum", Choice::Sum, true),
+    ("pmi without gate", Choice::Pmi, false),
+    ("bm25 first", Choice::Bm25, false),
+    ("random", Choice::Random, false),
+];
+
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let seed = figures.options().seed;
     let tasks = Tasks::of(seed, SPLIT)?;
     let learned: Vec<Committed> = figures.once("learned library", || {
-        let store = Arc::new(MemoryStore::new());
-        block_on(async {
-            let mut recipe = recipe::standard();
-            recipe.selector = selector(Choice::Pmi, true);
-            let journeyman = parts
-                .open(recipe, "learn", seed, store.clone(), None)
-                .await?;
-            journeyman.learn(tasks.stream.clone()).await?;
-            Ok(store.load().await?.committed)
-        })
+        Ok(block_on(learn(parts, seed, &tasks))?)
     })?;
     let right = library::fully_right(&learned, &tasks)?;
     figures.record("library.skills", right.skills as f64, Bound::None);
     figures.record("library.fully right", right.share, Bound::None);
 
     let irrelevant = library::irrelevant(seed, &tasks)?;
-    let evaluate =
+    let arm =
         |figures: &mut Figures<'_>, name: &str, committed: &[Committed], choice, gated| {
-            figures.once(&format!("arm {name}"), || {
+            let arm: Result<Arm, _> = figures.once(&format!("arm {name}"), || {
                 let report = block_on(evaluate(parts, seed, &tasks, committed, choice, gated))?;
                 Ok(Arm::of(&report))
-            })
+            });
+            arm.inspect(|arm| report(figures, name, arm))
         };
-    let none = evaluate(figures, "none", &learned, Choice::None, true)?;
-    let gate = evaluate(figures, "gate pmi", &learned, Choice::Pmi, true)?;
-    let others = [
-        ("gate mean", Choice::Mean, true),
-        ("gate sum", Choice::Sum, true),
-        ("pmi without gate", Choice::Pmi, false),
-        ("bm25 first", Choice::Bm25, false),
-        ("random", Choice::Random, false),
-    ];
-    let mut arms = Vec::new();
-    for (name, choice, gated) in others {
-        arms.push((name, evaluate(figures, name, &learned, choice, gated)?));
+    let none = arm(figures, "none", &learned, Choice::None, true)?;
+    let gate = arm(figures, "gate pmi", &learned, Choice::Pmi, true)?;
+    let mut others = Vec::new();
+    for (name, choice, gated) in OTHERS {
+        others.push((name, arm(figures, name, &learned, choice, gated)?));
     }
-    let beside = evaluate(
-        figures,
-        "gate pmi, nothing relevant",
-        &irrelevant,
-        Choice::Pmi,
-        true,
-    )?;
+    let beside = arm(figures, "nothing relevant", &irrelevant, Choice::Pmi, true)?;
 
-    let shown = [
-        ("none", &none),
-        ("gate pmi", &gate),
-        ("gate pmi, nothing relevant", &beside),
-    ];
-    for (name, arm) in shown
-        .into_iter()
-        .chain(arms.iter().map(|(name, arm)| (*name, arm)))
-    {
-        report(figures, name, arm);
-    }
     figures.record(
         "held-out tasks",
         none.first.len() as f64,
@@ -130,8 +107,8 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     );
     let gain = stats::paired(&none.values(), &gate.values())?;
     figures.interval("gate pmi over none", &gain, Bound::Above(0.3), Bound::None);
-    for (name, arm) in &arms {
-        let over = stats::paired(&gate.values(), &arm.values())?;
+    for (name, other) in &others {
+        let over = stats::paired(&gate.values(), &other.values())?;
         figures.interval(
             &format!("{name} over gate pmi"),
             &over,
@@ -147,6 +124,17 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         Bound::None,
     );
     Ok(())
+}
+
+async fn learn(parts: &Parts, seed: Seed, tasks: &Tasks) -> Result<Vec<Committed>> {
+    let store = Arc::new(MemoryStore::new());
+    let mut recipe = recipe::standard();
+    recipe.selector = selector(Choice::Pmi, true);
+    let journeyman = parts
+        .open(recipe, "learn", seed, store.clone(), None)
+        .await?;
+    journeyman.learn(tasks.stream.clone()).await?;
+    Ok(store.load().await?.committed)
 }
 
 fn report(figures: &mut Figures<'_>, name: &str, arm: &Arm) {
