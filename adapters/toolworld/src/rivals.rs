@@ -14,9 +14,9 @@ pub fn rivals(spec: &WorldSpec, world: &World, count: usize, draws: &mut Draws) 
     let target = &world.goal.target;
     let mut taken = vec![target.clone()];
     let named = |word: &&str| NOUNS.contains(word) && **word != target.noun;
-    let bystander = world.query.split_whitespace().find(|word| named(&word));
+    let bystander = world.query.split_whitespace().find(named);
     let rival = |number: usize| {
-        let other = bystander.filter(|_| number % 4 == 0 || number % 4 == 3);
+        let other = bystander.filter(|_| matches!(number % 4, 0 | 3));
         let name = match (number % 4, other) {
             (0, Some(noun)) => beside(spec, target, noun, &mut taken, draws),
             (0 | 1, _) => fresh_name(spec, Some(&target.verb), None, &mut taken, draws),
