@@ -9,40 +9,30 @@ use journeyman_toolworld::seed::Draws;
 use journeyman_toolworld::simulate::Simulation;
 use journeyman_toolworld::tool::SkillText;
 use journeyman_toolworld::world::{ContractForm, World, WorldSpec};
+use serde::{Deserialize, Serialize};
 
 use crate::arena::Arena;
 use crate::share::{Apart, Share};
 
-#[derive(Debug, Default)]
-struct Acting {
-    none: (Apart, Apart),
-    right: (Apart, Apart),
-    irrelevant: (Apart, Apart),
-    both: (Apart, Apart),
-    written: Apart,
-    own: Apart,
-    stale: Share,
-    corrected: Share,
-}
-
-/// The tables of acting and writing over `count` worlds.
-pub(crate) fn tables(arena: &Arena, spec: &WorldSpec, seed: u64, count: usize) -> Result<String> {
-    let mut acting = Acting::default();
-    for number in 0..count {
-        one_world(
-            arena,
-            spec,
-            &mut acting,
-            &mut Draws::new("evaluation", &[seed, number as u64]),
-        )?;
-        stale_world(
-            arena,
-            spec,
-            &mut acting,
-            &mut Draws::new("evaluation-stale", &[seed, number as u64]),
-        )?;
-    }
-    Ok(acting.write())
+/// What acting and writing came to. A pair is: at the first attempt, and within two retries.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Acting {
+    /// With no skill in the prompt.
+    pub none: (Apart, Apart),
+    /// With the right one.
+    pub right: (Apart, Apart),
+    /// With an irrelevant one.
+    pub irrelevant: (Apart, Apart),
+    /// With both, in either order.
+    pub both: (Apart, Apart),
+    /// Skills written from successes that are fully right.
+    pub written: Apart,
+    /// A new task with the skill of its own writing, at the first attempt; without one where none was written.
+    pub own: Apart,
+    /// With a stale skill: recovered within two retries.
+    pub stale: Share,
+    /// Of those: a corrected skill, fully right; of all.
+    pub corrected: Share,
 }
 
 fn one_world(
@@ -136,7 +126,23 @@ fn is_right(world: &World, skill: &SkillText) -> bool {
 }
 
 impl Acting {
-    fn write(&self) -> String {
+    /// Measures over `count` worlds of a seed.
+    ///
+    /// # Errors
+    /// What the model gives.
+    pub fn measure(arena: &Arena, spec: &WorldSpec, seed: u64, count: usize) -> Result<Self> {
+        let mut acting = Self::default();
+        for number in 0..count {
+            let draws = |label| Draws::new(label, &[seed, number as u64]);
+            one_world(arena, spec, &mut acting, &mut draws("evaluation"))?;
+            stale_world(arena, spec, &mut acting, &mut draws("evaluation-stale"))?;
+        }
+        Ok(acting)
+    }
+
+    /// The tables of the card.
+    #[must_use]
+    pub fn tables(&self) -> String {
         let mut out = String::from(
             "| skill in the prompt | hidden, first attempt | hidden, within 2 retries | plain, first attempt | plain, within 2 retries |\n|---|---|---|---|---|\n",
         );

@@ -23,7 +23,7 @@ const RETRIES: f64 = 2.0;
 
 /// The parts that every measurement needs.
 #[derive(Debug)]
-pub(crate) struct Arena {
+pub struct Arena {
     model: Arc<dyn LanguageModel>,
     scorer: Arc<dyn Scorer>,
     executor: ModelExecutor,
@@ -53,11 +53,11 @@ pub(crate) struct Score {
 }
 
 impl Arena {
-    pub(crate) fn new(
-        model: Arc<dyn LanguageModel>,
-        scorer: Arc<dyn Scorer>,
-        mode: Mode,
-    ) -> Result<Self> {
+    /// The parts of a model in one of the three modes.
+    ///
+    /// # Errors
+    /// What the executor gives.
+    pub fn new(model: Arc<dyn LanguageModel>, scorer: Arc<dyn Scorer>, mode: Mode) -> Result<Self> {
         let dialect = ApprenticeDialect::new(mode);
         let executor = ModelExecutor::new(
             model.clone(),

@@ -31,7 +31,7 @@ const OTHERS: [&str; 8] = [
 
 /// How many of `count` texts get the same token ids from llama.cpp as from the tokenizer that wrote the training
 /// text, and the first that does not.
-pub(crate) fn tokens(scorer: &dyn Scorer, count: usize) -> Result<(usize, Option<String>)> {
+pub fn tokens(scorer: &dyn Scorer, count: usize) -> Result<(usize, Option<String>)> {
     let vocabulary = Vocabulary::new();
     let mut texts: Vec<String> = OTHERS.map(str::to_owned).to_vec();
     let mut number = 0;
@@ -75,7 +75,7 @@ pub(crate) fn tokens(scorer: &dyn Scorer, count: usize) -> Result<(usize, Option
 }
 
 /// Writes what llama.cpp was given and wrote in `count` attempts, for `check.py` to write again with torch.
-pub(crate) fn records(
+pub fn records(
     arena: &Arena,
     spec: &WorldSpec,
     seed: u64,

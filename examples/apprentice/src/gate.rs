@@ -7,6 +7,7 @@ use journeyman_toolworld::rivals::rivals;
 use journeyman_toolworld::seed::Draws;
 use journeyman_toolworld::tool::SkillText;
 use journeyman_toolworld::world::{ContractForm, World, WorldSpec};
+use serde::{Deserialize, Serialize};
 
 use crate::arena::{Arena, Score};
 use crate::overlap;
@@ -27,28 +28,19 @@ struct Case {
     episode: u64,
 }
 
-#[derive(Debug, Default)]
-struct Gate {
-    acted: [Share; 6],
-    top: [Share; 5],
-    absent: Share,
-    passed: Share,
-}
-
-/// The gate's tables over `count` worlds with hidden contracts.
-pub(crate) fn tables(arena: &Arena, spec: &WorldSpec, seed: u64, count: usize) -> Result<String> {
-    let threshold = fit(arena, spec, seed)?;
-    let mut gate = Gate::default();
-    for number in 0..count {
-        if let Some(case) = case(
-            arena,
-            spec,
-            &mut Draws::new("evaluation-gate", &[seed, number as u64]),
-        )? {
-            gate.add(arena, &case, threshold)?;
-        }
-    }
-    Ok(gate.write(threshold))
+/// What choosing among ten hard candidates came to.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Gate {
+    /// Success at the first attempt: none, random, top by word overlap, top by BM25, PMI above the threshold, oracle.
+    pub acted: [Share; 6],
+    /// The right one first: word overlap, BM25, sum, mean, PMI.
+    pub top: [Share; 5],
+    /// With the right one absent, the threshold still injects.
+    pub absent: Share,
+    /// The threshold lets the right one through.
+    pub passed: Share,
+    /// Nats, set on other worlds.
+    pub threshold: f64,
 }
 
 fn case(arena: &Arena, spec: &WorldSpec, draws: &mut Draws) -> Result<Option<Case>> {
@@ -128,7 +120,26 @@ impl Case {
 }
 
 impl Gate {
-    fn add(&mut self, arena: &Arena, case: &Case, threshold: f64) -> Result<()> {
+    /// Measures over `count` worlds with hidden contracts of a seed.
+    ///
+    /// # Errors
+    /// What the model gives.
+    pub fn measure(arena: &Arena, spec: &WorldSpec, seed: u64, count: usize) -> Result<Self> {
+        let mut gate = Self {
+            threshold: fit(arena, spec, seed)?,
+            ..Self::default()
+        };
+        for number in 0..count {
+            let mut draws = Draws::new("evaluation-gate", &[seed, number as u64]);
+            if let Some(case) = case(arena, spec, &mut draws)? {
+                gate.add(arena, &case)?;
+            }
+        }
+        Ok(gate)
+    }
+
+    fn add(&mut self, arena: &Arena, case: &Case) -> Result<()> {
+        let threshold = self.threshold;
         let by =
             |score: fn(&Score) -> f64| best(&case.scores.iter().map(score).collect::<Vec<_>>());
         let tops = [
@@ -158,7 +169,10 @@ impl Gate {
         Ok(())
     }
 
-    fn write(&self, threshold: f64) -> String {
+    /// The table of the card.
+    #[must_use]
+    pub fn tables(&self) -> String {
+        let threshold = self.threshold;
         let mut out = String::from(
             "| selection among 10 | first attempt | right one first |\n|---|---|---|\n",
         );

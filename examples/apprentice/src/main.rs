@@ -3,23 +3,15 @@
 //! `apprentice [--model FILE.gguf] [--seed N] [-n N] [--mode model|row|host] [--tools N] [--invented PERCENT] [--card FILE]`
 //! `apprentice --records FILE [-n N]` writes prompts and outputs for `check.py`.
 
-mod acting;
-mod arena;
-mod equality;
-mod gate;
-mod overlap;
-mod share;
-
 use std::collections::HashMap;
 use std::error::Error;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use apprentice::{Acting, Arena, Gate, equality};
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 use journeyman_toolworld::dialect::Mode;
 use journeyman_toolworld::world::WorldSpec;
-
-use crate::arena::Arena;
 
 /// The card's figures stand between these lines.
 const OPEN: &str = "<!-- figures: written by the evaluation -->";
@@ -68,9 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         spec.most_tools,
         100.0 * spec.invented_nouns
     );
-    report.push_str(&acting::tables(&arena, &spec, seed, count)?);
+    report.push_str(&Acting::measure(&arena, &spec, seed, count)?.tables());
     report.push('\n');
-    report.push_str(&gate::tables(&arena, &spec, seed, count)?);
+    report.push_str(&Gate::measure(&arena, &spec, seed, count)?.tables());
     let (equal, differs) = equality::tokens(model.as_ref(), TEXTS)?;
     report.push_str(&format!(
         "\nToken ids of {equal} of {TEXTS} texts equal the trainer's.\n"

@@ -2,17 +2,25 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// How many of how many.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Share {
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Share {
     hits: usize,
     of: usize,
 }
 
 impl Share {
-    pub(crate) fn add(&mut self, hit: bool) {
+    /// Counts one.
+    pub fn add(&mut self, hit: bool) {
         self.hits += usize::from(hit);
         self.of += 1;
+    }
+
+    /// The share in [0, 1]; not a number of none.
+    pub fn value(&self) -> f64 {
+        self.hits as f64 / self.of as f64
     }
 }
 
@@ -28,14 +36,17 @@ impl fmt::Display for Share {
 }
 
 /// The same for worlds with a hidden contract and plain ones.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Apart {
-    pub(crate) hidden: Share,
-    pub(crate) plain: Share,
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Apart {
+    /// Of worlds with a hidden contract.
+    pub hidden: Share,
+    /// Of plain worlds.
+    pub plain: Share,
 }
 
 impl Apart {
-    pub(crate) fn add(&mut self, is_hidden: bool, hit: bool) {
+    /// Counts one on its side.
+    pub fn add(&mut self, is_hidden: bool, hit: bool) {
         if is_hidden {
             self.hidden.add(hit)
         } else {

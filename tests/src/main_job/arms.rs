@@ -84,14 +84,13 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     figures.record("library.fully right", right.share, Bound::None);
 
     let irrelevant = library::irrelevant(seed, &tasks)?;
-    let arm =
-        |figures: &mut Figures<'_>, name: &str, committed: &[Committed], choice, gated| {
-            let arm: Result<Arm, _> = figures.once(&format!("arm {name}"), || {
-                let report = block_on(evaluate(parts, seed, &tasks, committed, choice, gated))?;
-                Ok(Arm::of(&report))
-            });
-            arm.inspect(|arm| report(figures, name, arm))
-        };
+    let arm = |figures: &mut Figures<'_>, name: &str, committed: &[Committed], choice, gated| {
+        let arm: Result<Arm, _> = figures.once(&format!("arm {name}"), || {
+            let report = block_on(evaluate(parts, seed, &tasks, committed, choice, gated))?;
+            Ok(Arm::of(&report))
+        });
+        arm.inspect(|arm| report(figures, name, arm))
+    };
     let none = arm(figures, "none", &learned, Choice::None, true)?;
     let gate = arm(figures, "gate pmi", &learned, Choice::Pmi, true)?;
     let mut others = Vec::new();

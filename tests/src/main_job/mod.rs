@@ -2,6 +2,7 @@
 
 mod arms;
 mod library;
+mod model;
 mod runtime;
 mod scoring;
 
@@ -18,6 +19,7 @@ const STEPS: usize = 8;
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let parts = Parts::load(Path::new(DEFAULT_MODEL), STEPS)?;
     arms::run(figures, &parts)?;
+    model::run(figures, &parts)?;
     runtime::run(figures, &parts)?;
     scoring::run(figures, &parts)
 }
