@@ -1,7 +1,6 @@
 """Writes again with torch what llama.cpp wrote, and says how often they agree.
 
-First `apprentice --records FILE`, then this. The weights are rounded as in the GGUF. Where the two part, the two
-leading tokens must be nearly tied.
+First `apprentice --records FILE`, then this. Where the two part, the two leading tokens must be nearly tied.
 """
 
 import argparse
@@ -28,8 +27,7 @@ def main():
     compact = np.where(seen, np.cumsum(seen) - 1, used)
     full = np.flatnonzero(seen).tolist()
     model = Model(used, len(seen) - used)
-    weights = {k: v.half().float() if k.startswith(("emb", "mat")) else v for k, v in saved["model"].items()}
-    model.load_state_dict(weights)
+    model.load_state_dict(saved["model"])
     equal = ties = different = 0
     for line in options.records.read_text().splitlines():
         record = json.loads(line)
