@@ -1,9 +1,7 @@
-# Sourced by the scripts: what building needs is there when this is through, or one line says what to run.
+# Sourced by the scripts, in bash: what building needs is there when this is through, or one line says what to run.
 # No shell options are changed; the caller has `set -euo pipefail`.
 
 journeyman_cache=${XDG_CACHE_HOME:-$HOME/.cache}/journeyman
-# One target folder for all checkouts, so that llama.cpp is compiled once.
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$journeyman_cache/target}
 PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
 
 journeyman_say() { printf '%s\n' "$*" >&2; }
@@ -14,6 +12,30 @@ journeyman_any_file() {
         if [ -e "$file" ]; then return 0; fi
     done
     return 1
+}
+
+# Checkouts share one target folder, so that llama.cpp is compiled once. Cargo names our own crates by their place in
+# the checkout and asks only whether sources are newer than what was built, so one checkout would run what another one
+# built. Therefore the folder has one owner at a time, for as long as its script runs: a new owner touches its sources,
+# and who comes while another checkout owns it builds in a folder of its own.
+journeyman_target() {
+    local root=$1 shared=$journeyman_cache/target lock
+    local own=$shared-$(printf '%s' "$root" | cksum | cut -d ' ' -f 1)
+    export CARGO_TARGET_DIR=$own
+    if ! command -v flock >/dev/null || ! mkdir -p "$shared"; then return 0; fi
+    # Held until the script and what it starts have ended.
+    exec {lock}>>"$shared/.owner.lock"
+    if flock --nonblock --exclusive "$lock" && [ "$(cat "$shared/.owner" 2>/dev/null)" != "$root" ]; then
+        find "$root/sdk" "$root/adapters" "$root/examples" "$root/tests" -type f -exec touch -c {} + || return 0
+        printf '%s\n' "$root" >"$shared/.owner"
+    fi
+    # Shared with other scripts of this checkout. Between the two locks another checkout may have come.
+    if ! flock --nonblock --shared "$lock" || [ "$(cat "$shared/.owner" 2>/dev/null)" != "$root" ]; then
+        exec {lock}>&-
+        journeyman_say "another checkout is building; this one builds in $own"
+        return 0
+    fi
+    CARGO_TARGET_DIR=$shared
 }
 
 # bindgen needs the library and the headers that clang brings.
@@ -62,3 +84,6 @@ journeyman_setup() {
 }
 
 journeyman_setup || exit 1
+if [ -z "${CARGO_TARGET_DIR:-}" ]; then
+    journeyman_target "$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+fi
