@@ -1,0 +1,110 @@
+//! The quickstart as its user sees it: bad input says what to do, and a seed repeats.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+
+fn model() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../apprentice/apprentice.gguf")
+}
+
+/// A folder of this test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("quickstart-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+fn quickstart(model: &Path, out: &Path, more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_quickstart"))
+        .args(["--json", "--model"])
+        .arg(model)
+        .arg("--out")
+        .arg(out)
+        .args(more)
+        .output()
+        .expect("it starts")
+}
+
+const SMALL: [&str; 6] = ["--tasks", "6", "--held-out", "6", "--group", "2"];
+
+fn object(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let last = text.lines().last().expect("a line");
+    serde_json::from_str(last).expect("one object")
+}
+
+#[test]
+fn bad_input_says_what_to_do() {
+    let out = folder("bad");
+    let no_gguf = out.join("text.gguf");
+    std::fs::write(&no_gguf, "this is a text").expect("a file");
+    let check = |model: &Path, more: &[&str], words: &[&str]| {
+        let output = quickstart(model, &out, more);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{more:?}");
+        assert!(!said.contains("panicked"), "{said}");
+        for word in words {
+            assert!(said.contains(word), "{more:?}: {said}");
+        }
+    };
+    check(&out.join("missing.gguf"), &SMALL, &["NotFound", "hint"]);
+    check(&no_gguf, &SMALL, &["GGUF", "hint"]);
+    check(
+        &model(),
+        &["--tasks", "0"],
+        &["the task stream is empty", "hint"],
+    );
+    check(
+        &model(),
+        &["--held-out", "0"],
+        &["no held-out tasks", "hint"],
+    );
+    check(&model(), &["--steps", "0"], &["step budget", "hint"]);
+    check(&model(), &["--group", "0"], &["at least one attempt"]);
+    check(&model(), &["--select", "luck"], &["luck", "pmi"]);
+    std::fs::remove_dir_all(out).expect("cleared");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_output() {
+    let out = folder("same");
+    let run = || quickstart(&model(), &out, &SMALL);
+    let (one, other) = (run(), run());
+    assert!(
+        one.status.success(),
+        "{}",
+        String::from_utf8_lossy(&one.stderr)
+    );
+    assert_eq!(one.stdout, other.stdout);
+    assert_eq!(one.stderr, other.stderr);
+    let object = object(&one);
+    let written = std::fs::read_dir(out.join("skills"))
+        .expect("the folder")
+        .count();
+    assert_eq!(object["skills"].as_array().map(Vec::len), Some(written));
+    std::fs::remove_dir_all(out).expect("cleared");
+}
+
+#[test]
+fn without_selection_no_skill_is_used_and_every_skill_is_a_folder_that_reads_back() {
+    let out = folder("none");
+    let output = quickstart(
+        &model(),
+        &out,
+        &[&SMALL[..], &["--select", "none"]].concat(),
+    );
+    assert!(output.status.success());
+    assert_eq!(object(&output)["after"]["skill_use"], 0.0);
+    for entry in std::fs::read_dir(out.join("skills")).expect("the folder") {
+        let entry = entry.expect("an entry");
+        let text = std::fs::read_to_string(entry.path().join("SKILL.md")).expect("a file");
+        let name = entry.file_name().into_string().expect("a name");
+        journeyman::domain::SkillMd::read_strict(&text, Some(&name)).expect("a strict SKILL.md");
+    }
+    std::fs::remove_dir_all(out).expect("cleared");
+}
