@@ -37,6 +37,7 @@ impl SkillLibrary {
                 .map_err(|error| error.with("revision", next).with("change", index))?;
         }
         self.revision = next;
+        self.steps += u64::from(committed.cause.task.is_some());
         let mut applied = Applied {
             revision: next,
             ..Applied::default()

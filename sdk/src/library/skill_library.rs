@@ -31,6 +31,7 @@ use crate::{
 pub struct SkillLibrary {
     pub(super) schema: u32,
     pub(super) revision: Revision,
+    pub(super) steps: u64,
     pub(super) policy: TierPolicy,
     pub(super) entries: BTreeMap<SkillId, Entry>,
     pub(super) deleted: BTreeMap<SkillId, Deleted>,
@@ -52,6 +53,7 @@ impl SkillLibrary {
         Self {
             schema: Self::SCHEMA,
             revision: Revision(0),
+            steps: 0,
             policy: TierPolicy::default(),
             entries: BTreeMap::new(),
             deleted: BTreeMap::new(),
@@ -74,6 +76,11 @@ impl SkillLibrary {
     /// The number of commits folded so far.
     pub fn revision(&self) -> Revision {
         self.revision
+    }
+
+    /// The number of tasks that were learned from: of commits whose cause names one.
+    pub fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// The tiers' numbers in force.

@@ -88,6 +88,8 @@ pub struct Limits {
     pub score: Duration,
     /// One skill's writing, its repair included.
     pub write: Duration,
+    /// One commit, and one refresh of the index.
+    pub commit: Duration,
 }
 
 impl Default for Limits {
@@ -97,6 +99,7 @@ impl Default for Limits {
             judge: Duration::from_secs(60),
             score: Duration::from_secs(60),
             write: Duration::from_secs(120),
+            commit: Duration::from_secs(60),
         }
     }
 }

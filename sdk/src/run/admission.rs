@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::{Event, WriteReport, Written, context::Context};
 use crate::{
     admit::{self, Admittance},
-    domain::{LibraryChange, Origin, Provenance, Skill, SkillName, Taint, Task},
-    error::Result,
+    domain::{LibraryChange, Origin, Provenance, Skill, SkillName, State, Taint, Task},
+    error::{Error, ErrorKind, Result},
     id::{SkillId, Version, sha256_hex},
+    library::Applied,
     recipe::Duplicates,
 };
 
@@ -29,6 +30,21 @@ impl Admission {
                 revised: false,
                 refused: Some(reason.into()),
             },
+        }
+    }
+
+    /// Takes in what the commit did: a change that came too late, another writer being first, let nothing in.
+    pub(super) fn applied(&mut self, own: &Applied, changes: &[LibraryChange]) {
+        let late = own.passed_over.iter().find(|passed| {
+            matches!(
+                changes.get(passed.change),
+                Some(LibraryChange::Add(_) | LibraryChange::Revise(_))
+            )
+        });
+        if let Some(passed) = late {
+            let reason = format!("another writer was first ({:?})", passed.reason);
+            let title = self.report.title.take();
+            *self = Self::refused(title, self.report.fallback, reason);
         }
     }
 
@@ -108,15 +124,17 @@ fn admitted(
         runs: vec![context.run.clone()],
         tasks: vec![task.id.clone()],
     };
+    // Ids grow with time, so that among equal utilities the newcomer stays.
     let identity = sha256_hex(&format!("{}/{step}/{}", context.run, written.draft.title));
+    let revision = context.library.revision();
     let admittance = Admittance {
-        id: SkillId::new(format!("sk-{}", &identity[..16])),
+        id: SkillId::new(format!("sk-{revision:08}-{}", &identity[..8])),
         version: Version(1),
         provenance,
         taint,
         parents: Vec::new(),
     };
-    let mut skill = admit::to_skill(&written.draft, admittance)?;
+    let skill = admit::to_skill(&written.draft, admittance)?;
     let known = match context.recipe.duplicates {
         Duplicates::Add => None,
         Duplicates::Revise => same_title(context, &skill.name),
@@ -127,10 +145,36 @@ fn admitted(
     if known.description == skill.description && known.body == skill.body {
         return Ok(None);
     }
-    skill.id = known.id.clone();
-    skill.version = known.version.next();
-    skill.parents = vec![known.reference()];
-    Ok(Some((skill, true)))
+    if matches!(known.state, State::Disabled | State::Archived) {
+        return Err(Error::new(
+            ErrorKind::Conflict,
+            "admission::admitted",
+            "a skill of this title was taken out of use, and is not brought back by a run",
+        ));
+    }
+    // What a person wrote, what is cleaner, and what is about something else (every trace abstraction has one title)
+    // is not overwritten: the new one stands beside it.
+    let keeps = known.provenance.origin == Origin::Human
+        || taint > known.taint
+        || written.fallback
+        || known.provenance.origin == Origin::TraceAbstract;
+    if keeps {
+        return Ok(Some((skill, false)));
+    }
+    Ok(Some((revision_of(known, skill), true)))
+}
+
+/// The next version of a known skill, with what only its owner could give.
+fn revision_of(known: &Skill, new: Skill) -> Skill {
+    Skill {
+        id: known.id.clone(),
+        version: known.version.next(),
+        parents: vec![known.reference()],
+        allowed_tools: known.allowed_tools.clone(),
+        license: known.license.clone(),
+        compatibility: known.compatibility.clone(),
+        ..new
+    }
 }
 
 fn same_title<'a>(context: &Context<'a>, name: &SkillName) -> Option<&'a Skill> {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::{Task, Trajectory, Verdict},
-    error::{Error, ErrorKind, Result},
+    error::Result,
     id::AttemptId,
     select::Mode,
 };
@@ -21,14 +21,17 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Attempting {
     step: u64,
+    /// Decided when the task begins: the library's count of steps moves on with the task's own commit.
+    warming_up: bool,
     attempts: BTreeMap<u32, Result<Box<Trajectory>>>,
     verdicts: BTreeMap<u32, Result<Verdict>>,
 }
 
 impl Attempting {
-    pub(super) fn new(step: u64) -> Self {
+    pub(super) fn new(step: u64, context: &Context<'_>) -> Self {
         Self {
             step,
+            warming_up: context.is_warming_up(),
             ..Self::default()
         }
     }
@@ -65,9 +68,7 @@ impl Attempting {
 
     /// A verdict; one that came before stays.
     pub(super) fn judged(&mut self, index: u32, verdict: Result<Verdict>) {
-        self.verdicts
-            .entry(index)
-            .or_insert_with(|| verdict.and_then(check_verdict));
+        self.verdicts.entry(index).or_insert(verdict);
     }
 
     pub(super) fn is_complete(&self, context: &Context<'_>) -> bool {
@@ -88,7 +89,7 @@ impl Attempting {
             .filter_map(|index| {
                 Some(fold::rollout(
                     context,
-                    self.step,
+                    self.warming_up,
                     self.id(index, context),
                     selecting.injected(index),
                     self.attempts.get(&index)?,
@@ -126,16 +127,4 @@ impl Attempting {
             time_limit: context.recipe.limits.attempt,
         }
     }
-}
-
-fn check_verdict(verdict: Verdict) -> Result<Verdict> {
-    if verdict.is_valid() {
-        return Ok(verdict);
-    }
-    Err(Error::new(
-        ErrorKind::Invalid,
-        "Judge::judge",
-        "the verdict's score is not in [0, 1] or a part is not finite",
-    )
-    .hint("see the rules of a verdict in `Judge`"))
 }

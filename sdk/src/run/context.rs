@@ -32,9 +32,10 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether nothing is selected yet (ARISE 3.2).
-    pub(super) fn is_warming_up(&self, step: u64) -> bool {
-        self.mode == Mode::Train && step < self.recipe.warm_up
+    /// Whether nothing is selected yet (ARISE 3.2). The library counts the steps, so a host that begins task by task
+    /// leaves the warm-up as a stream does.
+    pub(super) fn is_warming_up(&self) -> bool {
+        self.mode == Mode::Train && self.library.steps() < self.recipe.warm_up
     }
 
     /// Whether a skill may be offered here: those on trial in training only (HiSME, appendix B).

@@ -26,7 +26,7 @@ pub(super) struct Rollout<'a> {
 
 pub(super) fn rollout<'a>(
     context: &Context<'_>,
-    step: u64,
+    warming_up: bool,
     attempt: AttemptId,
     injected: Option<&SkillRef>,
     made: &'a Result<Box<Trajectory>>,
@@ -66,7 +66,7 @@ pub(super) fn rollout<'a>(
             report.parts = verdict.parts.clone();
             report.reward = verdict
                 .success
-                .map(|success| reward_of(context, step, &report, success));
+                .map(|success| reward_of(context, warming_up, &report, success));
         }
         Some(Err(error)) => report.error = Some(error.clone()),
         None => {}
@@ -77,13 +77,18 @@ pub(super) fn rollout<'a>(
     }
 }
 
-fn reward_of(context: &Context<'_>, step: u64, report: &AttemptReport, success: bool) -> f64 {
+fn reward_of(
+    context: &Context<'_>,
+    warming_up: bool,
+    report: &AttemptReport,
+    success: bool,
+) -> f64 {
     let recipe = context.recipe;
     let used = match recipe.skill_use {
         SkillUse::Injected => report.injected.is_some(),
         SkillUse::Reported => report.used,
     };
-    if context.is_warming_up(step) {
+    if warming_up {
         recipe.reward.binary(success)
     } else {
         recipe.reward.of(success, used)
@@ -112,7 +117,7 @@ pub(super) fn traces<'a>(context: &Context<'_>, rollouts: &[Rollout<'a>]) -> Vec
         .map(|(rollout, ..)| rollout.report.success == Some(true))
         .collect();
     let mut best = reward::positive_traces(&rewards, &successes);
-    // Among equal rewards the shorter way is the better lesson.
+    // Among equal rewards the better verdict is the better lesson.
     best.sort_by(|a, b| {
         let score = |i: &usize| judged[*i].0.report.score;
         rewards[*b]

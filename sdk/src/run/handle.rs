@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use super::{
     Answer, AttemptNeed, Journeyman, Need, NeedId, RunEntry, RunMachine, TaskReport,
-    drive::{Log, Reach},
+    drive::Reach,
     journeyman::{Inner, lock},
+    log::Log,
     perform::inject_all,
 };
 use crate::{
@@ -23,62 +24,57 @@ pub(super) struct Group {
 #[derive(Debug)]
 struct GroupState {
     /// Taken out by whoever completes the group.
-    machine: Option<RunMachine>,
-    sequence: u64,
+    run: Option<(RunMachine, Log)>,
     open: usize,
-    answers: Vec<(NeedId, Answer)>,
 }
 
 impl Group {
     /// Takes an attempt's answer in; whether it was the last.
     fn hand_in(&self, id: NeedId, answer: Answer) -> bool {
         let mut state = lock(&self.state);
-        state.answers.push((id, answer));
+        if let Some((_, log)) = &mut state.run {
+            log.push(RunEntry::Answered {
+                id,
+                answer: Box::new(answer),
+            });
+        }
         state.open -= 1;
         state.open == 0
     }
 
-    /// Judges, credits, writes and commits, once every attempt is in. On an error the group stays ready.
+    /// Judges, credits, writes and commits, once every attempt is in. On an error, or when it is cancelled, the group
+    /// is ready again.
     pub(super) async fn complete(self: Arc<Self>, inner: &Inner) -> Result<Option<TaskReport>> {
-        let (mut machine, sequence, answers) = {
-            let mut state = lock(&self.state);
-            let Some(machine) = state.machine.take() else {
-                return Ok(None);
-            };
-            (machine, state.sequence, std::mem::take(&mut state.answers))
+        let run = lock(&self.state).run.take();
+        let mut held = Held {
+            group: self,
+            inner,
+            run,
         };
-        let mut log = Log::new(inner.journal(), sequence);
-        let mut remaining = answers.into_iter().collect();
-        let done = go_on(inner, &mut machine, &mut log, &mut remaining).await;
+        let Some((machine, log)) = &mut held.run else {
+            return Ok(None);
+        };
+        inner.drive(machine, Reach::Everything, log).await?;
         let report = machine.report().tasks.into_iter().next();
-        if done.is_err() {
-            let mut state = lock(&self.state);
-            state.machine = Some(machine);
-            state.sequence = log.sequence();
-            state.answers = remaining.into();
-            drop(state);
-            lock(&inner.ready).push(Arc::clone(&self));
-        }
-        done.map(|()| report)
+        held.run = None;
+        Ok(report)
     }
 }
 
-async fn go_on(
-    inner: &Inner,
-    machine: &mut RunMachine,
-    log: &mut Log<'_>,
-    answers: &mut std::collections::VecDeque<(NeedId, Answer)>,
-) -> Result<()> {
-    while let Some((id, answer)) = answers.front().cloned() {
-        let entry = RunEntry::Answered {
-            id,
-            answer: Box::new(answer.clone()),
-        };
-        log.write(machine, &[entry]).await?;
-        answers.pop_front();
-        machine.answer(id, answer)?;
+/// A group that is being completed: dropped before it is, it goes back, with all that was handed in.
+struct Held<'a> {
+    group: Arc<Group>,
+    inner: &'a Inner,
+    run: Option<(RunMachine, Log)>,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let Some(run) = self.run.take() {
+            lock(&self.group.state).run = Some(run);
+            lock(&self.inner.ready).push(Arc::clone(&self.group));
+        }
     }
-    inner.drive(machine, Reach::Everything, log).await
 }
 
 /// One attempt in the host's own agent loop.
@@ -102,42 +98,34 @@ impl AttemptHandle {
     pub(super) fn group(
         journeyman: &Journeyman,
         machine: RunMachine,
-        sequence: u64,
+        log: Log,
     ) -> Result<Vec<Self>> {
         let dialect = journeyman.inner.backends().dialect.as_deref();
-        let attempts: Vec<_> = machine
-            .needs()
-            .into_iter()
-            .filter_map(|(id, need)| match need {
-                Need::Attempt(need) => Some((id, need)),
-                _ => None,
-            })
-            .collect();
+        let mut attempts = Vec::new();
+        for (id, need) in machine.needs() {
+            if let Need::Attempt(need) = need {
+                let injection = inject_all(dialect, &need.skills)?;
+                attempts.push((id, need, injection));
+            }
+        }
         let group = Arc::new(Group {
             state: Mutex::new(GroupState {
-                machine: Some(machine),
-                sequence,
+                run: Some((machine, log)),
                 open: attempts.len(),
-                answers: Vec::new(),
             }),
         });
-        attempts
-            .into_iter()
-            .map(|(id, need)| {
-                let injection = inject_all(dialect, &need.skills)?;
-                Ok(Self {
-                    journeyman: journeyman.clone(),
-                    group: Arc::clone(&group),
-                    id,
-                    need,
-                    guidance: FixedGuidance::new(injection.clone()),
-                    injection,
-                    steps: Vec::new(),
-                    usage: Usage::default(),
-                    finished: false,
-                })
-            })
-            .collect()
+        let handles = attempts.into_iter().map(|(id, need, injection)| Self {
+            journeyman: journeyman.clone(),
+            group: Arc::clone(&group),
+            id,
+            need,
+            guidance: FixedGuidance::new(injection.clone()),
+            injection,
+            steps: Vec::new(),
+            usage: Usage::default(),
+            finished: false,
+        });
+        Ok(handles.collect())
     }
 
     /// The task.

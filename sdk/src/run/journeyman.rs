@@ -12,14 +12,15 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
 use super::{
     AttemptHandle, Event, RunEntry, RunMachine, RunPlan, RunReport, TaskReport,
-    drive::{self, Log, Reach},
+    drive::{Driver, Reach},
     handle::Group,
+    log::Log,
     perform::Performer,
     replay,
 };
 use crate::{
     builtin::MemoryStore,
-    contract::{Backends, Journal, SkillStoreExt},
+    contract::{Backends, Journal},
     domain::{Cause, Commit, LibraryChange, Skill, Task},
     error::{Error, ErrorKind, Result},
     id::{CommitKey, Revision, RunId, Seed},
@@ -27,9 +28,6 @@ use crate::{
     recipe::Recipe,
     select::Mode,
 };
-
-/// How often [`Journeyman::add`] moves its base when other writers are first.
-const REBASES: u32 = 16;
 
 /// How a host wants its runs.
 #[non_exhaustive]
@@ -88,9 +86,6 @@ impl Journeyman {
             .get_or_insert_with(|| Arc::new(MemoryStore::new()));
         let snapshot = store.load().await?;
         SkillLibrary::replay(&snapshot.committed)?;
-        if let Some(retriever) = &backends.retriever {
-            retriever.refresh(&snapshot.committed).await?;
-        }
         let backends = Arc::new(backends);
         Ok(Self {
             inner: Arc::new(Inner {
@@ -142,11 +137,11 @@ impl Journeyman {
             },
             changes,
         };
-        let (committed, _) = inner.store()?.commit_rebased(&commit, REBASES).await?;
-        if let Some(retriever) = &inner.backends.retriever {
-            retriever.refresh(&committed).await?;
-        }
-        Ok(committed.last().map_or(commit.base, |last| last.revision))
+        let done = inner.performer.commit(&commit).await?;
+        Ok(done
+            .committed
+            .last()
+            .map_or(commit.base, |last| last.revision))
     }
 
     /// Learns from a stream of tasks, one after the other.
@@ -180,9 +175,18 @@ impl Journeyman {
         };
         let entries = journal.read(run).await?;
         let mut machine = replay(&entries)?;
-        // What it already told is in the journal.
-        machine.take_events();
-        let mut log = Log::new(Some(journal.as_ref()), entries.len() as u64);
+        // The events that the journal has were told; those that it was stopped before are told now.
+        let told = entries
+            .iter()
+            .map(RunEntry::from_entry)
+            .filter(|entry| matches!(entry, Ok(RunEntry::Happened { .. })))
+            .count();
+        let mut log = Log::new(entries.len() as u64);
+        for event in machine.take_events().into_iter().skip(told) {
+            log.push(RunEntry::Happened {
+                event: Box::new(event),
+            });
+        }
         self.inner
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;
@@ -209,45 +213,55 @@ impl Journeyman {
     /// # Errors
     /// As [`begin`](Self::begin).
     pub async fn begin_group(&self, task: Task, n: NonZeroUsize) -> Result<Vec<AttemptHandle>> {
-        self.settle().await?;
+        self.settle_if_possible().await;
         let mut recipe = self.inner.recipe.clone();
         recipe.group = u32::try_from(n.get()).unwrap_or(u32::MAX);
         let run = self.inner.next_run("begin");
-        let (mut machine, sequence) = self
+        let (mut machine, mut log) = self
             .inner
             .machine(run, recipe, Mode::Train, vec![task])
             .await?;
-        let mut log = Log::new(self.inner.journal(), sequence);
         self.inner
             .drive(&mut machine, Reach::AllButAttempts, &mut log)
             .await?;
-        AttemptHandle::group(self, machine, log.sequence())
+        AttemptHandle::group(self, machine, log)
     }
 
-    /// Finishes the groups whose last attempt was abandoned, which nobody awaited. [`begin`](Self::begin) does so
-    /// too.
+    /// Finishes the groups whose last attempt was abandoned, or whose completion failed or was cancelled.
+    /// [`begin`](Self::begin) and [`learn`](Self::learn) try so too.
     ///
     /// # Errors
-    /// What the store and the journal give; the groups not yet finished stay ready.
+    /// The first that the store or the journal gave, once every group was tried; those that failed stay ready, and the
+    /// reports of the others were told as events.
     pub async fn settle(&self) -> Result<Vec<TaskReport>> {
+        let ready = std::mem::take(&mut *lock(&self.inner.ready));
         let mut reports = Vec::new();
-        loop {
-            let next = lock(&self.inner.ready).pop();
-            let Some(group) = next else {
-                return Ok(reports);
-            };
-            reports.extend(group.complete(&self.inner).await?);
+        let mut failed = None;
+        for group in ready {
+            match group.complete(&self.inner).await {
+                Ok(report) => reports.extend(report),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        failed.map_or(Ok(reports), Err)
+    }
+
+    /// A group that cannot be completed must not keep others from beginning.
+    async fn settle_if_possible(&self) {
+        if let Err(error) = self.settle().await {
+            tracing::warn!(%error, "a group of attempts could not be completed");
         }
     }
 
     async fn start(&self, kind: &str, mode: Mode, tasks: Vec<Task>) -> Result<RunReport> {
-        self.settle().await?;
+        if mode == Mode::Train {
+            self.settle_if_possible().await;
+        }
         let inner = &self.inner;
         let run = inner.next_run(kind);
-        let (mut machine, sequence) = inner
+        let (mut machine, mut log) = inner
             .machine(run, inner.recipe.clone(), mode, tasks)
             .await?;
-        let mut log = Log::new(inner.journal(), sequence);
         inner
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;
@@ -279,14 +293,14 @@ impl Inner {
         &self.backends
     }
 
-    /// A new run's machine, written down, and the length of its journal.
+    /// A new run's machine, and its log with the run's beginning.
     async fn machine(
         &self,
         run: RunId,
         recipe: Recipe,
         mode: Mode,
         tasks: Vec<Task>,
-    ) -> Result<(RunMachine, u64)> {
+    ) -> Result<(RunMachine, Log)> {
         let known = match self.journal() {
             Some(journal) => !journal.read(&run).await?.is_empty(),
             None => false,
@@ -300,40 +314,43 @@ impl Inner {
             .with("run", run)
             .hint("resume it, or give the session another name"));
         }
+        self.performer.refresh_index().await;
+        // Each learning run draws anew; evaluations draw the same, so that before and after are paired.
+        let seed = match mode {
+            Mode::Train => self.options.seed.derive(run.as_str(), 0),
+            Mode::Evaluate => self.options.seed.derive("evaluate", 0),
+        };
         let library = SkillLibrary::replay(&self.store()?.load().await?.committed)?;
         let machine = RunMachine::new(RunPlan {
             run,
-            seed: self.options.seed,
+            seed,
             recipe,
             mode,
             tasks,
             library,
             width: self.options.in_flight.get() as u64,
         })?;
-        let mut log = Log::new(self.journal(), 0);
-        let started = RunEntry::Started {
+        let mut log = Log::new(0);
+        log.push(RunEntry::Started {
             machine: Box::new(machine.clone()),
-        };
-        log.write(&machine, &[started]).await?;
-        Ok((machine, log.sequence()))
+        });
+        Ok((machine, log))
     }
 
     pub(super) async fn drive(
         &self,
         machine: &mut RunMachine,
         reach: Reach,
-        log: &mut Log<'_>,
+        log: &mut Log,
     ) -> Result<()> {
-        let mut tell = |event: &Event| self.tell(event);
-        drive::drive(
-            machine,
-            &self.performer,
-            reach,
-            self.options.in_flight,
-            log,
-            &mut tell,
-        )
-        .await
+        let driver = Driver {
+            performer: &self.performer,
+            journal: self.journal(),
+            in_flight: self.options.in_flight,
+        };
+        driver
+            .drive(machine, reach, log, &mut |event| self.tell(event))
+            .await
     }
 
     fn tell(&self, event: &Event) {

@@ -12,7 +12,7 @@ use crate::{
     domain::Task,
     error::{Error, ErrorKind, Result},
     id::{RunId, Seed},
-    library::SkillLibrary,
+    library::{Applied, SkillLibrary},
     recipe::Recipe,
     select::Mode,
 };
@@ -249,17 +249,18 @@ impl RunMachine {
                 Error::invalid("RunMachine::answer", "no commit is waited for").with("need", id),
             );
         }
-        let mut moves = Vec::new();
+        let mut own = Applied::default();
         for committed in &done.committed {
             if committed.revision > self.library.revision() {
-                moves.extend(self.library.apply(committed)?.moves);
+                own = self.library.apply(committed)?;
             }
         }
-        task.committed(&self.context(), events);
-        if !moves.is_empty() {
+        let changes = done.committed.last().map(|last| last.changes.as_slice());
+        task.committed(&self.context(), &own, changes.unwrap_or_default(), events);
+        if !own.moves.is_empty() {
             events.push(Event::Moved {
                 step: id.step,
-                moves,
+                moves: own.moves,
             });
         }
         events.push(Event::Committed {

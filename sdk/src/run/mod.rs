@@ -6,6 +6,7 @@
 
 mod admission;
 mod attempting;
+mod committing;
 mod context;
 mod drive;
 mod event;
@@ -13,11 +14,13 @@ mod fold;
 mod handle;
 mod journal;
 mod journeyman;
+mod log;
 mod machine;
 mod need;
 mod perform;
 mod report;
 mod selecting;
+mod sound;
 mod task_machine;
 
 pub use event::Event;

@@ -13,18 +13,18 @@ use futures::{
     future::{Either, select},
 };
 
-use super::{Answer, AttemptNeed, CommitDone, Need, Written};
+use super::{Answer, AttemptNeed, Need, Written, sound};
 use crate::{
     contract::{
         Attempt, Backends, Dialect, FixedGuidance, GenerateRequest, JudgeRequest, LanguageModel,
-        ScoreRequest, Scorer, SkillStoreExt, Trace, WriteRequest,
+        ScoreRequest, Scorer, Trace, WriteRequest,
     },
     domain::{
-        Candidate, Commit, Exposure, Injection, Prompt, Query, Skill, SkillRef, Task, Trajectory,
-        Usage, Verdict,
+        Candidate, Exposure, Injection, Prompt, Query, Skill, SkillRef, Task, Trajectory, Usage,
+        Verdict,
     },
     error::{Error, ErrorKind, Result},
-    id::{ModelId, Seed, Timestamp},
+    id::{ModelId, Revision, Seed, Timestamp},
     inject,
     recipe::Limits,
     select::{SkillScores, Total},
@@ -33,8 +33,9 @@ use crate::{
 /// A continuation is cut after this many tokens when it is scored (ARISE C.4).
 const SCORED_TOKENS: usize = 128;
 
-/// How often a commit's base is moved when other writers are first.
-const REBASES: u32 = 16;
+/// What an executor may take over its own limit before the driver gives it up: one that keeps its limit ends by
+/// itself, with a trajectory that can be judged.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// log p(skill) behind an empty query, by model and content: the part of PMI that does not depend on the task.
 #[derive(Debug, Default)]
@@ -50,9 +51,11 @@ impl Unconditional {
 /// [`RunMachine`](super::RunMachine) itself makes its own.
 #[derive(Clone, Debug)]
 pub struct Performer {
-    backends: Arc<Backends>,
-    limits: Limits,
+    pub(super) backends: Arc<Backends>,
+    pub(super) limits: Limits,
     unconditional: Arc<Unconditional>,
+    /// The last revision that the index has taken in.
+    pub(super) indexed: Arc<Mutex<Revision>>,
 }
 
 impl Performer {
@@ -62,6 +65,7 @@ impl Performer {
             backends,
             limits,
             unconditional: Arc::default(),
+            indexed: Arc::default(),
         }
     }
 
@@ -77,7 +81,8 @@ impl Performer {
                     self.limits.score,
                     self.retrieve(&query),
                 )
-                .await,
+                .await
+                .and_then(sound::candidates),
             ),
             Need::Score {
                 query,
@@ -89,16 +94,20 @@ impl Performer {
                     self.limits.score,
                     self.score(&query, &skills, unconditional),
                 )
-                .await,
+                .await
+                .and_then(sound::scores),
             ),
-            Need::Attempt(need) => Answer::Attempted(self.attempt(&need).await),
+            Need::Attempt(need) => {
+                Answer::Attempted(self.attempt(&need).await.and_then(sound::trajectory))
+            }
             Need::Judge { task, trajectory } => Answer::Judged(
                 self.bounded(
                     "Judge::judge",
                     self.limits.judge,
                     self.judge(&task, &trajectory),
                 )
-                .await,
+                .await
+                .and_then(sound::verdict),
             ),
             Need::Write { task, traces, seed } => Answer::Written(
                 self.bounded(
@@ -113,7 +122,7 @@ impl Performer {
     }
 
     /// Bounds a call in time, where there is a clock, and turns its panic into an error.
-    async fn bounded<T>(
+    pub(super) async fn bounded<T>(
         &self,
         operation: &'static str,
         limit: Duration,
@@ -236,7 +245,11 @@ impl Performer {
     }
 
     async fn attempt(&self, need: &AttemptNeed) -> Result<Box<Trajectory>> {
-        let injection = inject_all(self.backends.dialect.as_deref(), &need.skills)?;
+        let dialect = self.backends.dialect.as_deref();
+        let injecting = async { inject_all(dialect, &need.skills) };
+        let injection = self
+            .bounded("Dialect::skill_text", need.time_limit, injecting)
+            .await?;
         let reset = self.backends.environment.reset(&need.task, need.world_seed);
         let mut episode = self
             .bounded("Environment::reset", need.time_limit, reset)
@@ -255,7 +268,7 @@ impl Performer {
         };
         let execution = self.backends.executor.execute(attempt, episode.as_mut());
         let made = self
-            .bounded("Executor::execute", need.time_limit, execution)
+            .bounded("Executor::execute", need.time_limit + GRACE, execution)
             .await;
         // The driver owns the episode and closes it, whatever became of the attempt; what closing says is the
         // world's own business and does not undo the attempt.
@@ -309,49 +322,19 @@ impl Performer {
             prompt_tokens: usage.prompt_tokens + more.prompt_tokens,
             output_tokens: usage.output_tokens + more.output_tokens,
         };
-        let read = writer.read(&second, &repaired);
-        let draft = writer.fallback(&first);
-        let mut unreadable = vec![(text, fault)];
-        Ok(Some(match read {
+        let mut unreadable = vec![(text.clone(), fault.clone())];
+        Ok(Some(match writer.read(&second, &repaired) {
             Ok(draft) => Written::by_model(draft, unreadable, usage),
             Err(fault) => {
                 unreadable.push((repaired, fault.to_string()));
                 Written {
-                    draft,
+                    draft: writer.fallback(&first),
                     fallback: true,
                     unreadable,
                     usage,
                 }
             }
         }))
-    }
-
-    async fn commit(&self, commit: &Commit) -> Result<CommitDone> {
-        let Some(store) = &self.backends.store else {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                "SkillStore::commit",
-                "a run without a store",
-            ));
-        };
-        let (committed, rebased) = store.commit_rebased(commit, REBASES).await?;
-        // A key is committed once. When it was, with other changes, somebody else used this run's id.
-        if committed.last().map(|last| &last.changes) != Some(&commit.changes) {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                "SkillStore::commit",
-                "another run of the same id has committed this step with other changes",
-            )
-            .with("key", &commit.key)
-            .hint("give each session over one store a name of its own"));
-        }
-        if let Some(retriever) = &self.backends.retriever {
-            // The index is derived and can be rebuilt: a failure costs candidates, never the commit.
-            if let Err(error) = retriever.refresh(&committed).await {
-                tracing::warn!(%error, "the index could not be refreshed");
-            }
-        }
-        Ok(CommitDone { committed, rebased })
     }
 }
 

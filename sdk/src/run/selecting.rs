@@ -43,7 +43,7 @@ impl Selecting {
 
     fn begin(&mut self, context: &Context<'_>) {
         let recipe = context.recipe;
-        if context.is_warming_up(self.step) {
+        if context.is_warming_up() {
             self.select_nothing(NothingReason::WarmUp);
         } else if recipe.selector == Selector::Nothing {
             self.select_nothing(NothingReason::Disabled);
@@ -130,7 +130,7 @@ impl Selecting {
                 self.selections = selections;
                 self.stage = Stage::Done;
             }
-            // A scorer that fails, or gives what is no number, costs the injection and not the task (F13).
+            // Scores that cannot be had, or not be decided on, cost the injection and not the task (F13).
             Err(error) => {
                 self.select_nothing(NothingReason::ScorerUnavailable(error.to_string()));
             }

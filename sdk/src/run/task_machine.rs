@@ -11,8 +11,9 @@ use super::{
     selecting::Selecting,
 };
 use crate::{
-    domain::{Taint, Task, Trust},
+    domain::{LibraryChange, Taint, Task, Trust},
     error::{Error, ErrorKind, Result},
+    library::Applied,
     select::Mode,
 };
 
@@ -52,7 +53,7 @@ impl TaskMachine {
             task,
             stage: Stage::Select,
             selecting: Selecting::new(step, context),
-            attempting: Attempting::new(step),
+            attempting: Attempting::new(step, context),
             admission: None,
             report: None,
         };
@@ -141,7 +142,17 @@ impl TaskMachine {
     }
 
     /// The commit that this task waits for was made, and the run's library has it.
-    pub(super) fn committed(&mut self, context: &Context<'_>, events: &mut Vec<Event>) {
+    /// `own` is what that commit did there.
+    pub(super) fn committed(
+        &mut self,
+        context: &Context<'_>,
+        own: &Applied,
+        changes: &[LibraryChange],
+        events: &mut Vec<Event>,
+    ) {
+        if let Some(admission) = &mut self.admission {
+            admission.applied(own, changes);
+        }
         let mut report = self.task_report(context);
         if let Some(admission) = &self.admission {
             events.push(admission.event(self.step));
@@ -250,8 +261,5 @@ impl TaskMachine {
     fn finish(&mut self, report: TaskReport) {
         self.report = Some(Box::new(report));
         self.stage = Stage::Done;
-        // What is reported need not be kept: a run over many tasks stays small.
-        self.attempting = Attempting::new(self.step);
-        self.admission = None;
     }
 }

@@ -7,6 +7,8 @@
     reason = "a test fails by panicking, and a hang needs a thread that ticks"
 )]
 
+mod edges;
+
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use futures::{StreamExt, executor::block_on};

@@ -1,0 +1,69 @@
+//! Commits, and keeping the index up to date with them.
+
+use std::sync::{Arc, PoisonError};
+
+use super::{CommitDone, Performer};
+use crate::{
+    contract::{SkillStore, SkillStoreExt},
+    domain::Commit,
+    error::{Error, ErrorKind, Result},
+};
+
+/// How often a commit's base is moved when other writers are first.
+const REBASES: u32 = 16;
+
+impl Performer {
+    /// Commits once, and brings the index up to date.
+    ///
+    /// # Errors
+    /// What the store gives; `Conflict` when the key was committed with other changes.
+    pub(super) async fn commit(&self, commit: &Commit) -> Result<CommitDone> {
+        let store = self.store()?;
+        let committing = store.commit_rebased(commit, REBASES);
+        let (committed, rebased) = self
+            .bounded("SkillStore::commit", self.limits.commit, committing)
+            .await?;
+        // A key is committed once. When it was, with other changes, somebody else used this run's id.
+        if committed.last().map(|last| &last.changes) != Some(&commit.changes) {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "SkillStore::commit",
+                "another run of the same id has committed this step with other changes",
+            )
+            .with("key", &commit.key)
+            .hint("give each session over one store a name of its own"));
+        }
+        self.refresh_index().await;
+        Ok(CommitDone { committed, rebased })
+    }
+
+    /// Lets the index take in whatever the store has and it does not. The index is derived and can be rebuilt: a
+    /// failure costs candidates, never a commit, and the next refresh begins where the last good one ended.
+    pub(super) async fn refresh_index(&self) {
+        let Some(retriever) = &self.backends.retriever else {
+            return;
+        };
+        let since = *self.indexed.lock().unwrap_or_else(PoisonError::into_inner);
+        let refreshing = async {
+            let news = self.store()?.since(since).await?;
+            retriever.refresh(&news).await
+        };
+        match self
+            .bounded("Retriever::refresh", self.limits.commit, refreshing)
+            .await
+        {
+            Ok(watermark) => {
+                let mut indexed = self.indexed.lock().unwrap_or_else(PoisonError::into_inner);
+                *indexed = watermark.max(*indexed);
+            }
+            Err(error) => tracing::warn!(%error, "the index could not be refreshed"),
+        }
+    }
+
+    fn store(&self) -> Result<&Arc<dyn SkillStore>> {
+        self.backends.store.as_ref().ok_or_else(|| {
+            Error::invalid("Performer::store", "the host gave no store")
+                .hint("set `Backends::store`, or let `Journeyman::open` keep the library in memory")
+        })
+    }
+}

@@ -1,0 +1,326 @@
+//! What goes wrong at the edges: cancelled hosts, failing journals, other writers, people's decisions.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use futures::future::{Either, select};
+use journeyman::{
+    SkillId, Version,
+    contract::{Journal, JournalEntry, SkillStoreExt},
+    domain::{Candidate, LibraryChange, Origin, Skill, State, Trust},
+    library::Tier,
+};
+
+use super::*;
+
+/// A journal whose n-th append fails, before or after keeping the entries.
+#[derive(Debug)]
+struct FaultyJournal {
+    inner: MemoryJournal,
+    appends: AtomicUsize,
+    fails: usize,
+    keeps: bool,
+}
+
+#[async_trait]
+impl Journal for FaultyJournal {
+    async fn append(&self, entries: &[JournalEntry]) -> journeyman::Result<()> {
+        let fails = self.appends.fetch_add(1, Ordering::SeqCst) == self.fails;
+        if !fails || self.keeps {
+            self.inner.append(entries).await?;
+        }
+        match fails {
+            true => Err(Error::new(
+                ErrorKind::Unavailable,
+                "scripted",
+                "the disk is full",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    async fn read(&self, run: &RunId) -> journeyman::Result<Vec<JournalEntry>> {
+        self.inner.read(run).await
+    }
+}
+
+#[test]
+fn a_journal_that_fails_anywhere_costs_nothing() {
+    let whole = bytes(&learn(backends(), 3).1);
+    for keeps in [false, true] {
+        for fails in 0..40 {
+            let journal = Arc::new(FaultyJournal {
+                inner: MemoryJournal::new(),
+                appends: AtomicUsize::new(0),
+                fails,
+                keeps,
+            });
+            let mut backends = backends();
+            backends.journal = Some(journal.clone());
+            let library = block_on(async {
+                let journeyman = open(backends).await;
+                let run = RunId::new("test/learn-0");
+                if journeyman.learn(tasks(3)).await.is_err()
+                    && journeyman.resume(&run).await.is_err()
+                {
+                    // Not even the beginning was kept: the run has not begun.
+                    assert!(fails == 0 && !keeps);
+                    return None;
+                }
+                let entries = journal.read(&run).await.expect("entries");
+                let replayed = replay(&entries).expect("a replay");
+                let library = journeyman.library().await.expect("a library");
+                assert_eq!(bytes(replayed.library()), bytes(&library));
+                Some(library)
+            });
+            if let Some(library) = library {
+                assert_eq!(bytes(&library), whole, "append {fails}, kept {keeps}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_host_whose_journal_fails_settles_later() {
+    let journal = Arc::new(FaultyJournal {
+        inner: MemoryJournal::new(),
+        appends: AtomicUsize::new(0),
+        fails: 2,
+        keeps: true,
+    });
+    let mut backends = backends();
+    backends.journal = Some(journal);
+    block_on(async {
+        let journeyman = open(backends).await;
+        let handle = journeyman
+            .begin(tasks(1).remove(0))
+            .await
+            .expect("it begins");
+        let failed = handle.finish(Some(sample::outcome(true))).await;
+        assert_eq!(
+            failed.expect_err("the journal fails").kind(),
+            ErrorKind::Unavailable
+        );
+        let reports = journeyman.settle().await.expect("it settles");
+        assert_eq!(reports.len(), 1);
+        assert_eq!(journeyman.library().await.expect("a library").steps(), 1);
+    });
+}
+
+#[test]
+fn finishing_can_be_cancelled_and_settled_later() {
+    let mut backends = backends();
+    backends.judge = Arc::new(HangsOnce(AtomicUsize::new(0)));
+    block_on(async {
+        let journeyman = open(backends).await;
+        let handle = journeyman
+            .begin(tasks(1).remove(0))
+            .await
+            .expect("it begins");
+        {
+            let finishing = std::pin::pin!(handle.finish(Some(sample::outcome(true))));
+            let cancelled = select(finishing, futures::future::ready(())).await;
+            assert!(matches!(cancelled, Either::Right(_)), "the judge hangs");
+        }
+        let reports = journeyman.settle().await.expect("it settles");
+        assert_eq!(reports[0].attempts[0].success, Some(true));
+    });
+}
+
+/// Hangs at the first verdict.
+#[derive(Debug)]
+struct HangsOnce(AtomicUsize);
+
+#[async_trait]
+impl journeyman::contract::Judge for HangsOnce {
+    async fn judge(
+        &self,
+        request: &journeyman::contract::JudgeRequest<'_>,
+    ) -> journeyman::Result<Verdict> {
+        if self.0.fetch_add(1, Ordering::SeqCst) == 0 {
+            futures::future::pending::<()>().await;
+        }
+        EnvironmentJudge.judge(request).await
+    }
+}
+
+#[test]
+fn evaluation_leaves_abandoned_groups_alone() {
+    block_on(async {
+        let journeyman = open(backends()).await;
+        let task = tasks(1).remove(0);
+        let mut pair = journeyman
+            .begin_group(task, NonZeroUsize::new(2).expect("two"))
+            .await
+            .expect("it begins");
+        let last = pair.pop().expect("two");
+        let first = pair.pop().expect("two");
+        first
+            .finish(Some(sample::outcome(true)))
+            .await
+            .expect("it finishes");
+        drop(last);
+        journeyman.evaluate(tasks(2)).await.expect("it evaluates");
+        assert_eq!(
+            journeyman.library().await.expect("a library").revision(),
+            Revision(0)
+        );
+        assert_eq!(journeyman.settle().await.expect("it settles").len(), 1);
+    });
+}
+
+#[test]
+fn a_host_leaves_the_warm_up() {
+    let mut recipe = recipe();
+    recipe.warm_up = 2;
+    block_on(async {
+        let journeyman = Journeyman::open(backends(), recipe, Options::new("host", Seed(7)))
+            .await
+            .expect("it opens");
+        let mut decisions = Vec::new();
+        for task in tasks(5) {
+            let handle = journeyman.begin(task).await.expect("it begins");
+            let report = handle
+                .finish(Some(sample::outcome(true)))
+                .await
+                .expect("it finishes");
+            let report = report.expect("one attempt is a group");
+            decisions.push(report.selections[0].decision.clone());
+        }
+        let warming = |decision: &Decision| *decision == Decision::Nothing(NothingReason::WarmUp);
+        assert!(decisions[..2].iter().all(warming), "{decisions:?}");
+        assert!(!decisions[2..].iter().any(warming), "{decisions:?}");
+    });
+}
+
+/// Learns from tasks with a library that a host has put one skill in.
+fn beside(known: Skill, untrusted: bool) -> SkillLibrary {
+    let mut backends = backends();
+    if untrusted {
+        backends.environment = Arc::new(ScriptedEnvironment::words().beginning(|task, _| {
+            let mut seen = sample::observation(&task.instruction);
+            seen.source = sample::source(Trust::Untrusted);
+            Play::Give(seen)
+        }));
+    }
+    block_on(async {
+        let journeyman = open(backends).await;
+        journeyman
+            .add(vec![known], "the host's")
+            .await
+            .expect("it adds");
+        journeyman.learn(tasks(3)).await.expect("it learns");
+        journeyman.library().await.expect("a library")
+    })
+}
+
+#[test]
+fn a_run_overrides_no_person_and_no_cleaner_skill() {
+    let known = |origin, state| Skill {
+        state,
+        provenance: journeyman::domain::Provenance {
+            origin,
+            ..sample::skill("say-one").provenance
+        },
+        ..sample::skill("say-one")
+    };
+    let id = SkillId::new("say-one");
+    let version = |library: &SkillLibrary| library.get(&id).expect("it is there").skill.version;
+
+    let library = beside(known(Origin::Summary, State::Active), false);
+    assert!(
+        version(&library) > Version(1),
+        "a run may revise what a run wrote"
+    );
+    let library = beside(known(Origin::Human, State::Active), false);
+    assert_eq!(version(&library), Version(1), "and not what a person wrote");
+    let library = beside(known(Origin::Summary, State::Active), true);
+    assert_eq!(
+        version(&library),
+        Version(1),
+        "nor by untrusted words what is clean"
+    );
+    assert_eq!(library.get(&id).expect("it is there").tier, Tier::Cache);
+    let library = beside(known(Origin::Summary, State::Disabled), false);
+    assert_eq!(version(&library), Version(1));
+    assert_eq!(
+        library.get(&id).expect("it is there").skill.state,
+        State::Disabled
+    );
+}
+
+#[test]
+fn numbers_that_are_none_are_refused_and_the_run_still_replays() {
+    let check = |change: &dyn Fn(&mut Backends)| {
+        let mut backends = backends();
+        change(&mut backends);
+        let journal = backends.journal.clone().expect("a journal");
+        let (report, library) = learn(backends, 3);
+        let entries = block_on(journal.read(&report.run)).expect("entries");
+        assert_eq!(
+            bytes(replay(&entries).expect("a replay").library()),
+            bytes(&library)
+        );
+    };
+    let nonsense = Verdict {
+        score: f64::NAN,
+        ..Verdict::binary(true)
+    };
+    check(&|b| b.judge = Arc::new(ScriptedJudge::that(Play::Give(nonsense.clone()))));
+    check(&|b| {
+        b.scorer = Some(Arc::new(ScriptedScorer::that(Play::Give(
+            f64::NEG_INFINITY,
+        ))))
+    });
+    check(&|b| b.retriever = Some(Arc::new(Nonsense)));
+}
+
+/// Finds the first skill, with no number as its score; panics when it is refreshed.
+#[derive(Debug)]
+struct Nonsense;
+
+#[async_trait]
+impl journeyman::contract::Retriever for Nonsense {
+    async fn refresh(&self, _: &[journeyman::domain::Committed]) -> journeyman::Result<Revision> {
+        panic!("a scripted panic");
+    }
+
+    async fn search(
+        &self,
+        query: &journeyman::domain::Query,
+    ) -> journeyman::Result<Vec<Candidate>> {
+        let among = query.among.iter().flatten().next();
+        Ok(among
+            .map(|id| Candidate {
+                skill: journeyman::domain::SkillRef {
+                    id: id.clone(),
+                    version: Version(1),
+                },
+                score: f64::NAN,
+            })
+            .into_iter()
+            .collect())
+    }
+}
+
+#[test]
+fn the_index_takes_in_what_other_writers_committed() {
+    let store: Arc<dyn SkillStore> = Arc::new(MemoryStore::new());
+    let mut backends = backends();
+    backends.store = Some(Arc::clone(&store));
+    block_on(async {
+        let journeyman = open(backends).await;
+        let skill = Skill {
+            body: "To say one, say one and then two.".to_owned(),
+            ..sample::skill("elsewhere")
+        };
+        let other = sample::commit(0, "elsewhere", vec![LibraryChange::Add(Box::new(skill))]);
+        store.commit_rebased(&other, 4).await.expect("it commits");
+        let report = journeyman.evaluate(tasks(1)).await.expect("it evaluates");
+        let found = &report.tasks[0].selections[0].candidates;
+        assert!(
+            found.iter().any(|c| c.skill.id.as_str() == "elsewhere"),
+            "{found:?}"
+        );
+    });
+}
