@@ -13,4 +13,5 @@ if [ ! -x "$CARGO_TARGET_DIR/debug/quickstart" ]; then
 fi
 # In the root, where .cargo/config.toml holds; what is run stays in the caller's folder, so that its paths hold.
 (cd "$root" && cargo build --package quickstart </dev/null)
+export JOURNEYMAN_ROOT=$root
 exec "$CARGO_TARGET_DIR/debug/quickstart" "$@"

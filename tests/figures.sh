@@ -8,5 +8,6 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/tests/setup.sh"
 
 (cd "$root" && cargo build --package journeyman-tests --bin figures </dev/null)
+export JOURNEYMAN_ROOT=$root
 export JOURNEYMAN_OUT=${JOURNEYMAN_OUT:-$root/out}
 exec "$CARGO_TARGET_DIR/debug/figures" "$@"

@@ -83,7 +83,8 @@ journeyman_setup() {
     return 1
 }
 
-journeyman_setup || exit 1
+# A script stops here by its `set -e`; a shell that sourced this by hand stays open.
+journeyman_setup || return 1
 if [ -z "${CARGO_TARGET_DIR:-}" ]; then
     journeyman_target "$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 fi

@@ -4,3 +4,8 @@ pub mod figures;
 pub mod main_job;
 pub mod quickstart;
 pub mod source;
+
+/// The samples of the README, so that they compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -1,4 +1,5 @@
 //! The main job on the bundled model, through llama.cpp.
+#![allow(clippy::expect_used)]
 
 use std::{path::Path, sync::Arc};
 
@@ -10,11 +11,11 @@ use journeyman::{
     recipe::{self, Recipe},
     run::{RunReport, replay},
 };
-use quickstart::{Choice, DEFAULT_MODEL, Parts, Split, Summaries, Tasks, selector};
+use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
 
 fn parts() -> Parts {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    Parts::load(&root.join(DEFAULT_MODEL), 8).expect("the bundled model")
+    Parts::load(&root.join("examples/apprentice/apprentice.gguf"), 8).expect("the bundled model")
 }
 
 fn tasks(seed: u64) -> Tasks {

@@ -1,14 +1,9 @@
 //! An agent that learns skills on real local inference: before, the stream, after.
 
+mod output;
 mod show;
 
-use std::{
-    fs::{self, File},
-    io::{BufWriter, Write},
-    path::PathBuf,
-    process::ExitCode,
-    sync::Arc,
-};
+use std::{io::Write, path::PathBuf, process::ExitCode, sync::Arc};
 
 use clap::Parser;
 use futures::{
@@ -16,13 +11,14 @@ use futures::{
     future::{Either, select},
 };
 use journeyman::{
-    Error, ErrorKind, Result, Seed,
-    builtin::{JsonLinesJournal, MemoryStore},
+    Error, Result, Seed,
+    builtin::MemoryStore,
     recipe,
     run::{Journeyman, RunReport},
     select::Selector,
 };
-use quickstart::{Choice, DEFAULT_MODEL, Parts, Split, Summaries, Tasks, selector, write_folders};
+use output::unwritable;
+use quickstart::{Choice, Parts, Split, Summaries, Tasks, default_model, selector, write_folders};
 
 /// Shows an agent learning skills on real local inference, offline.
 #[derive(Debug, Parser)]
@@ -44,7 +40,7 @@ struct Arguments {
     #[arg(long, default_value_t = 8)]
     steps: usize,
     /// The model, a GGUF file that speaks the bundled model's dialect.
-    #[arg(long, default_value = DEFAULT_MODEL)]
+    #[arg(long, default_value_os_t = default_model())]
     model: PathBuf,
     /// Where the skill folders and the journal go.
     #[arg(long, default_value = "out/quickstart")]
@@ -101,15 +97,19 @@ async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::V
         return Err(Error::invalid("quickstart", "the task stream is empty")
             .hint("give --tasks at least 1"));
     }
+    if tasks.held_out.is_empty() {
+        return Err(Error::invalid("quickstart", "there are no held-out tasks")
+            .hint("give --held-out at least 1"));
+    }
     let mut recipe = recipe::standard();
     recipe.group = arguments.group;
     recipe.selector = selector(arguments.select, !arguments.no_gate);
-    let journal = journal(arguments)?;
+    let journal = output::begin(&arguments.out)?;
     let store = Arc::new(MemoryStore::new());
     let journeyman = parts
         .open(
             recipe.clone(),
-            "quickstart",
+            output::SESSION,
             seed,
             store,
             Some(Arc::new(journal)),
@@ -128,12 +128,18 @@ async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::V
     .await?;
 
     let library = journeyman.library().await?;
-    let folder = arguments.out.join("skills");
+    let folder = output::skills(&arguments.out);
     let written = write_folders(&library, &folder)?;
+    let reports = [
+        ("before", &before),
+        ("in the stream", &learned),
+        ("after", &after),
+    ];
     let (before, after_sums) = (Summaries::of(&before), Summaries::of(&after));
     show::table(out, &before, &after_sums).map_err(unwritable)?;
     show::gate(out, &after, &learned).map_err(unwritable)?;
-    show::closing(out, written, &folder, &arguments.out).map_err(unwritable)?;
+    show::errors(out, reports).map_err(unwritable)?;
+    show::closing(out, written, &folder, &output::journal(&arguments.out)).map_err(unwritable)?;
     Ok(show::object(
         arguments.seed,
         &tasks,
@@ -144,36 +150,12 @@ async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::V
     ))
 }
 
-/// A fresh journal; an earlier run's skills and journal at this place are replaced.
-fn journal(arguments: &Arguments) -> Result<JsonLinesJournal<BufWriter<File>>> {
-    let skills = arguments.out.join("skills");
-    if skills.exists() {
-        fs::remove_dir_all(&skills).map_err(unwritable)?;
-    }
-    fs::create_dir_all(&skills).map_err(unwritable)?;
-    let file = File::create(arguments.out.join("journal.jsonl")).map_err(unwritable)?;
-    Ok(JsonLinesJournal::new(BufWriter::new(file)))
-}
-
-fn unwritable(error: std::io::Error) -> Error {
-    Error::new(
-        ErrorKind::Unavailable,
-        "quickstart",
-        format!("the output could not be written: {error}"),
-    )
-    .hint("name another folder with --out")
-}
-
 async fn evaluate(
     journeyman: &Journeyman,
     tasks: &Tasks,
     title: &str,
     out: &mut dyn Write,
 ) -> Result<RunReport> {
-    if tasks.held_out.is_empty() {
-        return Err(Error::invalid("quickstart", "there are no held-out tasks")
-            .hint("give --held-out at least 1"));
-    }
     show::title(out, title).map_err(unwritable)?;
     follow(
         journeyman,

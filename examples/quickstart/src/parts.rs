@@ -1,6 +1,10 @@
 //! The host's parts: one model that acts, scores and writes, and a world from a seed.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use journeyman::{
     Result, Seed,
@@ -18,7 +22,16 @@ use journeyman_toolworld::{
 };
 
 /// Where the bundled model lies, seen from the repository's root.
-pub const DEFAULT_MODEL: &str = "examples/apprentice/apprentice.gguf";
+const BUNDLED: &str = "examples/apprentice/apprentice.gguf";
+
+/// Where the bundled model lies: in the repository that `JOURNEYMAN_ROOT` names, as the scripts do, or else in the
+/// working folder.
+pub fn default_model() -> PathBuf {
+    env::var_os("JOURNEYMAN_ROOT")
+        .map(PathBuf::from)
+        .unwrap_or_default()
+        .join(BUNDLED)
+}
 
 /// The special tokens that the dialect is made of.
 const DIALECT: [&str; 9] = [
@@ -53,7 +66,7 @@ impl Parts {
         let model = LlamaCpp::load(LlamaConfig::new(model))?;
         model.require_tokens(&DIALECT).map_err(|error| {
             error.hint(format!(
-                "the quickstart's world speaks the bundled model's dialect; use {DEFAULT_MODEL}"
+                "the quickstart's world speaks the bundled model's dialect; use {BUNDLED}"
             ))
         })?;
         Ok(Self {

@@ -122,6 +122,10 @@ impl Progress {
 /// Before and after, side by side.
 pub(crate) fn table(out: &mut dyn Write, before: &Summaries, after: &Summaries) -> io::Result<()> {
     title(out, "held-out tasks, before -> after")?;
+    writeln!(
+        out,
+        "  tokens are the agent's own, prompts and output; what the gate scores is not counted"
+    )?;
     let mut row = |name: &str, b: &Summary, a: &Summary| {
         writeln!(
             out,
@@ -169,9 +173,33 @@ fn kind(decision: &Decision) -> &'static str {
         Decision::Nothing(NothingReason::NoCandidates) => "no candidates",
         Decision::Nothing(NothingReason::BelowRelative { .. }) => "refused: not clearly the best",
         Decision::Nothing(NothingReason::BelowAbsolute { .. }) => "refused: below the threshold",
+        Decision::Nothing(NothingReason::ScorerUnavailable(_)) => "the scorer failed",
+        Decision::Nothing(NothingReason::RetrieverUnavailable(_)) => "the retriever failed",
         Decision::Nothing(NothingReason::Disabled) => "selection is off",
         _ => "declined",
     }
+}
+
+/// Attempts that could not be made or judged, where there are any: they say nothing about the agent.
+pub(crate) fn errors(out: &mut dyn Write, reports: [(&str, &RunReport); 3]) -> io::Result<()> {
+    let mut titled = false;
+    for (name, report) in reports {
+        let attempts = || report.tasks.iter().flat_map(|task| &task.attempts);
+        let mut errors = attempts().filter_map(|attempt| attempt.error.as_ref());
+        let Some(first) = errors.next() else {
+            continue;
+        };
+        if !titled {
+            title(out, "what failed outside the agent")?;
+            titled = true;
+        }
+        let (count, of) = (1 + errors.count(), attempts().count());
+        writeln!(
+            out,
+            "  {name:<15} {count} of {of} attempts, the first: {first}"
+        )?;
+    }
+    Ok(())
 }
 
 /// Where everything lies.
@@ -179,7 +207,7 @@ pub(crate) fn closing(
     out: &mut dyn Write,
     skills: usize,
     folder: &Path,
-    root: &Path,
+    journal: &Path,
 ) -> io::Result<()> {
     title(out, "where it lies")?;
     writeln!(
@@ -187,11 +215,7 @@ pub(crate) fn closing(
         "  {skills} skills   {}/<name>/SKILL.md",
         folder.display()
     )?;
-    writeln!(
-        out,
-        "  the journal {}",
-        root.join("journal.jsonl").display()
-    )
+    writeln!(out, "  the journal {}", journal.display())
 }
 
 /// The same for programs.

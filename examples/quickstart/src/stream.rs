@@ -26,6 +26,8 @@ pub struct Tasks {
     pub held_out: Vec<Task>,
     /// The skill that each task's contract calls for, in the dialect's words; no agent sees it.
     pub truth: BTreeMap<TaskId, String>,
+    /// The tool that each task is about: tasks of one tool share its contract, and so its skill.
+    pub tools: BTreeMap<TaskId, String>,
 }
 
 impl Tasks {
@@ -45,13 +47,17 @@ impl Tasks {
                 (name, skill_form::to_draft(&member.skill()).body)
             })
             .collect();
-        let truth = stream
+        let tools: BTreeMap<TaskId, String> = stream
             .iter()
             .chain(&held_out)
-            .filter_map(|task| {
-                let skill = skills.get(&task.world.goal.target.to_string())?;
-                Some((TaskId::new(task.id.clone()), skill.clone()))
+            .map(|task| {
+                let tool = task.world.goal.target.to_string();
+                (TaskId::new(task.id.clone()), tool)
             })
+            .collect();
+        let truth = tools
+            .iter()
+            .filter_map(|(id, tool)| Some((id.clone(), skills.get(tool)?.clone())))
             .collect();
         let plain =
             |tasks: &[StreamTask]| tasks.iter().map(StreamTask::task).collect::<Result<_>>();
@@ -59,6 +65,7 @@ impl Tasks {
             stream: plain(&stream)?,
             held_out: plain(&held_out)?,
             truth,
+            tools,
         })
     }
 }

@@ -14,7 +14,7 @@ pub struct Summary {
     pub success: f64,
     /// Mean number of steps.
     pub steps: f64,
-    /// Mean number of tokens, prompts and output together.
+    /// Mean number of the agent's own tokens, prompts and output together; what the gate scores is not counted.
     pub tokens: f64,
     /// The share that was given a skill.
     pub skill_use: f64,

@@ -91,6 +91,34 @@ fn the_same_seed_gives_the_same_output() {
 }
 
 #[test]
+fn a_folder_that_no_quickstart_wrote_is_left_alone() {
+    for (name, file) in [
+        ("skills", "skills/mine/SKILL.md"),
+        ("journal", "journal.jsonl"),
+        ("both", "skills/mine/SKILL.md"),
+    ] {
+        let out = folder(&format!("foreign-{name}"));
+        std::fs::create_dir_all(out.join("skills/mine")).expect("a folder");
+        if name == "journal" {
+            std::fs::remove_dir_all(out.join("skills")).expect("removed");
+        }
+        if name == "both" {
+            std::fs::write(out.join("journal.jsonl"), "{\"mine\": 1}\n").expect("a file");
+        }
+        std::fs::write(out.join(file), "mine").expect("a file");
+        let output = quickstart(&model(), &out, &SMALL);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{name}: {said}");
+        for word in ["no quickstart wrote", "name another folder with --out"] {
+            assert!(said.contains(word), "{name}: {said}");
+        }
+        let kept = std::fs::read_to_string(out.join(file)).expect("it is there");
+        assert_eq!(kept, "mine");
+        std::fs::remove_dir_all(out).expect("cleared");
+    }
+}
+
+#[test]
 fn without_selection_no_skill_is_used_and_every_skill_is_a_folder_that_reads_back() {
     let out = folder("none");
     let output = quickstart(

@@ -118,6 +118,12 @@ impl<'a> Figures<'a> {
         self.record(&format!("{name}.high"), interval.high, high);
     }
 
+    /// Says what is measured, such as the model, and keeps it beside the figures.
+    pub fn subject(&mut self, name: &str, what: &str) {
+        self.progress(format_args!("{name}: {what}"));
+        self.saved.subjects.insert(name.to_owned(), what.to_owned());
+    }
+
     /// Says that a figure was not measured, and why.
     pub fn skip(&mut self, name: &str, reason: &str) {
         self.line(format_args!("{name}, -, none, skipped: {reason}"));

@@ -20,6 +20,9 @@ pub(super) struct Saved {
     pub(super) seed: u64,
     /// The folder of real input, or nothing: results of another input are not gone on with.
     data: Option<PathBuf>,
+    /// What was measured, by name: the model, where there is one.
+    #[serde(default)]
+    pub(super) subjects: BTreeMap<String, String>,
     /// Whether the group came to its end.
     pub(super) finished: bool,
     /// What was computed by `once`.
@@ -44,6 +47,7 @@ impl Saved {
             group: group.to_owned(),
             seed,
             data,
+            subjects: BTreeMap::new(),
             finished: false,
             results: BTreeMap::new(),
             figures: BTreeMap::new(),
@@ -73,6 +77,7 @@ impl Saved {
             return Err(unusable(&path, "it is of another --data"));
         }
         Ok(Self {
+            subjects: BTreeMap::new(),
             finished: false,
             figures: BTreeMap::new(),
             ..found

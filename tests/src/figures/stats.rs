@@ -1,5 +1,7 @@
 //! The statistics of figures.
 
+use std::collections::BTreeMap;
+
 use journeyman::Seed;
 use rand_chacha::rand_core::Rng;
 
@@ -45,44 +47,56 @@ pub fn t_interval(values: &[f64]) -> Interval {
     }
 }
 
-/// The mean difference `after - before` over the same tasks, in the same order, with its interval by Student's t on
-/// the differences. For successes, 0 and 1, this is the paired interval for a difference of proportions.
+/// The mean difference `after - before` over the same tasks, in the same order. Tasks of one cluster are alike, so the
+/// interval is that of a bootstrap over clusters: whole clusters are drawn with replacement, as many as there are, and
+/// the mean is over the tasks drawn; of `resamples` such means the 2.5th and the 97.5th percentile.
 ///
 /// # Errors
-/// When the two are not of one length.
-pub fn paired(before: &[f64], after: &[f64]) -> Result<Interval, String> {
-    differences(before, after).map(|differences| t_interval(&differences))
-}
-
-/// As [`paired`], with the percentile interval of `resamples` seeded bootstrap samples of tasks.
-///
-/// # Errors
-/// When the two are not of one length, or there are no tasks or resamples.
-pub fn paired_bootstrap(
+/// When the three are not of one length, or there are no tasks or resamples.
+pub fn clustered(
     before: &[f64],
     after: &[f64],
+    clusters: &[String],
     seed: Seed,
     resamples: usize,
 ) -> Result<Interval, String> {
     let differences = differences(before, after)?;
+    if clusters.len() != differences.len() {
+        return Err(format!(
+            "{} tasks, {} labels of clusters",
+            differences.len(),
+            clusters.len()
+        ));
+    }
     if differences.is_empty() || resamples == 0 {
         return Err("a bootstrap needs tasks and resamples".to_owned());
     }
-    let n = differences.len();
+    let mut sums: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
+    for (difference, cluster) in differences.iter().zip(clusters) {
+        let (sum, n) = sums.entry(cluster).or_default();
+        *sum += difference;
+        *n += 1;
+    }
+    let sums: Vec<(f64, usize)> = sums.into_values().collect();
     let mut rng = seed.rng();
     let mut means: Vec<f64> = (0..resamples)
         .map(|_| {
-            let draw = |_| differences[(rng.next_u64() % n as u64) as usize];
-            (0..n).map(draw).sum::<f64>() / n as f64
+            let (mut total, mut tasks) = (0.0, 0);
+            for _ in 0..sums.len() {
+                let (sum, n) = sums[(rng.next_u64() % sums.len() as u64) as usize];
+                total += sum;
+                tasks += n;
+            }
+            total / tasks as f64
         })
         .collect();
     means.sort_by(f64::total_cmp);
-    let at = |share: f64| means[((share * resamples as f64) as usize).min(resamples - 1)];
+    let low = ((0.025 * resamples as f64) as usize).min(resamples - 1);
     Ok(Interval {
         mean: mean(&differences),
-        low: at(0.025),
-        high: at(0.975),
-        n,
+        low: means[low],
+        high: means[resamples - 1 - low],
+        n: differences.len(),
     })
 }
 
@@ -148,24 +162,81 @@ mod tests {
     }
 
     #[test]
-    fn paired_by_hand() {
-        // Differences 1, 0, 1, 1, 0: mean 0.6, sd 0.5477, half-width 2.7764 * 0.5477 / sqrt(5) = 0.68.
-        let interval = paired(&[0.0, 1.0, 0.0, 0.0, 0.0], &[1.0, 1.0, 1.0, 1.0, 0.0]).unwrap();
+    fn student_t_by_hand() {
+        // Mean 0.6, sd 0.5477, half-width 2.7764 * 0.5477 / sqrt(5) = 0.68.
+        let interval = t_interval(&[1.0, 0.0, 1.0, 1.0, 0.0]);
         near(interval.mean, 0.6, 1e-12);
         near(interval.low, -0.080_1, 1e-3);
         near(interval.high, 1.280_1, 1e-3);
         assert_eq!(interval.n, 5);
-        assert_eq!(paired(&[0.0], &[]).unwrap_err(), "1 tasks before, 0 after");
+    }
+
+    /// The interval of differences by task, from a `before` of zeros.
+    fn boot(after: &[f64], cluster: impl Fn(usize) -> usize, seed: u64) -> Interval {
+        let clusters: Vec<String> = (0..after.len()).map(|i| cluster(i).to_string()).collect();
+        let before = vec![0.0; after.len()];
+        clustered(&before, after, &clusters, Seed(seed), 4000).unwrap()
     }
 
     #[test]
-    fn bootstrap_repeats_and_agrees() {
-        let before: Vec<f64> = (0..300).map(|i| f64::from(i % 3 == 0)).collect();
-        let after: Vec<f64> = (0..300).map(|i| f64::from(i % 4 != 0)).collect();
-        let boot = |seed| paired_bootstrap(&before, &after, Seed(seed), 4000).unwrap();
-        assert_eq!(boot(1), boot(1));
-        let student = paired(&before, &after).unwrap();
-        near(boot(1).low, student.low, 0.01);
-        near(boot(1).high, student.high, 0.01);
+    fn a_bootstrap_over_two_clusters_by_hand() {
+        // Of two draws from {3 tasks of 1, 1 task of 0}, a quarter gives 0, a quarter 1, and half 3/4.
+        let interval = boot(&[1.0, 1.0, 1.0, 0.0], |i| i / 3, 1);
+        assert_eq!(
+            (interval.mean, interval.low, interval.high, interval.n),
+            (0.75, 0.0, 1.0, 4)
+        );
+    }
+
+    #[test]
+    fn clusters_that_are_identical_leave_no_spread() {
+        let after: Vec<f64> = (0..300).map(|i| f64::from(i % 3 == 0)).collect();
+        let interval = boot(&after, |i| i / 30, 1);
+        near(interval.low, interval.mean, 1e-12);
+        near(interval.high, interval.mean, 1e-12);
+        let alone = boot(&after, |_| 0, 1);
+        near(alone.low, alone.high, 1e-12);
+    }
+
+    #[test]
+    fn a_bootstrap_repeats_by_seed_and_agrees_with_student_on_single_tasks() {
+        let after: Vec<f64> = (0..300)
+            .map(|i| f64::from(i % 4 != 0) - f64::from(i % 3 == 0))
+            .collect();
+        let single = boot(&after, |i| i, 1);
+        assert_eq!(single, boot(&after, |i| i, 1));
+        let student = t_interval(&after);
+        near(single.low, student.low, 0.01);
+        near(single.high, student.high, 0.01);
+    }
+
+    #[test]
+    fn tasks_that_are_alike_widen_the_interval() {
+        // Every tool is done always or never: 300 tasks say as much as 24.
+        let after: Vec<f64> = (0..300).map(|i| f64::from(i % 24 < 12)).collect();
+        let (single, tools) = (boot(&after, |i| i, 1), boot(&after, |i| i % 24, 1));
+        assert!(
+            tools.high - tools.low > 3.0 * (single.high - single.low),
+            "{tools:?} {single:?}"
+        );
+    }
+
+    #[test]
+    fn a_bootstrap_of_wrong_input_says_so() {
+        let check = |before: &[f64], after: &[f64], clusters: &[&str], resamples, expect: &str| {
+            let clusters: Vec<String> = clusters.iter().map(|&c| c.to_owned()).collect();
+            let found = clustered(before, after, &clusters, Seed(1), resamples);
+            assert_eq!(found.unwrap_err(), expect);
+        };
+        check(&[0.0], &[], &["a"], 10, "1 tasks before, 0 after");
+        check(&[0.0], &[1.0], &[], 10, "1 tasks, 0 labels of clusters");
+        check(&[], &[], &[], 10, "a bootstrap needs tasks and resamples");
+        check(
+            &[0.0],
+            &[1.0],
+            &["a"],
+            0,
+            "a bootstrap needs tasks and resamples",
+        );
     }
 }

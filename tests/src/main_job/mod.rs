@@ -6,9 +6,8 @@ mod model;
 mod runtime;
 mod scoring;
 
-use std::path::Path;
-
-use quickstart::{DEFAULT_MODEL, Parts};
+use journeyman::contract::LanguageModel;
+use quickstart::{Parts, default_model};
 
 use crate::figures::{Figures, Outcome};
 
@@ -17,9 +16,15 @@ const STEPS: usize = 8;
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::load(Path::new(DEFAULT_MODEL), STEPS)?;
+    let parts = Parts::load(&default_model(), STEPS)?;
+    figures.subject("model", parts.model.capabilities().model.as_str());
     arms::run(figures, &parts)?;
     model::run(figures, &parts)?;
     runtime::run(figures, &parts)?;
     scoring::run(figures, &parts)
+}
+
+/// The key under which a result of this model is saved: another model's is never gone on with.
+fn key(parts: &Parts, what: &str) -> String {
+    format!("{what}, {}", parts.model.capabilities().model)
 }

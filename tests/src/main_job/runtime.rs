@@ -31,16 +31,16 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let seed = figures.options().seed;
     let tasks = Tasks::of(seed, SPLIT)?;
     figures.progress(format_args!("one run, whole"));
-    let (whole, replayed) = block_on(whole(parts, seed, &tasks))?;
+    let (whole, replayed, skills) = block_on(whole(parts, seed, &tasks))?;
     figures.record(
         "replay gives the same bytes",
         same(&whole, &replayed),
         Bound::AtLeast(1.0),
     );
     figures.record(
-        "bytes of the library",
-        whole.len() as f64,
-        Bound::Above(0.0),
+        "skills that the run learned",
+        skills as f64,
+        Bound::AtLeast(1.0),
     );
     figures.progress(format_args!("saved and resumed"));
     let resumed = block_on(shuffled(parts, seed, &tasks, Seed(0), true))?;
@@ -73,8 +73,8 @@ fn recipe() -> recipe::Recipe {
     recipe
 }
 
-/// The library of an uninterrupted run, and of its replay.
-async fn whole(parts: &Parts, seed: Seed, tasks: &Tasks) -> Result<(String, String)> {
+/// The library of an uninterrupted run and of its replay, and how many skills the run learned.
+async fn whole(parts: &Parts, seed: Seed, tasks: &Tasks) -> Result<(String, String, usize)> {
     let journal = Arc::new(MemoryJournal::new());
     let store = Arc::new(MemoryStore::new());
     let journeyman = parts
@@ -82,9 +82,11 @@ async fn whole(parts: &Parts, seed: Seed, tasks: &Tasks) -> Result<(String, Stri
         .await?;
     let report = journeyman.learn(tasks.stream.clone()).await?;
     let machine = replay(&journal.read(&report.run).await?)?;
+    let library = journeyman.library().await?;
     Ok((
-        journeyman.library().await?.to_json()?,
+        library.to_json()?,
         machine.library().to_json()?,
+        library.entries().count(),
     ))
 }
 

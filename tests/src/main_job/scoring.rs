@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
-use journeyman::contract::{Dialect, ScoreRequest, Scorer};
+use journeyman::contract::{Dialect, ScoreRequest, Scorer, TokenScores};
 use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode},
     stream::{Universe, UniverseSpec},
@@ -12,6 +12,9 @@ use quickstart::Parts;
 
 use super::library;
 use crate::figures::{Bound, Figures, Outcome};
+
+/// Candidates that are scored together.
+const CANDIDATES: usize = 10;
 
 /// Pairs of timed passes, after one that is not counted.
 const ROUNDS: usize = 60;
@@ -23,7 +26,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let dialect = ApprenticeDialect::new(Mode::Row);
     let continuations: Vec<String> = library::true_skills(&universe)?
         .iter()
-        .take(10)
+        .take(CANDIDATES)
         .map(|skill| dialect.skill_text(skill))
         .collect();
     let mut ratios = Vec::new();
@@ -40,12 +43,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let between = Instant::now();
         let separate = block_on(parts.model.score_separately(&request))?;
         let end = Instant::now();
-        for (one, other) in shared.iter().zip(&separate) {
-            assert_eq!(one.ids, other.ids, "the same tokens");
-            for (a, b) in one.logprobs.iter().zip(&other.logprobs) {
-                worst = worst.max((a - b).abs());
-            }
-        }
+        worst = worst.max(apart(&shared, &separate)?);
         if round > 0 {
             ratios.push((end - between).as_secs_f64() / (between - start).as_secs_f64());
         }
@@ -62,4 +60,55 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         Bound::AtMost(1e-3),
     );
     Ok(())
+}
+
+/// The greatest difference of a token's log-probability between two ways to score the same candidates.
+fn apart(shared: &[TokenScores], separate: &[TokenScores]) -> Result<f64, String> {
+    if [shared.len(), separate.len()] != [CANDIDATES; 2] {
+        return Err(format!(
+            "of {CANDIDATES} candidates {} and {} were scored",
+            shared.len(),
+            separate.len()
+        ));
+    }
+    let mut worst: f64 = 0.0;
+    for (one, other) in shared.iter().zip(separate) {
+        let tokens = one.ids.len();
+        if tokens == 0 || one.ids != other.ids {
+            return Err("the two ways scored other tokens, or none".to_owned());
+        }
+        if [one.logprobs.len(), other.logprobs.len()] != [tokens; 2] {
+            return Err("a token has no log-probability".to_owned());
+        }
+        for (a, b) in one.logprobs.iter().zip(&other.logprobs) {
+            let difference = (a - b).abs();
+            if !difference.is_finite() {
+                return Err("a log-probability is no number".to_owned());
+            }
+            worst = worst.max(difference);
+        }
+    }
+    Ok(worst)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_have_to_score_every_token() {
+        let scores = |ids: &[i32], logprobs: &[f64]| {
+            let one = serde_json::json!({"ids": ids, "logprobs": logprobs, "truncated": false});
+            vec![serde_json::from_value::<TokenScores>(one).unwrap(); CANDIDATES]
+        };
+        let (one, near) = (
+            scores(&[1, 2], &[-1.0, -2.0]),
+            scores(&[1, 2], &[-1.0, -2.5]),
+        );
+        assert_eq!(apart(&one, &near), Ok(0.5));
+        assert!(apart(&one[1..], &near).is_err());
+        assert!(apart(&one, &scores(&[1, 3], &[-1.0, -2.0])).is_err());
+        assert!(apart(&one, &scores(&[1, 2], &[-1.0])).is_err());
+        assert!(apart(&scores(&[], &[]), &scores(&[], &[])).is_err());
+    }
 }
