@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, RunId, Seed,
+    Result, Seed,
     builtin::{MemoryJournal, MemoryStore},
     contract::Journal,
     library::SkillLibrary,
     recipe,
-    run::{Performer, RunMachine, RunPlan, replay},
+    run::{Performer, RunMachine, RunPlan, RunReport, replay},
     select::Mode,
 };
 use quickstart::{Choice, Parts, Split, Tasks, selector};
@@ -31,7 +31,12 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let seed = figures.options().seed;
     let tasks = Tasks::of(seed, SPLIT)?;
     figures.progress(format_args!("one run, whole"));
-    let (whole, replayed, skills) = block_on(whole(parts, seed, &tasks))?;
+    let Whole {
+        library: whole,
+        replayed,
+        skills,
+        report,
+    } = block_on(whole(parts, seed, &tasks))?;
     figures.record(
         "replay gives the same bytes",
         same(&whole, &replayed),
@@ -43,7 +48,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         Bound::AtLeast(1.0),
     );
     figures.progress(format_args!("saved and resumed"));
-    let resumed = block_on(shuffled(parts, seed, &tasks, Seed(0), true))?;
+    let resumed = block_on(shuffled(parts, &report, &tasks, Seed(0), true))?;
     figures.record(
         "saved and resumed at every answer, same bytes",
         same(&whole, &resumed),
@@ -52,7 +57,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let mut equal = 0.0;
     for order in 1..=ORDERS {
         figures.progress(format_args!("shuffled order {order} of {ORDERS}"));
-        let other = block_on(shuffled(parts, seed, &tasks, Seed(order), false))?;
+        let other = block_on(shuffled(parts, &report, &tasks, Seed(order), false))?;
         equal += same(&whole, &other);
     }
     figures.record(
@@ -73,8 +78,15 @@ fn recipe() -> recipe::Recipe {
     recipe
 }
 
-/// The library of an uninterrupted run and of its replay, and how many skills the run learned.
-async fn whole(parts: &Parts, seed: Seed, tasks: &Tasks) -> Result<(String, String, usize)> {
+/// An uninterrupted run: its library, that of its replay, how many skills it learned, and its report.
+struct Whole {
+    library: String,
+    replayed: String,
+    skills: usize,
+    report: RunReport,
+}
+
+async fn whole(parts: &Parts, seed: Seed, tasks: &Tasks) -> Result<Whole> {
     let journal = Arc::new(MemoryJournal::new());
     let store = Arc::new(MemoryStore::new());
     let journeyman = parts
@@ -83,18 +95,19 @@ async fn whole(parts: &Parts, seed: Seed, tasks: &Tasks) -> Result<(String, Stri
     let report = journeyman.learn(tasks.stream.clone()).await?;
     let machine = replay(&journal.read(&report.run).await?)?;
     let library = journeyman.library().await?;
-    Ok((
-        library.to_json()?,
-        machine.library().to_json()?,
-        library.entries().count(),
-    ))
+    Ok(Whole {
+        library: library.to_json()?,
+        replayed: machine.library().to_json()?,
+        skills: library.entries().count(),
+        report,
+    })
 }
 
-/// The library of a run whose needs are answered one at a time in a shuffled order, and which is perhaps saved and
-/// resumed before each.
+/// The library of the same run, but its needs are answered one at a time in a shuffled order, and it is perhaps saved and resumed
+/// before each.
 async fn shuffled(
     parts: &Parts,
-    seed: Seed,
+    whole: &RunReport,
     tasks: &Tasks,
     order: Seed,
     save: bool,
@@ -103,8 +116,8 @@ async fn shuffled(
     let backends = parts.backends(store, None)?;
     let performer = Performer::new(Arc::new(backends), recipe().limits);
     let mut machine = RunMachine::new(RunPlan {
-        run: RunId::new("whole/learn-0"),
-        seed,
+        run: whole.run.clone(),
+        seed: whole.seed,
         recipe: recipe(),
         mode: Mode::Train,
         tasks: tasks.stream.clone(),
