@@ -19,6 +19,8 @@ pub enum RunEntry {
     Started {
         /// The machine before its first answer.
         machine: Box<RunMachine>,
+        /// Whether the host makes the attempts itself.
+        by_host: bool,
     },
     /// An answer, in the order in which it came.
     Answered {
@@ -90,7 +92,12 @@ pub fn replay(entries: &[JournalEntry]) -> Result<RunMachine> {
     let mut machine: Option<RunMachine> = None;
     for entry in entries {
         match (RunEntry::from_entry(entry)?, &mut machine) {
-            (RunEntry::Started { machine: started }, None) => machine = Some(*started),
+            (
+                RunEntry::Started {
+                    machine: started, ..
+                },
+                None,
+            ) => machine = Some(*started),
             (RunEntry::Started { .. }, Some(_)) => {
                 return Err(
                     Error::new(ErrorKind::Corrupt, "run::replay", "the run begins twice")

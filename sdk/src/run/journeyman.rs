@@ -11,7 +11,7 @@ use std::{
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
 use super::{
-    AttemptHandle, Event, RunEntry, RunMachine, RunPlan, RunReport, TaskReport,
+    AttemptHandle, Event, Need, RunEntry, RunMachine, RunPlan, RunReport, TaskReport,
     drive::{Driver, Reach},
     handle::Group,
     log::Log,
@@ -164,7 +164,8 @@ impl Journeyman {
     /// Goes on with a run from its journal; a finished run's report comes back at once.
     ///
     /// # Errors
-    /// `Unsupported` without a journal; `NotFound` for an unknown run; what [`learn`](Self::learn) gives.
+    /// `Unsupported` without a journal, or for a run whose missing attempts are the host's; `NotFound` for an unknown run;
+    /// what [`learn`](Self::learn) gives.
     pub async fn resume(&self, run: &RunId) -> Result<RunReport> {
         let Some(journal) = &self.inner.backends.journal else {
             return Err(Error::unsupported(
@@ -175,6 +176,17 @@ impl Journeyman {
         };
         let entries = journal.read(run).await?;
         let mut machine = replay(&entries)?;
+        let first = entries.first().map(RunEntry::from_entry).transpose()?;
+        let by_host = matches!(first, Some(RunEntry::Started { by_host: true, .. }));
+        let attempts = |(_, need): &(_, Need)| matches!(need, Need::Attempt(_));
+        if by_host && machine.needs().iter().any(attempts) {
+            return Err(Error::unsupported(
+                "Journeyman::resume",
+                "the attempts of this run are the host's own, and some are missing",
+            )
+            .with("run", run)
+            .hint("begin the task anew: nothing of this run was committed"));
+        }
         // The events that the journal has were told; those that it was stopped before are told now.
         let told = entries
             .iter()
@@ -219,7 +231,7 @@ impl Journeyman {
         let run = self.inner.next_run("begin");
         let (mut machine, mut log) = self
             .inner
-            .machine(run, recipe, Mode::Train, vec![task])
+            .machine(run, recipe, Mode::Train, vec![task], true)
             .await?;
         self.inner
             .drive(&mut machine, Reach::AllButAttempts, &mut log)
@@ -260,7 +272,7 @@ impl Journeyman {
         let inner = &self.inner;
         let run = inner.next_run(kind);
         let (mut machine, mut log) = inner
-            .machine(run, inner.recipe.clone(), mode, tasks)
+            .machine(run, inner.recipe.clone(), mode, tasks, false)
             .await?;
         inner
             .drive(&mut machine, Reach::Everything, &mut log)
@@ -300,6 +312,7 @@ impl Inner {
         recipe: Recipe,
         mode: Mode,
         tasks: Vec<Task>,
+        by_host: bool,
     ) -> Result<(RunMachine, Log)> {
         let known = match self.journal() {
             Some(journal) => !journal.read(&run).await?.is_empty(),
@@ -333,6 +346,7 @@ impl Inner {
         let mut log = Log::new(0);
         log.push(RunEntry::Started {
             machine: Box::new(machine.clone()),
+            by_host,
         });
         Ok((machine, log))
     }

@@ -108,6 +108,32 @@ fn a_host_whose_journal_fails_settles_later() {
 }
 
 #[test]
+fn a_run_whose_attempts_are_the_hosts_is_not_made_by_another_agent() {
+    let journal = Arc::new(MemoryJournal::new());
+    let mut backends = backends();
+    backends.journal = Some(journal);
+    block_on(async {
+        let journeyman = open(backends).await;
+        let handle = journeyman
+            .begin(tasks(1).remove(0))
+            .await
+            .expect("it begins");
+        let resumed = journeyman.resume(&RunId::new("test/begin-0")).await;
+        assert_eq!(resumed.expect_err("refused").kind(), ErrorKind::Unsupported);
+        let report = handle
+            .finish(Some(sample::outcome(true)))
+            .await
+            .expect("it finishes");
+        assert!(report.is_some());
+        let resumed = journeyman
+            .resume(&RunId::new("test/begin-0"))
+            .await
+            .expect("it is whole");
+        assert_eq!(resumed.tasks.len(), 1);
+    });
+}
+
+#[test]
 fn finishing_can_be_cancelled_and_settled_later() {
     let mut backends = backends();
     backends.judge = Arc::new(HangsOnce(AtomicUsize::new(0)));
