@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Data, training and export of the bundled model in one command; run again to continue where it stopped.
 #   bash examples/apprentice/train.sh [--seed N] [--minutes N] [--tokens N] [--out DIR] [--work DIR]
-# About 45 minutes on two cores that nothing else uses. --minutes bounds the time of training, --tokens its amount.
+# 38 million tokens took 77 minutes on two cores that were also compiling. --minutes bounds the time of training, --tokens its amount.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -17,6 +17,12 @@ while [ $# -gt 0 ]; do
   esac
   shift 2
 done
+# shellcheck source=../../tests/setup.sh
+. "$root/tests/setup.sh"
+if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
+  echo "python3 lacks venv; run: apt-get install python3-venv python3-dev g++" >&2
+  exit 1
+fi
 mkdir -p "$work" "$out"
 if [ ! -x "$work/venv/bin/torchrun" ]; then
   python3 -m venv "$work/venv"

@@ -152,7 +152,7 @@ fn words_of(name: &str) -> Vec<String> {
     words
 }
 
-/// A path that begins at a machine's root; `docs/work/` is none.
+/// A path that begins at a machine's root; a folder of that name within the repository is none.
 fn machine_paths(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
