@@ -71,7 +71,7 @@ journeyman_install() {
 
 journeyman_setup() {
     if ! command -v cargo >/dev/null; then
-        journeyman_say "Rust is missing. Run: curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y"
+        journeyman_say "Rust is missing: install the stable toolchain with rustup (1.95 or later), and run this again"
         return 1
     fi
     local packages
