@@ -1,4 +1,4 @@
-//! BM25 retrieval for [Journeyman](journeyman), on [tantivy](https://docs.rs/tantivy).
+//! BM25 retrieval for [Journeyman](journeyman), on tantivy.
 //!
 //! ```
 //! use journeyman::{contract::Retriever, domain::Query};
