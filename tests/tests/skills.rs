@@ -1,4 +1,5 @@
 //! The skills that ship with the product: each is a strict SKILL.md, and ARISE's seeds are word for word Table 5's.
+#![allow(clippy::expect_used)]
 
 use std::{fs, path::Path};
 
