@@ -18,6 +18,11 @@ impl Share {
         self.of += 1;
     }
 
+    /// Of how many.
+    pub fn count(&self) -> usize {
+        self.of
+    }
+
     /// The share in [0, 1]; not a number of none.
     pub fn value(&self) -> f64 {
         self.hits as f64 / self.of as f64
