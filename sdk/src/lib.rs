@@ -1,4 +1,42 @@
 //! Journeyman: an embeddable agent runtime that learns skills on the job.
+//!
+//! A host brings an agent ([`Executor`](contract::Executor)), its world ([`Environment`](contract::Environment)) and a
+//! judgement of results ([`Judge`](contract::Judge)), and chooses a [`recipe`]. [`Journeyman`](run::Journeyman) then
+//! finds the skills that may fit a task, lets one into the prompt only where the model's own log-probabilities say that
+//! it belongs there, credits it by what happened, and writes new ones from what worked.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use journeyman::{
+//!     Seed,
+//!     builtin::EnvironmentJudge,
+//!     contract::Backends,
+//!     domain::Action,
+//!     recipe,
+//!     run::{Journeyman, Options},
+//!     testing::{Play, ScriptedEnvironment, ScriptedExecutor, sample},
+//! };
+//!
+//! # futures::executor::block_on(async {
+//! // Scripted parts: a world in which words are to be said in order, and an agent that says them.
+//! let agent = ScriptedExecutor::acting(|attempt, steps| {
+//!     let word = attempt.task.payload[steps.len()].as_str().unwrap_or_default();
+//!     Play::Give(Some(Action::Message(word.to_owned())))
+//! });
+//! let world = ScriptedEnvironment::words();
+//! let backends = Backends::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge));
+//!
+//! let options = Options::new("first-session", Seed(7));
+//! let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+//! let report = journeyman.learn(vec![sample::task("greet", &["good", "day"])]).await?;
+//! assert_eq!(report.tasks[0].attempts[0].success, Some(true));
+//! # Ok::<_, journeyman::Error>(())
+//! # }).unwrap();
+//! ```
+//!
+//! Where to read on: [`contract`] for what a host implements, [`run`] for the two ways in, [`select`] for the gate,
+//! [`library`] for what a library does with a commit.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod admit;
@@ -13,7 +51,6 @@ pub mod inject;
 pub mod library;
 pub mod measure;
 pub mod recipe;
-pub mod retrieve;
 pub mod reward;
 pub mod role;
 pub mod run;

@@ -34,9 +34,9 @@ pub struct Backends {
     pub model: Option<Arc<dyn LanguageModel>>,
     /// What the writing model is asked and how it is read.
     pub writer: Option<Arc<dyn SkillWriter>>,
-    /// Counts tokens.
+    /// Counts tokens; no recipe of today asks for it.
     pub tokenizer: Option<Arc<dyn Tokenizer>>,
-    /// Embeds texts.
+    /// Embeds texts; no recipe of today asks for it.
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Keeps deadlines.
     pub clock: Option<Arc<dyn Clock>>,

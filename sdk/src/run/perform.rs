@@ -347,7 +347,8 @@ async fn ask(model: &dyn LanguageModel, request: GenerateRequest) -> Result<(Str
     Ok((generation.text, usage))
 }
 
-/// Writes skills into an injection.
+/// Writes skills into an injection. The library here is a fold in memory and keeps no hash beside the content, so the
+/// hash is taken from the skill itself; the check bites once a store hands over the one that it recorded.
 pub(super) fn inject_all(dialect: Option<&dyn Dialect>, skills: &[Skill]) -> Result<Injection> {
     let skills = skills
         .iter()

@@ -1,5 +1,5 @@
 //! A tiny model with random weights, written as a GGUF: tests need no download.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use std::{
     fs,

@@ -1,1 +1,0 @@
-//! Retrieval: queries and the candidates that go to selection.
