@@ -241,16 +241,12 @@ impl Dialect for FlawedDialect {
             _ => ScriptedDialect.turn(view),
         };
         match again? {
-            TurnMove::Act {
-                action,
-                uses_skills,
-                ..
-            } if self.0 == DialectFlaw::Wavers => {
+            TurnMove::Act { action, used, .. } if self.0 == DialectFlaw::Wavers => {
                 let transcript = self.1.fetch_add(1, Ordering::SeqCst).to_string();
                 Ok(TurnMove::Act {
                     action,
                     transcript,
-                    uses_skills,
+                    used,
                 })
             }
             TurnMove::Generate {

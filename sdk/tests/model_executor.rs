@@ -9,10 +9,10 @@ use journeyman::{
     AttemptId, Error, ErrorKind, Result, Seed,
     builtin::{ModelExecutor, ModelExecutorOptions},
     contract::{
-        Attempt, Environment, Executor, FixedGuidance, GenerateRequest, Guidance, LanguageModel,
-        TurnContext,
+        Attempt, Dialect, Environment, Executor, FixedGuidance, GenerateRequest, Guidance,
+        LanguageModel, TurnContext, TurnMove, TurnView,
     },
-    domain::{Action, EndReason, Injection, SkillRef, Task, Trajectory},
+    domain::{Action, EndReason, Injection, Prompt, Skill, SkillRef, Task, Trajectory},
     testing::{Play, ScriptedDialect, ScriptedEnvironment, ScriptedModel, sample},
 };
 
@@ -271,6 +271,45 @@ fn says_which_skills_it_had_and_used() {
     )
     .unwrap();
     assert!(trajectory.exposures.iter().all(|exposure| !exposure.used));
+}
+
+/// Says of the second skill, and of one that is not there, that the agent follows it.
+#[derive(Debug)]
+struct FollowsTheSecond;
+
+impl Dialect for FollowsTheSecond {
+    fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
+        let mut next = ScriptedDialect.turn(view)?;
+        if let TurnMove::Act { used, .. } = &mut next {
+            *used = vec![1, 7];
+        }
+        Ok(next)
+    }
+
+    fn skill_text(&self, skill: &Skill) -> String {
+        ScriptedDialect.skill_text(skill)
+    }
+
+    fn score_prompt(&self, query: &str) -> Prompt {
+        ScriptedDialect.score_prompt(query)
+    }
+}
+
+#[test]
+fn of_two_skills_only_the_followed_one_counts_as_used() {
+    let injection = sample::injection(&[sample::skill("saying"), sample::skill("singing")]);
+    let guidance = FixedGuidance::new(injection.clone());
+    let model = Arc::new(ScriptedModel::answers(["one", "two"]));
+    let agent = ModelExecutor::new(model, Arc::new(FollowsTheSecond), Default::default()).unwrap();
+    let of = Try {
+        injection: injection.clone(),
+        guidance: Some(&guidance),
+        ..Try::default()
+    };
+    let trajectory = attempt(&agent, of).unwrap();
+    let used: Vec<bool> = trajectory.exposures.iter().map(|e| e.used).collect();
+    assert_eq!(used, [false, true]);
+    assert_eq!(guidance.reported(), [injection.skills[1].skill.clone()]);
 }
 
 #[derive(Debug)]

@@ -1,15 +1,15 @@
-//! Training text for the bundled model: traces of rule-bound policies in worlds of the training side of the split.
+//! Training text for the bundled model: traces of rule-bound policies in worlds of the training side of the split, and
+//! cases of its roles.
 
-use crate::lexicon::value_for;
-use crate::policy::{Exchange, Policy};
-use crate::rivals::{irrelevant_skill, stale_skill};
-use crate::script::{Script, choice};
+use crate::lexicon::foreign_words;
+use crate::rivals::irrelevant_skill;
+use crate::roles::Role;
+use crate::scene::Scene;
+use crate::script::Script;
 use crate::seed::Draws;
-use crate::simulate::Simulation;
 use crate::split::Split;
-use crate::tool::{Service, SkillText, Tool};
-use crate::wording::Wording;
-use crate::world::{ContractForm, World, WorldSpec, fresh_name};
+use crate::tool::{SkillText, Tool};
+use crate::world::{World, WorldSpec};
 
 /// Which document is drawn how often, in parts of their sum.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,59 +18,64 @@ pub struct Mixture {
     pub none: u32,
     /// The right skill: follow it.
     pub right: u32,
-    /// A skill about something else: act as without.
+    /// A skill about something else, or two: act as without.
     pub irrelevant: u32,
     /// The right skill and one about something else.
     pub both: u32,
     /// A skill whose contract has changed since: follow, then mend.
     pub stale: u32,
-    /// A trace made with a skill that is no longer shown: write the skill from the trace alone.
-    pub recount: u32,
+    /// A task that no visible tool does: say so.
+    pub unfit: u32,
     /// A task and its skill alone, or a skill without a task: what the gate's log-probabilities stand on.
     pub gate: u32,
     /// Usage lines recited in random order.
     pub drill: u32,
     /// Tasks that give several values, with few tools.
     pub values: u32,
+    /// The roles, in the order of [`Role::ALL`].
+    pub roles: [u32; Role::ALL.len()],
 }
 
 impl Mixture {
     /// For the first part of a training run: more copying.
     pub const EARLY: Self = Self {
-        none: 180,
-        right: 220,
-        irrelevant: 130,
-        both: 20,
+        none: 110,
+        right: 170,
+        irrelevant: 90,
+        both: 60,
         stale: 20,
-        recount: 30,
-        gate: 60,
-        drill: 370,
-        values: 0,
+        unfit: 10,
+        gate: 50,
+        drill: 250,
+        values: 30,
+        roles: [90, 30, 30, 25, 15, 10, 10, 10, 15, 5],
     };
-    /// For the rest.
+    /// Then: all that it has to do.
     pub const LATE: Self = Self {
-        none: 220,
-        right: 185,
-        irrelevant: 205,
-        both: 25,
-        stale: 45,
-        recount: 40,
-        gate: 60,
-        drill: 260,
-        values: 0,
+        none: 80,
+        right: 110,
+        irrelevant: 110,
+        both: 90,
+        stale: 40,
+        unfit: 40,
+        gate: 40,
+        drill: 40,
+        values: 50,
+        roles: [80, 50, 45, 65, 55, 40, 10, 70, 45, 80],
     };
 
-    /// For the last part: following, and putting each value where it belongs.
+    /// For the second half: more of the roles that come late, and of tasks that no tool does.
     pub const LAST: Self = Self {
-        none: 220,
-        right: 250,
-        irrelevant: 200,
-        both: 30,
-        stale: 50,
-        recount: 40,
+        none: 60,
+        right: 90,
+        irrelevant: 110,
+        both: 100,
+        stale: 35,
+        unfit: 60,
         gate: 40,
-        drill: 50,
-        values: 120,
+        drill: 10,
+        values: 50,
+        roles: [80, 45, 50, 75, 65, 45, 15, 80, 50, 90],
     };
 
     fn weights(&self) -> [u32; 9] {
@@ -80,7 +85,7 @@ impl Mixture {
             self.irrelevant,
             self.both,
             self.stale,
-            self.recount,
+            self.unfit,
             self.gate,
             self.drill,
             self.values,
@@ -91,143 +96,73 @@ impl Mixture {
 /// One document.
 #[must_use]
 pub fn document(mixture: &Mixture, draws: &mut Draws) -> Script {
-    let spec = training_spec(draws);
-    match draws.weighted(&mixture.weights()) {
-        0 => without_skill(&spec, draws),
-        1 => with_right_skill(&spec, draws),
-        2 => with_irrelevant_skill(&spec, draws),
-        3 => with_both(&spec, draws),
-        4 => with_stale_skill(&spec, draws),
-        5 => recount(&spec, draws),
-        6 => gate(&spec, draws),
-        7 => drill(&spec, draws),
-        _ => values(spec, draws),
+    loop {
+        let spec = training_spec(draws);
+        let acts = mixture.weights();
+        let roles: u32 = mixture.roles.iter().sum();
+        let total: u32 = acts.iter().sum();
+        if draws.weighted(&[roles, total]) == 0 {
+            let role = Role::ALL.get(draws.weighted(&mixture.roles));
+            if let Some(role) = role {
+                return role.case(&spec, draws).document();
+            }
+        }
+        let scene = match draws.weighted(&acts) {
+            0 => Scene::alone(&spec, draws),
+            1 => Scene::right(&spec, draws),
+            2 => Scene::irrelevant(&spec, draws),
+            3 => Scene::both(&spec, draws),
+            4 => Scene::stale(&spec, draws),
+            5 => return unfit(&spec, draws),
+            6 => match gate(&spec, draws) {
+                Some(script) => return script,
+                None => continue,
+            },
+            7 => return drill(&spec, draws),
+            _ => values(spec, draws),
+        };
+        if let Some(scene) = scene {
+            return scene.script;
+        }
     }
 }
 
+/// Worlds as wide as those of the evaluation, and a little wider in the share of invented nouns.
 fn training_spec(draws: &mut Draws) -> WorldSpec {
-    let (fewest_tools, most_tools) = if draws.chance(0.85) { (3, 5) } else { (6, 8) };
-    let wording = match draws.weighted(&[88, 6, 6]) {
-        0 => Wording::Needs,
-        1 => Wording::Must,
-        _ => Wording::Without,
-    };
     WorldSpec {
         split: Split::Training,
-        fewest_tools,
-        most_tools,
-        invented_nouns: 0.15,
-        hidden: 0.82,
-        wording,
-        ..WorldSpec::default()
+        invented_nouns: 0.3,
+        hidden: 0.72,
+        foreign_words: 0.05,
+        ..WorldSpec::wide(draws)
     }
 }
 
-fn without_skill(spec: &WorldSpec, draws: &mut Draws) -> Script {
-    let world = World::make(spec, draws);
-    let script = head(&world, &[]);
-    act(spec, script, &world, None, false, draws)
-}
-
-fn with_right_skill(spec: &WorldSpec, draws: &mut Draws) -> Script {
-    let world = World::make(spec, draws);
-    let Some(skill) = world
-        .target()
-        .map(|target| SkillText::of(target, &world.given_names()))
-    else {
-        return head(&world, &[]);
-    };
-    let script = head(&world, &[(&skill, true)]);
-    act(spec, script, &world, Some(&skill), true, draws)
-}
-
-fn with_irrelevant_skill(spec: &WorldSpec, draws: &mut Draws) -> Script {
-    let mut world = World::make(spec, draws);
-    let skill = irrelevant_skill(spec, &mut world, draws);
-    let script = head(&world, &[(&skill, false)]);
-    act(spec, script, &world, None, false, draws)
-}
-
-fn with_both(spec: &WorldSpec, draws: &mut Draws) -> Script {
-    let mut world = World::make(spec, draws);
-    let other = irrelevant_skill(spec, &mut world, draws);
-    let Some(skill) = world
-        .target()
-        .map(|target| SkillText::of(target, &world.given_names()))
-    else {
-        return head(&world, &[]);
-    };
-    let mut skills = [(&skill, false), (&other, false)];
-    draws.shuffle(&mut skills);
-    let script = head(&world, &skills);
-    act(spec, script, &world, Some(&skill), true, draws)
-}
-
-fn with_stale_skill(spec: &WorldSpec, draws: &mut Draws) -> Script {
-    let mut world = World::with_form(spec, ContractForm::draw_hidden(draws), draws);
-    let Some(skill) = stale_skill(spec, &mut world, draws) else {
-        return head(&world, &[]);
-    };
-    let script = head(&world, &[(&skill, true)]);
-    act(spec, script, &world, Some(&skill), true, draws)
-}
-
-fn values(spec: WorldSpec, draws: &mut Draws) -> Script {
+fn values(spec: WorldSpec, draws: &mut Draws) -> Option<Scene> {
     let spec = WorldSpec {
         given: [0, 0, 40, 40, 20],
         fewest_tools: 2,
-        most_tools: 3,
+        most_tools: 4,
         hidden: 0.5,
         ..spec
     };
     if draws.chance(0.5) {
-        with_right_skill(&spec, draws)
+        Scene::right(&spec, draws)
     } else {
-        without_skill(&spec, draws)
+        Scene::alone(&spec, draws)
     }
 }
 
-fn recount(spec: &WorldSpec, draws: &mut Draws) -> Script {
+fn gate(spec: &WorldSpec, draws: &mut Draws) -> Option<Script> {
     let world = World::make(spec, draws);
-    let Some(target) = world.target() else {
-        return head(&world, &[]);
-    };
-    let skill = SkillText::of(target, &world.given_names());
-    let Some(policy) = Policy::follower(&world, &skill) else {
-        return head(&world, &[]);
-    };
-    let uses = draws.chance(0.5);
-    let mut script = head(&world, &[])
-        .plan()
-        .text(&target.tool.usage(), false)
-        .control(choice(uses), false);
-    let mut simulation = Simulation::start(world.clone(), draws.below(usize::MAX) as u64);
-    for exchange in policy.run(&mut simulation, 12) {
-        script = script
-            .control("<call>", false)
-            .text(&exchange.call, false)
-            .control("<obs>", false);
-        script = script.reply(&exchange.reply.text);
-    }
-    script.extract(&skill)
-}
-
-fn gate(spec: &WorldSpec, draws: &mut Draws) -> Script {
-    let world = World::make(spec, draws);
-    let Some(skill) = world
-        .target()
-        .map(|target| SkillText::of(target, &world.given_names()))
-    else {
-        return head(&world, &[]);
-    };
+    let skill = SkillText::of(world.target()?, &world.given_names()).to_string();
     let query = if draws.chance(0.5) {
         ""
     } else {
         world.query.as_str()
     };
-    Script::task(query)
-        .skill(&skill.to_string(), true)
-        .control("<end>", false)
+    let script = Script::task(query).skills([(skill.as_str(), true)]);
+    Some(script.control("<end>", false))
 }
 
 fn drill(spec: &WorldSpec, draws: &mut Draws) -> Script {
@@ -248,124 +183,32 @@ fn drill(spec: &WorldSpec, draws: &mut Draws) -> Script {
     script
 }
 
-/// The task, the skills (each with whether its words follow from the task), and the tools.
-fn head(world: &World, skills: &[(&SkillText, bool)]) -> Script {
-    let mut script = Script::task(&world.query);
-    for (skill, learnt) in skills {
-        script = script.skill(&skill.to_string(), *learnt);
-    }
-    script.tools(world.services.iter().map(|service| &service.tool))
-}
-
-/// Runs a policy in the world and writes what it does, then the skill that the trace shows.
-fn act(
-    spec: &WorldSpec,
-    script: Script,
-    world: &World,
-    skill: Option<&SkillText>,
-    uses: bool,
-    draws: &mut Draws,
-) -> Script {
-    let policy = match skill {
-        Some(skill) => Policy::follower(world, skill),
-        None => Policy::novice(world),
-    };
-    let (Some(mut policy), Some(target)) = (policy, world.target()) else {
-        return script;
-    };
-    let mut simulation = Simulation::start(world.clone(), draws.below(usize::MAX) as u64);
-    let mut script = script.plan().choose(&target.tool.usage(), uses);
-    let mut trace = Vec::new();
-    let stumble_at = if draws.chance(0.14) {
-        Some(draws.below(2))
+/// A task whose tool is not there, or that is no task in the words that the model knows.
+fn unfit(spec: &WorldSpec, draws: &mut Draws) -> Script {
+    let mut world = World::make(spec, draws);
+    let skills: Vec<String> = (0..draws.weighted(&[60, 30, 10]))
+        .map(|_| irrelevant_skill(spec, &mut world, draws).to_string())
+        .collect();
+    if draws.chance(0.6) {
+        world = without_its_tool(&world);
     } else {
-        None
-    };
-    while !simulation.is_done() && trace.len() < 12 {
-        if stumble_at == Some(trace.len()) && skill.is_none() {
-            let call = mistake(spec, world, &policy, &trace, draws);
-            let reply = simulation.call(&call);
-            script = script.call(&call, false).reply(&reply.text);
-            if simulation.is_done() {
-                break;
-            }
-            policy.hear(&reply);
-        }
-        let call = policy.next_call();
-        let reply = simulation.call(&call);
-        policy.hear(&reply);
-        script = script.call(&call, true).reply(&reply.text);
-        trace.push(Exchange { call, reply });
+        let count = draws.between(2, 7);
+        world.query = foreign_words(count, draws);
     }
-    if uses
-        && draws.chance(0.6)
-        && trace
-            .iter()
-            .all(|exchange| !exchange.reply.text.contains("needs"))
-    {
-        return script;
-    }
-    script.extract(&skill_of_trace(target, &world.given_names(), &trace))
+    Script::task(&world.query)
+        .skills(skills.iter().map(|skill| (skill.as_str(), false)))
+        .tools(world.services.iter().map(|service| &service.tool))
+        .plan()
+        .control("<none>", true)
+        .control("<end>", true)
 }
 
-/// The skill of a contract with its helpers in the order in which the trace called them.
+/// The world without the tool that its task asks for.
 #[must_use]
-pub fn skill_of_trace(service: &Service, given: &[String], trace: &[Exchange]) -> SkillText {
-    let mut service = service.clone();
-    service.contract.sort_by_key(|demand| {
-        let name = demand.helper().map(ToString::to_string);
-        trace
-            .iter()
-            .position(|exchange| Some(&exchange.call) == name.as_ref())
-    });
-    SkillText::of(&service, given)
-}
-
-/// A call that a policy should not make: a wrong value, a wrong tool, the last call again, or a tool that is not there.
-fn mistake(
-    spec: &WorldSpec,
-    world: &World,
-    policy: &Policy,
-    trace: &[Exchange],
-    draws: &mut Draws,
-) -> String {
-    let right = policy.target_call();
-    match draws.below(4) {
-        0 => {
-            let wrong = world.goal.given.first().map(|setting| {
-                let value = value_for(&setting.parameter, draws);
-                right.replace(
-                    &format!(" {} {}", setting.parameter, setting.value),
-                    &format!(" {} {value}", setting.parameter),
-                )
-            });
-            wrong.unwrap_or(right)
-        }
-        1 => {
-            let helps = |service: &Service| {
-                let contract = world
-                    .target()
-                    .map(|target| target.contract.as_slice())
-                    .unwrap_or_default();
-                contract
-                    .iter()
-                    .any(|demand| demand.helper() == Some(&service.tool.name))
-            };
-            let idle =
-                |service: &&Service| service.tool.name != world.goal.target && !helps(service);
-            let others: Vec<&Service> = world.services.iter().filter(idle).collect();
-            draws
-                .pick(&others)
-                .map_or(right, |service| service.tool.usage())
-        }
-        2 if !trace.is_empty() => trace.last().map_or(right, |exchange| exchange.call.clone()),
-        _ => {
-            let mut taken: Vec<_> = world
-                .services
-                .iter()
-                .map(|service| service.tool.name.clone())
-                .collect();
-            fresh_name(spec, Some(&world.goal.target.verb), None, &mut taken, draws).to_string()
-        }
-    }
+pub fn without_its_tool(world: &World) -> World {
+    let mut world = world.clone();
+    world
+        .services
+        .retain(|service| service.tool.name != world.goal.target);
+    world
 }

@@ -1,9 +1,7 @@
 //! How the bundled model is spoken to: the [`Dialect`] of the worlds' compact language.
 
 use journeyman::contract::{Dialect, TurnMove, TurnView};
-use journeyman::domain::{
-    Action, Injection, Message, Observation, Prompt, Skill, Span, Speaker, Step, ToolCall,
-};
+use journeyman::domain::{Action, Injection, Observation, Prompt, Skill, Step, ToolCall};
 use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -34,7 +32,9 @@ const NAME_TOKENS: usize = 6;
 const LINE_TOKENS: usize = 48;
 
 /// The controls that the model itself writes in a turn.
-const OWN: [&str; 4] = ["<use>", "<skip>", "<call>", "<obs>"];
+const OWN: [&str; 6] = ["<use>", "<use2>", "<skip>", "<none>", "<call>", "<obs>"];
+
+const NO_TOOL: &str = "the model sees no tool that does this task";
 
 /// The dialect of the bundled model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,16 +57,24 @@ impl ApprenticeDialect {
         if self.mode == Mode::Model {
             return Ok(match view.replies {
                 [] => generate(&head, &["<obs>", "<extract>", "<end>"], LINE_TOKENS),
-                [reply, ..] => self.act(String::new(), &reply.text),
+                [reply, ..] => act(String::new(), &reply.text),
             });
         }
         let Some(named) = view.replies.first() else {
             return Ok(generate(
                 &head,
-                &["<use>", "<skip>", "<call>", "<obs>", "<end>"],
+                &[
+                    "<use>", "<use2>", "<skip>", "<none>", "<call>", "<obs>", "<end>",
+                ],
                 NAME_TOKENS,
             ));
         };
+        if named.text.trim().is_empty() {
+            return Ok(TurnMove::Unreadable {
+                reason: format!("{NO_TOOL}, or names none"),
+                transcript: String::new(),
+            });
+        }
         // A name that no visible tool has stands as the model wrote it, and the environment will refuse the call.
         let name = ToolName::parse(&named.text);
         let row = name
@@ -78,18 +86,14 @@ impl ApprenticeDialect {
         if self.mode == Mode::Host {
             let titled =
                 |text: &str| text.trim().split(':').next().and_then(ToolName::parse) == name;
-            let decision = choice(
-                view.injection
-                    .skills
-                    .iter()
-                    .any(|skill| titled(&skill.text)),
-            );
+            let mut skills = view.injection.skills.iter().take(2);
+            let decision = choice(skills.position(|skill| titled(&skill.text)));
             script = script.control(decision, false);
             begun.push_str(decision);
         }
         Ok(match view.replies.get(1) {
             None => generate(&script, &["<obs>", "<extract>", "<end>"], LINE_TOKENS),
-            Some(reply) => self.act(begun, &reply.text),
+            Some(reply) => act(begun, &reply.text),
         })
     }
 
@@ -107,30 +111,38 @@ impl ApprenticeDialect {
                 LINE_TOKENS,
             ),
             Some(reply) => {
-                let uses = view
-                    .steps
-                    .iter()
-                    .any(|step| step.transcript.contains("<use>"));
                 let said = format!("<call>{}", reply.text);
-                read_call(&reply.text, format!("{said}<obs>"), uses)
+                // Which skill it follows it said at the first move, of the skills that were there then.
+                read_call(&reply.text, format!("{said}<obs>"), Vec::new())
             }
         })
     }
+}
 
-    fn act(&self, begun: String, written: &str) -> TurnMove {
-        let said = format!("{begun}{written}<obs>");
-        let uses = said.contains("<use>");
-        match said.split_once("<call>") {
-            Some((_, line)) => {
-                let line = line.trim_end_matches("<obs>").to_owned();
-                read_call(&line, said, uses)
-            }
-            None => TurnMove::Unreadable {
-                reason: "the model wrote no call".to_owned(),
-                transcript: said,
-            },
+fn act(begun: String, written: &str) -> TurnMove {
+    let said = format!("{begun}{written}<obs>");
+    let used = used(&said);
+    match said.split_once("<call>") {
+        Some((_, line)) => {
+            let line = line.trim_end_matches("<obs>").to_owned();
+            read_call(&line, said, used)
         }
+        None => TurnMove::Unreadable {
+            reason: if said.contains("<none>") {
+                NO_TOOL.to_owned()
+            } else {
+                "the model wrote no call".to_owned()
+            },
+            transcript: said,
+        },
     }
+}
+
+/// The place of the skill that the agent said it follows.
+fn used(said: &str) -> Vec<usize> {
+    let followed = [choice(Some(0)), choice(Some(1))];
+    let place = followed.iter().position(|choice| said.contains(choice));
+    place.into_iter().collect()
 }
 
 impl Dialect for ApprenticeDialect {
@@ -147,17 +159,16 @@ impl Dialect for ApprenticeDialect {
     }
 
     fn score_prompt(&self, query: &str) -> Prompt {
-        prompt(&Script::task(query).control("<skill>", false))
+        Script::task(query).control("<skill>", false).prompt()
     }
 }
 
 /// The task, the skills and the tools.
 pub(crate) fn head(query: &str, injection: &Injection, tools: &[Tool]) -> Script {
-    let mut script = Script::task(query);
-    for skill in &injection.skills {
-        script = script.skill(skill.text.trim(), false);
-    }
-    script.tools(tools)
+    let skills = injection.skills.iter();
+    Script::task(query)
+        .skills(skills.map(|skill| (skill.text.trim(), false)))
+        .tools(tools)
 }
 
 /// The tools of an observation.
@@ -212,31 +223,15 @@ fn controls_apart(said: &str) -> Vec<Part> {
     parts
 }
 
-/// A script as a prompt: controls as the author's markers, all else as data.
-pub(crate) fn prompt(script: &Script) -> Prompt {
-    let span = |(part, _): &(Part, bool)| match part {
-        Part::Control(control) => Span::Control((*control).to_owned()),
-        Part::Text(text) => Span::Data(text.clone()),
-    };
-    let content = script.parts().iter().map(span).collect();
-    Prompt {
-        messages: vec![Message {
-            speaker: Speaker::User,
-            content,
-        }],
-        open: Vec::new(),
-    }
-}
-
 fn generate(script: &Script, stop: &[&str], max_tokens: usize) -> TurnMove {
     TurnMove::Generate {
-        prompt: prompt(script),
+        prompt: script.prompt(),
         stop: stop.iter().map(|text| (*text).to_owned()).collect(),
         max_tokens,
     }
 }
 
-fn read_call(line: &str, transcript: String, uses_skills: bool) -> TurnMove {
+fn read_call(line: &str, transcript: String, used: Vec<usize>) -> TurnMove {
     match parse(line) {
         Ok((name, settings)) if !OWN.iter().any(|control| line.contains(control)) => {
             let set = settings
@@ -254,7 +249,7 @@ fn read_call(line: &str, transcript: String, uses_skills: bool) -> TurnMove {
             TurnMove::Act {
                 action: Action::Call(vec![call]),
                 transcript,
-                uses_skills,
+                used,
             }
         }
         _ => TurnMove::Unreadable {

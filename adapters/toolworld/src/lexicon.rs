@@ -62,7 +62,34 @@ pub const FUNCTION_WORDS: &[&str] = &[
     "word", "today", "again", "before", "lunch", "job", "here", "one", "last", "thing", "should",
     "this", "that", "in", "on", "a", "an", "after", "call", "bad", "other", "not", "while",
     "looking", "watching", "only", "value", "as", "its", "then", "will", "help", "crew", "asks",
-    "budget", "spent",
+    "budget", "spent", "stopped", "denied", "take",
+];
+
+/// The words that roles other than acting write, and those of what they read.
+pub const ROLE_WORDS: &[&str] = &[
+    "helpful",
+    "harmful",
+    "neutral",
+    "uncertain",
+    "insert",
+    "update",
+    "delete",
+    "keep",
+    "none",
+    "any",
+    "probe",
+    "prepare",
+    "collect",
+    "stray",
+    "finish",
+    "avoid",
+    "prefer",
+    "fixed",
+    "carried",
+    "given",
+    "long",
+    "good",
+    "0",
 ];
 
 /// Words that say where a thing stands.
@@ -129,6 +156,19 @@ pub fn invented_noun(draws: &mut Draws) -> String {
     }
 }
 
+/// Words of random signs, which no list has.
+#[must_use]
+pub fn foreign_words(count: usize, draws: &mut Draws) -> String {
+    let letters = ('a'..='z').chain('A'..='Z');
+    let signs: Vec<char> = letters.chain("0123456789.,!?-'/_é".chars()).collect();
+    let mut word = || {
+        let kinds = if draws.chance(0.7) { 26 } else { signs.len() };
+        let letters = (0..draws.between(2, 8)).filter_map(|_| signs.get(draws.below(kinds)));
+        letters.collect::<String>()
+    };
+    (0..count).map(|_| word()).collect::<Vec<_>>().join(" ")
+}
+
 /// Whether the third letter continues a prefix of a listed word: then it would not split into syllable tokens.
 fn follows_a_word(noun: &str) -> bool {
     let head = noun.get(..3).unwrap_or(noun);
@@ -144,6 +184,7 @@ pub fn all_words() -> impl Iterator<Item = &'static str> {
         WORD_PARAMETERS,
         VALUES,
         FUNCTION_WORDS,
+        ROLE_WORDS,
     ]
     .into_iter()
     .flatten()

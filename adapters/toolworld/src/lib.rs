@@ -18,9 +18,12 @@
 pub mod corpus;
 pub mod dialect;
 pub mod environment;
+pub mod form;
 pub mod lexicon;
 pub mod policy;
 pub mod rivals;
+pub mod roles;
+mod scene;
 pub mod script;
 pub mod seed;
 pub mod simulate;

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::lexicon::value_for;
+use crate::seed::Draws;
 use crate::simulate::{Outcome, Refusal, Reply, Simulation};
 use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, Setting, SkillText, TASK_SLOT, Tool};
 use crate::world::World;
@@ -26,6 +28,7 @@ enum Step {
 pub struct Policy {
     tool: Tool,
     known: Vec<Setting>,
+    given: Vec<String>,
     steps: VecDeque<Step>,
 }
 
@@ -37,6 +40,7 @@ impl Policy {
         Some(Self {
             tool,
             known: world.goal.given.clone(),
+            given: world.given_names(),
             steps: VecDeque::from([Step::Target]),
         })
     }
@@ -65,6 +69,48 @@ impl Policy {
             policy.steps.push_front(Step::Line(line.clone()));
         }
         Some(policy)
+    }
+
+    /// Makes these calls first, whatever they are good for; slots stay at their defaults.
+    pub(crate) fn after(mut self, lines: &[String]) -> Self {
+        for line in lines.iter().rev() {
+            let words = line.split_whitespace();
+            let line: Vec<&str> = words
+                .map(|word| {
+                    if [TASK_SLOT, RESULT_SLOT].contains(&word) {
+                        DEFAULT_SLOT
+                    } else {
+                        word
+                    }
+                })
+                .collect();
+            self.steps.push_front(Step::Line(line.join(" ")));
+        }
+        self
+    }
+
+    /// Takes one of the values that the task gives for another.
+    pub(crate) fn garble(&mut self, draws: &mut Draws) {
+        let names = self
+            .known
+            .iter()
+            .filter(|known| self.given.contains(&known.parameter));
+        let names: Vec<String> = names.map(|known| known.parameter.clone()).collect();
+        if let Some(parameter) = draws.pick(&names) {
+            let old = self
+                .known
+                .iter()
+                .find(|known| known.parameter == *parameter);
+            let old = old.map(|known| known.value.clone());
+            let mut value = value_for(parameter, draws);
+            while Some(&value) == old.as_ref() {
+                value = value_for(parameter, draws);
+            }
+            self.learn(Setting {
+                parameter: parameter.clone(),
+                value,
+            });
+        }
     }
 
     /// The next command line.

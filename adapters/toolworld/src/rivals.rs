@@ -1,10 +1,10 @@
 //! Skills that do not fit: about another tool, or about a service as it once was.
 
+use crate::form::ContractForm;
 use crate::lexicon::{NOUNS, value_for};
 use crate::seed::Draws;
-use crate::split::Split;
 use crate::tool::{Demand, Service, Setting, SkillText, ToolName};
-use crate::world::{ContractForm, World, WorldSpec, bare, fresh_name, make_target};
+use crate::world::{World, WorldSpec, bare, fresh_name, make_target};
 
 /// `count` skills about tools that are not the world's target, hard to tell from it. Of four, one shares its verb and
 /// acts on another noun that the task's text names, one shares its verb, one shares its noun, and one calls the target
@@ -16,13 +16,14 @@ pub fn rivals(spec: &WorldSpec, world: &World, count: usize, draws: &mut Draws) 
     let named = |word: &&str| NOUNS.contains(word) && **word != target.noun;
     let bystander = world.query.split_whitespace().find(named);
     let rival = |number: usize| {
-        let other = bystander.filter(|_| matches!(number % 4, 0 | 3));
-        let name = match (number % 4, other) {
-            (0, Some(noun)) => beside(spec, target, noun, &mut taken, draws),
-            (0 | 1, _) => fresh_name(spec, Some(&target.verb), None, &mut taken, draws),
-            (2, _) => fresh_name(spec, None, Some(&target.noun), &mut taken, draws),
-            (_, noun) => fresh_name(spec, None, noun, &mut taken, draws),
-        };
+        let near = bystander
+            .filter(|_| number.is_multiple_of(4))
+            .and_then(|noun| beside(target, noun, &mut taken));
+        let name = near.unwrap_or_else(|| match number % 4 {
+            0 | 1 => fresh_name(spec, Some(&target.verb), None, &mut taken, draws),
+            2 => fresh_name(spec, None, Some(&target.noun), &mut taken, draws),
+            _ => fresh_name(spec, None, bystander, &mut taken, draws),
+        });
         let form = ContractForm::draw_hidden(draws);
         let (mut service, mut given) = make_target(spec, name, form, &mut taken, draws);
         if number % 4 == 3 {
@@ -37,20 +38,13 @@ pub fn rivals(spec: &WorldSpec, world: &World, count: usize, draws: &mut Draws) 
     (0..count).map(rival).collect()
 }
 
-/// The target's verb with a noun that the task's text names, or else that noun with another verb.
-fn beside(
-    spec: &WorldSpec,
-    target: &ToolName,
-    noun: &str,
-    taken: &mut Vec<ToolName>,
-    draws: &mut Draws,
-) -> ToolName {
+/// The target's verb with a noun that the task's text names, on whichever side of the split: it is a candidate's name,
+/// and no tool's.
+fn beside(target: &ToolName, noun: &str, taken: &mut Vec<ToolName>) -> Option<ToolName> {
     let name = ToolName::new(&target.verb, noun);
-    if Split::of(&name.verb, &name.noun) != spec.split || taken.contains(&name) {
-        return fresh_name(spec, None, Some(noun), taken, draws);
-    }
+    let free = !taken.contains(&name);
     taken.push(name.clone());
-    name
+    free.then_some(name)
 }
 
 /// Renames the parameters that the tool's tasks give to those of another task, where the names are free.
@@ -69,10 +63,20 @@ fn take_parameters(service: &mut Service, given: Vec<String>, wanted: &[String])
     names
 }
 
-/// A skill about another tool; more than half are about one that is visible or shares a word with the target. The
-/// row of a visible one is changed to fit.
+/// A skill about another tool: see [`irrelevant_service`].
 #[must_use]
 pub fn irrelevant_skill(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> SkillText {
+    let (service, given) = irrelevant_service(spec, world, draws);
+    SkillText::of(&service, &given)
+}
+
+/// Another tool with a contract of its own, and the parameters that its tasks give; more than half are visible or
+/// share a word with the target. The row of a visible one is changed to fit.
+pub(crate) fn irrelevant_service(
+    spec: &WorldSpec,
+    world: &mut World,
+    draws: &mut Draws,
+) -> (Service, Vec<String>) {
     let mut taken: Vec<_> = world
         .services
         .iter()
@@ -121,27 +125,36 @@ pub fn irrelevant_skill(spec: &WorldSpec, world: &mut World, draws: &mut Draws) 
         _ => (fresh_name(spec, None, None, &mut taken, draws), None),
     };
     let (service, given) = make_target(spec, name, form, &mut taken, draws);
-    let skill = SkillText::of(&service, &given);
     if let Some(shown) = place.and_then(|at| world.services.get_mut(at)) {
-        *shown = Service::plain(service.tool);
+        *shown = Service::plain(service.tool.clone());
     }
-    skill
+    (service, given)
 }
 
-/// The skill of the service as it was before one of its demands changed or came up.
+/// The target as it was before one of its demands changed or came up. None for one that demands nothing.
 #[must_use]
-pub fn stale_skill(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> Option<SkillText> {
+pub fn stale_service(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> Option<Service> {
     let mut taken: Vec<_> = world
         .services
         .iter()
         .map(|service| service.tool.name.clone())
         .collect();
-    let given = world.given_names();
     let mut old = world.target()?.clone();
-    let at = draws.below(old.contract.len());
+    // Where a call first and a carried value come together, both helpers answer alike once the source has changed: what
+    // happens would not tell which of them is out of date.
+    let firsts = old
+        .contract
+        .iter()
+        .position(|demand| matches!(demand, Demand::Before(_)));
+    let carries = |demand: &Demand| matches!(demand, Demand::Carried { .. });
+    let at = match firsts {
+        Some(first) if old.contract.iter().any(carries) => first,
+        _ if old.contract.is_empty() => return None,
+        _ => draws.below(old.contract.len()),
+    };
     if draws.chance(0.25) {
         old.contract.remove(at);
-        return Some(SkillText::of(&old, &given));
+        return Some(old);
     }
     let mut gone = None;
     match old.contract.get_mut(at)? {
@@ -160,5 +173,5 @@ pub fn stale_skill(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> Op
         world.services.push(Service::plain(bare(name)));
         draws.shuffle(&mut world.services);
     }
-    Some(SkillText::of(&old, &given))
+    Some(old)
 }

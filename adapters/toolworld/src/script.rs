@@ -1,10 +1,14 @@
 //! The text of a task as the bundled model reads and writes it. Training text and prompts are both made here, so they cannot drift apart.
 
-use crate::tool::{SkillText, Tool};
+use journeyman::domain::{Message, Prompt, Span, Speaker};
+use serde::Serialize;
+
+use crate::tool::Tool;
 use crate::vocabulary::Vocabulary;
 
 /// A part of a script.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Part {
     /// A control token, by its text.
     Control(&'static str),
@@ -28,10 +32,15 @@ impl Script {
             .text(query, false)
     }
 
-    /// A block with a skill; `learnt` when its words follow from the task.
+    /// Blocks with skills, each with whether its words follow from the task. The second opens otherwise, so that the
+    /// agent can say which one it follows. More than two look like second ones and cannot be told apart.
     #[must_use]
-    pub fn skill(self, skill: &str, learnt: bool) -> Self {
-        self.control("<skill>", false).text(skill, learnt)
+    pub fn skills<'a>(mut self, skills: impl IntoIterator<Item = (&'a str, bool)>) -> Self {
+        for (number, (skill, learnt)) in skills.into_iter().enumerate() {
+            let opening = if number == 0 { "<skill>" } else { "<skill2>" };
+            self = self.control(opening, false).text(skill, learnt);
+        }
+        self
     }
 
     /// The usage lines of the visible tools.
@@ -48,16 +57,16 @@ impl Script {
         self.control("<plan>", false)
     }
 
-    /// The usage line of the named tool and whether the skill is used.
+    /// The usage line of the named tool and which of the skills is used.
     #[must_use]
-    pub fn choose(self, usage: &str, uses: bool) -> Self {
-        self.text(usage, true).control(choice(uses), true)
+    pub fn choose(self, usage: &str, used: Option<usize>, learnt: bool) -> Self {
+        self.text(usage, learnt).control(choice(used), learnt)
     }
 
-    /// A call; with `learnt` off for one that shows a mistake.
+    /// A call; `learnt` is off for one that shows a mistake.
     #[must_use]
     pub fn call(self, line: &str, learnt: bool) -> Self {
-        self.control("<call>", true)
+        self.control("<call>", learnt)
             .text(line, learnt)
             .control("<obs>", learnt)
     }
@@ -68,12 +77,10 @@ impl Script {
         self.text(text, false)
     }
 
-    /// The role that writes a skill from what went before, and what it writes.
+    /// What a role writes, and its end.
     #[must_use]
-    pub fn extract(self, skill: &SkillText) -> Self {
-        self.control("<extract>", false)
-            .text(&skill.to_string(), true)
-            .control("<end>", true)
+    pub fn answer(self, text: &str) -> Self {
+        self.text(text, true).control("<end>", true)
     }
 
     /// Adds a control token.
@@ -110,6 +117,22 @@ impl Script {
             .collect()
     }
 
+    /// As a prompt: controls as the author's markers, all else as data.
+    #[must_use]
+    pub fn prompt(&self) -> Prompt {
+        let span = |(part, _): &(Part, bool)| match part {
+            Part::Control(control) => Span::Control((*control).to_owned()),
+            Part::Text(text) => Span::Data(text.clone()),
+        };
+        Prompt {
+            messages: vec![Message {
+                speaker: Speaker::User,
+                content: self.parts.iter().map(span).collect(),
+            }],
+            open: Vec::new(),
+        }
+    }
+
     /// Token ids, each with whether it is learnt.
     #[must_use]
     pub fn encode(&self, vocabulary: &Vocabulary) -> Vec<(u16, bool)> {
@@ -128,8 +151,12 @@ impl Script {
     }
 }
 
-/// The control that says whether the skill is used.
+/// The control that says which of the skills is used.
 #[must_use]
-pub fn choice(uses: bool) -> &'static str {
-    if uses { "<use>" } else { "<skip>" }
+pub fn choice(used: Option<usize>) -> &'static str {
+    match used {
+        None => "<skip>",
+        Some(0) => "<use>",
+        Some(_) => "<use2>",
+    }
 }

@@ -2,7 +2,7 @@
 
 use journeyman::domain::{Kind, Scope, Skill, SkillDraft};
 
-use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, ToolName};
+use crate::tool::{ANY_NOUN, DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, ToolName};
 
 /// The draft of a skill that a step list makes.
 #[must_use]
@@ -29,11 +29,17 @@ pub fn to_draft(text: &SkillText) -> SkillDraft {
     }
 }
 
-/// A skill's text in the dialect. A skill whose body is no step list comes out as its name and its body's words.
+/// A skill's text in the dialect: its steps under the tool that the last one calls, or under all tools of its verb
+/// where its trigger says so. A skill whose body is no step list comes out as its name and its body's words.
 #[must_use]
 pub fn of_skill(skill: &Skill) -> String {
-    let text = read_body(&skill.body);
-    text.map_or_else(|| plain_words(skill), |text| text.to_string())
+    let Some(mut text) = read_body(&skill.body) else {
+        return plain_words(skill);
+    };
+    if skill.trigger.as_deref() == Some(&format!("{} {ANY_NOUN}", text.title.verb)) {
+        text.title.noun = ANY_NOUN.to_owned();
+    }
+    text.to_string()
 }
 
 /// Reads the step list of a body: its numbered lines. None when there are none, or one is no command.

@@ -11,6 +11,9 @@ pub const TASK_SLOT: &str = "$";
 /// The slot of a skill for the value that the latest result gave.
 pub const RESULT_SLOT: &str = "@";
 
+/// The noun in the title of a skill that claims every tool of its verb.
+pub const ANY_NOUN: &str = "any";
+
 /// A verb and a noun: what a tool is called.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ToolName {
@@ -118,6 +121,20 @@ impl Demand {
         }
     }
 
+    /// What a tool demands, as a sentence: `unseal coffee needs tone off`.
+    #[must_use]
+    pub fn note(&self, tool: &ToolName) -> String {
+        match self {
+            Self::Before(helper) => format!("{tool} needs {helper}"),
+            Self::Exact(Setting { parameter, value }) => {
+                format!("{tool} needs {parameter} {value}")
+            }
+            Self::Carried { parameter, source } => {
+                format!("{tool} needs {parameter} from {source}")
+            }
+        }
+    }
+
     /// Whether the two are of the same form: one of them can replace the other when a service changes.
     #[must_use]
     pub fn same_form(&self, other: &Self) -> bool {
@@ -148,6 +165,17 @@ impl Service {
     #[must_use]
     pub fn is_hidden(&self) -> bool {
         !self.contract.is_empty()
+    }
+
+    /// What it demands, as sentences; none when it demands nothing.
+    #[must_use]
+    pub fn notes(&self) -> Option<String> {
+        let notes = self
+            .contract
+            .iter()
+            .map(|demand| demand.note(&self.tool.name));
+        self.is_hidden()
+            .then(|| notes.collect::<Vec<_>>().join("; "))
     }
 }
 
@@ -189,7 +217,8 @@ impl SkillText {
         }
     }
 
-    /// Reads `verb noun: step; step`; none when a part is missing or the last step does not call the titled tool.
+    /// Reads `verb noun: step; step`; none when a part is missing or the last step does not call the titled tool, or a
+    /// tool of its verb where the title claims all of them.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (title, steps) = text.trim().split_once(':')?;
@@ -207,7 +236,9 @@ impl SkillText {
         let ends_well = steps
             .last()
             .and_then(|step| ToolName::parse(step))
-            .is_some_and(|name| name == title);
+            .is_some_and(|name| {
+                name == title || (title.noun == ANY_NOUN && name.verb == title.verb)
+            });
         (sound && ends_well).then_some(Self { title, steps })
     }
 }

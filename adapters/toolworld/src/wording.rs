@@ -23,55 +23,62 @@ pub enum Wording {
     Must,
     /// `failed without tone off`
     Without,
+    /// `stopped only with tone off`
+    Only,
+    /// `denied set tone to off`
+    Set,
 }
 
 impl Wording {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Needs,
+        Self::Must,
+        Self::Without,
+        Self::Only,
+        Self::Set,
+    ];
+
     /// The text of a refusal.
     #[must_use]
     pub fn refuse(self, refusal: &Refusal) -> String {
-        match (self, refusal) {
-            (Self::Needs, Refusal::NeedsCall(tool)) => format!("error needs {tool}"),
-            (Self::Must, Refusal::NeedsCall(tool)) => format!("refused first {tool}"),
-            (Self::Without, Refusal::NeedsCall(tool)) => format!("failed without {tool}"),
-            (Self::Needs, Refusal::NeedsValue(Setting { parameter, value })) => {
-                format!("error needs {parameter} {value}")
-            }
-            (Self::Must, Refusal::NeedsValue(Setting { parameter, value })) => {
-                format!("refused {parameter} must be {value}")
-            }
-            (Self::Without, Refusal::NeedsValue(Setting { parameter, value })) => {
-                format!("failed without {parameter} {value}")
-            }
-            (Self::Needs, Refusal::NeedsResult { parameter, source }) => {
-                format!("error needs {parameter} from {source}")
-            }
-            (Self::Must, Refusal::NeedsResult { parameter, source }) => {
-                format!("refused {parameter} comes from {source}")
-            }
-            (Self::Without, Refusal::NeedsResult { parameter, source }) => {
-                format!("failed without {parameter} from {source}")
-            }
-            (_, Refusal::WrongValue(parameter)) => format!("error wrong {parameter}"),
-            (_, Refusal::UnknownTool(tool)) => format!("error no tool {tool}"),
-            (_, Refusal::UnknownParameter { tool, parameter }) => {
+        match refusal {
+            Refusal::NeedsCall(tool) => match self {
+                Self::Needs => format!("error needs {tool}"),
+                Self::Must => format!("refused first {tool}"),
+                Self::Without => format!("failed without {tool}"),
+                Self::Only => format!("stopped only after {tool}"),
+                Self::Set => format!("denied call {tool} before"),
+            },
+            Refusal::NeedsValue(Setting { parameter, value }) => match self {
+                Self::Needs => format!("error needs {parameter} {value}"),
+                Self::Must => format!("refused {parameter} must be {value}"),
+                Self::Without => format!("failed without {parameter} {value}"),
+                Self::Only => format!("stopped only with {parameter} {value}"),
+                Self::Set => format!("denied set {parameter} to {value}"),
+            },
+            Refusal::NeedsResult { parameter, source } => match self {
+                Self::Needs => format!("error needs {parameter} from {source}"),
+                Self::Must => format!("refused {parameter} comes from {source}"),
+                Self::Without => format!("failed without {parameter} from {source}"),
+                Self::Only => format!("stopped only with {parameter} from {source}"),
+                Self::Set => format!("denied take {parameter} from {source}"),
+            },
+            Refusal::WrongValue(parameter) => format!("error wrong {parameter}"),
+            Refusal::UnknownTool(tool) => format!("error no tool {tool}"),
+            Refusal::UnknownParameter { tool, parameter } => {
                 format!("error {tool} has no {parameter}")
             }
-            (
-                _,
-                Refusal::WrongType {
-                    parameter,
-                    number: true,
-                },
-            ) => format!("error {parameter} takes a number"),
-            (
-                _,
-                Refusal::WrongType {
-                    parameter,
-                    number: false,
-                },
-            ) => format!("error {parameter} takes a word"),
-            (_, Refusal::Malformed) => "error bad call".to_owned(),
-            (_, Refusal::BudgetSpent) => "error budget spent".to_owned(),
+            Refusal::WrongType {
+                parameter,
+                number: true,
+            } => format!("error {parameter} takes a number"),
+            Refusal::WrongType {
+                parameter,
+                number: false,
+            } => format!("error {parameter} takes a word"),
+            Refusal::Malformed => "error bad call".to_owned(),
+            Refusal::BudgetSpent => "error budget spent".to_owned(),
         }
     }
 }

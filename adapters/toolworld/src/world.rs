@@ -2,63 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::lexicon::{NOUNS, NUMBER_PARAMETERS, VERBS, WORD_PARAMETERS, invented_noun, value_for};
+use crate::form::ContractForm;
+use crate::lexicon::{
+    NOUNS, NUMBER_PARAMETERS, VERBS, WORD_PARAMETERS, foreign_words, invented_noun, value_for,
+};
 use crate::seed::Draws;
 use crate::split::Split;
 use crate::tool::{Demand, Service, Setting, Tool, ToolName};
 use crate::wording::{Request, Wording};
-
-/// Which demands a contract combines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ContractForm {
-    /// No hidden demand.
-    Plain,
-    /// A call that must come first.
-    Before,
-    /// An exact argument.
-    Exact,
-    /// A value carried from an earlier result.
-    Carried,
-    /// A call first and an exact argument.
-    BeforeExact,
-    /// A call first and a carried value.
-    BeforeCarried,
-    /// An exact argument and a carried value.
-    ExactCarried,
-}
-
-impl ContractForm {
-    /// The forms with hidden demands, with the weights by which worlds draw them.
-    pub const HIDDEN: [(Self, u32); 6] = [
-        (Self::Before, 24),
-        (Self::Exact, 20),
-        (Self::Carried, 20),
-        (Self::BeforeExact, 14),
-        (Self::BeforeCarried, 10),
-        (Self::ExactCarried, 12),
-    ];
-
-    /// Draws a form with hidden demands.
-    pub fn draw_hidden(draws: &mut Draws) -> Self {
-        let at = draws.weighted(&Self::HIDDEN.map(|(_, weight)| weight));
-        Self::HIDDEN.get(at).map_or(Self::Before, |(form, _)| *form)
-    }
-
-    /// Whether it holds a call first, an exact argument, a carried value.
-    #[must_use]
-    pub fn parts(self) -> (bool, bool, bool) {
-        match self {
-            Self::Plain => (false, false, false),
-            Self::Before => (true, false, false),
-            Self::Exact => (false, true, false),
-            Self::Carried => (false, false, true),
-            Self::BeforeExact => (true, true, false),
-            Self::BeforeCarried => (true, false, true),
-            Self::ExactCarried => (false, true, true),
-        }
-    }
-}
 
 /// How worlds are made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,6 +27,8 @@ pub struct WorldSpec {
     pub hidden: f64,
     /// How often a task gives no value, one, two and so on, in parts of their sum.
     pub given: [u32; 5],
+    /// The share of tasks that begin or end with words of no list, from 0 to 1.
+    pub foreign_words: f64,
     /// How services word their refusals.
     pub wording: Wording,
 }
@@ -89,7 +42,22 @@ impl Default for WorldSpec {
             invented_nouns: 0.05,
             hidden: 0.8,
             given: [25, 50, 25, 0, 0],
+            foreign_words: 0.0,
             wording: Wording::Needs,
+        }
+    }
+}
+
+impl WorldSpec {
+    /// Worlds of 3 to 8 tools with a quarter of their nouns invented, refusals in any of the wordings.
+    #[must_use]
+    pub fn wide(draws: &mut Draws) -> Self {
+        Self {
+            fewest_tools: 3,
+            most_tools: 8,
+            invented_nouns: 0.25,
+            wording: draws.pick(&Wording::ALL).copied().unwrap_or_default(),
+            ..Self::default()
         }
     }
 }
@@ -172,7 +140,15 @@ impl World {
         };
         services.push(target);
         draws.shuffle(&mut services);
-        let query = Request::of(&goal).draw(draws);
+        let mut query = Request::of(&goal).draw(draws);
+        if spec.foreign_words > 0.0 && draws.chance(spec.foreign_words) {
+            let words = foreign_words(draws.between(1, 3), draws);
+            query = if draws.chance(0.5) {
+                format!("{words} {query}")
+            } else {
+                format!("{query} {words}")
+            };
+        }
         Self {
             services,
             goal,

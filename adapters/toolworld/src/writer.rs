@@ -1,17 +1,18 @@
 //! The role that writes a skill from a successful attempt, as the bundled model knows it.
 
 use journeyman::contract::{GenerateRequest, SkillWriter, Trace, WriteRequest};
-use journeyman::domain::{Action, Injection, Sampling, SkillDraft, Step};
+use journeyman::domain::{Action, Injection, Sampling, SkillDraft, Step, Task, Trajectory};
 use journeyman::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-use crate::dialect::{head, prompt, tools_of, transcript};
-use crate::script::Script;
+use crate::dialect::{head, tools_of, transcript};
+use crate::roles::Role;
+use crate::script::{Script, choice};
 use crate::skill_form::to_draft;
 use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, Tool, ToolName};
 
-/// The most tokens of a skill.
-const SKILL_TOKENS: usize = 64;
+/// The most tokens of an answer.
+const ANSWER_TOKENS: usize = 96;
 
 /// Shows the best attempt, opens the role, and reads the step list that comes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,17 +20,8 @@ pub struct ApprenticeWriter;
 
 impl SkillWriter for ApprenticeWriter {
     fn prompt(&self, request: &WriteRequest<'_>) -> GenerateRequest {
-        let mut script = Script::task(&request.task.instruction);
-        if let Some(trace) = request.traces.first() {
-            let steps = &trace.trajectory.steps;
-            script = head(&request.task.instruction, &Injection::NONE, &tools(trace)).plan();
-            script = transcript(script, steps);
-        }
-        let mut generate =
-            GenerateRequest::greedy(prompt(&script.control("<extract>", false)), SKILL_TOKENS);
-        generate.stop = ["<end>", "<s>", "<call>", "<obs>"]
-            .map(str::to_owned)
-            .to_vec();
+        let trace = request.traces.first().map(|trace| trace.trajectory);
+        let mut generate = role_request(Role::Extract, None, request.task, &Injection::NONE, trace);
         if request.failed.is_some() {
             generate.sampling = Sampling {
                 temperature: 0.7,
@@ -78,8 +70,41 @@ impl SkillWriter for ApprenticeWriter {
     }
 }
 
+/// What a role is asked about an attempt that was made: extract, lesson, repair, credit, segment or curate. Compare,
+/// score, tag and rule are about something else, and shown it in another form ([`Role::case`]).
+///
+/// `asked` is the place of the skill in question, for the roles that are asked about one; `injection` is what they are
+/// shown of the skills that the attempt had.
+#[must_use]
+pub fn role_request(
+    role: Role,
+    asked: Option<usize>,
+    task: &Task,
+    injection: &Injection,
+    attempt: Option<&Trajectory>,
+) -> GenerateRequest {
+    let mut script = Script::task(&task.instruction);
+    if let Some(trajectory) = attempt {
+        script = head(&task.instruction, injection, &tools_shown(trajectory)).plan();
+        script = transcript(script, &trajectory.steps);
+    }
+    script = script.control(role.opening(), false);
+    if asked.is_some() {
+        script = script.control(choice(asked), false);
+    }
+    let mut generate = GenerateRequest::greedy(script.prompt(), ANSWER_TOKENS);
+    generate.stop = ["<end>", "<s>", "<call>", "<obs>"]
+        .map(str::to_owned)
+        .to_vec();
+    generate
+}
+
 fn tools(trace: &Trace<'_>) -> Vec<Tool> {
-    let first = trace.trajectory.steps.first();
+    tools_shown(trace.trajectory)
+}
+
+fn tools_shown(trajectory: &Trajectory) -> Vec<Tool> {
+    let first = trajectory.steps.first();
     first
         .and_then(|step| tools_of(&step.observation).ok())
         .unwrap_or_default()

@@ -135,13 +135,13 @@ fn prompt_of(next: TurnMove) -> Prompt {
     }
 }
 
-fn act_of(next: TurnMove) -> (Action, String, bool) {
+fn act_of(next: TurnMove) -> (Action, String, Vec<usize>) {
     match next {
         TurnMove::Act {
             action,
             transcript,
-            uses_skills,
-        } => (action, transcript, uses_skills),
+            used,
+        } => (action, transcript, used),
         other => panic!("{other:?}"),
     }
 }
@@ -152,7 +152,7 @@ fn in_row_mode_the_executor_appends_the_named_tools_usage_line() {
     assert_eq!(prompt_of(turn(Mode::Row, &none, &[], &[])).text(), HEAD);
     let named = prompt_of(turn(Mode::Row, &none, &[], &[" unseal coffee tone"])).text();
     assert_eq!(named, format!("{HEAD} unseal coffee tone # power #"));
-    let (action, transcript, uses) = act_of(turn(
+    let (action, transcript, used) = act_of(turn(
         Mode::Row,
         &none,
         &[],
@@ -165,7 +165,7 @@ fn in_row_mode_the_executor_appends_the_named_tools_usage_line() {
         transcript,
         " unseal coffee tone # power #<skip><call> unseal coffee tone # power 65<obs>"
     );
-    assert!(!uses);
+    assert!(used.is_empty());
     let Action::Call(calls) = action else {
         panic!("no call")
     };
@@ -182,8 +182,8 @@ fn the_model_may_write_everything_or_the_host_decide_on_the_skill() {
     let told = HEAD.replace("<tools>", &format!("<skill> {SKILL}<tools>"));
     assert_eq!(prompt_of(turn(Mode::Model, &skill, &[], &[])).text(), told);
     let written = " unseal coffee tone # power #<use><call> unseal bell";
-    let (_, transcript, uses) = act_of(turn(Mode::Model, &skill, &[], &[written]));
-    assert_eq!((transcript, uses), (format!("{written}<obs>"), true));
+    let (_, transcript, used) = act_of(turn(Mode::Model, &skill, &[], &[written]));
+    assert_eq!((transcript, used), (format!("{written}<obs>"), vec![0]));
     let host = prompt_of(turn(Mode::Host, &skill, &[], &[" unseal coffee"])).text();
     assert_eq!(host, format!("{told} unseal coffee tone # power #<use>"));
     let host = prompt_of(turn(
@@ -194,6 +194,40 @@ fn the_model_may_write_everything_or_the_host_decide_on_the_skill() {
     ))
     .text();
     assert!(host.ends_with(" unseal bell<skip>"), "{host}");
+}
+
+#[test]
+fn of_two_skills_the_model_says_which_one_it_follows() {
+    let mut both = injection(" sort bell: sort bell");
+    both.skills.extend(injection(&format!(" {SKILL}")).skills);
+    let told = HEAD.replace(
+        "<tools>",
+        &format!("<skill> sort bell: sort bell<skill2> {SKILL}<tools>"),
+    );
+    assert_eq!(prompt_of(turn(Mode::Row, &both, &[], &[])).text(), told);
+    let second = [" unseal coffee", "<use2><call> unseal bell"];
+    let (action, transcript, used) = act_of(turn(Mode::Row, &both, &[], &second));
+    assert_eq!(used, [1]);
+    let steps = [step(0, &transcript, action, "ok", false)];
+    let later = act_of(turn(Mode::Row, &both, &steps, &[" unseal bell"]));
+    assert!(
+        later.2.is_empty(),
+        "said once, of the skills that were there"
+    );
+    let host = prompt_of(turn(Mode::Host, &both, &[], &[" unseal coffee"])).text();
+    assert!(host.ends_with("#<use2>"), "{host}");
+    for replies in [&[""][..], &["<none>"], &["", "<none>"]] {
+        let mode = if replies.len() == 1 && !replies[0].is_empty() {
+            Mode::Model
+        } else {
+            Mode::Row
+        };
+        let next = turn(mode, &both, &[], replies);
+        let TurnMove::Unreadable { reason, .. } = next else {
+            panic!("{next:?}")
+        };
+        assert!(reason.contains("no tool"), "{reason}");
+    }
 }
 
 #[test]
@@ -210,15 +244,15 @@ fn later_calls_follow_what_was_said_and_answered() {
         prompt.text(),
         format!("{HEAD} unseal bell<use><call> unseal bell<obs> ok<call>")
     );
-    let (_, transcript, uses) = act_of(turn(
+    let (_, transcript, used) = act_of(turn(
         Mode::Row,
         &Injection::NONE,
         &steps,
         &[" unseal coffee tone off power 65"],
     ));
     assert_eq!(
-        (transcript.as_str(), uses),
-        ("<call> unseal coffee tone off power 65<obs>", true)
+        (transcript.as_str(), used),
+        ("<call> unseal coffee tone off power 65<obs>", vec![])
     );
 }
 

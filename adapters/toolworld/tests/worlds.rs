@@ -1,12 +1,13 @@
 //! Seeds repeat, contracts hide and hint, and a task takes what its contract says.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+use journeyman_toolworld::form::ContractForm;
 use journeyman_toolworld::policy::{Exchange, Policy};
 use journeyman_toolworld::seed::Draws;
 use journeyman_toolworld::simulate::{Outcome, Refusal, Simulation};
 use journeyman_toolworld::tool::{Demand, Service, Setting, SkillText, Tool, ToolName};
 use journeyman_toolworld::wording::Wording;
-use journeyman_toolworld::world::{ContractForm, Goal, World, WorldSpec};
+use journeyman_toolworld::world::{Goal, World, WorldSpec};
 
 fn worlds(count: u64) -> impl Iterator<Item = World> {
     let spec = WorldSpec {

@@ -65,7 +65,7 @@ impl Dialect for ChatDialect {
                 return Ok(TurnMove::Act {
                     transcript: transcript(&reply.text, &action),
                     action,
-                    uses_skills: !view.injection.skills.is_empty(),
+                    used: (0..view.injection.skills.len()).collect(),
                 });
             }
             Err(reason) => reason,

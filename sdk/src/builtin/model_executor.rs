@@ -126,7 +126,7 @@ enum Turn {
     Act {
         action: Action,
         transcript: String,
-        uses_skills: bool,
+        used: Vec<usize>,
         generations: Vec<GenerationRecord>,
     },
     Unreadable,
@@ -185,12 +185,10 @@ impl<'a> Run<'a> {
                 Turn::Act {
                     action,
                     transcript,
-                    uses_skills,
+                    used,
                     generations,
                 } => {
-                    if uses_skills {
-                        self.mark_used(&injection);
-                    }
+                    self.mark_used(&injection, &used);
                     self.step(episode, action, transcript, generations).await?;
                 }
             }
@@ -246,13 +244,13 @@ impl<'a> Run<'a> {
                 TurnMove::Act {
                     action,
                     transcript,
-                    uses_skills,
+                    used,
                 } => {
                     self.count_prompt(&replies);
                     return Ok(Turn::Act {
                         action,
                         transcript,
-                        uses_skills,
+                        used,
                         generations,
                     });
                 }
@@ -356,10 +354,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn mark_used(&mut self, injection: &Injection) {
+    fn mark_used(&mut self, injection: &Injection, used: &[usize]) {
         for exposure in &mut self.exposures {
-            let injected = (injection.skills.iter()).any(|skill| skill.skill == exposure.skill);
-            if injected && !exposure.used {
+            let skills = used.iter().filter_map(|&place| injection.skills.get(place));
+            let followed = skills
+                .map(|skill| &skill.skill)
+                .any(|skill| *skill == exposure.skill);
+            if followed && !exposure.used {
                 exposure.used = true;
                 self.attempt.guidance.used(&exposure.skill);
             }

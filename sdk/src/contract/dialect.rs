@@ -41,8 +41,8 @@ pub enum TurnMove {
         action: Action,
         /// The turn's own words, as later prompts will show them.
         transcript: String,
-        /// Whether the agent follows the injected skills.
-        uses_skills: bool,
+        /// Which of the injected skills the agent follows, by their places; others are passed over.
+        used: Vec<usize>,
     },
     /// What the model wrote cannot be read as an action.
     Unreadable {

@@ -35,7 +35,11 @@ impl Dialect for ScriptedDialect {
             });
         };
         let transcript = reply.text.clone();
-        let uses_skills = transcript.starts_with(USING);
+        let used = if transcript.starts_with(USING) {
+            (0..view.injection.skills.len()).collect()
+        } else {
+            Vec::new()
+        };
         let words = transcript.trim_start_matches(USING).trim();
         let action = match words {
             "" => {
@@ -50,7 +54,7 @@ impl Dialect for ScriptedDialect {
         Ok(TurnMove::Act {
             action,
             transcript,
-            uses_skills,
+            used,
         })
     }
 

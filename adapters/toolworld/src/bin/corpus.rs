@@ -1,7 +1,7 @@
 //! Writes the training text of the bundled model: `corpus --seed N --tokens N --out DIR`.
 //!
-//! `vocabulary.json` holds tokens and merges; `early.bin`, `late.bin` and `last.bin` hold token ids as little-endian 16-bit
-//! numbers whose highest bit says that the model learns to write the token; `sample.txt` is for people.
+//! `vocabulary.json` holds tokens and merges; `early.bin`, `late.bin` and `last.bin` hold token ids as little-endian
+//! 16-bit numbers whose highest bit says that the model learns to write the token; the texts beside them are for people.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -10,16 +10,24 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use journeyman_toolworld::corpus::{Mixture, document};
-use journeyman_toolworld::script::Part;
+use journeyman_toolworld::roles::Role;
+use journeyman_toolworld::script::{Part, Script};
 use journeyman_toolworld::seed::Draws;
+use journeyman_toolworld::split::Split;
+use journeyman_toolworld::tool::SkillText;
 use journeyman_toolworld::vocabulary::Vocabulary;
+use journeyman_toolworld::world::{World, WorldSpec};
+use serde_json::json;
 
 /// The parts, their mixtures and their shares in per cent; `train.py` knows when each is used.
 const PARTS: [(&str, &Mixture, u64); 3] = [
-    ("early", &Mixture::EARLY, 30),
-    ("late", &Mixture::LATE, 30),
-    ("last", &Mixture::LAST, 40),
+    ("early", &Mixture::EARLY, 26),
+    ("late", &Mixture::LATE, 26),
+    ("last", &Mixture::LAST, 48),
 ];
+
+/// Prompts for the comparison of trainer and llama.cpp.
+const PROMPTS: usize = 100;
 
 const LEARNT: u16 = 1 << 15;
 
@@ -47,7 +55,45 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, mixture, share) in PARTS {
         write_part(&out, name, mixture, seed, tokens * share / 100, &vocabulary)?;
     }
-    Ok(())
+    write_prompts(&out, &vocabulary)
+}
+
+/// Prompts of held-out worlds, on which trainer and llama.cpp are compared: `prompts.jsonl`, each line with the parts of a
+/// prompt and its token ids.
+fn write_prompts(out: &Path, vocabulary: &Vocabulary) -> Result<(), Box<dyn Error>> {
+    let mut lines = BufWriter::new(File::create(out.join("prompts.jsonl"))?);
+    for number in 0..PROMPTS {
+        let mut draws = Draws::new("prompts", &[number as u64]);
+        let spec = WorldSpec {
+            split: Split::HeldOut,
+            ..WorldSpec::wide(&mut draws)
+        };
+        let role = Role::ALL.get(number % (2 * Role::ALL.len()));
+        let script = match role {
+            Some(role) => role.case(&spec, &mut draws).prompt,
+            None => opening(&spec, &mut draws),
+        };
+        let ids: Vec<u16> = script
+            .encode(vocabulary)
+            .iter()
+            .map(|(id, _)| *id)
+            .collect();
+        let parts: Vec<_> = script.parts().iter().map(|(part, _)| part).collect();
+        writeln!(lines, "{}", json!({"parts": parts, "ids": ids}))?;
+    }
+    Ok(lines.flush()?)
+}
+
+/// A task with the right skill, and the tools.
+fn opening(spec: &WorldSpec, draws: &mut Draws) -> Script {
+    let world = World::make(spec, draws);
+    let skill = world
+        .target()
+        .map(|target| SkillText::of(target, &world.given_names()).to_string());
+    Script::task(&world.query)
+        .skills(skill.iter().map(|skill| (skill.as_str(), false)))
+        .tools(world.services.iter().map(|service| &service.tool))
+        .plan()
 }
 
 fn pair(words: &[String]) -> Option<(String, String)> {
@@ -101,7 +147,8 @@ fn write_part(
         }
         number += 1;
     }
-    Ok(())
+    sample.flush()?;
+    Ok(binary.flush()?)
 }
 
 /// Cuts before each space, where the tokens of these texts always part.

@@ -123,13 +123,7 @@ fn the_skill_stands_before_the_task() {
     );
     assert!(messages[0].contains("SKILL:") && messages[0].contains("\"name\": \"unseal\""));
     let act = turn(&injection, &[], &observation(""), &[r#"{"done":true}"#]);
-    assert!(matches!(
-        act,
-        TurnMove::Act {
-            uses_skills: true,
-            ..
-        }
-    ));
+    assert!(matches!(act, TurnMove::Act { used, .. } if used == [0]));
 
     let none = texts(turn(
         &Injection::NONE,
@@ -214,13 +208,7 @@ fn an_unreadable_answer_is_asked_for_again_once() {
         &observation(""),
         &["no", r#"{"message":"hi"}"#],
     );
-    assert!(matches!(
-        act,
-        TurnMove::Act {
-            uses_skills: false,
-            ..
-        }
-    ));
+    assert!(matches!(act, TurnMove::Act { used, .. } if used.is_empty()));
     let gave_up = turn(&Injection::NONE, &[], &observation(""), &["no", "never"]);
     let expect = TurnMove::Unreadable {
         reason: "the answer has no JSON object".to_owned(),

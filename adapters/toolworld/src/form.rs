@@ -1,0 +1,57 @@
+//! The forms of hidden contracts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::seed::Draws;
+
+/// Which demands a contract combines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContractForm {
+    /// No hidden demand.
+    Plain,
+    /// A call that must come first.
+    Before,
+    /// An exact argument.
+    Exact,
+    /// A value carried from an earlier result.
+    Carried,
+    /// A call first and an exact argument.
+    BeforeExact,
+    /// A call first and a carried value.
+    BeforeCarried,
+    /// An exact argument and a carried value.
+    ExactCarried,
+}
+
+impl ContractForm {
+    /// The forms with hidden demands, with the weights by which worlds draw them.
+    pub const HIDDEN: [(Self, u32); 6] = [
+        (Self::Before, 24),
+        (Self::Exact, 20),
+        (Self::Carried, 20),
+        (Self::BeforeExact, 14),
+        (Self::BeforeCarried, 10),
+        (Self::ExactCarried, 12),
+    ];
+
+    /// Draws a form with hidden demands.
+    pub fn draw_hidden(draws: &mut Draws) -> Self {
+        let at = draws.weighted(&Self::HIDDEN.map(|(_, weight)| weight));
+        Self::HIDDEN.get(at).map_or(Self::Before, |(form, _)| *form)
+    }
+
+    /// Whether it holds a call first, an exact argument, a carried value.
+    #[must_use]
+    pub fn parts(self) -> (bool, bool, bool) {
+        match self {
+            Self::Plain => (false, false, false),
+            Self::Before => (true, false, false),
+            Self::Exact => (false, true, false),
+            Self::Carried => (false, false, true),
+            Self::BeforeExact => (true, true, false),
+            Self::BeforeCarried => (true, false, true),
+            Self::ExactCarried => (false, true, true),
+        }
+    }
+}

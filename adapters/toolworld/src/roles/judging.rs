@@ -1,0 +1,247 @@
+//! Roles that judge: what a skill did, what a step was for, how good it was, what a task is about, which rule holds.
+
+use super::{Credit, Drawn, FEATURES};
+use crate::lexicon::value_for;
+use crate::policy::{Exchange, Policy};
+use crate::scene::Scene;
+use crate::script::Script;
+use crate::seed::Draws;
+use crate::simulate::{Outcome, Refusal, Simulation};
+use crate::tool::{DEFAULT_SLOT, Demand, Service, SkillText, ToolName};
+use crate::world::{World, WorldSpec};
+
+pub(super) fn credit(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
+    let scene = match draws.weighted(&[22, 14, 25, 12, 17, 10]) {
+        0 => Scene::right(spec, draws)?,
+        1 => Scene::both(spec, draws)?,
+        2 => Scene::failing(spec, draws)?,
+        3 => Scene::misled(spec, draws)?,
+        4 => Scene::irrelevant(spec, draws)?,
+        _ => Scene::cut_off(spec, draws)?,
+    };
+    let asked = draws.below(scene.advice.len());
+    let answer = credit_of(&scene, asked)?.word().to_owned();
+    Some((scene.script, Some(asked), answer))
+}
+
+/// What a skill in the context of an attempt did to it, as the world knows it.
+pub(super) fn credit_of(scene: &Scene, asked: usize) -> Option<Credit> {
+    let advised = &scene.advice.get(asked)?.service;
+    let target = scene.world.target()?;
+    if scene.used != Some(asked) {
+        return Some(Credit::Neutral);
+    }
+    if advised.tool.name != target.tool.name {
+        return Some(Credit::Harmful);
+    }
+    let stale = |demand: &&Demand| !target.contract.contains(demand);
+    let mut contradictions = advised.contract.iter().filter(stale);
+    let refused = |wanted: &Demand| {
+        scene.exchanges.iter().any(|exchange| {
+            let Outcome::Refused(refusal) = &exchange.reply.outcome else {
+                return false;
+            };
+            match (refusal, wanted) {
+                (Refusal::NeedsCall(_), Demand::Before(_)) => true,
+                (Refusal::NeedsValue(now), Demand::Exact(old)) => now.parameter == old.parameter,
+                (
+                    Refusal::NeedsResult { parameter: now, .. },
+                    Demand::Carried { parameter, .. },
+                ) => now == parameter,
+                _ => false,
+            }
+        })
+    };
+    Some(if !advised.is_hidden() {
+        Credit::Neutral
+    } else if contradictions.any(refused) {
+        Credit::Harmful
+    } else if scene.is_done() {
+        Credit::Helpful
+    } else {
+        Credit::Uncertain
+    })
+}
+
+pub(super) fn segment(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
+    let scene = match draws.weighted(&[50, 25, 25]) {
+        0 => Scene::alone(spec, draws)?,
+        1 => Scene::right(spec, draws)?,
+        _ => Scene::irrelevant(spec, draws)?,
+    };
+    if scene.exchanges.len() == 1 && draws.chance(0.8) {
+        return None;
+    }
+    let contract = &scene.world.target()?.contract;
+    let mut spans: Vec<(&str, usize, usize)> = Vec::new();
+    for (number, exchange) in (1..).zip(&scene.exchanges) {
+        let kind = subgoal(contract, exchange);
+        match spans.last_mut() {
+            Some((before, _, last)) if *before == kind => *last = number,
+            _ => spans.push((kind, number, number)),
+        }
+    }
+    let spans = spans
+        .iter()
+        .map(|(kind, first, last)| format!("{kind} {first} {last}"));
+    let answer = spans.collect::<Vec<_>>().join("; ");
+    Some((scene.script, None, answer))
+}
+
+/// What a step was for.
+fn subgoal(contract: &[Demand], exchange: &Exchange) -> &'static str {
+    match &exchange.reply.outcome {
+        Outcome::Done => "finish",
+        Outcome::Accepted(Some(_)) => "collect",
+        Outcome::Accepted(None) => {
+            let called = ToolName::parse(&exchange.call);
+            let needed = contract
+                .iter()
+                .any(|demand| demand.helper() == called.as_ref());
+            if needed { "prepare" } else { "stray" }
+        }
+        Outcome::Refused(
+            Refusal::NeedsCall(_) | Refusal::NeedsValue(_) | Refusal::NeedsResult { .. },
+        ) => "probe",
+        Outcome::Refused(_) => "stray",
+    }
+}
+
+pub(super) fn tag(spec: &WorldSpec, draws: &mut Draws) -> (Script, Option<usize>, String) {
+    let world = World::make(spec, draws);
+    let mut tags = vec![world.goal.target.to_string()];
+    tags.extend(world.given_names());
+    (Script::task(&world.query), None, tags.join("; "))
+}
+
+/// What a call can lack, in the order in which it is named.
+const FLAWS: [&str; 5] = ["other", "first", "fixed", "carried", "given"];
+
+pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
+    let world = World::make(spec, draws);
+    let target = world.target()?;
+    let skill = SkillText::of(target, &world.given_names());
+    let before = target.contract.iter().find_map(|demand| match demand {
+        Demand::Before(name) => Some(name.to_string()),
+        _ => None,
+    });
+    let demanded = target.contract.iter().find_map(|demand| match demand {
+        Demand::Before(_) => None,
+        Demand::Exact(setting) => Some(("fixed", setting.parameter.as_str())),
+        Demand::Carried { parameter, .. } => Some(("carried", parameter.as_str())),
+    });
+    let given = world
+        .goal
+        .given
+        .first()
+        .map(|setting| ("given", setting.parameter.as_str()));
+    let mut flaws: Vec<&str> = Vec::new();
+    flaws.extend(before.is_some().then_some("first"));
+    flaws.extend(demanded.map(|(flaw, _)| flaw));
+    flaws.extend(given.map(|(flaw, _)| flaw));
+    draws.shuffle(&mut flaws);
+    let wanted = draws.below(4);
+    flaws.truncate(3 - wanted.max(1));
+    let points = if wanted == 0 { 0 } else { 3 - flaws.len() };
+    if wanted == 0 {
+        flaws = vec!["other"];
+    }
+    let mut simulation = Simulation::start(world.clone(), draws.below(usize::MAX) as u64);
+    let mut policy = Policy::follower(&world, &skill)?;
+    let mut script = Script::task(&world.query)
+        .control("<note>", false)
+        .text(&skill.to_string(), false);
+    for step in skill.steps.split_last()?.1 {
+        if flaws.contains(&"first") && before.as_ref() == Some(step) {
+            continue;
+        }
+        let reply = simulation.call(step);
+        policy.hear(&reply);
+        script = script.call(step, false).reply(&reply.text);
+    }
+    let mut call = policy.target_call();
+    if wanted == 0 {
+        let idle = world.services.iter();
+        let idle: Vec<&Service> = idle
+            .filter(|service| service.tool.name != world.goal.target)
+            .collect();
+        call = draws.pick(&idle)?.tool.usage();
+    }
+    for (flaw, parameter) in demanded.into_iter().chain(given) {
+        if flaws.contains(&flaw) {
+            call = spoilt(&call, parameter, draws)?;
+        }
+    }
+    let script = script.control("<call>", false).text(&call, false);
+    flaws.sort_by_key(|flaw| FLAWS.iter().position(|known| known == flaw));
+    let points = points.to_string();
+    flaws.push(&points);
+    Some((script, None, flaws.join(" ")))
+}
+
+/// The call with another value for a parameter, or with none.
+fn spoilt(call: &str, parameter: &str, draws: &mut Draws) -> Option<String> {
+    let mut words: Vec<String> = call.split_whitespace().map(str::to_owned).collect();
+    let at = words
+        .iter()
+        .skip(2)
+        .step_by(2)
+        .position(|word| word == parameter)?;
+    let value = words.get_mut(2 * at + 3)?;
+    let old = value.clone();
+    while *value == old {
+        *value = if draws.chance(0.3) {
+            DEFAULT_SLOT.to_owned()
+        } else {
+            value_for(parameter, draws)
+        };
+    }
+    Some(words.join(" "))
+}
+
+pub(super) fn rule(draws: &mut Draws) -> Drawn {
+    let truth = (draws.below(FEATURES.len()), draws.chance(0.5));
+    let lawless = draws.chance(0.18);
+    let count = draws.between(5, 8);
+    let rows: Vec<([bool; FEATURES.len()], bool)> = (0..count)
+        .map(|_| {
+            let mut has = [false; FEATURES.len()];
+            for feature in &mut has {
+                *feature = draws.chance(0.4);
+            }
+            let good = if lawless {
+                draws.chance(0.5)
+            } else {
+                has.get(truth.0) == Some(&truth.1)
+            };
+            (has, good)
+        })
+        .collect();
+    // Exactly one rule of the family fits, or none at all; and both outcomes occur.
+    let both = rows.iter().any(|(_, good)| *good) && rows.iter().any(|(_, good)| !*good);
+    let rules = (0..FEATURES.len()).flat_map(|feature| [(feature, true), (feature, false)]);
+    let fitting: Vec<(usize, bool)> = rules
+        .filter(|(feature, good)| {
+            rows.iter()
+                .all(|(has, outcome)| (has.get(*feature) == Some(good)) == *outcome)
+        })
+        .collect();
+    let answer = match (fitting.as_slice(), lawless) {
+        ([(feature, good)], false) => {
+            let verb = if *good { "prefer" } else { "avoid" };
+            format!("{verb} {}", FEATURES.get(*feature)?)
+        }
+        ([], true) => "none".to_owned(),
+        _ => return None,
+    };
+    let mut script = Script::default().control("<s>", false);
+    for (has, good) in rows {
+        let named = FEATURES.iter().zip(has).filter(|(_, has)| *has);
+        let mut words: Vec<&str> = named.map(|(feature, _)| *feature).collect();
+        words.push(if good { "good" } else { "bad" });
+        script = script
+            .control("<note>", false)
+            .text(&words.join(" "), false);
+    }
+    both.then_some((script, None, answer))
+}

@@ -1,0 +1,369 @@
+//! One attempt of a rule-bound policy, as a script: what the agent was shown, what it did, what came back. The text
+//! that trains the bundled model, and the cases that its roles are measured on, are made of scenes.
+
+mod parts;
+
+use crate::form::ContractForm;
+use crate::policy::{Exchange, Policy};
+use crate::script::Script;
+use crate::seed::Draws;
+use crate::simulate::{Outcome, Simulation};
+use crate::tool::{ANY_NOUN, Service, SkillText, ToolName};
+use crate::world::{World, WorldSpec, fresh_name};
+use parts::{either_order, irrelevant, mistake, right, stale};
+
+pub(crate) use parts::Advice;
+
+/// The most calls of an attempt.
+const CALLS: usize = 12;
+/// An attempt that was made.
+#[derive(Debug, Clone)]
+pub(crate) struct Scene {
+    pub(crate) world: World,
+    pub(crate) advice: Vec<Advice>,
+    pub(crate) used: Option<usize>,
+    pub(crate) exchanges: Vec<Exchange>,
+    pub(crate) script: Script,
+}
+
+/// When an attempt ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Done,
+    /// Right after this many refusals.
+    Refused(usize),
+}
+
+/// How an attempt is made.
+#[derive(Debug, Clone)]
+struct Play {
+    policy: Policy,
+    used: Option<usize>,
+    /// The tool that the agent names, where that is not the target.
+    named: Option<ToolName>,
+    /// Whether the model learns to act so.
+    learnt: bool,
+    /// How often, of attempts, one call is a mistake.
+    stumbles: f64,
+    end: End,
+}
+
+impl Scene {
+    /// Whether the task was done.
+    pub(crate) fn is_done(&self) -> bool {
+        let last = self.exchanges.last();
+        last.is_some_and(|exchange| exchange.reply.outcome == Outcome::Done)
+    }
+
+    /// With no skill: find the contract out.
+    pub(crate) fn alone(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        Self::novice(spec, World::make(spec, draws), Vec::new(), draws)
+    }
+
+    /// With the right skill: follow it.
+    pub(crate) fn right(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let world = World::make(spec, draws);
+        let right = right(&world, draws)?;
+        Self::follower(spec, world, vec![right], 0, draws)
+    }
+
+    /// With a skill, or two, about something else: act as without.
+    pub(crate) fn irrelevant(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let mut world = World::make(spec, draws);
+        let count = if draws.chance(0.8) { 1 } else { 2 };
+        let advice: Vec<Advice> = (0..count)
+            .map(|_| irrelevant(spec, &mut world, draws))
+            .collect();
+        if let [one, other] = advice.as_slice()
+            && one.service.tool.name == other.service.tool.name
+        {
+            return None;
+        }
+        Self::novice(spec, world, advice, draws)
+    }
+
+    /// With the right skill and one about something else, in either order: follow the right one.
+    pub(crate) fn both(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let mut world = World::make(spec, draws);
+        let other = irrelevant(spec, &mut world, draws);
+        let right = right(&world, draws)?;
+        let (advice, used) = either_order(right, other, draws);
+        Self::follower(spec, world, advice, used, draws)
+    }
+
+    /// With a skill whose contract has changed since, now and then beside another: follow, then mend.
+    pub(crate) fn stale(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let (world, stale) = stale(spec, draws)?;
+        Self::with_stale(spec, world, stale, End::Done, draws)
+    }
+
+    /// The same, now and then cut off at the refusal that shows what changed.
+    pub(crate) fn failing(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let (world, stale) = stale(spec, draws)?;
+        let end = if draws.chance(0.3) {
+            End::Refused(1)
+        } else {
+            End::Done
+        };
+        Self::with_stale(spec, world, stale, end, draws)
+    }
+
+    /// The same, cut off at the first refusal.
+    pub(crate) fn stopped(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let (world, stale) = stale(spec, draws)?;
+        Self::with_stale(spec, world, stale, End::Refused(1), draws)
+    }
+
+    fn with_stale(
+        spec: &WorldSpec,
+        mut world: World,
+        stale: Advice,
+        end: End,
+        draws: &mut Draws,
+    ) -> Option<Self> {
+        let (advice, used) = if draws.chance(0.2) {
+            let other = irrelevant(spec, &mut world, draws);
+            either_order(stale, other, draws)
+        } else {
+            (vec![stale], 0)
+        };
+        let service = &advice.get(used)?.service;
+        let skill = SkillText::of(service, &world.given_names());
+        let play = Play {
+            policy: Policy::follower(&world, &skill)?,
+            used: Some(used),
+            named: None,
+            learnt: true,
+            stumbles: 0.0,
+            end,
+        };
+        Self::play(spec, world, advice, play, draws)
+    }
+
+    /// With a skill about something else that the agent takes for the right one: it does what the skill says, then
+    /// what the task wants.
+    pub(crate) fn misled(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let mut world = World::make(spec, draws);
+        let wrong = irrelevant(spec, &mut world, draws);
+        Self::mislead(spec, world, wrong, draws)
+    }
+
+    /// With a skill that claims every tool of the target's verb and is about another one.
+    pub(crate) fn too_broad(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let world = World::make(spec, draws);
+        let others = world
+            .services
+            .iter()
+            .map(|service| service.tool.name.clone());
+        let mut taken: Vec<_> = others.collect();
+        let name = fresh_name(spec, Some(&world.goal.target.verb), None, &mut taken, draws);
+        let form = ContractForm::draw_hidden(draws);
+        let (service, given) = crate::world::make_target(spec, name, form, &mut taken, draws);
+        let mut skill = SkillText::of(&service, &given);
+        skill.title.noun = ANY_NOUN.to_owned();
+        let text = skill.to_string();
+        Self::mislead(spec, world, Advice { service, text }, draws)
+    }
+
+    fn mislead(spec: &WorldSpec, world: World, wrong: Advice, draws: &mut Draws) -> Option<Self> {
+        let given = world.given_names();
+        let steps = SkillText::of(&wrong.service, &given).steps;
+        let play = Play {
+            policy: Policy::novice(&world)?.after(&steps),
+            used: Some(0),
+            named: Some(wrong.service.tool.name.clone()),
+            learnt: false,
+            stumbles: 0.0,
+            end: if draws.chance(0.4) {
+                End::Refused(1)
+            } else {
+                End::Done
+            },
+        };
+        Self::play(spec, world, vec![wrong], play, draws)
+    }
+
+    /// With two skills about the target, of which one is out of date: what tells them apart is what comes back.
+    pub(crate) fn rivals(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let (world, stale) = stale(spec, draws)?;
+        let target = world.target()?.clone();
+        let right = Advice::steps(target, &world.given_names());
+        // One that says less is not contradicted by an attempt that followed the other.
+        let says_less = stale.service.contract.len() < right.service.contract.len();
+        let follows_right = !says_less && draws.chance(0.5);
+        let (advice, at) = either_order(right, stale, draws);
+        let used = if follows_right { at } else { 1 - at };
+        let skill = SkillText::of(&advice.get(used)?.service, &world.given_names());
+        let play = Play {
+            policy: Policy::follower(&world, &skill)?,
+            used: Some(used),
+            named: None,
+            learnt: false,
+            stumbles: 0.0,
+            end: End::Done,
+        };
+        Self::play(spec, world, advice, play, draws)
+    }
+
+    /// An attempt that ends with a refusal: something is missing, or a value of the task came in wrong.
+    pub(crate) fn failed(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let world = World::make(spec, draws);
+        let demands = world.target()?.contract.len();
+        let wrong_value = !world.goal.given.is_empty() && (demands == 0 || draws.chance(0.25));
+        if !wrong_value && demands == 0 {
+            return None;
+        }
+        let refusals = draws.between(1, demands.max(1));
+        let mut policy = Policy::novice(&world)?;
+        let mut end = End::Refused(refusals);
+        if wrong_value {
+            let target = world.target()?.clone();
+            let skill = SkillText::of(&target, &world.given_names());
+            policy = Policy::follower(&world, &skill)?;
+            policy.garble(draws);
+            end = End::Refused(1);
+        }
+        let play = Play {
+            policy,
+            used: None,
+            named: None,
+            learnt: !wrong_value,
+            stumbles: 0.0,
+            end,
+        };
+        Self::play(spec, world, Vec::new(), play, draws)
+    }
+
+    /// An attempt with the right skill that broke off over the agent's own mistake.
+    pub(crate) fn cut_off(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let world = World::with_form(spec, ContractForm::draw_hidden(draws), draws);
+        let right = right(&world, draws)?;
+        let skill = SkillText::of(&right.service, &world.given_names());
+        let mut policy = Policy::follower(&world, &skill)?;
+        policy.garble(draws);
+        let play = Play {
+            policy,
+            used: Some(0),
+            named: None,
+            learnt: false,
+            stumbles: 0.0,
+            end: End::Refused(1),
+        };
+        let scene = Self::play(spec, world, vec![right], play, draws)?;
+        (!scene.is_done()).then_some(scene)
+    }
+
+    /// An attempt with the right skill, or one that is out of date, told as if there had been none.
+    pub(crate) fn recount(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let (world, service) = if draws.chance(0.25) {
+            let (world, stale) = stale(spec, draws)?;
+            (world, stale.service)
+        } else {
+            let world = World::make(spec, draws);
+            let target = world.target()?.clone();
+            (world, target)
+        };
+        let skill = SkillText::of(&service, &world.given_names());
+        let play = Play {
+            policy: Policy::follower(&world, &skill)?,
+            used: Some(0),
+            named: None,
+            learnt: false,
+            stumbles: 0.0,
+            end: End::Done,
+        };
+        Self::play(spec, world, Vec::new(), play, draws)
+    }
+
+    fn novice(
+        spec: &WorldSpec,
+        world: World,
+        advice: Vec<Advice>,
+        draws: &mut Draws,
+    ) -> Option<Self> {
+        let play = Play {
+            policy: Policy::novice(&world)?,
+            used: None,
+            named: None,
+            learnt: true,
+            stumbles: 0.14,
+            end: End::Done,
+        };
+        Self::play(spec, world, advice, play, draws)
+    }
+
+    fn follower(
+        spec: &WorldSpec,
+        world: World,
+        advice: Vec<Advice>,
+        used: usize,
+        draws: &mut Draws,
+    ) -> Option<Self> {
+        let skill = SkillText::of(&advice.get(used)?.service, &world.given_names());
+        let play = Play {
+            policy: Policy::follower(&world, &skill)?,
+            used: Some(used),
+            named: None,
+            learnt: true,
+            stumbles: 0.0,
+            end: End::Done,
+        };
+        Self::play(spec, world, advice, play, draws)
+    }
+
+    fn play(
+        spec: &WorldSpec,
+        world: World,
+        advice: Vec<Advice>,
+        mut play: Play,
+        draws: &mut Draws,
+    ) -> Option<Self> {
+        let Service {
+            tool: target,
+            contract,
+        } = world.target()?.clone();
+        let mut simulation = Simulation::start(world.clone(), draws.below(usize::MAX) as u64);
+        // A skill's words follow from the task where it is up to date and stands alone.
+        let follows = match advice.as_slice() {
+            [only] => play.learnt && play.used.is_some() && only.service.contract == contract,
+            _ => false,
+        };
+        let mut script = Script::task(&world.query)
+            .skills(advice.iter().map(|advice| (advice.text.as_str(), follows)))
+            .tools(world.services.iter().map(|service| &service.tool))
+            .plan();
+        let named = play.named.as_ref().unwrap_or(&target.name);
+        let usage = world
+            .service(named)
+            .map_or_else(|| named.to_string(), |service| service.tool.usage());
+        script = script.choose(&usage, play.used, play.learnt);
+        let stumble_at = draws.chance(play.stumbles).then(|| draws.below(2));
+        let mut exchanges: Vec<Exchange> = Vec::new();
+        let mut refusals = 0;
+        while !simulation.is_done() && exchanges.len() < CALLS {
+            let stumbles = stumble_at == Some(exchanges.len());
+            let call = if stumbles {
+                mistake(spec, &world, &advice, &play.policy, &exchanges, draws)
+            } else {
+                play.policy.next_call()
+            };
+            let reply = simulation.call(&call);
+            play.policy.hear(&reply);
+            script = script
+                .call(&call, play.learnt && !stumbles)
+                .reply(&reply.text);
+            refusals += usize::from(matches!(reply.outcome, Outcome::Refused(_)));
+            exchanges.push(Exchange { call, reply });
+            if play.end == End::Refused(refusals) {
+                break;
+            }
+        }
+        Some(Self {
+            world,
+            advice,
+            used: play.used,
+            exchanges,
+            script,
+        })
+    }
+}

@@ -1,0 +1,111 @@
+//! The skills that attempts are given, and the mistakes that agents make.
+
+use crate::form::ContractForm;
+use crate::lexicon::value_for;
+use crate::policy::{Exchange, Policy};
+use crate::rivals::{irrelevant_service, stale_service};
+use crate::seed::Draws;
+use crate::tool::{Demand, Service, SkillText};
+use crate::world::{World, WorldSpec, fresh_name};
+
+/// A skill in the context of an attempt, with the service that it describes.
+#[derive(Debug, Clone)]
+pub(crate) struct Advice {
+    pub(crate) service: Service,
+    pub(crate) text: String,
+}
+
+impl Advice {
+    /// As a step list.
+    pub(crate) fn steps(service: Service, given: &[String]) -> Self {
+        let text = SkillText::of(&service, given).to_string();
+        Self { service, text }
+    }
+
+    /// As a step list, or now and then as sentences that say what the service demands.
+    fn any_form(service: Service, given: &[String], draws: &mut Draws) -> Self {
+        match service.notes() {
+            Some(text) if draws.chance(0.12) => Self {
+                text: format!("{}: {text}", service.tool.name),
+                service,
+            },
+            _ => Self::steps(service, given),
+        }
+    }
+}
+
+pub(super) fn right(world: &World, draws: &mut Draws) -> Option<Advice> {
+    let target = world.target()?.clone();
+    Some(Advice::any_form(target, &world.given_names(), draws))
+}
+
+pub(super) fn irrelevant(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> Advice {
+    let (service, given) = irrelevant_service(spec, world, draws);
+    Advice::any_form(service, &given, draws)
+}
+
+pub(super) fn stale(spec: &WorldSpec, draws: &mut Draws) -> Option<(World, Advice)> {
+    let mut world = World::with_form(spec, ContractForm::draw_hidden(draws), draws);
+    let old = stale_service(spec, &mut world, draws)?;
+    let given = world.given_names();
+    Some((world, Advice::steps(old, &given)))
+}
+
+/// Both in random order, and where the first one came to stand.
+pub(super) fn either_order(one: Advice, other: Advice, draws: &mut Draws) -> (Vec<Advice>, usize) {
+    if draws.chance(0.5) {
+        (vec![one, other], 0)
+    } else {
+        (vec![other, one], 1)
+    }
+}
+
+/// A call that a policy should not make: a wrong value, a wrong tool, the last call again, or a tool that is not there.
+pub(super) fn mistake(
+    spec: &WorldSpec,
+    world: &World,
+    advice: &[Advice],
+    policy: &Policy,
+    exchanges: &[Exchange],
+    draws: &mut Draws,
+) -> String {
+    let right = policy.target_call();
+    match draws.below(4) {
+        0 => {
+            let wrong = world.goal.given.first().map(|setting| {
+                let value = value_for(&setting.parameter, draws);
+                right.replace(
+                    &format!(" {} {}", setting.parameter, setting.value),
+                    &format!(" {} {value}", setting.parameter),
+                )
+            });
+            wrong.unwrap_or(right)
+        }
+        1 => {
+            let contract = world.target().map_or(&[][..], |target| &target.contract);
+            let helps = |service: &Service| {
+                let name = Some(&service.tool.name);
+                contract.iter().any(|demand| Demand::helper(demand) == name)
+            };
+            let named = |service: &Service| {
+                let mut titles = advice.iter().map(|advice| &advice.service.tool.name);
+                titles.any(|title| *title == service.tool.name)
+            };
+            let idle = |service: &&Service| {
+                service.tool.name != world.goal.target && !helps(service) && !named(service)
+            };
+            let others: Vec<&Service> = world.services.iter().filter(idle).collect();
+            draws
+                .pick(&others)
+                .map_or(right, |service| service.tool.usage())
+        }
+        2 if !exchanges.is_empty() => exchanges
+            .last()
+            .map_or(right, |exchange| exchange.call.clone()),
+        _ => {
+            let shown = world.services.iter();
+            let mut taken: Vec<_> = shown.map(|service| service.tool.name.clone()).collect();
+            fresh_name(spec, Some(&world.goal.target.verb), None, &mut taken, draws).to_string()
+        }
+    }
+}
