@@ -1,4 +1,5 @@
-"""Trains the bundled model on the text that toolworld wrote. Two one-thread processes share the work.
+"""Trains the bundled model on the text that toolworld wrote: on a GPU where there is one, else in one-thread processes
+that share the work.
 
 A run is bounded by tokens or by minutes, whichever comes first; the learning rate and the choice of text follow the
 fraction that is done. It continues from OUT/checkpoint.pt when there is one.
@@ -18,7 +19,7 @@ import torch.nn.functional as F
 
 SHORT, LONG = 192, 1024  # tokens in a row: documents apart from one another, and documents in sequence
 LEARNT = 1 << 15
-PARTS = {"early": 0.0, "late": 0.3, "last": 0.6}  # from which fraction of the run on
+PARTS = {"early": 0.0, "late": 0.25, "last": 0.5}  # from which fraction of the run on
 
 
 class Config:
@@ -78,7 +79,8 @@ class Text:
 
 
 class Model(torch.nn.Module):
-    """A Llama with tied embeddings; rows are the used tokens, and one more that all unused tokens share."""
+    """A Qwen3 (a Llama whose queries and keys are normalised) with tied embeddings; rows are the used tokens, and one
+    more that all unused tokens share."""
 
     def __init__(self, used, unused):
         super().__init__()
@@ -86,6 +88,7 @@ class Model(torch.nn.Module):
         self.embedding = torch.nn.Parameter(torch.randn(used + 1, c.width) * 0.05)
         self.shared_weight = math.log(max(unused, 1))
         self.norms = torch.nn.ParameterList(torch.ones(c.width) for _ in range(2 * c.layers + 1))
+        self.head_norms = torch.nn.ParameterList(torch.ones(c.width // c.heads) for _ in range(2 * c.layers))
         self.matrices = torch.nn.ParameterList()
         for _ in range(c.layers):
             for rows, columns in [(c.width, c.width)] * 4 + [(c.feed_forward, c.width)] * 2 + [(c.width, c.feed_forward)]:
@@ -100,10 +103,10 @@ class Model(torch.nn.Module):
         self.register_buffer("sin", angle.sin(), persistent=False)
 
     def rotate(self, x):
-        """Interleaved pairs, as llama.cpp's plain RoPE has them."""
+        """Pairs of the first and the second half of a head, as llama.cpp has them for this architecture."""
         cos, sin = self.cos[: x.shape[2]], self.sin[: x.shape[2]]
-        even, odd = x[..., 0::2], x[..., 1::2]
-        return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(-2)
+        first, second = x.chunk(2, -1)
+        return torch.cat([first * cos - second * sin, second * cos + first * sin], -1)
 
     def hidden(self, ids, mask):
         c = Config
@@ -113,9 +116,9 @@ class Model(torch.nn.Module):
             q, k, v, o, gate, up, down = list(self.matrices)[7 * layer : 7 * layer + 7]
             h = F.rms_norm(x, (c.width,), self.norms[2 * layer], c.epsilon)
             split = lambda w: F.linear(h, w).view(batch, length, c.heads, -1).transpose(1, 2)
-            a = F.scaled_dot_product_attention(
-                self.rotate(split(q)), self.rotate(split(k)), split(v), attn_mask=mask, is_causal=mask is None
-            )
+            turned = lambda w, norm: self.rotate(F.rms_norm(split(w), norm.shape, norm, c.epsilon))
+            q, k = turned(q, self.head_norms[2 * layer]), turned(k, self.head_norms[2 * layer + 1])
+            a = F.scaled_dot_product_attention(q, k, split(v), attn_mask=mask, is_causal=mask is None)
             x = x + F.linear(a.transpose(1, 2).reshape(batch, length, c.width), o)
             h = F.rms_norm(x, (c.width,), self.norms[2 * layer + 1], c.epsilon)
             x = x + F.linear(F.silu(F.linear(h, gate)) * F.linear(h, up), down)
@@ -125,38 +128,46 @@ class Model(torch.nn.Module):
         """The summed loss at the learnt places; weight 0 marks padding."""
         h = self.hidden(ids, mask).flatten(0, 1)[places]
         logits = F.linear(h, self.embedding)
-        bias = torch.zeros(logits.shape[1])
+        bias = torch.zeros(logits.shape[1], device=logits.device)
         bias[-1] = self.shared_weight
         loss = F.cross_entropy(logits + bias, targets, reduction="none")
         return (loss * weights).sum()
 
 
 class Muon:
-    """Momentum whose update is made orthogonal, for matrices."""
+    """Momentum whose update is made orthogonal, for matrices; those of one shape are handled together."""
 
     def __init__(self, parameters, momentum=0.95):
-        self.parameters, self.momentum = list(parameters), momentum
-        self.buffers = [torch.zeros_like(p) for p in self.parameters]
+        self.momentum = momentum
+        shapes = {}
+        for p in parameters:
+            shapes.setdefault(tuple(p.shape), []).append(p)
+        self.groups = list(shapes.values())
+        self.buffers = [torch.zeros_like(torch.stack(group)) for group in self.groups]
 
     @torch.no_grad()
     def step(self, rate):
-        for p, buffer in zip(self.parameters, self.buffers):
-            buffer.lerp_(p.grad, 1 - self.momentum)
-            update = p.grad.lerp(buffer, self.momentum)
-            p.add_(orthogonal(update), alpha=-rate * max(1, p.shape[0] / p.shape[1]) ** 0.5)
+        for group, buffer in zip(self.groups, self.buffers):
+            gradient = torch.stack([p.grad for p in group])
+            buffer.lerp_(gradient, 1 - self.momentum)
+            updates = orthogonal(gradient.lerp(buffer, self.momentum))
+            rows, columns = group[0].shape
+            for p, update in zip(group, updates):
+                p.add_(update, alpha=-rate * max(1, rows / columns) ** 0.5)
 
 
 def orthogonal(x, steps=5):
-    flip = x.shape[0] > x.shape[1]
-    x = x.T if flip else x
-    x = x / (x.norm() + 1e-7)
+    """Newton and Schulz's iteration over a stack of matrices."""
+    flip = x.shape[1] > x.shape[2]
+    x = x.mT if flip else x
+    x = x / (x.flatten(1).norm(dim=1)[:, None, None] + 1e-7)
     for _ in range(steps):
-        square = x @ x.T
+        square = x @ x.mT
         x = 3.4445 * x + (-4.7750 * square + 2.0315 * square @ square) @ x
-    return x.T if flip else x
+    return x.mT if flip else x
 
 
-def batch_tensors(ids, learnt, document):
+def batch_tensors(ids, learnt, document, device):
     """Inputs, the attention mask, and the learnt places, padded to a fixed number so that shapes stay the same."""
     inputs, targets = torch.from_numpy(ids[:, :-1].copy()), torch.from_numpy(ids[:, 1:].copy()).flatten()
     wanted = learnt[:, 1:]
@@ -166,12 +177,13 @@ def batch_tensors(ids, learnt, document):
         mask = (d[:, :, None] == d[:, None, :]).tril()[:, None]
         wanted = wanted & (document[:, 1:] == document[:, :-1])
     places = np.flatnonzero(wanted.reshape(-1))
-    room = wanted.size * 9 // 16
+    room = wanted.size * 7 // 16
     places = places[:room]
     weights = np.zeros(room, np.float32)
     weights[: len(places)] = 1
     places = torch.from_numpy(np.pad(places, (0, room - len(places))))
-    return inputs, mask, places, targets[places], torch.from_numpy(weights)
+    batch = [inputs, mask, places, targets[places], torch.from_numpy(weights)]
+    return [None if part is None else part.to(device, non_blocking=True) for part in batch]
 
 
 def rate_at(done):
@@ -191,7 +203,9 @@ def main():
     options = parser.parse_args()
     world = int(os.environ.get("WORLD_SIZE", 1))
     rank = int(os.environ.get("RANK", 0))
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_num_threads(1)
+    torch.set_float32_matmul_precision("high")
     if world > 1:
         dist.init_process_group("gloo")
     torch.manual_seed(options.seed)
@@ -200,27 +214,31 @@ def main():
     vocabulary = json.loads((options.corpus / "vocabulary.json").read_text())
     size = len(vocabulary["tokens"])
     raw = {name: np.fromfile(options.corpus / f"{name}.bin", dtype=np.uint16) for name in PARTS}
-    seen = np.zeros(size, bool)
-    seen[: vocabulary["controls"]] = True
-    for ids in raw.values():
-        seen[ids & (LEARNT - 1)] = True
+    checkpoint = options.out / "checkpoint.pt"
+    saved = torch.load(checkpoint, map_location="cpu") if checkpoint.exists() else None
+    if saved is None:
+        seen = np.zeros(size, bool)
+        seen[: vocabulary["controls"]] = True
+        for ids in raw.values():
+            seen[ids & (LEARNT - 1)] = True
+    else:
+        seen = np.array(saved["seen"])
+        if len(seen) != size:
+            raise SystemExit(f"{checkpoint} is of another vocabulary: remove it, or use the corpus that it was made from")
     used = int(seen.sum())
     compact = np.where(seen, np.cumsum(seen) - 1, used)
     texts = {name: Text(options.corpus / f"{name}.bin", compact, 0) for name in raw}
     for text in texts.values():
         text.pack()
-    model = Model(used, size - used)
+    model = Model(used, size - used).to(device)
     muon = Muon(model.matrices)
-    adam = torch.optim.AdamW([model.embedding, *model.norms], lr=5e-3, betas=(0.9, 0.95), weight_decay=0.0)
+    others = [model.embedding, *model.norms, *model.head_norms]
+    adam = torch.optim.AdamW(others, lr=5e-3, betas=(0.9, 0.95), weight_decay=0.0)
     state = {"step": 0, "tokens": 0, "seconds": 0.0}
-    checkpoint = options.out / "checkpoint.pt"
-    if checkpoint.exists():
-        saved = torch.load(checkpoint)
-        if saved["seen"] != seen.tolist():
-            raise SystemExit(f"{checkpoint} was made from another corpus: remove it, or use that corpus")
+    if saved is not None:
         model.load_state_dict(saved["model"])
         adam.load_state_dict(saved["adam"])
-        muon.buffers = saved["muon"]
+        muon.buffers = [buffer.to(device) for buffer in saved["muon"]]
         state = saved["state"]
     run = model if options.no_compile else torch.compile(model, dynamic=False)
     if rank == 0:
@@ -244,14 +262,15 @@ def main():
         else:
             start = step * options.rows * world
             batch = text.short_batch(range(start + rank, start + options.rows * world, world))
-        inputs, mask, places, targets, weights = batch_tensors(*batch)
+        inputs, mask, places, targets, weights = batch_tensors(*batch, device)
         loss = run(inputs, mask, places, targets, weights)
         model.zero_grad(set_to_none=True)
         loss.backward()
         parameters = list(model.parameters())
         seconds = (time.time() - last) if rank == 0 else 0.0
         last = time.time()
-        sums = torch.tensor([loss.item(), weights.sum().item(), float(batch[0].size), seconds])
+        sums = torch.tensor([0.0, 0.0, float(batch[0].size), seconds], device=device)
+        sums[0], sums[1] = loss.detach(), weights.sum()
         flat = torch.cat([p.grad.flatten() for p in parameters] + [sums])
         if world > 1:
             dist.all_reduce(flat)
@@ -261,7 +280,7 @@ def main():
             p.grad = flat[at : at + p.numel()].view_as(p) / learnt
             at += p.numel()
         rate = rate_at(done)
-        torch.nn.utils.clip_grad_norm_([model.embedding, *model.norms], 1.0)
+        torch.nn.utils.clip_grad_norm_(others, 1.0)
         adam.param_groups[0]["lr"] = 5e-3 * rate
         adam.step()
         muon.step(0.02 * rate)
@@ -277,7 +296,7 @@ def main():
             )
         if rank == 0 and state["step"] % 500 == 0:
             save(checkpoint, model, adam, muon, state, seen)
-    if rank == 0:
+    if rank == 0 and losses:
         save(checkpoint, model, adam, muon, state, seen)
         print(f"finished: step {state['step']}, {state['tokens']} tokens, loss {np.mean(losses[-50:]):.4f}", flush=True)
 

@@ -1,5 +1,6 @@
 //! What is checked across the crates: their architecture and tidiness, and the figures that are measured.
 
+pub mod apprentice;
 pub mod figures;
 pub mod main_job;
 pub mod quickstart;

@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 
 use journeyman::Result;
+use journeyman_toolworld::form::ContractForm;
 use journeyman_toolworld::policy::Policy;
-use journeyman_toolworld::rivals::{irrelevant_skill, stale_skill};
+use journeyman_toolworld::rivals::{irrelevant_skill, stale_service};
+use journeyman_toolworld::roles::Credit;
 use journeyman_toolworld::seed::Draws;
 use journeyman_toolworld::simulate::Simulation;
 use journeyman_toolworld::tool::SkillText;
-use journeyman_toolworld::world::{ContractForm, World, WorldSpec};
+use journeyman_toolworld::world::{World, WorldSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::arena::Arena;
@@ -31,8 +33,12 @@ pub struct Acting {
     pub own: Apart,
     /// With a stale skill: recovered within two retries.
     pub stale: Share,
-    /// Of those: a corrected skill, fully right; of all.
-    pub corrected: Share,
+    /// The stale skill repaired from that attempt, fully right; of all.
+    pub repaired: Share,
+    /// Credit given rightly to the skills of its own attempts: helpful, harmful, neutral.
+    pub credited: [Share; 3],
+    /// Says which skill it uses, or none, rightly: with the right one, an irrelevant one, both.
+    pub chosen: [Share; 3],
 }
 
 fn one_world(
@@ -57,16 +63,30 @@ fn one_world(
         Ok::<_, journeyman::Error>(tried)
     };
     let tried = add(&mut acting.none, &world, &[])?;
-    add(&mut acting.right, &world, &[&right])?;
+    let followed = add(&mut acting.right, &world, &[&right])?;
+    let [chosen, _, _] = &mut acting.chosen;
+    chosen.add(followed.used() == [true]);
+    let [helpful, _, neutral] = &mut acting.credited;
+    if hidden && followed.first {
+        helpful.add(arena.credit(&followed, 0)? == Credit::Helpful.word());
+    }
     let mut beside = world.clone();
     let other = irrelevant_skill(spec, &mut beside, draws);
-    add(&mut acting.irrelevant, &beside, &[&other])?;
-    let pair = if draws.chance(0.5) {
+    let skipped = add(&mut acting.irrelevant, &beside, &[&other])?;
+    let [_, chosen, _] = &mut acting.chosen;
+    chosen.add(skipped.used() == [false]);
+    if skipped.used() == [false] {
+        neutral.add(arena.credit(&skipped, 0)? == Credit::Neutral.word());
+    }
+    let right_first = draws.chance(0.5);
+    let pair = if right_first {
         [&right, &other]
     } else {
         [&other, &right]
     };
-    add(&mut acting.both, &beside, &pair)?;
+    let followed = add(&mut acting.both, &beside, &pair)?;
+    let [_, _, chosen] = &mut acting.chosen;
+    chosen.add(followed.used() == [right_first, !right_first]);
 
     let written = if tried.success {
         arena.write(&tried)?
@@ -86,6 +106,27 @@ fn one_world(
     Ok(())
 }
 
+/// One more plain world, with no skill and with an irrelevant one: of the others only a fifth are plain.
+fn plain_world(
+    arena: &Arena,
+    spec: &WorldSpec,
+    acting: &mut Acting,
+    draws: &mut Draws,
+) -> Result<()> {
+    let mut world = World::with_form(spec, ContractForm::Plain, draws);
+    let other = irrelevant_skill(spec, &mut world, draws);
+    let episode = draws.below(1 << 40) as u64;
+    for (row, skills) in [
+        (&mut acting.none, &[][..]),
+        (&mut acting.irrelevant, &[&other]),
+    ] {
+        let tried = arena.attempt(&world, skills, episode)?;
+        row.0.add(false, tried.first);
+        row.1.add(false, tried.recovered);
+    }
+    Ok(())
+}
+
 fn stale_world(
     arena: &Arena,
     spec: &WorldSpec,
@@ -93,20 +134,23 @@ fn stale_world(
     draws: &mut Draws,
 ) -> Result<()> {
     let mut world = World::with_form(spec, ContractForm::draw_hidden(draws), draws);
-    let Some(stale) = stale_skill(spec, &mut world, draws) else {
+    let Some(old) = stale_service(spec, &mut world, draws) else {
         return Ok(());
     };
+    let stale = SkillText::of(&old, &world.given_names());
     let tried = arena.attempt(&world, &[&stale], draws.below(1 << 40) as u64)?;
     acting.stale.add(tried.recovered);
+    let contract = world.target().map_or(&[][..], |target| &target.contract);
+    let outdated = old.contract.iter().any(|demand| !contract.contains(demand));
+    if outdated && tried.used() == [true] && !tried.first {
+        let [_, harmful, _] = &mut acting.credited;
+        harmful.add(arena.credit(&tried, 0)? == Credit::Harmful.word());
+    }
     if let Some(next) = world.again(spec, draws) {
-        let written = if tried.recovered {
-            arena.write(&tried)?
-        } else {
-            None
-        };
+        let repaired = arena.repair(&tried)?;
         acting
-            .corrected
-            .add(written.is_some_and(|skill| is_right(&next, &skill)));
+            .repaired
+            .add(repaired.is_some_and(|skill| is_right(&next, &skill)));
     }
     Ok(())
 }
@@ -126,16 +170,26 @@ fn is_right(world: &World, skill: &SkillText) -> bool {
 }
 
 impl Acting {
-    /// Measures over `count` worlds of a seed.
+    /// Measures over `count` worlds of a seed, each of the kind that `spec` draws, and half as many plain ones.
     ///
     /// # Errors
     /// What the model gives.
-    pub fn measure(arena: &Arena, spec: &WorldSpec, seed: u64, count: usize) -> Result<Self> {
+    pub fn measure(
+        arena: &Arena,
+        spec: impl Fn(&mut Draws) -> WorldSpec,
+        seed: u64,
+        count: usize,
+    ) -> Result<Self> {
         let mut acting = Self::default();
         for number in 0..count {
-            let draws = |label| Draws::new(label, &[seed, number as u64]);
-            one_world(arena, spec, &mut acting, &mut draws("evaluation"))?;
-            stale_world(arena, spec, &mut acting, &mut draws("evaluation-stale"))?;
+            let mut draws = Draws::new("evaluation", &[seed, number as u64]);
+            one_world(arena, &spec(&mut draws), &mut acting, &mut draws)?;
+            let mut draws = Draws::new("evaluation-stale", &[seed, number as u64]);
+            stale_world(arena, &spec(&mut draws), &mut acting, &mut draws)?;
+            if number % 2 == 0 {
+                let mut draws = Draws::new("evaluation-plain", &[seed, number as u64]);
+                plain_world(arena, &spec(&mut draws), &mut acting, &mut draws)?;
+            }
         }
         Ok(acting)
     }
@@ -165,13 +219,22 @@ impl Acting {
              | skill written from a success, fully right | {} | {} |\n\
              | new task with the skill of its own writing, first attempt | {} | {} |\n\
              | stale skill: recovered within 2 retries | {} | |\n\
-             | stale skill: corrected skill fully right, of all | {} | |\n",
+             | stale skill: repaired, fully right, of all | {} | |\n\n\
+             Credit to the skills of its own attempts, right: helpful {}, harmful {}, neutral {}.\n\n\
+             It says rightly which skill it uses, or none: {} of the right one alone, {} of an irrelevant one, {} of \
+             both.\n",
             self.written.hidden,
             self.written.plain,
             self.own.hidden,
             self.own.plain,
             self.stale,
-            self.corrected
+            self.repaired,
+            self.credited[0],
+            self.credited[1],
+            self.credited[2],
+            self.chosen[0],
+            self.chosen[1],
+            self.chosen[2]
         );
         out
     }

@@ -13,10 +13,11 @@ use journeyman::domain::{InjectedSkill, Injection, SkillRef, Task, Trajectory};
 use journeyman::{AttemptId, Result, Seed, SkillId, Version};
 use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
 use journeyman_toolworld::environment::{Setup, Toolworld};
+use journeyman_toolworld::roles::Role;
 use journeyman_toolworld::skill_form::read_body;
 use journeyman_toolworld::tool::SkillText;
 use journeyman_toolworld::world::World;
-use journeyman_toolworld::writer::ApprenticeWriter;
+use journeyman_toolworld::writer::{ApprenticeWriter, role_request};
 
 /// How many refusals an attempt may meet and still count as recovered.
 const RETRIES: f64 = 2.0;
@@ -24,7 +25,7 @@ const RETRIES: f64 = 2.0;
 /// The parts that every measurement needs.
 #[derive(Debug)]
 pub struct Arena {
-    model: Arc<dyn LanguageModel>,
+    pub(crate) model: Arc<dyn LanguageModel>,
     scorer: Arc<dyn Scorer>,
     executor: ModelExecutor,
     dialect: ApprenticeDialect,
@@ -36,12 +37,21 @@ pub struct Arena {
 pub(crate) struct Tried {
     pub(crate) task: Task,
     pub(crate) trajectory: Trajectory,
+    pub(crate) injection: Injection,
     /// Done with no call refused and none in vain.
     pub(crate) first: bool,
     /// Done within the step budget.
     pub(crate) success: bool,
     /// Done with at most two calls refused.
     pub(crate) recovered: bool,
+}
+
+impl Tried {
+    /// For each skill of the prompt, whether the agent said that it follows it.
+    pub(crate) fn used(&self) -> Vec<bool> {
+        let exposures = self.trajectory.exposures.iter();
+        exposures.map(|exposure| exposure.used).collect()
+    }
 }
 
 /// How well a query calls for a text.
@@ -127,6 +137,7 @@ impl Arena {
         Ok(Tried {
             task,
             trajectory,
+            injection,
             first,
             success,
             recovered,
@@ -147,6 +158,34 @@ impl Arena {
         let generation = block_on(self.model.generate(&ApprenticeWriter.prompt(&request)))?;
         let draft = ApprenticeWriter.read(&request, &generation.text).ok();
         Ok(draft.and_then(|draft| read_body(&draft.body)))
+    }
+
+    /// The first skill of an attempt's prompt as the model repairs it; none when it cannot be read.
+    pub(crate) fn repair(&self, tried: &Tried) -> Result<Option<SkillText>> {
+        let attempt = Some(&tried.trajectory);
+        let request = role_request(
+            Role::Repair,
+            Some(0),
+            &tried.task,
+            &tried.injection,
+            attempt,
+        );
+        let generation = block_on(self.model.generate(&request))?;
+        Ok(SkillText::parse(&generation.text))
+    }
+
+    /// What the model says that the skill at this place of an attempt's prompt did to it.
+    pub(crate) fn credit(&self, tried: &Tried, asked: usize) -> Result<String> {
+        let attempt = Some(&tried.trajectory);
+        let request = role_request(
+            Role::Credit,
+            Some(asked),
+            &tried.task,
+            &tried.injection,
+            attempt,
+        );
+        let generation = block_on(self.model.generate(&request))?;
+        Ok(generation.text.trim().to_owned())
     }
 
     /// The log-probabilities of skills behind a query.

@@ -3,12 +3,15 @@
 
 mod acting;
 mod arena;
-pub mod equality;
+mod equality;
 mod gate;
 mod overlap;
+mod roles;
 mod share;
 
 pub use acting::Acting;
 pub use arena::Arena;
+pub use equality::{Greedy, greedy, tokens};
 pub use gate::Gate;
+pub use roles::{Roles, held_out};
 pub use share::{Apart, Share};

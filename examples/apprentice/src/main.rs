@@ -1,25 +1,25 @@
 //! Evaluates the bundled model through llama.cpp on held-out worlds.
 //!
-//! `apprentice [--model FILE.gguf] [--seed N] [-n N] [--mode model|row|host] [--tools N] [--invented PERCENT] [--card FILE]`
-//! `apprentice --records FILE [-n N]` writes prompts and outputs for `check.py`.
+//! `apprentice [--model FILE.gguf] [--seed N] [-n N] [--mode model|row|host] [--narrow yes] [--card FILE]`
 
 use std::collections::HashMap;
 use std::error::Error;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use apprentice::{Acting, Arena, Gate, equality};
+use apprentice::{Acting, Arena, Gate, Roles, greedy, held_out, tokens};
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 use journeyman_toolworld::dialect::Mode;
+use journeyman_toolworld::seed::Draws;
 use journeyman_toolworld::world::WorldSpec;
 
 /// The card's figures stand between these lines.
 const OPEN: &str = "<!-- figures: written by the evaluation -->";
+const CLOSE: &str = "<!-- end of figures -->";
 /// Texts whose token ids are compared.
 const TEXTS: usize = 1000;
-const CLOSE: &str = "<!-- end of figures -->";
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let arguments: HashMap<&str, &str> = words
         .chunks(2)
@@ -37,33 +37,40 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(&"host") => ("host", Mode::Host),
         Some(other) => return Err(format!("unknown mode {other}; use model, row or host").into()),
     };
-    let mut spec = WorldSpec::default();
-    if let Some(tools) = arguments.get("--tools") {
-        spec.fewest_tools = tools.parse()?;
-        spec.most_tools = spec.fewest_tools;
-    }
-    if let Some(percent) = arguments.get("--invented") {
-        spec.invented_nouns = percent.parse::<f64>()? / 100.0;
-    }
+    let narrow = arguments.contains_key("--narrow");
+    let spec = |draws: &mut Draws| {
+        if narrow {
+            WorldSpec::default()
+        } else {
+            held_out(draws)
+        }
+    };
 
     let model = LlamaCpp::load(LlamaConfig::new(&model))?;
     let arena = Arena::new(model.clone(), model.clone(), mode)?;
-    if let Some(out) = arguments.get("--records") {
-        let records = equality::records(&arena, &spec, seed, count, Path::new(out))?;
-        writeln!(std::io::stdout(), "{records} records in {out}")?;
-        return Ok(());
-    }
+    let kind = if narrow {
+        "3 to 5 tools, 5% invented nouns, one wording of refusals (the other roles in wider ones)"
+    } else {
+        "3 to 8 tools, 25% invented nouns, five wordings of refusals"
+    };
     let mut report = format!(
-        "{count} held-out worlds of seed {seed}, {} to {} tools, {:.0}% invented nouns, mode `{mode_name}`; per cent, \
-         one standard error.\n\n",
-        spec.fewest_tools,
-        spec.most_tools,
-        100.0 * spec.invented_nouns
+        "{count} held-out worlds of seed {seed}, {kind}, mode `{mode_name}`; per cent, one standard error.\n\n"
     );
-    report.push_str(&Acting::measure(&arena, &spec, seed, count)?.tables());
+    report.push_str(&Acting::measure(&arena, spec, seed, count)?.tables());
     report.push('\n');
-    report.push_str(&Gate::measure(&arena, &spec, seed, count)?.tables());
-    let (equal, differs) = equality::tokens(model.as_ref(), TEXTS)?;
+    report.push_str(&Roles::measure(&arena, seed, count)?.tables());
+    report.push('\n');
+    report.push_str(&Gate::measure(&arena, spec, seed, count)?.tables());
+    let same = greedy(model.as_ref(), &here.join("greedy.jsonl"))?;
+    report.push_str(&format!(
+        "\nGreedy outputs of llama.cpp and of torch on {} prompts: {} equal, {} part where two tokens are nearly tied, \
+         {} differ.\n",
+        same.equal + same.tied + same.different,
+        same.equal,
+        same.tied,
+        same.different
+    ));
+    let (equal, differs) = tokens(model.as_ref(), TEXTS)?;
     report.push_str(&format!(
         "\nToken ids of {equal} of {TEXTS} texts equal the trainer's.\n"
     ));
@@ -77,7 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn write_card(path: &Path, report: &str) -> Result<(), Box<dyn Error>> {
+fn write_card(path: &Path, report: &str) -> Result<(), Box<dyn Error + Send + Sync>> {
     let card = std::fs::read_to_string(path)?;
     let (before, rest) = card
         .split_once(OPEN)

@@ -34,13 +34,16 @@ pub fn default_model() -> PathBuf {
 }
 
 /// The special tokens that the dialect is made of.
-const DIALECT: [&str; 9] = [
+const DIALECT: [&str; 12] = [
     "<s>",
     "<task>",
     "<skill>",
+    "<skill2>",
     "<tools>",
     "<plan>",
     "<use>",
+    "<use2>",
+    "<none>",
     "<call>",
     "<obs>",
     "<extract>",

@@ -1,7 +1,7 @@
 //! The groups of figures that there are.
 
 use super::{Bound, Figures, Outcome, stats};
-use crate::main_job;
+use crate::{apprentice, main_job};
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,12 @@ pub fn groups() -> &'static [Group] {
             about: "an agent that learns skills on real local inference",
             listed: true,
             run: main_job::run,
+        },
+        Group {
+            name: "apprentice",
+            about: "the bundled model: acting, writing, judging, choosing",
+            listed: true,
+            run: apprentice::run,
         },
         Group {
             name: "self-test",

@@ -11,6 +11,8 @@ use quickstart::{Parts, default_model};
 
 use crate::figures::{Figures, Outcome};
 
+pub(crate) use arms::quickstart;
+
 /// The quickstart's step budget.
 const STEPS: usize = 8;
 
