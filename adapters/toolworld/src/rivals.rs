@@ -63,7 +63,8 @@ fn take_parameters(service: &mut Service, given: Vec<String>, wanted: &[String])
     names
 }
 
-/// A skill about another tool: see [`irrelevant_service`].
+/// A skill about another tool with a contract of its own; more than half are visible or share a word with the target.
+/// The row of a visible one is changed to fit.
 #[must_use]
 pub fn irrelevant_skill(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> SkillText {
     let (service, given) = irrelevant_service(spec, world, draws);
