@@ -5,7 +5,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-seed=1 minutes=0 tokens=45000000 out=$here work=$root/out/apprentice
+seed=1 minutes=0 tokens=68000000 out=$here work=$root/out/apprentice
 while [ $# -gt 0 ]; do
   case $1 in
     --seed) seed=$2 ;;
@@ -35,7 +35,7 @@ fi
 made=$(cat "$root"/adapters/toolworld/src/*.rs "$root"/adapters/toolworld/src/*/*.rs | cksum)
 if [ "$(cat "$work/corpus-$seed/made" 2>/dev/null)" != "$made" ]; then
   cargo run --quiet --manifest-path "$root/Cargo.toml" --package journeyman-toolworld --bin corpus -- \
-    --seed "$seed" --tokens 70000000 --out "$work/corpus-$seed"
+    --seed "$seed" --tokens 75000000 --out "$work/corpus-$seed"
   echo "$made" >"$work/corpus-$seed/made"
 fi
 export OMP_NUM_THREADS=1

@@ -266,7 +266,7 @@ impl Gate {
         let ([r3, r50, r97], [w3, w50, w97]) = (of(&self.right), of(&self.wrong));
         let _ = writeln!(
             out,
-            "\nPMI at the 3rd, 50th and 97th hundredth: right ones {r3:.1}, {r50:.1}, {r97:.1}; the best of nine \
+            "\nPMI at the 3rd, 50th and 97th hundredth: right ones {r3:.1}, {r50:.1}, {r97:.1}; the best of ten \
              wrong ones {w3:.1}, {w50:.1}, {w97:.1}."
         );
         out
