@@ -48,6 +48,20 @@ struct Play {
     end: End,
 }
 
+impl Play {
+    /// To the end and without a mistake.
+    fn of(policy: Policy, used: Option<usize>, learnt: bool) -> Self {
+        Self {
+            policy,
+            used,
+            named: None,
+            learnt,
+            stumbles: 0.0,
+            end: End::Done,
+        }
+    }
+}
+
 impl Scene {
     /// Whether the task was done.
     pub(crate) fn is_done(&self) -> bool {
@@ -130,12 +144,8 @@ impl Scene {
         let service = &advice.get(used)?.service;
         let skill = SkillText::of(service, &world.given_names());
         let play = Play {
-            policy: Policy::follower(&world, &skill)?,
-            used: Some(used),
-            named: None,
-            learnt: true,
-            stumbles: 0.0,
             end,
+            ..Play::of(Policy::follower(&world, &skill)?, Some(used), true)
         };
         Self::play(spec, world, advice, play, draws)
     }
@@ -194,14 +204,7 @@ impl Scene {
         let (advice, at) = either_order(right, stale, draws);
         let used = if follows_right { at } else { 1 - at };
         let skill = SkillText::of(&advice.get(used)?.service, &world.given_names());
-        let play = Play {
-            policy: Policy::follower(&world, &skill)?,
-            used: Some(used),
-            named: None,
-            learnt: false,
-            stumbles: 0.0,
-            end: End::Done,
-        };
+        let play = Play::of(Policy::follower(&world, &skill)?, Some(used), false);
         Self::play(spec, world, advice, play, draws)
     }
 
@@ -264,14 +267,7 @@ impl Scene {
             (world, target)
         };
         let skill = SkillText::of(&service, &world.given_names());
-        let play = Play {
-            policy: Policy::follower(&world, &skill)?,
-            used: Some(0),
-            named: None,
-            learnt: false,
-            stumbles: 0.0,
-            end: End::Done,
-        };
+        let play = Play::of(Policy::follower(&world, &skill)?, Some(0), false);
         Self::play(spec, world, Vec::new(), play, draws)
     }
 
@@ -300,14 +296,7 @@ impl Scene {
         draws: &mut Draws,
     ) -> Option<Self> {
         let skill = SkillText::of(&advice.get(used)?.service, &world.given_names());
-        let play = Play {
-            policy: Policy::follower(&world, &skill)?,
-            used: Some(used),
-            named: None,
-            learnt: true,
-            stumbles: 0.0,
-            end: End::Done,
-        };
+        let play = Play::of(Policy::follower(&world, &skill)?, Some(used), true);
         Self::play(spec, world, advice, play, draws)
     }
 
