@@ -6,9 +6,9 @@ use crate::seed::Draws;
 use crate::tool::{Demand, Service, Setting, SkillText, ToolName};
 use crate::world::{World, WorldSpec, bare, fresh_name, make_target};
 
-/// `count` skills about tools that are not the world's target, hard to tell from it. Of four, one shares its verb and
-/// acts on another noun that the task's text names, one shares its verb, one shares its noun, and one calls the target
-/// on the way to something else. Half of them take the parameters that the task gives.
+/// `count` skills about tools that are not the world's target, hard to tell from it. Of four, two share its verb, one
+/// shares its noun, and one calls the target on the way to something else; where the task's text names another noun, the
+/// first acts on that. Half of them take the parameters that the task gives.
 #[must_use]
 pub fn rivals(spec: &WorldSpec, world: &World, count: usize, draws: &mut Draws) -> Vec<SkillText> {
     let target = &world.goal.target;

@@ -449,6 +449,16 @@ fn a_skills_text_comes_back_from_its_body() {
 }
 
 #[test]
+fn a_skill_may_claim_every_tool_of_its_verb_and_no_other() {
+    let broad = format!("unseal any: {}", SKILL.split_once(": ").unwrap().1);
+    let draft = to_draft(&SkillText::parse(&broad).unwrap());
+    assert_eq!(draft.title, "unseal-any");
+    assert_eq!(draft.trigger.as_deref(), Some("unseal any"));
+    assert_eq!(SkillText::parse("sort any: unseal coffee"), None);
+    assert_eq!(SkillText::parse("unseal lamp: unseal coffee"), None);
+}
+
+#[test]
 fn every_word_is_one_token_and_any_text_encodes_to_itself() {
     let vocabulary = Vocabulary::new();
     for word in journeyman_toolworld::lexicon::all_words() {

@@ -1,5 +1,6 @@
 //! The roles that the bundled model knows beside acting, as cases with the answer that the worlds' truth gives. Training
-//! text is made of cases from the training side of the split, the evaluation of cases from the held-out side.
+//! text is made of cases from the training side of the split, the evaluation of cases from the held-out side. Rules name
+//! no tools and have no sides: there, the evaluation only draws anew.
 
 mod judging;
 mod writing;
