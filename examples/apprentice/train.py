@@ -19,6 +19,8 @@ import torch.nn.functional as F
 
 SHORT, LONG = 192, 1024  # tokens in a row: documents apart from one another, and documents in sequence
 LEARNT = 1 << 15
+# What says which skill is used: one token of an attempt, and the one on which the rest hangs.
+CHOICES, CHOICE_WEIGHT = ("<use>", "<use2>", "<skip>"), 3.0
 PARTS = {"early": 0.0, "late": 0.25, "last": 0.5}  # from which fraction of the run on
 
 
@@ -167,7 +169,7 @@ def orthogonal(x, steps=5):
     return x.mT if flip else x
 
 
-def batch_tensors(ids, learnt, document, device):
+def batch_tensors(ids, learnt, document, choices, device):
     """Inputs, the attention mask, and the learnt places, padded to a fixed number so that shapes stay the same."""
     inputs, targets = torch.from_numpy(ids[:, :-1].copy()), torch.from_numpy(ids[:, 1:].copy()).flatten()
     wanted = learnt[:, 1:]
@@ -178,9 +180,10 @@ def batch_tensors(ids, learnt, document, device):
         wanted = wanted & (document[:, 1:] == document[:, :-1])
     places = np.flatnonzero(wanted.reshape(-1))
     room = wanted.size * 7 // 16
-    places = places[:room]
+    if len(places) > room:
+        raise SystemExit(f"{len(places)} of a batch's {wanted.size} tokens are learnt and there is room for {room}: raise it")
     weights = np.zeros(room, np.float32)
-    weights[: len(places)] = 1
+    weights[: len(places)] = np.where(np.isin(targets.numpy()[places], choices), CHOICE_WEIGHT, 1.0)
     places = torch.from_numpy(np.pad(places, (0, room - len(places))))
     batch = [inputs, mask, places, targets[places], torch.from_numpy(weights)]
     return [None if part is None else part.to(device, non_blocking=True) for part in batch]
@@ -227,6 +230,7 @@ def main():
             raise SystemExit(f"{checkpoint} is of another vocabulary: remove it, or use the corpus that it was made from")
     used = int(seen.sum())
     compact = np.where(seen, np.cumsum(seen) - 1, used)
+    choices = compact[[vocabulary["tokens"].index(token) for token in CHOICES]]
     texts = {name: Text(options.corpus / f"{name}.bin", compact, 0) for name in raw}
     for text in texts.values():
         text.pack()
@@ -262,7 +266,7 @@ def main():
         else:
             start = step * options.rows * world
             batch = text.short_batch(range(start + rank, start + options.rows * world, world))
-        inputs, mask, places, targets, weights = batch_tensors(*batch, device)
+        inputs, mask, places, targets, weights = batch_tensors(*batch, choices, device)
         loss = run(inputs, mask, places, targets, weights)
         model.zero_grad(set_to_none=True)
         loss.backward()

@@ -57,7 +57,7 @@ impl Mixture {
         irrelevant: 110,
         both: 90,
         stale: 40,
-        unfit: 40,
+        unfit: 60,
         gate: 40,
         drill: 40,
         values: 50,
@@ -71,11 +71,11 @@ impl Mixture {
         irrelevant: 110,
         both: 100,
         stale: 35,
-        unfit: 60,
+        unfit: 80,
         gate: 40,
         drill: 10,
         values: 50,
-        roles: [80, 45, 50, 75, 65, 45, 15, 80, 50, 90],
+        roles: [80, 45, 50, 75, 65, 45, 15, 100, 50, 90],
     };
 
     fn weights(&self) -> [u32; 9] {
@@ -173,12 +173,7 @@ fn drill(spec: &WorldSpec, draws: &mut Draws) -> Script {
         .tools(tools.iter().copied());
     draws.shuffle(&mut tools);
     for tool in tools {
-        let usage = tool.usage();
-        let name = tool.name.to_string();
-        script = script
-            .plan()
-            .text(&name, false)
-            .text(usage.get(name.len() + 1..).unwrap_or_default(), true);
+        script = script.plan().recited(tool);
     }
     script
 }
@@ -189,7 +184,7 @@ fn unfit(spec: &WorldSpec, draws: &mut Draws) -> Script {
     let skills: Vec<String> = (0..draws.weighted(&[60, 30, 10]))
         .map(|_| irrelevant_skill(spec, &mut world, draws).to_string())
         .collect();
-    if draws.chance(0.6) {
+    if draws.chance(0.7) {
         world = without_its_tool(&world);
     } else {
         let count = draws.between(2, 7);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::environment::{undefine, wire_name};
 use crate::lexicon::{ParameterKind, kind_of};
-use crate::script::{Part, Script, choice};
+use crate::script::{Part, ROW_END, Script, choice};
 use crate::simulate::parse;
 use crate::skill_form;
 use crate::tool::{DEFAULT_SLOT, Setting, Tool, ToolName};
@@ -64,7 +64,7 @@ impl ApprenticeDialect {
             return Ok(generate(
                 &head,
                 &[
-                    "<use>", "<use2>", "<skip>", "<none>", "<call>", "<obs>", "<end>",
+                    ROW_END, "<use>", "<use2>", "<skip>", "<none>", "<call>", "<obs>", "<end>",
                 ],
                 NAME_TOKENS,
             ));
@@ -81,8 +81,8 @@ impl ApprenticeDialect {
             .as_ref()
             .and_then(|name| tools.iter().find(|tool| tool.name == *name));
         let row = row.map_or_else(|| named.text.trim().to_owned(), Tool::usage);
-        let mut script = head.text(&row, false);
-        let mut begun = format!(" {row}");
+        let mut script = head.row(&row, false);
+        let mut begun = format!(" {row}{ROW_END}");
         if self.mode == Mode::Host {
             let titled =
                 |text: &str| text.trim().split(':').next().and_then(ToolName::parse) == name;
@@ -189,7 +189,7 @@ pub(crate) fn transcript(mut script: Script, steps: &[Step]) -> Script {
         for part in controls_apart(&step.transcript) {
             script = match part {
                 Part::Control(control) => script.control(control, false),
-                Part::Text(text) => script.text(text.trim(), false),
+                Part::Text(text) => script.text(text.trim_matches(' '), false),
             };
         }
         script = script.reply(&step.result.text);

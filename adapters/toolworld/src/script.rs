@@ -6,6 +6,9 @@ use serde::Serialize;
 use crate::tool::Tool;
 use crate::vocabulary::Vocabulary;
 
+/// What ends the usage line behind `<plan>`.
+pub(crate) const ROW_END: &str = "\n";
+
 /// A part of a script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -57,10 +60,21 @@ impl Script {
         self.control("<plan>", false)
     }
 
-    /// The usage line of the named tool and which of the skills is used.
+    /// The usage line of the named tool and its end, which tells that no parameter follows.
     #[must_use]
-    pub fn choose(self, usage: &str, used: Option<usize>, learnt: bool) -> Self {
-        self.text(usage, learnt).control(choice(used), learnt)
+    pub fn row(self, usage: &str, learnt: bool) -> Self {
+        self.text(&format!("{usage}{ROW_END}"), learnt)
+    }
+
+    /// The same line with only what stands behind the tool's name to learn.
+    #[must_use]
+    pub fn recited(mut self, tool: &Tool) -> Self {
+        let (name, usage) = (tool.name.to_string(), tool.usage());
+        let rest = usage.get(name.len()..).unwrap_or_default();
+        self = self.text(&name, false);
+        self.parts
+            .push((Part::Text(format!("{rest}{ROW_END}")), true));
+        self
     }
 
     /// A call; `learnt` is off for one that shows a mistake.

@@ -151,7 +151,7 @@ fn in_row_mode_the_executor_appends_the_named_tools_usage_line() {
     let none = Injection::NONE;
     assert_eq!(prompt_of(turn(Mode::Row, &none, &[], &[])).text(), HEAD);
     let named = prompt_of(turn(Mode::Row, &none, &[], &[" unseal coffee tone"])).text();
-    assert_eq!(named, format!("{HEAD} unseal coffee tone # power #"));
+    assert_eq!(named, format!("{HEAD} unseal coffee tone # power #\n"));
     let (action, transcript, used) = act_of(turn(
         Mode::Row,
         &none,
@@ -163,7 +163,7 @@ fn in_row_mode_the_executor_appends_the_named_tools_usage_line() {
     ));
     assert_eq!(
         transcript,
-        " unseal coffee tone # power #<skip><call> unseal coffee tone # power 65<obs>"
+        " unseal coffee tone # power #\n<skip><call> unseal coffee tone # power 65<obs>"
     );
     assert!(used.is_empty());
     let Action::Call(calls) = action else {
@@ -181,11 +181,11 @@ fn the_model_may_write_everything_or_the_host_decide_on_the_skill() {
     let skill = injection(&format!(" {SKILL}"));
     let told = HEAD.replace("<tools>", &format!("<skill> {SKILL}<tools>"));
     assert_eq!(prompt_of(turn(Mode::Model, &skill, &[], &[])).text(), told);
-    let written = " unseal coffee tone # power #<use><call> unseal bell";
+    let written = " unseal coffee tone # power #\n<use><call> unseal bell";
     let (_, transcript, used) = act_of(turn(Mode::Model, &skill, &[], &[written]));
     assert_eq!((transcript, used), (format!("{written}<obs>"), vec![0]));
     let host = prompt_of(turn(Mode::Host, &skill, &[], &[" unseal coffee"])).text();
-    assert_eq!(host, format!("{told} unseal coffee tone # power #<use>"));
+    assert_eq!(host, format!("{told} unseal coffee tone # power #\n<use>"));
     let host = prompt_of(turn(
         Mode::Host,
         &injection(" sort bell: sort bell"),
@@ -193,7 +193,7 @@ fn the_model_may_write_everything_or_the_host_decide_on_the_skill() {
         &[" unseal bell"],
     ))
     .text();
-    assert!(host.ends_with(" unseal bell<skip>"), "{host}");
+    assert!(host.ends_with(" unseal bell\n<skip>"), "{host}");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn of_two_skills_the_model_says_which_one_it_follows() {
         "said once, of the skills that were there"
     );
     let host = prompt_of(turn(Mode::Host, &both, &[], &[" unseal coffee"])).text();
-    assert!(host.ends_with("#<use2>"), "{host}");
+    assert!(host.ends_with("#\n<use2>"), "{host}");
     for replies in [&[""][..], &["<none>"], &["", "<none>"]] {
         let mode = if replies.len() == 1 && !replies[0].is_empty() {
             Mode::Model
@@ -242,7 +242,7 @@ fn later_calls_follow_what_was_said_and_answered() {
     let prompt = prompt_of(turn(Mode::Row, &Injection::NONE, &steps, &[]));
     assert_eq!(
         prompt.text(),
-        format!("{HEAD} unseal bell<use><call> unseal bell<obs> ok<call>")
+        format!("{HEAD} unseal bell\n<use><call> unseal bell<obs> ok<call>")
     );
     let (_, transcript, used) = act_of(turn(
         Mode::Row,
@@ -359,7 +359,7 @@ fn trajectory() -> Trajectory {
     };
     let steps = [
         (
-            " unseal coffee tone # power #<skip><call> unseal coffee tone # power 65<obs>",
+            " unseal coffee tone # power #\n<skip><call> unseal coffee tone # power 65<obs>",
             "error needs unseal bell",
             true,
         ),
@@ -405,7 +405,7 @@ fn the_writer_shows_the_attempt_and_reads_a_step_list() {
         failed: None,
     };
     let prompt = ApprenticeWriter.prompt(&request).prompt.text();
-    let said = " unseal coffee tone # power #<skip><call> unseal coffee tone # power 65<obs> error needs unseal bell\
+    let said = " unseal coffee tone # power #\n<skip><call> unseal coffee tone # power 65<obs> error needs unseal bell\
                 <call> unseal bell<obs> ok<call> unseal coffee tone off power 65<obs> done<extract>";
     assert_eq!(prompt, format!("{HEAD}{said}"));
     let draft = ApprenticeWriter

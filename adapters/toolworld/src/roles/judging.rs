@@ -114,9 +114,6 @@ pub(super) fn tag(spec: &WorldSpec, draws: &mut Draws) -> (Script, Option<usize>
     (Script::task(&world.query), None, tags.join("; "))
 }
 
-/// What a call can lack, in the order in which it is named.
-const FLAWS: [&str; 5] = ["other", "first", "fixed", "carried", "given"];
-
 pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     let world = World::make(spec, draws);
     let target = world.target()?;
@@ -142,9 +139,9 @@ pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     draws.shuffle(&mut flaws);
     let wanted = draws.below(4);
     flaws.truncate(3 - wanted.max(1));
-    let points = if wanted == 0 { 0 } else { 3 - flaws.len() };
+    let points = 3 - flaws.len();
     if wanted == 0 {
-        flaws = vec!["other"];
+        flaws.clear();
     }
     let mut simulation = Simulation::start(world.clone(), draws.below(usize::MAX) as u64);
     let mut policy = Policy::follower(&world, &skill)?;
@@ -173,10 +170,24 @@ pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
         }
     }
     let script = script.control("<call>", false).text(&call, false);
-    flaws.sort_by_key(|flaw| FLAWS.iter().position(|known| known == flaw));
-    let points = points.to_string();
-    flaws.push(&points);
-    Some((script, None, flaws.join(" ")))
+    if wanted == 0 {
+        return Some((script, None, "other 0".to_owned()));
+    }
+    let verdict = |flaw: &str| if flaws.contains(&flaw) { "bad" } else { "good" };
+    let mut items = Vec::new();
+    if before.is_some() {
+        items.push(format!("first {}", verdict("first")));
+    }
+    for parameter in &target.tool.parameters {
+        let judged = demanded.into_iter().chain(given);
+        let spoilt = judged
+            .filter(|(_, name)| name == parameter)
+            .any(|(flaw, _)| flaws.contains(&flaw));
+        let word = if spoilt { "bad" } else { "good" };
+        items.push(format!("{parameter} {word}"));
+    }
+    items.push(points.to_string());
+    Some((script, None, items.join(" ")))
 }
 
 /// The call with another value for a parameter, or with none.

@@ -31,9 +31,9 @@ pub enum Role {
     Segment,
     /// Tags a task with its tool and the parameters that it gives: `unseal coffee; power`.
     Tag,
-    /// Scores the last call against a checklist, 0 to 3, and says first what it lacks: `given 2`. What it can lack: a
-    /// call that comes `first`, a `fixed` or `carried` value, a value that the task has `given`; 0 where it is the call of
-    /// an `other` tool.
+    /// Scores the last call against a checklist, 0 to 3, and says first how each item stands: whether the call that
+    /// has to come `first` was made, then each parameter. `first good pitch bad dose good 2`; `other 0` for the call of
+    /// another tool; no less than 1 for the tool that the checklist is about.
     Score,
     /// Decides what an attempt means for the library: `insert SKILL`, `update N SKILL`, `delete N` or `keep`.
     Curate,

@@ -5,7 +5,7 @@ mod parts;
 
 use crate::form::ContractForm;
 use crate::policy::{Exchange, Policy};
-use crate::script::Script;
+use crate::script::{Script, choice};
 use crate::seed::Draws;
 use crate::simulate::{Outcome, Simulation};
 use crate::tool::{ANY_NOUN, Service, SkillText, ToolName};
@@ -325,7 +325,9 @@ impl Scene {
         let usage = world
             .service(named)
             .map_or_else(|| named.to_string(), |service| service.tool.usage());
-        script = script.choose(&usage, play.used, play.learnt);
+        script = script
+            .row(&usage, play.learnt)
+            .control(choice(play.used), play.learnt);
         let stumble_at = draws.chance(play.stumbles).then(|| draws.below(2));
         let mut exchanges: Vec<Exchange> = Vec::new();
         let mut refusals = 0;
