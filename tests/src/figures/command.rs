@@ -1,12 +1,16 @@
 //! The command: a group for one seed, a summary over seeds, the list.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::{self, Write},
 };
 
 use super::{
-    Figures, Group, Options, Wanted, options::USAGE, recorder::rounded, saved::Saved, stats,
+    Figures, Group, Options, Wanted,
+    options::USAGE,
+    recorder::rounded,
+    saved::{Figure, Saved},
+    stats,
 };
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -68,7 +72,7 @@ fn measure(
     Figures::new(group.name, options, out, progress)?.finish(group.run)
 }
 
-/// A line for each figure: name, seeds, mean, sample standard deviation, least, greatest, and how many are short.
+/// A table for documents: a row for each figure, in the order in which they are recorded.
 fn summary(group: &str, options: &Options, out: &mut dyn Write) -> Result<usize, Failure> {
     let runs = Saved::finished(&options.out, group)?;
     if runs.is_empty() {
@@ -79,37 +83,66 @@ fn summary(group: &str, options: &Options, out: &mut dyn Write) -> Result<usize,
         ))
         .into());
     }
-    let mut figures: BTreeMap<&str, (Vec<f64>, usize)> = BTreeMap::new();
-    for (name, figure) in runs.iter().flat_map(|run| &run.figures) {
-        let (values, short) = figures.entry(name).or_default();
-        values.extend(figure.value);
-        *short += usize::from(figure.result == "short");
+    let seeds: Vec<_> = runs.iter().map(|run| run.seed.to_string()).collect();
+    let mut subjects: BTreeSet<&str> = BTreeSet::new();
+    subjects.extend(
+        runs.iter()
+            .flat_map(|run| run.subjects.values().map(String::as_str)),
+    );
+    let subjects: Vec<_> = subjects.into_iter().collect();
+    writeln!(
+        out,
+        "{group}, seeds {}; {}\n",
+        seeds.join(", "),
+        subjects.join(", ")
+    )?;
+    let mut names: Vec<&str> = Vec::new();
+    let mut rows: BTreeMap<&str, Vec<&Figure>> = BTreeMap::new();
+    for figure in runs.iter().flat_map(|run| &run.figures) {
+        let row = rows.entry(&figure.name).or_default();
+        if row.is_empty() {
+            names.push(&figure.name);
+        }
+        row.push(figure);
     }
-    writeln!(out, "figure, seeds, mean, sd, least, greatest, short")?;
-    for (name, (values, short)) in &figures {
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let numbers = [
-            stats::mean(values),
-            stats::sample_sd(values),
-            least,
-            greatest,
-        ];
-        let numbers = numbers.map(|number| {
-            if number.is_finite() {
-                rounded(number)
-            } else {
-                "-".to_owned()
-            }
-        });
+    writeln!(
+        out,
+        "| figure | mean ± sd | least | greatest | bound | short on |"
+    )?;
+    writeln!(out, "| --- | --- | --- | --- | --- | --- |")?;
+    let mut all_short = 0;
+    for name in names {
+        let figures = rows.get(name).map_or(&[][..], Vec::as_slice);
+        let short = figures
+            .iter()
+            .filter(|figure| figure.result == "short")
+            .count();
+        all_short += short;
+        let bound = figures
+            .first()
+            .map_or("none", |figure| figure.bound.as_str());
         writeln!(
             out,
-            "{name}, {}, {}, {short}",
-            values.len(),
-            numbers.join(", ")
+            "| {name} | {} | {bound} | {short} of {} |",
+            spread(figures),
+            figures.len()
         )?;
     }
-    Ok(figures.values().map(|(_, short)| short).sum())
+    Ok(all_short)
+}
+
+/// Mean and sample standard deviation, least and greatest.
+fn spread(figures: &[&Figure]) -> String {
+    let values: Vec<f64> = figures.iter().filter_map(|figure| figure.value).collect();
+    let shown = |number: f64| match number.is_finite() {
+        true => rounded(number),
+        false => "-".to_owned(),
+    };
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (mean, sd) = (stats::mean(&values), stats::sample_sd(&values));
+    let [mean, sd, least, greatest] = [mean, sd, least, greatest].map(shown);
+    format!("{mean} ± {sd} | {least} | {greatest}")
 }
 
 #[cfg(test)]
@@ -217,7 +250,10 @@ mod tests {
             "",
         );
         assert_eq!(COMPUTED.load(Ordering::SeqCst), 2);
-        let summary = "figure, seeds, mean, sd, least, greatest, short\nvalue, 2, 0.2500, 0, 0.2500, 0.2500, 0\n";
+        let summary = "counted, seeds 1, 2; \n\n\
+             | figure | mean ± sd | least | greatest | bound | short on |\n\
+             | --- | --- | --- | --- | --- | --- |\n\
+             | value | 0.2500 ± 0 | 0.2500 | 0.2500 | >= 0.2 | 0 of 2 |\n";
         check(&GROUPS, &out, "counted --summary", 0, summary, "");
         let data = format!("counted --resume --data {}", out.display());
         check(

@@ -175,12 +175,14 @@ impl<'a> Figures<'a> {
     }
 
     fn keep(&mut self, name: &str, value: Option<f64>, bound: Bound, result: &str) {
-        let figure = Figure {
+        let known = self.saved.figures.iter().any(|known| known.name == name);
+        self.saved.figures.push(Figure {
+            name: name.to_owned(),
             value,
             bound: bound.to_string(),
             result: result.to_owned(),
-        };
-        if self.saved.figures.insert(name.to_owned(), figure).is_some() {
+        });
+        if known {
             let twice = format!("the figure {name} was recorded twice");
             self.failure.get_or_insert(io::Error::other(twice));
         }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The schema of the file; another one is not read.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// `out/figures/NAME-SEED.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,13 +27,14 @@ pub(super) struct Saved {
     pub(super) finished: bool,
     /// What was computed by `once`.
     pub(super) results: BTreeMap<String, Value>,
-    /// The figures of a finished run, by name.
-    pub(super) figures: BTreeMap<String, Figure>,
+    /// The figures of a finished run, in the order in which they were recorded.
+    pub(super) figures: Vec<Figure>,
 }
 
 /// A figure as it was recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Figure {
+    pub(super) name: String,
     /// Nothing when it was skipped, or was not a number.
     pub(super) value: Option<f64>,
     pub(super) bound: String,
@@ -50,7 +51,7 @@ impl Saved {
             subjects: BTreeMap::new(),
             finished: false,
             results: BTreeMap::new(),
-            figures: BTreeMap::new(),
+            figures: Vec::new(),
         }
     }
 
@@ -79,7 +80,7 @@ impl Saved {
         Ok(Self {
             subjects: BTreeMap::new(),
             finished: false,
-            figures: BTreeMap::new(),
+            figures: Vec::new(),
             ..found
         })
     }
