@@ -127,11 +127,8 @@ pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
         Demand::Exact(setting) => Some(("fixed", setting.parameter.as_str())),
         Demand::Carried { parameter, .. } => Some(("carried", parameter.as_str())),
     });
-    let given = world
-        .goal
-        .given
-        .first()
-        .map(|setting| ("given", setting.parameter.as_str()));
+    let given = world.goal.given.first();
+    let given = given.map(|setting| ("given", setting.parameter.as_str()));
     let mut flaws: Vec<&str> = Vec::new();
     flaws.extend(before.is_some().then_some("first"));
     flaws.extend(demanded.map(|(flaw, _)| flaw));
@@ -173,20 +170,16 @@ pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     if wanted == 0 {
         return Some((script, None, "other 0".to_owned()));
     }
-    let verdict = |flaw: &str| if flaws.contains(&flaw) { "bad" } else { "good" };
-    let mut items = Vec::new();
-    if before.is_some() {
-        items.push(format!("first {}", verdict("first")));
-    }
-    for parameter in &target.tool.parameters {
-        let judged = demanded.into_iter().chain(given);
-        let spoilt = judged
-            .filter(|(_, name)| name == parameter)
-            .any(|(flaw, _)| flaws.contains(&flaw));
-        let word = if spoilt { "bad" } else { "good" };
-        items.push(format!("{parameter} {word}"));
-    }
-    items.push(points.to_string());
+    let word = |bad: bool| if bad { "bad" } else { "good" };
+    let first = word(flaws.contains(&"first"));
+    let first = before.map(|_| format!("first {first}"));
+    let items = target.tool.parameters.iter().map(|parameter| {
+        let mut judged = demanded.into_iter().chain(given);
+        let bad = judged.any(|(flaw, name)| name == parameter && flaws.contains(&flaw));
+        format!("{parameter} {}", word(bad))
+    });
+    let items = first.into_iter().chain(items);
+    let items: Vec<String> = items.chain([points.to_string()]).collect();
     Some((script, None, items.join(" ")))
 }
 
