@@ -2,17 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use async_trait::async_trait;
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, ModelId, Result, Revision, RunId, Timestamp,
+    Error, ErrorKind, ModelId, Result, Revision, RunId, Timestamp, Version,
     builtin::{MemoryJournal, MemoryStore},
     conformance::{self, Report},
     contract::{
@@ -20,7 +17,10 @@ use journeyman::{
         JournalEntry, Judge, JudgeRequest, LanguageModel, ModelCapabilities, Retriever,
         ScoreRequest, Scorer, SkillStore, Snapshot, TokenCount, TokenScores, Tokenizer,
     },
-    domain::{Candidate, Commit, Committed, EndReason, Message, Prompt, Query, Speaker, Verdict},
+    domain::{
+        Candidate, Commit, Committed, EndReason, IndexUpdate, Message, Prompt, Query, Speaker,
+        Verdict,
+    },
     testing::{
         ManualClock, Play, ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedScorer, sample,
     },
@@ -376,7 +376,10 @@ fn judges() {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum RetrieverFlaw {
     KeepsOldVersions,
+    KeepsTheGone,
+    StandsStill,
     TakesAgain,
+    LeavesGaps,
     LimitsBeforeAmong,
     TiesAsTheyCame,
     RefusesOperators,
@@ -387,21 +390,30 @@ enum RetrieverFlaw {
 struct FlawedRetriever {
     inner: ScriptedRetriever,
     flaw: RetrieverFlaw,
-    calls: AtomicU64,
 }
 
 #[async_trait]
 impl Retriever for FlawedRetriever {
-    async fn refresh(&self, committed: &[Committed]) -> Result<Revision> {
-        let mut committed = committed.to_vec();
-        if self.flaw == RetrieverFlaw::KeepsOldVersions {
-            committed.retain(|commit| commit.revision.0 < 3 || commit.changes.len() != 1);
+    async fn watermark(&self) -> Result<Revision> {
+        if self.flaw == RetrieverFlaw::StandsStill {
+            return Ok(Revision(0));
         }
-        let watermark = self.inner.refresh(&committed).await?;
-        if self.flaw == RetrieverFlaw::TakesAgain {
-            return Ok(Revision(self.calls.fetch_add(2, Ordering::SeqCst) + 2));
+        self.inner.watermark().await
+    }
+
+    async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
+        let mut update = update.clone();
+        let at = self.inner.watermark().await?;
+        match self.flaw {
+            RetrieverFlaw::KeepsOldVersions => update.changed.retain(|s| s.version == Version(1)),
+            RetrieverFlaw::KeepsTheGone => update.gone.clear(),
+            RetrieverFlaw::TakesAgain if update.revision <= at => {
+                update.revision = Revision(at.0 + 1);
+            }
+            RetrieverFlaw::LeavesGaps => update.since = update.since.min(at),
+            _ => {}
         }
-        Ok(watermark)
+        self.inner.refresh(&update).await
     }
 
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
@@ -430,11 +442,14 @@ impl Retriever for FlawedRetriever {
 
 #[test]
 fn retrievers() {
-    let cases: [(RetrieverFlaw, &[&str]); 6] = [
+    let cases: [(RetrieverFlaw, &[&str]); 9] = [
+        (RetrieverFlaw::KeepsOldVersions, &["refresh"]),
+        (RetrieverFlaw::KeepsTheGone, &["refresh"]),
         (
-            RetrieverFlaw::KeepsOldVersions,
-            &["refresh", "limit", "among", "ties"],
+            RetrieverFlaw::StandsStill,
+            &["watermark", "idempotent", "gap"],
         ),
+        (RetrieverFlaw::LeavesGaps, &["gap"]),
         (RetrieverFlaw::TakesAgain, &["idempotent"]),
         (RetrieverFlaw::LimitsBeforeAmong, &["among"]),
         (RetrieverFlaw::TiesAsTheyCame, &["limit", "ties"]),
@@ -444,8 +459,7 @@ fn retrievers() {
     for (flaw, expected) in cases {
         let report = block_on(conformance::retriever::check(async || {
             let inner = ScriptedRetriever::new();
-            let calls = AtomicU64::new(0);
-            Ok(Arc::new(FlawedRetriever { inner, flaw, calls }) as Arc<dyn Retriever>)
+            Ok(Arc::new(FlawedRetriever { inner, flaw }) as Arc<dyn Retriever>)
         }));
         assert_eq!(failed(&report), expected, "{flaw:?}\n{report}");
     }

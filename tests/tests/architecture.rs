@@ -29,17 +29,20 @@ const TOP_LATER: [&str; 1] = ["skills"];
 const FRONT_ENDS: [&str; 2] = ["journeyman-cli", "journeyman-studio"];
 
 /// All that the SDK may depend on directly: no C or C++, no network, no runtime.
-const SDK_DEPENDENCIES: [&str; 11] = [
+const SDK_DEPENDENCIES: [&str; 14] = [
     "async-trait",
     "futures",
     "futures-timer",
     "jsonschema",
     "rand_chacha",
+    "regex",
+    "rpds",
     "schemars",
     "serde",
     "serde-saphyr",
     "serde_json",
     "sha2",
+    "similar",
     "tracing",
 ];
 /// What the SDK must not pull in by way of others. `*-sys` is refused too.

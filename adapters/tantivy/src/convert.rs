@@ -94,6 +94,6 @@ pub(crate) fn error(
     };
     Error::new(kind, operation, "the index failed")
         .with("adapter", "tantivy")
-        .hint("make a new Bm25Retriever and refresh it with everything that the store gives")
+        .hint("make a new Bm25Retriever and refresh it with the library's `update_since(Revision(0))`")
         .source_from(source)
 }

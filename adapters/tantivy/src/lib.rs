@@ -1,14 +1,15 @@
 //! BM25 retrieval for [Journeyman](journeyman), on tantivy.
 //!
 //! ```
-//! use journeyman::{contract::Retriever, domain::Query};
+//! use journeyman::{Revision, contract::Retriever, domain::Query, library::SkillLibrary};
 //! use journeyman_tantivy::{Bm25Retriever, Config};
 //!
 //! # futures::executor::block_on(async {
 //! let retriever = Bm25Retriever::new(Config::default())?;
-//! retriever.refresh(&[]).await?; // what a SkillStore's `load` or `since` gave
+//! let library = SkillLibrary::new();
+//! retriever.refresh(&library.update_since(retriever.watermark().await?)?).await?;
 //! let query = Query { text: "open the sealed jar".into(), limit: 10, among: None };
-//! assert!(retriever.search(&query).await?.is_empty()); // nothing was committed yet
+//! assert!(retriever.search(&query).await?.is_empty()); // there is no skill yet
 //! # Ok::<_, journeyman::Error>(())
 //! # }).unwrap();
 //! ```
@@ -18,7 +19,7 @@
 //! used, because it counts replaced documents until a merge drops them and adds floats in the order of a segment's
 //! iterators, so that two indexes of one library could rank ties differently. Here document frequencies and mean
 //! lengths are taken over live skills, and sums run in `f64` in the order of the query's terms: an index built in
-//! many refreshes, one rebuilt from the store, and one merged in between give the same scores, bit for bit.
+//! many refreshes, one rebuilt from the library, and one merged in between give the same scores, bit for bit.
 //!
 //! # Words
 //! Runs of letters and digits in lower case; each Chinese or Japanese character is a word of its own. No stemming and

@@ -1,16 +1,16 @@
 //! The retriever.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     fmt,
     sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use async_trait::async_trait;
 use journeyman::{
-    Result, Revision, SkillId, Version,
+    Error, Result, Revision, SkillId, Version,
     contract::Retriever,
-    domain::{Candidate, Committed, LibraryChange, Query, Skill, SkillRef},
+    domain::{Candidate, IndexUpdate, Query, SkillRef},
 };
 use tantivy::{
     Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyError,
@@ -26,7 +26,7 @@ use crate::{
 
 /// BM25 over the name, description, trigger and body of each skill.
 ///
-/// The index lies in memory and is derived state: make a new one and [`refresh`](Retriever::refresh) it from the store
+/// The index lies in memory and is derived state: make a new one and [`refresh`](Retriever::refresh) it from the library
 /// at any time. A skill's state is not looked at; the caller says with [`Query::among`] what may be offered, and
 /// document frequencies are those of the whole library whatever it says. One writing thread and one merging thread
 /// belong to each retriever and end with it; searching starts none.
@@ -105,34 +105,36 @@ impl Bm25Retriever {
         })
     }
 
-    fn take_in(&self, committed: &[Committed]) -> Result<Revision> {
+    fn take_in(&self, update: &IndexUpdate) -> Result<()> {
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut news: Vec<_> = committed
-            .iter()
-            .filter(|committed| committed.revision > writing.watermark)
-            .collect();
-        news.sort_by_key(|committed| committed.revision);
-        let Some(watermark) = news.last().map(|last| last.revision) else {
-            return Ok(writing.watermark);
-        };
-        let documents = newest(&news)
-            .into_values()
-            .map(|skill| {
-                Ok((
-                    self.fields.key(skill.id.as_str()),
-                    self.fields.document(skill)?,
-                ))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        if !documents.is_empty() {
+        if update.since > writing.watermark {
+            return Err(
+                Error::invalid("Retriever::refresh", "the update leaves a gap")
+                    .with("since", update.since)
+                    .with("watermark", writing.watermark)
+                    .hint("ask the library for what changed since the watermark"),
+            );
+        }
+        if update.revision <= writing.watermark {
+            return Ok(());
+        }
+        let mut edits = Vec::with_capacity(update.changed.len() + update.gone.len());
+        for skill in &update.changed {
+            let document = self.fields.document(skill)?;
+            edits.push((self.fields.key(skill.id.as_str()), Some(document)));
+        }
+        for id in &update.gone {
+            edits.push((self.fields.key(id.as_str()), None));
+        }
+        if !edits.is_empty() {
             let view = writing
-                .replace(documents, watermark)
+                .replace(edits, update.revision)
                 .and_then(|searcher| View::of(searcher, &self.fields))
                 .map_err(|source| error("Retriever::refresh", source))?;
             *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
         }
-        writing.watermark = watermark;
-        Ok(watermark)
+        writing.watermark = update.revision;
+        Ok(())
     }
 
     fn find(&self, query: &Query) -> Result<Vec<Candidate>, TantivyError> {
@@ -209,15 +211,14 @@ impl Bm25Retriever {
     }
 }
 
+/// A document to put in the place of what has this key, or none.
+type Edit = (tantivy::Term, Option<tantivy::TantivyDocument>);
+
 impl Writing {
     /// Replaces documents by their keys. The watermark goes into the same commit, so that an index that is opened
     /// again knows how far it is.
-    fn replace(
-        &mut self,
-        documents: Vec<(tantivy::Term, tantivy::TantivyDocument)>,
-        watermark: Revision,
-    ) -> Result<Searcher, TantivyError> {
-        if let Err(failure) = self.commit(documents, watermark) {
+    fn replace(&mut self, edits: Vec<Edit>, watermark: Revision) -> Result<Searcher, TantivyError> {
+        if let Err(failure) = self.commit(edits, watermark) {
             // What was half done must not go out with the next commit.
             self.writer.rollback()?;
             return Err(failure);
@@ -226,32 +227,18 @@ impl Writing {
         Ok(self.reader.searcher())
     }
 
-    fn commit(
-        &mut self,
-        documents: Vec<(tantivy::Term, tantivy::TantivyDocument)>,
-        watermark: Revision,
-    ) -> Result<(), TantivyError> {
-        for (key, document) in documents {
+    fn commit(&mut self, edits: Vec<Edit>, watermark: Revision) -> Result<(), TantivyError> {
+        for (key, document) in edits {
             self.writer.delete_term(key);
-            self.writer.add_document(document)?;
+            if let Some(document) = document {
+                self.writer.add_document(document)?;
+            }
         }
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&watermark.to_string());
         commit.commit()?;
         Ok(())
     }
-}
-
-/// Each changed skill as the last change left it.
-fn newest<'a>(committed: &[&'a Committed]) -> BTreeMap<&'a SkillId, &'a Skill> {
-    committed
-        .iter()
-        .flat_map(|committed| &committed.changes)
-        .filter_map(|change| match change {
-            LibraryChange::Add(skill) | LibraryChange::Revise(skill) => Some((&skill.id, &**skill)),
-            _ => None,
-        })
-        .collect()
 }
 
 /// The first `most` different words. A word that a query repeats counts once: turns repeat what tools printed.
@@ -286,8 +273,13 @@ fn named(searcher: &Searcher, scored: &[(f64, Place)]) -> Result<Vec<Candidate>,
 
 #[async_trait]
 impl Retriever for Bm25Retriever {
-    async fn refresh(&self, committed: &[Committed]) -> Result<Revision> {
-        self.take_in(committed)
+    async fn watermark(&self) -> Result<Revision> {
+        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(writing.watermark)
+    }
+
+    async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
+        self.take_in(update)
     }
 
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {

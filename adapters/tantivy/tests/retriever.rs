@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use futures::executor::block_on;
 use journeyman::{
-    CommitKey, ErrorKind, Revision, Seed, SkillId, Version,
+    ErrorKind, Revision, Seed, SkillId, Version,
     contract::Retriever,
     domain::{
-        Candidate, Cause, Committed, Kind, LibraryChange, Origin, Provenance, Query, Scope, Skill,
-        SkillName, State, Taint,
+        Candidate, IndexUpdate, Kind, Origin, Provenance, Query, Scope, Skill, SkillName, State,
+        Taint,
     },
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
@@ -41,30 +41,24 @@ fn skill(id: &str, version: u64, name: &str, description: &str, body: &str) -> S
     }
 }
 
-fn add(skill: Skill) -> LibraryChange {
-    LibraryChange::Add(Box::new(skill))
-}
-
-fn revise(skill: Skill) -> LibraryChange {
-    LibraryChange::Revise(Box::new(skill))
-}
-
-fn committed(revision: u64, changes: Vec<LibraryChange>) -> Committed {
-    Committed {
+fn update(revision: u64, changed: Vec<Skill>) -> IndexUpdate {
+    IndexUpdate {
+        since: Revision(revision - 1),
         revision: Revision(revision),
-        key: CommitKey::new(format!("k{revision}")),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: "test".into(),
-        },
-        changes,
+        changed,
+        gone: Vec::new(),
     }
 }
 
-fn retriever(commits: &[Committed]) -> Bm25Retriever {
+fn refresh(retriever: &Bm25Retriever, update: &IndexUpdate) {
+    block_on(retriever.refresh(update)).unwrap();
+}
+
+fn retriever(updates: &[IndexUpdate]) -> Bm25Retriever {
     let retriever = Bm25Retriever::new(Config::default()).unwrap();
-    block_on(retriever.refresh(commits)).unwrap();
+    updates
+        .iter()
+        .for_each(|update| refresh(&retriever, update));
     retriever
 }
 
@@ -89,9 +83,15 @@ fn found(candidates: &[Candidate]) -> Vec<String> {
         .collect()
 }
 
-fn check(commits: &[Committed], text: &str, limit: usize, among: Option<&[&str]>, expect: &[&str]) {
+fn check(
+    updates: &[IndexUpdate],
+    text: &str,
+    limit: usize,
+    among: Option<&[&str]>,
+    expect: &[&str],
+) {
     assert_eq!(
-        found(&search(&retriever(commits), text, limit, among)),
+        found(&search(&retriever(updates), text, limit, among)),
         expect,
         "{text:?}"
     );
@@ -99,17 +99,17 @@ fn check(commits: &[Committed], text: &str, limit: usize, among: Option<&[&str]>
 
 #[test]
 fn the_name_counts_more_than_the_body() {
-    let commits = [committed(
+    let updates = [update(
         1,
         vec![
-            add(skill("a", 1, "open-jar", "opens something", "twist")),
-            add(skill("b", 1, "brew", "brews something", "open the jar")),
-            add(skill("c", 1, "sleep", "rests", "lie down")),
+            skill("a", 1, "open-jar", "opens something", "twist"),
+            skill("b", 1, "brew", "brews something", "open the jar"),
+            skill("c", 1, "sleep", "rests", "lie down"),
         ],
     )];
-    check(&commits, "open the jar", 10, None, &["a@1", "b@1"]);
-    check(&commits, "lie", 10, None, &["c@1"]);
-    check(&commits, "absent", 10, None, &[]);
+    check(&updates, "open the jar", 10, None, &["a@1", "b@1"]);
+    check(&updates, "lie", 10, None, &["c@1"]);
+    check(&updates, "absent", 10, None, &[]);
 }
 
 #[test]
@@ -117,11 +117,10 @@ fn a_field_of_weight_zero_is_not_searched() {
     let mut config = Config::default();
     config.boosts.body = 0.0;
     let retriever = Bm25Retriever::new(config).unwrap();
-    let commits = [committed(
-        1,
-        vec![add(skill("a", 1, "one", "first", "hidden"))],
-    )];
-    block_on(retriever.refresh(&commits)).unwrap();
+    refresh(
+        &retriever,
+        &update(1, vec![skill("a", 1, "one", "first", "hidden")]),
+    );
     assert!(search(&retriever, "hidden", 10, None).is_empty());
     assert_eq!(found(&search(&retriever, "first", 10, None)), ["a@1"]);
 }
@@ -130,11 +129,8 @@ fn a_field_of_weight_zero_is_not_searched() {
 fn ties_are_by_id_across_refreshes_and_at_the_cut() {
     let retriever = Bm25Retriever::new(Config::default()).unwrap();
     for (revision, id) in ["d", "b", "e", "a", "c"].iter().enumerate() {
-        let commit = committed(
-            revision as u64 + 1,
-            vec![add(skill(id, 1, "same", "same", "same words"))],
-        );
-        block_on(retriever.refresh(&[commit])).unwrap();
+        let skill = skill(id, 1, "same", "same", "same words");
+        refresh(&retriever, &update(revision as u64 + 1, vec![skill]));
     }
     assert_eq!(
         found(&search(&retriever, "same", 3, None)),
@@ -147,47 +143,31 @@ fn ties_are_by_id_across_refreshes_and_at_the_cut() {
 }
 
 #[test]
-fn a_revised_skill_is_there_once() {
-    let commits = [
-        committed(1, vec![add(skill("a", 1, "old", "old words", "old"))]),
-        committed(2, vec![revise(skill("a", 2, "new", "new words", "new"))]),
-        committed(3, vec![add(skill("b", 1, "other", "other words", "other"))]),
-        // Added again: replaces too.
-        committed(4, vec![add(skill("b", 2, "third", "third words", "third"))]),
+fn a_revised_skill_is_there_once_and_a_gone_one_not_at_all() {
+    let mut updates = vec![
+        update(1, vec![skill("a", 1, "old", "old words", "old")]),
+        update(2, vec![skill("a", 2, "new", "new words", "new")]),
+        update(3, vec![skill("b", 1, "other", "other words", "other")]),
+        update(4, vec![skill("b", 2, "third", "third words", "third")]),
     ];
-    check(&commits, "old other", 10, None, &[]);
-    check(&commits, "words", 10, None, &["a@2", "b@2"]);
-    check(&commits, "words", 10, Some(&[]), &[]);
-}
-
-#[test]
-fn the_watermark_passes_over_what_it_has() {
-    let first = committed(1, vec![add(skill("a", 1, "one", "first", "x"))]);
-    let second = committed(2, vec![revise(skill("a", 2, "two", "second", "x"))]);
-    let retriever = Bm25Retriever::new(Config::default()).unwrap();
-    let refresh = |commits: &[Committed]| block_on(retriever.refresh(commits)).unwrap();
-    assert_eq!(refresh(&[]), Revision(0));
-    // Out of order in one call, too.
-    assert_eq!(refresh(&[second.clone(), first.clone()]), Revision(2));
-    assert_eq!(refresh(&[first]), Revision(2));
-    assert_eq!(
-        refresh(&[committed(3, vec![LibraryChange::Maintain])]),
-        Revision(3)
-    );
-    assert_eq!(refresh(&[second]), Revision(3));
-    assert_eq!(
-        found(&search(&retriever, "first second", 10, None)),
-        ["a@2"]
-    );
+    check(&updates, "old other", 10, None, &[]);
+    check(&updates, "words", 10, None, &["a@2", "b@2"]);
+    check(&updates, "words", 10, Some(&[]), &[]);
+    updates.push(IndexUpdate {
+        gone: vec!["a".into(), "unknown".into()],
+        ..update(5, Vec::new())
+    });
+    check(&updates, "words", 10, None, &["b@2"]);
+    updates.push(update(6, vec![skill("a", 3, "back", "back words", "back")]));
+    check(&updates, "words", 10, None, &["a@3", "b@2"]);
 }
 
 #[test]
 fn no_text_is_an_error() {
-    let commits = [committed(
+    let retriever = retriever(&[update(
         1,
-        vec![add(skill("a", 1, "tea", "茶を淹れる", "AND boil"))],
-    )];
-    let retriever = retriever(&commits);
+        vec![skill("a", 1, "tea", "茶を淹れる", "AND boil")],
+    )]);
     for text in [
         "",
         " ",
@@ -218,31 +198,28 @@ fn no_text_is_an_error() {
 #[test]
 fn ids_are_any_text_up_to_a_bound() {
     let odd = "id with \"spaces\", \0 and ünïcode";
-    let commits = [
-        committed(1, vec![add(skill(odd, 1, "one", "first", "x"))]),
-        committed(2, vec![revise(skill(odd, 2, "two", "second", "x"))]),
+    let updates = [
+        update(1, vec![skill(odd, 1, "one", "first", "x")]),
+        update(2, vec![skill(odd, 2, "two", "second", "x")]),
     ];
     check(
-        &commits,
+        &updates,
         "x",
         5,
         Some(&[odd, "absent"]),
         &[&format!("{odd}@2")],
     );
-    let retriever = retriever(&commits);
-    let long = committed(
-        3,
-        vec![add(skill(&"i".repeat(5000), 1, "three", "third", "x"))],
-    );
-    let error = block_on(retriever.refresh(&[long])).unwrap_err();
+    let retriever = retriever(&updates);
+    let long = update(3, vec![skill(&"i".repeat(5000), 1, "three", "third", "x")]);
+    let error = block_on(retriever.refresh(&long)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert_eq!(
         error.to_string(),
         "Invalid at Retriever::refresh { bytes: 5000, most: 4096 }: a skill's id is too long to be indexed"
     );
-    // Nothing of the refused commit is left behind.
-    let next = committed(3, vec![add(skill("z", 1, "three", "third", "y"))]);
-    block_on(retriever.refresh(&[next])).unwrap();
+    // Nothing of the refused update is left behind.
+    let next = update(3, vec![skill("z", 1, "three", "third", "y")]);
+    refresh(&retriever, &next);
     assert_eq!(search(&retriever, "first second third", 9, None).len(), 2);
 }
 
@@ -265,7 +242,7 @@ fn a_rebuilt_index_gives_the_same_bits() {
             .join(" ")
     };
     let grown = Bm25Retriever::new(Config::default()).unwrap();
-    let mut commits = Vec::new();
+    let mut newest = BTreeMap::new();
     for revision in 1..=120_u64 {
         let seed = Seed(revision);
         let id = format!("s{}", seed.derive("id", 0).index(40).unwrap());
@@ -278,10 +255,14 @@ fn a_rebuilt_index_gives_the_same_bits() {
         );
         skill.body = text(seed.derive("b", 0), 5 + revision % 60);
         skill.trigger = (revision % 3 == 0).then(|| text(seed.derive("t", 0), 3));
-        commits.push(committed(revision, vec![revise(skill)]));
-        block_on(grown.refresh(&commits[commits.len() - 1..])).unwrap();
+        newest.insert(id, skill.clone());
+        refresh(&grown, &update(revision, vec![skill]));
     }
-    let rebuilt = retriever(&commits);
+    let at_once = IndexUpdate {
+        since: Revision(0),
+        ..update(120, newest.into_values().collect())
+    };
+    let rebuilt = retriever(&[at_once]);
     for query in 0..50 {
         let text = text(Seed(1000 + query), 1 + query % 7);
         for limit in [1, 5, 100] {

@@ -2,15 +2,15 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::report::{Report, Tried, require};
+use super::report::{Report, Tried, require, require_error};
 use crate::{
     contract::Retriever,
     domain::{
-        Candidate, Cause, Committed, Kind, LibraryChange, Origin, Provenance, Query, Scope, Skill,
-        SkillName, State, Taint,
+        Candidate, IndexUpdate, Kind, Origin, Provenance, Query, Scope, Skill, SkillName, State,
+        Taint,
     },
-    error::Result,
-    id::{CommitKey, Revision, SkillId, Version},
+    error::{ErrorKind, Result},
+    id::{Revision, SkillId, Version},
 };
 
 type Index = Arc<dyn Retriever>;
@@ -19,7 +19,9 @@ type Index = Arc<dyn Retriever>;
 pub async fn check(fresh: impl AsyncFn() -> Result<Index>) -> Report {
     let mut report = Report::new("Retriever");
     report.case("refresh", refresh(&fresh).await);
+    report.case("watermark", watermark(&fresh).await);
     report.case("idempotent", idempotent(&fresh).await);
+    report.case("gap", gap(&fresh).await);
     report.case("limit", limit(&fresh).await);
     report.case("among", among(&fresh).await);
     report.case("ties", ties(&fresh).await);
@@ -56,21 +58,13 @@ fn skill(id: &str, words: [&str; 4]) -> Skill {
     }
 }
 
-fn committed(revision: u64, change: LibraryChange) -> Committed {
-    Committed {
+fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
+    IndexUpdate {
+        since: Revision(since),
         revision: Revision(revision),
-        key: CommitKey::new(format!("key {revision}")),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: "to be found".to_owned(),
-        },
-        changes: vec![change],
+        changed,
+        gone: Vec::new(),
     }
-}
-
-fn added(revision: u64, skill: Skill) -> Committed {
-    committed(revision, LibraryChange::Add(Box::new(skill)))
 }
 
 fn vault() -> Skill {
@@ -98,13 +92,17 @@ fn ids(found: &[Candidate]) -> Vec<&str> {
 
 async fn stocked(fresh: &impl AsyncFn() -> Result<Index>) -> Tried<Index> {
     let index = fresh().await?;
-    let watermark = index
-        .refresh(&[added(1, vault()), added(2, coffee())])
+    index
+        .refresh(&update(0, 2, vec![coffee(), vault()]))
         .await?;
-    require(watermark == Revision(2), || {
-        format!("after revisions 1 and 2 the watermark is {watermark}")
-    })?;
     Ok(index)
+}
+
+async fn stands_at(index: &Index, revision: u64, after: &str) -> Tried {
+    let watermark = index.watermark().await?;
+    require(watermark == Revision(revision), || {
+        format!("{after} the watermark is {watermark} and not {revision}")
+    })
 }
 
 async fn refresh(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
@@ -117,8 +115,7 @@ async fn refresh(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     }
     let mut revised = skill("s-vault", ["vaulting", "unlock", "fetch-gold", "drilling"]);
     revised.version = Version(2);
-    let change = LibraryChange::Revise(Box::new(revised));
-    index.refresh(&[committed(3, change)]).await?;
+    index.refresh(&update(2, 3, vec![revised])).await?;
     let found = index.search(&query("drilling")).await?;
     let newest = (found.iter().map(|c| (c.skill.id.as_str(), c.skill.version))).collect::<Vec<_>>();
     require(newest == [("s-vault", Version(2))], || {
@@ -132,19 +129,55 @@ async fn refresh(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     require(
         found.len() == 1 && found[0].skill.version == Version(2),
         || format!("a word of both versions found {found:?}"),
-    )
+    )?;
+    let mut gone = update(3, 4, Vec::new());
+    gone.gone = vec![SkillId::new("s-vault"), SkillId::new("s-unknown")];
+    index.refresh(&gone).await?;
+    for (word, due) in [("unlock", &[][..]), ("brew", &["s-coffee"])] {
+        let found = index.search(&query(word)).await?;
+        require(ids(&found) == due, || {
+            format!("after a skill went, {word:?} found {:?}", ids(&found))
+        })?;
+    }
+    Ok(())
+}
+
+async fn watermark(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
+    let index = fresh().await?;
+    stands_at(&index, 0, "of an empty index").await?;
+    let index = stocked(fresh).await?;
+    stands_at(&index, 2, "after an update to revision 2").await?;
+    // Commits that change no skill move it too.
+    index.refresh(&update(2, 7, Vec::new())).await?;
+    stands_at(&index, 7, "after an update that changes no skill").await
+}
+
+async fn gap(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
+    let index = stocked(fresh).await?;
+    let late = update(
+        3,
+        4,
+        vec![skill("s-late", ["late", "late", "late", "late"])],
+    );
+    let tried = index.refresh(&late).await;
+    require_error(tried, &[ErrorKind::Invalid], "an update from 3 on, at 2,")?;
+    stands_at(&index, 2, "after a refused update").await?;
+    let found = index.search(&query("late")).await?;
+    require(found.is_empty(), || {
+        format!("a refused update's skill was found: {found:?}")
+    })
 }
 
 async fn idempotent(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     let index = stocked(fresh).await?;
     let text = query("unlock the vaulting or brew coffee");
     let before = index.search(&text).await?;
-    let again = [added(1, vault()), added(2, coffee())];
-    for committed in [&again[..], &again[..1], &[]] {
-        let watermark = index.refresh(committed).await?;
-        require(watermark == Revision(2), || {
-            format!("refreshing again moved the watermark to {watermark}")
-        })?;
+    let mut other = vault();
+    other.body = "Never heard of.".to_owned();
+    for (since, revision) in [(0, 2), (0, 1), (1, 2)] {
+        let again = update(since, revision, vec![coffee(), other.clone()]);
+        index.refresh(&again).await?;
+        stands_at(&index, 2, "after refreshing again").await?;
         let after = index.search(&text).await?;
         require(before == after, || {
             format!("refreshing again turned {before:?} into {after:?}")
@@ -156,7 +189,7 @@ async fn idempotent(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
 /// Skills that share a word; the first say it more often.
 async fn ranked(fresh: &impl AsyncFn() -> Result<Index>) -> Tried<Index> {
     let index = fresh().await?;
-    let mut commits = Vec::new();
+    let mut skills = Vec::new();
     for n in 1..=6_u64 {
         let body = if n <= 3 {
             "polish the lantern"
@@ -165,9 +198,9 @@ async fn ranked(fresh: &impl AsyncFn() -> Result<Index>) -> Tried<Index> {
         };
         let name = format!("skill-{n}");
         let words = [name.as_str(), "lantern", "tidy", body];
-        commits.push(added(n, skill(&format!("s-{n}"), words)));
+        skills.push(skill(&format!("s-{n}"), words));
     }
-    index.refresh(&commits).await?;
+    index.refresh(&update(0, 6, skills)).await?;
     Ok(index)
 }
 
@@ -208,9 +241,11 @@ async fn among(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
 
 async fn ties(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     let index = fresh().await?;
-    for (revision, id) in (1..).zip(["s-c", "s-a", "s-d", "s-b"]) {
+    for (revision, id) in (1_u64..).zip(["s-c", "s-a", "s-d", "s-b"]) {
         let same = skill(id, ["mending", "mend", "repair", "sewing"]);
-        index.refresh(&[added(revision, same)]).await?;
+        index
+            .refresh(&update(revision - 1, revision, vec![same]))
+            .await?;
     }
     for limit in [2, 4] {
         let mut asked = query("mend");

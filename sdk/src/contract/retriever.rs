@@ -5,28 +5,36 @@ use std::fmt;
 use async_trait::async_trait;
 
 use crate::{
-    domain::{Candidate, Committed, Query},
+    domain::{Candidate, IndexUpdate, Query},
     error::Result,
     id::Revision,
 };
 
-/// An index over the library's skills.
+/// An index over the library's skills. It is derived state: it can be made anew from the library at any time.
 ///
 /// # Behaviour
-/// - *refresh*: after `refresh`, an added skill is found by words of its name, description, trigger and body,
-///   and a revised one by its new words, in its new version only.
-/// - *idempotent*: commits up to the watermark are passed over; refreshing twice changes nothing.
+/// - *refresh*: after `refresh`, a skill that came is found by words of its name, description, trigger and body, one
+///   that changed by its new words, in its new version only, and one that went is not found.
+/// - *watermark*: the revision of the last update taken in; 0 for an empty index.
+/// - *idempotent*: an update to the watermark or to an earlier revision is passed over and changes nothing.
+/// - *gap*: an update that begins after the watermark is `Invalid` and changes nothing.
 /// - *limit*: at most `limit` candidates come back, the best first; `limit` 0 gives none.
 /// - *among*: with `among`, no other skill comes back, and the limit counts only those.
 /// - *ties*: candidates of equal score are in the order of their skill ids.
 /// - *any text*: no query text is an error: query operators, control characters and emptiness included.
 #[async_trait]
 pub trait Retriever: fmt::Debug + Send + Sync {
-    /// Takes in what was committed, in order of revisions; gives the watermark, the last revision taken in.
+    /// The last revision taken in.
     ///
     /// # Errors
-    /// `Unavailable` or `Corrupt`; the index can be rebuilt from the store at any time.
-    async fn refresh(&self, committed: &[Committed]) -> Result<Revision>;
+    /// `Unavailable` or `Corrupt`.
+    async fn watermark(&self) -> Result<Revision>;
+
+    /// Takes in what changed since the watermark.
+    ///
+    /// # Errors
+    /// `Invalid` for an update that leaves a gap; `Unavailable` or `Corrupt`.
+    async fn refresh(&self, update: &IndexUpdate) -> Result<()>;
 
     /// The candidates for a query.
     ///

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SkillRef;
-use crate::id::SkillId;
+use super::{Skill, SkillRef};
+use crate::id::{Revision, SkillId};
 
 /// A question to a [`Retriever`](crate::contract::Retriever).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,19 @@ pub struct Query {
     pub limit: usize,
     /// Only these skills, when given; an empty list finds nothing.
     pub among: Option<Vec<SkillId>>,
+}
+
+/// What an index takes in to get from one revision of a library to a later one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IndexUpdate {
+    /// The revision that the index stands at, or an earlier one.
+    pub since: Revision,
+    /// The revision that it stands at afterwards.
+    pub revision: Revision,
+    /// The skills that came or changed in between, in their version at `revision`, by id.
+    pub changed: Vec<Skill>,
+    /// The skills that went in between, by id.
+    pub gone: Vec<SkillId>,
 }
 
 /// A skill that may fit, with the retriever's own score.

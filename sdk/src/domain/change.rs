@@ -85,6 +85,19 @@ fn check(holds: bool, field: &'static str, value: impl fmt::Display, range: &str
     ))
 }
 
+/// Where a library keeps a skill.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// The pool that is offered.
+    Cache,
+    /// Offered skills that the cache has no room for.
+    Reservoir,
+    /// In neither: its state is not an offered one.
+    Aside,
+}
+
 /// One change of a library.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,8 +120,47 @@ pub enum LibraryChange {
     Add(Box<Skill>),
     /// A new version of a skill that is there.
     Revise(Box<Skill>),
+    /// Several skills become one new skill, and are archived.
+    Merge {
+        /// The new one.
+        skill: Box<Skill>,
+        /// What it was made of; at least one, and not the new one itself.
+        sources: Vec<SkillId>,
+    },
     /// Evict, Load and Delete, in this order (C.2, C.3).
     Maintain,
+    /// An earlier version comes back, as a new version.
+    RollBack {
+        /// Which skill.
+        skill: SkillId,
+        /// Which of its versions.
+        to: Version,
+        /// Why.
+        reason: String,
+    },
+    /// A run and everything that came from it is taken back (J6).
+    RetireRun {
+        /// Which run.
+        run: RunId,
+        /// Why.
+        reason: String,
+    },
+    /// A skill that was deleted comes back.
+    Restore {
+        /// Which skill.
+        skill: SkillId,
+        /// Why.
+        reason: String,
+    },
+    /// An offered skill moves to the other tier.
+    Place {
+        /// Which skill.
+        skill: SkillId,
+        /// Where to: cache or reservoir.
+        tier: Tier,
+        /// Why.
+        reason: String,
+    },
     /// A person or evidence moves a skill to another state.
     SetState {
         /// Which skill.
@@ -126,7 +178,7 @@ impl LibraryChange {
     ///
     /// # Errors
     /// `Invalid` for a policy out of its ranges, a credit whose reward is not finite or that names no use, and
-    /// a skill of version 0.
+    /// a skill of version 0, a merge of nothing or of itself, and a place that is no tier.
     pub fn validate(&self) -> Result<()> {
         match self {
             Self::Configure(policy) => policy.validate(),
@@ -140,7 +192,28 @@ impl LibraryChange {
                 skill.version,
                 "at least 1",
             ),
-            Self::Maintain | Self::SetState { .. } => Ok(()),
+            Self::Merge { skill, sources } => {
+                check(
+                    skill.version > Version(0),
+                    "version",
+                    skill.version,
+                    "at least 1",
+                )?;
+                let own = sources.iter().filter(|id| **id == skill.id).count();
+                check(own == 0, "sources", own, "of other skills, not the new one")?;
+                check(!sources.is_empty(), "sources", 0, "at least 1")
+            }
+            Self::RollBack { to, .. } => check(*to > Version(0), "to", to, "at least 1"),
+            Self::Place { tier, .. } => check(
+                *tier != Tier::Aside,
+                "tier",
+                "aside",
+                "cache or reservoir (set another state to put a skill aside)",
+            ),
+            Self::Maintain
+            | Self::SetState { .. }
+            | Self::RetireRun { .. }
+            | Self::Restore { .. } => Ok(()),
         }
     }
 }

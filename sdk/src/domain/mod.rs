@@ -14,8 +14,8 @@ pub use arise::{
     AriseDocument, AriseLimits, AriseSchema, DEFAULT_CHECK, ProblemTypes, SchemaRefusal,
     SchemaStage, seed_skills,
 };
-pub use candidate::{Candidate, Query};
-pub use change::{Cause, Commit, Committed, LibraryChange, TierPolicy};
+pub use candidate::{Candidate, IndexUpdate, Query};
+pub use change::{Cause, Commit, Committed, LibraryChange, Tier, TierPolicy};
 pub use message::{Message, Prompt, Span, Speaker};
 pub use skill::{
     Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, SkillRef, State, Taint,

@@ -38,6 +38,14 @@ pub enum Operation {
     Added,
     /// A new version took the place of the last.
     Revised,
+    /// New, made of others.
+    Merged,
+    /// An earlier version came back, as a new one.
+    RolledBack,
+    /// Deleted, and there again.
+    Restored,
+    /// To the other tier, as somebody asked.
+    Placed,
     /// From the cache to the reservoir, the cache being over its size.
     Evicted,
     /// From the reservoir to the cache.
@@ -80,4 +88,12 @@ pub enum PassReason {
     IdTaken,
     /// A version that is not later than the one that is there.
     NotLater,
+    /// A version that the skill never had.
+    NoSuchVersion,
+    /// A skill to restore that is not deleted.
+    NotDeleted,
+    /// A skill to place whose state is not an offered one.
+    NotOffered,
+    /// A merge of which no source is there.
+    NoSource,
 }

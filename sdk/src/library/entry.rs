@@ -5,21 +5,34 @@ use std::{cmp::Ordering, collections::BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::Skill,
-    id::{AttemptId, Revision, Version},
+    domain::{Skill, SkillRef, State, Tier},
+    id::{AttemptId, Revision, RunId, SkillId, Version},
 };
 
-/// Where a skill is kept.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Tier {
-    /// The pool that is offered.
-    Cache,
-    /// Offered skills that the cache has no room for.
-    Reservoir,
-    /// In neither: its state is not an offered one.
-    Aside,
+/// One credit that counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// By which attempt, or the group's first.
+    pub attempt: AttemptId,
+    /// To which version.
+    pub version: Version,
+    /// The reward, finite.
+    pub reward: f64,
+    /// How many attempts were given the skill; at least 1.
+    pub uses: u64,
+    /// The moving average's weight of the past when it was given.
+    pub beta: f64,
+    /// The run that gave it, if one did.
+    pub run: Option<RunId>,
+}
+
+/// What a skill was merged into.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merged {
+    /// Which skill.
+    pub into: SkillId,
+    /// The state before.
+    pub from: State,
 }
 
 /// One skill with its evidence.
@@ -39,20 +52,77 @@ pub struct Entry {
     pub credits: u64,
     /// The revision that added it.
     pub added_at: Revision,
-    /// The attempts that were credited already, in any version.
-    pub(super) seen: BTreeSet<AttemptId>,
-}
-
-/// What is kept of a skill that was removed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Deleted {
-    /// Its last version.
-    pub(super) version: Version,
-    /// The attempts that were credited, should it come back.
+    /// The revision that gave it its current version, or that deleted it.
+    pub changed_at: Revision,
+    /// The credits since it was added, oldest first: utility, uses and credits follow from them.
+    pub evidence: Vec<Evidence>,
+    /// What it was merged into, where it was.
+    pub merged: Option<Merged>,
+    /// What the utility began at.
+    pub(super) began: f64,
+    /// The attempts that were credited already, in any version and before it was deleted.
     pub(super) seen: BTreeSet<AttemptId>,
 }
 
 impl Entry {
+    /// A skill that has just come, without evidence.
+    pub(super) fn new(skill: Skill, tier: Tier, utility: f64, added_at: Revision) -> Self {
+        Self {
+            skill,
+            history: Vec::new(),
+            tier,
+            utility,
+            uses: 0,
+            credits: 0,
+            added_at,
+            changed_at: added_at,
+            evidence: Vec::new(),
+            merged: None,
+            began: utility,
+            seen: BTreeSet::new(),
+        }
+    }
+
+    /// Every version, oldest first.
+    pub fn versions(&self) -> impl DoubleEndedIterator<Item = &Skill> {
+        self.history.iter().chain([&self.skill])
+    }
+
+    /// Puts a new version in the place of the current one.
+    pub(super) fn replace(&mut self, mut skill: Skill) {
+        if skill.parents.is_empty() {
+            skill.parents.push(self.skill.reference());
+        }
+        let before = std::mem::replace(&mut self.skill, skill);
+        self.history.push(before);
+        self.credits = 0;
+    }
+
+    /// Takes in one more credit (C.2, Update).
+    pub(super) fn credit(&mut self, evidence: Evidence) {
+        self.count(&evidence);
+        self.evidence.push(evidence);
+    }
+
+    /// Takes the credits of a run back; whether there were any. Their attempts stay seen: a replay does not count.
+    pub(super) fn take_back(&mut self, run: &RunId) -> bool {
+        let (gone, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.evidence)
+            .into_iter()
+            .partition(|credit| credit.run.as_ref() == Some(run));
+        (self.utility, self.uses, self.credits) = (self.began, 0, 0);
+        for credit in &kept {
+            self.count(credit);
+        }
+        self.evidence = kept;
+        !gone.is_empty()
+    }
+
+    fn count(&mut self, credit: &Evidence) {
+        self.utility = credit.beta * self.utility + (1.0 - credit.beta) * credit.reward;
+        self.uses = self.uses.saturating_add(credit.uses);
+        self.credits += u64::from(credit.version == self.skill.version);
+    }
+
     /// Lower utility first, then smaller id.
     pub(super) fn rank(&self, other: &Self) -> Ordering {
         // Utilities are finite, so they always compare; 0 and -0 are equal.
@@ -60,5 +130,11 @@ impl Entry {
             .partial_cmp(&other.utility)
             .unwrap_or(Ordering::Equal)
             .then_with(|| self.skill.id.cmp(&other.skill.id))
+    }
+
+    /// The latest version of which `bad` does not hold, the current one apart.
+    pub(super) fn latest_without(&self, bad: &BTreeSet<SkillRef>) -> Option<&Skill> {
+        let mut before = self.history.iter().rev();
+        before.find(|version| !bad.contains(&version.reference()))
     }
 }

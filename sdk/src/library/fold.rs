@@ -1,17 +1,16 @@
-//! The fold: what each change does.
+//! The fold: what each change does; those that go back over what was are in `history`.
 
 use super::{
-    Applied, Entry, Move, Operation, PassReason, PassedOver, SkillLibrary, entry::Deleted,
-    name::free_name, tiers,
+    Applied, Entry, Evidence, Move, Operation, PassReason, PassedOver, SkillLibrary, tiers,
 };
 use crate::{
-    domain::{Committed, LibraryChange, Skill, SkillName, SkillRef, State},
+    domain::{Committed, LibraryChange, Origin, Skill, State, Taint},
     error::{Error, Result},
-    id::{AttemptId, SkillId},
+    id::SkillId,
 };
 
 /// What one change did: its moves, or why it had no effect.
-type Outcome = Result<Vec<Move>, PassReason>;
+pub(super) type Outcome = Result<Vec<Move>, PassReason>;
 
 impl SkillLibrary {
     /// Folds one commit.
@@ -43,7 +42,7 @@ impl SkillLibrary {
             ..Applied::default()
         };
         for (index, change) in committed.changes.iter().enumerate() {
-            match self.change(change) {
+            match self.change(committed, change) {
                 Ok(moves) => applied.moves.extend(moves),
                 Err(reason) => {
                     *self.passed_over.entry(reason).or_default() += 1;
@@ -57,7 +56,7 @@ impl SkillLibrary {
         Ok(applied)
     }
 
-    fn change(&mut self, change: &LibraryChange) -> Outcome {
+    fn change(&mut self, commit: &Committed, change: &LibraryChange) -> Outcome {
         match change {
             LibraryChange::Configure(policy) => {
                 self.policy = policy.clone();
@@ -68,106 +67,138 @@ impl SkillLibrary {
                 attempt,
                 reward,
                 uses,
-            } => self.credit(skill, attempt, *reward, *uses),
-            LibraryChange::Add(skill) => self.add(skill),
+            } => {
+                let evidence = Evidence {
+                    attempt: attempt.clone(),
+                    version: skill.version,
+                    reward: *reward,
+                    uses: *uses,
+                    beta: self.policy.beta,
+                    run: commit.cause.run.clone(),
+                };
+                self.credit(&skill.id, evidence)
+            }
+            LibraryChange::Add(skill) => self.add(skill, self.policy.initial_utility),
             LibraryChange::Revise(skill) => self.revise(skill),
+            LibraryChange::Merge { skill, sources } => self.merge(skill, sources),
             LibraryChange::Maintain => Ok(self.maintain()),
             LibraryChange::SetState { skill, state, .. } => self.set_state(skill, *state),
+            LibraryChange::RollBack { skill, to, .. } => self.roll_back(skill, *to),
+            LibraryChange::RetireRun { run, .. } => Ok(self.retire_run(run)),
+            LibraryChange::Restore { skill, .. } => self.restore(skill),
+            LibraryChange::Place { skill, tier, .. } => tiers::place(self.known(skill)?, *tier),
         }
     }
 
-    fn credit(&mut self, skill: &SkillRef, attempt: &AttemptId, reward: f64, uses: u64) -> Outcome {
-        let beta = self.policy.beta;
-        let entry = self.known(&skill.id)?;
-        if entry.skill.version != skill.version {
+    fn credit(&mut self, id: &SkillId, evidence: Evidence) -> Outcome {
+        let entry = self.known(id)?;
+        if entry.skill.version != evidence.version {
             return Err(PassReason::OtherVersion);
         }
-        if !entry.seen.insert(attempt.clone()) {
+        if !entry.seen.insert(evidence.attempt.clone()) {
             return Err(PassReason::SeenBefore);
         }
-        tiers::update(entry, beta, reward, uses);
+        entry.credit(evidence);
         Ok(Vec::new())
     }
 
-    fn add(&mut self, skill: &Skill) -> Outcome {
-        if self.entries.contains_key(&skill.id) {
+    pub(super) fn add(&mut self, skill: &Skill, utility: f64) -> Outcome {
+        if self.entries.contains(&skill.id) {
             return Err(PassReason::IdTaken);
         }
         let before = self.deleted.get(&skill.id);
-        if before.is_some_and(|before| skill.version <= before.version) {
+        if before.is_some_and(|before| skill.version <= before.skill.version) {
             return Err(PassReason::Deleted);
         }
-        let mut skill = skill.clone();
-        skill.name = self.name_for(&skill.name, &skill.id);
+        let skill = self.guarded(skill);
         let before = self.deleted.remove(&skill.id);
-        let entry = Entry {
-            tier: tiers::entered(skill.state),
-            history: Vec::new(),
-            utility: self.policy.initial_utility,
-            uses: 0,
-            credits: 0,
-            added_at: self.revision,
-            seen: before.map(|before| before.seen).unwrap_or_default(),
-            skill,
-        };
-        let moved = tiers::moved(&entry, Operation::Added);
-        self.entries.insert(entry.skill.id.clone(), entry);
-        Ok(vec![moved])
+        let tier = tiers::entered(skill.state);
+        let mut entry = Entry::new(skill, tier, utility, self.revision);
+        if let Some(before) = before {
+            entry.history = before.history;
+            entry.history.push(before.skill);
+            entry.seen = before.seen;
+        }
+        Ok(vec![self.enter(entry, Operation::Added)])
+    }
+
+    /// A version as it may come in (S2, J7): tainted where one of its parents is, and quarantined where it would be
+    /// active and is tainted or imported. A person's word is taken as it is.
+    fn guarded(&self, skill: &Skill) -> Skill {
+        let mut skill = skill.clone();
+        if skill.provenance.origin == Origin::Human {
+            return skill;
+        }
+        let parents = skill
+            .parents
+            .iter()
+            .filter_map(|parent| self.version(parent));
+        skill.taint = parents
+            .map(|parent| parent.taint)
+            .fold(skill.taint, Ord::max);
+        let held = skill.taint == Taint::Tainted || skill.provenance.origin == Origin::Imported;
+        if held && skill.state == State::Active {
+            skill.state = State::Quarantined;
+        }
+        skill
+    }
+
+    /// Puts an entry among the others, under a free name.
+    pub(super) fn enter(&mut self, mut entry: Entry, operation: Operation) -> Move {
+        entry.skill.name = self.names.free(&entry.skill.name, &entry.skill.id);
+        self.names.take(&entry.skill.name, &entry.skill.id);
+        entry.changed_at = self.revision;
+        let moved = tiers::moved(&entry, operation);
+        self.entries.insert(entry);
+        moved
     }
 
     fn revise(&mut self, skill: &Skill) -> Outcome {
         if skill.version <= self.known(&skill.id)?.skill.version {
             return Err(PassReason::NotLater);
         }
-        let name = self.name_for(&skill.name, &skill.id);
+        self.replace(self.guarded(skill), Operation::Revised)
+    }
+
+    /// Puts a later version in the place of the current one.
+    pub(super) fn replace(&mut self, mut skill: Skill, operation: Operation) -> Outcome {
+        skill.name = self.names.free(&skill.name, &skill.id);
+        let revision = self.revision;
         let entry = self.known(&skill.id)?;
-        let mut skill = skill.clone();
-        skill.name = name;
-        if skill.parents.is_empty() {
-            skill.parents.push(entry.skill.reference());
-        }
-        let before = std::mem::replace(&mut entry.skill, skill);
-        entry.history.push(before);
-        entry.credits = 0;
-        let mut moves = vec![tiers::moved(entry, Operation::Revised)];
+        entry.changed_at = revision;
+        let before = entry.skill.name.clone();
+        let (id, name) = (skill.id.clone(), skill.name.clone());
+        entry.replace(skill);
+        let mut moves = vec![tiers::moved(entry, operation)];
         moves.extend(tiers::settle(entry));
+        self.names.release(&before);
+        self.names.take(&name, &id);
         Ok(moves)
     }
 
-    fn set_state(&mut self, id: &SkillId, state: State) -> Outcome {
+    pub(super) fn set_state(&mut self, id: &SkillId, state: State) -> Outcome {
         let entry = self.known(id)?;
         entry.skill.state = state;
+        entry.merged = None;
         Ok(tiers::settle(entry).into_iter().collect())
     }
 
     fn maintain(&mut self) -> Vec<Move> {
         let (moves, gone) = tiers::maintain(&mut self.entries, &self.policy);
-        self.deleted.extend(gone.into_iter().map(|entry| {
-            let deleted = Deleted {
-                version: entry.skill.version,
-                seen: entry.seen,
-            };
-            (entry.skill.id, deleted)
-        }));
+        for mut entry in gone {
+            entry.changed_at = self.revision;
+            self.names.release(&entry.skill.name);
+            self.deleted.insert(entry);
+        }
         moves
     }
 
-    fn known(&mut self, id: &SkillId) -> Result<&mut Entry, PassReason> {
-        let deleted = self.deleted.contains_key(id);
+    pub(super) fn known(&mut self, id: &SkillId) -> Result<&mut Entry, PassReason> {
+        let deleted = self.deleted.contains(id);
         self.entries.get_mut(id).ok_or(if deleted {
             PassReason::Deleted
         } else {
             PassReason::Unknown
         })
-    }
-
-    /// The name asked for, or the first free one beside it; a skill's own name is free to it.
-    fn name_for(&self, asked: &SkillName, id: &SkillId) -> SkillName {
-        let taken = self
-            .entries()
-            .filter(|entry| entry.skill.id != *id)
-            .map(|entry| entry.skill.name.as_str())
-            .collect();
-        free_name(asked, &taken)
     }
 }

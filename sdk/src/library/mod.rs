@@ -15,7 +15,7 @@
 //! every candidate there are no credits, and where no draft was valid nothing is added; the rest proceeds.
 //!
 //! - *Tiers.* Offered skills (trial, active) are in the cache or the reservoir. The others are
-//!   [`Tier::Aside`]: they take no room, and no rule of the tiers moves or deletes them. A skill that becomes
+//!   [aside](crate::domain::Tier::Aside): they take no room, and no rule of the tiers moves or deletes them. A skill that becomes
 //!   offered enters the cache as a new one does; one that stops being offered leaves its tier.
 //! - *Order and ties.* Skills are ordered by utility, then by id: of two with equal utility the one with the
 //!   smaller id counts as the lower. It is the first to be evicted, swapped out or deleted, and the last to be
@@ -43,13 +43,39 @@
 //! - *Revise.* A later version keeps its skill's tier and utility (the best guess before it was tried) and
 //!   its cumulative uses, and begins without credits, so protection begins anew. The version that it replaces
 //!   goes to the history and is recorded as its parent where the author named none.
-//! - *Ids.* A deleted skill can come back only in a version later than those it had, so that a skill and a
-//!   version never name two texts.
+//! - *Ids.* A deleted skill can be added again only in a version later than those it had, so that a skill and a
+//!   version never name two texts; its earlier versions are its history then, and it begins without evidence.
+//!
+//! # What may be offered (S2, J7)
+//! A version is tainted when its author says so or when one of its parents is. One that is tainted or imported and would
+//! be active is quarantined instead, whoever commits it: a change of its state releases it. A person's version is taken as
+//! it is.
+//!
+//! # Nothing is lost (J6)
+//! What Delete removes leaves the tiers and frees its name, and is kept aside with its versions and evidence. Every change
+//! can be taken back:
+//!
+//! - *Merge.* The new skill begins with the mean of its sources' utilities and no use, with their current versions as
+//!   parents where the author named none. The sources are archived and remember the state that they had.
+//! - *Roll back.* The version that comes back is a new one with the text and provenance of the old, which is its parent;
+//!   it keeps the skill's state, tier, utility and uses, as a revision does, and is quarantined where it was then.
+//! - *Restore.* What was deleted is there again with its state, versions and evidence, under a free name; an offered one
+//!   enters the cache.
+//! - *Retire a run.* Its credits are taken out and the utility is folded anew from those that are left (an attempt that
+//!   was seen stays so). A version is *of the run* when its provenance names it or one of its parents is of the run. A
+//!   skill whose current version is of the run goes back to its latest version that is not; one that has none is
+//!   disabled, and the sources of such a merged one are as they were before. A person's version that was made from one of
+//!   the run is quarantined, for the person to decide. What is deleted stays so, disabled should it be restored.
+//! - *Forks.* A [`Fork`] shares what it does not change with its library, so it costs the same whatever the size;
+//!   [`Fork::rebase`] names what was changed on both sides.
 
 mod applied;
+mod difference;
 mod entry;
 mod fold;
-mod name;
+mod fork;
+mod history;
+mod shelf;
 mod skill_library;
 mod tiers;
 
@@ -57,5 +83,7 @@ mod tiers;
 mod tests;
 
 pub use applied::{Applied, Move, Operation, PassReason, PassedOver};
-pub use entry::{Entry, Tier};
+pub use difference::{Difference, FieldChange};
+pub use entry::{Entry, Evidence, Merged};
+pub use fork::{Conflict, ConflictReason, Fork, Rebased};
 pub use skill_library::SkillLibrary;

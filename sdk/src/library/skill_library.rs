@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, PassReason, Tier, entry::Deleted};
+use super::{
+    Entry, PassReason,
+    shelf::{Names, Shelf},
+};
 use crate::{
-    domain::{Committed, Skill, SkillName, SkillRef, TierPolicy},
+    domain::{Committed, IndexUpdate, Skill, SkillName, SkillRef, Tier, TierPolicy},
     error::{Error, ErrorKind, Result},
     id::{Revision, SkillId},
 };
@@ -28,13 +31,17 @@ use crate::{
 /// # Ok::<(), journeyman::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
 pub struct SkillLibrary {
     pub(super) schema: u32,
     pub(super) revision: Revision,
     pub(super) steps: u64,
     pub(super) policy: TierPolicy,
-    pub(super) entries: BTreeMap<SkillId, Entry>,
-    pub(super) deleted: BTreeMap<SkillId, Deleted>,
+    pub(super) entries: Shelf,
+    pub(super) deleted: Shelf,
+    /// Of the entries; follows from them.
+    #[serde(skip)]
+    pub(super) names: Names,
     pub(super) passed_over: BTreeMap<PassReason, u64>,
 }
 
@@ -46,7 +53,7 @@ impl Default for SkillLibrary {
 
 impl SkillLibrary {
     /// The version of the JSON form.
-    pub const SCHEMA: u32 = 1;
+    pub const SCHEMA: u32 = 2;
 
     /// An empty library at revision 0 with the paper's tiers.
     pub fn new() -> Self {
@@ -55,8 +62,9 @@ impl SkillLibrary {
             revision: Revision(0),
             steps: 0,
             policy: TierPolicy::default(),
-            entries: BTreeMap::new(),
-            deleted: BTreeMap::new(),
+            entries: Shelf::default(),
+            deleted: Shelf::default(),
+            names: Names::default(),
             passed_over: BTreeMap::new(),
         }
     }
@@ -95,15 +103,21 @@ impl SkillLibrary {
 
     /// A skill by its name; names are unique among the skills that are there.
     pub fn by_name(&self, name: &SkillName) -> Option<&Entry> {
-        self.entries().find(|entry| entry.skill.name == *name)
+        self.get(self.names.get(name)?)
     }
 
-    /// A skill in one version, the current one or an earlier one.
+    /// A skill in one version, the current one or an earlier one, be it deleted or not.
     pub fn version(&self, skill: &SkillRef) -> Option<&Skill> {
-        let entry = self.get(&skill.id)?;
-        std::iter::once(&entry.skill)
-            .chain(&entry.history)
-            .find(|version| version.version == skill.version)
+        let entry = self
+            .get(&skill.id)
+            .or_else(|| self.deleted.get(&skill.id))?;
+        let mut versions = entry.versions().rev();
+        versions.find(|version| version.version == skill.version)
+    }
+
+    /// What was deleted, by id, as it was then.
+    pub fn deleted(&self) -> impl Iterator<Item = &Entry> {
+        self.deleted.values()
     }
 
     /// Every skill, by id.
@@ -125,6 +139,31 @@ impl SkillLibrary {
     /// The skills of one tier, by id.
     pub fn tier(&self, tier: Tier) -> impl Iterator<Item = &Entry> {
         self.entries().filter(move |entry| entry.tier == tier)
+    }
+
+    /// What an index that stands at a revision of this library takes in to stand at the current one.
+    ///
+    /// # Errors
+    /// `Invalid` for a revision that this library has not reached.
+    pub fn update_since(&self, since: Revision) -> Result<IndexUpdate> {
+        if since > self.revision {
+            return Err(Error::invalid(
+                "SkillLibrary::update_since",
+                "the library has not reached that revision",
+            )
+            .with("since", since)
+            .with("revision", self.revision)
+            .hint("the index is of another library or of a later state: make it anew"));
+        }
+        let later = |entry: &&Entry| entry.changed_at > since;
+        let changed = self.entries().filter(later);
+        let gone = self.deleted().filter(later);
+        Ok(IndexUpdate {
+            since,
+            revision: self.revision,
+            changed: changed.map(|entry| entry.skill.clone()).collect(),
+            gone: gone.map(|entry| entry.skill.id.clone()).collect(),
+        })
     }
 
     /// How many changes were passed over, by reason.
@@ -160,25 +199,67 @@ impl SkillLibrary {
             )
             .hint("replay the store's commits instead")
         };
-        let library: Self =
+        // What is of another form need not look like this one.
+        #[derive(Deserialize)]
+        struct Form {
+            schema: u32,
+        }
+        let form: Form =
             serde_json::from_str(json).map_err(|source| corrupt().source_from(source))?;
-        if library.schema != Self::SCHEMA {
+        if form.schema != Self::SCHEMA {
             return Err(Error::unsupported(
                 "SkillLibrary::from_json",
                 format!(
                     "the form is of version {}, and this SDK reads {}",
-                    library.schema,
+                    form.schema,
                     Self::SCHEMA
                 ),
             ));
         }
-        library
-            .policy
-            .validate()
-            .map_err(|source| corrupt().source_from(source))?;
-        let keyed = library.entries.iter().all(|(id, entry)| {
-            *id == entry.skill.id && (entry.tier == Tier::Aside) != entry.skill.state.is_offered()
-        });
-        keyed.then_some(library).ok_or_else(corrupt)
+        serde_json::from_str(json).map_err(|source| corrupt().source_from(source))
+    }
+}
+
+/// What of a library is written.
+#[derive(Deserialize)]
+struct Saved {
+    schema: u32,
+    revision: Revision,
+    steps: u64,
+    policy: TierPolicy,
+    entries: Shelf,
+    deleted: Shelf,
+    passed_over: BTreeMap<PassReason, u64>,
+}
+
+impl TryFrom<Saved> for SkillLibrary {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        saved.policy.validate()?;
+        let names = Names::of(&saved.entries);
+        let fits = |entry: &Entry| {
+            let aside = entry.tier == Tier::Aside;
+            let named = names.get(&entry.skill.name) == Some(&entry.skill.id);
+            named && aside != entry.skill.state.is_offered()
+        };
+        let sound = saved.entries.values().all(fits);
+        if saved.schema != Self::SCHEMA || !sound {
+            return Err(Error::new(
+                ErrorKind::Corrupt,
+                "SkillLibrary::try_from",
+                "the parts of this saved library do not fit together",
+            ));
+        }
+        Ok(Self {
+            schema: saved.schema,
+            revision: saved.revision,
+            steps: saved.steps,
+            policy: saved.policy,
+            entries: saved.entries,
+            deleted: saved.deleted,
+            names,
+            passed_over: saved.passed_over,
+        })
     }
 }

@@ -1,3 +1,5 @@
+mod fork;
+mod history;
 mod reference;
 
 use std::collections::BTreeMap;
@@ -6,7 +8,7 @@ use super::*;
 use crate::{
     domain::{
         Cause, Committed, Kind, LibraryChange, Origin, Provenance, Scope, Skill, SkillName,
-        SkillRef, State, Taint, TierPolicy,
+        SkillRef, State, Taint, Tier, TierPolicy,
     },
     error::ErrorKind,
     id::{Revision, Version},
@@ -648,7 +650,7 @@ fn json_is_read_back_and_checked() {
         assert_ne!(bad, json);
         assert_eq!(SkillLibrary::from_json(&bad).unwrap_err().kind(), kind);
     };
-    check("\"schema\":1", "\"schema\":2", ErrorKind::Unsupported);
+    check("\"schema\":2", "\"schema\":1", ErrorKind::Unsupported);
     check("\"cache\":1", "\"cache\":0", ErrorKind::Corrupt);
     check("{", "[", ErrorKind::Corrupt);
     check(

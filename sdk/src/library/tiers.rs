@@ -1,21 +1,12 @@
 //! The operations of the two tiers (ARISE C.2, C.3), on entries alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::{Entry, Move, Operation, Tier};
+use super::{Entry, Move, Operation, PassReason, fold::Outcome, shelf::Shelf};
 use crate::{
-    domain::{State, TierPolicy},
+    domain::{State, Tier, TierPolicy},
     id::SkillId,
 };
-
-type Entries = BTreeMap<SkillId, Entry>;
-
-/// Update: one step of the moving average.
-pub(super) fn update(entry: &mut Entry, beta: f64, reward: f64, uses: u64) {
-    entry.utility = beta * entry.utility + (1.0 - beta) * reward;
-    entry.uses = entry.uses.saturating_add(uses);
-    entry.credits += 1;
-}
 
 /// Where a skill that enters in this state is kept.
 pub(super) fn entered(state: State) -> Tier {
@@ -37,6 +28,18 @@ pub(super) fn settle(entry: &mut Entry) -> Option<Move> {
     Some(moved(entry, operation))
 }
 
+/// Moves an offered entry to the tier that was asked for.
+pub(super) fn place(entry: &mut Entry, tier: Tier) -> Outcome {
+    if entry.tier == Tier::Aside {
+        return Err(PassReason::NotOffered);
+    }
+    let moved = (entry.tier != tier).then(|| {
+        entry.tier = tier;
+        moved(entry, Operation::Placed)
+    });
+    Ok(moved.into_iter().collect())
+}
+
 /// The record of a move.
 pub(super) fn moved(entry: &Entry, operation: Operation) -> Move {
     Move {
@@ -47,7 +50,7 @@ pub(super) fn moved(entry: &Entry, operation: Operation) -> Move {
 }
 
 /// Evict, Load and Delete, in this order: what moved, and the entries that were removed.
-pub(super) fn maintain(entries: &mut Entries, policy: &TierPolicy) -> (Vec<Move>, Vec<Entry>) {
+pub(super) fn maintain(entries: &mut Shelf, policy: &TierPolicy) -> (Vec<Move>, Vec<Entry>) {
     let protected = protected(entries, policy);
     let mut moves = evict(entries, policy.cache, &protected);
     moves.extend(load(entries, policy, &protected));
@@ -60,7 +63,7 @@ pub(super) fn maintain(entries: &mut Entries, policy: &TierPolicy) -> (Vec<Move>
 
 /// The skills that may not leave the cache now: the latest added of those with too few credits, at most half
 /// of the cache.
-fn protected(entries: &Entries, policy: &TierPolicy) -> BTreeSet<SkillId> {
+fn protected(entries: &Shelf, policy: &TierPolicy) -> BTreeSet<SkillId> {
     let mut young: Vec<&Entry> = within(entries, Tier::Cache)
         .filter(|entry| entry.credits < policy.protected_credits)
         .collect();
@@ -72,7 +75,7 @@ fn protected(entries: &Entries, policy: &TierPolicy) -> BTreeSet<SkillId> {
         .collect()
 }
 
-fn evict(entries: &mut Entries, size: usize, protected: &BTreeSet<SkillId>) -> Vec<Move> {
+fn evict(entries: &mut Shelf, size: usize, protected: &BTreeSet<SkillId>) -> Vec<Move> {
     let mut moves = Vec::new();
     while within(entries, Tier::Cache).count() > size {
         // Fewer are protected than fit, so there is always one to go.
@@ -84,7 +87,7 @@ fn evict(entries: &mut Entries, size: usize, protected: &BTreeSet<SkillId>) -> V
     moves
 }
 
-fn load(entries: &mut Entries, policy: &TierPolicy, protected: &BTreeSet<SkillId>) -> Vec<Move> {
+fn load(entries: &mut Shelf, policy: &TierPolicy, protected: &BTreeSet<SkillId>) -> Vec<Move> {
     let mut moves = Vec::new();
     while within(entries, Tier::Cache).count() < policy.cache
         && let Some(id) = highest(entries, Tier::Reservoir)
@@ -108,14 +111,14 @@ fn load(entries: &mut Entries, policy: &TierPolicy, protected: &BTreeSet<SkillId
 }
 
 /// The highest of the reservoir and the lowest unprotected of the cache, where the first is strictly higher.
-fn swap(entries: &Entries, protected: &BTreeSet<SkillId>) -> Option<(SkillId, SkillId)> {
+fn swap(entries: &Shelf, protected: &BTreeSet<SkillId>) -> Option<(SkillId, SkillId)> {
     let incoming = highest(entries, Tier::Reservoir)?;
     let outgoing = lowest(entries, Tier::Cache, protected)?;
     (entries.get(&incoming)?.utility > entries.get(&outgoing)?.utility)
         .then_some((incoming, outgoing))
 }
 
-fn delete_unused(entries: &mut Entries, percent: f64) -> Vec<Entry> {
+fn delete_unused(entries: &mut Shelf, percent: f64) -> Vec<Entry> {
     let utilities = within(entries, Tier::Reservoir)
         .map(|entry| entry.utility)
         .collect();
@@ -129,7 +132,7 @@ fn delete_unused(entries: &mut Entries, percent: f64) -> Vec<Entry> {
     unused.iter().filter_map(|id| entries.remove(id)).collect()
 }
 
-fn delete_over(entries: &mut Entries, size: usize) -> Vec<Entry> {
+fn delete_over(entries: &mut Shelf, size: usize) -> Vec<Entry> {
     let mut over = Vec::new();
     while within(entries, Tier::Reservoir).count() > size {
         let lowest = lowest(entries, Tier::Reservoir, &BTreeSet::new());
@@ -151,24 +154,24 @@ fn percentile(mut values: Vec<f64>, percent: f64) -> Option<f64> {
     Some(low + (high * part - low * part))
 }
 
-fn within(entries: &Entries, tier: Tier) -> impl Iterator<Item = &Entry> {
+fn within(entries: &Shelf, tier: Tier) -> impl Iterator<Item = &Entry> {
     entries.values().filter(move |entry| entry.tier == tier)
 }
 
-fn lowest(entries: &Entries, tier: Tier, except: &BTreeSet<SkillId>) -> Option<SkillId> {
+fn lowest(entries: &Shelf, tier: Tier, except: &BTreeSet<SkillId>) -> Option<SkillId> {
     within(entries, tier)
         .filter(|entry| !except.contains(&entry.skill.id))
         .min_by(|a, b| a.rank(b))
         .map(|entry| entry.skill.id.clone())
 }
 
-fn highest(entries: &Entries, tier: Tier) -> Option<SkillId> {
+fn highest(entries: &Shelf, tier: Tier) -> Option<SkillId> {
     within(entries, tier)
         .max_by(|a, b| a.rank(b))
         .map(|entry| entry.skill.id.clone())
 }
 
-fn transfer(entries: &mut Entries, id: &SkillId, to: Tier, operation: Operation) -> Option<Move> {
+fn transfer(entries: &mut Shelf, id: &SkillId, to: Tier, operation: Operation) -> Option<Move> {
     let entry = entries.get_mut(id)?;
     entry.tier = to;
     Some(moved(entry, operation))

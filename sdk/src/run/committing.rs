@@ -1,12 +1,13 @@
 //! Commits, and keeping the index up to date with them.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::{CommitDone, Performer};
 use crate::{
     contract::{SkillStore, SkillStoreExt},
     domain::Commit,
     error::{Error, ErrorKind, Result},
+    library::SkillLibrary,
 };
 
 /// How often a commit's base is moved when other writers are first.
@@ -43,24 +44,43 @@ impl Performer {
         let Some(retriever) = &self.backends.retriever else {
             return;
         };
-        let since = *self.indexed.lock().unwrap_or_else(PoisonError::into_inner);
         let refreshing = async {
-            let news = self.store()?.since(since).await?;
-            retriever.refresh(&news).await
-        };
-        match self
-            .bounded("Retriever::refresh", self.limits.commit, refreshing)
-            .await
-        {
-            Ok(watermark) => {
-                let mut indexed = self.indexed.lock().unwrap_or_else(PoisonError::into_inner);
-                *indexed = watermark.max(*indexed);
+            let library = self.library().await?;
+            let watermark = retriever.watermark().await?;
+            if watermark < library.revision() {
+                let update = library.update_since(watermark)?;
+                retriever.refresh(&update).await?;
             }
-            Err(error) => tracing::warn!(%error, "the index could not be refreshed"),
+            Ok(())
+        };
+        let refreshed = self.bounded("Retriever::refresh", self.limits.commit, refreshing);
+        if let Err(error) = refreshed.await {
+            tracing::warn!(%error, "the index could not be refreshed");
         }
     }
 
-    fn store(&self) -> Result<&Arc<dyn SkillStore>> {
+    /// The library as the store has it now: folded on from what was seen last.
+    ///
+    /// # Errors
+    /// What the store gives.
+    pub async fn library(&self) -> Result<SkillLibrary> {
+        let mut library = self.follow().clone();
+        for committed in self.store()?.since(library.revision()).await? {
+            library.apply(&committed)?;
+        }
+        let mut followed = self.follow();
+        if followed.revision() < library.revision() {
+            *followed = library.clone();
+        }
+        Ok(library)
+    }
+
+    pub(super) fn follow(&self) -> MutexGuard<'_, SkillLibrary> {
+        // A library is put there whole.
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn store(&self) -> Result<&Arc<dyn SkillStore>> {
         self.backends.store.as_ref().ok_or_else(|| {
             Error::invalid("Performer::store", "the host gave no store")
                 .hint("set `Backends::store`, or let `Journeyman::open` keep the library in memory")

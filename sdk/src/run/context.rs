@@ -1,9 +1,9 @@
 //! What a task shares with its run.
 
 use crate::{
-    domain::State,
+    domain::{State, Tier},
     id::{RunId, Seed},
-    library::{Entry, SkillLibrary, Tier},
+    library::{Entry, SkillLibrary},
     recipe::Recipe,
     select::Mode,
 };

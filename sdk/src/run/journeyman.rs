@@ -85,11 +85,11 @@ impl Journeyman {
             .store
             .get_or_insert_with(|| Arc::new(MemoryStore::new()));
         let snapshot = store.load().await?;
-        SkillLibrary::replay(&snapshot.committed)?;
+        let library = SkillLibrary::replay(&snapshot.committed)?;
         let backends = Arc::new(backends);
         Ok(Self {
             inner: Arc::new(Inner {
-                performer: Performer::new(Arc::clone(&backends), recipe.limits),
+                performer: Performer::new(Arc::clone(&backends), recipe.limits).following(library),
                 backends,
                 recipe,
                 options,
@@ -112,7 +112,7 @@ impl Journeyman {
     /// # Errors
     /// What the store gives.
     pub async fn library(&self) -> Result<SkillLibrary> {
-        SkillLibrary::replay(&self.inner.store()?.load().await?.committed)
+        self.inner.performer.library().await
     }
 
     /// Puts skills that the host brings into the library.
@@ -287,16 +287,6 @@ impl Inner {
         RunId::new(format!("{}/{kind}-{number}", self.options.session))
     }
 
-    fn store(&self) -> Result<&Arc<dyn crate::contract::SkillStore>> {
-        self.backends.store.as_ref().ok_or_else(|| {
-            Error::new(
-                ErrorKind::Internal,
-                "Journeyman::store",
-                "opened without a store",
-            )
-        })
-    }
-
     pub(super) fn journal(&self) -> Option<&dyn Journal> {
         self.backends.journal.as_deref()
     }
@@ -333,7 +323,7 @@ impl Inner {
             Mode::Train => self.options.seed.derive(run.as_str(), 0),
             Mode::Evaluate => self.options.seed.derive("evaluate", 0),
         };
-        let library = SkillLibrary::replay(&self.store()?.load().await?.committed)?;
+        let library = self.performer.library().await?;
         let machine = RunMachine::new(RunPlan {
             run,
             seed,

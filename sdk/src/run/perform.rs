@@ -24,8 +24,9 @@ use crate::{
         Verdict,
     },
     error::{Error, ErrorKind, Result},
-    id::{ModelId, Revision, Seed, Timestamp},
+    id::{ModelId, Seed, Timestamp},
     inject,
+    library::SkillLibrary,
     recipe::Limits,
     select::{SkillScores, Total},
 };
@@ -54,8 +55,8 @@ pub struct Performer {
     pub(super) backends: Arc<Backends>,
     pub(super) limits: Limits,
     unconditional: Arc<Unconditional>,
-    /// The last revision that the index has taken in.
-    pub(super) indexed: Arc<Mutex<Revision>>,
+    /// The library as this performer last saw it in the store.
+    pub(super) followed: Arc<Mutex<SkillLibrary>>,
 }
 
 impl Performer {
@@ -65,8 +66,15 @@ impl Performer {
             backends,
             limits,
             unconditional: Arc::default(),
-            indexed: Arc::default(),
+            followed: Arc::default(),
         }
+    }
+
+    /// The same, with a library of the store to go on from.
+    #[must_use]
+    pub fn following(self, library: SkillLibrary) -> Self {
+        *self.follow() = library;
+        self
     }
 
     /// Performs a need. Every failure but a commit's is an answer.

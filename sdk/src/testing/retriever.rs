@@ -9,8 +9,8 @@ use async_trait::async_trait;
 
 use crate::{
     contract::Retriever,
-    domain::{Candidate, Committed, LibraryChange, Query, Skill},
-    error::Result,
+    domain::{Candidate, IndexUpdate, Query, Skill},
+    error::{Error, Result},
     id::{Revision, SkillId},
 };
 
@@ -57,20 +57,29 @@ fn shared(skill: &Skill, query: &BTreeSet<String>) -> usize {
 
 #[async_trait]
 impl Retriever for ScriptedRetriever {
-    async fn refresh(&self, committed: &[Committed]) -> Result<Revision> {
+    async fn watermark(&self) -> Result<Revision> {
+        Ok(self.lock().watermark)
+    }
+
+    async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
         let mut index = self.lock();
-        for commit in committed {
-            if commit.revision <= index.watermark {
-                continue;
-            }
-            for change in &commit.changes {
-                if let LibraryChange::Add(skill) | LibraryChange::Revise(skill) = change {
-                    index.skills.insert(skill.id.clone(), (**skill).clone());
-                }
-            }
-            index.watermark = commit.revision;
+        if update.since > index.watermark {
+            return Err(
+                Error::invalid("Retriever::refresh", "the update leaves a gap")
+                    .with("since", update.since)
+                    .with("watermark", index.watermark),
+            );
         }
-        Ok(index.watermark)
+        if update.revision > index.watermark {
+            for skill in &update.changed {
+                index.skills.insert(skill.id.clone(), skill.clone());
+            }
+            for id in &update.gone {
+                index.skills.remove(id);
+            }
+            index.watermark = update.revision;
+        }
+        Ok(())
     }
 
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {

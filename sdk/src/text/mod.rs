@@ -2,6 +2,8 @@
 
 mod block;
 mod json;
+mod redact;
 
 pub use block::{fenced, skill_block};
 pub use json::{NoObject, first_object, without_thinking};
+pub use redact::Redactor;

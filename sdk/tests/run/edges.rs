@@ -7,8 +7,7 @@ use futures::future::{Either, select};
 use journeyman::{
     SkillId, Version,
     contract::{Journal, JournalEntry, SkillStoreExt},
-    domain::{Candidate, LibraryChange, Origin, Skill, State, Trust},
-    library::Tier,
+    domain::{Candidate, LibraryChange, Origin, Skill, State, Tier, Trust},
 };
 
 use super::*;
@@ -307,7 +306,11 @@ struct Nonsense;
 
 #[async_trait]
 impl journeyman::contract::Retriever for Nonsense {
-    async fn refresh(&self, _: &[journeyman::domain::Committed]) -> journeyman::Result<Revision> {
+    async fn watermark(&self) -> journeyman::Result<Revision> {
+        Ok(Revision(0))
+    }
+
+    async fn refresh(&self, _: &journeyman::domain::IndexUpdate) -> journeyman::Result<()> {
         panic!("a scripted panic");
     }
 

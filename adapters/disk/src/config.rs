@@ -1,0 +1,45 @@
+//! How a library is opened.
+
+use std::time::Duration;
+
+/// What a crash may take.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Durability {
+    /// What was acknowledged survives a killed process, a crash of the system and a loss of power. One sync before each
+    /// acknowledgement.
+    #[default]
+    Sync,
+    /// What was acknowledged survives a killed process. A crash of the system or a loss of power may take the commits of
+    /// the last moments, the latest first and whole ones only. No sync before an acknowledgement.
+    Relaxed,
+}
+
+/// How a library is opened.
+///
+/// ```
+/// use journeyman_disk::{Durability, Options};
+///
+/// let mut options = Options::default();
+/// options.durability = Durability::Relaxed;
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What a crash may take. Default: nothing that was acknowledged.
+    pub durability: Durability,
+    /// How long a call waits for other processes that write. Default 60 seconds.
+    pub patience: Duration,
+    /// Whether a library is made where there is none. Default: yes.
+    pub create: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            durability: Durability::default(),
+            patience: Duration::from_secs(60),
+            create: true,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! SQLite's errors and rows into ours.
+
+use std::{fmt::Write as _, io, path::Path};
+
+use journeyman::{Error, ErrorKind, Result};
+use rusqlite::ErrorCode;
+use serde::{Serialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
+
+/// What is to be said when SQLite fails.
+pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error {
+    let code = source.sqlite_error_code();
+    let (kind, temporary, message, hint) = match code {
+        Some(ErrorCode::DiskFull) => (
+            ErrorKind::Unavailable,
+            true,
+            "the disk is full",
+            "make room and try again; what was acknowledged is safe, and reading goes on",
+        ),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+            ErrorKind::Unavailable,
+            true,
+            "other processes kept the library busy for too long",
+            "try again, or raise `Options::patience`",
+        ),
+        Some(
+            ErrorCode::ReadOnly
+            | ErrorCode::PermissionDenied
+            | ErrorCode::AuthorizationForStatementDenied,
+        ) => (
+            ErrorKind::Unavailable,
+            false,
+            "the library cannot be written",
+            "give this user write access to the library's folder and the files in it",
+        ),
+        Some(ErrorCode::SystemIoFailure) => (
+            ErrorKind::Unavailable,
+            true,
+            "the disk failed",
+            "see the system's log; the change was not acknowledged and can be made again",
+        ),
+        Some(ErrorCode::CannotOpen) => (
+            ErrorKind::Unavailable,
+            false,
+            "the library's database cannot be opened",
+            "see that the folder exists and that this user may write in it",
+        ),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => (
+            ErrorKind::Corrupt,
+            false,
+            "the library's database is damaged",
+            "run `journeyman library repair`, which saves what can be read and deletes nothing",
+        ),
+        _ => (
+            ErrorKind::Internal,
+            false,
+            "the library's database failed",
+            "please report it",
+        ),
+    };
+    let error = Error::new(kind, operation, message)
+        .with("adapter", "disk")
+        .hint(hint)
+        .source_from(source);
+    if temporary { error.temporary() } else { error }
+}
+
+/// What is to be said when a file operation fails.
+pub(crate) fn file_failed(operation: &'static str, path: &Path, source: io::Error) -> Error {
+    let full = source.kind() == io::ErrorKind::StorageFull;
+    let error = Error::new(
+        ErrorKind::Unavailable,
+        operation,
+        if full {
+            "the disk is full"
+        } else {
+            "a file operation failed"
+        },
+    )
+    .with("path", path.display())
+    .hint(if full {
+        "make room and try again"
+    } else {
+        "see that the folder exists and that this user may read and write it"
+    })
+    .source_from(source);
+    if full { error.temporary() } else { error }
+}
+
+/// A value as the JSON that is kept.
+pub(crate) fn to_json<T: Serialize>(operation: &'static str, value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(|source| {
+        Error::new(
+            ErrorKind::Internal,
+            operation,
+            "a value could not be written as JSON",
+        )
+        .source_from(source)
+    })
+}
+
+/// A value out of the JSON that was kept, checked by its hash. serde's own message may repeat content (S11), so it is
+/// left out.
+pub(crate) fn from_json<T: DeserializeOwned>(
+    operation: &'static str,
+    json: &str,
+    hash: &str,
+) -> Result<T> {
+    let damaged = |message: &str| {
+        Error::new(ErrorKind::Corrupt, operation, message).hint(
+            "run `journeyman library repair`, which saves what can be read and deletes nothing",
+        )
+    };
+    if sha256(json.as_bytes()) != hash {
+        return Err(damaged("a record differs from what was written"));
+    }
+    serde_json::from_str(json)
+        .map_err(|_| damaged("a record is not of the form that this version writes"))
+}
+
+/// In lower-case hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::with_capacity(64), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+}

@@ -1,0 +1,187 @@
+//! The database: opening it, its form, and how it is waited for.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use journeyman::{Error, Result};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::{Durability, Options, convert::failed};
+
+/// The form of the database that this version writes.
+pub(crate) const FORM: i64 = 1;
+
+/// What tells a library's database from any other ("jour").
+const APPLICATION: i64 = 0x6a6f_7572;
+
+/// Pages of write-ahead log after which it is folded into the database.
+const LOG_PAGES: i64 = 1000;
+
+const TABLES: &str = "
+    CREATE TABLE commits (
+        revision INTEGER PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE,
+        body TEXT NOT NULL,
+        hash TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE journal (
+        run TEXT NOT NULL,
+        sequence INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        PRIMARY KEY (run, sequence)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Database {
+    pub(crate) connection: Connection,
+    patience: Duration,
+}
+
+impl Database {
+    /// Opens the database, makes its tables where there are none, and refuses what is not a library or is of a later
+    /// version.
+    pub(crate) fn open(path: &Path, options: &Options) -> Result<Self> {
+        const OPEN: &str = "DiskStore::open";
+        let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        if options.create {
+            flags |= OpenFlags::SQLITE_OPEN_CREATE;
+        }
+        let named = |error: Error| error.with("path", path.display());
+        let connection = Connection::open_with_flags(path, flags)
+            .map_err(|source| named(failed(OPEN, source)))?;
+        let mut database = Self {
+            connection,
+            patience: options.patience,
+        };
+        database.prepare(options.durability).map_err(named)?;
+        Ok(database)
+    }
+
+    fn prepare(&mut self, durability: Durability) -> Result<()> {
+        const OPEN: &str = "DiskStore::open";
+        let failed = |source| failed(OPEN, source);
+        let synchronous = match durability {
+            Durability::Sync => "FULL",
+            Durability::Relaxed => "NORMAL",
+        };
+        let connection = &self.connection;
+        connection.busy_timeout(self.patience).map_err(failed)?;
+        // Of a foreign database not even the journal mode is changed.
+        let form = self.form()?;
+        self.patiently(OPEN, || {
+            connection.pragma_update(None, "journal_mode", "WAL")
+        })?;
+        connection
+            .pragma_update(None, "synchronous", synchronous)
+            .and_then(|()| connection.pragma_update(None, "trusted_schema", false))
+            .and_then(|()| connection.pragma_update(None, "mmap_size", 0))
+            .and_then(|()| connection.pragma_update(None, "wal_autocheckpoint", 0))
+            .map_err(failed)?;
+        if form == 0 {
+            self.make()?;
+        }
+        Ok(())
+    }
+
+    /// The form of what is there; 0 for an empty database.
+    fn form(&self) -> Result<i64> {
+        const OPEN: &str = "DiskStore::open";
+        let number = |pragma: &str| {
+            self.patiently(OPEN, || {
+                self.connection
+                    .pragma_query_value(None, pragma, |row| row.get::<_, i64>(0))
+            })
+        };
+        let application = number("application_id")?;
+        let form = number("user_version")?;
+        let tables: i64 = self.patiently(OPEN, || {
+            self.connection
+                .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        })?;
+        if application == 0 && form == 0 && tables == 0 {
+            return Ok(0);
+        }
+        if application != APPLICATION {
+            return Err(Error::invalid(OPEN, "this database is no skill library")
+                .hint("name a library's folder, or one that does not exist yet"));
+        }
+        if form > FORM {
+            return Err(
+                Error::unsupported(OPEN, "the library was written by a newer version")
+                    .with("form", form)
+                    .with("newest_known", FORM)
+                    .hint("open it with that version, or upgrade this one"),
+            );
+        }
+        Ok(form)
+    }
+
+    fn make(&mut self) -> Result<()> {
+        let transaction = self.write("DiskStore::open")?;
+        let failed = |source| failed("DiskStore::open", source);
+        // Another process may have been first.
+        let form: i64 = transaction
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(failed)?;
+        if form == 0 {
+            transaction
+                .execute_batch(TABLES)
+                .and_then(|()| transaction.pragma_update(None, "application_id", APPLICATION))
+                .and_then(|()| transaction.pragma_update(None, "user_version", FORM))
+                .map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)
+    }
+
+    /// Begins to write; other writers are waited for.
+    pub(crate) fn write(&mut self, operation: &'static str) -> Result<Transaction<'_>> {
+        self.connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|source| failed(operation, source))
+    }
+
+    /// Tries again while other processes are at it, where SQLite itself does not wait: opening and changing the journal
+    /// mode.
+    fn patiently<T>(
+        &self,
+        operation: &'static str,
+        mut attempt: impl FnMut() -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        let deadline = Instant::now() + self.patience;
+        loop {
+            match attempt() {
+                Err(source) if is_busy(&source) && Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(source) => return Err(failed(operation, source)),
+                Ok(value) => return Ok(value),
+            }
+        }
+    }
+
+    /// Folds the write-ahead log into the database once it is long; done when nobody waits for an answer.
+    pub(crate) fn tidy(&self) -> Result<()> {
+        let pages: i64 = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1))
+            .unwrap_or(LOG_PAGES);
+        if pages >= LOG_PAGES {
+            self.connection
+                .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+                .map_err(|source| failed("DiskStore::tidy", source))?;
+        }
+        Ok(())
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
+    )
+}

@@ -1,0 +1,243 @@
+//! What is read from the database and written to it: commits and the journal.
+
+use journeyman::{
+    Error, ErrorKind, Result, Revision, RunId,
+    contract::JournalEntry,
+    domain::{Commit, Committed},
+};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use crate::{
+    convert::{failed, from_json, sha256, to_json},
+    database::Database,
+};
+
+impl Database {
+    /// What came after a revision, in order.
+    pub(crate) fn since(&mut self, revision: Revision) -> Result<Vec<Committed>> {
+        const SINCE: &str = "SkillStore::since";
+        let failed = |source| failed(SINCE, source);
+        // One view of the database for both questions.
+        let view = self.connection.transaction().map_err(failed)?;
+        let last = last_revision(&view).map_err(failed)?;
+        if revision > last {
+            return Err(
+                Error::invalid(SINCE, "the library has no such revision yet")
+                    .with("revision", revision)
+                    .with("last", last)
+                    .hint("what you hold is of another library or of a later state: load again"),
+            );
+        }
+        let mut rows = view
+            .prepare_cached(
+                "SELECT revision, body, hash FROM commits WHERE revision > ?1 ORDER BY revision",
+            )
+            .map_err(failed)?;
+        let mut rows = rows.query([revision.0 as i64]).map_err(failed)?;
+        let mut committed = Vec::new();
+        let mut next = revision.next();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let commit = read_commit(SINCE, row)?;
+            if commit.revision != next {
+                return Err(missing(next));
+            }
+            next = next.next();
+            committed.push(commit);
+        }
+        Ok(committed)
+    }
+
+    /// Commits, or gives what the key committed before.
+    pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Committed> {
+        const COMMIT: &str = "SkillStore::commit";
+        let failed = |source| failed(COMMIT, source);
+        let transaction = self.write(COMMIT)?;
+        let known = transaction
+            .prepare_cached("SELECT revision, body, hash FROM commits WHERE key = ?1")
+            .and_then(|mut statement| {
+                statement
+                    .query_row([commit.key.as_str()], |row| Ok(read_commit(COMMIT, row)))
+                    .optional()
+            })
+            .map_err(failed)?;
+        if let Some(known) = known {
+            return known;
+        }
+        let last = last_revision(&transaction).map_err(failed)?;
+        if commit.base != last {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                COMMIT,
+                "the base is not the last revision",
+            )
+            .with("base", commit.base)
+            .with("last", last)
+            .hint("read what came since and commit on the last revision"));
+        }
+        let committed = Committed {
+            revision: last.next(),
+            key: commit.key.clone(),
+            cause: commit.cause.clone(),
+            changes: commit.changes.clone(),
+        };
+        let body = to_json(COMMIT, &committed)?;
+        transaction
+            .prepare_cached(
+                "INSERT INTO commits (revision, key, body, hash) VALUES (?1, ?2, ?3, ?4)",
+            )
+            .and_then(|mut statement| {
+                let revision = committed.revision.0 as i64;
+                let key = committed.key.as_str();
+                statement.execute(params![revision, key, body, sha256(body.as_bytes())])
+            })
+            .map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(committed)
+    }
+
+    /// Appends entries up to the first that cannot be, which is the error.
+    pub(crate) fn append(&mut self, entries: &[JournalEntry]) -> Result<()> {
+        const APPEND: &str = "Journal::append";
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let failed = |source| failed(APPEND, source);
+        let transaction = self.write(APPEND)?;
+        let refused = entries
+            .iter()
+            .try_for_each(|entry| append_one(&transaction, entry));
+        transaction.commit().map_err(failed)?;
+        refused
+    }
+
+    /// A run's entries, in order.
+    pub(crate) fn read(&self, run: &RunId) -> Result<Vec<JournalEntry>> {
+        const READ: &str = "Journal::read";
+        let failed = |source| failed(READ, source);
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT sequence, body, hash FROM journal WHERE run = ?1 ORDER BY sequence",
+            )
+            .map_err(failed)?;
+        let mut rows = statement.query([run.as_str()]).map_err(failed)?;
+        let mut entries: Vec<JournalEntry> = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let entry = read_entry(READ, run, row)?;
+            if entry.sequence != entries.len() as u64 {
+                return Err(Error::new(ErrorKind::Corrupt, READ, "an entry is missing")
+                    .with("run", run)
+                    .with("sequence", entries.len()));
+            }
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+}
+
+fn last_revision(connection: &Connection) -> rusqlite::Result<Revision> {
+    let mut statement = connection.prepare_cached("SELECT max(revision) FROM commits")?;
+    let last: Option<i64> = statement.query_row([], |row| row.get(0))?;
+    Ok(Revision(last.unwrap_or(0).unsigned_abs()))
+}
+
+/// A commit from its revision, body and hash.
+fn read_commit(operation: &'static str, row: &rusqlite::Row<'_>) -> Result<Committed> {
+    let failed = |source| failed(operation, source);
+    let revision: i64 = row.get(0).map_err(failed)?;
+    let (body, hash): (String, String) = row
+        .get(1)
+        .and_then(|body| Ok((body, row.get(2)?)))
+        .map_err(failed)?;
+    let committed: Committed =
+        from_json(operation, &body, &hash).map_err(|error| error.with("revision", revision))?;
+    if committed.revision.0 != revision.unsigned_abs() {
+        return Err(missing(Revision(revision.unsigned_abs())));
+    }
+    Ok(committed)
+}
+
+fn missing(revision: Revision) -> Error {
+    Error::new(
+        ErrorKind::Corrupt,
+        "SkillStore::since",
+        "a revision is missing",
+    )
+    .with("revision", revision)
+    .hint("run `journeyman library repair`, which saves what can be read and deletes nothing")
+}
+
+/// An entry of a run from its sequence, body and hash.
+fn read_entry(
+    operation: &'static str,
+    run: &RunId,
+    row: &rusqlite::Row<'_>,
+) -> Result<JournalEntry> {
+    let (sequence, body, hash): (i64, String, String) = row
+        .get(0)
+        .and_then(|sequence| Ok((sequence, row.get(1)?, row.get(2)?)))
+        .map_err(|source| failed(operation, source))?;
+    let entry: JournalEntry = from_json(operation, &body, &hash)
+        .map_err(|error| error.with("run", run).with("sequence", sequence))?;
+    if entry.run != *run || entry.sequence != sequence.unsigned_abs() {
+        return Err(Error::new(
+            ErrorKind::Corrupt,
+            operation,
+            "an entry stands in another one's place",
+        )
+        .with("run", run)
+        .with("sequence", sequence));
+    }
+    Ok(entry)
+}
+
+fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()> {
+    const APPEND: &str = "Journal::append";
+    let failed = |source| failed(APPEND, source);
+    let refused = |kind, message| {
+        Error::new(kind, APPEND, message)
+            .with("run", &entry.run)
+            .with("sequence", entry.sequence)
+    };
+    if entry.schema != JournalEntry::SCHEMA {
+        let message = "the entry is of a schema that this version does not write";
+        return Err(refused(ErrorKind::Invalid, message).with("schema", entry.schema));
+    }
+    let due: i64 = transaction
+        .prepare_cached("SELECT coalesce(max(sequence) + 1, 0) FROM journal WHERE run = ?1")
+        .and_then(|mut statement| statement.query_row([entry.run.as_str()], |row| row.get(0)))
+        .map_err(failed)?;
+    let due = due.unsigned_abs();
+    if entry.sequence > due {
+        return Err(
+            refused(ErrorKind::Invalid, "the entry would leave a gap").with("expected", due)
+        );
+    }
+    if entry.sequence < due {
+        let known = transaction
+            .prepare_cached(
+                "SELECT sequence, body, hash FROM journal WHERE run = ?1 AND sequence = ?2",
+            )
+            .and_then(|mut statement| {
+                let place = params![entry.run.as_str(), entry.sequence as i64];
+                statement.query_row(place, |row| Ok(read_entry(APPEND, &entry.run, row)))
+            })
+            .map_err(failed)??;
+        return if known == *entry {
+            Ok(())
+        } else {
+            let message = "another entry has this sequence number";
+            Err(refused(ErrorKind::Conflict, message))
+        };
+    }
+    let body = to_json(APPEND, entry)?;
+    let hash = sha256(body.as_bytes());
+    transaction
+        .prepare_cached("INSERT INTO journal (run, sequence, body, hash) VALUES (?1, ?2, ?3, ?4)")
+        .and_then(|mut statement| {
+            let sequence = entry.sequence as i64;
+            statement.execute(params![entry.run.as_str(), sequence, body, hash])
+        })
+        .map_err(failed)?;
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! The library on disk.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use journeyman::{
+    Error, ErrorKind, Result, Revision, RunId,
+    contract::{Journal, JournalEntry, SkillStore, Snapshot},
+    domain::{Commit, Committed},
+};
+
+use crate::{Options, convert::file_failed, database::Database, worker::Worker};
+
+/// The database within a library's folder.
+const DATABASE: &str = "library.db";
+
+/// A library's folder: its committed changes and the journal of its runs, in one database.
+///
+/// Several processes may have the same library open, and several stores within one process. Each has a thread of its own
+/// that ends when the store is dropped, after what was asked of it is done.
+#[derive(Debug)]
+pub struct DiskStore {
+    worker: Worker,
+    root: PathBuf,
+}
+
+impl DiskStore {
+    /// Opens the library in this folder, and makes it where there is none.
+    ///
+    /// # Errors
+    /// `Unsupported` for a library of a newer version and for a folder on a network file system, where SQLite's locks do
+    /// not hold; `Invalid` for a database that is no library; `Corrupt` for a damaged one; `NotFound` where there is none
+    /// and none is to be made; `Unavailable` when the folder cannot be used.
+    pub fn open(root: impl Into<PathBuf>, options: &Options) -> Result<Self> {
+        const OPEN: &str = "DiskStore::open";
+        let root = root.into();
+        if options.create {
+            std::fs::create_dir_all(&root).map_err(|source| file_failed(OPEN, &root, source))?;
+        } else if !root.join(DATABASE).is_file() {
+            return Err(
+                Error::new(ErrorKind::NotFound, OPEN, "there is no skill library here")
+                    .with("path", root.display())
+                    .hint("name the folder that holds `library.db`"),
+            );
+        }
+        refuse_network(&root)?;
+        let database = Database::open(&root.join(DATABASE), options)?;
+        Ok(Self {
+            worker: Worker::start(database)?,
+            root,
+        })
+    }
+
+    /// The library's folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+/// SQLite's locks and shared memory do not hold on network file systems.
+fn refuse_network(root: &Path) -> Result<()> {
+    const NETWORK: [(u64, &str); 9] = [
+        (0x6969, "NFS"),
+        (0x517b, "SMB"),
+        (0xff53_4d42, "CIFS"),
+        (0xfe53_4d42, "SMB2"),
+        (0x5346_414f, "AFS"),
+        (0x7375_7245, "Coda"),
+        (0x564c, "NCP"),
+        (0x00c3_6400, "Ceph"),
+        (0x0bd0_0bd0, "Lustre"),
+    ];
+    let Ok(found) = rustix::fs::statfs(root) else {
+        return Ok(());
+    };
+    // The type's width differs between machines; the numbers have at most 32 bits.
+    let kind = (found.f_type as u64) & 0xffff_ffff;
+    match NETWORK.iter().find(|(number, _)| *number == kind) {
+        None => Ok(()),
+        Some((_, name)) => Err(Error::unsupported(
+            "DiskStore::open",
+            "the library's folder is on a network file system, where its locks do not hold",
+        )
+        .with("path", root.display())
+        .with("file_system", name)
+        .hint("keep the library on a local disk, and share it through a server")),
+    }
+}
+
+#[async_trait]
+impl SkillStore for DiskStore {
+    async fn load(&self) -> Result<Snapshot> {
+        let load = |database: &mut Database| {
+            let committed = database.since(Revision(0))?;
+            Ok(Snapshot {
+                revision: committed.last().map_or(Revision(0), |last| last.revision),
+                committed,
+            })
+        };
+        self.worker.ask("SkillStore::load", load).await
+    }
+
+    async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
+        let since = move |database: &mut Database| database.since(revision);
+        self.worker.ask("SkillStore::since", since).await
+    }
+
+    async fn commit(&self, commit: &Commit) -> Result<Committed> {
+        let commit = commit.clone();
+        let committing = move |database: &mut Database| database.commit(&commit);
+        self.worker.ask("SkillStore::commit", committing).await
+    }
+}
+
+#[async_trait]
+impl Journal for DiskStore {
+    async fn append(&self, entries: &[JournalEntry]) -> Result<()> {
+        let entries = entries.to_vec();
+        let appending = move |database: &mut Database| database.append(&entries);
+        self.worker.ask("Journal::append", appending).await
+    }
+
+    async fn read(&self, run: &RunId) -> Result<Vec<JournalEntry>> {
+        let run = run.clone();
+        let reading = move |database: &mut Database| database.read(&run);
+        self.worker.ask("Journal::read", reading).await
+    }
+}

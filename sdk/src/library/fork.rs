@@ -1,0 +1,190 @@
+//! Forks: views of a library with changes of their own, and bringing those back.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Applied, Entry, SkillLibrary};
+use crate::{
+    domain::{Cause, Committed, LibraryChange},
+    error::Result,
+    id::{CommitKey, Revision, SkillId},
+};
+
+/// A view in memory: a library at some revision, and changes on it that no store knows of. It shares what it does not
+/// change with the library that it came from, so thousands of them are cheap.
+///
+/// ```
+/// use journeyman::{domain::{Cause, LibraryChange, TierPolicy}, library::SkillLibrary};
+///
+/// let library = SkillLibrary::new();
+/// let mut fork = library.fork();
+/// let cause = Cause { run: None, task: None, reason: "a smaller cache, tried".into() };
+/// fork.apply(&cause, vec![LibraryChange::Configure(TierPolicy { cache: 5, ..TierPolicy::default() })])?;
+/// assert_eq!((fork.library().policy().cache, library.policy().cache), (5, 10));
+///
+/// // The library has not moved on, so all of it can be committed.
+/// let rebased = fork.rebase(&library);
+/// assert!(rebased.conflicts.is_empty());
+/// assert_eq!(rebased.changes, fork.changes());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Fork {
+    base: SkillLibrary,
+    library: SkillLibrary,
+    changes: Vec<LibraryChange>,
+}
+
+/// What of a fork's changes can be committed on a library that has moved on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rebased {
+    /// The changes that hold there, in order.
+    pub changes: Vec<LibraryChange>,
+    /// Those that do not, and why.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// A fork's change about something that was changed elsewhere too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conflict {
+    /// Its place among the fork's changes, from 0.
+    pub change: usize,
+    /// The skill; none where the tiers' numbers are meant.
+    pub skill: Option<SkillId>,
+    /// What happened elsewhere.
+    pub reason: ConflictReason,
+}
+
+/// What happened elsewhere to a skill that a fork changed.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConflictReason {
+    /// It was given another version.
+    Revised,
+    /// It was given another state, or merged.
+    StateChanged,
+    /// It was deleted.
+    Deleted,
+    /// A skill of this id was added.
+    Added,
+    /// The tiers' numbers were changed.
+    PolicyChanged,
+}
+
+impl SkillLibrary {
+    /// A view of this library to be changed apart from it; takes the same time whatever the library's size.
+    pub fn fork(&self) -> Fork {
+        Fork {
+            base: self.clone(),
+            library: self.clone(),
+            changes: Vec::new(),
+        }
+    }
+}
+
+impl Fork {
+    /// The revision that it came from.
+    pub fn base(&self) -> Revision {
+        self.base.revision()
+    }
+
+    /// The library with the fork's changes.
+    pub fn library(&self) -> &SkillLibrary {
+        &self.library
+    }
+
+    /// The fork's changes, in order.
+    pub fn changes(&self) -> &[LibraryChange] {
+        &self.changes
+    }
+
+    /// Changes the fork; each call is a step, as a commit would be.
+    ///
+    /// # Errors
+    /// As [`SkillLibrary::apply`]; the fork stays as it was.
+    pub fn apply(&mut self, cause: &Cause, changes: Vec<LibraryChange>) -> Result<Applied> {
+        let revision = self.library.revision().next();
+        let committed = Committed {
+            revision,
+            key: CommitKey::new(format!("fork-{revision}")),
+            cause: cause.clone(),
+            changes,
+        };
+        let applied = self.library.apply(&committed)?;
+        self.changes.extend(committed.changes);
+        Ok(applied)
+    }
+
+    /// What of the changes can be committed on `head`, a later state of the library that the fork came from. A change
+    /// about a skill whose version, state or being there changed since is a conflict, and so is every later change of
+    /// the fork about that skill. `Maintain` and `RetireRun` are about no skill in particular and always hold.
+    pub fn rebase(&self, head: &SkillLibrary) -> Rebased {
+        let mut rebased = Rebased::default();
+        let mut refused: BTreeSet<SkillId> = BTreeSet::new();
+        for (index, change) in self.changes.iter().enumerate() {
+            let subjects = subjects(change);
+            let depends = subjects.iter().find(|id| refused.contains(id));
+            let clash = subjects
+                .iter()
+                .find_map(|id| Some((*id, self.clash(head, id)?)));
+            let policy = matches!(change, LibraryChange::Configure(_))
+                && head.policy() != self.base.policy();
+            let conflict = match (clash, depends) {
+                (Some((id, reason)), _) => Some((Some(id.clone()), reason)),
+                (None, Some(id)) => Some((Some((*id).clone()), ConflictReason::Revised)),
+                (None, None) if policy => Some((None, ConflictReason::PolicyChanged)),
+                (None, None) => None,
+            };
+            match conflict {
+                None => rebased.changes.push(change.clone()),
+                Some((skill, reason)) => {
+                    refused.extend(subjects.into_iter().cloned());
+                    rebased.conflicts.push(Conflict {
+                        change: index,
+                        skill,
+                        reason,
+                    });
+                }
+            }
+        }
+        rebased
+    }
+
+    /// What happened to a skill between the fork's base and `head`.
+    fn clash(&self, head: &SkillLibrary, id: &SkillId) -> Option<ConflictReason> {
+        let (base, gone) = (&self.base.entries, &self.base.deleted);
+        if base.shares(&head.entries, id) && gone.shares(&head.deleted, id) {
+            return None;
+        }
+        let versions = |entry: &Entry| (entry.skill.version, entry.history.len());
+        match (base.get(id), head.get(id)) {
+            (None, Some(_)) => Some(ConflictReason::Added),
+            (Some(_), None) => Some(ConflictReason::Deleted),
+            (Some(own), Some(other)) if versions(own) != versions(other) => {
+                Some(ConflictReason::Revised)
+            }
+            (Some(own), Some(other)) if own.skill.state != other.skill.state => {
+                Some(ConflictReason::StateChanged)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The skills that a change is about.
+fn subjects(change: &LibraryChange) -> Vec<&SkillId> {
+    match change {
+        LibraryChange::Configure(_) | LibraryChange::Maintain | LibraryChange::RetireRun { .. } => {
+            Vec::new()
+        }
+        LibraryChange::Credit { skill, .. } => vec![&skill.id],
+        LibraryChange::Add(skill) | LibraryChange::Revise(skill) => vec![&skill.id],
+        LibraryChange::Merge { skill, sources } => [&skill.id].into_iter().chain(sources).collect(),
+        LibraryChange::SetState { skill, .. }
+        | LibraryChange::RollBack { skill, .. }
+        | LibraryChange::Restore { skill, .. }
+        | LibraryChange::Place { skill, .. } => vec![skill],
+    }
+}

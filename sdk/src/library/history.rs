@@ -1,0 +1,164 @@
+//! Changes that go back over what was: merging, rolling back, restoring, and taking back a run.
+
+use std::collections::BTreeSet;
+
+use super::{Entry, Merged, Move, Operation, PassReason, SkillLibrary, fold::Outcome, tiers};
+use crate::{
+    domain::{Origin, Skill, SkillRef, State},
+    id::{RunId, SkillId, Version},
+};
+
+impl SkillLibrary {
+    /// Adds the new skill with the mean of its sources' utilities, and archives them.
+    pub(super) fn merge(&mut self, skill: &Skill, sources: &[SkillId]) -> Outcome {
+        let known: Vec<&Entry> = sources.iter().filter_map(|id| self.get(id)).collect();
+        if known.is_empty() {
+            return Err(PassReason::NoSource);
+        }
+        let utility = known.iter().map(|entry| entry.utility).sum::<f64>() / known.len() as f64;
+        let mut skill = skill.clone();
+        if skill.parents.is_empty() {
+            skill.parents = known.iter().map(|entry| entry.skill.reference()).collect();
+        }
+        let mut moves = self.add(&skill, utility)?;
+        for moved in &mut moves {
+            moved.operation = Operation::Merged;
+        }
+        for id in sources {
+            let Ok(entry) = self.known(id) else { continue };
+            let merged = Merged {
+                into: skill.id.clone(),
+                from: entry.skill.state,
+            };
+            entry.merged = Some(merged);
+            entry.skill.state = State::Archived;
+            moves.extend(tiers::settle(entry));
+        }
+        Ok(moves)
+    }
+
+    /// Makes an earlier version the current one, as the next version, with the current state.
+    pub(super) fn roll_back(&mut self, id: &SkillId, to: Version) -> Outcome {
+        let entry = self.known(id)?;
+        if to == entry.skill.version {
+            return Err(PassReason::NotLater);
+        }
+        let mut history = entry.history.iter();
+        let before = history.find(|version| version.version == to);
+        let before = before.ok_or(PassReason::NoSuchVersion)?;
+        let skill = brought_back(before, &entry.skill);
+        self.replace(skill, Operation::RolledBack)
+    }
+
+    /// Brings back what was deleted, as it was.
+    pub(super) fn restore(&mut self, id: &SkillId) -> Outcome {
+        if self.entries.contains(id) {
+            return Err(PassReason::NotDeleted);
+        }
+        let mut entry = self.deleted.remove(id).ok_or(PassReason::Unknown)?;
+        entry.tier = tiers::entered(entry.skill.state);
+        Ok(vec![self.enter(entry, Operation::Restored)])
+    }
+
+    /// Takes back a run: its credits, and every version that it made or that was made from one it made. A skill goes
+    /// back to its latest version of another making; one that has none is disabled, and so is such a one that was
+    /// deleted, should it be restored. What a person made from it is quarantined, for the person to decide. Skills that
+    /// were merged into a disabled one are as they were before.
+    pub(super) fn retire_run(&mut self, run: &RunId) -> Vec<Move> {
+        let made = self.made_by(run);
+        let ids = |library: &Self| -> Vec<SkillId> {
+            let entries = library.entries();
+            entries.map(|entry| entry.skill.id.clone()).collect()
+        };
+        let mut moves = Vec::new();
+        let mut disabled = BTreeSet::new();
+        for id in ids(self) {
+            let credited = self.get(&id).is_some_and(|entry| {
+                let mut runs = entry.evidence.iter().map(|credit| credit.run.as_ref());
+                runs.any(|credited| credited == Some(run))
+            });
+            if credited && let Ok(entry) = self.known(&id) {
+                entry.take_back(run);
+            }
+            let Some(entry) = self.get(&id) else { continue };
+            if !made.contains(&entry.skill.reference()) {
+                continue;
+            }
+            let current = &entry.skill;
+            let back = if current.provenance.origin == Origin::Human {
+                self.set_state(&id, State::Quarantined)
+            } else if let Some(before) = entry.latest_without(&made) {
+                let skill = brought_back(before, current);
+                self.replace(skill, Operation::RolledBack)
+            } else {
+                disabled.insert(id.clone());
+                self.set_state(&id, State::Disabled)
+            };
+            moves.extend(back.unwrap_or_default());
+        }
+        for id in ids(self) {
+            let Ok(entry) = self.known(&id) else { continue };
+            let Some(merged) = entry.merged.clone() else {
+                continue;
+            };
+            if disabled.contains(&merged.into) && !made.contains(&entry.skill.reference()) {
+                moves.extend(self.set_state(&id, merged.from).unwrap_or_default());
+            }
+        }
+        self.retire_deleted(&made);
+        moves
+    }
+
+    fn retire_deleted(&mut self, made: &BTreeSet<SkillRef>) {
+        let bad = |entry: &&Entry| made.contains(&entry.skill.reference());
+        let ids: Vec<SkillId> = self
+            .deleted
+            .values()
+            .filter(bad)
+            .map(|entry| entry.skill.id.clone())
+            .collect();
+        for id in ids {
+            if let Some(entry) = self.deleted.get_mut(&id) {
+                entry.skill.state = State::Disabled;
+            }
+        }
+    }
+
+    /// The versions that a run made, and those that were made from them.
+    fn made_by(&self, run: &RunId) -> BTreeSet<SkillRef> {
+        let versions = || {
+            let entries = self.entries().chain(self.deleted());
+            entries.flat_map(Entry::versions)
+        };
+        let mut made: BTreeSet<SkillRef> = versions()
+            .filter(|version| version.provenance.runs.contains(run))
+            .map(Skill::reference)
+            .collect();
+        loop {
+            let more: Vec<SkillRef> = versions()
+                .filter(|version| version.parents.iter().any(|parent| made.contains(parent)))
+                .map(Skill::reference)
+                .filter(|version| !made.contains(version))
+                .collect();
+            if more.is_empty() {
+                return made;
+            }
+            made.extend(more);
+        }
+    }
+}
+
+/// An earlier version as the one after `current`, in its state; but one that was held back then is held back now.
+fn brought_back(before: &Skill, current: &Skill) -> Skill {
+    let held = current.state.is_offered() && before.state == State::Quarantined;
+    Skill {
+        version: current.version.next(),
+        parents: vec![before.reference()],
+        state: if held {
+            State::Quarantined
+        } else {
+            current.state
+        },
+        ..before.clone()
+    }
+}
