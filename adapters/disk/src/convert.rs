@@ -45,12 +45,16 @@ pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error 
             "the library's database cannot be opened",
             "see that the folder exists and that this user may write in it",
         ),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => (
-            ErrorKind::Corrupt,
-            false,
-            "the library's database is damaged",
-            "run `journeyman library repair`, which saves what can be read and deletes nothing",
-        ),
+        None | Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+            if code.is_some() || is_of_another_form(&source) =>
+        {
+            (
+                ErrorKind::Corrupt,
+                false,
+                "the library's database is damaged",
+                "run `journeyman library repair`, which saves what can be read and deletes nothing",
+            )
+        }
         _ => (
             ErrorKind::Internal,
             false,
@@ -63,6 +67,18 @@ pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error 
         .hint(hint)
         .source_from(source);
     if temporary { error.temporary() } else { error }
+}
+
+/// Whether a value is not what its column holds, such as text that is no UTF-8.
+fn is_of_another_form(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error as E;
+    matches!(
+        error,
+        E::FromSqlConversionFailure(..)
+            | E::InvalidColumnType(..)
+            | E::Utf8Error(..)
+            | E::IntegralValueOutOfRange(..)
+    )
 }
 
 /// What is to be said when a file operation fails.

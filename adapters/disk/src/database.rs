@@ -97,12 +97,13 @@ impl Database {
                     .pragma_query_value(None, pragma, |row| row.get::<_, i64>(0))
             })
         };
-        let application = number("application_id")?;
-        let form = number("user_version")?;
+        // Another process may be making it just now, and sets the application's number first: so that is read last.
         let tables: i64 = self.patiently(OPEN, || {
             self.connection
                 .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         })?;
+        let form = number("user_version")?;
+        let application = number("application_id")?;
         if application == 0 && form == 0 && tables == 0 {
             return Ok(0);
         }

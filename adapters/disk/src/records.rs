@@ -30,7 +30,7 @@ impl Database {
         }
         let mut rows = view
             .prepare_cached(
-                "SELECT revision, body, hash FROM commits WHERE revision > ?1 ORDER BY revision",
+                "SELECT revision, body, hash, key FROM commits WHERE revision > ?1 ORDER BY revision",
             )
             .map_err(failed)?;
         let mut rows = rows.query([revision.0 as i64]).map_err(failed)?;
@@ -53,7 +53,7 @@ impl Database {
         let failed = |source| failed(COMMIT, source);
         let transaction = self.write(COMMIT)?;
         let known = transaction
-            .prepare_cached("SELECT revision, body, hash FROM commits WHERE key = ?1")
+            .prepare_cached("SELECT revision, body, hash, key FROM commits WHERE key = ?1")
             .and_then(|mut statement| {
                 statement
                     .query_row([commit.key.as_str()], |row| Ok(read_commit(COMMIT, row)))
@@ -106,6 +106,14 @@ impl Database {
         let refused = entries
             .iter()
             .try_for_each(|entry| append_one(&transaction, entry));
+        // What came before an entry that breaks a rule is kept; after a failure of the disk nothing is.
+        let broken =
+            |error: &Error| !matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Conflict);
+        if let Err(error) = &refused
+            && broken(error)
+        {
+            return refused;
+        }
         transaction.commit().map_err(failed)?;
         refused
     }
@@ -151,7 +159,8 @@ fn read_commit(operation: &'static str, row: &rusqlite::Row<'_>) -> Result<Commi
         .map_err(failed)?;
     let committed: Committed =
         from_json(operation, &body, &hash).map_err(|error| error.with("revision", revision))?;
-    if committed.revision.0 != revision.unsigned_abs() {
+    let key: String = row.get(3).map_err(failed)?;
+    if committed.revision.0 != revision.unsigned_abs() || committed.key.as_str() != key {
         return Err(missing(Revision(revision.unsigned_abs())));
     }
     Ok(committed)

@@ -166,6 +166,10 @@ fn a_record_that_was_changed_is_never_used() {
     corrupt(block_on(store.load()).unwrap_err().kind());
     // What lies after it can be read.
     assert_eq!(block_on(store.since(Revision(2))).unwrap().len(), 1);
+    change("UPDATE commits SET body = CAST(x'ff' || body AS TEXT) WHERE revision = 2");
+    corrupt(block_on(store.load()).unwrap_err().kind());
+    change("UPDATE commits SET key = 'another' WHERE revision = 3");
+    corrupt(block_on(store.since(Revision(2))).unwrap_err().kind());
     change("DELETE FROM commits WHERE revision = 2");
     corrupt(block_on(store.load()).unwrap_err().kind());
     change("UPDATE journal SET hash = '' WHERE sequence = 0");

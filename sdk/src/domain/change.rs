@@ -199,8 +199,15 @@ impl LibraryChange {
                     skill.version,
                     "at least 1",
                 )?;
-                let own = sources.iter().filter(|id| **id == skill.id).count();
-                check(own == 0, "sources", own, "of other skills, not the new one")?;
+                let own = sources.contains(&skill.id);
+                check(!own, "sources", &skill.id, "other skills than the new one")?;
+                let twice = (1..sources.len()).find(|at| sources[..*at].contains(&sources[*at]));
+                check(
+                    twice.is_none(),
+                    "sources",
+                    sources.len(),
+                    "different skills",
+                )?;
                 check(!sources.is_empty(), "sources", 0, "at least 1")
             }
             Self::RollBack { to, .. } => check(*to > Version(0), "to", to, "at least 1"),

@@ -31,6 +31,8 @@ pub struct Evidence {
 pub struct Merged {
     /// Which skill.
     pub into: SkillId,
+    /// The version that was merged.
+    pub version: Version,
     /// The state before.
     pub from: State,
 }

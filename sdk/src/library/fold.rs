@@ -136,8 +136,7 @@ impl SkillLibrary {
         skill.taint = parents
             .map(|parent| parent.taint)
             .fold(skill.taint, Ord::max);
-        let held = skill.taint == Taint::Tainted || skill.provenance.origin == Origin::Imported;
-        if held && skill.state == State::Active {
+        if skill.state == State::Active && is_suspect(&skill) {
             skill.state = State::Quarantined;
         }
         skill
@@ -157,7 +156,13 @@ impl SkillLibrary {
         if skill.version <= self.known(&skill.id)?.skill.version {
             return Err(PassReason::NotLater);
         }
-        self.replace(self.guarded(skill), Operation::Revised)
+        let mut skill = skill.clone();
+        if skill.parents.is_empty() {
+            skill.parents.push(self.known(&skill.id)?.skill.reference());
+        }
+        let moves = self.replace(self.guarded(&skill), Operation::Revised)?;
+        self.known(&skill.id)?.merged = None;
+        Ok(moves)
     }
 
     /// Puts a later version in the place of the current one.
@@ -201,4 +206,10 @@ impl SkillLibrary {
             PassReason::Unknown
         })
     }
+}
+
+/// Whether a version is held back until somebody releases it: tainted or imported, and not a person's.
+pub(super) fn is_suspect(skill: &Skill) -> bool {
+    let origin = skill.provenance.origin;
+    origin != Origin::Human && (skill.taint == Taint::Tainted || origin == Origin::Imported)
 }

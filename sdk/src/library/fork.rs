@@ -100,7 +100,8 @@ impl Fork {
         &self.changes
     }
 
-    /// Changes the fork; each call is a step, as a commit would be.
+    /// Changes the fork; each call is a step, as a commit would be. Its cause counts in the fork alone: where credits of
+    /// several runs come together in a fork, commit them run by run, or a run cannot be taken back alone.
     ///
     /// # Errors
     /// As [`SkillLibrary::apply`]; the fork stays as it was.

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Entry, Merged, Move, Operation, PassReason, SkillLibrary, fold::Outcome, tiers};
+use super::{
+    Entry, Merged, Move, Operation, PassReason, SkillLibrary, fold::Outcome, fold::is_suspect,
+    tiers,
+};
 use crate::{
     domain::{Origin, Skill, SkillRef, State},
     id::{RunId, SkillId, Version},
@@ -28,6 +31,7 @@ impl SkillLibrary {
             let Ok(entry) = self.known(id) else { continue };
             let merged = Merged {
                 into: skill.id.clone(),
+                version: entry.skill.version,
                 from: entry.skill.state,
             };
             entry.merged = Some(merged);
@@ -47,7 +51,9 @@ impl SkillLibrary {
         let before = history.find(|version| version.version == to);
         let before = before.ok_or(PassReason::NoSuchVersion)?;
         let skill = brought_back(before, &entry.skill);
-        self.replace(skill, Operation::RolledBack)
+        let moves = self.replace(skill, Operation::RolledBack)?;
+        self.known(id)?.merged = None;
+        Ok(moves)
     }
 
     /// Brings back what was deleted, as it was.
@@ -71,7 +77,7 @@ impl SkillLibrary {
             entries.map(|entry| entry.skill.id.clone()).collect()
         };
         let mut moves = Vec::new();
-        let mut disabled = BTreeSet::new();
+        let mut disabled = self.retire_deleted(run, &made);
         for id in ids(self) {
             let credited = self.get(&id).is_some_and(|entry| {
                 let mut runs = entry.evidence.iter().map(|credit| credit.run.as_ref());
@@ -101,27 +107,44 @@ impl SkillLibrary {
             let Some(merged) = entry.merged.clone() else {
                 continue;
             };
-            if disabled.contains(&merged.into) && !made.contains(&entry.skill.reference()) {
-                moves.extend(self.set_state(&id, merged.from).unwrap_or_default());
+            let archived = entry.skill.state == State::Archived;
+            if !archived || !disabled.contains(&merged.into) {
+                continue;
             }
+            // Another version than the one that was merged was never released.
+            let other = entry.skill.version != merged.version;
+            let state = match merged.from {
+                State::Active if other && is_suspect(&entry.skill) => State::Quarantined,
+                from => from,
+            };
+            moves.extend(self.set_state(&id, state).unwrap_or_default());
         }
-        self.retire_deleted(&made);
         moves
     }
 
-    fn retire_deleted(&mut self, made: &BTreeSet<SkillRef>) {
-        let bad = |entry: &&Entry| made.contains(&entry.skill.reference());
-        let ids: Vec<SkillId> = self
-            .deleted
-            .values()
-            .filter(bad)
-            .map(|entry| entry.skill.id.clone())
-            .collect();
+    /// The same for what is deleted, should it be restored; gives those that are disabled.
+    fn retire_deleted(&mut self, run: &RunId, made: &BTreeSet<SkillRef>) -> BTreeSet<SkillId> {
+        let ids: Vec<SkillId> = self.deleted().map(|entry| entry.skill.id.clone()).collect();
+        let mut disabled = BTreeSet::new();
         for id in ids {
-            if let Some(entry) = self.deleted.get_mut(&id) {
+            let Some(entry) = self.deleted.get_mut(&id) else {
+                continue;
+            };
+            entry.take_back(run);
+            if !made.contains(&entry.skill.reference()) {
+                continue;
+            }
+            if entry.skill.provenance.origin == Origin::Human {
+                entry.skill.state = State::Quarantined;
+            } else if let Some(before) = entry.latest_without(made) {
+                let skill = brought_back(before, &entry.skill);
+                entry.replace(skill);
+            } else {
                 entry.skill.state = State::Disabled;
+                disabled.insert(id);
             }
         }
+        disabled
     }
 
     /// The versions that a run made, and those that were made from them.
@@ -148,9 +171,12 @@ impl SkillLibrary {
     }
 }
 
-/// An earlier version as the one after `current`, in its state; but one that was held back then is held back now.
+/// An earlier version as the one after `current`, in its state; but one that was held back then, or that is tainted or
+/// imported and was never active, is held back now.
 fn brought_back(before: &Skill, current: &Skill) -> Skill {
-    let held = current.state.is_offered() && before.state == State::Quarantined;
+    let offered = current.state.is_offered();
+    let unproven = current.state == State::Active && before.state != State::Active;
+    let held = (offered && before.state == State::Quarantined) || (unproven && is_suspect(before));
     Skill {
         version: current.version.next(),
         parents: vec![before.reference()],

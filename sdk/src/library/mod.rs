@@ -65,7 +65,9 @@
 //!   was seen stays so). A version is *of the run* when its provenance names it or one of its parents is of the run. A
 //!   skill whose current version is of the run goes back to its latest version that is not; one that has none is
 //!   disabled, and the sources of such a merged one are as they were before. A person's version that was made from one of
-//!   the run is quarantined, for the person to decide. What is deleted stays so, disabled should it be restored.
+//!   the run is quarantined, for the person to decide. What is deleted is treated alike and stays
+//!   deleted. It is done once: what a run that goes on, or a writer that stands on its versions, commits later is not
+//!   taken back by it.
 //! - *Forks.* A [`Fork`] shares what it does not change with its library, so it costs the same whatever the size;
 //!   [`Fork::rebase`] names what was changed on both sides.
 

@@ -47,7 +47,8 @@ impl Performer {
         let refreshing = async {
             let library = self.library().await?;
             let watermark = retriever.watermark().await?;
-            if watermark < library.revision() {
+            // An index that is ahead is of another library or of a later state, which is said.
+            if watermark != library.revision() {
                 let update = library.update_since(watermark)?;
                 retriever.refresh(&update).await?;
             }

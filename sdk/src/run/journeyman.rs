@@ -75,7 +75,7 @@ pub(super) struct Inner {
 }
 
 impl Journeyman {
-    /// Opens the library in the host's store (in memory when there is none) and brings the index up to date.
+    /// Opens the library in the host's store (in memory when there is none).
     ///
     /// # Errors
     /// `Invalid` for a recipe whose numbers break their rules; what the store and the retriever give.

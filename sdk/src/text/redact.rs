@@ -100,10 +100,15 @@ impl Redactor {
     /// A redactor that knows the issuers' forms and these values.
     ///
     /// # Errors
-    /// `Invalid` for a value of fewer than 4 bytes, which would blot out ordinary words.
+    /// `Invalid` for a value of fewer than 4 bytes, which would blot out ordinary words, or of the words that stand in a
+    /// secret's place.
     pub fn new(values: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut values: Vec<String> = values.into_iter().collect();
-        if values.iter().any(|value| value.len() < SHORTEST) {
+        let within_ours = |value: &String| "[redacted: named secret]".contains(value.as_str());
+        if values
+            .iter()
+            .any(|value| value.len() < SHORTEST || within_ours(value))
+        {
             return Err(Error::invalid(
                 "Redactor::new",
                 "a secret is too short to be told from words",
@@ -154,7 +159,20 @@ impl Redactor {
                 let before = std::mem::take(fields);
                 for (name, mut value) in before {
                     self.redact_json(&mut value);
-                    fields.insert(self.redact(&name).into_owned(), value);
+                    // A name that tells, such as `password`, stands apart from its value here.
+                    if let Value::String(text) = &mut value
+                        && !text.contains("[redacted: ")
+                        && self
+                            .redact(&format!("{name}={text}"))
+                            .contains("[redacted: secret]")
+                    {
+                        *text = "[redacted: secret]".to_owned();
+                    }
+                    let mut name = self.redact(&name).into_owned();
+                    while fields.contains_key(&name) {
+                        name.push('\'');
+                    }
+                    fields.insert(name, value);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -281,19 +299,24 @@ mod tests {
         let redactor = Redactor::new(values).unwrap();
         let mut value = serde_json::json!({
             "say": ["open \"sesame\" now", 1, null],
-            "door-42": {"deep": "xdoor-42x"},
+            "door-42": {"deep": "xdoor-42x", "password": "hunter22", "api_key": "optional"},
         });
         redactor.redact_json(&mut value);
         assert_eq!(
             value,
             serde_json::json!({
                 "say": ["[redacted: named secret] now", 1, null],
-                "[redacted: named secret]": {"deep": "x[redacted: named secret]x"},
+                "[redacted: named secret]": {
+                    "deep": "x[redacted: named secret]x",
+                    "password": "[redacted: secret]",
+                    "api_key": "optional",
+                },
             })
         );
         let text = serde_json::json!("open \"sesame\"").to_string();
         assert_eq!(redactor.redact(&text), "\"[redacted: named secret]\"");
         assert!(Redactor::new(["abc".to_owned()]).is_err());
+        assert!(Redactor::new(["secret".to_owned()]).is_err());
         assert!(!format!("{redactor:?}").contains("door"));
     }
 }

@@ -292,6 +292,7 @@ fn changes_that_no_library_takes() {
     };
     check(merge(skill("m", "m"), &["m", "a"]), "sources");
     check(merge(skill("m", "m"), &[]), "sources");
+    check(merge(skill("m", "m"), &["a", "b", "a"]), "sources");
     check(merge(made("m", 0, "r"), &["a"]), "version");
     check(roll_back("a", 0), "to");
     check(place("a", Tier::Aside), "tier");
@@ -387,4 +388,76 @@ fn taint_goes_from_parent_to_child_and_is_held_again_when_it_comes_back() {
     let (released, _) = then(&back, vec![set_state("a", State::Active)]);
     let (released, _) = then(&released, vec![roll_back("a", 2), roll_back("a", 3)]);
     assert_eq!(entry(&released, "a").skill.state, State::Active);
+}
+
+#[test]
+fn no_way_round_makes_a_tainted_version_active() {
+    let with = |version: u64, run: &str, taint: Taint, state: State| Skill {
+        taint,
+        state,
+        ..made("a", version, run)
+    };
+    let tainted = |state: State| with(1, "r", Taint::Tainted, state);
+    let state = |library: &SkillLibrary| entry(library, "a").skill.state;
+    // A revision that names no parent has the version before as its parent.
+    let clean = revised(with(2, "bad", Taint::Clean, State::Active));
+    let library = start(
+        small(9, 9),
+        vec![added(tainted(State::Active)), clean.clone()],
+    );
+    assert_eq!(entry(&library, "a").skill.taint, Taint::Tainted);
+    assert_eq!(state(&library), State::Quarantined);
+    // One that was on trial and never active, behind an active one.
+    let parentless = Skill {
+        provenance: Provenance {
+            origin: Origin::Human,
+            runs: vec!["bad".into()],
+            tasks: Vec::new(),
+        },
+        ..with(2, "bad", Taint::Clean, State::Active)
+    };
+    let library = start(
+        small(9, 9),
+        vec![added(tainted(State::Trial)), revised(parentless)],
+    );
+    assert_eq!(state(&library), State::Active);
+    let (back, _) = then(&library, vec![roll_back("a", 1)]);
+    assert_eq!(state(&back), State::Quarantined);
+    // A merge that is taken back does not release what came after it.
+    let library = start(
+        small(9, 9),
+        vec![
+            added(made("a", 1, "r")),
+            merge(made("m", 1, "bad"), &["a"]),
+            revised(with(2, "r", Taint::Tainted, State::Active)),
+            retire("bad"),
+        ],
+    );
+    assert_eq!(entry(&library, "m").skill.state, State::Disabled);
+    assert_eq!(state(&library), State::Quarantined);
+}
+
+#[test]
+fn a_retired_run_leaves_nothing_in_what_is_deleted() {
+    let library = start(
+        TierPolicy {
+            beta: 0.0,
+            ..small(1, 0)
+        },
+        vec![
+            added(made("a", 1, "good")),
+            revised(made("a", 2, "bad")),
+            add("b"),
+            credit("b", "t", 1.0),
+            LibraryChange::Maintain,
+            retire("bad"),
+            restore("a"),
+        ],
+    );
+    let back = entry(&library, "a");
+    assert_eq!(
+        (back.skill.version, back.skill.state),
+        (Version(3), State::Active)
+    );
+    assert_eq!(back.skill.body, "version 1");
 }

@@ -53,7 +53,7 @@ struct Row {
     added_at: u64,
     began: f64,
     counted: Vec<Counted>,
-    merged: Option<(String, State)>,
+    merged: Option<(String, u64, State)>,
 }
 
 impl Row {
@@ -80,7 +80,7 @@ impl Row {
             added_at: entry.added_at.0,
             began: entry.began,
             counted: counted.collect(),
-            merged: merged.map(|merged| (merged.into.to_string(), merged.from)),
+            merged: merged.map(|merged| (merged.into.to_string(), merged.version.0, merged.from)),
         }
     }
 
@@ -143,6 +143,7 @@ impl Reference {
                 });
                 if let Some(made) = made {
                     self.bring_back(skill.as_str(), &made);
+                    self.row(skill.as_str()).unwrap().merged = None;
                 }
             }
             LibraryChange::RetireRun { run, .. } => self.retire(run),
@@ -257,6 +258,7 @@ impl Reference {
             }
             self.put(&row.id, made);
             Self::enter(self.row(&row.id).unwrap(), skill.state);
+            self.row(&row.id).unwrap().merged = None;
         }
     }
 
@@ -300,7 +302,7 @@ impl Reference {
         }
         for source in sources {
             if let Some(row) = self.row(source) {
-                row.merged = Some((skill.id.to_string(), row.state));
+                row.merged = Some((skill.id.to_string(), row.version(), row.state));
                 Self::enter(row, State::Archived);
             }
         }
@@ -329,6 +331,37 @@ impl Reference {
         }
         let is_bad = |row: &Row, made: &Made| bad.contains(&reference(&row.id, made.version));
         let mut disabled = BTreeSet::new();
+        for row in self.gone.values_mut() {
+            row.counted.retain(|(.., by)| by.as_ref() != Some(run));
+            row.weigh();
+            if !is_bad(row, row.now()) {
+                continue;
+            }
+            let good = row
+                .versions
+                .iter()
+                .rfind(|made| !is_bad(row, made))
+                .cloned();
+            if row.now().by_person {
+                row.state = State::Quarantined;
+            } else if let Some(good) = good {
+                let held = [State::Active, State::Trial].contains(&row.state)
+                    && good.state == State::Quarantined;
+                if held {
+                    row.state = State::Quarantined;
+                }
+                row.versions.push(Made {
+                    version: row.version() + 1,
+                    parents: vec![reference(&row.id, good.version)],
+                    ..good
+                });
+                row.credits = 0;
+            } else {
+                row.state = State::Disabled;
+                disabled.insert(row.id.clone());
+            }
+            row.versions.last_mut().unwrap().state = row.state;
+        }
         for mut row in self.rows.clone() {
             let count = row.counted.len();
             row.counted.retain(|(.., by)| by.as_ref() != Some(run));
@@ -353,18 +386,12 @@ impl Reference {
             }
         }
         for row in &mut self.rows {
-            if let Some((into, state)) = row.merged.clone()
+            if let Some((into, _, state)) = row.merged.clone()
                 && disabled.contains(&into)
-                && !is_bad(row, row.now())
+                && row.state == State::Archived
             {
                 Self::enter(row, state);
                 row.merged = None;
-            }
-        }
-        for row in self.gone.values_mut() {
-            if is_bad(row, row.now()) {
-                row.state = State::Disabled;
-                row.versions.last_mut().unwrap().state = State::Disabled;
             }
         }
     }
@@ -535,6 +562,8 @@ impl Events {
                     .map(|_| self.credited(library).id)
                     .collect();
                 sources.retain(|id| *id != skill.id);
+                sources.sort();
+                sources.dedup();
                 if sources.is_empty() {
                     LibraryChange::Add(skill)
                 } else {
