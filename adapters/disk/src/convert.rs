@@ -7,6 +7,10 @@ use rusqlite::ErrorCode;
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
+/// What to do about a damaged library.
+pub(crate) const DAMAGED: &str = "copy the folder aside before anything else, then put a backup of `library.db` in its place; \
+                                  `SkillStore::since` still reads the revisions after a damaged one";
+
 /// What is to be said when SQLite fails.
 pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error {
     let code = source.sqlite_error_code();
@@ -52,7 +56,7 @@ pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error 
                 ErrorKind::Corrupt,
                 false,
                 "the library's database is damaged",
-                "run `journeyman library repair`, which saves what can be read and deletes nothing",
+                DAMAGED,
             )
         }
         _ => (
@@ -122,11 +126,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(
     json: &str,
     hash: &str,
 ) -> Result<T> {
-    let damaged = |message: &str| {
-        Error::new(ErrorKind::Corrupt, operation, message).hint(
-            "run `journeyman library repair`, which saves what can be read and deletes nothing",
-        )
-    };
+    let damaged = |message: &str| Error::new(ErrorKind::Corrupt, operation, message).hint(DAMAGED);
     if sha256(json.as_bytes()) != hash {
         return Err(damaged("a record differs from what was written"));
     }

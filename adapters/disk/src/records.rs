@@ -63,23 +63,7 @@ impl Database {
         if let Some(known) = known {
             return known;
         }
-        let last = last_revision(&transaction).map_err(failed)?;
-        if commit.base != last {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                COMMIT,
-                "the base is not the last revision",
-            )
-            .with("base", commit.base)
-            .with("last", last)
-            .hint("read what came since and commit on the last revision"));
-        }
-        let committed = Committed {
-            revision: last.next(),
-            key: commit.key.clone(),
-            cause: commit.cause.clone(),
-            changes: commit.changes.clone(),
-        };
+        let committed = commit.made_on(last_revision(&transaction).map_err(failed)?)?;
         let body = to_json(COMMIT, &committed)?;
         transaction
             .prepare_cached(
@@ -173,7 +157,7 @@ fn missing(revision: Revision) -> Error {
         "a revision is missing",
     )
     .with("revision", revision)
-    .hint("run `journeyman library repair`, which saves what can be read and deletes nothing")
+    .hint(crate::convert::DAMAGED)
 }
 
 /// An entry of a run from its sequence, body and hash.

@@ -119,23 +119,7 @@ impl SkillStore for MemoryStore {
         if let Some(before) = kept.by_key.get(&commit.key) {
             return Ok(kept.committed[*before].clone());
         }
-        let last = kept.revision();
-        if commit.base != last {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                "SkillStore::commit",
-                "the base is not the last revision",
-            )
-            .with("base", commit.base)
-            .with("last", last)
-            .hint("read what came since and commit on the last revision"));
-        }
-        let committed = Committed {
-            revision: last.next(),
-            key: commit.key.clone(),
-            cause: commit.cause.clone(),
-            changes: commit.changes.clone(),
-        };
+        let committed = commit.made_on(kept.revision())?;
         kept.push(committed.clone());
         Ok(committed)
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Skill, SkillRef, State};
 use crate::{
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     id::{AttemptId, CommitKey, Revision, RunId, SkillId, TaskId, Version},
 };
 
@@ -75,6 +75,14 @@ impl TierPolicy {
     }
 }
 
+/// Bounded above, so that there is always a next version.
+fn check_version(skill: &Skill) -> Result<()> {
+    let version = skill.version;
+    check(version > Version(0), "version", version, "at least 1")?;
+    let most = u64::from(u32::MAX);
+    check(version.0 <= most, "version", version, "at most 4294967295")
+}
+
 fn check(holds: bool, field: &'static str, value: impl fmt::Display, range: &str) -> Result<()> {
     if holds {
         return Ok(());
@@ -124,7 +132,7 @@ pub enum LibraryChange {
     Merge {
         /// The new one.
         skill: Box<Skill>,
-        /// What it was made of; at least one, and not the new one itself.
+        /// What it was made of; at least one, no two the same, and not the new one itself.
         sources: Vec<SkillId>,
     },
     /// Evict, Load and Delete, in this order (C.2, C.3).
@@ -178,7 +186,8 @@ impl LibraryChange {
     ///
     /// # Errors
     /// `Invalid` for a policy out of its ranges, a credit whose reward is not finite or that names no use, and
-    /// a skill of version 0, a merge of nothing or of itself, and a place that is no tier.
+    /// a skill of version 0 or over 2^32 - 1, a merge of nothing, of itself or of one skill twice, and a place that is no
+    /// tier.
     pub fn validate(&self) -> Result<()> {
         match self {
             Self::Configure(policy) => policy.validate(),
@@ -186,19 +195,9 @@ impl LibraryChange {
                 check(reward.is_finite(), "reward", reward, "finite")?;
                 check(*uses >= 1, "uses", uses, "at least 1")
             }
-            Self::Add(skill) | Self::Revise(skill) => check(
-                skill.version > Version(0),
-                "version",
-                skill.version,
-                "at least 1",
-            ),
+            Self::Add(skill) | Self::Revise(skill) => check_version(skill),
             Self::Merge { skill, sources } => {
-                check(
-                    skill.version > Version(0),
-                    "version",
-                    skill.version,
-                    "at least 1",
-                )?;
+                check_version(skill)?;
                 let own = sources.contains(&skill.id);
                 check(!own, "sources", &skill.id, "other skills than the new one")?;
                 let twice = (1..sources.len()).find(|at| sources[..*at].contains(&sources[*at]));
@@ -247,6 +246,31 @@ pub struct Commit {
     pub cause: Cause,
     /// What, in order.
     pub changes: Vec<LibraryChange>,
+}
+
+impl Commit {
+    /// The commit as it is made on a store's last revision.
+    ///
+    /// # Errors
+    /// `Conflict` where that is not the revision that its changes were decided on.
+    pub fn made_on(&self, last: Revision) -> Result<Committed> {
+        if self.base != last {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "SkillStore::commit",
+                "the base is not the last revision",
+            )
+            .with("base", self.base)
+            .with("last", last)
+            .hint("read what came since and commit on the last revision"));
+        }
+        Ok(Committed {
+            revision: last.next(),
+            key: self.key.clone(),
+            cause: self.cause.clone(),
+            changes: self.changes.clone(),
+        })
+    }
 }
 
 /// Changes that were made.

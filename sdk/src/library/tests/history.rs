@@ -294,6 +294,7 @@ fn changes_that_no_library_takes() {
     check(merge(skill("m", "m"), &[]), "sources");
     check(merge(skill("m", "m"), &["a", "b", "a"]), "sources");
     check(merge(made("m", 0, "r"), &["a"]), "version");
+    check(added(made("m", u64::MAX, "r")), "version");
     check(roll_back("a", 0), "to");
     check(place("a", Tier::Aside), "tier");
 }
