@@ -143,10 +143,10 @@ impl fmt::Display for Seed {
     }
 }
 
-/// The SHA-256 of a text, in lower-case hexadecimal.
-pub fn sha256_hex(text: &str) -> String {
+/// The SHA-256 of a text or of bytes, in lower-case hexadecimal.
+pub fn sha256_hex(bytes: impl AsRef<[u8]>) -> String {
     use fmt::Write;
-    Sha256::digest(text.as_bytes())
+    Sha256::digest(bytes)
         .iter()
         .fold(String::with_capacity(64), |mut hex, byte| {
             // Writing to a String cannot fail.

@@ -22,7 +22,9 @@ use journeyman::{
         ModelExecutorOptions, SystemClock,
     },
     conformance::{self, Outcome, Report},
-    contract::{Clock, Dialect, FixedGuidance, GenerateRequest, Journal, Retriever, SkillStore},
+    contract::{
+        Clock, Dialect, FixedGuidance, GenerateRequest, Journal, Retriever, SkillFiles, SkillStore,
+    },
     domain::{Action, EndReason, Message, Prompt, Speaker},
     testing::{
         HashEmbedder, ManualClock, Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor,
@@ -203,6 +205,14 @@ fn scorer() -> Report {
     block_on(conformance::scorer::check(&scorer, &scorer_fixture()))
 }
 
+fn skill_files() -> Report {
+    block_on(conformance::skill_files::check(async || {
+        let store = Arc::new(MemoryStore::new());
+        let files = Arc::clone(&store) as Arc<dyn SkillFiles>;
+        Ok((files, Some(store as Arc<dyn SkillStore>)))
+    }))
+}
+
 fn skill_store() -> Report {
     block_on(conformance::skill_store::check(async || {
         Ok(Arc::new(MemoryStore::new()) as Arc<dyn SkillStore>)
@@ -237,6 +247,7 @@ fn suites() -> BTreeMap<&'static str, Report> {
         ("language_model", language_model()),
         ("retriever", retriever()),
         ("scorer", scorer()),
+        ("skill_files", skill_files()),
         ("skill_store", skill_store()),
         ("skill_writer", skill_writer()),
         ("tokenizer", tokenizer()),

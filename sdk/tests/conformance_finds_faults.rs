@@ -15,12 +15,13 @@ use journeyman::{
     contract::{
         Clock, Embedder, Embedding, EmbeddingSpace, GenerateRequest, Generation, Journal,
         JournalEntry, Judge, JudgeRequest, LanguageModel, ModelCapabilities, Retriever,
-        ScoreRequest, Scorer, SkillStore, Snapshot, TokenCount, TokenScores, Tokenizer,
+        ScoreRequest, Scorer, SkillFiles, SkillStore, Snapshot, TokenCount, TokenScores, Tokenizer,
     },
     domain::{
-        Candidate, Commit, Committed, EndReason, IndexUpdate, Message, Prompt, Query, Speaker,
-        Verdict,
+        Candidate, Commit, Committed, EndReason, FileRef, IndexUpdate, Message, Prompt, Query,
+        Speaker, Verdict,
     },
+    sha256_hex,
     testing::{
         ManualClock, Play, ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedScorer, sample,
     },
@@ -116,6 +117,94 @@ fn stores() {
         }));
         assert_eq!(failed(&report), expected, "{flaw:?}\n{report}");
         assert!(report.into_result().is_err());
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum FilesFlaw {
+    EndsAtNul,
+    SecondIsAnother,
+    AlwaysThere,
+    KeepsTooMuch,
+    TakesUnknown,
+}
+
+#[derive(Debug)]
+struct FlawedFiles {
+    inner: MemoryStore,
+    flaw: FilesFlaw,
+    kept: Mutex<Vec<Vec<u8>>>,
+}
+
+#[async_trait]
+impl SkillFiles for FlawedFiles {
+    async fn put(&self, bytes: &[u8]) -> Result<FileRef> {
+        let mut kept = self.kept.lock().unwrap();
+        let again = kept.iter().any(|before| before == bytes);
+        let mut file = match (self.flaw, FileRef::of(bytes)) {
+            (FilesFlaw::KeepsTooMuch, Err(_)) => FileRef::of(b"")?,
+            (_, file) => file?,
+        };
+        kept.push(bytes.to_vec());
+        file.bytes += u64::from(self.flaw == FilesFlaw::SecondIsAnother && again);
+        Ok(file)
+    }
+
+    async fn get(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
+        let kept = self.kept.lock().unwrap();
+        let mut kept = kept.iter();
+        let found = kept.find(|bytes| sha256_hex(bytes) == sha256).cloned();
+        Ok(match self.flaw {
+            FilesFlaw::EndsAtNul => found.map(|bytes| {
+                let end = bytes.iter().position(|byte| *byte == 0);
+                bytes[..end.unwrap_or(bytes.len())].to_vec()
+            }),
+            FilesFlaw::AlwaysThere => Some(found.unwrap_or_default()),
+            _ => found,
+        })
+    }
+}
+
+#[async_trait]
+impl SkillStore for FlawedFiles {
+    async fn load(&self) -> Result<Snapshot> {
+        self.inner.load().await
+    }
+    async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
+        self.inner.since(revision).await
+    }
+    async fn commit(&self, commit: &Commit) -> Result<Committed> {
+        if self.flaw == FilesFlaw::TakesUnknown {
+            return commit.made_on(Revision(0));
+        }
+        let kept = self.kept.lock().unwrap().clone();
+        for bytes in kept {
+            self.inner.put(&bytes).await?;
+        }
+        self.inner.commit(commit).await
+    }
+}
+
+#[test]
+fn files() {
+    let cases: [(FilesFlaw, &[&str]); 5] = [
+        (FilesFlaw::EndsAtNul, &["content"]),
+        (FilesFlaw::SecondIsAnother, &["again"]),
+        (FilesFlaw::AlwaysThere, &["absent", "size"]),
+        (FilesFlaw::KeepsTooMuch, &["size"]),
+        (FilesFlaw::TakesUnknown, &["named"]),
+    ];
+    for (flaw, expected) in cases {
+        let report = block_on(conformance::skill_files::check(async || {
+            let files = Arc::new(FlawedFiles {
+                inner: MemoryStore::new(),
+                flaw,
+                kept: Mutex::default(),
+            });
+            let store = Arc::clone(&files) as Arc<dyn SkillStore>;
+            Ok((files as Arc<dyn SkillFiles>, Some(store)))
+        }));
+        assert_eq!(failed(&report), expected, "{flaw:?}\n{report}");
     }
 }
 

@@ -1,11 +1,10 @@
 //! SQLite's errors and rows into ours.
 
-use std::{fmt::Write as _, io, path::Path};
+use std::{io, path::Path};
 
-use journeyman::{Error, ErrorKind, Result};
+use journeyman::{Error, ErrorKind, Result, sha256_hex};
 use rusqlite::ErrorCode;
 use serde::{Serialize, de::DeserializeOwned};
-use sha2::{Digest, Sha256};
 
 /// What to do about a damaged library.
 pub(crate) const DAMAGED: &str = "copy the folder aside before anything else, then put a backup of `library.db` in its place; \
@@ -127,20 +126,9 @@ pub(crate) fn from_json<T: DeserializeOwned>(
     hash: &str,
 ) -> Result<T> {
     let damaged = |message: &str| Error::new(ErrorKind::Corrupt, operation, message).hint(DAMAGED);
-    if sha256(json.as_bytes()) != hash {
+    if sha256_hex(json) != hash {
         return Err(damaged("a record differs from what was written"));
     }
     serde_json::from_str(json)
         .map_err(|_| damaged("a record is not of the form that this version writes"))
-}
-
-/// In lower-case hexadecimal.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::with_capacity(64), |mut hex, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
 }

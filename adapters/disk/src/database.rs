@@ -26,6 +26,10 @@ const TABLES: &str = "
         body TEXT NOT NULL,
         hash TEXT NOT NULL
     ) STRICT;
+    CREATE TABLE files (
+        sha256 TEXT PRIMARY KEY,
+        bytes BLOB NOT NULL
+    ) STRICT;
     CREATE TABLE journal (
         run TEXT NOT NULL,
         sequence INTEGER NOT NULL,

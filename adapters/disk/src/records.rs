@@ -3,12 +3,13 @@
 use journeyman::{
     Error, ErrorKind, Result, Revision, RunId,
     contract::JournalEntry,
-    domain::{Commit, Committed},
+    domain::{Commit, Committed, FileRef},
+    sha256_hex,
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use crate::{
-    convert::{failed, from_json, sha256, to_json},
+    convert::{DAMAGED, failed, from_json, to_json},
     database::Database,
 };
 
@@ -63,6 +64,7 @@ impl Database {
         if let Some(known) = known {
             return known;
         }
+        commit.check_files(|file| has_file(&transaction, file).map_err(failed))?;
         let committed = commit.made_on(last_revision(&transaction).map_err(failed)?)?;
         let body = to_json(COMMIT, &committed)?;
         transaction
@@ -72,11 +74,46 @@ impl Database {
             .and_then(|mut statement| {
                 let revision = committed.revision.0 as i64;
                 let key = committed.key.as_str();
-                statement.execute(params![revision, key, body, sha256(body.as_bytes())])
+                statement.execute(params![revision, key, body, sha256_hex(&body)])
             })
             .map_err(failed)?;
         transaction.commit().map_err(failed)?;
         Ok(committed)
+    }
+
+    /// Keeps a file's bytes.
+    pub(crate) fn put_file(&mut self, bytes: &[u8]) -> Result<FileRef> {
+        const PUT: &str = "SkillFiles::put";
+        let file = FileRef::of(bytes)?;
+        let failed = |source| failed(PUT, source);
+        let transaction = self.write(PUT)?;
+        transaction
+            .prepare_cached(
+                "INSERT INTO files (sha256, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            )
+            .and_then(|mut statement| statement.execute(params![file.sha256, bytes]))
+            .map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(file)
+    }
+
+    /// A file's bytes.
+    pub(crate) fn file(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
+        const GET: &str = "SkillFiles::get";
+        let bytes: Option<Vec<u8>> = self
+            .connection
+            .prepare_cached("SELECT bytes FROM files WHERE sha256 = ?1")
+            .and_then(|mut statement| statement.query_row([sha256], |row| row.get(0)).optional())
+            .map_err(|source| failed(GET, source))?;
+        if let Some(bytes) = &bytes
+            && sha256_hex(bytes) != sha256
+        {
+            let message = "a skill's file differs from what was put";
+            return Err(Error::new(ErrorKind::Corrupt, GET, message)
+                .with("sha256", sha256)
+                .hint(DAMAGED));
+        }
+        Ok(bytes)
     }
 
     /// Appends entries up to the first that cannot be, which is the error.
@@ -127,6 +164,12 @@ impl Database {
     }
 }
 
+fn has_file(connection: &Connection, file: &FileRef) -> rusqlite::Result<bool> {
+    let mut statement = connection
+        .prepare_cached("SELECT 1 FROM files WHERE sha256 = ?1 AND length(bytes) = ?2")?;
+    statement.exists(params![file.sha256, file.bytes as i64])
+}
+
 fn last_revision(connection: &Connection) -> rusqlite::Result<Revision> {
     let mut statement = connection.prepare_cached("SELECT max(revision) FROM commits")?;
     let last: Option<i64> = statement.query_row([], |row| row.get(0))?;
@@ -157,7 +200,7 @@ fn missing(revision: Revision) -> Error {
         "a revision is missing",
     )
     .with("revision", revision)
-    .hint(crate::convert::DAMAGED)
+    .hint(DAMAGED)
 }
 
 /// An entry of a run from its sequence, body and hash.
@@ -224,7 +267,7 @@ fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()>
         };
     }
     let body = to_json(APPEND, entry)?;
-    let hash = sha256(body.as_bytes());
+    let hash = sha256_hex(&body);
     transaction
         .prepare_cached("INSERT INTO journal (run, sequence, body, hash) VALUES (?1, ?2, ?3, ?4)")
         .and_then(|mut statement| {

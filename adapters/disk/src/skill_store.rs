@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use journeyman::{
     Error, ErrorKind, Result, Revision, RunId,
-    contract::{Journal, JournalEntry, SkillStore, Snapshot},
-    domain::{Commit, Committed},
+    contract::{Journal, JournalEntry, SkillFiles, SkillStore, Snapshot},
+    domain::{Commit, Committed, FileRef},
 };
 
 use crate::{Options, convert::file_failed, database::Database, worker::Worker};
@@ -109,6 +109,21 @@ impl SkillStore for DiskStore {
         let commit = commit.clone();
         let committing = move |database: &mut Database| database.commit(&commit);
         self.worker.ask("SkillStore::commit", committing).await
+    }
+}
+
+#[async_trait]
+impl SkillFiles for DiskStore {
+    async fn put(&self, bytes: &[u8]) -> Result<FileRef> {
+        let bytes = bytes.to_vec();
+        let putting = move |database: &mut Database| database.put_file(&bytes);
+        self.worker.ask("SkillFiles::put", putting).await
+    }
+
+    async fn get(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
+        let sha256 = sha256.to_owned();
+        let getting = move |database: &mut Database| database.file(&sha256);
+        self.worker.ask("SkillFiles::get", getting).await
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{
 use futures::executor::block_on;
 use journeyman::{
     Result, conformance,
-    contract::{Journal, SkillStore},
+    contract::{Journal, SkillFiles, SkillStore},
 };
 use journeyman_disk::{DiskStore, Durability, Options};
 use tempfile::TempDir;
@@ -58,5 +58,18 @@ fn journal() -> Result<(), Box<dyn std::error::Error>> {
         let report = block_on(conformance::journal::check(fresh)).into_result()?;
         assert_eq!(report.skipped().count(), 0, "{report}");
     }
+    Ok(())
+}
+
+#[test]
+fn skill_files() -> Result<(), Box<dyn std::error::Error>> {
+    let shelf = Shelf::new(Durability::Relaxed)?;
+    let fresh = async || {
+        let store = shelf.fresh()?;
+        let files = Arc::clone(&store) as Arc<dyn SkillFiles>;
+        Ok((files, Some(store as Arc<dyn SkillStore>)))
+    };
+    let report = block_on(conformance::skill_files::check(fresh)).into_result()?;
+    assert_eq!(report.skipped().count(), 0, "{report}");
     Ok(())
 }

@@ -30,6 +30,7 @@ fn skill(id: &str, version: u64, name: &str, description: &str, body: &str) -> S
         license: None,
         compatibility: None,
         metadata: BTreeMap::new(),
+        files: BTreeMap::new(),
         parents: Vec::new(),
         provenance: Provenance {
             origin: Origin::Seed,

@@ -47,6 +47,7 @@ pub fn to_skill(draft: &SkillDraft, admittance: Admittance) -> Result<Skill> {
         license: None,
         compatibility: None,
         metadata: draft.metadata.clone(),
+        files: std::collections::BTreeMap::new(),
         parents: admittance.parents,
         provenance: admittance.provenance,
         taint: admittance.taint,

@@ -8,13 +8,13 @@ use std::{
 use async_trait::async_trait;
 
 use crate::{
-    contract::{SkillStore, Snapshot},
-    domain::{Commit, Committed},
+    contract::{SkillFiles, SkillStore, Snapshot},
+    domain::{Commit, Committed, FileRef},
     error::{Error, ErrorKind, Result},
     id::{CommitKey, Revision},
 };
 
-/// A [`SkillStore`] in memory: all of the store's rules, and nothing is left when it is dropped.
+/// A [`SkillStore`] with [`SkillFiles`] in memory: all of their rules, and nothing is left when it is dropped.
 ///
 /// ```
 /// use journeyman::{builtin::MemoryStore, contract::SkillStore, Revision};
@@ -34,6 +34,8 @@ struct Kept {
     /// The commit of revision r is at r - 1.
     committed: Vec<Committed>,
     by_key: HashMap<CommitKey, usize>,
+    /// By their SHA-256.
+    files: HashMap<String, Vec<u8>>,
 }
 
 impl Kept {
@@ -119,8 +121,27 @@ impl SkillStore for MemoryStore {
         if let Some(before) = kept.by_key.get(&commit.key) {
             return Ok(kept.committed[*before].clone());
         }
+        commit.check_files(|file| {
+            let bytes = kept.files.get(&file.sha256);
+            Ok(bytes.is_some_and(|bytes| bytes.len() as u64 == file.bytes))
+        })?;
         let committed = commit.made_on(kept.revision())?;
         kept.push(committed.clone());
         Ok(committed)
+    }
+}
+
+#[async_trait]
+impl SkillFiles for MemoryStore {
+    async fn put(&self, bytes: &[u8]) -> Result<FileRef> {
+        let file = FileRef::of(bytes)?;
+        self.lock()
+            .files
+            .insert(file.sha256.clone(), bytes.to_vec());
+        Ok(file)
+    }
+
+    async fn get(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.lock().files.get(sha256).cloned())
     }
 }

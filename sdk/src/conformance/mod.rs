@@ -29,6 +29,7 @@ pub mod language_model;
 mod report;
 pub mod retriever;
 pub mod scorer;
+pub mod skill_files;
 pub mod skill_store;
 pub mod skill_writer;
 pub mod tokenizer;

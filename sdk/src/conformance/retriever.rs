@@ -47,6 +47,7 @@ fn skill(id: &str, words: [&str; 4]) -> Skill {
         license: None,
         compatibility: None,
         metadata: BTreeMap::new(),
+        files: BTreeMap::new(),
         parents: Vec::new(),
         provenance: Provenance {
             origin: Origin::Human,

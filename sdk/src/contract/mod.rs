@@ -13,6 +13,7 @@ mod judge;
 mod language_model;
 mod retriever;
 mod scorer;
+mod skill_files;
 mod skill_store;
 mod skill_writer;
 mod tokenizer;
@@ -31,6 +32,7 @@ pub use language_model::{
 };
 pub use retriever::Retriever;
 pub use scorer::{ScoreRequest, Scorer, TokenScores};
+pub use skill_files::SkillFiles;
 pub use skill_store::{SkillStore, SkillStoreExt, Snapshot};
 pub use skill_writer::{SkillWriter, Trace, WriteRequest};
 pub use tokenizer::{TokenCount, Tokenizer};

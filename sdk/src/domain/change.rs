@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Skill, SkillRef, State};
+use super::{FileRef, Skill, SkillRef, State};
 use crate::{
     error::{Error, ErrorKind, Result},
     id::{AttemptId, CommitKey, Revision, RunId, SkillId, TaskId, Version},
@@ -75,8 +75,9 @@ impl TierPolicy {
     }
 }
 
-/// Bounded above, so that there is always a next version.
-fn check_version(skill: &Skill) -> Result<()> {
+/// A version is bounded above, so that there is always a next one.
+fn check_skill(skill: &Skill) -> Result<()> {
+    FileRef::check(&skill.files)?;
     let version = skill.version;
     check(version > Version(0), "version", version, "at least 1")?;
     let most = u64::from(u32::MAX);
@@ -186,7 +187,7 @@ impl LibraryChange {
     ///
     /// # Errors
     /// `Invalid` for a policy out of its ranges, a credit whose reward is not finite or that names no use, and
-    /// a skill of version 0 or over 2^32 - 1, a merge of nothing, of itself or of one skill twice, and a place that is no
+    /// a skill of version 0 or over 2^32 - 1 or with too many or too large files, a merge of nothing, of itself or of one skill twice, and a place that is no
     /// tier.
     pub fn validate(&self) -> Result<()> {
         match self {
@@ -195,9 +196,9 @@ impl LibraryChange {
                 check(reward.is_finite(), "reward", reward, "finite")?;
                 check(*uses >= 1, "uses", uses, "at least 1")
             }
-            Self::Add(skill) | Self::Revise(skill) => check_version(skill),
+            Self::Add(skill) | Self::Revise(skill) => check_skill(skill),
             Self::Merge { skill, sources } => {
-                check_version(skill)?;
+                check_skill(skill)?;
                 let own = sources.contains(&skill.id);
                 check(!own, "sources", &skill.id, "other skills than the new one")?;
                 let twice = (1..sources.len()).find(|at| sources[..*at].contains(&sources[*at]));
@@ -220,6 +221,16 @@ impl LibraryChange {
             | Self::SetState { .. }
             | Self::RetireRun { .. }
             | Self::Restore { .. } => Ok(()),
+        }
+    }
+}
+
+impl LibraryChange {
+    /// The skill that the change brings, where it brings one.
+    pub fn skill(&self) -> Option<&Skill> {
+        match self {
+            Self::Add(skill) | Self::Revise(skill) | Self::Merge { skill, .. } => Some(skill),
+            _ => None,
         }
     }
 }
@@ -249,6 +260,30 @@ pub struct Commit {
 }
 
 impl Commit {
+    /// The files that the commit's skills name, to be put before it is made.
+    pub fn files(&self) -> impl Iterator<Item = &FileRef> {
+        let skills = self.changes.iter().filter_map(LibraryChange::skill);
+        skills.flat_map(|skill| skill.files.values())
+    }
+
+    /// The commit is refused where a file that it names is not there.
+    ///
+    /// # Errors
+    /// `Invalid`, with the file's hash.
+    pub fn check_files(&self, is_there: impl Fn(&FileRef) -> Result<bool>) -> Result<()> {
+        for file in self.files() {
+            if !is_there(file)? {
+                return Err(Error::invalid(
+                    "SkillStore::commit",
+                    "the commit names a file that was not put",
+                )
+                .with("sha256", &file.sha256)
+                .hint("put the skill's files with `SkillFiles::put` before the commit"));
+            }
+        }
+        Ok(())
+    }
+
     /// The commit as it is made on a store's last revision.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 mod arise;
 mod candidate;
 mod change;
+mod file;
 mod message;
 mod skill;
 mod skill_md;
@@ -16,6 +17,7 @@ pub use arise::{
 };
 pub use candidate::{Candidate, IndexUpdate, Query};
 pub use change::{Cause, Commit, Committed, LibraryChange, Tier, TierPolicy};
+pub use file::{FilePath, FileRef};
 pub use message::{Message, Prompt, Span, Speaker};
 pub use skill::{
     Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, SkillRef, State, Taint,

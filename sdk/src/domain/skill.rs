@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
+use super::{FilePath, FileRef};
 use crate::{
     error::{Error, Result},
     id::{Category, ModelId, RunId, SkillId, TaskId, Version, sha256_hex},
@@ -251,6 +252,9 @@ pub struct Skill {
     pub compatibility: Option<String>,
     /// Further fields.
     pub metadata: BTreeMap<String, String>,
+    /// The files beside SKILL.md, by path: kept, and never run. Their bytes are with the store.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<FilePath, FileRef>,
     /// The versions it was made from.
     pub parents: Vec<SkillRef>,
     /// Where this version came from.
@@ -273,7 +277,7 @@ impl Skill {
     /// The SHA-256 of what an agent would read: name, description, trigger and body.
     pub fn content_sha256(&self) -> String {
         let trigger = self.trigger.as_deref().unwrap_or_default();
-        sha256_hex(&format!(
+        sha256_hex(format!(
             "{}\0{}\0{trigger}\0{}",
             self.name, self.description, self.body
         ))

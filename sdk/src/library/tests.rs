@@ -30,6 +30,7 @@ fn skill(id: &str, name: &str) -> Skill {
         license: None,
         compatibility: None,
         metadata: BTreeMap::new(),
+        files: BTreeMap::new(),
         parents: Vec::new(),
         provenance: Provenance {
             origin: Origin::Summary,

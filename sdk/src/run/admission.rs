@@ -125,7 +125,7 @@ fn admitted(
         tasks: vec![task.id.clone()],
     };
     // Ids grow with time, so that among equal utilities the newcomer stays.
-    let identity = sha256_hex(&format!("{}/{step}/{}", context.run, written.draft.title));
+    let identity = sha256_hex(format!("{}/{step}/{}", context.run, written.draft.title));
     let revision = context.library.revision();
     let admittance = Admittance {
         id: SkillId::new(format!("sk-{revision:08}-{}", &identity[..8])),

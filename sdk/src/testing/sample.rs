@@ -53,6 +53,7 @@ pub fn skill(name: &str) -> Skill {
         license: None,
         compatibility: None,
         metadata: BTreeMap::new(),
+        files: BTreeMap::new(),
         parents: Vec::new(),
         provenance: Provenance {
             origin: Origin::Human,

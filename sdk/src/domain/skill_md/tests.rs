@@ -354,6 +354,7 @@ fn a_skill_goes_to_its_file_and_back() {
         license: None,
         compatibility: None,
         metadata: BTreeMap::from([("k".to_owned(), "v".to_owned())]),
+        files: BTreeMap::new(),
         parents: Vec::new(),
         provenance: Provenance {
             origin: Origin::Human,

@@ -1,0 +1,31 @@
+//! Where the files of skills are kept.
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use crate::{domain::FileRef, error::Result};
+
+/// Where the bytes of skills' files are kept, by what they are. A writer puts the files, then commits the skill that names
+/// them.
+///
+/// # Behaviour
+/// - *content*: `get` gives the bytes that were put, whatever they are, and `put` says their SHA-256 and their number.
+/// - *again*: bytes that are put again are kept once, and both calls give the same.
+/// - *absent*: for what was never put `get` gives nothing.
+/// - *size*: more than [`FileRef::MAX`] bytes are `Invalid`.
+/// - *named*: a store that keeps both refuses a commit that names a file it does not have, as `Invalid`.
+#[async_trait]
+pub trait SkillFiles: fmt::Debug + Send + Sync {
+    /// Keeps a file's bytes.
+    ///
+    /// # Errors
+    /// `Invalid` for too many bytes; `Unavailable` when they could not be kept.
+    async fn put(&self, bytes: &[u8]) -> Result<FileRef>;
+
+    /// A file's bytes by their SHA-256, in lower-case hexadecimal.
+    ///
+    /// # Errors
+    /// `Unavailable` or `Corrupt`.
+    async fn get(&self, sha256: &str) -> Result<Option<Vec<u8>>>;
+}
