@@ -40,6 +40,7 @@ enum StoreFlaw {
     BeyondIsEmpty,
     Backwards,
     AcceptsRivals,
+    TakesInvalid,
 }
 
 #[derive(Debug)]
@@ -93,6 +94,7 @@ impl SkillStore for FlawedStore {
             StoreFlaw::DropsAChange => {
                 commit.changes.pop();
             }
+            StoreFlaw::TakesInvalid => commit.changes.retain(|c| c.validate().is_ok()),
             _ => {}
         }
         self.inner.commit(&commit).await
@@ -101,14 +103,15 @@ impl SkillStore for FlawedStore {
 
 #[test]
 fn stores() {
-    let cases: [(StoreFlaw, &[&str]); 7] = [
+    let cases: [(StoreFlaw, &[&str]); 8] = [
         (StoreFlaw::AnyBase, &["base", "at once"]),
         (StoreFlaw::AgainIsConflict, &["once"]),
-        (StoreFlaw::DropsAChange, &["together"]),
+        (StoreFlaw::DropsAChange, &["valid", "together"]),
         (StoreFlaw::SinceIsInclusive, &["order", "since"]),
         (StoreFlaw::BeyondIsEmpty, &["since"]),
         (StoreFlaw::Backwards, &["order", "together", "since"]),
         (StoreFlaw::AcceptsRivals, &["at once"]),
+        (StoreFlaw::TakesInvalid, &["valid"]),
     ];
     for (flaw, expected) in cases {
         let report = block_on(conformance::skill_store::check(async || {

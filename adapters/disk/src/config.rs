@@ -30,6 +30,9 @@ pub struct Options {
     pub durability: Durability,
     /// How long a call waits for other processes that write. Default 60 seconds.
     pub patience: Duration,
+    /// Whether the skills lie as folders beside the database, where people and other tools read them and people change
+    /// them. Default: yes.
+    pub folders: bool,
     /// Whether a library is made where there is none. Default: yes.
     pub create: bool,
 }
@@ -39,6 +42,7 @@ impl Default for Options {
         Self {
             durability: Durability::default(),
             patience: Duration::from_secs(60),
+            folders: true,
             create: true,
         }
     }

@@ -8,10 +8,13 @@ use std::{
 use journeyman::{Error, Result};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use crate::{Durability, Options, convert::failed};
+use crate::{
+    Durability, Options,
+    convert::{failed, file_failed},
+};
 
 /// The form of the database that this version writes.
-pub(crate) const FORM: i64 = 1;
+pub(crate) const FORM: i64 = 2;
 
 /// What tells a library's database from any other ("jour").
 const APPLICATION: i64 = 0x6a6f_7572;
@@ -19,16 +22,13 @@ const APPLICATION: i64 = 0x6a6f_7572;
 /// Pages of write-ahead log after which it is folded into the database.
 const LOG_PAGES: i64 = 1000;
 
-const TABLES: &str = "
+/// What form 1 had.
+const FIRST_TABLES: &str = "
     CREATE TABLE commits (
         revision INTEGER PRIMARY KEY,
         key TEXT NOT NULL UNIQUE,
         body TEXT NOT NULL,
         hash TEXT NOT NULL
-    ) STRICT;
-    CREATE TABLE files (
-        sha256 TEXT PRIMARY KEY,
-        bytes BLOB NOT NULL
     ) STRICT;
     CREATE TABLE journal (
         run TEXT NOT NULL,
@@ -37,6 +37,23 @@ const TABLES: &str = "
         hash TEXT NOT NULL,
         PRIMARY KEY (run, sequence)
     ) STRICT, WITHOUT ROWID;
+";
+
+/// What form 2 added: the files of skills, and what is known of the skills' folders.
+const SECOND_TABLES: &str = "
+    CREATE TABLE files (
+        sha256 TEXT PRIMARY KEY,
+        bytes BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE folders (
+        id TEXT PRIMARY KEY,
+        version INTEGER NOT NULL,
+        place TEXT,
+        written TEXT NOT NULL,
+        stamp TEXT NOT NULL,
+        going_place TEXT,
+        going TEXT
+    ) STRICT;
 ";
 
 /// One connection.
@@ -62,11 +79,11 @@ impl Database {
             connection,
             patience: options.patience,
         };
-        database.prepare(options.durability).map_err(named)?;
+        database.prepare(path, options.durability).map_err(named)?;
         Ok(database)
     }
 
-    fn prepare(&mut self, durability: Durability) -> Result<()> {
+    fn prepare(&mut self, path: &Path, durability: Durability) -> Result<()> {
         const OPEN: &str = "DiskStore::open";
         let failed = |source| failed(OPEN, source);
         let synchronous = match durability {
@@ -87,9 +104,27 @@ impl Database {
             .and_then(|()| connection.pragma_update(None, "wal_autocheckpoint", 0))
             .map_err(failed)?;
         if form == 0 {
-            self.make()?;
+            self.upgrade()?;
+        } else if form < FORM {
+            self.keep_copy(path, form)?;
+            self.upgrade()?;
         }
         Ok(())
+    }
+
+    /// A copy of a library of an older form, beside it.
+    fn keep_copy(&self, path: &Path, form: i64) -> Result<()> {
+        let copy = path.with_extension(format!("form-{form}.db"));
+        if copy.exists() {
+            return Ok(());
+        }
+        // Under another name first: another process may be at it too.
+        let partial = path.with_extension(format!("form-{form}.{}", std::process::id()));
+        self.connection
+            .execute("VACUUM INTO ?1", [partial.to_string_lossy()])
+            .map_err(|source| failed("DiskStore::open", source))?;
+        std::fs::rename(&partial, &copy)
+            .map_err(|source| file_failed("DiskStore::open", &copy, source))
     }
 
     /// The form of what is there; 0 for an empty database.
@@ -126,21 +161,25 @@ impl Database {
         Ok(form)
     }
 
-    fn make(&mut self) -> Result<()> {
+    /// Makes the tables that are not there yet.
+    fn upgrade(&mut self) -> Result<()> {
         let transaction = self.write("DiskStore::open")?;
         let failed = |source| failed("DiskStore::open", source);
         // Another process may have been first.
         let form: i64 = transaction
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(failed)?;
-        if form == 0 {
-            transaction
-                .execute_batch(TABLES)
-                .and_then(|()| transaction.pragma_update(None, "application_id", APPLICATION))
-                .and_then(|()| transaction.pragma_update(None, "user_version", FORM))
-                .map_err(failed)?;
-        }
-        transaction.commit().map_err(failed)
+        let lacking = match form {
+            0 => [FIRST_TABLES, SECOND_TABLES].concat(),
+            1 => SECOND_TABLES.to_owned(),
+            _ => return Ok(()),
+        };
+        transaction
+            .execute_batch(&lacking)
+            .and_then(|()| transaction.pragma_update(None, "application_id", APPLICATION))
+            .and_then(|()| transaction.pragma_update(None, "user_version", FORM))
+            .and_then(|()| transaction.commit())
+            .map_err(failed)
     }
 
     /// Begins to write; other writers are waited for.

@@ -1,4 +1,5 @@
-//! Durable skill libraries for [Journeyman](journeyman): one folder, one SQLite database in it.
+//! Durable skill libraries for [Journeyman](journeyman): one folder with an SQLite database and the
+//! skills as folders.
 //!
 //! ```
 //! use journeyman::{Revision, contract::SkillStore};
@@ -18,12 +19,32 @@
 //! on the disk ([`Durability::Sync`]) or with the system ([`Durability::Relaxed`]). Each record has the SHA-256 of what was
 //! written, and one that differs is `Corrupt` and never used.
 
+//!
+//! # The folders
+//! After each commit the skills lie as folders beside the database: in `skills` what runs may offer, in `held` everything
+//! else. The database is what counts, the folders follow it, a whole folder at a time. People may change, add, move, rename
+//! and remove folders at any time; [`DiskStore::open`] and [`DiskStore::sync_folders`] take that in, and so does a write
+//! that comes upon it:
+//!
+//! - A changed folder is a new version by a person, whatever the library wanted to write there meanwhile; that is the
+//!   version before, and one call brings it back.
+//! - A new folder is a new skill: active in `skills`, a draft in `held`. A renamed folder renames its skill.
+//! - A folder moved from `held` to `skills` releases its skill, one moved back disables it.
+//! - A folder removed from `skills` archives its skill, which then lies in `held`; removed from there it is left away. It
+//!   stays in the library.
+//! - Where all folders of an area are gone at once, they are written again: that is a loss and no wish.
+//! - A folder that cannot be read, such as one with a broken SKILL.md, is left as it is and is a fault of the report.
+
 mod config;
 mod convert;
 mod database;
+mod folders;
+mod package;
 mod records;
 mod skill_store;
 mod worker;
 
 pub use config::{Durability, Options};
+pub use folders::{FolderFault, FolderReport};
+pub use package::SkillFolder;
 pub use skill_store::DiskStore;

@@ -81,6 +81,11 @@ impl Database {
         Ok(committed)
     }
 
+    /// The last revision.
+    pub(crate) fn last(&self) -> Result<Revision> {
+        last_revision(&self.connection).map_err(|source| failed("SkillStore::since", source))
+    }
+
     /// Keeps a file's bytes.
     pub(crate) fn put_file(&mut self, bytes: &[u8]) -> Result<FileRef> {
         const PUT: &str = "SkillFiles::put";

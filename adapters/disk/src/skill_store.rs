@@ -1,6 +1,9 @@
 //! The library on disk.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use journeyman::{
@@ -9,7 +12,13 @@ use journeyman::{
     domain::{Commit, Committed, FileRef},
 };
 
-use crate::{Options, convert::file_failed, database::Database, worker::Worker};
+use crate::{
+    FolderReport, Options,
+    convert::file_failed,
+    database::Database,
+    folders::Folders,
+    worker::{Owned, Worker},
+};
 
 /// The database within a library's folder.
 const DATABASE: &str = "library.db";
@@ -21,6 +30,7 @@ const DATABASE: &str = "library.db";
 #[derive(Debug)]
 pub struct DiskStore {
     worker: Worker,
+    patience: Duration,
     root: PathBuf,
 }
 
@@ -44,11 +54,43 @@ impl DiskStore {
             );
         }
         refuse_network(&root)?;
-        let database = Database::open(&root.join(DATABASE), options)?;
+        let mut owned = Owned {
+            database: Database::open(&root.join(DATABASE), options)?,
+            folders: None,
+        };
+        if options.folders {
+            let mut folders = Folders::open(&root)?;
+            // Another process that is at the folders takes in what persons changed.
+            if let Err(error) = folders.sync(&mut owned.database, true, Duration::ZERO) {
+                // Whatever it is, the library itself is there; `sync_folders` says it to who asks.
+                tracing::warn!(%error, "the skills' folders could not be brought up to date");
+            }
+            owned.folders = Some(folders);
+        }
         Ok(Self {
-            worker: Worker::start(database)?,
+            worker: Worker::start(owned)?,
+            patience: options.patience,
             root,
         })
+    }
+
+    /// Takes in what people changed in the skills' folders, wherever they did, and writes what the folders lack. Opening
+    /// does it too; between the two, only folders that are written anew are looked at.
+    ///
+    /// # Errors
+    /// `Unsupported` for a library that was opened without folders; `Unavailable` when the folders cannot be reached. What
+    /// is wrong with a single folder stands in the report.
+    pub async fn sync_folders(&self) -> Result<FolderReport> {
+        const SYNC: &str = "DiskStore::sync_folders";
+        let patience = self.patience;
+        let syncing = move |owned: &mut Owned| match &mut owned.folders {
+            Some(folders) => folders.sync(&mut owned.database, true, patience),
+            None => Err(
+                Error::unsupported(SYNC, "the library was opened without folders")
+                    .hint("open it with `Options::folders`"),
+            ),
+        };
+        self.worker.ask(SYNC, syncing).await
     }
 
     /// The library's folder.
@@ -90,8 +132,8 @@ fn refuse_network(root: &Path) -> Result<()> {
 #[async_trait]
 impl SkillStore for DiskStore {
     async fn load(&self) -> Result<Snapshot> {
-        let load = |database: &mut Database| {
-            let committed = database.since(Revision(0))?;
+        let load = |owned: &mut Owned| {
+            let committed = owned.database.since(Revision(0))?;
             Ok(Snapshot {
                 revision: committed.last().map_or(Revision(0), |last| last.revision),
                 committed,
@@ -101,13 +143,13 @@ impl SkillStore for DiskStore {
     }
 
     async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
-        let since = move |database: &mut Database| database.since(revision);
+        let since = move |owned: &mut Owned| owned.database.since(revision);
         self.worker.ask("SkillStore::since", since).await
     }
 
     async fn commit(&self, commit: &Commit) -> Result<Committed> {
         let commit = commit.clone();
-        let committing = move |database: &mut Database| database.commit(&commit);
+        let committing = move |owned: &mut Owned| owned.database.commit(&commit);
         self.worker.ask("SkillStore::commit", committing).await
     }
 }
@@ -116,13 +158,13 @@ impl SkillStore for DiskStore {
 impl SkillFiles for DiskStore {
     async fn put(&self, bytes: &[u8]) -> Result<FileRef> {
         let bytes = bytes.to_vec();
-        let putting = move |database: &mut Database| database.put_file(&bytes);
+        let putting = move |owned: &mut Owned| owned.database.put_file(&bytes);
         self.worker.ask("SkillFiles::put", putting).await
     }
 
     async fn get(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
         let sha256 = sha256.to_owned();
-        let getting = move |database: &mut Database| database.file(&sha256);
+        let getting = move |owned: &mut Owned| owned.database.file(&sha256);
         self.worker.ask("SkillFiles::get", getting).await
     }
 }
@@ -131,13 +173,13 @@ impl SkillFiles for DiskStore {
 impl Journal for DiskStore {
     async fn append(&self, entries: &[JournalEntry]) -> Result<()> {
         let entries = entries.to_vec();
-        let appending = move |database: &mut Database| database.append(&entries);
+        let appending = move |owned: &mut Owned| owned.database.append(&entries);
         self.worker.ask("Journal::append", appending).await
     }
 
     async fn read(&self, run: &RunId) -> Result<Vec<JournalEntry>> {
         let run = run.clone();
-        let reading = move |database: &mut Database| database.read(&run);
+        let reading = move |owned: &mut Owned| owned.database.read(&run);
         self.worker.ask("Journal::read", reading).await
     }
 }

@@ -10,9 +10,31 @@ use std::{
 use futures::channel::oneshot;
 use journeyman::{Error, ErrorKind, Result};
 
-use crate::database::Database;
+use crate::{database::Database, folders::Folders};
 
-type Job = Box<dyn FnOnce(&mut Database) + Send>;
+/// What the thread owns.
+#[derive(Debug)]
+pub(crate) struct Owned {
+    pub(crate) database: Database,
+    /// The skills' folders, where the library has them.
+    pub(crate) folders: Option<Folders>,
+}
+
+impl Owned {
+    /// What is done when nobody waits for an answer.
+    fn tidy(&mut self) {
+        if let Some(folders) = &mut self.folders
+            && let Err(error) = folders.catch_up(&mut self.database)
+        {
+            tracing::warn!(%error, "the skills' folders could not be brought up to date");
+        }
+        if let Err(error) = self.database.tidy() {
+            tracing::warn!(%error, "the write-ahead log could not be folded in");
+        }
+    }
+}
+
+type Job = Box<dyn FnOnce(&mut Owned) + Send>;
 
 /// The thread and the way to it. Dropping it lets the thread finish what was asked of it, and waits.
 pub(crate) struct Worker {
@@ -23,11 +45,11 @@ pub(crate) struct Worker {
 impl Worker {
     /// # Errors
     /// `Unavailable` when the thread could not be started.
-    pub(crate) fn start(database: Database) -> Result<Self> {
+    pub(crate) fn start(owned: Owned) -> Result<Self> {
         let (jobs, asked) = channel();
         let thread = std::thread::Builder::new()
             .name("journeyman-disk".to_owned())
-            .spawn(move || work(database, &asked))
+            .spawn(move || work(owned, &asked))
             .map_err(|source| {
                 Error::new(
                     ErrorKind::Unavailable,
@@ -47,11 +69,11 @@ impl Worker {
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         operation: &'static str,
-        job: impl FnOnce(&mut Database) -> Result<T> + Send + 'static,
+        job: impl FnOnce(&mut Owned) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |database| {
-            let outcome = catch_unwind(AssertUnwindSafe(|| job(database))).unwrap_or_else(|_| {
+        let job: Job = Box::new(move |owned| {
+            let outcome = catch_unwind(AssertUnwindSafe(|| job(owned))).unwrap_or_else(|_| {
                 Err(Error::new(
                     ErrorKind::Panicked,
                     operation,
@@ -90,19 +112,20 @@ impl fmt::Debug for Worker {
     }
 }
 
-fn work(mut database: Database, jobs: &Receiver<Job>) {
+fn work(mut owned: Owned, jobs: &Receiver<Job>) {
     loop {
         let job = match jobs.try_recv() {
             Ok(job) => Some(job),
-            Err(TryRecvError::Disconnected) => return,
             Err(TryRecvError::Empty) => {
-                if let Err(error) = database.tidy() {
-                    tracing::warn!(%error, "the write-ahead log could not be folded in");
-                }
+                owned.tidy();
                 jobs.recv().ok()
             }
+            Err(TryRecvError::Disconnected) => None,
         };
-        let Some(job) = job else { return };
-        job(&mut database);
+        let Some(job) = job else {
+            owned.tidy();
+            return;
+        };
+        job(&mut owned);
     }
 }

@@ -216,3 +216,37 @@ fn limited_child() {
     // Reading goes on.
     assert_eq!(block_on(store.load()).unwrap().revision, Revision(1));
 }
+
+#[test]
+fn a_library_of_the_first_form_is_upgraded_and_a_copy_kept() {
+    let folder = tempdir().unwrap();
+    let kept = {
+        let store = open(folder.path()).unwrap();
+        block_on(store.append(&[entry(0)])).unwrap();
+        block_on(store.commit(&commit(0, "one"))).unwrap()
+    };
+    let path = folder.path().join("library.db");
+    let before = Connection::open(&path).unwrap();
+    let first = "DROP TABLE files; DROP TABLE folders; PRAGMA user_version = 1;";
+    before.execute_batch(first).unwrap();
+    drop(before);
+    let store = open(folder.path()).unwrap();
+    assert_eq!(block_on(store.since(Revision(0))).unwrap(), [kept.clone()]);
+    assert_eq!(
+        block_on(store.read(&RunId::new("run"))).unwrap(),
+        [entry(0)]
+    );
+    let form = |path: &Path| -> i64 {
+        let connection = Connection::open(path).unwrap();
+        let number = connection.pragma_query_value(None, "user_version", |row| row.get(0));
+        number.unwrap()
+    };
+    assert_eq!(form(&path), 2);
+    let copy = folder.path().join("library.form-1.db");
+    assert_eq!(form(&copy), 1);
+    let commits = Connection::open(&copy).unwrap();
+    let count = commits.query_row("SELECT count(*) FROM commits", [], |row| {
+        row.get::<_, i64>(0)
+    });
+    assert_eq!(count.unwrap(), 1);
+}

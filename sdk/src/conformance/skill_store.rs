@@ -20,6 +20,7 @@ pub async fn check(fresh: impl AsyncFn() -> Result<Store>) -> Report {
     report.case("order", order(&fresh).await);
     report.case("base", base(&fresh).await);
     report.case("once", once(&fresh).await);
+    report.case("valid", valid(&fresh).await);
     report.case("together", together(&fresh).await);
     report.case("since", since(&fresh).await);
     report.case("at once", at_once(&fresh).await);
@@ -120,6 +121,23 @@ async fn once(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
     }
     let after = store.load().await?;
     require(before == after, || "a key was committed twice".to_owned())
+}
+
+async fn valid(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
+    let store = filled(fresh, 1).await?;
+    let mut wrong = commit(1, "wrong");
+    wrong.changes.push(LibraryChange::Configure(TierPolicy {
+        cache: 0,
+        ..TierPolicy::default()
+    }));
+    let refused = store.commit(&wrong).await;
+    require_error(refused, &[ErrorKind::Invalid], "a cache of no skill")?;
+    let all = store.load().await?;
+    require(all.revision == Revision(1), || {
+        format!("the refused commit left revision {}", all.revision)
+    })?;
+    store.commit(&commit(1, "wrong")).await?;
+    Ok(())
 }
 
 async fn together(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {

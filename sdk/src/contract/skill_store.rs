@@ -25,6 +25,8 @@ pub struct Snapshot {
 /// - *order*: revisions begin at 1 and have no gaps; `load` and `since` give them in order.
 /// - *base*: a commit whose base is not the last revision is a `Conflict`, and nothing is changed.
 /// - *once*: a commit whose key was committed before gives what was committed then, whatever its base.
+/// - *valid*: a commit with a change that breaks [`LibraryChange::validate`](crate::domain::LibraryChange::validate) is
+///   `Invalid`, and nothing is changed: no library could be read any more.
 /// - *together*: a commit's changes are all there or none.
 /// - *since*: `since(r)` gives what came after `r`; after the last revision nothing; beyond it, `Invalid`.
 /// - *at once*: of many commits on one base at the same time, exactly one is accepted.

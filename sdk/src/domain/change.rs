@@ -287,8 +287,14 @@ impl Commit {
     /// The commit as it is made on a store's last revision.
     ///
     /// # Errors
-    /// `Conflict` where that is not the revision that its changes were decided on.
+    /// `Conflict` where that is not the revision that its changes were decided on; `Invalid` for a change that no library
+    /// takes ([`LibraryChange::validate`]).
     pub fn made_on(&self, last: Revision) -> Result<Committed> {
+        for (index, change) in self.changes.iter().enumerate() {
+            change
+                .validate()
+                .map_err(|error| error.with("change", index))?;
+        }
         if self.base != last {
             return Err(Error::new(
                 ErrorKind::Conflict,

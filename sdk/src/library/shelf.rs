@@ -42,6 +42,15 @@ impl Shelf {
         self.0.values().map(|entry| &**entry)
     }
 
+    /// The skills whose entries are not the very same ones in the other shelf, or are in one of the two only.
+    pub(super) fn unlike<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a SkillId> {
+        let gone = other.0.keys().filter(|id| !self.contains(id));
+        self.0
+            .keys()
+            .filter(|id| !self.shares(other, id))
+            .chain(gone)
+    }
+
     /// Whether the other shelf has the very same entry and not merely an equal one.
     pub(super) fn shares(&self, other: &Self, id: &SkillId) -> bool {
         match (self.0.get(id), other.0.get(id)) {

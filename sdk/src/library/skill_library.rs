@@ -166,6 +166,12 @@ impl SkillLibrary {
         })
     }
 
+    /// The skills that changed, came or went since this library was another one of its states; a credit is a change too.
+    /// Cheap where the one was made from the other by folding, since they share what is the same.
+    pub fn changed_from<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a SkillId> {
+        self.entries.unlike(&before.entries)
+    }
+
     /// How many changes were passed over, by reason.
     pub fn passed_over(&self) -> &BTreeMap<PassReason, u64> {
         &self.passed_over

@@ -1,0 +1,263 @@
+//! The folders themselves, through handles that cannot be left.
+
+use std::{
+    fs::{File, TryLockError},
+    io::{self, ErrorKind as Io},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, MetadataExt as _},
+};
+use journeyman::{Error, ErrorKind, Result};
+use rustix::fs::{RenameFlags, renameat_with};
+
+use super::Area;
+use crate::{
+    convert::file_failed,
+    package::{self, SkillFolder},
+};
+
+const SYNC: &str = "DiskStore::sync_folders";
+/// Being written; of no worth after a crash.
+const NEXT: &str = ".journeyman/next";
+/// What was replaced: named by the hash that it should have.
+const PREVIOUS: &str = ".journeyman/previous";
+const LOCK: &str = ".journeyman/lock";
+/// How long a replaced folder is kept: an editor that had it open is done by then.
+const KEEP: Duration = Duration::from_secs(2);
+/// File systems tell times apart by this much or less; what is written later than that gets another stamp.
+const TICK: Duration = Duration::from_millis(20);
+
+#[derive(Debug)]
+pub(super) struct Disk {
+    root: Dir,
+    path: PathBuf,
+    /// What sets this opening's names apart from those of others.
+    token: String,
+    count: u64,
+}
+
+/// Held by the one process that is at the folders; let go when dropped.
+#[derive(Debug)]
+pub(super) struct Lock(#[expect(dead_code, reason = "dropping it unlocks")] File);
+
+/// A folder that was written aside.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    name: String,
+    pub(super) stamp: String,
+}
+
+impl Disk {
+    pub(super) fn open(root: &Path) -> Result<Self> {
+        let failed = |source| file_failed(SYNC, root, source);
+        let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(failed)?;
+        let areas = Area::ALL.map(Area::folder);
+        for folder in [NEXT, PREVIOUS].into_iter().chain(areas) {
+            dir.create_dir_all(folder).map_err(failed)?;
+        }
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let now = now.map_or(0, |now| now.as_nanos());
+        Ok(Self {
+            root: dir,
+            path: root.to_owned(),
+            token: format!("{}-{now}", std::process::id()),
+            count: 0,
+        })
+    }
+
+    pub(super) fn failed(&self, place: &str, source: io::Error) -> Error {
+        file_failed(SYNC, &self.path.join(place), source)
+    }
+
+    pub(super) fn busy() -> Error {
+        Error::new(
+            ErrorKind::Unavailable,
+            SYNC,
+            "another process kept the skills' folders busy for too long",
+        )
+        .temporary()
+        .hint("try again, or raise `Options::patience`")
+    }
+
+    pub(super) fn lock(&self) -> Result<Option<Lock>> {
+        let failed = |source| self.failed(LOCK, source);
+        let file = self.root.create(LOCK).map_err(failed)?.into_std();
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
+        }
+    }
+
+    /// The names of the folders in an area, made where it is missing; files and what begins with a dot are not skills.
+    pub(super) fn names(&self, area: Area) -> Result<Vec<String>> {
+        let failed = |source| self.failed(area.folder(), source);
+        self.root.create_dir_all(area.folder()).map_err(failed)?;
+        let mut names = Vec::new();
+        for entry in self.root.read_dir(area.folder()).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if !name.starts_with('.') && !entry.file_type().map_err(failed)?.is_file() {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// A folder by its place; `None` where there is none.
+    pub(super) fn folder(&self, place: &str) -> Result<Option<Dir>> {
+        match self.root.open_dir(place) {
+            Ok(dir) => Ok(Some(dir)),
+            Err(error) if error.kind() == Io::NotFound => Ok(None),
+            Err(error) => Err(self.failed(place, error)),
+        }
+    }
+
+    /// Writes a folder aside, and to the disk where `sync` is asked for.
+    pub(super) fn prepare(&mut self, folder: &SkillFolder, sync: bool) -> Result<Prepared> {
+        let name = format!("{NEXT}/{}", self.fresh());
+        let write = || {
+            self.root.create_dir(&name)?;
+            let dir = self.root.open_dir(&name)?;
+            folder.write(&dir, sync)?;
+            Ok(dir)
+        };
+        let dir = write().map_err(|source| self.failed(&name, source))?;
+        let stamp = package::stamp(&dir)?;
+        Ok(Prepared { name, stamp })
+    }
+
+    /// Waits until whatever is written from now on has a later time than what was prepared.
+    pub(super) fn let_time_pass() {
+        std::thread::sleep(TICK);
+    }
+
+    /// Puts a prepared folder where nothing is. `false` where something is after all.
+    pub(super) fn put(&self, prepared: &Prepared, place: &str) -> Result<bool> {
+        let flags = RenameFlags::NOREPLACE;
+        match renameat_with(&self.root, &prepared.name, &self.root, place, flags) {
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::EXIST | rustix::io::Errno::NOTEMPTY) => Ok(false),
+            Err(error) => Err(self.failed(place, error.into())),
+        }
+    }
+
+    /// Puts a prepared folder in the place of another one, in one step where the file system can; gives the place where
+    /// the other one is now. `expected` is the hash that it should have.
+    pub(super) fn exchange(
+        &mut self,
+        prepared: &Prepared,
+        place: &str,
+        expected: &str,
+    ) -> Result<String> {
+        let aside = self.aside(expected);
+        let failed = |source: io::Error| self.failed(place, source);
+        // First to its name among the replaced ones: after a crash its hash tells that it is ours.
+        self.root
+            .rename(&prepared.name, &self.root, &aside)
+            .map_err(failed)?;
+        let flags = RenameFlags::EXCHANGE;
+        match renameat_with(&self.root, &aside, &self.root, place, flags) {
+            Ok(()) => Ok(aside),
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+                let other = self.aside(expected);
+                let failed = |source: io::Error| self.failed(place, source);
+                let rename = |from: &str, to: &str| self.root.rename(from, &self.root, to);
+                rename(place, &other).map_err(failed)?;
+                rename(&aside, place).map_err(failed)?;
+                Ok(other)
+            }
+            Err(error) => Err(failed(error.into())),
+        }
+    }
+
+    /// Takes a folder away; gives the place where it is now.
+    pub(super) fn take_away(&mut self, place: &str, expected: &str) -> Result<Option<String>> {
+        let aside = self.aside(expected);
+        match self.root.rename(place, &self.root, &aside) {
+            Ok(()) => Ok(Some(aside)),
+            Err(error) if error.kind() == Io::NotFound => Ok(None),
+            Err(error) => Err(self.failed(place, error)),
+        }
+    }
+
+    /// Waits until the names of the areas' folders are on the disk.
+    pub(super) fn settle(&self) -> Result<()> {
+        for area in Area::ALL {
+            let folder = area.folder();
+            let dir = self.root.open_dir(folder);
+            dir.and_then(|dir| package::sync_dir(&dir))
+                .map_err(|source| self.failed(folder, source))?;
+        }
+        Ok(())
+    }
+
+    /// Notes that what lies aside was taken in as it is now.
+    pub(super) fn keep(&mut self, place: &str, hash: &str) -> Result<()> {
+        let aside = self.aside(hash);
+        let renamed = self.root.rename(place, &self.root, &aside);
+        renamed.map_err(|source| self.failed(place, source))
+    }
+
+    /// Waits until everything is on the disk.
+    pub(super) fn sync_all(&self) -> Result<()> {
+        let all = || Ok(rustix::fs::syncfs(self.root.open(".")?)?);
+        all().map_err(|source| self.failed(NEXT, source))
+    }
+
+    /// What was replaced and is still kept: its place and the hash that it should have.
+    pub(super) fn previous(&self) -> Result<Vec<(String, String)>> {
+        let failed = |source| self.failed(PREVIOUS, source);
+        let mut all = Vec::new();
+        for entry in self.root.read_dir(PREVIOUS).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            let name = name.to_string_lossy();
+            let hash = name.split('.').next().unwrap_or_default();
+            all.push((format!("{PREVIOUS}/{name}"), hash.to_owned()));
+        }
+        Ok(all)
+    }
+
+    /// Whether a replaced folder was replaced long enough ago for nobody to write into it any more.
+    pub(super) fn is_old(&self, place: &str) -> bool {
+        let changed = self.root.metadata(place).map(|data| data.ctime());
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let (Ok(changed), Ok(now)) = (changed, now) else {
+            return false;
+        };
+        // A clock that went back keeps it longer.
+        now.as_secs() > changed.unsigned_abs() + KEEP.as_secs()
+    }
+
+    /// Removes a folder that the library itself wrote.
+    pub(super) fn forget(&self, place: &str) -> Result<()> {
+        match self.root.remove_dir_all(place) {
+            Err(error) if error.kind() != Io::NotFound => Err(self.failed(place, error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes what was begun and never put anywhere.
+    pub(super) fn sweep(&self) -> Result<()> {
+        let failed = |source| self.failed(NEXT, source);
+        for entry in self.root.read_dir(NEXT).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            self.forget(&format!("{NEXT}/{}", name.to_string_lossy()))?;
+        }
+        Ok(())
+    }
+
+    fn aside(&mut self, expected: &str) -> String {
+        format!("{PREVIOUS}/{expected}.{}", self.fresh())
+    }
+
+    fn fresh(&mut self) -> String {
+        self.count += 1;
+        format!("{}-{}", self.token, self.count)
+    }
+}

@@ -1,0 +1,190 @@
+//! The skills as folders: written after each commit, and what a person changes in them taken in.
+//!
+//! The database is what counts, the folders follow it. What is written is noted before (`going`) and after (`written`), by
+//! hash: so a folder that holds anything else was changed by a person, whenever a crash came. A new folder takes the
+//! place of the old one in one step (`RENAME_EXCHANGE`); the old one is kept aside for a moment and looked at again, since
+//! an editor may still write into it.
+
+mod disk;
+mod pass;
+mod people;
+mod rows;
+mod scan;
+mod write;
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use journeyman::{Error, Result, Revision, SkillId, domain::Skill, library::SkillLibrary};
+
+use self::{disk::Disk, rows::Rows};
+use crate::database::Database;
+
+/// What was done to bring folders and library together.
+#[non_exhaustive]
+#[derive(Debug, Default)]
+pub struct FolderReport {
+    /// The folders that a person changed, added, moved or removed, and that the library took in.
+    pub taken_in: Vec<String>,
+    /// How many folders were written.
+    pub written: usize,
+    /// How many folders were taken away.
+    pub removed: usize,
+    /// What could not be read or written. Such a folder is left as it is, and tried again next time.
+    pub faults: Vec<FolderFault>,
+}
+
+/// A folder that could not be read or written.
+#[derive(Debug)]
+pub struct FolderFault {
+    /// Which one, within the library's folder.
+    pub folder: String,
+    /// Why.
+    pub error: Error,
+}
+
+impl FolderReport {
+    fn fault(&mut self, folder: impl Into<String>, error: Error) {
+        let folder = folder.into();
+        tracing::warn!(folder, %error, "a skill's folder was left as it is");
+        self.faults.push(FolderFault { folder, error });
+    }
+
+    fn add(&mut self, other: Self) {
+        self.taken_in.extend(other.taken_in);
+        self.written += other.written;
+        self.removed += other.removed;
+        self.faults.extend(other.faults);
+    }
+}
+
+/// The two folders that hold skills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Area {
+    /// What runs may offer.
+    Offered,
+    /// Everything else: drafts, quarantined, disabled and archived skills.
+    Held,
+}
+
+impl Area {
+    const ALL: [Self; 2] = [Self::Offered, Self::Held];
+
+    fn of(skill: &Skill) -> Self {
+        if skill.state.is_offered() {
+            Self::Offered
+        } else {
+            Self::Held
+        }
+    }
+
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Offered => "skills",
+            Self::Held => "held",
+        }
+    }
+}
+
+/// Where a skill's folder belongs.
+fn place(skill: &Skill) -> String {
+    format!("{}/{}", Area::of(skill).folder(), skill.name)
+}
+
+/// The folders of one library.
+#[derive(Debug)]
+pub(crate) struct Folders {
+    disk: Disk,
+    /// The library as of the last look.
+    library: SkillLibrary,
+    /// The library as the folders show it; `None` before the first look.
+    shown: Option<SkillLibrary>,
+    /// Skills whose folders could not be brought up to date.
+    pending: Vec<SkillId>,
+    rows: Rows,
+    /// The rows as the database has them.
+    stored: Rows,
+    /// What the database's counter was when the rows were read.
+    rows_as_of: Option<i64>,
+}
+
+impl Folders {
+    /// # Errors
+    /// `Unavailable` when the folders cannot be made.
+    pub(crate) fn open(root: &Path) -> Result<Self> {
+        Ok(Self {
+            disk: Disk::open(root)?,
+            library: SkillLibrary::new(),
+            shown: None,
+            pending: Vec::new(),
+            rows: Rows::new(),
+            stored: Rows::new(),
+            rows_as_of: None,
+        })
+    }
+
+    /// Brings folders and library together. A full look finds what a person changed anywhere; else only folders that are
+    /// to be written are looked at. Another process that is at it is waited for no longer than `patience`; it takes over
+    /// what was committed meanwhile.
+    ///
+    /// # Errors
+    /// `Unavailable` when the folders cannot be reached or another process has them for too long, or as reading the
+    /// database fails. A single folder's trouble is a fault of the report.
+    pub(crate) fn sync(
+        &mut self,
+        database: &mut Database,
+        full: bool,
+        patience: Duration,
+    ) -> Result<FolderReport> {
+        let deadline = Instant::now() + patience;
+        let mut report = FolderReport::default();
+        let mut full = full;
+        loop {
+            let Some(lock) = self.disk.lock()? else {
+                if Instant::now() >= deadline {
+                    return if patience.is_zero() {
+                        Ok(report)
+                    } else {
+                        Err(Disk::busy())
+                    };
+                }
+                std::thread::sleep(Duration::from_millis(5));
+                continue;
+            };
+            let passed = self.pass(database, full);
+            drop(lock);
+            if passed.is_err() {
+                // What is known of the folders may be half true: next time everything is looked at again.
+                self.shown = None;
+                self.rows_as_of = None;
+            }
+            report.add(passed?);
+            full = false;
+            // Whoever found the folders locked relies on this look.
+            if database.last()? <= self.library.revision() {
+                return Ok(report);
+            }
+        }
+    }
+
+    /// Writes what was committed since the last look, where there is anything.
+    ///
+    /// # Errors
+    /// As [`Folders::sync`].
+    pub(crate) fn catch_up(&mut self, database: &mut Database) -> Result<()> {
+        if self.shown.is_none() || database.last()? > self.library.revision() {
+            self.sync(database, false, Duration::ZERO)?;
+        }
+        Ok(())
+    }
+
+    /// Folds what was committed since the last look.
+    fn follow(&mut self, database: &mut Database) -> Result<Revision> {
+        for committed in database.since(self.library.revision())? {
+            self.library.apply(&committed)?;
+        }
+        Ok(self.library.revision())
+    }
+}

@@ -1,0 +1,212 @@
+//! One look at the folders: what persons did is taken in, then what the library holds is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use journeyman::{
+    ErrorKind, Result, SkillId, Version,
+    domain::{LibraryChange, State},
+};
+
+use super::{
+    Area, FolderReport, Folders,
+    people::{self, Found, Reading},
+    rows::Row,
+};
+use crate::database::Database;
+
+/// How often what is found while writing is taken in within one look; what is found after that waits for the next.
+const ROUNDS: usize = 4;
+
+impl Folders {
+    pub(super) fn pass(&mut self, database: &mut Database, full: bool) -> Result<FolderReport> {
+        let mut report = FolderReport::default();
+        self.follow(database)?;
+        let as_of = Some(database.written_by_others()?);
+        if self.rows_as_of != as_of {
+            self.rows = database.rows()?;
+            self.stored = self.rows.clone();
+            self.rows_as_of = as_of;
+        }
+        self.disk.sweep()?;
+        let mut all = full || self.shown.is_none();
+        let mut found = self.late(&mut report)?;
+        let mut missing = Vec::new();
+        if all {
+            let scan = self.scan(&mut report)?;
+            found.extend(scan.found);
+            missing = scan.missing;
+        }
+        for _ in 0..ROUNDS {
+            self.take_in(database, found, &missing, &mut report)?;
+            found = self.bring(database, all, &mut report)?;
+            if found.is_empty() {
+                break;
+            }
+            (all, missing) = (false, Vec::new());
+        }
+        Ok(report)
+    }
+
+    /// Makes what persons did part of the library.
+    fn take_in(
+        &mut self,
+        database: &mut Database,
+        mut found: Vec<Found>,
+        missing: &[SkillId],
+        report: &mut FolderReport,
+    ) -> Result<()> {
+        self.take_away(database, missing, report)?;
+        // Two of one skill are two versions, one after the other.
+        while !found.is_empty() {
+            let mut owners = BTreeSet::new();
+            let (batch, rest) = found.into_iter().partition(|found: &Found| {
+                found
+                    .owner
+                    .as_ref()
+                    .is_none_or(|id| owners.insert(id.clone()))
+            });
+            self.take_in_batch(database, batch, report)?;
+            found = rest;
+        }
+        self.flush(database)
+    }
+
+    fn take_in_batch(
+        &mut self,
+        database: &mut Database,
+        batch: Vec<Found>,
+        report: &mut FolderReport,
+    ) -> Result<()> {
+        let mut readable = Vec::new();
+        for found in batch {
+            match people::read(&found, &self.library) {
+                Err(error) => report.fault(found.place(), error),
+                Ok(_) => {
+                    for bytes in found.folder.files.values() {
+                        database.put_file(bytes)?;
+                    }
+                    readable.push(found);
+                }
+            }
+        }
+        let hashes: Vec<&str> = readable.iter().map(|found| found.hash.as_str()).collect();
+        let hashes = hashes.join("\n");
+        let library = |folders: &mut Self, database: &mut Database| {
+            folders.commit(database, &hashes, |library| {
+                let read = |found| people::read(found, library);
+                readable.iter().map(read).collect()
+            })
+        };
+        let readings = library(self, database)?;
+        for (found, reading) in readable.into_iter().zip(readings) {
+            if !reading.changes.is_empty() {
+                report.taken_in.push(found.place());
+            }
+            self.note(found, &reading.id)?;
+        }
+        Ok(())
+    }
+
+    /// Commits what the readings of the library say, however often others are first.
+    fn commit(
+        &mut self,
+        database: &mut Database,
+        hashes: &str,
+        read: impl Fn(&journeyman::library::SkillLibrary) -> Result<Vec<Reading>>,
+    ) -> Result<Vec<Reading>> {
+        loop {
+            let base = self.follow(database)?;
+            let readings = read(&self.library)?;
+            let changes: Vec<LibraryChange> = readings
+                .iter()
+                .flat_map(|reading| reading.changes.iter().cloned())
+                .collect();
+            if changes.is_empty() {
+                return Ok(readings);
+            }
+            match database.commit(&people::commit(base, changes, hashes)) {
+                Ok(_) => {
+                    self.follow(database)?;
+                    return Ok(readings);
+                }
+                Err(error) if error.kind() == ErrorKind::Conflict => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Notes what a folder that was taken in holds.
+    fn note(&mut self, found: Found, id: &SkillId) -> Result<()> {
+        if let Some(place) = &found.aside {
+            return self.disk.keep(place, &found.hash);
+        }
+        let entry = self.library.get(id);
+        let same = entry.filter(|entry| found.says(&entry.skill));
+        let row = Row {
+            version: same.map_or(Version(0), |entry| entry.skill.version),
+            place: Some(found.place()),
+            written: found.hash,
+            stamp: found.stamp,
+            going: None,
+        };
+        self.rows.insert(id.clone(), row);
+        Ok(())
+    }
+
+    /// A skill whose folder a person took away is archived; one that was put away already gets no folder any more.
+    fn take_away(
+        &mut self,
+        database: &mut Database,
+        missing: &[SkillId],
+        report: &mut FolderReport,
+    ) -> Result<()> {
+        let hashes: Vec<&str> = missing.iter().map(SkillId::as_str).collect();
+        self.commit(database, &hashes.join("\n"), |library| {
+            let archived = |id: &SkillId| {
+                let entry = library.get(id);
+                let entry = entry.filter(|entry| entry.skill.state != State::Archived);
+                let change = entry.map(|_| LibraryChange::SetState {
+                    skill: id.clone(),
+                    state: State::Archived,
+                    reason: "a person took its folder away".to_owned(),
+                });
+                Reading {
+                    id: id.clone(),
+                    changes: change.into_iter().collect(),
+                }
+            };
+            Ok(missing.iter().map(archived).collect())
+        })?;
+        for id in missing {
+            let version = self.library.get(id).map(|entry| entry.skill.version);
+            let Some(row) = self.rows.get_mut(id) else {
+                continue;
+            };
+            let place = row.place.take().unwrap_or_default();
+            let was_held = place.starts_with(Area::Held.folder());
+            row.version = version.filter(|_| was_held).unwrap_or(Version(0));
+            report.taken_in.push(place);
+        }
+        Ok(())
+    }
+
+    /// Writes the rows that changed.
+    pub(super) fn flush(&mut self, database: &mut Database) -> Result<()> {
+        let mut changed = BTreeMap::new();
+        for (id, row) in &self.rows {
+            if self.stored.get(id) != Some(row) {
+                changed.insert(id.clone(), Some(row.clone()));
+            }
+        }
+        for id in self.stored.keys() {
+            if !self.rows.contains_key(id) {
+                changed.insert(id.clone(), None);
+            }
+        }
+        database.put_rows(&changed)?;
+        if !changed.is_empty() {
+            self.stored = self.rows.clone();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! What a person did in the folders becomes versions of the library: a person wins every conflict, and what the library
+//! had is the version before.
+
+use std::collections::BTreeMap;
+
+use journeyman::{
+    Error, Result, Revision, SkillId, Version,
+    domain::{
+        Cause, Commit, FilePath, FileRef, LibraryChange, Origin, Provenance, Skill, SkillMd,
+        SkillName, State, Taint,
+    },
+    library::{Entry, SkillLibrary},
+    sha256_hex,
+};
+
+use super::Area;
+use crate::SkillFolder;
+
+/// A folder that holds something else than what was written there.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Where a person left it.
+    pub(super) area: Area,
+    /// The folder's name.
+    pub(super) name: SkillName,
+    pub(super) folder: SkillFolder,
+    pub(super) hash: String,
+    pub(super) stamp: String,
+    /// Whose folder it is; `None` for one that the library did not write.
+    pub(super) owner: Option<SkillId>,
+    /// Where it lies now, where it was replaced already.
+    pub(super) aside: Option<String>,
+}
+
+impl Found {
+    pub(super) fn place(&self) -> String {
+        format!("{}/{}", self.area.folder(), self.name)
+    }
+
+    /// Whether the folder says what the library says, and lies where it belongs.
+    pub(super) fn says(&self, skill: &Skill) -> bool {
+        let text = std::str::from_utf8(&self.folder.text).unwrap_or_default();
+        let file = SkillMd::read(text, Some(self.name.as_str()));
+        file.is_ok_and(|(file, _)| file == SkillMd::from(skill))
+            && self.folder.refs().is_ok_and(|files| files == skill.files)
+            && self.place() == super::place(skill)
+    }
+}
+
+/// What is to be done about what was found.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) id: SkillId,
+    /// In order; none where the folder says what the library says.
+    pub(super) changes: Vec<LibraryChange>,
+}
+
+/// Reads a folder as what it says of its skill.
+///
+/// # Errors
+/// `Invalid` for a SKILL.md that cannot be read, or files over the limits.
+pub(super) fn read(found: &Found, library: &SkillLibrary) -> Result<Reading> {
+    let text = std::str::from_utf8(&found.folder.text).map_err(|_| {
+        Error::invalid("SkillMd::read", "the file is not UTF-8").hint("save SKILL.md as UTF-8 text")
+    })?;
+    let (file, _) = SkillMd::read(text, Some(found.name.as_str()))?;
+    let files = found.folder.refs()?;
+    let entry = found.owner.as_ref().and_then(|id| library.get(id));
+    let reading = match (&found.owner, entry) {
+        (Some(id), Some(entry)) => Reading {
+            id: id.clone(),
+            changes: edited(entry, &file, files, found.area)?,
+        },
+        (owner, _) => {
+            // Of a deleted skill: a later version than it had.
+            let before = owner.as_ref().and_then(|id| {
+                let mut deleted = library.deleted();
+                deleted.find(|entry| entry.skill.id == *id)
+            });
+            let id = before.map(|entry| entry.skill.id.clone());
+            let id = id.unwrap_or_else(|| fresh_id(found, library));
+            let version = before.map_or(Version(1), |entry| entry.skill.version.next());
+            let state = match found.area {
+                Area::Offered => State::Active,
+                Area::Held => State::Draft,
+            };
+            let skill = written_by_a_person(&file, files, &id, version, state)?;
+            Reading {
+                id,
+                changes: vec![LibraryChange::Add(Box::new(skill))],
+            }
+        }
+    };
+    for change in &reading.changes {
+        change.validate()?;
+    }
+    Ok(reading)
+}
+
+/// A person's version of a skill that is there, and the state that its place says.
+fn edited(
+    entry: &Entry,
+    file: &SkillMd,
+    files: BTreeMap<FilePath, FileRef>,
+    area: Area,
+) -> Result<Vec<LibraryChange>> {
+    let current = &entry.skill;
+    let mut changes = Vec::new();
+    if *file != SkillMd::from(current) || files != current.files {
+        let version = current.version.next();
+        let skill = written_by_a_person(file, files, &current.id, version, current.state)?;
+        changes.push(LibraryChange::Revise(Box::new(Skill {
+            taint: current.taint,
+            parents: vec![current.reference()],
+            proven_on: None,
+            ..skill
+        })));
+    }
+    let state = match area {
+        Area::Offered if !current.state.is_offered() => Some(State::Active),
+        Area::Held if current.state.is_offered() => Some(State::Disabled),
+        _ => None,
+    };
+    changes.extend(state.map(|state| LibraryChange::SetState {
+        skill: current.id.clone(),
+        state,
+        reason: "a person moved its folder".to_owned(),
+    }));
+    Ok(changes)
+}
+
+fn written_by_a_person(
+    file: &SkillMd,
+    files: BTreeMap<FilePath, FileRef>,
+    id: &SkillId,
+    version: Version,
+    state: State,
+) -> Result<Skill> {
+    let parts = file.parts()?;
+    let name = parts.name.as_str();
+    Ok(Skill {
+        id: id.clone(),
+        version,
+        original_name: (parts.draft.title != name).then(|| parts.draft.title.clone()),
+        name: parts.name,
+        description: parts.draft.description,
+        kind: parts.draft.kind,
+        scope: parts.draft.scope,
+        state,
+        trigger: parts.draft.trigger,
+        body: parts.draft.body,
+        allowed_tools: parts.allowed_tools,
+        license: parts.license,
+        compatibility: parts.compatibility,
+        metadata: parts.draft.metadata,
+        files,
+        parents: Vec::new(),
+        provenance: Provenance {
+            origin: Origin::Human,
+            runs: Vec::new(),
+            tasks: Vec::new(),
+        },
+        taint: Taint::Clean,
+        proven_on: None,
+    })
+}
+
+/// An id that no other skill has, the same for the same folder in the same library.
+fn fresh_id(found: &Found, library: &SkillLibrary) -> SkillId {
+    let what = format!("{}/{}/{}", library.revision(), found.name, found.hash);
+    SkillId::new(format!("folder-{}", &sha256_hex(what)[..24]))
+}
+
+/// The skill that a file says it is of, where it says so.
+pub(super) fn named_id(folder: &SkillFolder, name: &SkillName) -> Option<SkillId> {
+    let text = std::str::from_utf8(&folder.text).ok()?;
+    let (file, _) = SkillMd::read(text, Some(name.as_str())).ok()?;
+    file.parts().ok()?.id
+}
+
+/// One commit of all that a person changed.
+pub(super) fn commit(base: Revision, changes: Vec<LibraryChange>, hashes: &str) -> Commit {
+    Commit {
+        base,
+        key: format!("folders/{base}/{}", sha256_hex(hashes))
+            .as_str()
+            .into(),
+        cause: Cause {
+            run: None,
+            task: None,
+            reason: "a person changed the skills' folders".to_owned(),
+        },
+        changes,
+    }
+}

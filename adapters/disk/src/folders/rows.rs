@@ -1,0 +1,105 @@
+//! What the database knows of the folders: which skill lies where, and what was written there.
+
+use std::collections::BTreeMap;
+
+use journeyman::{Result, SkillId, Version};
+use rusqlite::params;
+
+use crate::{convert::failed, database::Database};
+
+const FOLDERS: &str = "DiskStore::sync_folders";
+
+/// A skill's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    /// The version whose text it has; 0 where it is to be written again.
+    pub(super) version: Version,
+    /// Where it lies, such as `skills/unseal-coffee`; `None` where a person took it away.
+    pub(super) place: Option<String>,
+    /// The hash of what was written there last, or found and taken in.
+    pub(super) written: String,
+    /// The stamp of what was written; empty where it is not known.
+    pub(super) stamp: String,
+    /// What is being written just now: where, and its hash. It stays after a crash.
+    pub(super) going: Option<(String, String)>,
+}
+
+impl Row {
+    /// Whether content of this hash is what was written or was about to be.
+    pub(super) fn wrote(&self, hash: &str) -> bool {
+        self.written == hash || self.going.as_ref().is_some_and(|(_, going)| going == hash)
+    }
+}
+
+pub(super) type Rows = BTreeMap<SkillId, Row>;
+
+impl Database {
+    /// A number that changes whenever somebody else wrote.
+    pub(super) fn written_by_others(&self) -> Result<i64> {
+        self.connection
+            .pragma_query_value(None, "data_version", |row| row.get(0))
+            .map_err(|source| failed(FOLDERS, source))
+    }
+
+    pub(super) fn rows(&self) -> Result<Rows> {
+        let failed = |source| failed(FOLDERS, source);
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT id, version, place, written, stamp, going_place, going FROM folders",
+            )
+            .map_err(failed)?;
+        let rows = statement.query_map([], |row| {
+            let id: String = row.get(0)?;
+            let version: i64 = row.get(1)?;
+            let going_place: Option<String> = row.get(5)?;
+            let row = Row {
+                version: Version(version.unsigned_abs()),
+                place: row.get(2)?,
+                written: row.get(3)?,
+                stamp: row.get(4)?,
+                going: going_place.zip(row.get(6)?),
+            };
+            Ok((SkillId::new(id), row))
+        });
+        rows.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// Puts rows in the place of what was there; a skill without one is forgotten.
+    pub(super) fn put_rows(&mut self, rows: &BTreeMap<SkillId, Option<Row>>) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let failed = |source| failed(FOLDERS, source);
+        let transaction = self.write(FOLDERS)?;
+        {
+            let mut put = transaction
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO folders VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                )
+                .map_err(failed)?;
+            let mut forget = transaction
+                .prepare_cached("DELETE FROM folders WHERE id = ?1")
+                .map_err(failed)?;
+            for (id, row) in rows {
+                match row {
+                    None => forget.execute([id.as_str()]),
+                    Some(row) => {
+                        let (going_place, going) = row.going.clone().unzip();
+                        put.execute(params![
+                            id.as_str(),
+                            row.version.0 as i64,
+                            row.place,
+                            row.written,
+                            row.stamp,
+                            going_place,
+                            going
+                        ])
+                    }
+                }
+                .map_err(failed)?;
+            }
+        }
+        transaction.commit().map_err(failed)
+    }
+}

@@ -1,0 +1,186 @@
+//! Finding what a person changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use journeyman::{Error, Result, SkillId, Version, domain::SkillName};
+
+use super::{
+    Area, FolderReport, Folders,
+    people::{Found, named_id},
+};
+use crate::package::{self, SkillFolder};
+
+/// What a look at all folders found.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub(super) found: Vec<Found>,
+    /// Skills whose folders a person took away.
+    pub(super) missing: Vec<SkillId>,
+}
+
+impl Folders {
+    /// Looks at every folder. Stamps tell which were not touched; only the others are read.
+    pub(super) fn scan(&mut self, report: &mut FolderReport) -> Result<Scan> {
+        let mut owners = BTreeMap::new();
+        for (id, row) in &self.rows {
+            let going = row.going.as_ref().map(|(place, _)| place);
+            for place in row.place.iter().chain(going) {
+                owners.insert(place.clone(), id.clone());
+            }
+        }
+        let mut scan = Scan::default();
+        let mut seen = BTreeSet::new();
+        let mut filled = BTreeSet::new();
+        for area in Area::ALL {
+            for name in self.disk.names(area)? {
+                filled.insert(area);
+                let place = format!("{}/{name}", area.folder());
+                let owner = owners.get(&place).cloned();
+                match self.look(area, &name, &place, owner.as_ref()) {
+                    Ok(Some(found)) => scan.found.push(found),
+                    Ok(None) => {}
+                    Err(error) => report.fault(place, error),
+                }
+                seen.extend(owner);
+            }
+        }
+        let mut moved = moved(&mut scan.found, &seen);
+        let lost: Vec<SkillId> = self
+            .rows
+            .iter()
+            .filter(|(id, row)| row.place.is_some() && !seen.contains(*id))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in lost {
+            if let Some(at) = moved.remove(&id) {
+                scan.found[at].owner = Some(id);
+            } else if self.was_taken_away(&id, &filled) {
+                scan.missing.push(id);
+            } else if let Some(row) = self.rows.get_mut(&id) {
+                row.version = Version(0);
+            }
+        }
+        Ok(scan)
+    }
+
+    /// Whether a person took a folder away: a crash did not, and neither does the loss of a whole area.
+    fn was_taken_away(&self, id: &SkillId, filled: &BTreeSet<Area>) -> bool {
+        let Some(row) = self.rows.get(id) else {
+            return false;
+        };
+        let area = |place: &String| {
+            let mut all = Area::ALL.into_iter();
+            all.find(|area| place.starts_with(area.folder()))
+        };
+        let area = row.place.as_ref().and_then(area);
+        let others = self.rows.values().filter_map(|row| row.place.as_ref());
+        let several =
+            others.filter(|place| area.is_some_and(|area| place.starts_with(area.folder())));
+        let emptied = area.is_some_and(|area| !filled.contains(&area)) && several.count() > 1;
+        row.going.is_none() && !emptied
+    }
+
+    /// What a folder holds where that is not what was written there.
+    pub(super) fn look(
+        &mut self,
+        area: Area,
+        name: &str,
+        place: &str,
+        owner: Option<&SkillId>,
+    ) -> Result<Option<Found>> {
+        let Some(dir) = self.disk.folder(place)? else {
+            return Ok(None);
+        };
+        let stamp = package::stamp(&dir)?;
+        let row = owner.and_then(|id| self.rows.get_mut(id));
+        if row
+            .as_ref()
+            .is_some_and(|row| row.going.is_none() && row.stamp == stamp)
+        {
+            return Ok(None);
+        }
+        let name = SkillName::new(name).map_err(|error| {
+            Error::invalid("DiskStore::sync_folders", error.message().to_owned())
+                .hint("name the folder with 1 to 64 of a-z, 0-9 and single hyphens")
+        })?;
+        let folder = SkillFolder::read_dir(&dir)?;
+        let hash = folder.hash();
+        if let Some(row) = row
+            && row.wrote(&hash)
+        {
+            // What a crash left half done is written again; what was only touched is not.
+            if row.going.is_some() {
+                row.version = Version(0);
+                row.place = Some(place.to_owned());
+                row.written = hash;
+            }
+            row.stamp = stamp;
+            return Ok(None);
+        }
+        Ok(Some(Found {
+            area,
+            name,
+            folder,
+            hash,
+            stamp,
+            owner: owner.cloned(),
+            aside: None,
+        }))
+    }
+
+    /// What somebody wrote into folders that were replaced already. The rest of them is removed once it is old.
+    pub(super) fn late(&mut self, report: &mut FolderReport) -> Result<Vec<Found>> {
+        let mut found = Vec::new();
+        for (place, expected) in self.disk.previous()? {
+            match self.changed_aside(&place, &expected) {
+                Ok(None) if self.disk.is_old(&place) => self.disk.forget(&place)?,
+                Ok(None) => {}
+                Ok(Some(late)) => found.push(late),
+                Err(error) => report.fault(place, error),
+            }
+        }
+        Ok(found)
+    }
+
+    /// What a replaced folder holds where that is not what was written there.
+    pub(super) fn changed_aside(&self, place: &str, expected: &str) -> Result<Option<Found>> {
+        let Some(dir) = self.disk.folder(place)? else {
+            return Ok(None);
+        };
+        let stamp = package::stamp(&dir)?;
+        let folder = SkillFolder::read_dir(&dir)?;
+        let hash = folder.hash();
+        // The file says whose it is; one that does not becomes a skill of its own.
+        let owner = named_id(&folder, &SkillName::default());
+        let ours = owner.as_ref().and_then(|id| self.rows.get(id));
+        if hash == expected || ours.is_some_and(|row| row.wrote(&hash)) {
+            return Ok(None);
+        }
+        let entry = owner.as_ref().and_then(|id| self.library.get(id));
+        let name = entry.map(|entry| entry.skill.name.clone());
+        let area = entry.map_or(Area::Held, |entry| Area::of(&entry.skill));
+        Ok(Some(Found {
+            area,
+            name: name.unwrap_or_default(),
+            folder,
+            hash,
+            stamp,
+            owner,
+            aside: Some(place.to_owned()),
+        }))
+    }
+}
+
+/// The folders without an owner that say whose they are, where that one's folder is not to be seen.
+fn moved(found: &mut [Found], seen: &BTreeSet<SkillId>) -> BTreeMap<SkillId, usize> {
+    let mut moved = BTreeMap::new();
+    for (at, found) in found.iter().enumerate() {
+        if found.owner.is_none()
+            && let Some(id) = named_id(&found.folder, &found.name)
+            && !seen.contains(&id)
+        {
+            moved.entry(id).or_insert(at);
+        }
+    }
+    moved
+}

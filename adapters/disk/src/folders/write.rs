@@ -1,0 +1,265 @@
+//! Bringing the folders up to date with the library.
+
+use std::collections::BTreeSet;
+
+use journeyman::{
+    Error, ErrorKind, Result, SkillId, Version,
+    domain::{Skill, SkillMd},
+};
+
+use super::{
+    Area, FolderReport, Folders,
+    disk::{Disk, Prepared},
+    people::Found,
+    place,
+    rows::Row,
+};
+use crate::{database::Database, package::SkillFolder};
+
+/// From so many folders on, the whole file system is synced once instead of each file.
+const MANY: usize = 64;
+
+/// A skill whose folder is not as the library has it.
+#[derive(Debug)]
+struct Item {
+    id: SkillId,
+    /// What it becomes; `None` where the skill is there no longer.
+    next: Option<Next>,
+}
+
+#[derive(Debug)]
+struct Next {
+    place: String,
+    version: Version,
+    hash: String,
+    prepared: Prepared,
+}
+
+impl Folders {
+    /// Writes what the folders lack, and gives what persons turn out to have changed meanwhile: their folders are left to
+    /// them until that is taken in.
+    pub(super) fn bring(
+        &mut self,
+        database: &mut Database,
+        all: bool,
+        report: &mut FolderReport,
+    ) -> Result<Vec<Found>> {
+        let ids = self.unsettled(all);
+        let sync = ids.len() < MANY;
+        let mut items = Vec::new();
+        for id in ids {
+            let skill = self.library.get(&id).map(|entry| &entry.skill);
+            match skill.map(|skill| content(database, skill).map(|folder| (skill, folder))) {
+                None => items.push(Item { id, next: None }),
+                Some(Err(error)) => report.fault(id.as_str(), error),
+                Some(Ok((skill, folder))) => {
+                    let next = Next {
+                        place: place(skill),
+                        version: skill.version,
+                        hash: folder.hash(),
+                        prepared: self.disk.prepare(&folder, sync)?,
+                    };
+                    items.push(Item {
+                        id,
+                        next: Some(next),
+                    });
+                }
+            }
+        }
+        let mut found = Vec::new();
+        let mut pending = BTreeSet::new();
+        if !items.is_empty() {
+            if !sync {
+                self.disk.sync_all()?;
+            }
+            Disk::let_time_pass();
+            self.announce(database, &items)?;
+            // Out of the way first, so that two skills may trade names.
+            for item in &items {
+                if !self.make_way(item, &mut found, report)? {
+                    pending.insert(item.id.clone());
+                }
+            }
+            for item in items {
+                if pending.contains(&item.id) {
+                    continue;
+                }
+                let id = item.id.clone();
+                if !self.settle(item, &mut found, report)? {
+                    pending.insert(id);
+                }
+            }
+            self.disk.settle()?;
+            self.flush(database)?;
+        }
+        self.shown = Some(self.library.clone());
+        self.pending = pending.into_iter().collect();
+        Ok(found)
+    }
+
+    /// The skills whose folders are not as they should be.
+    fn unsettled(&self, all: bool) -> BTreeSet<SkillId> {
+        let mut ids = BTreeSet::new();
+        match &self.shown {
+            Some(shown) if !all => {
+                ids.extend(self.library.changed_from(shown).cloned());
+                ids.extend(self.pending.iter().cloned());
+            }
+            _ => {
+                ids.extend(self.library.entries().map(|entry| entry.skill.id.clone()));
+                ids.extend(self.rows.keys().cloned());
+            }
+        }
+        ids.retain(|id| {
+            let row = self.rows.get(id);
+            match self.library.get(id) {
+                None => row.is_some(),
+                Some(entry) => !row.is_some_and(|row| is_settled(row, &entry.skill)),
+            }
+        });
+        ids
+    }
+
+    /// Notes what is about to be written, so that it is known after a crash.
+    fn announce(&mut self, database: &mut Database, items: &[Item]) -> Result<()> {
+        for item in items {
+            let Some(next) = &item.next else { continue };
+            let row = self.rows.entry(item.id.clone()).or_insert_with(|| Row {
+                version: Version(0),
+                place: None,
+                written: String::new(),
+                stamp: String::new(),
+                going: None,
+            });
+            row.going = Some((next.place.clone(), next.hash.clone()));
+        }
+        self.flush(database)
+    }
+
+    /// Takes a folder away that lies where its skill no longer belongs. `false` where a person changed it.
+    fn make_way(
+        &mut self,
+        item: &Item,
+        found: &mut Vec<Found>,
+        report: &mut FolderReport,
+    ) -> Result<bool> {
+        let from = self.rows.get(&item.id).and_then(|row| row.place.clone());
+        let to = item.next.as_ref().map(|next| &next.place);
+        let Some(from) = from.filter(|from| Some(from) != to) else {
+            return Ok(true);
+        };
+        let Some(expected) = self.expected(&item.id, &from, found, report)? else {
+            return Ok(false);
+        };
+        if let Some(aside) = self.disk.take_away(&from, &expected)? {
+            found.extend(self.changed_aside(&aside, &expected)?);
+        }
+        if let Some(row) = self.rows.get_mut(&item.id) {
+            row.place = None;
+        }
+        Ok(true)
+    }
+
+    /// Puts a folder where it belongs. `false` where something else turned out to be there.
+    fn settle(
+        &mut self,
+        item: Item,
+        found: &mut Vec<Found>,
+        report: &mut FolderReport,
+    ) -> Result<bool> {
+        let Some(next) = item.next else {
+            self.rows.remove(&item.id);
+            report.removed += 1;
+            return Ok(true);
+        };
+        let lies = self.rows.get(&item.id).and_then(|row| row.place.as_ref());
+        let owned = lies.is_some() && self.disk.folder(&next.place)?.is_some();
+        if owned {
+            let Some(expected) = self.expected(&item.id, &next.place, found, report)? else {
+                return Ok(false);
+            };
+            let aside = self.disk.exchange(&next.prepared, &next.place, &expected)?;
+            found.extend(self.changed_aside(&aside, &expected)?);
+        } else if !self.disk.put(&next.prepared, &next.place)? {
+            // A person's new folder: it is taken in, and this skill keeps its name only if that one does not want it.
+            self.look_at(&next.place, None, found, report);
+            return Ok(false);
+        }
+        let row = Row {
+            version: next.version,
+            place: Some(next.place),
+            written: next.hash,
+            stamp: next.prepared.stamp,
+            going: None,
+        };
+        self.rows.insert(item.id, row);
+        report.written += 1;
+        Ok(true)
+    }
+
+    /// The hash that a folder of the library has, or `None` where a person changed it, which is then among the found.
+    fn expected(
+        &mut self,
+        id: &SkillId,
+        at: &str,
+        found: &mut Vec<Found>,
+        report: &mut FolderReport,
+    ) -> Result<Option<String>> {
+        let before = (found.len(), report.faults.len());
+        self.look_at(at, Some(id), found, report);
+        if before != (found.len(), report.faults.len()) {
+            return Ok(None);
+        }
+        Ok(self.rows.get(id).map(|row| row.written.clone()))
+    }
+
+    fn look_at(
+        &mut self,
+        at: &str,
+        owner: Option<&SkillId>,
+        found: &mut Vec<Found>,
+        report: &mut FolderReport,
+    ) {
+        let area = Area::ALL.into_iter().find_map(|area| {
+            let name = at.strip_prefix(area.folder())?.strip_prefix('/')?;
+            Some((area, name))
+        });
+        let Some((area, name)) = area else { return };
+        match self.look(area, name, at, owner) {
+            Ok(changed) => found.extend(changed),
+            Err(error) => report.fault(at, error),
+        }
+    }
+}
+
+fn is_settled(row: &Row, skill: &Skill) -> bool {
+    // What a person took away after it was put away stays away.
+    let lies = match &row.place {
+        Some(at) => *at == place(skill),
+        None => Area::of(skill) == Area::Held,
+    };
+    row.version == skill.version && row.going.is_none() && lies
+}
+
+/// What a skill's folder should hold.
+fn content(database: &Database, skill: &Skill) -> Result<SkillFolder> {
+    let text = SkillMd::from(skill).write()?;
+    let mut folder = SkillFolder {
+        text: text.into_bytes(),
+        files: std::collections::BTreeMap::new(),
+    };
+    for (path, file) in &skill.files {
+        let bytes = database.file(&file.sha256)?.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Corrupt,
+                "DiskStore::sync_folders",
+                "a file that a skill names is not in the library",
+            )
+            .with("path", path)
+            .with("sha256", &file.sha256)
+            .hint(crate::convert::DAMAGED)
+        })?;
+        folder.files.insert(path.clone(), bytes);
+    }
+    Ok(folder)
+}

@@ -1,0 +1,210 @@
+//! A skill's folder: SKILL.md and the files beside it, through directory handles that cannot be left (S6, S7).
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, File, Metadata, MetadataExt as _},
+};
+use journeyman::{
+    Error, ErrorKind, Result,
+    domain::{FilePath, FileRef, SkillMd},
+    sha256_hex,
+};
+
+use crate::convert::file_failed;
+
+/// The file that makes a folder a skill's.
+pub(crate) const SKILL_MD: &str = "SKILL.md";
+const READ: &str = "SkillFolder::read";
+/// The greatest size of a SKILL.md that is read at all; the reader has the finer limits.
+const MAX_TEXT: u64 = (SkillMd::MAX_BODY + SkillMd::MAX_FRONTMATTER + 1024) as u64;
+
+/// What a skill's folder holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillFolder {
+    /// The bytes of SKILL.md.
+    pub text: Vec<u8>,
+    /// The other files by their paths. They are kept, and never run (S5).
+    pub files: BTreeMap<FilePath, Vec<u8>>,
+}
+
+impl SkillFolder {
+    /// Reads a folder.
+    ///
+    /// # Errors
+    /// `NotFound` for a folder without a SKILL.md; `Invalid` for links, devices, names that [`FilePath`] refuses, paths
+    /// that are the same on some file systems, and for more or larger files than [`FileRef`] allows (S7); `Unavailable`
+    /// where it cannot be read.
+    pub fn read(path: &Path) -> Result<Self> {
+        let folder = Dir::open_ambient_dir(path, ambient_authority())
+            .map_err(|source| file_failed(READ, path, source))?;
+        Self::read_dir(&folder).map_err(|error| error.with("folder", path.display()))
+    }
+
+    pub(crate) fn read_dir(folder: &Dir) -> Result<Self> {
+        let mut all = Vec::new();
+        list(folder, &PathBuf::new(), &mut all)?;
+        let mut text = None;
+        let mut files = BTreeMap::new();
+        let mut total = 0_u64;
+        for (path, metadata) in &all {
+            if path == Path::new(SKILL_MD) {
+                text = Some(read_file(folder, path, MAX_TEXT)?);
+                continue;
+            }
+            // Checked before it is read, so that no bomb is.
+            total = total.saturating_add(metadata.len());
+            if total > FileRef::MAX_TOTAL || files.len() >= FileRef::MAX_FILES {
+                return Err(refused("the folder has more than 200 files or 10 MiB"));
+            }
+            let bytes = read_file(folder, path, FileRef::MAX)?;
+            files.insert(file_path(path)?, bytes);
+        }
+        let text = text.ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, READ, "the folder has no SKILL.md").hint(
+                "add a SKILL.md that begins with `name` and `description` between `---` lines",
+            )
+        })?;
+        let folder = Self { text, files };
+        FileRef::check(&folder.refs()?)?;
+        Ok(folder)
+    }
+
+    /// The files by what they are.
+    ///
+    /// # Errors
+    /// `Invalid` for a file that is too large.
+    pub fn refs(&self) -> Result<BTreeMap<FilePath, FileRef>> {
+        let files = self.files.iter();
+        files
+            .map(|(path, bytes)| Ok((path.clone(), FileRef::of(bytes)?)))
+            .collect()
+    }
+
+    /// What tells this folder's content from any other.
+    pub(crate) fn hash(&self) -> String {
+        let mut all = sha256_hex(&self.text);
+        for (path, bytes) in &self.files {
+            all.push_str(&format!("\n{} {path}", sha256_hex(bytes)));
+        }
+        sha256_hex(all)
+    }
+
+    /// Writes the folder's content into an empty folder, and to the disk where `sync` is asked for.
+    pub(crate) fn write(&self, folder: &Dir, sync: bool) -> io::Result<()> {
+        for (path, bytes) in &self.files {
+            let path = Path::new(path.as_str());
+            if let Some(parent) = path.parent()
+                && parent != Path::new("")
+            {
+                folder.create_dir_all(parent)?;
+            }
+            write_file(folder, path, bytes, sync)?;
+        }
+        write_file(folder, Path::new(SKILL_MD), &self.text, sync)?;
+        if !sync {
+            return Ok(());
+        }
+        let mut folders: Vec<&Path> = self.files.keys().flat_map(parents).collect();
+        folders.sort_unstable();
+        folders.dedup();
+        for within in folders {
+            sync_dir(&folder.open_dir(within)?)?;
+        }
+        sync_dir(folder)
+    }
+}
+
+/// The folders that a file lies in, the skill's own apart.
+fn parents(path: &FilePath) -> impl Iterator<Item = &Path> {
+    let ancestors = Path::new(path.as_str()).ancestors().skip(1);
+    ancestors.filter(|path| *path != Path::new(""))
+}
+
+/// Waits until a folder's entries are on the disk.
+pub(crate) fn sync_dir(folder: &Dir) -> io::Result<()> {
+    // The handle itself is only a path; a file is what can be synced.
+    folder.open(".")?.sync_all()
+}
+
+/// What tells that nothing in a folder was touched: each file's place, size and times. Whoever writes in it changes it.
+pub(crate) fn stamp(folder: &Dir) -> Result<String> {
+    let mut all = Vec::new();
+    list(folder, &PathBuf::new(), &mut all)?;
+    all.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let mut stamp = String::new();
+    for (path, data) in all {
+        stamp.push_str(&format!(
+            "{} {} {} {}.{} {}.{}\n",
+            path.display(),
+            data.ino(),
+            data.len(),
+            data.mtime(),
+            data.mtime_nsec(),
+            data.ctime(),
+            data.ctime_nsec()
+        ));
+    }
+    Ok(sha256_hex(stamp))
+}
+
+/// Every file below a folder. What is neither file nor folder is refused, and so are too many.
+fn list(folder: &Dir, within: &Path, all: &mut Vec<(PathBuf, Metadata)>) -> Result<()> {
+    let failed = |source| file_failed(READ, within, source);
+    for entry in folder.entries().map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let path = within.join(entry.file_name());
+        let kind = entry.file_type().map_err(failed)?;
+        if kind.is_dir() {
+            if path.components().count() > FilePath::MAX_DEPTH {
+                return Err(refused("folders are nested more than 8 deep"));
+            }
+            list(&entry.open_dir().map_err(failed)?, &path, all)?;
+        } else if kind.is_file() {
+            let metadata = entry.metadata().map_err(failed)?;
+            all.push((path, metadata));
+        } else {
+            return Err(refused("the folder holds a link, a device or a socket")
+                .with("path", within.display()));
+        }
+        if all.len() > FileRef::MAX_FILES + 1 {
+            return Err(refused("the folder has more than 200 files"));
+        }
+    }
+    Ok(())
+}
+
+fn file_path(path: &Path) -> Result<FilePath> {
+    let text = path.to_str();
+    FilePath::new(text.ok_or_else(|| refused("a file's name is not UTF-8"))?)
+}
+
+/// At most so many bytes, whatever the file claims to have.
+fn read_file(folder: &Dir, path: &Path, most: u64) -> Result<Vec<u8>> {
+    let failed = |source| file_failed(READ, path, source);
+    let mut bytes = Vec::new();
+    let file = folder.open(path).map_err(failed)?;
+    file.take(most + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > most {
+        return Err(refused("a file has more than 1 MiB").with("path", path.display()));
+    }
+    Ok(bytes)
+}
+
+fn write_file(folder: &Dir, path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
+    let mut file: File = folder.create(path)?;
+    file.write_all(bytes)?;
+    if sync { file.sync_all() } else { Ok(()) }
+}
+
+fn refused(message: &str) -> Error {
+    Error::invalid(READ, message.to_owned())
+        .hint("a skill's folder holds at most 200 plain files, of 1 MiB each and 10 MiB in all")
+}

@@ -1,0 +1,434 @@
+//! The skills as folders, and what people do in them.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::{fs, io::Write as _, path::Path};
+
+use futures::executor::block_on;
+use journeyman::{
+    ErrorKind,
+    contract::{SkillFiles, SkillStore, SkillStoreExt},
+    domain::{Cause, Commit, FilePath, LibraryChange, Origin, Skill, SkillMd, SkillName, State},
+    library::SkillLibrary,
+    testing::sample,
+};
+use journeyman_disk::{DiskStore, FolderReport, Options};
+use tempfile::{TempDir, tempdir};
+
+struct Library {
+    root: TempDir,
+    store: DiskStore,
+}
+
+impl Library {
+    fn new() -> Self {
+        let root = tempdir().unwrap();
+        let store = DiskStore::open(root.path(), &Options::default()).unwrap();
+        Self { root, store }
+    }
+
+    fn commit(&self, key: &str, change: LibraryChange) {
+        let commit = Commit {
+            base: block_on(self.store.load()).unwrap().revision,
+            key: key.into(),
+            cause: Cause {
+                run: None,
+                task: None,
+                reason: "a test".into(),
+            },
+            changes: vec![change],
+        };
+        block_on(self.store.commit_rebased(&commit, 20)).unwrap();
+    }
+
+    fn add(&self, skill: &Skill) {
+        let key = format!("add {} {}", skill.id, skill.version);
+        self.commit(&key, LibraryChange::Add(Box::new(skill.clone())));
+    }
+
+    fn state(&self, id: &str, state: State) {
+        let change = LibraryChange::SetState {
+            skill: id.into(),
+            state,
+            reason: "a test".into(),
+        };
+        let at = block_on(self.store.load()).unwrap().revision;
+        self.commit(&format!("{id} {state:?} {at}"), change);
+    }
+
+    fn sync(&self) -> FolderReport {
+        block_on(self.store.sync_folders()).unwrap()
+    }
+
+    fn library(&self) -> SkillLibrary {
+        SkillLibrary::replay(&block_on(self.store.load()).unwrap().committed).unwrap()
+    }
+
+    fn current(&self, id: &str) -> Skill {
+        self.library().get(&id.into()).unwrap().skill.clone()
+    }
+
+    fn path(&self, place: &str) -> std::path::PathBuf {
+        self.root.path().join(place)
+    }
+
+    fn text(&self, place: &str) -> String {
+        fs::read_to_string(self.path(place).join("SKILL.md")).unwrap()
+    }
+
+    fn edit(&self, place: &str, from: &str, to: &str) {
+        let text = self.text(place);
+        assert!(text.contains(from), "{text}");
+        fs::write(self.path(place).join("SKILL.md"), text.replace(from, to)).unwrap();
+    }
+
+    fn reopen(self) -> Self {
+        let Self { root, store } = self;
+        drop(store);
+        let store = DiskStore::open(root.path(), &Options::default()).unwrap();
+        Self { root, store }
+    }
+}
+
+fn names(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn skills_lie_where_their_state_says_with_their_files() {
+    let library = Library::new();
+    let file = block_on(library.store.put(b"echo brewing\n")).unwrap();
+    let mut skill = sample::skill("brew");
+    let script = FilePath::new("scripts/deep/brew.sh").unwrap();
+    skill.files.insert(script, file);
+    library.add(&skill);
+    library.add(&sample::skill("pour"));
+    let report = library.sync();
+    assert!(
+        report.faults.is_empty() && report.taken_in.is_empty(),
+        "{report:?}"
+    );
+    assert_eq!(names(&library.path("skills")), ["brew", "pour"]);
+    let brew = library.path("skills/brew");
+    assert_eq!(
+        fs::read(brew.join("scripts/deep/brew.sh")).unwrap(),
+        b"echo brewing\n"
+    );
+    let text = library.text("skills/brew");
+    assert_eq!(
+        SkillMd::read_strict(&text, Some("brew")).unwrap(),
+        SkillMd::from(&skill)
+    );
+
+    library.state("brew", State::Disabled);
+    assert_eq!(library.sync().faults.len(), 0);
+    assert_eq!(names(&library.path("skills")), ["pour"]);
+    assert_eq!(names(&library.path("held")), ["brew"]);
+    assert!(library.path("held/brew/scripts/deep/brew.sh").exists());
+    library.state("brew", State::Active);
+    let library = library.reopen();
+    assert_eq!(names(&library.path("skills")), ["brew", "pour"]);
+    assert!(names(&library.path("held")).is_empty());
+    assert_eq!(library.library().revision().0, 4);
+}
+
+#[test]
+fn an_edit_is_a_persons_version_and_its_bytes_stay() {
+    let library = Library::new();
+    library.add(&sample::skill("brew"));
+    library.sync();
+    library.edit("skills/brew", "say brew.", "say please brew.");
+    let mine = library.text("skills/brew");
+    let report = library.sync();
+    assert_eq!(report.taken_in, ["skills/brew"]);
+    assert_eq!((report.written, report.faults.len()), (0, 0));
+    let skill = library.current("brew");
+    assert_eq!(
+        (skill.version.0, skill.provenance.origin),
+        (2, Origin::Human)
+    );
+    assert!(skill.body.contains("say please brew."));
+    assert_eq!(library.text("skills/brew"), mine);
+    // Neither a touched file nor opening again is another edit.
+    let file = library.path("skills/brew/SKILL.md");
+    fs::write(&file, &mine).unwrap();
+    assert!(library.sync().taken_in.is_empty());
+    let library = library.reopen();
+    assert_eq!(library.current("brew").version.0, 2);
+    assert!(library.sync().taken_in.is_empty());
+}
+
+#[test]
+fn an_edit_wins_over_what_the_library_wants_to_write() {
+    let library = Library::new();
+    library.add(&sample::skill("brew"));
+    library.sync();
+    library.edit("skills/brew", "say brew.", "say please brew.");
+    let mut revised = sample::skill("brew");
+    revised.version = journeyman::Version(2);
+    revised.body = "To do brew, whistle.".into();
+    library.commit("whistle", LibraryChange::Revise(Box::new(revised)));
+    let library = library.reopen();
+    let folded = library.library();
+    let entry = folded.get(&"brew".into()).unwrap();
+    assert!(entry.skill.body.contains("please"), "{:?}", entry.skill);
+    assert_eq!(entry.skill.version.0, 3);
+    assert!(
+        entry
+            .history
+            .iter()
+            .any(|version| version.body.contains("whistle"))
+    );
+    assert!(library.text("skills/brew").contains("please"));
+}
+
+#[test]
+fn what_an_editor_writes_into_a_replaced_file_is_not_lost() {
+    let library = Library::new();
+    library.add(&sample::skill("brew"));
+    library.sync();
+    let path = library.path("skills/brew/SKILL.md");
+    let text = library
+        .text("skills/brew")
+        .replace("say brew.", "say please brew.");
+    let mut open = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let mut revised = sample::skill("brew");
+    revised.version = journeyman::Version(2);
+    revised.body = "To do brew, whistle.".into();
+    library.commit("whistle", LibraryChange::Revise(Box::new(revised)));
+    library.sync();
+    assert!(library.text("skills/brew").contains("whistle"));
+    open.set_len(0).unwrap();
+    open.write_all(text.as_bytes()).unwrap();
+    let report = library.sync();
+    assert_eq!(report.taken_in, ["skills/brew"], "{report:?}");
+    assert!(library.current("brew").body.contains("please"));
+    assert!(library.text("skills/brew").contains("please"));
+    let again = library.sync();
+    assert!(
+        again.taken_in.is_empty() && again.faults.is_empty(),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn new_folders_are_new_skills() {
+    let library = Library::new();
+    for (place, name) in [("skills/wash-up", "wash-up"), ("held/dry-up", "dry-up")] {
+        let folder = library.path(place);
+        fs::create_dir_all(folder.join("references")).unwrap();
+        let text = format!("---\nname: {name}\ndescription: How to do it.\n---\n\nDo it.\n");
+        fs::write(folder.join("SKILL.md"), text).unwrap();
+        fs::write(folder.join("references/soap.md"), "Use soap.").unwrap();
+    }
+    let report = library.sync();
+    assert_eq!(report.taken_in.len(), 2, "{report:?}");
+    let folded = library.library();
+    let state = |name: &str| {
+        let entry = folded.by_name(&SkillName::new(name).unwrap()).unwrap();
+        assert_eq!(entry.skill.files.len(), 1);
+        assert_eq!(entry.skill.provenance.origin, Origin::Human);
+        entry.skill.state
+    };
+    assert_eq!(
+        (state("wash-up"), state("dry-up")),
+        (State::Active, State::Draft)
+    );
+    assert!(library.text("skills/wash-up").contains("journeyman-id"));
+    // A copy is a skill of its own.
+    let copy = library.path("skills/rinse");
+    fs::create_dir(&copy).unwrap();
+    fs::copy(
+        library.path("skills/wash-up/SKILL.md"),
+        copy.join("SKILL.md"),
+    )
+    .unwrap();
+    assert_eq!(library.sync().taken_in, ["skills/rinse"]);
+    assert_eq!(library.library().entries().count(), 3);
+    assert!(library.sync().taken_in.is_empty());
+}
+
+#[test]
+fn moved_renamed_and_removed_folders_say_what_a_person_wants() {
+    let library = Library::new();
+    for name in ["brew", "pour", "stir", "keep"] {
+        library.add(&sample::skill(name));
+    }
+    library.state("pour", State::Quarantined);
+    library.sync();
+    fs::rename(library.path("skills/brew"), library.path("skills/brew-tea")).unwrap();
+    fs::rename(library.path("held/pour"), library.path("skills/pour")).unwrap();
+    fs::remove_dir_all(library.path("skills/stir")).unwrap();
+    let report = library.sync();
+    assert_eq!(report.faults.len(), 0, "{report:?}");
+    assert_eq!(library.current("brew").name.as_str(), "brew-tea");
+    assert_eq!(library.current("pour").state, State::Active);
+    assert_eq!(library.current("stir").state, State::Archived);
+    assert_eq!(names(&library.path("skills")), ["brew-tea", "keep", "pour"]);
+    assert_eq!(names(&library.path("held")), ["stir"]);
+    // Removed for good: it stays in the library, without a folder.
+    fs::remove_dir_all(library.path("held/stir")).unwrap();
+    library.sync();
+    library.sync();
+    assert!(names(&library.path("held")).is_empty());
+    assert_eq!(library.current("stir").state, State::Archived);
+    library.state("stir", State::Active);
+    let library = library.reopen();
+    assert_eq!(
+        names(&library.path("skills")),
+        ["brew-tea", "keep", "pour", "stir"]
+    );
+}
+
+#[test]
+fn the_loss_of_all_folders_is_made_good() {
+    let library = Library::new();
+    for name in ["brew", "pour", "stir"] {
+        library.add(&sample::skill(name));
+    }
+    library.sync();
+    fs::remove_dir_all(library.path("skills")).unwrap();
+    let library = library.reopen();
+    assert_eq!(names(&library.path("skills")), ["brew", "pour", "stir"]);
+    assert_eq!(library.library().revision().0, 3);
+    fs::remove_dir_all(library.path(".journeyman")).unwrap();
+    let library = library.reopen();
+    assert!(library.sync().faults.is_empty());
+}
+
+#[test]
+fn what_cannot_be_read_is_left_as_it_is_and_the_rest_goes_on() {
+    let library = Library::new();
+    library.add(&sample::skill("brew"));
+    library.add(&sample::skill("pour"));
+    library.sync();
+    let broken = "---\nname: brew\ndescription: [\n---\nDo it.\n";
+    fs::write(library.path("skills/brew/SKILL.md"), broken).unwrap();
+    fs::create_dir(library.path("skills/empty")).unwrap();
+    fs::create_dir(library.path("skills/Loud Name")).unwrap();
+    fs::write(library.path("skills/Loud Name/SKILL.md"), "x").unwrap();
+    fs::create_dir(library.path("skills/linked")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", library.path("skills/linked/SKILL.md")).unwrap();
+    std::os::unix::fs::symlink("/etc", library.path("skills/out")).unwrap();
+    fs::write(library.path("skills/README.txt"), "not a skill").unwrap();
+    library.edit("skills/pour", "say pour.", "say please pour.");
+    library.state("brew", State::Disabled);
+    let report = library.sync();
+    assert_eq!(report.taken_in, ["skills/pour"]);
+    let mut faults: Vec<&str> = report.faults.iter().map(|f| f.folder.as_str()).collect();
+    faults.sort_unstable();
+    faults.dedup();
+    let expected = [
+        "skills/Loud Name",
+        "skills/brew",
+        "skills/empty",
+        "skills/linked",
+        "skills/out",
+    ];
+    assert_eq!(faults, expected);
+    for fault in &report.faults {
+        assert!(
+            !fault.error.to_string().contains("root:"),
+            "{}",
+            fault.error
+        );
+    }
+    let no_text = report
+        .faults
+        .iter()
+        .find(|fault| fault.folder == "skills/empty");
+    assert_eq!(no_text.unwrap().error.kind(), ErrorKind::NotFound);
+    assert_eq!(
+        fs::read_to_string(library.path("skills/brew/SKILL.md")).unwrap(),
+        broken
+    );
+    // Put right, it is an edit like any other, and the state takes effect.
+    let text = broken.replace("[", "How to brew.");
+    fs::write(library.path("skills/brew/SKILL.md"), text).unwrap();
+    let report = library.sync();
+    assert!(
+        report.taken_in.contains(&"skills/brew".to_owned()),
+        "{report:?}"
+    );
+    assert_eq!(library.current("brew").description, "How to brew.");
+}
+
+#[test]
+fn two_skills_may_trade_names() {
+    let library = Library::new();
+    library.add(&sample::skill("brew"));
+    library.add(&sample::skill("pour"));
+    library.sync();
+    for (id, name, version) in [("brew", "x", 2), ("pour", "brew", 2), ("brew", "pour", 3)] {
+        let mut skill = sample::skill(id);
+        skill.name = SkillName::new(name).unwrap();
+        skill.version = journeyman::Version(version);
+        library.commit(
+            &format!("{id} {name}"),
+            LibraryChange::Revise(Box::new(skill)),
+        );
+    }
+    let report = library.sync();
+    assert!(
+        report.faults.is_empty() && report.taken_in.is_empty(),
+        "{report:?}"
+    );
+    assert!(library.text("skills/brew").contains("journeyman-id: pour"));
+    assert!(library.text("skills/pour").contains("journeyman-id: brew"));
+    assert_eq!(library.library().revision().0, 5);
+}
+
+#[test]
+fn several_stores_of_one_library_write_its_folders_together() {
+    let library = Library::new();
+    let others: Vec<DiskStore> = (0..3)
+        .map(|_| DiskStore::open(library.root.path(), &Options::default()).unwrap())
+        .collect();
+    std::thread::scope(|scope| {
+        for (at, store) in others.iter().enumerate() {
+            scope.spawn(move || {
+                for n in 0..15 {
+                    let skill = sample::skill(&format!("skill-{at}-{n}"));
+                    let commit = Commit {
+                        base: block_on(store.load()).unwrap().revision,
+                        key: format!("{at} {n}").as_str().into(),
+                        cause: Cause {
+                            run: None,
+                            task: None,
+                            reason: "a test".into(),
+                        },
+                        changes: vec![LibraryChange::Add(Box::new(skill))],
+                    };
+                    block_on(store.commit_rebased(&commit, 1000)).unwrap();
+                }
+            });
+        }
+    });
+    drop(others);
+    // Whoever was last has written what the others left.
+    assert_eq!(names(&library.path("skills")).len(), 45);
+    let report = library.sync();
+    assert_eq!(
+        (report.written, report.taken_in.len(), report.faults.len()),
+        (0, 0, 0)
+    );
+}
+
+#[test]
+fn without_folders_there_are_none() {
+    let root = tempdir().unwrap();
+    let mut options = Options::default();
+    options.folders = false;
+    let store = DiskStore::open(root.path(), &options).unwrap();
+    let library = Library { root, store };
+    library.add(&sample::skill("brew"));
+    let error = block_on(library.store.sync_folders()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(!library.path("skills").exists());
+    let library = library.reopen();
+    assert_eq!(names(&library.path("skills")), ["brew"]);
+}
