@@ -231,7 +231,7 @@ fn a_library_of_the_first_form_is_upgraded_and_a_copy_kept() {
     before.execute_batch(first).unwrap();
     drop(before);
     let store = open(folder.path()).unwrap();
-    assert_eq!(block_on(store.since(Revision(0))).unwrap(), [kept.clone()]);
+    assert_eq!(block_on(store.since(Revision(0))).unwrap(), [kept]);
     assert_eq!(
         block_on(store.read(&RunId::new("run"))).unwrap(),
         [entry(0)]
