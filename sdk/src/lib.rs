@@ -48,6 +48,7 @@ pub mod domain;
 mod error;
 mod id;
 pub mod inject;
+pub mod interchange;
 pub mod library;
 pub mod measure;
 pub mod recipe;

@@ -94,6 +94,7 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("conformance", set(&[CONTRACTS, &["testing"]])),
         ("testing", set(&[CONTRACTS])),
         ("builtin", set(&[CONTRACTS, SHARED, &["inject"]])),
+        ("interchange", set(&[VALUES, &["library", "admit"]])),
     ]);
     for station in STATIONS {
         table.insert(station, set(&[CONTRACTS, SHARED]));

@@ -1,0 +1,101 @@
+//! JSON from elsewhere, within its budgets.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    domain::find_hidden,
+    error::{Error, Result},
+};
+
+/// The greatest text, in bytes.
+const MAX_BYTES: usize = 10 * 1024 * 1024;
+/// The greatest depth of lists and objects.
+const MAX_DEPTH: usize = 32;
+/// The longest name of a field in bytes. Longer ones cannot be keys of a SKILL.md's metadata.
+const MAX_KEY: usize = 256;
+/// The greatest number of entries.
+const MAX_ENTRIES: usize = 10_000;
+
+/// One entry of a form, as its fields.
+pub(super) type Entry = Map<String, Value>;
+
+/// # Errors
+/// `Invalid` for what is no JSON, is over a budget or holds a hidden character. Never repeats the text (S11).
+pub(super) fn read(operation: &'static str, text: &str) -> Result<Value> {
+    if text.len() > MAX_BYTES {
+        return Err(Error::invalid(operation, "the text is larger than 10 MiB")
+            .with("bytes", text.len())
+            .hint("split it"));
+    }
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        Error::invalid(operation, "the text is not JSON, or is nested too deep")
+            .with("line", error.line())
+            .with("column", error.column())
+    })?;
+    sound(operation, &value, 1)?;
+    Ok(value)
+}
+
+/// The parser's own limit on depth bounds the recursion.
+fn sound(operation: &'static str, value: &Value, depth: usize) -> Result<()> {
+    let visible = |text: &str| match find_hidden(text) {
+        None => Ok(()),
+        Some(hidden) => Err(Error::invalid(operation, format!("a text holds {hidden}"))
+            .hint("remove it: a person who reviews the skill cannot see it")),
+    };
+    let nested = matches!(value, Value::Array(_) | Value::Object(_));
+    if nested && depth > MAX_DEPTH {
+        return Err(Error::invalid(
+            operation,
+            format!("the JSON is nested deeper than {MAX_DEPTH}"),
+        ));
+    }
+    match value {
+        Value::String(text) => visible(text),
+        Value::Array(items) => items
+            .iter()
+            .try_for_each(|item| sound(operation, item, depth + 1)),
+        Value::Object(fields) => fields.iter().try_for_each(|(key, value)| {
+            visible(key)?;
+            if key.len() > MAX_KEY {
+                return Err(Error::invalid(
+                    operation,
+                    format!("the name of a field has more than {MAX_KEY} bytes"),
+                )
+                .with("bytes", key.len()));
+            }
+            sound(operation, value, depth + 1)
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}
+
+/// The entries of the list at a place, taken out of it.
+pub(super) fn take_entries(
+    operation: &'static str,
+    place: &str,
+    list: &mut Value,
+) -> Result<Vec<Entry>> {
+    let Value::Array(items) = list else {
+        return Err(shape(operation, place, "a list"));
+    };
+    if items.len() > MAX_ENTRIES {
+        return Err(Error::invalid(
+            operation,
+            format!("a list has more than {MAX_ENTRIES} entries"),
+        )
+        .with("place", place)
+        .hint("split it"));
+    }
+    (0..)
+        .zip(std::mem::take(items))
+        .map(|(index, item)| match item {
+            Value::Object(entry) => Ok(entry),
+            _ => Err(shape(operation, &format!("{place}/{index}"), "an object")),
+        })
+        .collect()
+}
+
+pub(super) fn shape(operation: &'static str, place: &str, wanted: &str) -> Error {
+    Error::invalid(operation, format!("this is not {wanted}")).with("place", place)
+}
