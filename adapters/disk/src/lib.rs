@@ -18,7 +18,6 @@
 //! A commit is one transaction, and so is a call that appends to the journal. It is acknowledged after the transaction is
 //! on the disk ([`Durability::Sync`]) or with the system ([`Durability::Relaxed`]). Each record has the SHA-256 of what was
 //! written, and one that differs is `Corrupt` and never used.
-
 //!
 //! # The folders
 //! After each commit the skills lie as folders beside the database: in `skills` what runs may offer, in `held` everything
@@ -35,6 +34,7 @@
 //! - Where all folders of an area are gone at once, they are written again: that is a loss and no wish.
 //! - A folder that cannot be read, such as one with a broken SKILL.md, is left as it is and is a fault of the report.
 
+mod archive;
 mod config;
 mod convert;
 mod database;
@@ -44,6 +44,7 @@ mod records;
 mod skill_store;
 mod worker;
 
+pub use archive::{ArchiveLimits, Archived, Offer, read_offer};
 pub use config::{Durability, Options};
 pub use folders::{FolderFault, FolderReport};
 pub use package::SkillFolder;

@@ -169,13 +169,13 @@ impl Database {
     }
 }
 
-fn has_file(connection: &Connection, file: &FileRef) -> rusqlite::Result<bool> {
+pub(crate) fn has_file(connection: &Connection, file: &FileRef) -> rusqlite::Result<bool> {
     let mut statement = connection
         .prepare_cached("SELECT 1 FROM files WHERE sha256 = ?1 AND length(bytes) = ?2")?;
     statement.exists(params![file.sha256, file.bytes as i64])
 }
 
-fn last_revision(connection: &Connection) -> rusqlite::Result<Revision> {
+pub(crate) fn last_revision(connection: &Connection) -> rusqlite::Result<Revision> {
     let mut statement = connection.prepare_cached("SELECT max(revision) FROM commits")?;
     let last: Option<i64> = statement.query_row([], |row| row.get(0))?;
     Ok(Revision(last.unwrap_or(0).unsigned_abs()))

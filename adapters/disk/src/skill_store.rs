@@ -29,7 +29,7 @@ const DATABASE: &str = "library.db";
 /// that ends when the store is dropped, after what was asked of it is done.
 #[derive(Debug)]
 pub struct DiskStore {
-    worker: Worker,
+    pub(crate) worker: Worker,
     patience: Duration,
     root: PathBuf,
 }

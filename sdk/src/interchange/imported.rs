@@ -50,7 +50,11 @@ pub fn imported(mut skill: Skill, source: &Source) -> Result<Skill> {
     }
     let file = SkillMd::from(&skill);
     file.parts()?;
-    let hash = sha256_hex(&format!("{}\0{}", source.name, file.write()?));
+    let mut content = format!("{}\0{}", source.name, file.write()?);
+    for (path, file) in &skill.files {
+        content.push_str(&format!("\0{path}\0{}", file.sha256));
+    }
+    let hash = sha256_hex(content);
     skill.id = SkillId::new(format!("in-{}", &hash[..16]));
     Ok(skill)
 }

@@ -1,0 +1,294 @@
+//! The lines of an archive: bounded, hashed, in order.
+
+use std::{
+    io::{BufRead, Read, Write},
+    str,
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use journeyman::{Error, ErrorKind, Result, sha256_hex};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use super::{ArchiveLimits, Archived, FORM, FORMAT, Header, Kind, corrupt, parsed};
+
+/// The greatest first line in bytes: it may be that of anything.
+const HEADER: u64 = 1024;
+
+/// A line after the first.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<'a> {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    record: Option<Kind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    body: Option<&'a RawValue>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    end: Option<String>,
+}
+
+/// What writes the lines.
+#[derive(Debug)]
+pub(super) struct Writer<W> {
+    out: W,
+    hash: Sha256,
+    operation: &'static str,
+}
+
+impl<W: Write> Writer<W> {
+    pub(super) fn new(operation: &'static str, out: W, header: &Header) -> Result<Self> {
+        let hash = Sha256::new();
+        let mut writer = Self {
+            out,
+            hash,
+            operation,
+        };
+        writer.line(header)?;
+        Ok(writer)
+    }
+
+    /// Writes a record whose body is JSON.
+    pub(super) fn record(&mut self, kind: Kind, body: &str) -> Result<()> {
+        let raw: &RawValue = parsed(self.operation, body)?;
+        self.line(&Line {
+            record: Some(kind),
+            sha256: Some(sha256_hex(body)),
+            body: Some(raw),
+            end: None,
+        })
+    }
+
+    /// Writes a file's bytes.
+    pub(super) fn file(&mut self, bytes: &[u8]) -> Result<()> {
+        // Base64 has nothing that JSON escapes.
+        self.record(Kind::File, &format!("\"{}\"", STANDARD.encode(bytes)))
+    }
+
+    /// Writes the last line and gives the output back.
+    pub(super) fn end(mut self) -> Result<W> {
+        let end = hex(self.hash.clone());
+        self.line(&Line {
+            end: Some(end),
+            ..Line::default()
+        })?;
+        self.out
+            .flush()
+            .map_err(|source| failed(self.operation, source))?;
+        Ok(self.out)
+    }
+
+    fn line(&mut self, line: &impl Serialize) -> Result<()> {
+        let mut text = crate::convert::to_json(self.operation, line)?;
+        text.push('\n');
+        self.hash.update(&text);
+        self.out
+            .write_all(text.as_bytes())
+            .map_err(|source| failed(self.operation, source))
+    }
+}
+
+/// The bytes of a file's record.
+pub(super) fn decoded(operation: &'static str, body: &str) -> Result<Vec<u8>> {
+    let text: String = parsed(operation, body)?;
+    STANDARD
+        .decode(text)
+        .map_err(|_| corrupt(operation, "a file's record is not base64"))
+}
+
+/// Reads an archive to its end and hands over each record, its hash checked. Only when all of it was read is it known to
+/// be whole: until then nothing of it may be kept.
+pub(super) fn read(
+    operation: &'static str,
+    input: impl BufRead,
+    limits: &ArchiveLimits,
+    mut each: impl FnMut(Kind, &str) -> Result<()>,
+) -> Result<Archived> {
+    let mut lines = Lines {
+        operation,
+        input,
+        limits,
+        total: 0,
+        number: 0,
+        line: Vec::new(),
+    };
+    let header = lines.header()?;
+    let mut hash = Sha256::new();
+    hash.update(&lines.line);
+    let mut archived = Archived {
+        revision: header.revision,
+        ..Archived::default()
+    };
+    let (mut commits, mut latest) = (0, Kind::Commit);
+    loop {
+        if !lines.next()? {
+            return Err(lines.fault(corrupt(operation, "the archive is cut")));
+        }
+        let at = |error| lines.fault(error);
+        let count = commits + archived.entries + archived.files;
+        match said(operation, lines.text()?).map_err(at)? {
+            Said::Record(kind, body) => {
+                if kind < latest || count >= header.records {
+                    let message = "a record stands where none of its kind belongs";
+                    return Err(at(corrupt(operation, message)));
+                }
+                latest = kind;
+                match kind {
+                    Kind::Commit => commits += 1,
+                    Kind::Entry => archived.entries += 1,
+                    Kind::File => archived.files += 1,
+                }
+                each(kind, body).map_err(at)?;
+            }
+            Said::End(end) => {
+                if end != hex(hash) || count != header.records || commits != header.revision.0 {
+                    let message = "the archive is not the one that was written";
+                    return Err(at(corrupt(operation, message)));
+                }
+                break;
+            }
+        }
+        hash.update(&lines.line);
+    }
+    if lines.next()? {
+        return Err(lines.fault(corrupt(operation, "something stands after the end")));
+    }
+    Ok(archived)
+}
+
+/// What a line after the first says.
+enum Said<'a> {
+    /// A record's body, its hash checked.
+    Record(Kind, &'a str),
+    /// The hash of all that came before.
+    End(String),
+}
+
+fn said<'a>(operation: &'static str, line: &'a str) -> Result<Said<'a>> {
+    match parsed(operation, line)? {
+        Line {
+            record: Some(kind),
+            sha256: Some(sha256),
+            body: Some(body),
+            end: None,
+        } => {
+            if sha256_hex(body.get()) != sha256 {
+                return Err(corrupt(operation, "a record differs from its hash"));
+            }
+            Ok(Said::Record(kind, body.get()))
+        }
+        Line {
+            record: None,
+            sha256: None,
+            body: None,
+            end: Some(end),
+        } => Ok(Said::End(end)),
+        _ => Err(corrupt(operation, "a line is no record")),
+    }
+}
+
+struct Lines<'a, R> {
+    operation: &'static str,
+    input: R,
+    limits: &'a ArchiveLimits,
+    total: u64,
+    number: u64,
+    line: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<'_, R> {
+    fn header(&mut self) -> Result<Header> {
+        let operation = self.operation;
+        let foreign = || {
+            Error::invalid(operation, "this is no archive of a library")
+                .hint("name a file that an export of a whole library wrote")
+        };
+        self.number = 1;
+        match self.fill(HEADER) {
+            Err(error) if error.kind() == ErrorKind::Invalid => return Err(foreign()),
+            filled => filled?,
+        }
+        #[derive(Deserialize)]
+        struct Form {
+            format: String,
+            form: u64,
+        }
+        let form: Form = serde_json::from_slice(&self.line).map_err(|_| foreign())?;
+        if form.format != FORMAT {
+            return Err(foreign());
+        }
+        if form.form != FORM {
+            return Err(
+                Error::unsupported(self.operation, "the archive is of another version")
+                    .with("form", form.form)
+                    .with("known", FORM)
+                    .hint("read it with the version that wrote it, or upgrade this one"),
+            );
+        }
+        parsed(self.operation, self.text()?).map_err(|error: Error| self.fault(error))
+    }
+
+    /// Whether there is another line.
+    fn next(&mut self) -> Result<bool> {
+        self.number += 1;
+        self.fill(self.limits.line)?;
+        match self.line.last() {
+            None => Ok(false),
+            Some(b'\n') => Ok(true),
+            Some(_) => Err(self.fault(corrupt(self.operation, "the archive is cut"))),
+        }
+    }
+
+    fn fill(&mut self, most: u64) -> Result<()> {
+        self.line.clear();
+        let most = most.min(self.limits.total - self.total);
+        let read = (&mut self.input)
+            .take(most.saturating_add(1))
+            .read_until(b'\n', &mut self.line)
+            .map_err(|source| self.fault(failed(self.operation, source)))?;
+        if read as u64 > most {
+            let error = Error::invalid(
+                self.operation,
+                "the archive or one of its lines is too large",
+            )
+            .with("line_limit", self.limits.line)
+            .with("total_limit", self.limits.total)
+            .hint("if you trust where it came from, raise `ArchiveLimits`");
+            return Err(self.fault(error));
+        }
+        self.total += read as u64;
+        Ok(())
+    }
+
+    fn text(&self) -> Result<&str> {
+        str::from_utf8(&self.line)
+            .map_err(|_| self.fault(corrupt(self.operation, "a line is not UTF-8")))
+    }
+
+    fn fault(&self, error: Error) -> Error {
+        error.with("line", self.number)
+    }
+}
+
+fn failed(operation: &'static str, source: std::io::Error) -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        operation,
+        "the archive could not be read or written",
+    )
+    .hint("see that there is room and that this user may read and write the file")
+    .source_from(source)
+}
+
+fn hex(hash: Sha256) -> String {
+    use std::fmt::Write as _;
+    hash.finalize()
+        .iter()
+        .fold(String::with_capacity(64), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+}
