@@ -133,6 +133,21 @@ impl Error {
         self
     }
 
+    /// The same with every text put through `change`. A source that says something else then is dropped.
+    pub(crate) fn map_text(mut self, change: impl Fn(&mut String)) -> Self {
+        change(&mut self.message);
+        self.context.iter_mut().for_each(|(_, value)| change(value));
+        self.hint.iter_mut().for_each(&change);
+        let kept = self.source.take();
+        self.source = kept.filter(|source| {
+            let said = format!("{source} {source:?}");
+            let mut changed = said.clone();
+            change(&mut changed);
+            changed == said
+        });
+        self
+    }
+
     /// The kind.
     pub fn kind(&self) -> ErrorKind {
         self.kind
@@ -151,6 +166,12 @@ impl Error {
     /// The message without operation, context and hint.
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// A fact about where it happened, such as `line`, where it was added under this name.
+    pub fn fact(&self, key: &str) -> Option<&str> {
+        let found = self.context.iter().find(|(name, _)| name == key);
+        found.map(|(_, value)| value.as_str())
     }
 
     /// What to do next, where we know.

@@ -22,7 +22,9 @@ pub use message::{Message, Prompt, Span, Speaker};
 pub use skill::{
     Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, SkillRef, State, Taint,
 };
-pub use skill_md::{Forgiven, HiddenCharacter, SkillMd, SkillParts, find_hidden};
+pub use skill_md::{
+    Examined, Forgiven, HiddenCharacter, SkillMd, SkillParts, find_hidden, hidden_by_line,
+};
 pub use task::Task;
 pub use trajectory::{
     Action, EndReason, Exposure, GenerationRecord, InjectedSkill, Injection, Observation, Outcome,

@@ -115,6 +115,7 @@ impl Attempting {
             .injected(index)
             .and_then(|skill| context.library.get(&skill.id));
         AttemptNeed {
+            run: context.run.clone(),
             attempt: self.id(index, context),
             task: task.clone(),
             seed: seed.derive("attempt", u64::from(index)),

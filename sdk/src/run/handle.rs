@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use super::{
     Answer, AttemptNeed, Journeyman, Need, NeedId, RunEntry, RunMachine, TaskReport,
     drive::Reach,
+    injecting::inject_all,
     journeyman::{Inner, lock},
     log::Log,
-    perform::inject_all,
+    redacting::holds_mark,
 };
 use crate::{
     contract::{FixedGuidance, Guidance, TurnContext},
@@ -86,7 +87,10 @@ pub struct AttemptHandle {
     journeyman: Journeyman,
     group: Arc<Group>,
     id: NeedId,
+    /// With the task as the host gave it.
     need: Box<AttemptNeed>,
+    /// Whether the task holds a secret.
+    of_secrets: bool,
     injection: Injection,
     guidance: FixedGuidance,
     steps: Vec<Step>,
@@ -103,9 +107,11 @@ impl AttemptHandle {
         let dialect = journeyman.inner.backends().dialect.as_deref();
         let mut attempts = Vec::new();
         for (id, need) in machine.needs() {
-            if let Need::Attempt(need) = need {
+            if let Need::Attempt(mut need) = need {
                 let injection = inject_all(dialect, &need.skills)?;
-                attempts.push((id, need, injection));
+                let of_secrets = holds_mark(&need.task);
+                need.task = journeyman.inner.redacting().real(&need)?;
+                attempts.push((id, need, of_secrets, injection));
             }
         }
         let group = Arc::new(Group {
@@ -114,11 +120,13 @@ impl AttemptHandle {
                 open: attempts.len(),
             }),
         });
-        let handles = attempts.into_iter().map(|(id, need, injection)| Self {
+        let handles = attempts.into_iter();
+        let handles = handles.map(|(id, need, of_secrets, injection)| Self {
             journeyman: journeyman.clone(),
             group: Arc::clone(&group),
             id,
             need,
+            of_secrets,
             guidance: FixedGuidance::new(injection.clone()),
             injection,
             steps: Vec::new(),
@@ -128,7 +136,7 @@ impl AttemptHandle {
         Ok(handles.collect())
     }
 
-    /// The task.
+    /// The task, as the host gave it.
     pub fn task(&self) -> &Task {
         &self.need.task
     }
@@ -191,10 +199,10 @@ impl AttemptHandle {
             end: EndReason::Finished,
             usage: self.usage,
         };
-        let last = self
-            .group
-            .hand_in(self.id, Answer::Attempted(Ok(Box::new(trajectory))));
-        if !last {
+        let mut answer = Answer::Attempted(Ok(Box::new(trajectory)));
+        let redacting = self.journeyman.inner.redacting();
+        redacting.answer(&mut answer, self.of_secrets);
+        if !self.group.hand_in(self.id, answer) {
             return Ok(None);
         }
         let (group, journeyman) = (Arc::clone(&self.group), self.journeyman.clone());

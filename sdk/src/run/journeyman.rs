@@ -16,6 +16,7 @@ use super::{
     handle::Group,
     log::Log,
     perform::Performer,
+    redacting::Redacting,
     replay,
 };
 use crate::{
@@ -27,6 +28,7 @@ use crate::{
     library::SkillLibrary,
     recipe::Recipe,
     select::Mode,
+    text::Redactor,
 };
 
 /// How a host wants its runs.
@@ -40,15 +42,19 @@ pub struct Options {
     pub seed: Seed,
     /// How many needs are performed at once.
     pub in_flight: NonZeroUsize,
+    /// What takes secrets out of all that a run keeps, distils and tells; the agent and its world alone see them. By the
+    /// known forms until a host names values or forms of its own. Ids and names are refused where they hold a secret.
+    pub redactor: Redactor,
 }
 
 impl Options {
-    /// A session with a name of its own; eight needs at once.
+    /// A session with a name of its own; eight needs at once; secrets of known forms are redacted.
     pub fn new(session: impl Into<String>, seed: Seed) -> Self {
         Self {
             session: session.into(),
             seed,
             in_flight: NonZeroUsize::MIN.saturating_add(7),
+            redactor: Redactor::default(),
         }
     }
 }
@@ -78,7 +84,8 @@ impl Journeyman {
     /// Opens the library in the host's store (in memory when there is none).
     ///
     /// # Errors
-    /// `Invalid` for a recipe whose numbers break their rules; what the store and the retriever give.
+    /// `Invalid` for a recipe whose numbers break their rules, and for a session's name that holds a secret; what the
+    /// store and the retriever give.
     pub async fn open(mut backends: Backends, recipe: Recipe, options: Options) -> Result<Self> {
         recipe.validate()?;
         let store = backends
@@ -87,9 +94,14 @@ impl Journeyman {
         let snapshot = store.load().await?;
         let library = SkillLibrary::replay(&snapshot.committed)?;
         let backends = Arc::new(backends);
+        let performer = Performer::new(Arc::clone(&backends), recipe.limits)
+            .following(library)
+            .redacting(options.redactor.clone());
+        let redacting = &performer.redacting;
+        redacting.refuse("the session's name", &options.session)?;
         Ok(Self {
             inner: Arc::new(Inner {
-                performer: Performer::new(Arc::clone(&backends), recipe.limits).following(library),
+                performer,
                 backends,
                 recipe,
                 options,
@@ -115,13 +127,18 @@ impl Journeyman {
         self.inner.performer.library().await
     }
 
-    /// Puts skills that the host brings into the library.
+    /// Puts skills that the host brings into the library, without the secrets in them.
     ///
     /// # Errors
     /// `Invalid` for a skill that breaks the rules of a change; what the store gives.
     pub async fn add(&self, skills: Vec<Skill>, reason: &str) -> Result<Revision> {
         let inner = &self.inner;
         let run = inner.next_run("add");
+        let redacting = inner.redacting();
+        let mut reason = reason.to_owned();
+        redacting.text(&mut reason);
+        let skills = skills.into_iter().map(|skill| redacting.skill(skill));
+        let skills = skills.collect::<Result<Vec<_>>>()?;
         let mut changes = vec![LibraryChange::Configure(inner.recipe.tiers.clone())];
         changes.extend(skills.into_iter().map(|s| LibraryChange::Add(Box::new(s))));
         changes.push(LibraryChange::Maintain);
@@ -133,7 +150,7 @@ impl Journeyman {
             cause: Cause {
                 run: Some(run),
                 task: None,
-                reason: reason.to_owned(),
+                reason,
             },
             changes,
         };
@@ -291,6 +308,10 @@ impl Inner {
         self.backends.journal.as_deref()
     }
 
+    pub(super) fn redacting(&self) -> &Redacting {
+        &self.performer.redacting
+    }
+
     pub(super) fn backends(&self) -> &Backends {
         &self.backends
     }
@@ -324,6 +345,10 @@ impl Inner {
             Mode::Evaluate => self.options.seed.derive("evaluate", 0),
         };
         let library = self.performer.library().await?;
+        let tasks = tasks.into_iter();
+        let tasks = tasks
+            .map(|task| self.performer.withhold(&run, task))
+            .collect::<Result<_>>()?;
         let machine = RunMachine::new(RunPlan {
             run,
             seed,
@@ -354,7 +379,11 @@ impl Inner {
         };
         driver
             .drive(machine, reach, log, &mut |event| self.tell(event))
-            .await
+            .await?;
+        if machine.is_finished() {
+            self.performer.forget(machine.run());
+        }
+        Ok(())
     }
 
     fn tell(&self, event: &Event) {

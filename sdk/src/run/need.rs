@@ -9,7 +9,7 @@ use crate::{
         Candidate, Commit, Committed, Query, Skill, SkillDraft, Task, Trajectory, Usage, Verdict,
     },
     error::Result,
-    id::{AttemptId, Seed},
+    id::{AttemptId, RunId, Seed},
     select::SkillScores,
 };
 
@@ -88,9 +88,11 @@ pub enum Need {
 /// What an attempt is to be made with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttemptNeed {
+    /// Of which run.
+    pub run: RunId,
     /// Which attempt.
     pub attempt: AttemptId,
-    /// At which task.
+    /// At which task, as the machine sees it: without its secrets.
     pub task: Task,
     /// What the agent's randomness follows from.
     pub seed: Seed,

@@ -13,19 +13,20 @@ use futures::{
     future::{Either, select},
 };
 
-use super::{Answer, AttemptNeed, Need, Written, sound};
+use super::{
+    Answer, AttemptNeed, Need, Written,
+    injecting::{complete_exposures, inject_all},
+    redacting::{Redacting, holds_mark},
+    sound,
+};
 use crate::{
     contract::{
         Attempt, Backends, Dialect, FixedGuidance, GenerateRequest, JudgeRequest, LanguageModel,
         ScoreRequest, Scorer, Trace, WriteRequest,
     },
-    domain::{
-        Candidate, Exposure, Injection, Prompt, Query, Skill, SkillRef, Task, Trajectory, Usage,
-        Verdict,
-    },
+    domain::{Candidate, Prompt, Query, Skill, SkillRef, Task, Trajectory, Usage, Verdict},
     error::{Error, ErrorKind, Result},
     id::{ModelId, Seed, Timestamp},
-    inject,
     library::SkillLibrary,
     recipe::Limits,
     select::{SkillScores, Total},
@@ -57,6 +58,7 @@ pub struct Performer {
     unconditional: Arc<Unconditional>,
     /// The library as this performer last saw it in the store.
     pub(super) followed: Arc<Mutex<SkillLibrary>>,
+    pub(super) redacting: Arc<Redacting>,
 }
 
 impl Performer {
@@ -67,6 +69,7 @@ impl Performer {
             limits,
             unconditional: Arc::default(),
             followed: Arc::default(),
+            redacting: Arc::default(),
         }
     }
 
@@ -77,11 +80,18 @@ impl Performer {
         self
     }
 
-    /// Performs a need. Every failure but a commit's is an answer.
+    /// Performs a need. Every failure but a commit's is an answer. An answer's texts hold no secrets any more (S10).
     ///
     /// # Errors
     /// What the store gives for a commit.
     pub async fn perform(&self, need: Need) -> Result<Answer> {
+        let of_secrets = matches!(&need, Need::Attempt(need) if holds_mark(&need.task));
+        let mut answer = self.answer(need).await?;
+        self.redacting.answer(&mut answer, of_secrets);
+        Ok(answer)
+    }
+
+    async fn answer(&self, need: Need) -> Result<Answer> {
         Ok(match need {
             Need::Retrieve(query) => Answer::Retrieved(
                 self.bounded(
@@ -137,12 +147,15 @@ impl Performer {
         call: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         let call = AssertUnwindSafe(call).catch_unwind().map(|outcome| {
-            outcome.unwrap_or_else(|_| {
-                Err(
-                    Error::new(ErrorKind::Panicked, operation, "this part panicked")
-                        .hint("the run goes on without its answer; see the panic's own message"),
-                )
-            })
+            outcome
+                .unwrap_or_else(|_| {
+                    Err(
+                        Error::new(ErrorKind::Panicked, operation, "this part panicked").hint(
+                            "the run goes on without its answer; see the panic's own message",
+                        ),
+                    )
+                })
+                .map_err(|error| self.redacting.error(error))
         });
         let Some(clock) = &self.backends.clock else {
             return call.await;
@@ -254,18 +267,19 @@ impl Performer {
 
     async fn attempt(&self, need: &AttemptNeed) -> Result<Box<Trajectory>> {
         let dialect = self.backends.dialect.as_deref();
+        let task = self.redacting.real(need)?;
         let injecting = async { inject_all(dialect, &need.skills) };
         let injection = self
             .bounded("Dialect::skill_text", need.time_limit, injecting)
             .await?;
-        let reset = self.backends.environment.reset(&need.task, need.world_seed);
+        let reset = self.backends.environment.reset(&task, need.world_seed);
         let mut episode = self
             .bounded("Environment::reset", need.time_limit, reset)
             .await?;
         let guidance = FixedGuidance::new(injection.clone());
         let attempt = Attempt {
             id: need.attempt.clone(),
-            task: &need.task,
+            task: &task,
             seed: need.seed,
             temperature: need.temperature,
             injection: &injection,
@@ -319,13 +333,13 @@ impl Performer {
             failed,
         };
         let first = request(0, None);
-        let (text, usage) = ask(model.as_ref(), writer.prompt(&first)).await?;
+        let (text, usage) = self.ask(model.as_ref(), writer.prompt(&first)).await?;
         let fault = match writer.read(&first, &text) {
             Ok(draft) => return Ok(Some(Written::by_model(draft, Vec::new(), usage))),
             Err(fault) => fault.to_string(),
         };
         let second = request(1, Some((text.as_str(), fault.as_str())));
-        let (repaired, more) = ask(model.as_ref(), writer.prompt(&second)).await?;
+        let (repaired, more) = self.ask(model.as_ref(), writer.prompt(&second)).await?;
         let usage = Usage {
             prompt_tokens: usage.prompt_tokens + more.prompt_tokens,
             output_tokens: usage.output_tokens + more.output_tokens,
@@ -344,41 +358,19 @@ impl Performer {
             }
         }))
     }
-}
 
-async fn ask(model: &dyn LanguageModel, request: GenerateRequest) -> Result<(String, Usage)> {
-    let generation = model.generate(&request).await?;
-    let usage = Usage {
-        prompt_tokens: generation.prompt_tokens,
-        output_tokens: generation.output_tokens,
-    };
-    Ok((generation.text, usage))
-}
-
-/// Writes skills into an injection. The library here is a fold in memory and keeps no hash beside the content, so the
-/// hash is taken from the skill itself; the check bites once a store hands over the one that it recorded.
-pub(super) fn inject_all(dialect: Option<&dyn Dialect>, skills: &[Skill]) -> Result<Injection> {
-    let skills = skills
-        .iter()
-        .map(|skill| inject::render(skill, dialect, &skill.content_sha256()))
-        .collect::<Result<_>>()?;
-    Ok(Injection { skills })
-}
-
-/// Makes sure that every injected skill is an exposure, whatever the executor reported.
-fn complete_exposures(trajectory: &mut Trajectory, injection: &Injection, reported: &[SkillRef]) {
-    for injected in &injection.skills {
-        let used = reported.contains(&injected.skill);
-        match trajectory
-            .exposures
-            .iter_mut()
-            .find(|e| e.skill == injected.skill)
-        {
-            Some(exposure) => exposure.used |= used,
-            None => trajectory.exposures.push(Exposure {
-                skill: injected.skill.clone(),
-                used,
-            }),
-        }
+    /// The model's answer without secrets: what cannot be read goes into the prompt of the repair.
+    async fn ask(
+        &self,
+        model: &dyn LanguageModel,
+        request: GenerateRequest,
+    ) -> Result<(String, Usage)> {
+        let mut generation = model.generate(&request).await?;
+        self.redacting.text(&mut generation.text);
+        let usage = Usage {
+            prompt_tokens: generation.prompt_tokens,
+            output_tokens: generation.output_tokens,
+        };
+        Ok((generation.text, usage))
     }
 }

@@ -1,9 +1,9 @@
 //! Secrets out of text, before it is kept, distilled, exported or traced (S10).
 
-use std::{borrow::Cow, fmt, sync::LazyLock};
+use std::{borrow::Cow, collections::BTreeSet, fmt, sync::LazyLock};
 
-use regex::{Captures, Regex};
-use serde_json::Value;
+use regex::{Captures, Regex, RegexSet};
+use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 
@@ -19,54 +19,68 @@ const PATTERNS: [(&str, &str); 20] = [
     ),
     (
         "password in an address",
-        r#"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>]*:([^\s/@"'<>\[\]]+)@"#,
+        r#"(?-u:\b)[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>]*:([^\s/@"'<>\[\]]+)@"#,
     ),
     (
         "authorization",
-        r"(?i)\b(?:bearer|basic|token)\s+([A-Za-z0-9._~+/-]{16,}={0,2})",
-    ),
-    ("access key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
-    (
-        "access token",
-        r"\b(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})\b",
+        r"(?i)(?-u:\b)(?:bearer|basic|token)\s+([A-Za-z0-9._~+/-]{16,}={0,2})",
     ),
     (
-        "access token",
-        r"\bgl(?:pat|ptt|dt|rt|soat)-[A-Za-z0-9_-]{20,}",
+        "access key",
+        r"(?-u:\b)(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?-u:\b)",
     ),
-    ("access token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    (
+        "access token",
+        r"(?-u:\b)(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})(?-u:\b)",
+    ),
+    (
+        "access token",
+        r"(?-u:\b)gl(?:pat|ptt|dt|rt|soat)-[A-Za-z0-9_-]{20,}",
+    ),
+    ("access token", r"(?-u:\b)xox[abeoprs]-[A-Za-z0-9-]{10,}"),
     (
         "webhook",
-        r"\bhttps://hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/+-]{20,})",
+        r"(?-u:\b)https://hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/+-]{20,})",
     ),
-    ("api key", r"\bAIza[A-Za-z0-9_-]{35}"),
-    ("access token", r"\bya29\.[A-Za-z0-9_-]{20,}"),
-    ("api key", r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}"),
+    ("api key", r"(?-u:\b)AIza[A-Za-z0-9_-]{35}"),
+    ("access token", r"(?-u:\b)ya29\.[A-Za-z0-9_-]{20,}"),
     (
         "api key",
-        r"\bsk-(?:ant-|proj-|svcacct-|or-)?[A-Za-z0-9_-]{20,}",
+        r"(?-u:\b)(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}",
+    ),
+    (
+        "api key",
+        r"(?-u:\b)sk-(?:ant-|proj-|svcacct-|or-)?[A-Za-z0-9_-]{20,}",
     ),
     (
         "token",
-        r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+        r"(?-u:\b)eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
     ),
     (
         "access token",
-        r"\b(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{40,})",
+        r"(?-u:\b)(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{40,})",
     ),
-    ("access token", r"\bhf_[A-Za-z0-9]{30,}"),
-    ("api key", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    ("access token", r"\bdo[opr]_v1_[a-f0-9]{64}"),
-    ("bot token", r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
+    ("access token", r"(?-u:\b)hf_[A-Za-z0-9]{30,}"),
+    (
+        "api key",
+        r"(?-u:\b)SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+    ),
+    ("access token", r"(?-u:\b)do[opr]_v1_[a-f0-9]{64}"),
+    ("bot token", r"(?-u:\b)[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
     (
         "secret key",
-        r#"(?i)\baws[a-z0-9_ .-]{0,20}(?:secret|key)[a-z0-9_ .-]{0,20}["']?\s*[:=]\s*["']?([A-Za-z0-9/+]{40})\b"#,
+        r#"(?i)(?-u:\b)aws[a-z0-9_ .-]{0,20}(?:secret|key)[a-z0-9_ .-]{0,20}["']?\s*[:=]\s*["']?([A-Za-z0-9/+]{40})(?-u:\b)"#,
     ),
     (
         "secret",
-        r#"(?i)(?:\b|_)(?:password|passwd|passphrase|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|(?:access|auth|refresh|session)[_-]?token|client[_-]?secret)["']?\s*[:=]\s*["']?([^\s"'`<>\[\](){}$,;]{6,})"#,
+        r#"(?i)(?:(?-u:\b)|_)(?:password|passwd|passphrase|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|(?:access|auth|refresh|session)[_-]?token|client[_-]?secret)["']?\s*[:=]\s*["']?([^\s"'`<>\[\](){}$,;]{6,})"#,
     ),
 ];
+
+/// All of [`PATTERNS`] at once: ordinary text is passed over once. Word boundaries are ASCII's, since Unicode's would
+/// take text of other scripts off the fast way.
+static ANY: LazyLock<Option<RegexSet>> =
+    LazyLock::new(|| RegexSet::new(PATTERNS.map(|(_, pattern)| pattern)).ok());
 
 static KNOWN: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     // Our own patterns, all of which compile: a test tries each.
@@ -94,6 +108,10 @@ static KNOWN: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 pub struct Redactor {
     /// The longest first, so that of two of which one holds the other the whole one goes.
     values: Vec<String>,
+    /// Whether a text holds any of `values`.
+    named: Option<Regex>,
+    /// The host's own forms, with their kinds.
+    forms: Vec<(String, Regex)>,
 }
 
 impl Redactor {
@@ -125,18 +143,47 @@ impl Redactor {
         values.extend(escaped);
         values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         values.dedup();
-        Ok(Self { values })
+        let either: Vec<String> = values.iter().map(|value| regex::escape(value)).collect();
+        let named = (!either.is_empty())
+            .then(|| Regex::new(&either.join("|")))
+            .transpose()
+            .map_err(|_| Error::invalid("Redactor::new", "the named secrets are too many"))?;
+        Ok(Self {
+            values,
+            named,
+            forms: Vec::new(),
+        })
     }
 
-    /// The text without its secrets.
+    /// The same, with a form of the host's own: a regular expression of the `regex` crate and what to call it. Where it has
+    /// a group, the group alone is the secret.
+    ///
+    /// # Errors
+    /// `Invalid` for what is no regular expression, matches nothing at all or matches what stands in a secret's place.
+    pub fn with_form(mut self, kind: &str, form: &str) -> Result<Self> {
+        let refused = |what| Error::invalid("Redactor::with_form", what).with("kind", kind);
+        let form = Regex::new(form).map_err(|_| refused("the form is not a regular expression"))?;
+        let ours = format!("[redacted: {kind}] [redacted: named secret]");
+        if form.is_match("") || form.is_match(&ours) {
+            let error = refused("the form matches nothing at all, or what stands for a secret");
+            return Err(error.hint("say more closely what the secret looks like"));
+        }
+        self.forms.push((kind.to_owned(), form));
+        Ok(self)
+    }
+
+    /// The text without its secrets. Text without any is looked through once and comes back as it is.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if !self.may_hold(text) {
+            return Cow::Borrowed(text);
+        }
         let mut text = Cow::Borrowed(text);
         for value in &self.values {
             if text.contains(value.as_str()) {
                 text = Cow::Owned(text.replace(value.as_str(), "[redacted: named secret]"));
             }
         }
-        for (kind, pattern) in KNOWN.iter() {
+        for (kind, pattern) in self.patterns() {
             if let Cow::Owned(redacted) =
                 pattern.replace_all(&text, |found: &Captures<'_>| without(kind, found))
             {
@@ -146,44 +193,104 @@ impl Redactor {
         text
     }
 
+    /// The lines, from 1, that hold a secret, with what the secret is called.
+    pub fn find(&self, text: &str) -> BTreeSet<(usize, String)> {
+        let mut found = BTreeSet::new();
+        if !self.may_hold(text) {
+            return found;
+        }
+        let line = |at: usize| 1 + text[..at].matches('\n').count();
+        if let Some(named) = &self.named {
+            let named = named.find_iter(text);
+            found.extend(named.map(|one| (line(one.start()), "named secret".to_owned())));
+        }
+        for (kind, pattern) in self.patterns() {
+            for captures in pattern.captures_iter(text) {
+                let all = captures.get(0);
+                if all.is_some_and(|all| without(kind, &captures) != all.as_str()) {
+                    let at = captures.get(1).or(all).map_or(0, |secret| secret.start());
+                    found.insert((line(at), kind.to_owned()));
+                }
+            }
+        }
+        found
+    }
+
     /// Every text within a value without its secrets, the names of fields included.
     pub fn redact_json(&self, value: &mut Value) {
         match value {
-            Value::String(text) => {
-                if let Cow::Owned(redacted) = self.redact(text) {
-                    *text = redacted;
-                }
-            }
+            Value::String(text) => self.redact_in(text),
             Value::Array(values) => values.iter_mut().for_each(|value| self.redact_json(value)),
-            Value::Object(fields) => {
-                let before = std::mem::take(fields);
-                for (name, mut value) in before {
-                    self.redact_json(&mut value);
-                    // A name that tells, such as `password`, stands apart from its value here.
-                    if let Value::String(text) = &mut value
-                        && !text.contains("[redacted: ")
-                        && self
-                            .redact(&format!("{name}={text}"))
-                            .contains("[redacted: secret]")
-                    {
-                        *text = "[redacted: secret]".to_owned();
-                    }
-                    let mut name = self.redact(&name).into_owned();
-                    while fields.contains_key(&name) {
-                        name.push('\'');
-                    }
-                    fields.insert(name, value);
-                }
-            }
+            Value::Object(fields) => self.redact_fields(fields),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
+
+    /// As [`Redactor::redact_json`], for the fields of an object.
+    pub fn redact_fields(&self, fields: &mut Map<String, Value>) {
+        for (name, value) in fields.iter_mut() {
+            self.redact_json(value);
+            // A name that tells, such as `password`, stands apart from its value here.
+            if let Value::String(text) = value
+                && !text.contains("[redacted: ")
+                && self
+                    .redact(&format!("{name}={text}"))
+                    .contains("[redacted: secret]")
+            {
+                *text = "[redacted: secret]".to_owned();
+            }
+        }
+        if fields.keys().any(|name| self.redact(name) != name.as_str()) {
+            for (name, value) in std::mem::take(fields) {
+                let mut name = self.redact(&name).into_owned();
+                while fields.contains_key(&name) {
+                    name.push('\'');
+                }
+                fields.insert(name, value);
+            }
+        }
+    }
+
+    /// A text without its secrets, in its place.
+    pub(crate) fn redact_in(&self, text: &mut String) {
+        if let Cow::Owned(redacted) = self.redact(text) {
+            *text = redacted;
+        }
+    }
+
+    /// Whether there is anything to look at more closely.
+    fn may_hold(&self, text: &str) -> bool {
+        let named = |named: &Regex| named.is_match(text);
+        ANY.as_ref().is_none_or(|any| any.is_match(text))
+            || self.named.as_ref().is_some_and(named)
+            || self.forms.iter().any(|(_, form)| form.is_match(text))
+    }
+
+    fn patterns(&self) -> impl Iterator<Item = (&str, &Regex)> {
+        let own = self.forms.iter().map(|(kind, form)| (kind.as_str(), form));
+        KNOWN.iter().map(|(kind, form)| (*kind, form)).chain(own)
+    }
 }
+
+impl PartialEq for Redactor {
+    fn eq(&self, other: &Self) -> bool {
+        let forms = |of: &Self| -> Vec<(String, String)> {
+            let forms = of.forms.iter();
+            forms
+                .map(|(kind, form)| (kind.clone(), form.as_str().to_owned()))
+                .collect()
+        };
+        self.values == other.values && forms(self) == forms(other)
+    }
+}
+
+impl Eq for Redactor {}
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Redactor")
             .field("values", &self.values.len())
+            .field("forms", &self.forms.len())
             .finish_non_exhaustive()
     }
 }
@@ -192,6 +299,10 @@ impl fmt::Debug for Redactor {
 fn without(kind: &str, found: &Captures<'_>) -> String {
     let all = found.get(0).map_or("", |all| all.as_str());
     let start = found.get(0).map_or(0, |all| all.start());
+    // A hyphenated word that begins as a key does, such as a name of `sk-learn`, has no such run.
+    if kind == "api key" && all.starts_with("sk-") && !all.split(['-', '_']).any(is_run) {
+        return all.to_owned();
+    }
     let Some(secret) = found.get(1) else {
         return format!("[redacted: {kind}]");
     };
@@ -201,6 +312,13 @@ fn without(kind: &str, found: &Captures<'_>) -> String {
     let (before, rest) = all.split_at(secret.start() - start);
     let after = rest.get(secret.len()..).unwrap_or_default();
     format!("{before}[redacted: {kind}]{after}")
+}
+
+/// Eight and more letters and digits, of which there are both.
+fn is_run(part: &str) -> bool {
+    part.len() >= 8
+        && part.bytes().any(|b| b.is_ascii_digit())
+        && part.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
 /// Whether a value that stands behind `password:` or the like is one, and not a word of the documentation: it holds both
@@ -284,12 +402,40 @@ mod tests {
             "password: <your password>, secret: ${SECRET}, api_key: {{ key }}",
             "Call token refresh, then use the bearer of the letter.",
             "see https://example.com:8080/path?user=a@b.example and mailto:a@b.example",
+            "sk-learn-classification-pipeline-2024 and sk-00000001-deep-learning-setup are names",
             "sk-learn and gh_pages are not secrets; AKIA is a prefix.",
             "`unseal coffee tone off power $` then `@`",
             "secret: true\npasswd: optional\napi-key: header",
             "The commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b is the last.",
         ] {
             assert_eq!(redact(text), text);
+        }
+    }
+
+    #[test]
+    fn the_lines_of_secrets_are_told() {
+        let redactor = Redactor::new(["the-blue-door".to_owned()]).unwrap();
+        let text = "one\npassword: hunter22\nthree the-blue-door\npassword: word";
+        let found: Vec<(usize, String)> = redactor.find(text).into_iter().collect();
+        assert_eq!(
+            found,
+            [(2, "secret".to_owned()), (3, "named secret".to_owned()),]
+        );
+        assert!(redactor.find("nothing").is_empty());
+    }
+
+    #[test]
+    fn a_host_has_forms_of_its_own() {
+        let redactor = Redactor::default()
+            .with_form("badge", r"badge ([0-9]{6})")
+            .unwrap();
+        assert_eq!(
+            redactor.redact("show badge 123456 to 123456"),
+            "show badge [redacted: badge] to 123456"
+        );
+        assert_ne!(redactor, Redactor::default());
+        for form in ["(", "", "[a-z]+", "badge"] {
+            assert!(Redactor::default().with_form("badge", form).is_err());
         }
     }
 

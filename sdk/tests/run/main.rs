@@ -8,6 +8,7 @@
 )]
 
 mod edges;
+mod secrets;
 
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 

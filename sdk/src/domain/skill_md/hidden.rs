@@ -41,14 +41,21 @@ impl fmt::Display for HiddenCharacter {
 /// assert_eq!(found.line, 2);
 /// ```
 pub fn find_hidden(text: &str) -> Option<HiddenCharacter> {
+    hidden_by_line(text).next()
+}
+
+/// The first hidden character of each line that has one, by the rules of [`find_hidden`].
+pub fn hidden_by_line(text: &str) -> impl Iterator<Item = HiddenCharacter> {
     // One look at each character, and only texts that leave ASCII need the rules about neighbours.
     let suspicious = |c: char| !c.is_ascii() || (c.is_control() && c != '\n' && c != '\t');
-    if !text.chars().any(suspicious) {
-        return None;
-    }
-    text.split('\n')
-        .enumerate()
-        .find_map(|(index, line)| find_in_line(line, index + 1))
+    let text = if text.chars().any(suspicious) {
+        text
+    } else {
+        ""
+    };
+    (1..)
+        .zip(text.split('\n'))
+        .filter_map(|(number, line)| find_in_line(line, number))
 }
 
 fn find_in_line(line: &str, number: usize) -> Option<HiddenCharacter> {

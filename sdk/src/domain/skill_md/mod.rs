@@ -1,5 +1,6 @@
 //! SKILL.md by the open Agent Skills specification (agentskills.io): strict when writing, lenient when reading.
 
+mod fields;
 mod forgiven;
 mod hidden;
 mod parts;
@@ -10,8 +11,9 @@ mod yaml;
 use std::collections::BTreeMap;
 
 pub use forgiven::Forgiven;
-pub use hidden::{HiddenCharacter, find_hidden};
+pub use hidden::{HiddenCharacter, find_hidden, hidden_by_line};
 pub use parts::SkillParts;
+pub use read::Examined;
 
 use super::SkillName;
 

@@ -1,6 +1,6 @@
 //! Between a skill and its SKILL.md. Counters and evidence stay in the store, so that a person's diff stays clean.
 
-use super::{SkillMd, read::ORIGINAL_NAME};
+use super::{SkillMd, fields::ORIGINAL_NAME};
 use crate::{
     domain::{Kind, Scope, Skill, SkillDraft, SkillName},
     error::{Error, Result},
@@ -67,6 +67,9 @@ impl From<&Skill> for SkillMd {
 }
 
 impl SkillMd {
+    /// The keys of metadata that mean something to Journeyman; all other `journeyman-` keys mean nothing.
+    pub const OWN_KEYS: [&'static str; 5] = [ID, ORIGINAL_NAME, KIND, SCOPE, TRIGGER];
+
     /// What the file says of a skill; `journeyman-` keys leave the metadata and become fields.
     ///
     /// # Errors

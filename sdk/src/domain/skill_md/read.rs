@@ -1,20 +1,36 @@
 //! The lenient reader, which says what it forgave, and the strict one, which forgives nothing.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use super::{
-    Forgiven, SkillMd, find_hidden, split_tools,
-    write::{check_fields, size},
-    yaml::{self, Fault, Node, Value},
+    Forgiven, SkillMd,
+    fields::Fields,
+    find_hidden,
+    write::size,
+    yaml::{self, Fault},
 };
-use crate::{
-    domain::SkillName,
-    error::{Error, Result},
-};
+use crate::error::{Error, Result};
 
-const READ: &str = "SkillMd::read";
-/// Where a name goes that had to be respelled.
-pub(super) const ORIGINAL_NAME: &str = "journeyman-original-name";
+pub(super) const READ: &str = "SkillMd::read";
+
+/// What a SKILL.md has right and wrong, as far as it can be read at all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Examined {
+    /// The skill, where there is no fault.
+    pub skill: Option<SkillMd>,
+    /// What was put right, in order.
+    pub forgiven: Vec<Forgiven>,
+    /// What could not be: first as [`SkillMd::read`] says it. Where the frontmatter is no YAML, what follows in it is not
+    /// looked at.
+    pub faults: Vec<Error>,
+    /// The line, from 1, of each key; of those within `metadata` as `metadata.KEY`.
+    pub lines: BTreeMap<String, usize>,
+    /// The name as it is written.
+    pub written_name: Option<String>,
+}
 
 impl SkillMd {
     /// Reads a SKILL.md and says what had to be forgiven. `folder_name`, where given, is the name of the folder that
@@ -24,11 +40,27 @@ impl SkillMd {
     /// `Invalid` for what cannot be put right, with the line (from 1) or the field, and never the file's content:
     /// no frontmatter or one that is not YAML, no name or description to be had, a limit passed, hidden characters.
     pub fn read(text: &str, folder_name: Option<&str>) -> Result<(Self, Vec<Forgiven>)> {
-        let mut reader = Reader {
-            forgiven: Vec::new(),
-        };
-        let skill = reader.read(text, folder_name)?;
-        Ok((skill, reader.forgiven))
+        let examined = Self::examine(text, folder_name);
+        match (examined.skill, examined.faults.into_iter().next()) {
+            (Some(skill), None) => Ok((skill, examined.forgiven)),
+            (_, fault) => Err(fault.unwrap_or_else(|| shape("name", 0, "a valid name"))),
+        }
+    }
+
+    /// Reads a SKILL.md to its end and gives every fault, for people who put files right.
+    pub fn examine(text: &str, folder_name: Option<&str>) -> Examined {
+        let mut reader = Reader::default();
+        let skill = reader.read(text, folder_name).unwrap_or_else(|fault| {
+            reader.faults.push(fault);
+            None
+        });
+        Examined {
+            skill,
+            forgiven: reader.forgiven,
+            faults: reader.faults,
+            lines: reader.lines,
+            written_name: reader.written_name,
+        }
     }
 
     /// Reads a SKILL.md that keeps to the specification.
@@ -53,24 +85,20 @@ impl SkillMd {
     }
 }
 
-struct Reader {
-    forgiven: Vec<Forgiven>,
-}
-
-/// The frontmatter as it is put together.
 #[derive(Default)]
-struct Fields {
-    name: Option<(String, usize)>,
-    description: Option<String>,
-    license: Option<String>,
-    compatibility: Option<String>,
-    metadata: std::collections::BTreeMap<String, String>,
-    allowed_tools: Vec<String>,
-    unknown: Vec<(String, Node)>,
+pub(super) struct Reader {
+    pub(super) forgiven: Vec<Forgiven>,
+    pub(super) faults: Vec<Error>,
+    pub(super) lines: BTreeMap<String, usize>,
+    pub(super) written_name: Option<String>,
+    /// Fields that are there and could not be read: they are not missing.
+    pub(super) unread: BTreeSet<&'static str>,
 }
 
 impl Reader {
-    fn read(&mut self, text: &str, folder: Option<&str>) -> Result<SkillMd> {
+    /// # Errors
+    /// What leaves nothing to read on; every other fault is kept.
+    fn read(&mut self, text: &str, folder: Option<&str>) -> Result<Option<SkillMd>> {
         // Before anything walks the text: ten megabytes are refused at once.
         size(
             text.len().saturating_sub(SkillMd::MAX_FRONTMATTER + 64),
@@ -80,12 +108,13 @@ impl Reader {
         let (front, body, first_line) = self.split(&text)?;
         size(body.len(), READ)?;
         if let Some(hidden) = find_hidden(&text) {
-            return Err(Error::invalid(READ, format!("the file holds {hidden}"))
+            let error = Error::invalid(READ, format!("the file holds {hidden}"))
                 .with("line", hidden.line)
-                .hint("remove it: a person who reviews the skill cannot see it"));
+                .hint("remove it: a person who reviews the skill cannot see it");
+            self.faults.push(error);
         }
         let fields = self.front(front, first_line)?;
-        self.assemble(fields, body, folder)
+        Ok(self.assemble(fields, body, folder))
     }
 
     /// The text without a byte order mark and with line feeds alone.
@@ -157,191 +186,11 @@ impl Reader {
                 }
             }
         };
-        let mut fields = Fields::default();
-        for (key, mut node) in tree {
-            node.line += first_line - 1;
-            match key.as_str() {
-                "name" => {
-                    let line = node.line;
-                    fields.name = self.text("name", node)?.map(|text| (text, line));
-                }
-                "description" => fields.description = self.text("description", node)?,
-                "license" => fields.license = self.text("license", node)?,
-                "compatibility" => fields.compatibility = self.text("compatibility", node)?,
-                "metadata" => self.metadata(node, first_line, &mut fields)?,
-                "allowed-tools" => fields.allowed_tools = self.tools(node, first_line)?,
-                _ => fields.unknown.push((key, node)),
-            }
-        }
-        for (key, node) in std::mem::take(&mut fields.unknown) {
-            let line = node.line;
-            match node.value {
-                Value::Text(text) | Value::Bare(text) if !fields.metadata.contains_key(&key) => {
-                    self.forgiven.push(Forgiven::UnknownKeyKept { line });
-                    fields.metadata.insert(key, text);
-                }
-                _ => self.forgiven.push(Forgiven::UnknownKeyDropped { line }),
-            }
-        }
-        Ok(fields)
-    }
-
-    /// A scalar's text without blank space around it; `None` for an empty one.
-    fn text(&mut self, field: &'static str, node: Node) -> Result<Option<String>> {
-        let line = node.line;
-        let text = match node.value {
-            Value::Text(text) => text,
-            Value::Bare(text) => {
-                self.forgiven.push(Forgiven::NotText { field, line });
-                text
-            }
-            Value::Null => String::new(),
-            Value::List(_) | Value::Map(_) => return Err(shape(field, line, "one text")),
-        };
-        let text = text.trim();
-        if text.is_empty() {
-            self.forgiven.push(Forgiven::EmptyField { field, line });
-            return Ok(None);
-        }
-        Ok(Some(text.to_owned()))
-    }
-
-    fn metadata(&mut self, node: Node, first_line: usize, fields: &mut Fields) -> Result<()> {
-        let (field, line) = ("metadata", node.line);
-        let entries = match node.value {
-            Value::Map(entries) => entries,
-            Value::Null => {
-                self.forgiven.push(Forgiven::EmptyField { field, line });
-                return Ok(());
-            }
-            _ => return Err(shape(field, line, "keys with text values")),
-        };
-        for (key, node) in entries {
-            let line = node.line + first_line - 1;
-            let text = match node.value {
-                Value::Text(text) => text,
-                Value::Bare(text) => {
-                    self.forgiven.push(Forgiven::NotText { field, line });
-                    text
-                }
-                Value::Null => {
-                    self.forgiven.push(Forgiven::EmptyField { field, line });
-                    continue;
-                }
-                nested => {
-                    self.forgiven.push(Forgiven::MetadataNested { line });
-                    nested.to_json().to_string()
-                }
-            };
-            fields.metadata.insert(key, text);
-        }
-        Ok(())
-    }
-
-    fn tools(&mut self, node: Node, first_line: usize) -> Result<Vec<String>> {
-        let (field, line) = ("allowed-tools", node.line);
-        match node.value {
-            Value::List(items) => {
-                self.forgiven.push(Forgiven::ToolsRespelled { line });
-                let mut tools = Vec::new();
-                for item in items {
-                    match item.value {
-                        Value::Text(text) | Value::Bare(text) => tools.extend(split_tools(&text).0),
-                        Value::Null => {}
-                        _ => {
-                            return Err(shape(field, item.line + first_line - 1, "names of tools"));
-                        }
-                    }
-                }
-                Ok(tools)
-            }
-            value => {
-                let text = self.text(field, Node { line, value })?.unwrap_or_default();
-                let (tools, by_spaces) = split_tools(&text);
-                if !by_spaces {
-                    self.forgiven.push(Forgiven::ToolsRespelled { line });
-                }
-                Ok(tools)
-            }
-        }
-    }
-
-    fn assemble(
-        &mut self,
-        mut fields: Fields,
-        body: &str,
-        folder: Option<&str>,
-    ) -> Result<SkillMd> {
-        let name = self.name(&mut fields, folder)?;
-        let description = match fields.description {
-            Some(text) => text,
-            None => {
-                let text = first_paragraph(body).ok_or_else(|| {
-                    Error::invalid(
-                        READ,
-                        "there is no description, and the body has no paragraph",
-                    )
-                    .with("field", "description")
-                    .hint("say what the skill does and when to use it, in 1 to 1,024 characters")
-                })?;
-                self.forgiven.push(Forgiven::DescriptionMissing);
-                text
-            }
-        };
-        let skill = SkillMd {
-            name,
-            description,
-            license: fields.license,
-            compatibility: fields.compatibility,
-            metadata: fields.metadata,
-            allowed_tools: fields.allowed_tools,
-            body: body.to_owned(),
-        };
-        check_fields(&skill, READ)?;
-        Ok(skill)
-    }
-
-    fn name(&mut self, fields: &mut Fields, folder: Option<&str>) -> Result<SkillName> {
-        let folder = folder.and_then(|folder| SkillName::new(folder).ok());
-        let Some((written, line)) = fields.name.take() else {
-            self.forgiven.push(Forgiven::NameMissing);
-            return folder.ok_or_else(|| {
-                Error::invalid(READ, "there is no name, and no folder to take it from")
-                    .with("field", "name")
-                    .hint("add `name:` with 1 to 64 of a-z, 0-9 and single hyphens")
-            });
-        };
-        let name = match SkillName::new(written.as_str()) {
-            Ok(name) => Some(name),
-            Err(error) => {
-                let slug = SkillName::slug(&written);
-                if slug.is_none() && folder.is_none() {
-                    return Err(Error::invalid(READ, error.message())
-                        .with("line", line)
-                        .with("field", "name")
-                        .hint("use 1 to 64 of a-z, 0-9 and single hyphens"));
-                }
-                self.forgiven.push(Forgiven::NameRespelled { line });
-                fields
-                    .metadata
-                    .entry(ORIGINAL_NAME.to_owned())
-                    .or_insert(written);
-                slug
-            }
-        };
-        match (name, folder) {
-            (Some(name), Some(folder)) if name != folder => {
-                self.forgiven.push(Forgiven::NameIsNotFolder { line });
-                Ok(folder)
-            }
-            (Some(name), _) | (None, Some(name)) => Ok(name),
-            // Refused above, where the written name is at hand.
-            (None, None) => Err(shape("name", line, "a valid name")),
-        }
+        Ok(self.fields(tree, first_line))
     }
 }
 
-fn shape(field: &'static str, line: usize, wanted: &str) -> Error {
+pub(super) fn shape(field: &'static str, line: usize, wanted: &str) -> Error {
     Error::invalid(READ, format!("`{field}` is not {wanted}"))
         .with("line", line)
         .with("field", field)
@@ -375,20 +224,4 @@ fn quote_colons(front: &str) -> (String, Vec<usize>) {
         }
     }
     (quoted, lines)
-}
-
-/// The first paragraph that is not a heading, on one line and at most as long as a description may be.
-fn first_paragraph(body: &str) -> Option<String> {
-    let lines = body.lines().map(str::trim);
-    let paragraph: Vec<&str> = lines
-        .skip_while(|line| line.is_empty() || line.starts_with('#'))
-        .take_while(|line| !line.is_empty() && !line.starts_with('#'))
-        .collect();
-    let text: String = paragraph
-        .join(" ")
-        .chars()
-        .take(SkillMd::MAX_DESCRIPTION)
-        .collect();
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_owned())
 }

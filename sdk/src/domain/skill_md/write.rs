@@ -74,49 +74,63 @@ fn differs() -> Error {
     .hint("nothing was written; please report it")
 }
 
+/// The first fault of [`field_faults`].
+fn check_fields(skill: &SkillMd, operation: &'static str) -> Result<()> {
+    let first = field_faults(skill, operation).into_iter().next();
+    first.map_or(Ok(()), Err)
+}
+
 /// The rules of each field, for the writer and the reader alike.
-pub(super) fn check_fields(skill: &SkillMd, operation: &'static str) -> Result<()> {
-    let invalid = |field: &'static str, message: String, hint: &'static str| {
-        Err(Error::invalid(operation, message)
-            .with("field", field)
-            .hint(hint))
+pub(super) fn field_faults(skill: &SkillMd, operation: &'static str) -> Vec<Error> {
+    let mut faults = Vec::new();
+    let mut invalid = |field: &'static str, message: &str, hint: &'static str| {
+        let error = Error::invalid(operation, message);
+        faults.push(error.with("field", field).hint(hint));
     };
-    length(
-        "description",
-        &skill.description,
-        SkillMd::MAX_DESCRIPTION,
-        operation,
-    )?;
-    if let Some(text) = &skill.compatibility {
-        length("compatibility", text, SkillMd::MAX_COMPATIBILITY, operation)?;
-    }
-    if let Some(text) = &skill.license {
-        length("license", text, SkillMd::MAX_FRONTMATTER, operation)?;
-    }
     if skill.metadata.keys().any(String::is_empty) {
-        let message = "a metadata key is empty".to_owned();
-        return invalid("metadata", message, "give each value a name");
+        invalid(
+            "metadata",
+            "a metadata key is empty",
+            "give each value a name",
+        );
     }
-    for tool in &skill.allowed_tools {
-        if split_tools(tool).0 != [tool.as_str()] || tool.trim() != tool || tool.contains('\n') {
-            return invalid(
-                "allowed-tools",
-                "a tool's name is empty or holds a space or a comma outside parentheses".to_owned(),
-                "write one tool an entry, such as `Read` or `Bash(git add:*)`",
-            );
-        }
+    let is_one = |tool: &String| {
+        split_tools(tool).0 == [tool.as_str()] && tool.trim() == tool && !tool.contains('\n')
+    };
+    if !skill.allowed_tools.iter().all(is_one) {
+        invalid(
+            "allowed-tools",
+            "a tool's name is empty or holds a space or a comma outside parentheses",
+            "write one tool an entry, such as `Read` or `Bash(git add:*)`",
+        );
+    } else if split_tools(&skill.allowed_tools.join(" ")).0 != skill.allowed_tools {
+        let message = "a tool's parentheses do not match";
+        invalid("allowed-tools", message, "close each parenthesis");
     }
-    let tools = skill.allowed_tools.join(" ");
-    if split_tools(&tools).0 != skill.allowed_tools {
-        let message = "a tool's parentheses do not match".to_owned();
-        return invalid("allowed-tools", message, "close each parenthesis");
-    }
-    size(skill.body.len(), operation)?;
     if skill.body.contains('\r') {
-        let message = "the body holds carriage returns".to_owned();
-        return invalid("body", message, "end lines with a line feed alone");
+        let message = "the body holds carriage returns";
+        invalid("body", message, "end lines with a line feed alone");
     }
-    visible(skill, operation)
+    let lengths = [
+        (
+            "description",
+            Some(&skill.description),
+            SkillMd::MAX_DESCRIPTION,
+        ),
+        (
+            "compatibility",
+            skill.compatibility.as_ref(),
+            SkillMd::MAX_COMPATIBILITY,
+        ),
+        ("license", skill.license.as_ref(), SkillMd::MAX_FRONTMATTER),
+    ];
+    for (field, text, most) in lengths {
+        let fault = text.map_or(Ok(()), |text| length(field, text, most, operation));
+        faults.extend(fault.err());
+    }
+    faults.extend(size(skill.body.len(), operation).err());
+    faults.extend(visible(skill, operation));
+    faults
 }
 
 fn length(field: &'static str, text: &str, most: usize, operation: &'static str) -> Result<()> {
@@ -152,7 +166,7 @@ pub(super) fn size(bytes: usize, operation: &'static str) -> Result<()> {
     .hint("move long material into files beside SKILL.md and name them in the body"))
 }
 
-fn visible(skill: &SkillMd, operation: &'static str) -> Result<()> {
+fn visible(skill: &SkillMd, operation: &'static str) -> Vec<Error> {
     let texts = [
         ("description", Some(&skill.description)),
         ("license", skill.license.as_ref()),
@@ -170,14 +184,15 @@ fn visible(skill: &SkillMd, operation: &'static str) -> Result<()> {
         .allowed_tools
         .iter()
         .map(|tool| ("allowed-tools", tool));
-    for (field, text) in texts.chain(metadata).chain(tools) {
-        if let Some(hidden) = find_hidden(text) {
-            return Err(
-                Error::invalid(operation, format!("`{field}` holds {hidden}"))
-                    .with("field", field)
-                    .hint("remove it: a person who reviews the skill cannot see it"),
-            );
-        }
-    }
-    Ok(())
+    let hidden = texts
+        .chain(metadata)
+        .chain(tools)
+        .filter_map(|(field, text)| Some((field, find_hidden(text)?)));
+    hidden
+        .map(|(field, hidden)| {
+            Error::invalid(operation, format!("`{field}` holds {hidden}"))
+                .with("field", field)
+                .hint("remove it: a person who reviews the skill cannot see it")
+        })
+        .collect()
 }
