@@ -50,6 +50,7 @@ mod id;
 pub mod inject;
 pub mod interchange;
 pub mod library;
+pub mod lint;
 pub mod measure;
 pub mod recipe;
 pub mod reward;

@@ -79,6 +79,7 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("text", set(&[CONTRACTS])),
         ("role", set(&[CONTRACTS, &["text"]])),
         ("library", set(&[CONTRACTS, &["text"]])),
+        ("lint", set(&[VALUES, &["text"]])),
         ("meta", set(&[CONTRACTS, SHARED, STATIONS])),
         ("recipe", set(&[CONTRACTS, SHARED, STATIONS, &["meta"]])),
         (

@@ -1,6 +1,9 @@
 //! The second way in: the host keeps its own agent loop and reports on each attempt.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+};
 
 use super::{
     Answer, AttemptNeed, Journeyman, Need, NeedId, RunEntry, RunMachine, TaskReport,
@@ -82,7 +85,6 @@ impl Drop for Held<'_> {
 ///
 /// Handles are concurrent. One that is dropped without [`finish`](Self::finish) counts as abandoned: it credits
 /// nothing, and the rest of its group is learned from.
-#[derive(Debug)]
 pub struct AttemptHandle {
     journeyman: Journeyman,
     group: Arc<Group>,
@@ -96,6 +98,16 @@ pub struct AttemptHandle {
     steps: Vec<Step>,
     usage: Usage,
     finished: bool,
+}
+
+/// Without the task and the steps: they are the host's, with their secrets.
+impl fmt::Debug for AttemptHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AttemptHandle")
+            .field("attempt", &self.need.attempt)
+            .field("steps", &self.steps.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl AttemptHandle {

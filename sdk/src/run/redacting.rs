@@ -6,6 +6,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -50,10 +51,18 @@ impl Performer {
 }
 
 /// A redactor, and the tasks that it changed, as the host gave them.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Redacting {
     pub(super) redactor: Redactor,
     withheld: Mutex<HashMap<RunId, HashMap<TaskId, Task>>>,
+}
+
+impl fmt::Debug for Redacting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redacting")
+            .field("redactor", &self.redactor)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Redacting {

@@ -2,28 +2,35 @@
 //!
 //! Every double is made of a closure that is told the request and the number of the call, from 0, and says what to
 //! [`Play`]: an answer, an error, or nothing for ever. A closure that panics is a part that panics.
+//!
+//! For what reads skills of others there are generators of packages, [`ordinary()`] and [`hostile()`].
 
 mod clock;
 mod dialect;
 mod environment;
 mod executor;
+mod hostile;
 mod judge;
 mod measure;
 mod model;
+mod ordinary;
 mod play;
 mod retriever;
 pub mod sample;
 mod scorer;
 mod store;
+mod voices;
 mod writer;
 
 pub use clock::ManualClock;
 pub use dialect::ScriptedDialect;
 pub use environment::ScriptedEnvironment;
 pub use executor::ScriptedExecutor;
+pub use hostile::{Hostile, RefusedBy, hostile, hostile_families, known_attacks};
 pub use judge::ScriptedJudge;
 pub use measure::{HashEmbedder, WordTokenizer};
 pub use model::ScriptedModel;
+pub use ordinary::{Ordinary, ordinary};
 pub use play::Play;
 pub use retriever::ScriptedRetriever;
 pub use scorer::ScriptedScorer;

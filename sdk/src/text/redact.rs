@@ -199,7 +199,8 @@ impl Redactor {
         if !self.may_hold(text) {
             return found;
         }
-        let line = |at: usize| 1 + text[..at].matches('\n').count();
+        let breaks: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+        let line = |at: usize| 1 + breaks.partition_point(|end| *end < at);
         if let Some(named) = &self.named {
             let named = named.find_iter(text);
             found.extend(named.map(|one| (line(one.start()), "named secret".to_owned())));

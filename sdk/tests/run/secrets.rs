@@ -136,6 +136,7 @@ fn nothing_that_is_kept_or_asked_holds_a_secret() {
 }
 
 async fn act(mut handle: AttemptHandle) -> Option<journeyman::run::TaskReport> {
+    check("a handle", &format!("{handle:?}"));
     let word = handle.task().payload[0]
         .as_str()
         .unwrap_or_default()
@@ -170,6 +171,7 @@ fn a_hosts_own_loop_has_the_real_task_and_hands_in_none_of_it() {
         let report = report.expect("the last gives the report");
         assert!(report.attempts.iter().all(|a| a.success == Some(true)));
         check("the report", &json(&report));
+        check("the front", &format!("{journeyman:?}"));
         check_kept(&journeyman, &backends, &RunId::new("test/begin-0")).await;
         check("a prompt", &prompts.lock().expect("whole").join("\n"));
     });

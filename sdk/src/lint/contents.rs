@@ -1,0 +1,178 @@
+//! What stands in a text, SKILL.md or another.
+
+use std::{borrow::Cow, sync::LazyLock};
+
+use regex::Regex;
+
+use super::{Finding, Rule, SKILL_MD, shown};
+use crate::{domain::hidden_by_line, text::Redactor};
+
+pub(super) const SECRET_HINT: &str =
+    "take it out, let the host give it at run time, and give it out anew: it is no secret any more";
+
+/// The most findings of one kind for a file.
+const MOST: usize = 20;
+
+/// Files with these endings are text; what has another is text when it reads as such.
+const TEXT: [&str; 29] = [
+    "md", "txt", "py", "sh", "bash", "js", "mjs", "ts", "tsx", "rb", "pl", "go", "rs", "java", "c",
+    "h", "json", "yaml", "yml", "toml", "ini", "cfg", "html", "css", "csv", "tsv", "xml", "svg",
+    "sql",
+];
+
+/// What reads like an attack on who follows the text: few forms, for a person's eyes. What is cleverly put is not found.
+static SUSPICIOUS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let forms = [
+        (
+            r"(?i)\b(?:ignore|disregard|forget|override)\b[^\n.]{0,30}\b(?:previous|prior|above|earlier|preceding|system|all other)\b[^\n.]{0,20}\b(?:instructions?|rules?|prompts?|directions|guidelines|messages?)\b",
+            "the line asks to ignore instructions",
+        ),
+        (
+            r"(?i)\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n|]{0,300}\|\s*(?:sudo\s+)?(?:(?:ba|z|da|k)?sh|python3?|perl|node|iex)\b",
+            "the line runs what it fetches",
+        ),
+        (
+            r"(?i)\bbase64\s+(?:-d|-D|--decode)\b[^\n|]{0,120}\|\s*(?:sudo\s+)?(?:(?:ba|z|da|k)?sh|python3?|perl)\b|\bpowershell(?:\.exe)?\s[^\n]{0,80}-e(?:nc|ncodedcommand)?\s+[A-Za-z0-9+/=]{40,}|\b(?:exec|eval)\s*\([^\n]{0,60}b64decode",
+            "the line runs what it decodes",
+        ),
+        (
+            r"(?i)(?:\bprintenv\b|\benv\b\s*\||~/\.ssh/|\bid_rsa\b|\.aws/credentials|/etc/shadow|\.netrc\b|os\.environ)[^\n]{0,200}(?:\bcurl\b|\bwget\b|\bnc\s|requests\.post|https?://)|(?:\bcurl\b|\bwget\b|\bnc\s)[^\n]{0,200}(?:\$\(\s*(?:printenv|env)\b|~/\.ssh/|\bid_rsa\b|\.aws/credentials|/etc/shadow)",
+            "the line sends keys or the environment away",
+        ),
+        (
+            r"(?i)\b(?:do not|don't|never|without)\s+(?:tell|telling|inform|informing|mention|mentioning|notify|notifying|alert|alerting)\b[^\n.]{0,40}\b(?:user|human|operator|person|reviewer)\b",
+            "the line asks to keep something from people",
+        ),
+    ];
+    compiled(&forms)
+});
+
+/// What reads like the frame of a prompt. Data is set apart there (`text::fenced`) and no model's marks are obeyed in it, so
+/// this harms nobody who keeps to that.
+static FRAMES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let forms = [
+        (
+            r"(?i)<\s*/\s*skill\b",
+            "the line reads like the end of a skill in a prompt",
+        ),
+        (
+            r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id|end_header_id)\|>|\[/?INST\]|<</?SYS>>|</?(?:start_of_turn|end_of_turn)>",
+            "the line holds a model's own marks",
+        ),
+        (
+            r"(?i)^\s*(?:</?(?:system|assistant|tool_result|function_results)>|(?:###\s*)?(?:system|assistant)\s*:\s*you (?:are|must|will)\b)",
+            "the line reads like another speaker's turn",
+        ),
+    ];
+    compiled(&forms)
+});
+
+/// Our own forms, all of which compile: a test counts them.
+fn compiled(forms: &[(&str, &'static str)]) -> Vec<(Regex, &'static str)> {
+    let compiled = forms.iter();
+    compiled
+        .filter_map(|(form, message)| Some((Regex::new(&format!("(?m){form}")).ok()?, *message)))
+        .collect()
+}
+
+/// A file beside SKILL.md.
+pub(super) fn check_file(
+    redactor: &Redactor,
+    path: &str,
+    bytes: &[u8],
+    findings: &mut Vec<Finding>,
+) {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let named_text = TEXT.contains(&ending.to_lowercase().as_str());
+    let text = String::from_utf8_lossy(bytes);
+    let reads = matches!(text, Cow::Borrowed(_)) && !bytes.contains(&0);
+    let path = shown(redactor, path);
+    if named_text || reads {
+        if let Cow::Owned(_) = text {
+            findings.push(not_utf8(path.clone(), bytes));
+        }
+        // A form feed parts pages in older sources.
+        let text = match text.contains('\u{C}') {
+            true => Cow::Owned(text.replace('\u{C}', " ")),
+            false => text,
+        };
+        check_text(redactor, &path, &text, findings);
+    } else {
+        secrets(redactor, &path, &text, findings);
+    }
+}
+
+/// What may stand in no text.
+pub(super) fn check_text(redactor: &Redactor, path: &str, text: &str, findings: &mut Vec<Finding>) {
+    hidden(path, text, findings);
+    secrets(redactor, path, text, findings);
+    warnings(Rule::Suspicious, &SUSPICIOUS, path, text, findings);
+    if path == SKILL_MD {
+        warnings(Rule::PromptFrame, &FRAMES, path, text, findings);
+    }
+}
+
+pub(super) fn not_utf8(path: String, bytes: &[u8]) -> Finding {
+    let valid = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+    let line = 1 + bytes.iter().take(valid).filter(|b| **b == b'\n').count();
+    Finding::error(Rule::NotUtf8, path, "the line is not UTF-8")
+        .at(Some(line))
+        .hint("save the file as UTF-8")
+}
+
+fn hidden(path: &str, text: &str, findings: &mut Vec<Finding>) {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let text = match text.contains("\r\n") {
+        true => Cow::Owned(text.replace("\r\n", "\n")),
+        false => Cow::Borrowed(text),
+    };
+    for hidden in hidden_by_line(&text).take(MOST) {
+        let (rule, message, hint) = match hidden.character {
+            '\u{1B}' | '\u{9B}' => (
+                Rule::AnsiEscape,
+                "the line holds an escape sequence for terminals".to_owned(),
+                "remove it: it can rewrite what a person sees",
+            ),
+            _ => (
+                Rule::HiddenCharacter,
+                format!("the line holds {hidden}"),
+                "remove it: a person who reviews the skill cannot see it",
+            ),
+        };
+        let finding = Finding::error(rule, path, message).at(Some(hidden.line));
+        findings.push(finding.hint(hint));
+    }
+}
+
+fn secrets(redactor: &Redactor, path: &str, text: &str, findings: &mut Vec<Finding>) {
+    for (line, kind) in redactor.find(text).into_iter().take(MOST) {
+        let message = format!("the line holds a secret ({kind})");
+        let finding = Finding::error(Rule::Secret, path, message).at(Some(line));
+        findings.push(finding.hint(SECRET_HINT));
+    }
+}
+
+fn warnings(
+    rule: Rule,
+    forms: &[(Regex, &str)],
+    path: &str,
+    text: &str,
+    findings: &mut Vec<Finding>,
+) {
+    for (form, message) in forms {
+        for found in form.find_iter(text).take(MOST) {
+            let line = 1 + text[..found.start()].matches('\n').count();
+            let finding = Finding::warning(rule, path, *message).at(Some(line));
+            findings.push(finding.hint("read it before the skill is released"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_form_compiles() {
+        assert_eq!(super::SUSPICIOUS.len(), 5);
+        assert_eq!(super::FRAMES.len(), 3);
+    }
+}

@@ -1,0 +1,218 @@
+//! SKILL.md itself: the specification, and what a frontmatter can pretend.
+
+use std::borrow::Cow;
+
+use super::{Finding, Rule, SKILL_MD, Severity, contents, paths};
+use crate::{
+    domain::{Examined, Forgiven, SkillMd, SkillName},
+    error::Error,
+    text::Redactor,
+};
+
+/// The greatest SKILL.md that is read at all.
+const MAX_READ: usize = SkillMd::MAX_BODY + SkillMd::MAX_FRONTMATTER + 64;
+
+/// Keys that mean something to programs that read JSON into objects.
+const OBJECT_KEYS: [&str; 3] = ["__proto__", "constructor", "prototype"];
+
+pub(super) fn check(
+    redactor: &Redactor,
+    bytes: &[u8],
+    folder: Option<&str>,
+    findings: &mut Vec<Finding>,
+) -> Option<SkillMd> {
+    findings.extend(folder.and_then(folder_fault));
+    if bytes.len() > MAX_READ {
+        let message = format!("the file has {} bytes, and 1 MiB is the most", bytes.len());
+        let hint = "move long material into files beside SKILL.md and name them in the body";
+        findings.push(Finding::error(Rule::Body, SKILL_MD, message).hint(hint));
+        return None;
+    }
+    let text = String::from_utf8_lossy(bytes);
+    if let Cow::Owned(_) = text {
+        findings.push(contents::not_utf8(SKILL_MD.to_owned(), bytes));
+    }
+    let examined = SkillMd::examine(&text, folder);
+    let faults = examined.faults.iter().filter(|fault| !is_hidden(fault));
+    findings.extend(faults.map(|fault| of_fault(fault, &examined)));
+    findings.extend(examined.forgiven.iter().map(of_forgiven));
+    findings.extend(name_fault(&examined));
+    findings.extend(reserved(&examined));
+    if let Some(Err(error)) = examined.skill.as_ref().map(SkillMd::parts) {
+        findings.push(of_fault(&error, &examined));
+    }
+    let before = findings.len();
+    contents::check_text(redactor, SKILL_MD, &text, findings);
+    let told = |rule| findings[before..].iter().any(|f| f.rule == rule);
+    // What escapes spell stands nowhere in the file itself.
+    if let Some(skill) = &examined.skill
+        && !told(Rule::Secret)
+        && spelled(skill).any(|text| !redactor.find(text).is_empty())
+    {
+        let message = "the frontmatter spells a secret";
+        findings.push(Finding::error(Rule::Secret, SKILL_MD, message).hint(contents::SECRET_HINT));
+    }
+    examined.skill
+}
+
+/// Hidden characters are looked for once more, in every line.
+fn is_hidden(fault: &Error) -> bool {
+    let raw = matches!(fault.fact("field"), None | Some("body"));
+    raw && fault.message().contains("a hidden character")
+}
+
+fn spelled(skill: &SkillMd) -> impl Iterator<Item = &str> {
+    let metadata = skill.metadata.iter().flat_map(|(key, value)| [key, value]);
+    [&skill.description]
+        .into_iter()
+        .chain(&skill.license)
+        .chain(&skill.compatibility)
+        .chain(metadata)
+        .map(String::as_str)
+}
+
+fn of_fault(fault: &Error, examined: &Examined) -> Finding {
+    let field = fault.fact("field");
+    let rule = match field {
+        None => Rule::Frontmatter,
+        Some("name") => Rule::Name,
+        Some("description") => Rule::Description,
+        Some("license") => Rule::License,
+        Some("compatibility") => Rule::Compatibility,
+        Some("allowed-tools") => Rule::AllowedTools,
+        Some("body") => Rule::Body,
+        Some(_) => Rule::Metadata,
+    };
+    let rule = match fault.message().contains("a hidden character") {
+        true => Rule::HiddenCharacter,
+        false => rule,
+    };
+    let line = fault.fact("line").and_then(|line| line.parse().ok());
+    let of_field = || {
+        let field = field?;
+        let within = format!("metadata.{field}");
+        let line = examined.lines.get(field);
+        line.or_else(|| examined.lines.get(&within)).copied()
+    };
+    Finding {
+        field: field.map(str::to_owned),
+        ..Finding::error(rule, SKILL_MD, fault.message())
+            .at(line.or_else(of_field))
+            .hint(fault.hint_text().unwrap_or_default())
+    }
+}
+
+fn of_forgiven(forgiven: &Forgiven) -> Finding {
+    let (rule, field) = match forgiven {
+        Forgiven::ByteOrderMark | Forgiven::CarriageReturns => (Rule::LineEndings, None),
+        Forgiven::BlankLinesFirst | Forgiven::UnquotedColon { .. } => (Rule::Frontmatter, None),
+        Forgiven::NameMissing | Forgiven::NameRespelled { .. } => (Rule::Name, Some("name")),
+        Forgiven::NameIsNotFolder { .. } => (Rule::FolderName, Some("name")),
+        Forgiven::DescriptionMissing => (Rule::Description, Some("description")),
+        Forgiven::MetadataNested { .. } => (Rule::Metadata, Some("metadata")),
+        Forgiven::ToolsRespelled { .. } => (Rule::AllowedTools, Some("allowed-tools")),
+        Forgiven::UnknownKeyKept { .. } | Forgiven::UnknownKeyDropped { .. } => {
+            (Rule::UnknownKey, None)
+        }
+        Forgiven::NotText { field, .. } | Forgiven::EmptyField { field, .. } => {
+            let rule = match *field {
+                "name" => Rule::Name,
+                "description" => Rule::Description,
+                "license" => Rule::License,
+                "compatibility" => Rule::Compatibility,
+                "allowed-tools" => Rule::AllowedTools,
+                _ => Rule::Metadata,
+            };
+            (rule, Some(*field))
+        }
+    };
+    let said = forgiven.to_string();
+    // The line has a place of its own here.
+    let message = said.split_once(": ").filter(|_| forgiven.line().is_some());
+    let message = message.map_or(said.as_str(), |(_, message)| message);
+    Finding {
+        field: field.map(str::to_owned),
+        ..Finding::warning(rule, SKILL_MD, message)
+            .at(forgiven.line())
+            .hint("it was put right; write it as the Agent Skills specification has it")
+    }
+}
+
+fn folder_fault(folder: &str) -> Option<Finding> {
+    let fault = SkillName::new(folder).err()?;
+    let finding = match paths::fault(folder) {
+        _ if folder.contains('/') => {
+            Finding::error(Rule::Path, SKILL_MD, "the folder's name holds a slash")
+        }
+        Some((message, _)) => Finding::error(
+            Rule::Path,
+            SKILL_MD,
+            message.replace("the path", "the folder's name"),
+        ),
+        None if looks_alike(folder) => Finding::error(
+            Rule::LookAlike,
+            SKILL_MD,
+            "the folder's name mixes letters that look alike",
+        ),
+        None => {
+            let message = fault.message().replace("the name", "the folder's name");
+            Finding::warning(Rule::FolderName, SKILL_MD, message)
+        }
+    };
+    Some(finding.hint("name the folder with 1 to 64 of a-z, 0-9 and single hyphens"))
+}
+
+/// A name that is more than a slip.
+fn name_fault(examined: &Examined) -> Option<Finding> {
+    let name = examined.written_name.as_deref()?;
+    let finding = if name.contains(['/', '\\']) || name.contains("..") {
+        Finding::error(Rule::Name, SKILL_MD, "the name reads like a path")
+    } else if looks_alike(name) {
+        Finding::error(
+            Rule::LookAlike,
+            SKILL_MD,
+            "the name mixes letters that look alike",
+        )
+    } else {
+        return None;
+    };
+    Some(Finding {
+        field: Some("name".to_owned()),
+        ..finding
+            .at(examined.lines.get("name").copied())
+            .hint("use 1 to 64 of a-z, 0-9 and single hyphens")
+    })
+}
+
+/// Latin letters beside those of scripts that have the same shapes, or letters that are drawn like Latin ones.
+fn looks_alike(name: &str) -> bool {
+    let same_shapes = |c: char| matches!(u32::from(c), 0x370..=0x58F | 0x13A0..=0x13FF);
+    let drawn = |c: char| matches!(u32::from(c), 0xFF21..=0xFF5A | 0x1D400..=0x1D7FF);
+    let latin = name.chars().any(|c| c.is_ascii_alphabetic());
+    (latin && name.chars().any(same_shapes)) || name.chars().any(drawn)
+}
+
+/// Keys that would mean something elsewhere. Nothing here obeys them: a skill's state, taint and origin are the store's.
+fn reserved(examined: &Examined) -> Vec<Finding> {
+    let keys = examined.lines.iter().filter_map(|(key, line)| {
+        let plain = key.strip_prefix("metadata.").unwrap_or(key);
+        let folded = plain.trim().to_lowercase().replace('_', "-");
+        let ours = folded.starts_with("journeyman-") && !SkillMd::OWN_KEYS.contains(&plain);
+        let objects = OBJECT_KEYS.contains(&plain);
+        let message = if ours {
+            "a key pretends to be Journeyman's; what it says is the library's to decide"
+        } else if objects {
+            "a key means something to programs that read it as JSON"
+        } else {
+            return None;
+        };
+        Some(Finding {
+            severity: Severity::Error,
+            field: key.starts_with("metadata.").then(|| "metadata".to_owned()),
+            ..Finding::error(Rule::ReservedKey, SKILL_MD, message)
+                .at(Some(*line))
+                .hint("take the key out")
+        })
+    });
+    keys.collect()
+}
