@@ -39,9 +39,9 @@ fn check_files(files: &[(&str, &[u8])], expect: &[&str]) {
 fn every_fault_of_a_file_is_told_and_none_is_repeated() {
     let long = "s".repeat(501);
     let text = format!(
-        "---\nname: [secret]\ndescription: {{secret: x}}\nlicense: \"sec\\u200Bret\"\ncompatibility: {long}\n\
-         allowed-tools: [[secret]]\nmetadata:\n  journeyman-state: secret\n  __proto__: secret\nmodel: secret\n---\n\
-         secret\u{202E}\npassword: secret77\n\u{1b}[8msecret\n"
+        "---\nname: [hushed]\ndescription: {{hushed: x}}\nlicense: \"hush\\u200Bed\"\ncompatibility: {long}\n\
+         allowed-tools: [[hushed]]\nmetadata:\n  journeyman-state: hushed\n  __proto__: hushed\nmodel: hushed\n---\n\
+         hushed\u{202E}\npassword: hushed77\n\u{1b}[8mhushed\n"
     );
     let report = check(
         &text,
@@ -64,13 +64,7 @@ fn every_fault_of_a_file_is_told_and_none_is_repeated() {
     assert!(!report.is_acceptable() && !report.is_strict());
     for finding in &report.findings {
         let said = serde_json::to_string(finding).unwrap();
-        assert!(
-            !said
-                .replace("holds a secret (secret)", "")
-                .contains("secret\""),
-            "{said}"
-        );
-        assert!(!said.contains("secret77") && !finding.to_string().contains("secret77"));
+        assert!(!said.contains("hushed"), "{said}");
     }
 }
 
@@ -322,7 +316,7 @@ fn families_are_refused_for_what_they_are() {
         _ => &[Rule::Frontmatter],
     };
     let mut met = std::collections::BTreeSet::new();
-    for seed in 0..600 {
+    for seed in 0..400 {
         let package = hostile(Seed(seed));
         let report = lint(&package.text, Some(&package.folder_name), &package.files);
         let rules = expected(package.what);
