@@ -13,9 +13,9 @@ use crate::{
     id::sha256_hex,
 };
 
-/// A file's path within its skill's folder (S6): 1 to 8 names with `/` between them, 200 bytes at most. No name is
-/// empty, `.` or `..`, begins or ends with a space, ends with a dot, is a device's name on some system, or holds a
-/// backslash, a colon, one of `<>"|?*`, a control or a hidden character. SKILL.md itself is none of them, and what begins
+/// A file's path within its skill's folder (S6): 1 to 8 names of at most 255 bytes with `/` between them, 512 bytes in
+/// all. No name is empty, `.` or `..`, begins or ends with a space, ends with a dot, is a device's name on some system, or
+/// holds a backslash, a colon, a control or a hidden character, and the first does not begin with `~`. SKILL.md itself is none of them, and what begins
 /// with `.journeyman` is the library's own.
 ///
 /// ```
@@ -30,7 +30,7 @@ pub struct FilePath(String);
 
 impl FilePath {
     /// The greatest length in bytes.
-    pub const MAX: usize = 200;
+    pub const MAX: usize = 512;
     /// The greatest number of names.
     pub const MAX_DEPTH: usize = 8;
 
@@ -42,8 +42,7 @@ impl FilePath {
         let path = path.into();
         match fault(&path) {
             None => Ok(Self(path)),
-            Some(fault) => Err(Error::invalid("FilePath::new", format!("the path {fault}"))
-                .hint("use plain relative names, such as `scripts/brew.sh`")),
+            Some((fault, hint)) => Err(Error::invalid("FilePath::new", fault).hint(hint)),
         }
     }
 
@@ -52,55 +51,92 @@ impl FilePath {
         &self.0
     }
 
-    /// What two paths have in common that some file system takes for the same.
-    fn folded(&self) -> String {
-        self.0.to_lowercase()
+    /// What two paths have in common that some file system takes for the same. Upper case first, so that letters with
+    /// two lower cases (`ſ` and `s`) fall together too.
+    pub fn folded(path: &str) -> String {
+        path.chars()
+            .flat_map(char::to_uppercase)
+            .flat_map(char::to_lowercase)
+            .collect()
     }
 }
 
-fn fault(path: &str) -> Option<&'static str> {
+/// Names that are devices on Windows, whatever follows a dot.
+const DEVICES: [&str; 8] = [
+    "con", "prn", "aux", "nul", "conin$", "conout$", "clock$", "config$",
+];
+/// The greatest length of a part of a path in bytes.
+const MAX_PART: usize = 255;
+
+/// What is wrong with a path, if anything is, and what to do.
+fn fault(path: &str) -> Option<(&'static str, &'static str)> {
+    const INSIDE: &str =
+        "name files by their path within the skill's folder, such as `references/notes.md`";
+    const PLAIN: &str = "rename the file";
+    let starts = |at: usize, is: fn(u8) -> bool| path.as_bytes().get(at).copied().is_some_and(is);
     if path.is_empty() {
-        return Some("is empty");
-    }
-    if path.len() > FilePath::MAX {
-        return Some("is longer than 200 bytes");
-    }
-    if path.starts_with('/') {
-        return Some("is absolute");
+        return Some(("the path is empty", INSIDE));
     }
     if path.chars().any(char::is_control) || find_hidden(path).is_some() {
-        return Some("holds a control or hidden character");
+        return Some(("the path holds a hidden or a control character", PLAIN));
     }
-    if path.contains(['\\', ':', '<', '>', '"', '|', '?', '*']) {
-        return Some("holds a character that some system does not allow in names");
+    if path.contains('\\') {
+        return Some(("the path holds a backslash", "put `/` between the parts"));
+    }
+    if path.starts_with('/') || path.starts_with('~') {
+        return Some(("the path does not begin within the skill's folder", INSIDE));
+    }
+    if starts(0, |b| b.is_ascii_alphabetic()) && starts(1, |b| b == b':') {
+        return Some(("the path begins with a drive", INSIDE));
+    }
+    if path.contains(':') {
+        return Some((
+            "the path holds a colon, which names a stream on Windows",
+            PLAIN,
+        ));
+    }
+    if path.len() > FilePath::MAX {
+        return Some(("the path is longer than 512 bytes", PLAIN));
     }
     if path.split('/').count() > FilePath::MAX_DEPTH {
-        return Some("has more than 8 names");
+        return Some(("the path is deeper than 8", "put the file less deep"));
     }
-    let first = path.split('/').next().unwrap_or_default().to_lowercase();
+    let first = FilePath::folded(path.split('/').next().unwrap_or_default());
     if first == "skill.md" {
-        return Some("is SKILL.md, which is written from the skill");
+        return Some(("the path is SKILL.md's own", PLAIN));
     }
     if first.starts_with(".journeyman") {
-        return Some("begins with a name that the library keeps for itself");
+        return Some(("the path begins with a name of the library's own", PLAIN));
     }
-    path.split('/').find_map(|name| match name {
-        "" => Some("has an empty name"),
-        "." | ".." => Some("has a name `.` or `..`"),
-        _ if name.starts_with(' ') || name.ends_with([' ', '.']) => {
-            Some("has a name that begins or ends with a space, or ends with a dot")
-        }
-        _ => is_device(name).then_some("has a device's name"),
-    })
+    path.split('/')
+        .find_map(|part| part_fault(part, INSIDE, PLAIN))
 }
 
-/// Whether some system takes the name for a device, with any extension and in any case.
-fn is_device(name: &str) -> bool {
-    let stem = name.split('.').next().unwrap_or_default().trim_end();
-    let stem = stem.to_ascii_lowercase();
-    match stem.strip_prefix("com").or(stem.strip_prefix("lpt")) {
-        Some(number) => matches!(number.as_bytes(), [b'0'..=b'9']),
-        None => matches!(stem.as_str(), "con" | "prn" | "aux" | "nul"),
+fn part_fault(
+    part: &str,
+    inside: &'static str,
+    plain: &'static str,
+) -> Option<(&'static str, &'static str)> {
+    let stem = part.split('.').next().unwrap_or_default().trim_end();
+    let stem: String = FilePath::folded(stem);
+    let numbered = |prefix: &str| {
+        stem.strip_prefix(prefix).is_some_and(|number| {
+            let mut number = number.chars();
+            matches!(number.next(), Some('0'..='9' | '¹' | '²' | '³')) && number.next().is_none()
+        })
+    };
+    match part {
+        "" => Some(("the path has an empty part", inside)),
+        "." | ".." => Some(("the path leads out of its folder, or may", inside)),
+        _ if part.len() > MAX_PART => Some(("a part of the path is longer than 255 bytes", plain)),
+        _ if part.ends_with(['.', ' ']) || part.starts_with(' ') => Some((
+            "a part of the path begins or ends with a space, or ends with a dot, which some systems drop",
+            plain,
+        )),
+        _ if DEVICES.contains(&stem.as_str()) || numbered("com") || numbered("lpt") => {
+            Some(("a part of the path is a device on Windows", plain))
+        }
+        _ => None,
     }
 }
 
@@ -170,7 +206,10 @@ impl FileRef {
             let message = "a skill's files have more than 10 MiB in all, or one more than 1 MiB";
             return Err(too_much(message).with("bytes", all));
         }
-        let folded: BTreeSet<String> = files.keys().map(FilePath::folded).collect();
+        let folded: BTreeSet<String> = files
+            .keys()
+            .map(|path| FilePath::folded(path.as_str()))
+            .collect();
         let folders = folded
             .iter()
             .flat_map(|path| path.match_indices('/').map(|(at, _)| &path[..at]));
@@ -227,7 +266,8 @@ mod tests {
             "a?b",
             "a\u{202e}b",
             "a/b/c/d/e/f/g/h/i",
-            &"x".repeat(201),
+            &"x".repeat(256),
+            "~/x",
         ] {
             assert!(FilePath::new(path).is_err(), "{path:?}");
         }

@@ -13,17 +13,17 @@ use std::collections::BTreeMap;
 
 pub use finding::{Finding, Report, Rule, Severity};
 
-use crate::{domain::find_hidden, text::Redactor};
+use crate::{
+    domain::{FileRef, find_hidden},
+    text::Redactor,
+};
 
 /// The skill's own file.
 const SKILL_MD: &str = "SKILL.md";
 
-/// The greatest number of files beside SKILL.md (S7).
-pub const MAX_FILES: usize = 200;
-/// The greatest size of a file in bytes (S7).
-pub const MAX_FILE: usize = 1024 * 1024;
-/// The greatest size of a package in bytes, SKILL.md included (S7).
-pub const MAX_PACKAGE: usize = 10 * 1024 * 1024;
+const MAX_FILE: usize = FileRef::MAX as usize;
+/// SKILL.md included.
+const MAX_PACKAGE: usize = FileRef::MAX_TOTAL as usize;
 
 /// Looks at a skill's package: the bytes of its SKILL.md, the name of the folder that it lies in, where it has one, and
 /// its other files by their paths within the folder, with `/` between the parts.

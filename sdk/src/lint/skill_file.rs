@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{Finding, Rule, SKILL_MD, Severity, contents, paths};
+use super::{Finding, Rule, SKILL_MD, Severity, contents};
 use crate::{
-    domain::{Examined, Forgiven, SkillMd, SkillName},
+    domain::{Examined, FilePath, Forgiven, SkillMd, SkillName},
     error::Error,
     text::Redactor,
 };
@@ -140,21 +140,21 @@ fn of_forgiven(forgiven: &Forgiven) -> Finding {
 
 fn folder_fault(folder: &str) -> Option<Finding> {
     let fault = SkillName::new(folder).err()?;
-    let finding = match paths::fault(folder) {
+    let finding = match FilePath::new(folder) {
         _ if folder.contains('/') => {
             Finding::error(Rule::Path, SKILL_MD, "the folder's name holds a slash")
         }
-        Some((message, _)) => Finding::error(
+        Err(fault) => Finding::error(
             Rule::Path,
             SKILL_MD,
-            message.replace("the path", "the folder's name"),
+            fault.message().replace("the path", "the folder's name"),
         ),
-        None if looks_alike(folder) => Finding::error(
+        Ok(_) if looks_alike(folder) => Finding::error(
             Rule::LookAlike,
             SKILL_MD,
             "the folder's name mixes letters that look alike",
         ),
-        None => {
+        Ok(_) => {
             let message = fault.message().replace("the name", "the folder's name");
             Finding::warning(Rule::FolderName, SKILL_MD, message)
         }
