@@ -8,7 +8,7 @@ use std::{
 use journeyman::{Error, Result};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use crate::{Durability, Options, convert::failed};
+use crate::{Durability, Options, convert::failed, fault};
 
 /// The form of the database that this version writes.
 pub(crate) const FORM: i64 = 1;
@@ -83,6 +83,7 @@ impl Database {
             .and_then(|()| connection.pragma_update(None, "wal_autocheckpoint", 0))
             .map_err(failed)?;
         if form == 0 {
+            fault::point("open: before the tables");
             self.make()?;
         }
         Ok(())
@@ -135,6 +136,7 @@ impl Database {
                 .and_then(|()| transaction.pragma_update(None, "application_id", APPLICATION))
                 .and_then(|()| transaction.pragma_update(None, "user_version", FORM))
                 .map_err(failed)?;
+            fault::point("open: the tables are written");
         }
         transaction.commit().map_err(failed)
     }
@@ -172,6 +174,7 @@ impl Database {
             .query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1))
             .unwrap_or(LOG_PAGES);
         if pages >= LOG_PAGES {
+            fault::point("tidy: before the log is folded in");
             self.connection
                 .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
                 .map_err(|source| failed("DiskStore::tidy", source))?;

@@ -21,6 +21,8 @@
 mod config;
 mod convert;
 mod database;
+#[doc(hidden)]
+pub mod fault;
 mod records;
 mod skill_store;
 mod worker;

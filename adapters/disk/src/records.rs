@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use crate::{
     convert::{failed, from_json, sha256, to_json},
     database::Database,
+    fault,
 };
 
 impl Database {
@@ -65,6 +66,7 @@ impl Database {
         }
         let committed = commit.made_on(last_revision(&transaction).map_err(failed)?)?;
         let body = to_json(COMMIT, &committed)?;
+        fault::point("commit: before the write");
         transaction
             .prepare_cached(
                 "INSERT INTO commits (revision, key, body, hash) VALUES (?1, ?2, ?3, ?4)",
@@ -75,7 +77,9 @@ impl Database {
                 statement.execute(params![revision, key, body, sha256(body.as_bytes())])
             })
             .map_err(failed)?;
+        fault::point("commit: written");
         transaction.commit().map_err(failed)?;
+        fault::point("commit: kept");
         Ok(committed)
     }
 
@@ -87,6 +91,7 @@ impl Database {
         }
         let failed = |source| failed(APPEND, source);
         let transaction = self.write(APPEND)?;
+        fault::point("append: before the write");
         let refused = entries
             .iter()
             .try_for_each(|entry| append_one(&transaction, entry));
@@ -98,7 +103,9 @@ impl Database {
         {
             return refused;
         }
+        fault::point("append: written");
         transaction.commit().map_err(failed)?;
+        fault::point("append: kept");
         refused
     }
 
