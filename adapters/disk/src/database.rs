@@ -1,14 +1,20 @@
 //! The database: opening it, its form, and how it is waited for.
 
 use std::{
+    ops::Deref,
     path::Path,
     time::{Duration, Instant},
 };
 
 use journeyman::{Error, Result};
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 
-use crate::{Durability, Options, convert::failed, fault};
+use crate::{
+    Durability, Options,
+    convert::failed,
+    fault,
+    head::{self, Witness},
+};
 
 /// The form of the database that this version writes.
 pub(crate) const FORM: i64 = 1;
@@ -33,6 +39,10 @@ const TABLES: &str = "
         hash TEXT NOT NULL,
         PRIMARY KEY (run, sequence)
     ) STRICT, WITHOUT ROWID;
+    CREATE TABLE runs (
+        run TEXT PRIMARY KEY,
+        entries INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
 ";
 
 /// One connection.
@@ -40,6 +50,40 @@ const TABLES: &str = "
 pub(crate) struct Database {
     pub(crate) connection: Connection,
     patience: Duration,
+    witness: Witness,
+    durability: Durability,
+}
+
+/// A transaction that writes.
+#[derive(Debug)]
+pub(crate) struct Writing<'a> {
+    transaction: Transaction<'a>,
+    /// Told of what is sure to be on the disk.
+    witness: Option<&'a Witness>,
+    changes: u64,
+}
+
+impl<'a> Deref for Writing<'a> {
+    type Target = Transaction<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.transaction
+    }
+}
+
+impl Writing<'_> {
+    /// Keeps what was written, if anything was.
+    pub(crate) fn commit(self) -> rusqlite::Result<()> {
+        if self.transaction.total_changes() == self.changes {
+            return Ok(());
+        }
+        let writes = head::advance(&self.transaction)?;
+        self.transaction.commit()?;
+        if let Some(witness) = self.witness {
+            witness.note(writes);
+        }
+        Ok(())
+    }
 }
 
 impl Database {
@@ -52,20 +96,29 @@ impl Database {
             flags |= OpenFlags::SQLITE_OPEN_CREATE;
         }
         let named = |error: Error| error.with("path", path.display());
+        let witness = Witness::of(path);
+        // Read before the database, which other processes may be adding to.
+        let acknowledged = witness.writes();
+        if acknowledged > 0 && std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
+            // SQLite would take it for a new one, and remove its log.
+            return Err(named(witness.missing(0)));
+        }
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|source| named(failed(OPEN, source)))?;
         let mut database = Self {
             connection,
             patience: options.patience,
+            witness,
+            durability: options.durability,
         };
-        database.prepare(options.durability).map_err(named)?;
+        database.prepare(acknowledged).map_err(named)?;
         Ok(database)
     }
 
-    fn prepare(&mut self, durability: Durability) -> Result<()> {
+    fn prepare(&mut self, acknowledged: u64) -> Result<()> {
         const OPEN: &str = "DiskStore::open";
         let failed = |source| failed(OPEN, source);
-        let synchronous = match durability {
+        let synchronous = match self.durability {
             Durability::Sync => "FULL",
             Durability::Relaxed => "NORMAL",
         };
@@ -73,6 +126,7 @@ impl Database {
         connection.busy_timeout(self.patience).map_err(failed)?;
         // Of a foreign database not even the journal mode is changed.
         let form = self.form()?;
+        self.check_head(form, acknowledged)?;
         self.patiently(OPEN, || {
             connection.pragma_update(None, "journal_mode", "WAL")
         })?;
@@ -123,6 +177,22 @@ impl Database {
         Ok(form)
     }
 
+    /// Refuses a library that has less than was acknowledged, and leaves all its files as they are.
+    fn check_head(&self, form: i64, acknowledged: u64) -> Result<()> {
+        let failed = |source| failed("DiskStore::open", source);
+        let found = match form {
+            0 => 0,
+            _ => head::writes(&self.connection).map_err(failed)?,
+        };
+        if found < acknowledged {
+            self.connection
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+                .map_err(failed)?;
+            return Err(self.witness.missing(found));
+        }
+        Ok(())
+    }
+
     fn make(&mut self) -> Result<()> {
         let transaction = self.write("DiskStore::open")?;
         let failed = |source| failed("DiskStore::open", source);
@@ -133,6 +203,7 @@ impl Database {
         if form == 0 {
             transaction
                 .execute_batch(TABLES)
+                .and_then(|()| transaction.execute_batch(head::TABLE))
                 .and_then(|()| transaction.pragma_update(None, "application_id", APPLICATION))
                 .and_then(|()| transaction.pragma_update(None, "user_version", FORM))
                 .map_err(failed)?;
@@ -142,10 +213,16 @@ impl Database {
     }
 
     /// Begins to write; other writers are waited for.
-    pub(crate) fn write(&mut self, operation: &'static str) -> Result<Transaction<'_>> {
-        self.connection
+    pub(crate) fn write(&mut self, operation: &'static str) -> Result<Writing<'_>> {
+        let transaction = self
+            .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|source| failed(operation, source))
+            .map_err(|source| failed(operation, source))?;
+        Ok(Writing {
+            changes: transaction.total_changes(),
+            transaction,
+            witness: (self.durability == Durability::Sync).then_some(&self.witness),
+        })
     }
 
     /// Tries again while other processes are at it, where SQLite itself does not wait: opening and changing the journal

@@ -16,13 +16,15 @@
 //! # What is kept, and when
 //! A commit is one transaction, and so is a call that appends to the journal. It is acknowledged after the transaction is
 //! on the disk ([`Durability::Sync`]) or with the system ([`Durability::Relaxed`]). Each record has the SHA-256 of what was
-//! written, and one that differs is `Corrupt` and never used.
+//! written, and one that differs is `Corrupt` and never used. A small file, `library.head`, says how many writes were
+//! acknowledged under `Sync`: a library that has fewer is refused as `Corrupt`, and its files are left as they are.
 
 mod config;
 mod convert;
 mod database;
 #[doc(hidden)]
 pub mod fault;
+mod head;
 mod records;
 mod skill_store;
 mod worker;
