@@ -16,6 +16,9 @@ use rusqlite::Connection;
 
 use crate::convert::{DAMAGED, sha256};
 
+/// The bytes of a witness: twenty digits, a blank, their SHA-256, a line's end. What follows is not read.
+const LINE: usize = 86;
+
 /// The row that each write moves on.
 pub(crate) const TABLE: &str = "
     CREATE TABLE head (
@@ -65,7 +68,11 @@ impl Witness {
 
     /// How many writes were acknowledged at least; 0 where there is no file, or none that can be believed.
     pub(crate) fn writes(&self) -> u64 {
-        let line = std::fs::read_to_string(&self.path).unwrap_or_default();
+        let bytes = std::fs::read(&self.path).unwrap_or_default();
+        let line = bytes
+            .get(..LINE)
+            .and_then(|line| std::str::from_utf8(line).ok());
+        let line = line.unwrap_or_default();
         let number = line
             .split(' ')
             .next()
@@ -110,4 +117,34 @@ fn line_of(writes: u64) -> String {
     let digits = format!("{writes:020}");
     let hash = sha256(digits.as_bytes());
     format!("{digits} {hash}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// What a witness with these bytes says.
+    fn check(bytes: &[u8], expect: u64) {
+        let folder = tempfile::tempdir().unwrap();
+        let witness = Witness::of(&folder.path().join("library.db"));
+        std::fs::write(folder.path().join("library.head"), bytes).unwrap();
+        assert_eq!(witness.writes(), expect, "{bytes:?}");
+        // Whatever it was, the next one is believed.
+        witness.note(9);
+        assert_eq!(witness.writes(), 9);
+    }
+
+    #[test]
+    fn only_a_whole_witness_is_believed() {
+        let line = line_of(7);
+        assert_eq!(line.len(), LINE);
+        check(line.as_bytes(), 7);
+        check(&[line.as_bytes(), b"\xff more"].concat(), 7);
+        check(&line.as_bytes()[..LINE - 1], 0);
+        check(line.replacen('7', "8", 1).as_bytes(), 0);
+        check(b"", 0);
+        check(b"\xff\xfe", 0);
+    }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use journeyman::Seed;
-use journeyman_disk::{DiskStore, Options, fault};
+use journeyman_disk::{DiskStore, Durability, Options, fault};
 
 use crate::{
     history::{Session, Writer},
@@ -23,6 +23,8 @@ pub(crate) struct Task {
     pub writer: Writer,
     /// How many writes; most are killed before.
     pub writes: u64,
+    /// How the library is opened.
+    pub(crate) durability: Durability,
     /// The point at which it ends itself, and how many times that is passed before.
     pub point: Option<(&'static str, u64)>,
 }
@@ -53,9 +55,14 @@ impl Running {
     pub(crate) fn start(root: &Path, task: &Task) -> std::io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("writer").arg(root).args([
-            &task.writer.name,
+            task.writer.name.as_str(),
             &task.writer.seed.to_string(),
             &task.writes.to_string(),
+            if task.durability == Durability::Relaxed {
+                "relaxed"
+            } else {
+                "sync"
+            },
         ]);
         if let Some((point, passes)) = task.point {
             command.args([point, &passes.to_string()]);
@@ -128,26 +135,30 @@ fn listen(lines: impl Read) -> Told {
     told
 }
 
-/// What a writer does: `writer ROOT NAME SEED WRITES [POINT PASSES]`.
+/// What a writer does: `writer ROOT NAME SEED WRITES sync|relaxed [POINT PASSES]`.
 ///
 /// # Errors
 /// A wrong call, and a pipe that is gone.
 pub(crate) fn write(arguments: &[String]) -> Outcome {
-    let [root, name, seed, writes, point @ ..] = arguments else {
-        return Err("writer ROOT NAME SEED WRITES [POINT PASSES]".into());
+    let [root, name, seed, writes, durability, point @ ..] = arguments else {
+        return Err("writer ROOT NAME SEED WRITES sync|relaxed [POINT PASSES]".into());
     };
     let writer = Writer {
         name: name.clone(),
         seed: Seed(seed.parse()?),
     };
     let writes: u64 = writes.parse()?;
+    let mut options = Options::default();
+    if durability == "relaxed" {
+        options.durability = Durability::Relaxed;
+    }
     if let [point, passes] = point {
         fault::arm(point, passes.parse()?);
     }
     std::io::stdin().read_to_end(&mut Vec::new())?;
     let mut out = std::io::stdout();
     let written: journeyman::Result<()> = (|| {
-        let store = DiskStore::open(root, &Options::default())?;
+        let store = DiskStore::open(root, &options)?;
         let mut session = Session::new(store)?;
         // One write of the pipe for each line: what was said is there when the process is gone.
         let mut say = |line: String| out.write_all(line.as_bytes()).and_then(|()| out.flush());

@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use journeyman::Seed;
-use journeyman_disk::Options;
+use journeyman_disk::{Durability, Options};
 
 use crate::{
     Size,
@@ -79,6 +79,7 @@ fn together(
         let task = Task {
             writer: Writer::new(format!("w{number}"), seed),
             writes,
+            durability: Durability::Sync,
             point: None,
         };
         writers.push((Running::start(root, &task)?, task.writer));

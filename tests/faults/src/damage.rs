@@ -24,7 +24,12 @@ use crate::{
 };
 
 /// What is damaged. A new kind of file of a library has a line here.
-const FILES: [&str; 3] = ["library.db", "library.db-wal", "library.db-shm"];
+const FILES: [&str; 4] = [
+    "library.db",
+    "library.db-wal",
+    "library.db-shm",
+    "library.head",
+];
 /// Writes of the library that is damaged: those that are in the database, and those that are in its log only.
 const WRITES: (u64, u64) = (120, 60);
 /// A look at a damaged library that takes longer hangs.

@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use journeyman::Seed;
-use journeyman_disk::{Options, fault};
+use journeyman_disk::{Durability, Options, fault};
 
 use crate::{
     Size,
@@ -70,6 +70,14 @@ fn tell(report: &mut Report, name: &str, sum: &Sum) {
     report.at_most(format_args!("{name}.slowest reopening (s)"), slowest, 2.0);
 }
 
+/// A killed process loses nothing, however the library was opened.
+fn drawn(seed: Seed) -> Durability {
+    match seed.derive("relaxed", 0).unit() < 0.25 {
+        true => Durability::Relaxed,
+        false => Durability::Sync,
+    }
+}
+
 /// A library's life: written to by one or two processes at once, killed, looked at, and again.
 fn live(report: &Report, seed: Seed, kills: u64, sum: &mut Sum) -> Outcome {
     let folder = tempfile::tempdir()?;
@@ -83,6 +91,7 @@ fn live(report: &Report, seed: Seed, kills: u64, sum: &mut Sum) -> Outcome {
             let task = Task {
                 writer: Writer::new(format!("w{kill}-{one}"), seed),
                 writes: u64::MAX,
+                durability: drawn(seed),
                 point: None,
             };
             writers.push((Running::start(&root, &task)?, task.writer));
@@ -123,6 +132,7 @@ fn at_point(report: &Report, point: &'static str, seed: Seed, sum: &mut Sum) -> 
     let task = Task {
         writer: Writer::new("w", seed),
         writes: 10_000,
+        durability: drawn(seed),
         point: Some((point, (seed.unit() * most) as u64)),
     };
     let mut running = Running::start(&root, &task)?;
