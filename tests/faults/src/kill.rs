@@ -131,7 +131,7 @@ fn at_point(report: &Report, point: &'static str, seed: Seed, sum: &mut Sum) -> 
     };
     let task = Task {
         writer: Writer::new("w", seed),
-        writes: 10_000,
+        writes: 3000,
         durability: drawn(seed),
         point: Some((point, (seed.unit() * most) as u64)),
     };
