@@ -182,7 +182,8 @@ fn crate_faults(name: &str, package: &Package, all: &BTreeMap<String, Package>) 
     let expected = match top {
         "sdk" => "journeyman".to_owned(),
         "adapters" => format!("journeyman-{folder}"),
-        "tests" => "journeyman-tests".to_owned(),
+        "tests" if folder.is_empty() => "journeyman-tests".to_owned(),
+        "tests" => format!("journeyman-{folder}"),
         _ => name.to_owned(),
     };
     if name != expected {
@@ -339,6 +340,7 @@ fn each_rule_can_fail() {
             package("adapters/a", &["journeyman", "journeyman-b"]),
         ),
         ("journeyman-b".to_owned(), package("adapters/c", &[])),
+        ("journeyman-faults".to_owned(), package("tests/faults", &[])),
         (
             "show".to_owned(),
             package("examples/show", &["journeyman", "journeyman-a"]),

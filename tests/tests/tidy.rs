@@ -112,7 +112,10 @@ fn faults_of_rust(path: &str, text: &str) -> Vec<String> {
 
 /// Test code: a `tests` or `benches` folder of a package, and `tests.rs` of a module.
 fn is_test_file(path: &str) -> bool {
-    let inner = path.strip_prefix("tests/src/").unwrap_or(path);
+    let inner = ["tests/src/", "tests/faults/src/"]
+        .iter()
+        .find_map(|sources| path.strip_prefix(sources))
+        .unwrap_or(path);
     inner
         .split('/')
         .any(|part| matches!(part, "tests" | "benches" | "tests.rs"))
@@ -190,6 +193,12 @@ fn each_rule_can_fail() {
         &lines,
         &[": 401 lines without tests, at most 400"],
     );
+    check(
+        "tests/faults/src/b.rs",
+        &lines,
+        &[": 401 lines without tests, at most 400"],
+    );
+    check("tests/faults/tests/b.rs", &lines, &[]);
     let tested = format!("#[cfg(test)]\nmod tests {{\n{lines}}}\n");
     check("sdk/src/a.rs", &tested, &[]);
 

@@ -1,16 +1,19 @@
 //! The database: opening it, its form, and how it is waited for.
 
 use std::{
+    ops::Deref,
     path::Path,
     time::{Duration, Instant},
 };
 
 use journeyman::{Error, Result};
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 
 use crate::{
     Durability, Options,
     convert::{failed, file_failed},
+    fault,
+    head::{self, Witness},
 };
 
 /// The form of the database that this version writes.
@@ -39,8 +42,13 @@ const FIRST_TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// What form 2 added: the files of skills, and what is known of the skills' folders.
+/// What form 2 added: how many entries each run has, the files of skills, and what is known of the skills' folders.
 const SECOND_TABLES: &str = "
+    CREATE TABLE runs (
+        run TEXT PRIMARY KEY,
+        entries INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO runs SELECT run, count(*) FROM journal GROUP BY run;
     CREATE TABLE files (
         sha256 TEXT PRIMARY KEY,
         bytes BLOB NOT NULL
@@ -61,6 +69,40 @@ const SECOND_TABLES: &str = "
 pub(crate) struct Database {
     pub(crate) connection: Connection,
     patience: Duration,
+    witness: Witness,
+    durability: Durability,
+}
+
+/// A transaction that writes.
+#[derive(Debug)]
+pub(crate) struct Writing<'a> {
+    transaction: Transaction<'a>,
+    /// Told of what is sure to be on the disk.
+    witness: Option<&'a Witness>,
+    changes: u64,
+}
+
+impl<'a> Deref for Writing<'a> {
+    type Target = Transaction<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.transaction
+    }
+}
+
+impl Writing<'_> {
+    /// Keeps what was written, if anything was.
+    pub(crate) fn commit(self) -> rusqlite::Result<()> {
+        if self.transaction.total_changes() == self.changes {
+            return Ok(());
+        }
+        let writes = head::advance(&self.transaction)?;
+        self.transaction.commit()?;
+        if let Some(witness) = self.witness {
+            witness.note(writes);
+        }
+        Ok(())
+    }
 }
 
 impl Database {
@@ -73,20 +115,29 @@ impl Database {
             flags |= OpenFlags::SQLITE_OPEN_CREATE;
         }
         let named = |error: Error| error.with("path", path.display());
+        let witness = Witness::of(path);
+        // Read before the database, which other processes may be adding to.
+        let acknowledged = witness.writes();
+        if acknowledged > 0 && std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
+            // SQLite would take it for a new one, and remove its log.
+            return Err(named(witness.missing(0)));
+        }
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|source| named(failed(OPEN, source)))?;
         let mut database = Self {
             connection,
             patience: options.patience,
+            witness,
+            durability: options.durability,
         };
-        database.prepare(path, options.durability).map_err(named)?;
+        database.prepare(path, acknowledged).map_err(named)?;
         Ok(database)
     }
 
-    fn prepare(&mut self, path: &Path, durability: Durability) -> Result<()> {
+    fn prepare(&mut self, path: &Path, acknowledged: u64) -> Result<()> {
         const OPEN: &str = "DiskStore::open";
         let failed = |source| failed(OPEN, source);
-        let synchronous = match durability {
+        let synchronous = match self.durability {
             Durability::Sync => "FULL",
             Durability::Relaxed => "NORMAL",
         };
@@ -94,6 +145,7 @@ impl Database {
         connection.busy_timeout(self.patience).map_err(failed)?;
         // Of a foreign database not even the journal mode is changed.
         let form = self.form()?;
+        self.check_head(form, acknowledged)?;
         self.patiently(OPEN, || {
             connection.pragma_update(None, "journal_mode", "WAL")
         })?;
@@ -104,6 +156,7 @@ impl Database {
             .and_then(|()| connection.pragma_update(None, "wal_autocheckpoint", 0))
             .map_err(failed)?;
         if form == 0 {
+            fault::point("open: before the tables");
             self.upgrade()?;
         } else if form < FORM {
             self.keep_copy(path, form)?;
@@ -161,6 +214,22 @@ impl Database {
         Ok(form)
     }
 
+    /// Refuses a library that has less than was acknowledged, and leaves all its files as they are.
+    fn check_head(&self, form: i64, acknowledged: u64) -> Result<()> {
+        let failed = |source| failed("DiskStore::open", source);
+        let found = match form {
+            0 | 1 => 0,
+            _ => head::writes(&self.connection).map_err(failed)?,
+        };
+        if found < acknowledged {
+            self.connection
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+                .map_err(failed)?;
+            return Err(self.witness.missing(found));
+        }
+        Ok(())
+    }
+
     /// Makes the tables that are not there yet.
     fn upgrade(&mut self) -> Result<()> {
         let transaction = self.write("DiskStore::open")?;
@@ -170,23 +239,30 @@ impl Database {
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(failed)?;
         let lacking = match form {
-            0 => [FIRST_TABLES, SECOND_TABLES].concat(),
-            1 => SECOND_TABLES.to_owned(),
+            0 => [FIRST_TABLES, SECOND_TABLES, head::TABLE].concat(),
+            1 => [SECOND_TABLES, head::TABLE].concat(),
             _ => return Ok(()),
         };
         transaction
             .execute_batch(&lacking)
             .and_then(|()| transaction.pragma_update(None, "application_id", APPLICATION))
             .and_then(|()| transaction.pragma_update(None, "user_version", FORM))
-            .and_then(|()| transaction.commit())
-            .map_err(failed)
+            .map_err(failed)?;
+        fault::point("open: the tables are written");
+        transaction.commit().map_err(failed)
     }
 
     /// Begins to write; other writers are waited for.
-    pub(crate) fn write(&mut self, operation: &'static str) -> Result<Transaction<'_>> {
-        self.connection
+    pub(crate) fn write(&mut self, operation: &'static str) -> Result<Writing<'_>> {
+        let transaction = self
+            .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|source| failed(operation, source))
+            .map_err(|source| failed(operation, source))?;
+        Ok(Writing {
+            changes: transaction.total_changes(),
+            transaction,
+            witness: (self.durability == Durability::Sync).then_some(&self.witness),
+        })
     }
 
     /// Tries again while other processes are at it, where SQLite itself does not wait: opening and changing the journal
@@ -215,6 +291,7 @@ impl Database {
             .query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1))
             .unwrap_or(LOG_PAGES);
         if pages >= LOG_PAGES {
+            fault::point("tidy: before the log is folded in");
             self.connection
                 .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
                 .map_err(|source| failed("DiskStore::tidy", source))?;

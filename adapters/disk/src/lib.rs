@@ -17,7 +17,8 @@
 //! # What is kept, and when
 //! A commit is one transaction, and so is a call that appends to the journal. It is acknowledged after the transaction is
 //! on the disk ([`Durability::Sync`]) or with the system ([`Durability::Relaxed`]). Each record has the SHA-256 of what was
-//! written, and one that differs is `Corrupt` and never used.
+//! written, and one that differs is `Corrupt` and never used. A small file, `library.head`, says how many writes were
+//! acknowledged under `Sync`: a library that has fewer is refused as `Corrupt`, and its files are left as they are.
 //!
 //! # The folders
 //! After each commit the skills lie as folders beside the database: in `skills` what runs may offer, in `held` everything
@@ -38,7 +39,10 @@ mod archive;
 mod config;
 mod convert;
 mod database;
+#[doc(hidden)]
+pub mod fault;
 mod folders;
+mod head;
 mod package;
 mod records;
 mod skill_store;

@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use crate::{
     convert::{DAMAGED, failed, from_json, to_json},
     database::Database,
+    fault, head,
 };
 
 impl Database {
@@ -20,7 +21,7 @@ impl Database {
         let failed = |source| failed(SINCE, source);
         // One view of the database for both questions.
         let view = self.connection.transaction().map_err(failed)?;
-        let last = last_revision(&view).map_err(failed)?;
+        let last = last_revision(SINCE, &view)?;
         if revision > last {
             return Err(
                 Error::invalid(SINCE, "the library has no such revision yet")
@@ -40,7 +41,7 @@ impl Database {
         while let Some(row) = rows.next().map_err(failed)? {
             let commit = read_commit(SINCE, row)?;
             if commit.revision != next {
-                return Err(missing(next));
+                return Err(missing(SINCE, next));
             }
             next = next.next();
             committed.push(commit);
@@ -65,8 +66,9 @@ impl Database {
             return known;
         }
         commit.check_files(|file| has_file(&transaction, file).map_err(failed))?;
-        let committed = commit.made_on(last_revision(&transaction).map_err(failed)?)?;
+        let committed = commit.made_on(last_revision(COMMIT, &transaction)?)?;
         let body = to_json(COMMIT, &committed)?;
+        fault::point("commit: before the write");
         transaction
             .prepare_cached(
                 "INSERT INTO commits (revision, key, body, hash) VALUES (?1, ?2, ?3, ?4)",
@@ -77,13 +79,15 @@ impl Database {
                 statement.execute(params![revision, key, body, sha256_hex(&body)])
             })
             .map_err(failed)?;
+        fault::point("commit: written");
         transaction.commit().map_err(failed)?;
+        fault::point("commit: kept");
         Ok(committed)
     }
 
     /// The last revision.
     pub(crate) fn last(&self) -> Result<Revision> {
-        last_revision(&self.connection).map_err(|source| failed("SkillStore::since", source))
+        last_revision("SkillStore::since", &self.connection)
     }
 
     /// Keeps a file's bytes.
@@ -129,6 +133,7 @@ impl Database {
         }
         let failed = |source| failed(APPEND, source);
         let transaction = self.write(APPEND)?;
+        fault::point("append: before the write");
         let refused = entries
             .iter()
             .try_for_each(|entry| append_one(&transaction, entry));
@@ -140,16 +145,19 @@ impl Database {
         {
             return refused;
         }
+        fault::point("append: written");
         transaction.commit().map_err(failed)?;
+        fault::point("append: kept");
         refused
     }
 
     /// A run's entries, in order.
-    pub(crate) fn read(&self, run: &RunId) -> Result<Vec<JournalEntry>> {
+    pub(crate) fn read(&mut self, run: &RunId) -> Result<Vec<JournalEntry>> {
         const READ: &str = "Journal::read";
         let failed = |source| failed(READ, source);
-        let mut statement = self
-            .connection
+        // One view of the database for both questions.
+        let view = self.connection.transaction().map_err(failed)?;
+        let mut statement = view
             .prepare_cached(
                 "SELECT sequence, body, hash FROM journal WHERE run = ?1 ORDER BY sequence",
             )
@@ -159,11 +167,20 @@ impl Database {
         while let Some(row) = rows.next().map_err(failed)? {
             let entry = read_entry(READ, run, row)?;
             if entry.sequence != entries.len() as u64 {
-                return Err(Error::new(ErrorKind::Corrupt, READ, "an entry is missing")
-                    .with("run", run)
-                    .with("sequence", entries.len()));
+                return Err(missing_entry(READ, run, entries.len() as u64));
             }
             entries.push(entry);
+        }
+        let counted: Option<i64> = view
+            .prepare_cached("SELECT entries FROM runs WHERE run = ?1")
+            .and_then(|mut statement| {
+                let count = statement.query_row([run.as_str()], |row| row.get(0));
+                count.optional()
+            })
+            .map_err(failed)?;
+        // SQLite ends a search at a row that is damaged so that its key seems to be of another run.
+        if entries.len() as u64 != counted.unwrap_or(0).unsigned_abs() {
+            return Err(missing_entry(READ, run, entries.len() as u64));
         }
         Ok(entries)
     }
@@ -175,10 +192,18 @@ pub(crate) fn has_file(connection: &Connection, file: &FileRef) -> rusqlite::Res
     statement.exists(params![file.sha256, file.bytes as i64])
 }
 
-pub(crate) fn last_revision(connection: &Connection) -> rusqlite::Result<Revision> {
-    let mut statement = connection.prepare_cached("SELECT max(revision) FROM commits")?;
-    let last: Option<i64> = statement.query_row([], |row| row.get(0))?;
-    Ok(Revision(last.unwrap_or(0).unsigned_abs()))
+/// The last revision; `Corrupt` where the end is missing.
+pub(crate) fn last_revision(operation: &'static str, connection: &Connection) -> Result<Revision> {
+    let failed = |source| failed(operation, source);
+    let last: Option<i64> = connection
+        .prepare_cached("SELECT max(revision) FROM commits")
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+        .map_err(failed)?;
+    let last = Revision(last.unwrap_or(0).unsigned_abs());
+    match head::revision(connection).map_err(failed)? {
+        counted if counted == last => Ok(last),
+        _ => Err(missing(operation, last.next())),
+    }
 }
 
 /// A commit from its revision, body and hash.
@@ -193,19 +218,22 @@ fn read_commit(operation: &'static str, row: &rusqlite::Row<'_>) -> Result<Commi
         from_json(operation, &body, &hash).map_err(|error| error.with("revision", revision))?;
     let key: String = row.get(3).map_err(failed)?;
     if committed.revision.0 != revision.unsigned_abs() || committed.key.as_str() != key {
-        return Err(missing(Revision(revision.unsigned_abs())));
+        return Err(missing(operation, Revision(revision.unsigned_abs())));
     }
     Ok(committed)
 }
 
-fn missing(revision: Revision) -> Error {
-    Error::new(
-        ErrorKind::Corrupt,
-        "SkillStore::since",
-        "a revision is missing",
-    )
-    .with("revision", revision)
-    .hint(DAMAGED)
+fn missing(operation: &'static str, revision: Revision) -> Error {
+    Error::new(ErrorKind::Corrupt, operation, "a revision is missing")
+        .with("revision", revision)
+        .hint(DAMAGED)
+}
+
+fn missing_entry(operation: &'static str, run: &RunId, sequence: u64) -> Error {
+    Error::new(ErrorKind::Corrupt, operation, "an entry is missing")
+        .with("run", run)
+        .with("sequence", sequence)
+        .hint(DAMAGED)
 }
 
 /// An entry of a run from its sequence, body and hash.
@@ -244,10 +272,18 @@ fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()>
         let message = "the entry is of a schema that this version does not write";
         return Err(refused(ErrorKind::Invalid, message).with("schema", entry.schema));
     }
-    let due: i64 = transaction
-        .prepare_cached("SELECT coalesce(max(sequence) + 1, 0) FROM journal WHERE run = ?1")
-        .and_then(|mut statement| statement.query_row([entry.run.as_str()], |row| row.get(0)))
+    let (due, counted): (i64, i64) = transaction
+        .prepare_cached(
+            "SELECT coalesce(max(sequence) + 1, 0), coalesce((SELECT entries FROM runs WHERE run = ?1), 0) \
+             FROM journal WHERE run = ?1",
+        )
+        .and_then(|mut statement| {
+            statement.query_row([entry.run.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+        })
         .map_err(failed)?;
+    if due != counted {
+        return Err(missing_entry(APPEND, &entry.run, due.unsigned_abs()));
+    }
     let due = due.unsigned_abs();
     if entry.sequence > due {
         return Err(
@@ -279,6 +315,12 @@ fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()>
             let sequence = entry.sequence as i64;
             statement.execute(params![entry.run.as_str(), sequence, body, hash])
         })
+        .and_then(|_| {
+            transaction.prepare_cached(
+                "INSERT INTO runs VALUES (?1, 1) ON CONFLICT (run) DO UPDATE SET entries = entries + 1",
+            )
+        })
+        .and_then(|mut statement| statement.execute([entry.run.as_str()]))
         .map_err(failed)?;
     Ok(())
 }

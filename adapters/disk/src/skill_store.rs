@@ -1,6 +1,8 @@
 //! The library on disk.
 
 use std::{
+    fs::File,
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -16,6 +18,7 @@ use crate::{
     FolderReport, Options,
     convert::file_failed,
     database::Database,
+    fault,
     folders::Folders,
     worker::{Owned, Worker},
 };
@@ -45,7 +48,7 @@ impl DiskStore {
         const OPEN: &str = "DiskStore::open";
         let root = root.into();
         if options.create {
-            std::fs::create_dir_all(&root).map_err(|source| file_failed(OPEN, &root, source))?;
+            make_folder(&root).map_err(|source| file_failed(OPEN, &root, source))?;
         } else if !root.join(DATABASE).is_file() {
             return Err(
                 Error::new(ErrorKind::NotFound, OPEN, "there is no skill library here")
@@ -54,6 +57,7 @@ impl DiskStore {
             );
         }
         refuse_network(&root)?;
+        fault::point("open: the folder is there");
         let mut owned = Owned {
             database: Database::open(&root.join(DATABASE), options)?,
             folders: None,
@@ -67,6 +71,7 @@ impl DiskStore {
             }
             owned.folders = Some(folders);
         }
+        fault::point("open: done");
         Ok(Self {
             worker: Worker::start(owned)?,
             patience: options.patience,
@@ -97,6 +102,24 @@ impl DiskStore {
     pub fn root(&self) -> &Path {
         &self.root
     }
+}
+
+/// Makes the library's folder. Where there is no database yet, the names of the folders that lead to it are on the disk
+/// before there is one: SQLite sees to the names within the folder alone. Folders that are there already are synced too,
+/// for who made them may have been killed before.
+fn make_folder(root: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(root)?;
+    if root.join(DATABASE).exists() {
+        return Ok(());
+    }
+    let root = std::path::absolute(root)?;
+    for folder in root.ancestors().skip(1) {
+        // A folder that this user may not read was not made here.
+        if let Ok(folder) = File::open(folder) {
+            folder.sync_all()?;
+        }
+    }
+    Ok(())
 }
 
 /// SQLite's locks and shared memory do not hold on network file systems.

@@ -263,7 +263,6 @@ mod tests {
             " a",
             "a.",
             "x/y./z",
-            "a?b",
             "a\u{202e}b",
             "a/b/c/d/e/f/g/h/i",
             &"x".repeat(256),

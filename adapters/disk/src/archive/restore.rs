@@ -57,6 +57,9 @@ impl Database {
             }
         }
         transaction
+            .execute_batch("INSERT INTO runs SELECT run, count(*) FROM journal GROUP BY run")
+            .map_err(|source| failed(RESTORE, source))?;
+        transaction
             .commit()
             .map_err(|source| failed(RESTORE, source))?;
         Ok(archived)

@@ -77,7 +77,7 @@ impl Database {
             entries: if with_journal { count("journal")? } else { 0 },
             files: count("files")?,
         };
-        if last_revision(&view).map_err(failed)? != archived.revision {
+        if last_revision(WRITE, &view)? != archived.revision {
             return Err(
                 Error::new(ErrorKind::Corrupt, WRITE, "a revision is missing").hint(DAMAGED),
             );
