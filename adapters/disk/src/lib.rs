@@ -23,8 +23,8 @@
 //! # The folders
 //! After each commit the skills lie as folders beside the database: in `skills` what runs may offer, in `held` everything
 //! else. The database is what counts, the folders follow it, a whole folder at a time. People may change, add, move, rename
-//! and remove folders at any time; [`DiskStore::open`] and [`DiskStore::sync_folders`] take that in, and so does a write
-//! that comes upon it:
+//! and remove folders at any time; [`DiskStore::sync_folders`] takes that in, the library's own thread does soon after it
+//! was opened, and so does a write that comes upon it:
 //!
 //! - A changed folder is a new version by a person, whatever the library wanted to write there meanwhile; that is the
 //!   version before, and one call brings it back.

@@ -63,13 +63,7 @@ impl DiskStore {
             folders: None,
         };
         if options.folders {
-            let mut folders = Folders::open(&root)?;
-            // Another process that is at the folders takes in what persons changed.
-            if let Err(error) = folders.sync(&mut owned.database, true, Duration::ZERO) {
-                // Whatever it is, the library itself is there; `sync_folders` says it to who asks.
-                tracing::warn!(%error, "the skills' folders could not be brought up to date");
-            }
-            owned.folders = Some(folders);
+            owned.folders = Some(Folders::open(&root)?);
         }
         fault::point("open: done");
         Ok(Self {
@@ -79,8 +73,9 @@ impl DiskStore {
         })
     }
 
-    /// Takes in what people changed in the skills' folders, wherever they did, and writes what the folders lack. Opening
-    /// does it too; between the two, only folders that are written anew are looked at.
+    /// Takes in what people changed in the skills' folders, wherever they did, and writes what the folders lack. The
+    /// library's thread does it once by itself, soon after it was opened and has nothing else to do; after that it only
+    /// looks at folders that it is to write. A host that must not miss a person's word calls this before its first task.
     ///
     /// # Errors
     /// `Unsupported` for a library that was opened without folders; `Unavailable` when the folders cannot be reached. What

@@ -3,14 +3,20 @@
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::mpsc::{Receiver, Sender, TryRecvError, channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread::JoinHandle,
+    time::{Duration, Instant},
 };
 
 use futures::channel::oneshot;
 use journeyman::{Error, ErrorKind, Result};
 
 use crate::{database::Database, folders::Folders};
+
+/// How long nobody must ask for anything before the thread does what can wait.
+const QUIET: Duration = Duration::from_millis(50);
+/// What can wait waits no longer than this, however much is asked for.
+const BUSY: Duration = Duration::from_secs(1);
 
 /// What the thread owns.
 #[derive(Debug)]
@@ -23,13 +29,24 @@ pub(crate) struct Owned {
 impl Owned {
     /// What is done when nobody waits for an answer.
     fn tidy(&mut self) {
+        self.catch_up();
+        if let Err(error) = self.database.tidy() {
+            tracing::warn!(%error, "the write-ahead log could not be folded in");
+        }
+    }
+
+    /// What is left to do before the end: the next one to open does the rest.
+    fn finish(&mut self) {
+        if self.database.connection.total_changes() > 0 {
+            self.tidy();
+        }
+    }
+
+    fn catch_up(&mut self) {
         if let Some(folders) = &mut self.folders
             && let Err(error) = folders.catch_up(&mut self.database)
         {
             tracing::warn!(%error, "the skills' folders could not be brought up to date");
-        }
-        if let Err(error) = self.database.tidy() {
-            tracing::warn!(%error, "the write-ahead log could not be folded in");
         }
     }
 }
@@ -113,19 +130,25 @@ impl fmt::Debug for Worker {
 }
 
 fn work(mut owned: Owned, jobs: &Receiver<Job>) {
+    let mut tidied = Instant::now();
     loop {
-        let job = match jobs.try_recv() {
+        let job = match jobs.recv_timeout(QUIET) {
             Ok(job) => Some(job),
-            Err(TryRecvError::Empty) => {
+            Err(RecvTimeoutError::Timeout) => {
                 owned.tidy();
+                tidied = Instant::now();
                 jobs.recv().ok()
             }
-            Err(TryRecvError::Disconnected) => None,
+            Err(RecvTimeoutError::Disconnected) => None,
         };
         let Some(job) = job else {
-            owned.tidy();
+            owned.finish();
             return;
         };
         job(&mut owned);
+        if tidied.elapsed() > BUSY {
+            owned.tidy();
+            tidied = Instant::now();
+        }
     }
 }
