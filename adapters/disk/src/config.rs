@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use journeyman::text::Redactor;
+
 /// What a crash may take.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -33,6 +35,10 @@ pub struct Options {
     /// Whether the skills lie as folders beside the database, where people and other tools read them and people change
     /// them. Default: yes.
     pub folders: bool,
+    /// Takes secrets out of whatever is committed or appended (S10), the known forms of them by default. A run takes them out
+    /// of what it sees by a redactor of its own options: give both the same one. A skill's file that holds a secret is
+    /// refused.
+    pub redactor: Redactor,
     /// Whether a library is made where there is none. Default: yes.
     pub create: bool,
 }
@@ -43,6 +49,7 @@ impl Default for Options {
             durability: Durability::default(),
             patience: Duration::from_secs(60),
             folders: true,
+            redactor: Redactor::default(),
             create: true,
         }
     }

@@ -6,8 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use journeyman::{Error, Result};
+use journeyman::{Error, Result, text::Redactor};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     Durability, Options,
@@ -69,6 +70,7 @@ const SECOND_TABLES: &str = "
 pub(crate) struct Database {
     pub(crate) connection: Connection,
     patience: Duration,
+    redactor: Redactor,
     witness: Witness,
     durability: Durability,
 }
@@ -127,6 +129,7 @@ impl Database {
         let mut database = Self {
             connection,
             patience: options.patience,
+            redactor: options.redactor.clone(),
             witness,
             durability: options.durability,
         };
@@ -250,6 +253,36 @@ impl Database {
             .map_err(failed)?;
         fault::point("open: the tables are written");
         transaction.commit().map_err(failed)
+    }
+
+    /// A record without secrets, as it may be kept (S10).
+    pub(crate) fn redacted<T>(&self, operation: &'static str, record: &T) -> Result<T>
+    where
+        T: Clone + Serialize + DeserializeOwned,
+    {
+        let secret = |_| {
+            Error::invalid(operation, "a secret is part of an id or a name")
+                .hint("give it another one; nothing was kept")
+        };
+        let mut value = serde_json::to_value(record).map_err(secret)?;
+        let before = value.clone();
+        self.redactor.redact_json(&mut value);
+        if value == before {
+            return Ok(record.clone());
+        }
+        serde_json::from_value(value).map_err(secret)
+    }
+
+    /// Refuses a file that holds a secret.
+    pub(crate) fn check_secrets(&self, operation: &'static str, bytes: &[u8]) -> Result<()> {
+        let text = String::from_utf8_lossy(bytes);
+        match self.redactor.find(&text).into_iter().next() {
+            None => Ok(()),
+            Some((line, kind)) => Err(Error::invalid(operation, "the file holds a secret")
+                .with("line", line)
+                .with("kind", kind)
+                .hint("take it out, and give the secret out anew: it is no secret any more")),
+        }
     }
 
     /// Begins to write; other writers are waited for.

@@ -39,6 +39,7 @@ mod archive;
 mod config;
 mod convert;
 mod database;
+mod erase;
 #[doc(hidden)]
 pub mod fault;
 mod folders;
@@ -50,6 +51,7 @@ mod worker;
 
 pub use archive::{ArchiveLimits, Archived, Offer, read_offer};
 pub use config::{Durability, Options};
+pub use erase::Erased;
 pub use folders::{FolderFault, FolderReport};
 pub use package::SkillFolder;
 pub use skill_store::DiskStore;

@@ -53,6 +53,7 @@ impl Database {
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Committed> {
         const COMMIT: &str = "SkillStore::commit";
         let failed = |source| failed(COMMIT, source);
+        let commit = &self.redacted(COMMIT, commit)?;
         let transaction = self.write(COMMIT)?;
         let known = transaction
             .prepare_cached("SELECT revision, body, hash, key FROM commits WHERE key = ?1")
@@ -94,6 +95,7 @@ impl Database {
     pub(crate) fn put_file(&mut self, bytes: &[u8]) -> Result<FileRef> {
         const PUT: &str = "SkillFiles::put";
         let file = FileRef::of(bytes)?;
+        self.check_secrets(PUT, bytes)?;
         let failed = |source| failed(PUT, source);
         let transaction = self.write(PUT)?;
         transaction
@@ -132,6 +134,10 @@ impl Database {
             return Ok(());
         }
         let failed = |source| failed(APPEND, source);
+        let entries: Vec<JournalEntry> = entries
+            .iter()
+            .map(|entry| self.redacted(APPEND, entry))
+            .collect::<Result<_>>()?;
         let transaction = self.write(APPEND)?;
         fault::point("append: before the write");
         let refused = entries

@@ -15,7 +15,7 @@ use journeyman::{
 };
 
 use crate::{
-    FolderReport, Options,
+    Erased, FolderReport, Options,
     convert::file_failed,
     database::Database,
     fault,
@@ -115,6 +115,38 @@ fn make_folder(root: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+impl DiskStore {
+    /// Takes a text out of everything that was ever committed, journaled or put, and out of the folders; a commit says that
+    /// something was erased, how much and why, and not what. The records that held it are rewritten, with `[erased]` in its
+    /// place, and overwritten on the disk. For a person's data, on demand: history is otherwise never changed.
+    ///
+    /// It does not reach what lies elsewhere: other processes that have read the library follow at their next look; an index
+    /// on disk is to be made anew, archives and backups are the host's, and so is the copy of an older form beside the
+    /// database.
+    ///
+    /// # Errors
+    /// `Invalid` for a text of less than 4 bytes or one that the library's own words hold, where nothing is changed;
+    /// `Unavailable` where the library cannot be written; `Corrupt` for a damaged one.
+    pub async fn erase(&self, text: &str, reason: &str) -> Result<Erased> {
+        let (text, reason) = (text.to_owned(), reason.to_owned());
+        let patience = self.patience;
+        let erasing = move |owned: &mut Owned| {
+            let Owned { database, folders } = owned;
+            if let Some(folders) = folders {
+                // What people wrote is part of it.
+                folders.sync(database, true, patience)?;
+            }
+            let erased = database.erase(&text, &reason)?;
+            if let Some(folders) = folders {
+                folders.sync(database, false, patience)?;
+                folders.forget_previous()?;
+            }
+            Ok(erased)
+        };
+        self.worker.ask("DiskStore::erase", erasing).await
+    }
 }
 
 /// SQLite's locks and shared memory do not hold on network file systems.

@@ -170,6 +170,12 @@ pub enum LibraryChange {
         /// Why.
         reason: String,
     },
+    /// A text was taken out of what was committed before, and out of these skills' versions. Nothing changes by it but
+    /// that whoever folded the earlier commits folds them anew ([`Committed::erases`]): it is the trace of an erasure.
+    Erased {
+        /// The skills with versions that held it.
+        skills: Vec<SkillId>,
+    },
     /// A person or evidence moves a skill to another state.
     SetState {
         /// Which skill.
@@ -220,6 +226,7 @@ impl LibraryChange {
             Self::Maintain
             | Self::SetState { .. }
             | Self::RetireRun { .. }
+            | Self::Erased { .. }
             | Self::Restore { .. } => Ok(()),
         }
     }
@@ -228,6 +235,14 @@ impl LibraryChange {
 impl LibraryChange {
     /// The skill that the change brings, where it brings one.
     pub fn skill(&self) -> Option<&Skill> {
+        match self {
+            Self::Add(skill) | Self::Revise(skill) | Self::Merge { skill, .. } => Some(skill),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn skill_mut(&mut self) -> Option<&mut Skill> {
         match self {
             Self::Add(skill) | Self::Revise(skill) | Self::Merge { skill, .. } => Some(skill),
             _ => None,
@@ -325,4 +340,13 @@ pub struct Committed {
     pub cause: Cause,
     /// What, in order.
     pub changes: Vec<LibraryChange>,
+}
+
+impl Committed {
+    /// Whether it says that what was committed before it is not what it was. Who follows a store by folding on folds
+    /// everything anew then.
+    pub fn erases(&self) -> bool {
+        let erases = |change| matches!(change, &LibraryChange::Erased { .. });
+        self.changes.iter().any(erases)
+    }
 }

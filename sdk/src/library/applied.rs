@@ -44,6 +44,8 @@ pub enum Operation {
     RolledBack,
     /// Deleted, and there again.
     Restored,
+    /// A text was taken out of its versions.
+    Erased,
     /// To the other tier, as somebody asked.
     Placed,
     /// From the cache to the reservoir, the cache being over its size.

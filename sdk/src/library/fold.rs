@@ -86,6 +86,7 @@ impl SkillLibrary {
             LibraryChange::RollBack { skill, to, .. } => self.roll_back(skill, *to),
             LibraryChange::RetireRun { run, .. } => Ok(self.retire_run(run)),
             LibraryChange::Restore { skill, .. } => self.restore(skill),
+            LibraryChange::Erased { skills } => Ok(self.erased(skills)),
             LibraryChange::Place { skill, tier, .. } => tiers::place(self.known(skill)?, *tier),
         }
     }
@@ -194,6 +195,21 @@ impl SkillLibrary {
             entry.changed_at = self.revision;
             self.names.release(&entry.skill.name);
             self.deleted.insert(entry);
+        }
+        moves
+    }
+
+    /// An index that has the old texts takes these in anew.
+    fn erased(&mut self, skills: &[SkillId]) -> Vec<Move> {
+        let revision = self.revision;
+        let mut moves = Vec::new();
+        for id in skills {
+            if let Some(entry) = self.entries.get_mut(id) {
+                entry.changed_at = revision;
+                moves.push(tiers::moved(entry, Operation::Erased));
+            } else if let Some(entry) = self.deleted.get_mut(id) {
+                entry.changed_at = revision;
+            }
         }
         moves
     }

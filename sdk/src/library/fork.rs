@@ -177,9 +177,10 @@ impl Fork {
 /// The skills that a change is about.
 fn subjects(change: &LibraryChange) -> Vec<&SkillId> {
     match change {
-        LibraryChange::Configure(_) | LibraryChange::Maintain | LibraryChange::RetireRun { .. } => {
-            Vec::new()
-        }
+        LibraryChange::Configure(_)
+        | LibraryChange::Maintain
+        | LibraryChange::RetireRun { .. }
+        | LibraryChange::Erased { .. } => Vec::new(),
         LibraryChange::Credit { skill, .. } => vec![&skill.id],
         LibraryChange::Add(skill) | LibraryChange::Revise(skill) => vec![&skill.id],
         LibraryChange::Merge { skill, sources } => [&skill.id].into_iter().chain(sources).collect(),

@@ -68,6 +68,8 @@
 //!   the run is quarantined, for the person to decide. What is deleted is treated alike and stays
 //!   deleted. It is done once: what a run that goes on, or a writer that stands on its versions, commits later is not
 //!   taken back by it.
+//! - *Erased.* The one exception: a person's data can be taken out of what was committed. A change says that it was, and
+//!   of which skills; folding the changes anew gives the library without it.
 //! - *Forks.* A [`Fork`] shares what it does not change with its library, so it costs the same whatever the size;
 //!   [`Fork::rebase`] names what was changed on both sides.
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use super::{CommitDone, Performer};
 use crate::{
     contract::{SkillStore, SkillStoreExt},
-    domain::Commit,
+    domain::{Commit, Committed},
     error::{Error, ErrorKind, Result},
     library::SkillLibrary,
 };
@@ -66,8 +66,13 @@ impl Performer {
     /// What the store gives.
     pub async fn library(&self) -> Result<SkillLibrary> {
         let mut library = self.follow().clone();
-        for committed in self.store()?.since(library.revision()).await? {
-            library.apply(&committed)?;
+        let mut news = self.store()?.since(library.revision()).await?;
+        if news.iter().any(Committed::erases) {
+            library = SkillLibrary::new();
+            news = self.store()?.load().await?.committed;
+        }
+        for committed in &news {
+            library.apply(committed)?;
         }
         let mut followed = self.follow();
         if followed.revision() < library.revision() {

@@ -17,7 +17,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use journeyman::{Error, Result, Revision, SkillId, domain::Skill, library::SkillLibrary};
+use journeyman::{
+    Error, Result, Revision, SkillId,
+    domain::{Committed, LibraryChange, Skill},
+    library::SkillLibrary,
+};
 
 use self::{disk::Disk, rows::Rows};
 use crate::database::Database;
@@ -93,6 +97,16 @@ fn place(skill: &Skill) -> String {
     format!("{}/{}", Area::of(skill).folder(), skill.name)
 }
 
+/// The skills of which something was erased.
+fn erased(news: &[Committed]) -> impl Iterator<Item = SkillId> {
+    let changes = news.iter().flat_map(|committed| &committed.changes);
+    let skills = changes.flat_map(|change| match change {
+        LibraryChange::Erased { skills } => skills.as_slice(),
+        _ => &[],
+    });
+    skills.cloned()
+}
+
 /// The folders of one library.
 #[derive(Debug)]
 pub(crate) struct Folders {
@@ -103,6 +117,8 @@ pub(crate) struct Folders {
     shown: Option<SkillLibrary>,
     /// Skills whose folders could not be brought up to date.
     pending: Vec<SkillId>,
+    /// Skills of which something was erased since the last look.
+    erased: Vec<SkillId>,
     rows: Rows,
     /// The rows as the database has them.
     stored: Rows,
@@ -119,6 +135,7 @@ impl Folders {
             library: SkillLibrary::new(),
             shown: None,
             pending: Vec::new(),
+            erased: Vec::new(),
             rows: Rows::new(),
             stored: Rows::new(),
             rows_as_of: None,
@@ -169,6 +186,19 @@ impl Folders {
         }
     }
 
+    /// Removes what was replaced and is still kept, where nobody wrote into it: it may hold what was erased.
+    ///
+    /// # Errors
+    /// `Unavailable` when it cannot be removed.
+    pub(crate) fn forget_previous(&mut self) -> Result<()> {
+        for (place, expected) in self.disk.previous()? {
+            if self.changed_aside(&place, &expected)?.is_none() {
+                self.disk.forget(&place)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes what was committed since the last look, where there is anything.
     ///
     /// # Errors
@@ -182,8 +212,15 @@ impl Folders {
 
     /// Folds what was committed since the last look.
     fn follow(&mut self, database: &mut Database) -> Result<Revision> {
-        for committed in database.since(self.library.revision())? {
-            self.library.apply(&committed)?;
+        let mut news = database.since(self.library.revision())?;
+        if news.iter().any(Committed::erases) {
+            // The folders of what was erased are written anew, and what was replaced is not kept.
+            self.erased.extend(erased(&news));
+            self.library = SkillLibrary::new();
+            news = database.since(Revision(0))?;
+        }
+        for committed in &news {
+            self.library.apply(committed)?;
         }
         Ok(self.library.revision())
     }

@@ -27,6 +27,12 @@ impl Folders {
             self.stored = self.rows.clone();
             self.rows_as_of = as_of;
         }
+        for id in std::mem::take(&mut self.erased) {
+            if let Some(row) = self.rows.get_mut(&id) {
+                row.version = Version(0);
+            }
+            self.pending.push(id);
+        }
         self.disk.sweep()?;
         let mut all = full || self.shown.is_none();
         let mut found = self.late(&mut report)?;
@@ -79,14 +85,12 @@ impl Folders {
     ) -> Result<()> {
         let mut readable = Vec::new();
         for found in batch {
-            match people::read(&found, &self.library) {
-                Err(error) => report.fault(found.place(), error),
-                Ok(_) => {
-                    for bytes in found.folder.files.values() {
-                        database.put_file(bytes)?;
-                    }
-                    readable.push(found);
+            match people::read(&found, &self.library).and_then(|_| put_files(database, &found)) {
+                Err(error) if error.kind() == ErrorKind::Invalid => {
+                    report.fault(found.place(), error);
                 }
+                Err(error) => return Err(error),
+                Ok(()) => readable.push(found),
             }
         }
         let hashes: Vec<&str> = readable.iter().map(|found| found.hash.as_str()).collect();
@@ -209,4 +213,11 @@ impl Folders {
         }
         Ok(())
     }
+}
+
+fn put_files(database: &mut Database, found: &Found) -> Result<()> {
+    for bytes in found.folder.files.values() {
+        database.put_file(bytes)?;
+    }
+    Ok(())
 }

@@ -147,6 +147,7 @@ impl Reference {
                 }
             }
             LibraryChange::RetireRun { run, .. } => self.retire(run),
+            LibraryChange::Erased { .. } => {}
             LibraryChange::Restore { skill, .. } => {
                 if let Some(mut row) = self.gone.remove(skill.as_str()) {
                     let state = std::mem::replace(&mut row.state, State::Archived);
