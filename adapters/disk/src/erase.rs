@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use journeyman::{
-    CommitKey, Error, Result, Revision, SkillId,
+    CommitKey, Error, ErrorKind, Result, Revision, SkillId,
     contract::JournalEntry,
     domain::{Cause, Commit, Committed, FileRef, LibraryChange, Skill},
     library::SkillLibrary,
@@ -128,12 +128,24 @@ impl Database {
         // What is left must still be a library.
         SkillLibrary::replay(&all_commits(&transaction)?)?;
         transaction.commit().map_err(failed)?;
-        // The log holds the old pages still.
-        self.connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-            .map_err(failed)?;
         erased.revision = Some(trace.revision);
         Ok(erased)
+    }
+
+    /// Puts the new pages in the place of the old ones, which the write-ahead log holds still.
+    pub(crate) fn scrub(&self) -> Result<()> {
+        let failed = |source| failed(ERASE, source);
+        let busy: i64 = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            .map_err(failed)?;
+        if busy == 0 {
+            return Ok(());
+        }
+        let message = "the text is erased, and the write-ahead log still holds it: another process is reading";
+        Err(Error::new(ErrorKind::Unavailable, ERASE, message)
+            .temporary()
+            .hint("erase it again once other processes are done"))
     }
 }
 

@@ -143,6 +143,8 @@ impl DiskStore {
                 folders.sync(database, false, patience)?;
                 folders.forget_previous()?;
             }
+            // Even where nothing was found: an earlier call may not have got as far.
+            database.scrub()?;
             Ok(erased)
         };
         self.worker.ask("DiskStore::erase", erasing).await
