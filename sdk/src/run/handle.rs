@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex};
 use super::{
     Answer, AttemptNeed, Journeyman, Need, NeedId, RunEntry, RunMachine, TaskReport,
     drive::Reach,
+    injecting::inject_all,
     journeyman::{Inner, lock},
     log::Log,
-    perform::inject_all,
 };
 use crate::{
     contract::{FixedGuidance, Guidance, TurnContext},
-    domain::{EndReason, Exposure, Injection, Outcome, SkillRef, Step, Task, Trajectory, Usage},
+    domain::{
+        EndReason, Exposure, Injection, LeftOut, Outcome, SkillRef, Step, Task, Trajectory, Usage,
+    },
     error::{Error, ErrorKind, Result},
 };
 
@@ -88,6 +90,7 @@ pub struct AttemptHandle {
     id: NeedId,
     need: Box<AttemptNeed>,
     injection: Injection,
+    left_out: Vec<LeftOut>,
     guidance: FixedGuidance,
     steps: Vec<Step>,
     usage: Usage,
@@ -100,12 +103,11 @@ impl AttemptHandle {
         machine: RunMachine,
         log: Log,
     ) -> Result<Vec<Self>> {
-        let dialect = journeyman.inner.backends().dialect.as_deref();
         let mut attempts = Vec::new();
         for (id, need) in machine.needs() {
             if let Need::Attempt(need) = need {
-                let injection = inject_all(dialect, &need.skills)?;
-                attempts.push((id, need, injection));
+                let given = inject_all(journeyman.inner.backends(), &need)?;
+                attempts.push((id, need, given));
             }
         }
         let group = Arc::new(Group {
@@ -114,17 +116,20 @@ impl AttemptHandle {
                 open: attempts.len(),
             }),
         });
-        let handles = attempts.into_iter().map(|(id, need, injection)| Self {
-            journeyman: journeyman.clone(),
-            group: Arc::clone(&group),
-            id,
-            need,
-            guidance: FixedGuidance::new(injection.clone()),
-            injection,
-            steps: Vec::new(),
-            usage: Usage::default(),
-            finished: false,
-        });
+        let handles = attempts
+            .into_iter()
+            .map(|(id, need, (injection, left_out))| Self {
+                journeyman: journeyman.clone(),
+                group: Arc::clone(&group),
+                id,
+                need,
+                guidance: FixedGuidance::new(injection.clone()),
+                injection,
+                left_out,
+                steps: Vec::new(),
+                usage: Usage::default(),
+                finished: false,
+            });
         Ok(handles.collect())
     }
 
@@ -187,6 +192,7 @@ impl AttemptHandle {
                     used: reported.contains(&injected.skill),
                 })
                 .collect(),
+            left_out: std::mem::take(&mut self.left_out),
             outcome,
             end: EndReason::Finished,
             usage: self.usage,

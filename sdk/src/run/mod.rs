@@ -12,6 +12,7 @@ mod drive;
 mod event;
 mod fold;
 mod handle;
+mod injecting;
 mod journal;
 mod journeyman;
 mod log;

@@ -13,7 +13,7 @@ use futures::{
     future::{Either, select},
 };
 
-use super::{Answer, AttemptNeed, Need, Written, sound};
+use super::{Answer, AttemptNeed, Need, Written, injecting::inject_all, sound};
 use crate::{
     contract::{
         Attempt, Backends, Dialect, FixedGuidance, GenerateRequest, JudgeRequest, LanguageModel,
@@ -25,7 +25,6 @@ use crate::{
     },
     error::{Error, ErrorKind, Result},
     id::{ModelId, Seed, Timestamp},
-    inject,
     library::SkillLibrary,
     recipe::Limits,
     select::{SkillScores, Total},
@@ -253,9 +252,8 @@ impl Performer {
     }
 
     async fn attempt(&self, need: &AttemptNeed) -> Result<Box<Trajectory>> {
-        let dialect = self.backends.dialect.as_deref();
-        let injecting = async { inject_all(dialect, &need.skills) };
-        let injection = self
+        let injecting = async { inject_all(&self.backends, need) };
+        let (injection, left_out) = self
             .bounded("Dialect::skill_text", need.time_limit, injecting)
             .await?;
         let reset = self.backends.environment.reset(&need.task, need.world_seed);
@@ -288,6 +286,7 @@ impl Performer {
         }
         let mut trajectory = made?;
         complete_exposures(&mut trajectory, &injection, &guidance.reported());
+        trajectory.left_out = left_out;
         Ok(Box::new(trajectory))
     }
 
@@ -353,16 +352,6 @@ async fn ask(model: &dyn LanguageModel, request: GenerateRequest) -> Result<(Str
         output_tokens: generation.output_tokens,
     };
     Ok((generation.text, usage))
-}
-
-/// Writes skills into an injection. The library here is a fold in memory and keeps no hash beside the content, so the
-/// hash is taken from the skill itself; the check bites once a store hands over the one that it recorded.
-pub(super) fn inject_all(dialect: Option<&dyn Dialect>, skills: &[Skill]) -> Result<Injection> {
-    let skills = skills
-        .iter()
-        .map(|skill| inject::render(skill, dialect, &skill.content_sha256()))
-        .collect::<Result<_>>()?;
-    Ok(Injection { skills })
 }
 
 /// Makes sure that every injected skill is an exposure, whatever the executor reported.
