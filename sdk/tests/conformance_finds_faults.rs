@@ -472,6 +472,7 @@ enum RetrieverFlaw {
     StandsStill,
     TakesAgain,
     LeavesGaps,
+    AddsToAnother,
     LimitsBeforeAmong,
     TiesAsTheyCame,
     RefusesOperators,
@@ -502,6 +503,7 @@ impl Retriever for FlawedRetriever {
             RetrieverFlaw::TakesAgain if update.revision <= at => {
                 update.revision = Revision(at.0 + 1);
             }
+            RetrieverFlaw::AddsToAnother => update.library = None,
             RetrieverFlaw::LeavesGaps => update.since = update.since.min(at),
             _ => {}
         }
@@ -534,15 +536,16 @@ impl Retriever for FlawedRetriever {
 
 #[test]
 fn retrievers() {
-    let cases: [(RetrieverFlaw, &[&str]); 9] = [
+    let cases: [(RetrieverFlaw, &[&str]); 10] = [
         (RetrieverFlaw::KeepsOldVersions, &["refresh"]),
         (RetrieverFlaw::KeepsTheGone, &["refresh"]),
         (
             RetrieverFlaw::StandsStill,
-            &["watermark", "idempotent", "gap"],
+            &["watermark", "idempotent", "gap", "anew"],
         ),
         (RetrieverFlaw::LeavesGaps, &["gap"]),
-        (RetrieverFlaw::TakesAgain, &["idempotent"]),
+        (RetrieverFlaw::AddsToAnother, &["anew"]),
+        (RetrieverFlaw::TakesAgain, &["idempotent", "anew"]),
         (RetrieverFlaw::LimitsBeforeAmong, &["among"]),
         (RetrieverFlaw::TiesAsTheyCame, &["limit", "ties"]),
         (RetrieverFlaw::RefusesOperators, &["any text"]),

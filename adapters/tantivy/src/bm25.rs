@@ -2,45 +2,28 @@
 //! with the inverse document frequency of Lucene and tantivy, which is never negative.
 
 use tantivy::{
-    DocId, DocSet, Searcher, SegmentReader, TERMINATED, TantivyError, Term,
-    postings::Postings,
+    DocId, Searcher, SegmentReader, TantivyError, Term,
+    fieldnorm::FieldNormReader,
+    postings::BlockSegmentPostings,
     schema::{Field, IndexRecordOption},
 };
 
-/// Where a document is: its segment's place and its place there.
-pub(crate) type Place = (usize, DocId);
-
-/// A live document that holds a word in a field.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Posting {
-    pub(crate) place: Place,
-    pub(crate) count: u32,
-    /// The field's length in words, as exact as tantivy keeps it (exact up to 40).
-    pub(crate) length: u32,
+/// How much a text's length marks a word down, for each length that tantivy tells apart (exact up to 40 words).
+#[derive(Clone, Debug)]
+pub(crate) struct Lengths {
+    damping: [f64; 256],
 }
 
-/// The live documents that hold a word in a field.
-pub(crate) fn postings(searcher: &Searcher, term: &Term) -> Result<Vec<Posting>, TantivyError> {
-    let mut found = Vec::new();
-    for (place, segment) in searcher.segment_readers().iter().enumerate() {
-        let index = segment.inverted_index(term.field())?;
-        let Some(mut list) = index.read_postings(term, IndexRecordOption::WithFreqs)? else {
-            continue;
-        };
-        let lengths = segment.get_fieldnorms_reader(term.field())?;
-        while list.doc() != TERMINATED {
-            let document = list.doc();
-            if !segment.is_deleted(document) {
-                found.push(Posting {
-                    place: (place, document),
-                    count: list.term_freq(),
-                    length: lengths.fieldnorm(document),
-                });
-            }
-            list.advance();
-        }
+impl Lengths {
+    /// Of a field whose mean length over live documents is `mean`.
+    pub(crate) fn new(k1: f64, b: f64, mean: f64) -> Self {
+        let damping = std::array::from_fn(|id| {
+            let length = f64::from(FieldNormReader::id_to_fieldnorm(id as u8));
+            let relative = if mean > 0.0 { length / mean } else { 1.0 };
+            k1 * (1.0 - b + b * relative)
+        });
+        Self { damping }
     }
-    Ok(found)
 }
 
 /// The mean length of a field over live documents; 0 when there are none. Lengths are whole numbers, so the mean does
@@ -48,7 +31,11 @@ pub(crate) fn postings(searcher: &Searcher, term: &Term) -> Result<Vec<Posting>,
 pub(crate) fn mean_length(searcher: &Searcher, field: Field) -> Result<f64, TantivyError> {
     let mut sum = 0_u64;
     for segment in searcher.segment_readers() {
-        sum += total_length(segment, field)?;
+        let lengths = segment.get_fieldnorms_reader(field)?;
+        let live = segment.doc_ids_alive();
+        sum += live
+            .map(|document| u64::from(lengths.fieldnorm(document)))
+            .sum::<u64>();
     }
     let live = searcher.num_docs();
     Ok(if live == 0 {
@@ -58,29 +45,58 @@ pub(crate) fn mean_length(searcher: &Searcher, field: Field) -> Result<f64, Tant
     })
 }
 
-fn total_length(segment: &SegmentReader, field: Field) -> Result<u64, TantivyError> {
-    let lengths = segment.get_fieldnorms_reader(field)?;
-    Ok(segment
-        .doc_ids_alive()
-        .map(|document| u64::from(lengths.fieldnorm(document)))
-        .sum())
-}
-
 /// How much a word tells that `holders` of `live` documents hold.
-pub(crate) fn inverse_frequency(live: u64, holders: usize) -> f64 {
+pub(crate) fn inverse_frequency(live: u64, holders: u64) -> f64 {
     let (live, holders) = (live as f64, holders as f64);
     (1.0 + (live - holders + 0.5) / (holders + 0.5)).ln()
 }
 
-/// How much a word counts that occurs `count` times in a field of this length, in [0, k1 + 1].
-pub(crate) fn saturation(k1: f64, b: f64, count: u32, length: u32, mean_length: f64) -> f64 {
-    let (count, length) = (f64::from(count), f64::from(length));
-    let relative = if mean_length > 0.0 {
-        length / mean_length
-    } else {
-        1.0
+/// How many live documents of a segment hold a word. tantivy knows it of all documents; where some were replaced, the
+/// list is read.
+pub(crate) fn holders(segment: &SegmentReader, term: &Term) -> Result<u64, TantivyError> {
+    let index = segment.inverted_index(term.field())?;
+    let Some(info) = index.get_term_info(term)? else {
+        return Ok(0);
     };
-    count * (k1 + 1.0) / (count + k1 * (1.0 - b + b * relative))
+    let Some(alive) = segment.alive_bitset() else {
+        return Ok(u64::from(info.doc_freq));
+    };
+    let mut list = index.read_block_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
+    let mut holders = 0;
+    while list.block_len() > 0 {
+        holders += list.docs().iter().filter(|at| alive.is_alive(**at)).count();
+        list.advance();
+    }
+    Ok(holders as u64)
+}
+
+/// A word in a field of a segment.
+pub(crate) struct Scoring<'a> {
+    /// Its boost, times its inverse document frequency, times k1 + 1.
+    pub(crate) weight: f64,
+    pub(crate) lengths: &'a Lengths,
+    pub(crate) norms: FieldNormReader,
+}
+
+impl Scoring<'_> {
+    /// What a word counts that occurs `count` times in a document: with the weight, in [0, weight].
+    fn value(&self, document: DocId, count: u32) -> f64 {
+        let count = f64::from(count);
+        let damping = self.lengths.damping[usize::from(self.norms.fieldnorm_id(document))];
+        self.weight * (count / (count + damping))
+    }
+
+    /// Adds the word to the scores of all documents that hold it, live or not.
+    pub(crate) fn add_all(&self, mut list: BlockSegmentPostings, scores: &mut [f64]) {
+        while list.block_len() > 0 {
+            for (document, count) in list.docs().iter().zip(list.freqs()) {
+                if let Some(score) = scores.get_mut(*document as usize) {
+                    *score += self.value(*document, *count);
+                }
+            }
+            list.advance();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -99,11 +115,20 @@ mod tests {
         assert!(inverse_frequency(10, 10) > 0.0);
     }
 
+    fn saturation(k1: f64, b: f64, count: u32, length: u32, mean: f64) -> f64 {
+        let scoring = Scoring {
+            weight: k1 + 1.0,
+            lengths: &Lengths::new(k1, b, mean),
+            norms: FieldNormReader::constant(1, length),
+        };
+        scoring.value(0, count)
+    }
+
     #[test]
     fn saturation_by_hand() {
         near(saturation(1.2, 0.75, 1, 10, 10.0), 1.0);
         near(saturation(1.2, 0.75, 2, 20, 10.0), 4.4 / (2.0 + 1.2 * 1.75));
-        near(saturation(1.2, 0.0, 3, 99, 10.0), 6.6 / 4.2);
+        near(saturation(1.2, 0.0, 3, 40, 10.0), 6.6 / 4.2);
         near(saturation(0.0, 0.75, 7, 5, 10.0), 1.0);
     }
 }

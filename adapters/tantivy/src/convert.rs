@@ -84,16 +84,20 @@ pub(crate) fn error(
     source: impl Into<TantivyError>,
 ) -> Error {
     let source = source.into();
-    let kind = match source {
+    Error::new(kind(&source), operation, "the index failed")
+        .with("adapter", "tantivy")
+        .hint("try again; an index is derived state, so one that keeps failing can be deleted and made anew")
+        .source_from(source)
+}
+
+/// Whether it is the index's own fault.
+pub(crate) fn kind(source: &TantivyError) -> ErrorKind {
+    match source {
         TantivyError::DataCorruption(_)
         | TantivyError::IncompatibleIndex(_)
         | TantivyError::SchemaError(_)
         | TantivyError::FieldNotFound(_)
         | TantivyError::DeserializeError(_) => ErrorKind::Corrupt,
         _ => ErrorKind::Unavailable,
-    };
-    Error::new(kind, operation, "the index failed")
-        .with("adapter", "tantivy")
-        .hint("make a new Bm25Retriever and refresh it with the library's `update_since(Revision(0))`")
-        .source_from(source)
+    }
 }

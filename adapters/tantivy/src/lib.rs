@@ -1,13 +1,13 @@
 //! BM25 retrieval for [Journeyman](journeyman), on tantivy.
 //!
 //! ```
-//! use journeyman::{Revision, contract::Retriever, domain::Query, library::SkillLibrary};
+//! use journeyman::{contract::Retriever, domain::Query, library::SkillLibrary};
 //! use journeyman_tantivy::{Bm25Retriever, Config};
 //!
 //! # futures::executor::block_on(async {
 //! let retriever = Bm25Retriever::new(Config::default())?;
 //! let library = SkillLibrary::new();
-//! retriever.refresh(&library.update_since(retriever.watermark().await?)?).await?;
+//! library.refresh(&retriever).await?;
 //! let query = Query { text: "open the sealed jar".into(), limit: 10, among: None };
 //! assert!(retriever.search(&query).await?.is_empty()); // there is no skill yet
 //! # Ok::<_, journeyman::Error>(())
@@ -26,10 +26,14 @@
 //! no stop words: skills are about exact names of tools and arguments, where a stemmer mostly makes false friends,
 //! and a frequent word weighs little by its inverse document frequency anyway.
 
+mod best;
 mod bm25;
 mod config;
 mod convert;
+mod home;
+mod mark;
 mod retriever;
+mod view;
 mod words;
 
 pub use config::{Boosts, Config};

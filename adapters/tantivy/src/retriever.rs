@@ -1,121 +1,154 @@
 //! The retriever.
 
 use std::{
-    collections::{HashMap, HashSet},
     fmt,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
 };
 
 use async_trait::async_trait;
 use journeyman::{
-    Error, Result, Revision, SkillId, Version,
+    Error, Result, Revision,
     contract::Retriever,
-    domain::{Candidate, IndexUpdate, Query, SkillRef},
+    domain::{Candidate, IndexUpdate, Query},
 };
-use tantivy::{
-    Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyError,
-    indexer::IndexWriterOptions,
-};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 
 use crate::{
     Config,
-    bm25::{self, Place},
-    convert::{Fields, ID, VERSION, error},
-    words::words,
+    convert::{Fields, error},
+    home::{self, Home},
+    mark::Mark,
+    view::View,
 };
+
+const REFRESH: &str = "Retriever::refresh";
 
 /// BM25 over the name, description, trigger and body of each skill.
 ///
-/// The index lies in memory and is derived state: make a new one and [`refresh`](Retriever::refresh) it from the library
-/// at any time. A skill's state is not looked at; the caller says with [`Query::among`] what may be offered, and
-/// document frequencies are those of the whole library whatever it says. One writing thread and one merging thread
-/// belong to each retriever and end with it; searching starts none.
+/// The index is derived state, in memory ([`Bm25Retriever::new`]) or in a folder ([`Bm25Retriever::open`]): bring it to
+/// a library's revision with [`SkillLibrary::refresh`](journeyman::library::SkillLibrary::refresh) at any time. A
+/// skill's state is not looked at; the caller says with [`Query::among`] what may be offered, and document frequencies
+/// are those of the whole library whatever it says. A refresh starts a writing and a merging thread and ends them;
+/// searching starts none.
 pub struct Bm25Retriever {
     config: Config,
     fields: Fields,
-    writing: Mutex<Writing>,
+    state: Mutex<State>,
     view: RwLock<Arc<View>>,
 }
 
-struct Writing {
-    writer: IndexWriter,
+struct State {
+    home: Home,
     reader: IndexReader,
-    watermark: Revision,
-}
-
-/// What searches see: the index as of one refresh.
-struct View {
-    searcher: Searcher,
-    mean_lengths: [f64; 4],
-}
-
-impl View {
-    fn of(searcher: Searcher, fields: &Fields) -> Result<Self, TantivyError> {
-        let mut mean_lengths = [0.0; 4];
-        for (mean, field) in mean_lengths.iter_mut().zip(fields.texts) {
-            *mean = bm25::mean_length(&searcher, field)?;
-        }
-        Ok(Self {
-            searcher,
-            mean_lengths,
-        })
-    }
+    /// What the index on disk said when it was read last.
+    read: Option<String>,
+    /// Whose index this is and how far: on disk, or further where no skill has changed since.
+    mark: Mark,
 }
 
 impl Bm25Retriever {
-    /// An empty index.
+    /// An empty index in memory.
     ///
     /// # Errors
-    /// `Invalid` for an option out of range; `Unavailable` when a thread could not be started.
+    /// `Invalid` for an option out of range.
     pub fn new(config: Config) -> Result<Self> {
         config.check()?;
-        let (schema, fields) = Fields::schema();
-        Self::open(config, fields, || {
-            Index::builder().schema(schema).create_in_ram()
-        })
-        .map_err(|source| error("Bm25Retriever::new", source))
+        Self::at("Bm25Retriever::new", config, Home::in_memory()?)
     }
 
-    /// Where a directory on disk will come in: all that differs is how the index is made.
-    fn open(
-        config: Config,
-        fields: Fields,
-        index: impl FnOnce() -> Result<Index, TantivyError>,
-    ) -> Result<Self, TantivyError> {
-        let index = index()?;
-        let options = IndexWriterOptions::builder()
-            .num_worker_threads(1)
-            .num_merge_threads(1)
-            .build();
-        let writer = index.writer_with_options(options)?;
-        let reader = index
-            .reader_builder()
-            .reload_policy(ReloadPolicy::Manual)
-            .try_into()?;
-        let view = View::of(reader.searcher(), &fields)?;
+    /// The index of a folder, or an empty one where there is none. All of it is checked: one that is damaged or was
+    /// made by another form of this adapter is moved to the folder's `damaged`, in the place of an earlier one, and
+    /// begun anew, at watermark 0.
+    ///
+    /// A folder belongs to one library; where it is given to another one, the index is made anew for that. Any number
+    /// of processes may share it: one at a time refreshes, the others search what they have and take in what was
+    /// refreshed when they are asked for their watermark. A search reads files that are mapped into memory; a folder
+    /// that is deleted meanwhile is made anew by the next refresh.
+    ///
+    /// ```
+    /// use journeyman::library::SkillLibrary;
+    /// use journeyman_tantivy::{Bm25Retriever, Config};
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("index");
+    /// # futures::executor::block_on(async {
+    /// let retriever = Bm25Retriever::open(&path, Config::default())?;
+    /// SkillLibrary::new().refresh(&retriever).await?;
+    /// # Ok::<_, journeyman::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` for an option out of range; `Unavailable` for a folder that cannot be read or written.
+    pub fn open(folder: impl AsRef<Path>, config: Config) -> Result<Self> {
+        config.check()?;
+        let operation = "Bm25Retriever::open";
+        Self::at(
+            operation,
+            config,
+            Home::in_folder(operation, folder.as_ref())?,
+        )
+    }
+
+    fn at(operation: &'static str, config: Config, home: Home) -> Result<Self> {
+        let (_, fields) = Fields::schema();
+        let read = || {
+            let state = State::read(home)?;
+            let view = View::of(state.reader.searcher(), fields, &config, None)?;
+            Ok::<_, TantivyError>((state, view))
+        };
+        let (state, view) = read().map_err(|source| error(operation, source))?;
         Ok(Self {
             config,
             fields,
-            writing: Mutex::new(Writing {
-                writer,
-                reader,
-                watermark: Revision(0),
-            }),
+            state: Mutex::new(state),
             view: RwLock::new(Arc::new(view)),
         })
     }
 
-    fn take_in(&self, update: &IndexUpdate) -> Result<()> {
-        let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        if update.since > writing.watermark {
-            return Err(
-                Error::invalid("Retriever::refresh", "the update leaves a gap")
-                    .with("since", update.since)
-                    .with("watermark", writing.watermark)
-                    .hint("ask the library for what changed since the watermark"),
-            );
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn view(&self) -> Arc<View> {
+        Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Shows searches what the index holds now.
+    fn show(&self, state: &State) -> Result<(), TantivyError> {
+        let before = self.view();
+        let searcher = state.reader.searcher();
+        let view = View::of(searcher, self.fields, &self.config, Some(&before))?;
+        *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
+        Ok(())
+    }
+
+    /// Takes in what other processes refreshed. What is lost or damaged is begun anew; searches go on with what they
+    /// have until it is filled.
+    fn catch_up(&self, state: &mut State) -> Result<()> {
+        let moved = state.follow();
+        let failure = match moved {
+            Ok(false) => return Ok(()),
+            Ok(true) => match self.show(state) {
+                Ok(()) => return Ok(()),
+                Err(failure) => failure,
+            },
+            Err(failure) => failure,
+        };
+        match state.home.again(&failure) {
+            None => Err(error(REFRESH, failure)),
+            Some(home) => {
+                *state = State::read(home?).map_err(|source| error(REFRESH, source))?;
+                Ok(())
+            }
         }
-        if update.revision <= writing.watermark {
+    }
+
+    fn take_in(&self, update: &IndexUpdate) -> Result<()> {
+        let mut state = self.lock();
+        self.catch_up(&mut state)?;
+        if !state.mark.takes(update)? {
             return Ok(());
         }
         let mut edits = Vec::with_capacity(update.changed.len() + update.gone.len());
@@ -126,156 +159,125 @@ impl Bm25Retriever {
         for id in &update.gone {
             edits.push((self.fields.key(id.as_str()), None));
         }
-        if !edits.is_empty() {
-            let view = writing
-                .replace(edits, update.revision)
-                .and_then(|searcher| View::of(searcher, &self.fields))
-                .map_err(|source| error("Retriever::refresh", source))?;
-            *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
-        }
-        writing.watermark = update.revision;
-        Ok(())
-    }
-
-    fn find(&self, query: &Query) -> Result<Vec<Candidate>, TantivyError> {
-        if query.limit == 0 {
-            return Ok(Vec::new());
-        }
-        let view = Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner));
-        let allowed = match &query.among {
-            None => None,
-            Some(ids) => Some(self.places(&view.searcher, ids)?),
+        let mark = Mark {
+            library: update.library.clone(),
+            watermark: update.revision,
         };
-        let mut scored: Vec<_> = self
-            .score(&view, &query.text)?
-            .into_iter()
-            .filter(|(place, _)| {
-                allowed
-                    .as_ref()
-                    .is_none_or(|allowed| allowed.contains(place))
-            })
-            .map(|(place, score)| (score, place))
-            .collect();
-        scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        // All that tie with the last one are named before the cut, so that ids decide and not places.
-        if let Some((last, _)) = scored.get(query.limit - 1).copied() {
-            scored.truncate(scored.partition_point(|(score, _)| *score >= last));
+        if edits.is_empty() && update.since > Revision(0) {
+            state.mark = mark;
+            return Ok(());
         }
-        let mut candidates = named(&view.searcher, &scored)?;
-        candidates.sort_by(|a, b| {
-            b.score
-                .total_cmp(&a.score)
-                .then_with(|| a.skill.cmp(&b.skill))
+        let writer =
+            state
+                .home
+                .writer(edits.len())
+                .map_err(|source| match home::is_busy(&source) {
+                    true => home::busy(source),
+                    false => error(REFRESH, source),
+                })?;
+        // Nobody else writes from here on; somebody may have before.
+        self.catch_up(&mut state)?;
+        if !state.mark.takes(update)? {
+            return Ok(());
+        }
+        let anew = update.since == Revision(0);
+        let committed = commit(writer, edits, anew, &mark).and_then(|()| {
+            state.follow()?;
+            self.show(&state)
         });
-        candidates.truncate(query.limit);
-        Ok(candidates)
+        committed.map_err(|source| error(REFRESH, source))
+    }
+}
+
+impl State {
+    fn read(home: Home) -> Result<Self, TantivyError> {
+        let metas = home.index.load_metas()?;
+        Ok(Self {
+            mark: Mark::of(&metas)?,
+            read: metas.payload,
+            reader: reader(&home.index)?,
+            home,
+        })
     }
 
-    /// The score of each live document that holds a word of the text.
-    fn score(&self, view: &View, text: &str) -> Result<HashMap<Place, f64>, TantivyError> {
-        let Config { k1, b, .. } = self.config;
-        let live = view.searcher.num_docs();
-        let boosts = self.config.boosts.in_order();
-        let mut scores = HashMap::new();
-        for word in distinct(words(text), self.config.max_query_words) {
-            for ((field, boost), mean) in self
-                .fields
-                .texts
-                .into_iter()
-                .zip(boosts)
-                .zip(view.mean_lengths)
-            {
-                if boost == 0.0 {
-                    continue;
-                }
-                let term = tantivy::Term::from_field_text(field, &word);
-                let postings = bm25::postings(&view.searcher, &term)?;
-                let weight = boost * bm25::inverse_frequency(live, postings.len());
-                for posting in postings {
-                    *scores.entry(posting.place).or_insert(0.0) +=
-                        weight * bm25::saturation(k1, b, posting.count, posting.length, mean);
-                }
-            }
+    /// Whether the index has moved since it was read last; then it is read again.
+    fn follow(&mut self) -> Result<bool, TantivyError> {
+        let metas = self.home.index.load_metas()?;
+        if metas.payload == self.read {
+            return Ok(false);
         }
-        Ok(scores)
+        let mark = Mark::of(&metas)?;
+        self.reader.reload()?;
+        self.mark = mark;
+        self.read = metas.payload;
+        Ok(true)
     }
+}
 
-    /// Where these skills are, those that are there.
-    fn places(&self, searcher: &Searcher, ids: &[SkillId]) -> Result<HashSet<Place>, TantivyError> {
-        let mut places = HashSet::new();
-        for id in ids {
-            let postings = bm25::postings(searcher, &self.fields.key(id.as_str()))?;
-            places.extend(postings.into_iter().map(|posting| posting.place));
+impl Mark {
+    /// Whether an index that stands here takes an update in, or has it already.
+    ///
+    /// # Errors
+    /// `Invalid` for one that leaves a gap or is of another library.
+    fn takes(&self, update: &IndexUpdate) -> Result<bool> {
+        let is_anew = update.since == Revision(0);
+        let other = update.library != self.library;
+        let refused = |message: &'static str| {
+            Err(Error::invalid(REFRESH, message)
+                .with("since", update.since)
+                .with("watermark", self.watermark)
+                .hint("bring the index to the library with `SkillLibrary::refresh`"))
+        };
+        if other && !is_anew {
+            return refused("the index is of another library");
         }
-        Ok(places)
+        if update.since > self.watermark && !is_anew {
+            return refused("the update leaves a gap");
+        }
+        Ok(other || update.revision > self.watermark)
     }
+}
+
+fn reader(index: &Index) -> Result<IndexReader, TantivyError> {
+    (index.reader_builder())
+        .reload_policy(ReloadPolicy::Manual)
+        .try_into()
 }
 
 /// A document to put in the place of what has this key, or none.
 type Edit = (tantivy::Term, Option<tantivy::TantivyDocument>);
 
-impl Writing {
-    /// Replaces documents by their keys. The watermark goes into the same commit, so that an index that is opened
-    /// again knows how far it is.
-    fn replace(&mut self, edits: Vec<Edit>, watermark: Revision) -> Result<Searcher, TantivyError> {
-        if let Err(failure) = self.commit(edits, watermark) {
-            // What was half done must not go out with the next commit.
-            self.writer.rollback()?;
-            return Err(failure);
+/// Replaces documents by their keys, or all of them. The mark goes into the same commit, so that an index that is
+/// opened again knows how far it is. What fails leaves nothing behind.
+fn commit(
+    mut writer: IndexWriter,
+    edits: Vec<Edit>,
+    anew: bool,
+    mark: &Mark,
+) -> Result<(), TantivyError> {
+    if anew {
+        writer.delete_all_documents()?;
+    }
+    for (key, document) in edits {
+        if !anew {
+            writer.delete_term(key);
         }
-        self.reader.reload()?;
-        Ok(self.reader.searcher())
-    }
-
-    fn commit(&mut self, edits: Vec<Edit>, watermark: Revision) -> Result<(), TantivyError> {
-        for (key, document) in edits {
-            self.writer.delete_term(key);
-            if let Some(document) = document {
-                self.writer.add_document(document)?;
-            }
+        if let Some(document) = document {
+            writer.add_document(document)?;
         }
-        let mut commit = self.writer.prepare_commit()?;
-        commit.set_payload(&watermark.to_string());
-        commit.commit()?;
-        Ok(())
     }
-}
-
-/// The first `most` different words. A word that a query repeats counts once: turns repeat what tools printed.
-fn distinct(words: Vec<String>, most: usize) -> Vec<String> {
-    let mut seen = HashSet::new();
-    words
-        .into_iter()
-        .filter(|word| seen.insert(word.clone()))
-        .take(most)
-        .collect()
-}
-
-/// The skills at these places.
-fn named(searcher: &Searcher, scored: &[(f64, Place)]) -> Result<Vec<Candidate>, TantivyError> {
-    let mut candidates = Vec::with_capacity(scored.len());
-    for &(score, (segment, document)) in scored {
-        let columns = searcher.segment_reader(segment as u32).fast_fields();
-        let missing = || TantivyError::SchemaError("a document has no id or version".to_owned());
-        let ids = columns.str(ID)?.ok_or_else(missing)?;
-        let ord = ids.term_ords(document).next().ok_or_else(missing)?;
-        let mut id = String::new();
-        ids.ord_to_str(ord, &mut id)?;
-        let version = columns.u64(VERSION)?.first(document).ok_or_else(missing)?;
-        let skill = SkillRef {
-            id: SkillId::new(id),
-            version: Version(version),
-        };
-        candidates.push(Candidate { skill, score });
-    }
-    Ok(candidates)
+    let mut commit = writer.prepare_commit()?;
+    commit.set_payload(&mark.payload()?);
+    commit.commit()?;
+    writer.wait_merging_threads()
 }
 
 #[async_trait]
 impl Retriever for Bm25Retriever {
     async fn watermark(&self) -> Result<Revision> {
-        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(writing.watermark)
+        let mut state = self.lock();
+        self.catch_up(&mut state)?;
+        Ok(state.mark.watermark)
     }
 
     async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
@@ -283,17 +285,15 @@ impl Retriever for Bm25Retriever {
     }
 
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
-        self.find(query)
-            .map_err(|source| error("Retriever::search", source))
+        (self.view().find(query, &self.config)).map_err(|source| error("Retriever::search", source))
     }
 }
 
 impl fmt::Debug for Bm25Retriever {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
         f.debug_struct("Bm25Retriever")
             .field("config", &self.config)
-            .field("skills", &view.searcher.num_docs())
+            .field("skills", &self.view().skills())
             .finish_non_exhaustive()
     }
 }

@@ -44,6 +44,7 @@ fn skill(id: &str, version: u64, name: &str, description: &str, body: &str) -> S
 
 fn update(revision: u64, changed: Vec<Skill>) -> IndexUpdate {
     IndexUpdate {
+        library: None,
         since: Revision(revision - 1),
         revision: Revision(revision),
         changed,

@@ -386,6 +386,7 @@ fn trajectory() -> Trajectory {
         seed: Seed(1),
         steps: steps.collect(),
         exposures: Vec::new(),
+        left_out: Vec::new(),
         outcome: None,
         end: EndReason::Finished,
         usage: Usage::default(),

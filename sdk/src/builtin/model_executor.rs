@@ -386,6 +386,7 @@ impl<'a> Run<'a> {
             seed: self.attempt.seed,
             steps: self.steps,
             exposures: self.exposures,
+            left_out: Vec::new(),
             outcome: self.outcome,
             end,
             usage: self.usage,

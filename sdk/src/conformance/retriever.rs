@@ -10,7 +10,7 @@ use crate::{
         Taint,
     },
     error::{ErrorKind, Result},
-    id::{Revision, SkillId, Version},
+    id::{CommitKey, Revision, SkillId, Version},
 };
 
 type Index = Arc<dyn Retriever>;
@@ -22,6 +22,7 @@ pub async fn check(fresh: impl AsyncFn() -> Result<Index>) -> Report {
     report.case("watermark", watermark(&fresh).await);
     report.case("idempotent", idempotent(&fresh).await);
     report.case("gap", gap(&fresh).await);
+    report.case("anew", anew(&fresh).await);
     report.case("limit", limit(&fresh).await);
     report.case("among", among(&fresh).await);
     report.case("ties", ties(&fresh).await);
@@ -61,6 +62,7 @@ fn skill(id: &str, words: [&str; 4]) -> Skill {
 
 fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
     IndexUpdate {
+        library: Some(CommitKey::new("first")),
         since: Revision(since),
         revision: Revision(revision),
         changed,
@@ -167,6 +169,37 @@ async fn gap(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     require(found.is_empty(), || {
         format!("a refused update's skill was found: {found:?}")
     })
+}
+
+async fn anew(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
+    let index = stocked(fresh).await?;
+    let found = async |index: &Index| -> Tried<Vec<String>> {
+        let found = index.search(&query("unlock brew")).await?;
+        Ok(ids(&found).into_iter().map(str::to_owned).collect())
+    };
+    let mut other = update(2, 3, Vec::new());
+    other.library = Some(CommitKey::new("another"));
+    other.gone = vec![SkillId::new("s-vault")];
+    let tried = index.refresh(&other).await;
+    require_error(tried, &[ErrorKind::Invalid], "another library's update")?;
+    stands_at(&index, 2, "after another library's update").await?;
+    let after = found(&index).await?;
+    require(after.len() == 2, || {
+        format!("after another library's update only {after:?} were found")
+    })?;
+    // A library of fewer commits, and then more of the same one.
+    for (revision, skills) in [(1, vec![coffee()]), (5, vec![vault()])] {
+        let mut all = update(0, revision, skills);
+        all.library.clone_from(&other.library);
+        index.refresh(&all).await?;
+        stands_at(&index, revision, "after an update since 0").await?;
+        let due: Vec<String> = all.changed.iter().map(|s| s.id.to_string()).collect();
+        let after = found(&index).await?;
+        require(after == due, || {
+            format!("an index that was made anew from {due:?} found {after:?}")
+        })?;
+    }
+    Ok(())
 }
 
 async fn idempotent(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {

@@ -34,7 +34,7 @@ pub struct Backends {
     pub model: Option<Arc<dyn LanguageModel>>,
     /// What the writing model is asked and how it is read.
     pub writer: Option<Arc<dyn SkillWriter>>,
-    /// Counts tokens; no recipe of today asks for it.
+    /// Counts tokens, where a recipe bounds what skills may take of a prompt.
     pub tokenizer: Option<Arc<dyn Tokenizer>>,
     /// Embeds texts; no recipe of today asks for it.
     pub embedder: Option<Arc<dyn Embedder>>,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Skill, SkillRef};
-use crate::id::{Revision, SkillId};
+use crate::id::{CommitKey, Revision, SkillId};
 
 /// A question to a [`Retriever`](crate::contract::Retriever).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,8 @@ pub struct Query {
 /// What an index takes in to get from one revision of a library to a later one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexUpdate {
+    /// Which library: the key of its first commit; `None` while it has none.
+    pub library: Option<CommitKey>,
     /// The revision that the index stands at, or an earlier one.
     pub since: Revision,
     /// The revision that it stands at afterwards.

@@ -27,8 +27,8 @@ pub use skill_md::{
 };
 pub use task::Task;
 pub use trajectory::{
-    Action, EndReason, Exposure, GenerationRecord, InjectedSkill, Injection, Observation, Outcome,
-    Sampling, Source, Step, StepResult, TokenId, ToolCall, ToolDefinition, Trajectory, Transition,
-    Trust, Usage,
+    Action, EndReason, Exposure, GenerationRecord, InjectedSkill, Injection, LeftOut, Observation,
+    Outcome, Sampling, Source, Step, StepResult, TokenId, ToolCall, ToolDefinition, Trajectory,
+    Transition, Trust, Usage,
 };
 pub use verdict::Verdict;

@@ -240,6 +240,17 @@ pub struct Exposure {
     pub used: bool,
 }
 
+/// A skill that was chosen and left out whole, because its text takes more than what was left of the prompt's budget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Which skill, in which version.
+    pub skill: SkillRef,
+    /// How many tokens its text takes.
+    pub tokens: usize,
+    /// How many were left.
+    pub room: usize,
+}
+
 /// One attempt at a task, from the first observation to the end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trajectory {
@@ -255,6 +266,9 @@ pub struct Trajectory {
     pub steps: Vec<Step>,
     /// The skills that it was given.
     pub exposures: Vec<Exposure>,
+    /// The skills that were chosen for it and did not fit into the prompt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// The environment's account, where it gave one.
     pub outcome: Option<Outcome>,
     /// Why it ended.

@@ -35,6 +35,7 @@ impl SkillLibrary {
                 .validate()
                 .map_err(|error| error.with("revision", next).with("change", index))?;
         }
+        self.origin.get_or_insert_with(|| committed.key.clone());
         self.revision = next;
         self.steps += u64::from(committed.cause.task.is_some());
         let mut applied = Applied {

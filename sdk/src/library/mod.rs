@@ -79,6 +79,7 @@ mod entry;
 mod fold;
 mod fork;
 mod history;
+mod refresh;
 mod shelf;
 mod skill_library;
 mod tiers;

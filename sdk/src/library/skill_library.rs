@@ -11,7 +11,7 @@ use super::{
 use crate::{
     domain::{Committed, IndexUpdate, Skill, SkillName, SkillRef, Tier, TierPolicy},
     error::{Error, ErrorKind, Result},
-    id::{Revision, SkillId},
+    id::{CommitKey, Revision, SkillId},
 };
 
 /// What a store's committed changes add up to. The [module](crate::library) tells the rules.
@@ -34,6 +34,8 @@ use crate::{
 #[serde(try_from = "Saved")]
 pub struct SkillLibrary {
     pub(super) schema: u32,
+    /// The key of the first commit.
+    pub(super) origin: Option<CommitKey>,
     pub(super) revision: Revision,
     pub(super) steps: u64,
     pub(super) policy: TierPolicy,
@@ -53,12 +55,13 @@ impl Default for SkillLibrary {
 
 impl SkillLibrary {
     /// The version of the JSON form.
-    pub const SCHEMA: u32 = 2;
+    pub const SCHEMA: u32 = 3;
 
     /// An empty library at revision 0 with the paper's tiers.
     pub fn new() -> Self {
         Self {
             schema: Self::SCHEMA,
+            origin: None,
             revision: Revision(0),
             steps: 0,
             policy: TierPolicy::default(),
@@ -79,6 +82,11 @@ impl SkillLibrary {
             library.apply(commit)?;
         }
         Ok(library)
+    }
+
+    /// Which library this is: the key of its first commit, which no later one changes. `None` while it is empty.
+    pub fn origin(&self) -> Option<&CommitKey> {
+        self.origin.as_ref()
     }
 
     /// The number of commits folded so far.
@@ -159,6 +167,7 @@ impl SkillLibrary {
         let changed = self.entries().filter(later);
         let gone = self.deleted().filter(later);
         Ok(IndexUpdate {
+            library: self.origin.clone(),
             since,
             revision: self.revision,
             changed: changed.map(|entry| entry.skill.clone()).collect(),
@@ -230,6 +239,7 @@ impl SkillLibrary {
 #[derive(Deserialize)]
 struct Saved {
     schema: u32,
+    origin: Option<CommitKey>,
     revision: Revision,
     steps: u64,
     policy: TierPolicy,
@@ -250,7 +260,8 @@ impl TryFrom<Saved> for SkillLibrary {
             named && aside != entry.skill.state.is_offered()
         };
         let sound = saved.entries.values().all(fits);
-        if saved.schema != Self::SCHEMA || !sound {
+        let begun = saved.origin.is_some() == (saved.revision > Revision(0));
+        if saved.schema != Self::SCHEMA || !sound || !begun {
             return Err(Error::new(
                 ErrorKind::Corrupt,
                 "SkillLibrary::try_from",
@@ -259,6 +270,7 @@ impl TryFrom<Saved> for SkillLibrary {
         }
         Ok(Self {
             schema: saved.schema,
+            origin: saved.origin,
             revision: saved.revision,
             steps: saved.steps,
             policy: saved.policy,

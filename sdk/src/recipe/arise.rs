@@ -22,6 +22,7 @@ pub fn arise() -> Recipe {
         group: 8,
         temperature: 1.0,
         reward: HierarchicalReward::default(),
+        skill_tokens: None,
         skill_use: SkillUse::Injected,
         credit: CreditPer::Step,
         write: WriteWhen::Always,

@@ -122,6 +122,10 @@ pub struct Recipe {
     pub temperature: f32,
     /// r0 < r1 < r2 (ARISE 3.1).
     pub reward: HierarchicalReward,
+    /// How many tokens of a prompt the texts of injected skills may take together, by the host's tokenizer; a skill
+    /// that does not fit whole is left out. `None` sets no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill_tokens: Option<usize>,
     /// What counts as use.
     pub skill_use: SkillUse,
     /// How rewards become credit.
@@ -160,6 +164,12 @@ impl Recipe {
             && !(bound > 0.0 && bound <= 1.0)
         {
             return invalid("write", "the bound must be in (0, 1]");
+        }
+        if self.skill_tokens == Some(0) {
+            return invalid(
+                "skill_tokens",
+                "the budget must be at least 1 token; `Selector::Nothing` injects nothing",
+            );
         }
         if let Candidates::Search { limit: 0 } = self.candidates {
             return invalid("candidates", "the limit must be at least 1");

@@ -20,6 +20,7 @@ pub fn standard() -> Recipe {
         group: 4,
         temperature: 0.7,
         reward: HierarchicalReward::default(),
+        skill_tokens: None,
         skill_use: SkillUse::Injected,
         credit: CreditPer::Step,
         write: WriteWhen::Below(0.75),

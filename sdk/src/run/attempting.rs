@@ -125,6 +125,7 @@ impl Attempting {
                 Mode::Evaluate => 0.0,
             },
             skills: skill.map(|entry| entry.skill.clone()).into_iter().collect(),
+            skill_tokens: context.recipe.skill_tokens,
             time_limit: context.recipe.limits.attempt,
         }
     }

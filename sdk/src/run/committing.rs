@@ -46,13 +46,7 @@ impl Performer {
         };
         let refreshing = async {
             let library = self.library().await?;
-            let watermark = retriever.watermark().await?;
-            // An index that is ahead is of another library or of a later state, which is said.
-            if watermark != library.revision() {
-                let update = library.update_since(watermark)?;
-                retriever.refresh(&update).await?;
-            }
-            Ok(())
+            library.refresh(retriever.as_ref()).await
         };
         let refreshed = self.bounded("Retriever::refresh", self.limits.commit, refreshing);
         if let Err(error) = refreshed.await {

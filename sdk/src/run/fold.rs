@@ -55,6 +55,10 @@ pub(super) fn rollout<'a>(
             };
         }
     };
+    let left_out = |skill: &SkillRef| trajectory.left_out.iter().any(|one| one.skill == *skill);
+    if report.injected.as_ref().is_some_and(left_out) {
+        report.injected = None;
+    }
     report.used = trajectory.exposures.iter().any(|exposure| exposure.used);
     report.steps = u32::try_from(trajectory.steps.len()).unwrap_or(u32::MAX);
     report.usage = trajectory.usage;

@@ -15,7 +15,9 @@ use super::{
 };
 use crate::{
     contract::{FixedGuidance, Guidance, TurnContext},
-    domain::{EndReason, Exposure, Injection, Outcome, SkillRef, Step, Task, Trajectory, Usage},
+    domain::{
+        EndReason, Exposure, Injection, LeftOut, Outcome, SkillRef, Step, Task, Trajectory, Usage,
+    },
     error::{Error, ErrorKind, Result},
 };
 
@@ -94,6 +96,7 @@ pub struct AttemptHandle {
     /// Whether the task holds a secret.
     of_secrets: bool,
     injection: Injection,
+    left_out: Vec<LeftOut>,
     guidance: FixedGuidance,
     steps: Vec<Step>,
     usage: Usage,
@@ -116,14 +119,13 @@ impl AttemptHandle {
         machine: RunMachine,
         log: Log,
     ) -> Result<Vec<Self>> {
-        let dialect = journeyman.inner.backends().dialect.as_deref();
         let mut attempts = Vec::new();
         for (id, need) in machine.needs() {
             if let Need::Attempt(mut need) = need {
-                let injection = inject_all(dialect, &need.skills)?;
+                let given = inject_all(journeyman.inner.backends(), &need)?;
                 let of_secrets = holds_mark(&need.task);
                 need.task = journeyman.inner.redacting().real(&need)?;
-                attempts.push((id, need, of_secrets, injection));
+                attempts.push((id, need, of_secrets, given));
             }
         }
         let group = Arc::new(Group {
@@ -133,7 +135,7 @@ impl AttemptHandle {
             }),
         });
         let handles = attempts.into_iter();
-        let handles = handles.map(|(id, need, of_secrets, injection)| Self {
+        let handles = handles.map(|(id, need, of_secrets, (injection, left_out))| Self {
             journeyman: journeyman.clone(),
             group: Arc::clone(&group),
             id,
@@ -141,6 +143,7 @@ impl AttemptHandle {
             of_secrets,
             guidance: FixedGuidance::new(injection.clone()),
             injection,
+            left_out,
             steps: Vec::new(),
             usage: Usage::default(),
             finished: false,
@@ -207,6 +210,7 @@ impl AttemptHandle {
                     used: reported.contains(&injected.skill),
                 })
                 .collect(),
+            left_out: std::mem::take(&mut self.left_out),
             outcome,
             end: EndReason::Finished,
             usage: self.usage,

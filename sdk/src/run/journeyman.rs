@@ -14,6 +14,7 @@ use super::{
     AttemptHandle, Event, Need, RunEntry, RunMachine, RunPlan, RunReport, TaskReport,
     drive::{Driver, Reach},
     handle::Group,
+    injecting::counting,
     log::Log,
     perform::Performer,
     redacting::Redacting,
@@ -88,6 +89,9 @@ impl Journeyman {
     /// store and the retriever give.
     pub async fn open(mut backends: Backends, recipe: Recipe, options: Options) -> Result<Self> {
         recipe.validate()?;
+        if recipe.skill_tokens.is_some() {
+            counting(&backends)?;
+        }
         let store = backends
             .store
             .get_or_insert_with(|| Arc::new(MemoryStore::new()));

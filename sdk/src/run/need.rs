@@ -102,6 +102,8 @@ pub struct AttemptNeed {
     pub temperature: f32,
     /// The skills to inject, in order.
     pub skills: Vec<Skill>,
+    /// How many tokens their texts may take together.
+    pub skill_tokens: Option<usize>,
     /// How long it may take.
     pub time_limit: Duration,
 }

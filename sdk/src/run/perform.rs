@@ -266,10 +266,9 @@ impl Performer {
     }
 
     async fn attempt(&self, need: &AttemptNeed) -> Result<Box<Trajectory>> {
-        let dialect = self.backends.dialect.as_deref();
         let task = self.redacting.real(need)?;
-        let injecting = async { inject_all(dialect, &need.skills) };
-        let injection = self
+        let injecting = async { inject_all(&self.backends, need) };
+        let (injection, left_out) = self
             .bounded("Dialect::skill_text", need.time_limit, injecting)
             .await?;
         let reset = self.backends.environment.reset(&task, need.world_seed);
@@ -302,6 +301,7 @@ impl Performer {
         }
         let mut trajectory = made?;
         complete_exposures(&mut trajectory, &injection, &guidance.reported());
+        trajectory.left_out = left_out;
         Ok(Box::new(trajectory))
     }
 

@@ -101,6 +101,7 @@ async fn act(
         seed: attempt.seed,
         steps: Vec::new(),
         exposures,
+        left_out: Vec::new(),
         outcome: None,
         end: EndReason::StepBudget,
         usage: Usage::default(),

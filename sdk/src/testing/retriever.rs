@@ -11,7 +11,7 @@ use crate::{
     contract::Retriever,
     domain::{Candidate, IndexUpdate, Query, Skill},
     error::{Error, Result},
-    id::{Revision, SkillId},
+    id::{CommitKey, Revision, SkillId},
 };
 
 /// A [`Retriever`] that counts the words that query and skill share.
@@ -22,6 +22,7 @@ pub struct ScriptedRetriever {
 
 #[derive(Debug, Default)]
 struct Index {
+    library: Option<CommitKey>,
     watermark: Revision,
     skills: BTreeMap<SkillId, Skill>,
 }
@@ -63,14 +64,18 @@ impl Retriever for ScriptedRetriever {
 
     async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
         let mut index = self.lock();
-        if update.since > index.watermark {
-            return Err(
-                Error::invalid("Retriever::refresh", "the update leaves a gap")
-                    .with("since", update.since)
-                    .with("watermark", index.watermark),
-            );
+        let other = update.library != index.library;
+        if update.since > index.watermark || (other && update.since > Revision(0)) {
+            let message = "the update leaves a gap or is of another library";
+            return Err(Error::invalid("Retriever::refresh", message)
+                .with("since", update.since)
+                .with("watermark", index.watermark));
         }
-        if update.revision > index.watermark {
+        if other || update.revision > index.watermark {
+            if update.since == Revision(0) {
+                index.skills.clear();
+            }
+            index.library.clone_from(&update.library);
             for skill in &update.changed {
                 index.skills.insert(skill.id.clone(), skill.clone());
             }

@@ -133,6 +133,7 @@ pub fn trajectory(attempt: &str, task: &Task, words: &[&str], success: bool) -> 
         seed: Seed(0),
         steps,
         exposures: Vec::new(),
+        left_out: Vec::new(),
         outcome: Some(outcome(success)),
         end: EndReason::Finished,
         usage: Usage::default(),

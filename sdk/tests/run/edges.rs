@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use futures::future::{Either, select};
 use journeyman::{
     SkillId, Version,
-    contract::{Journal, JournalEntry, SkillStoreExt},
+    contract::{Journal, JournalEntry, SkillStoreExt, Tokenizer},
     domain::{Candidate, LibraryChange, Origin, Skill, State, Tier, Trust},
+    testing::WordTokenizer,
 };
 
 use super::*;
@@ -352,4 +353,43 @@ fn the_index_takes_in_what_other_writers_committed() {
             "{found:?}"
         );
     });
+}
+
+/// A skill that does not fit into the prompt is left out whole, says so, and is neither given nor credited.
+#[test]
+fn what_does_not_fit_is_left_out_and_told() {
+    let run = |tokens, tokenizer: Option<Arc<dyn Tokenizer>>| {
+        let mut backends = backends();
+        backends.tokenizer = tokenizer;
+        let journal = backends.journal.clone().expect("a journal");
+        let mut recipe = recipe();
+        recipe.skill_tokens = tokens;
+        block_on(async {
+            let journeyman =
+                Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await?;
+            let report = journeyman.learn(tasks(6)).await?;
+            let library = journeyman.library().await?;
+            let entries = journal.read(&report.run).await?;
+            let replayed = replay(&entries)?;
+            assert_eq!(bytes(replayed.library()), bytes(&library));
+            let used = library.entries().any(|entry| entry.uses > 0);
+            let text = serde_json::to_string(&entries).expect("JSON");
+            Ok::<_, Error>((used, text.matches("\"left_out\"").count()))
+        })
+    };
+    let words = || Some(Arc::new(WordTokenizer) as Arc<dyn Tokenizer>);
+    assert_eq!(run(None, None).expect("no bound"), (true, 0));
+    assert_eq!(run(Some(1_000), words()).expect("room"), (true, 0));
+    let (used, left_out) = run(Some(3), words()).expect("no room");
+    assert!(!used && left_out > 0, "{left_out}");
+    let refused = run(Some(3), None).expect_err("nothing counts");
+    assert_eq!(refused.kind(), ErrorKind::Invalid);
+    assert!(
+        refused.to_string().contains("Backends::tokenizer"),
+        "{refused}"
+    );
+    assert_eq!(
+        run(Some(0), words()).expect_err("0").kind(),
+        ErrorKind::Invalid
+    );
 }

@@ -1,0 +1,30 @@
+//! Bringing an index to the library's revision.
+
+use super::SkillLibrary;
+use crate::{
+    contract::Retriever,
+    error::{ErrorKind, Result},
+    id::Revision,
+};
+
+impl SkillLibrary {
+    /// Brings an index to this library's revision: by what changed since its watermark or, where it is of another
+    /// library or was damaged, by everything. An index of this library that is ahead stays as it is.
+    ///
+    /// # Errors
+    /// As [`Retriever::watermark`] and [`Retriever::refresh`].
+    pub async fn refresh(&self, index: &dyn Retriever) -> Result<()> {
+        let watermark = index.watermark().await?;
+        if watermark <= self.revision() {
+            let refreshed = index.refresh(&self.update_since(watermark)?).await;
+            let is_of_another = |kind| kind == ErrorKind::Invalid && watermark > Revision(0);
+            if !refreshed
+                .as_ref()
+                .is_err_and(|error| is_of_another(error.kind()))
+            {
+                return refreshed;
+            }
+        }
+        index.refresh(&self.update_since(Revision(0))?).await
+    }
+}
