@@ -2,6 +2,7 @@
 
 pub mod apprentice;
 pub mod figures;
+pub mod library;
 pub mod main_job;
 pub mod quickstart;
 pub mod source;

@@ -121,9 +121,9 @@ fn memory() -> u64 {
 
 fn say(name: &str, value: f64, bound: Option<f64>) -> bool {
     let ok = bound.is_none_or(|bound| value <= bound);
-    let bound = bound.map_or("-".to_owned(), |bound| format!("<= {bound}"));
+    let bound = bound.map_or("none".to_owned(), |bound| format!("<= {bound}"));
     println!(
-        "{name}\t{value:.3}\t{bound}\t{}",
+        "{name}, {value:.3}, {bound}, {}",
         if ok { "ok" } else { "short" }
     );
     ok
@@ -147,37 +147,37 @@ fn main() {
     let ratio = ours_large.as_secs_f64() / plain_large.as_secs_f64();
     let fork = forking(&library);
     let all = [
-        say("reading 1,000 files, ms", milliseconds(plain_small), None),
-        say("opening 1,000 skills, ms", milliseconds(ours_small), None),
-        say("reading 10,000 files, ms", milliseconds(plain_large), None),
-        say("opening 10,000 skills, ms", milliseconds(ours_large), None),
+        say("reading 1000 files (ms)", milliseconds(plain_small), None),
+        say("opening 1000 skills (ms)", milliseconds(ours_small), None),
+        say("reading 10000 files (ms)", milliseconds(plain_large), None),
+        say("opening 10000 skills (ms)", milliseconds(ours_large), None),
         say(
-            "opening 10,000 skills over reading their files",
+            "opening 10000 skills over reading their files",
             ratio,
             Some(3.0),
         ),
         say(
-            "growth of reading from 1,000 to 10,000, exponent",
+            "growth of reading from 1000 to 10000 (exponent)",
             growth(plain_small, plain_large),
             None,
         ),
         say(
-            "growth of opening from 1,000 to 10,000, exponent",
+            "growth of opening from 1000 to 10000 (exponent)",
             growth(ours_small, ours_large),
             Some(1.1),
         ),
         say(
-            "a fork of 10,000 skills and a change, ms",
+            "a fork of 10000 skills and a change (ms)",
             milliseconds(fork),
             Some(1.0),
         ),
         say(
-            "a fork of 10,000 over one of 1,000",
+            "a fork of 10000 over one of 1000",
             fork.as_secs_f64() / forking(&few).as_secs_f64(),
             None,
         ),
         say(
-            "memory of 10,000 skills, MiB",
+            "memory of 10000 skills (MiB)",
             used as f64 / 1048576.0,
             None,
         ),

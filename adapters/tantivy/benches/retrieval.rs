@@ -1,5 +1,5 @@
 //! Retrieval against raw tantivy on the same documents, side by side: `cargo bench -p journeyman-tantivy`. Options:
-//! `--seed N`, `--sizes 10000,100000`. A line for each figure: name, value, bound, ok or short; a bound of `-` is none.
+//! `--seed N`, `--sizes 10000,100000`. A line for each figure: name, value, bound, ok or short.
 //!
 //! Each query is asked of both in turns, and each one's time for it is the median of its turns; figures are medians over
 //! the queries. Both name their ten best; each has one thread. Memory is what was allocated: files on disk are mapped
@@ -226,11 +226,9 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
 
 fn figure(name: &str, value: f64, bound: Option<f64>) {
     let short = bound.is_some_and(|bound| value > bound);
-    let bound = bound.map_or("-".to_owned(), |bound| bound.to_string());
-    println!(
-        "{name} {value:.4} {bound} {}",
-        if short { "short" } else { "ok" }
-    );
+    let bound = bound.map_or("none".to_owned(), |bound| format!("<= {bound}"));
+    let result = if short { "short" } else { "ok" };
+    println!("{name}, {value:.4}, {bound}, {result}");
 }
 
 fn queries(vocabulary: &Vocabulary, draw: &mut Draw, least: usize, most: usize) -> Vec<Query> {

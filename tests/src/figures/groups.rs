@@ -1,7 +1,7 @@
 //! The groups of figures that there are.
 
 use super::{Bound, Figures, Outcome, stats};
-use crate::{apprentice, main_job};
+use crate::{apprentice, library, main_job};
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,12 @@ pub fn groups() -> &'static [Group] {
             about: "the bundled model: acting, writing, judging, choosing",
             listed: true,
             run: apprentice::run,
+        },
+        Group {
+            name: "library",
+            about: "the library on disk: losses, safety, interchange, costs",
+            listed: true,
+            run: library::run,
         },
         Group {
             name: "self-test",

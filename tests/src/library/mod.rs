@@ -1,0 +1,34 @@
+//! The library on disk: what it loses, what it lets in, what it gives back, what it costs.
+
+mod banks;
+mod safety;
+mod told;
+
+use std::{env, path::PathBuf};
+
+use crate::figures::{Figures, Outcome};
+
+/// Measures and records.
+pub fn run(figures: &mut Figures<'_>) -> Outcome {
+    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
+    let seed = figures.options().seed;
+    safety::run(figures, &root)?;
+    banks::run(figures)?;
+    let bench = |package: &str, bench: &str| {
+        let arguments = ["bench", "-q", "-p", package, "--bench", bench];
+        told::command(&root, "cargo", &arguments)
+    };
+    told::run(
+        figures,
+        "opening and forking",
+        bench("journeyman-disk", "library"),
+    )?;
+    told::run(
+        figures,
+        "retrieving",
+        bench("journeyman-tantivy", "retrieval"),
+    )?;
+    let faults = ["tests/faults/run.sh", "--full", "--seed", &seed.to_string()];
+    let faults = told::command(&root, "bash", &faults);
+    told::run(figures, "faults", faults)
+}
