@@ -88,6 +88,7 @@ pub(crate) async fn repair(root: &Path, aside: Option<&Path>) -> Result<Answer> 
     progress.step("copying the library aside");
     let aside = aside.map_or_else(|| free_place(root), |path| Ok(path.to_owned()))?;
     copy_all(root, &aside)?;
+    on_disk(&aside)?;
     let kept = |error: Error| error.with("copy", aside.display());
     let salvaged = if damaged {
         progress.step("saving what can be read");
@@ -200,7 +201,13 @@ fn free_place(root: &Path) -> Result<PathBuf> {
     Err(Error::invalid(REPAIR, "there is no free name for the copy"))
 }
 
-/// Copies a folder with all that is in it, to the disk.
+/// Waits until a whole file system is on the disk: one wait, however many files there are.
+fn on_disk(path: &Path) -> Result<()> {
+    let synced = || Ok(rustix::fs::syncfs(fs::File::open(path)?)?);
+    synced().map_err(|source| failed(path, source))
+}
+
+/// Copies a folder with all that is in it.
 fn copy_all(from: &Path, to: &Path) -> Result<()> {
     let unread = |source| failed(from, source);
     fs::create_dir(to).map_err(|source| failed(to, source))?;
@@ -215,9 +222,7 @@ fn copy_all(from: &Path, to: &Path) -> Result<()> {
             let target = fs::read_link(&path).map_err(unread)?;
             std::os::unix::fs::symlink(target, &copy).map_err(unwritten)?;
         } else if kind.is_file() && entry.file_name() != NOT_COPIED {
-            fs::copy(&path, &copy)
-                .and_then(|_| fs::File::open(&copy)?.sync_all())
-                .map_err(unwritten)?;
+            fs::copy(&path, &copy).map_err(unwritten)?;
         }
     }
     Ok(())

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     library::{find, open},
     outcome::move_json,
-    output::{Answer, cell, word},
+    output::{Answer, cell, first_lines, word},
 };
 
 pub(crate) async fn log(root: &Path, name: Option<&str>, limit: Option<usize>) -> Result<Answer> {
@@ -34,7 +34,7 @@ pub(crate) async fn log(root: &Path, name: Option<&str>, limit: Option<usize>) -
     commits.truncate(limit.unwrap_or(usize::MAX));
     let mut text = String::new();
     for (committed, applied) in &commits {
-        text.push_str(&told(committed, applied, &library));
+        text.push_str(&told(committed, applied, &library, wanted.as_ref()));
     }
     let json: Vec<Value> = commits
         .iter()
@@ -113,8 +113,13 @@ fn commit_json(committed: &Committed, applied: &Applied) -> Value {
     })
 }
 
-/// A commit for people. Names are those of today where a skill is still there.
-fn told(committed: &Committed, applied: &Applied, library: &SkillLibrary) -> String {
+/// A commit for people, or what of it is about one skill. Names are those of today where a skill is still there.
+fn told(
+    committed: &Committed,
+    applied: &Applied,
+    library: &SkillLibrary,
+    wanted: Option<&SkillId>,
+) -> String {
     let mut text = format!(
         "revision {}  {}",
         committed.revision,
@@ -131,26 +136,29 @@ fn told(committed: &Committed, applied: &Applied, library: &SkillLibrary) -> Str
         let now = library.get(id).map(|entry| &entry.skill.name);
         now.map_or_else(|| cell(id.as_str()), SkillName::to_string)
     };
+    let is_wanted = |id: &SkillId| wanted.is_none_or(|wanted| wanted == id);
+    let mut lines = Vec::new();
     for change in &committed.changes {
-        if let Some(line) = change_told(change, name) {
-            text.push_str(&format!("  {line}\n"));
+        if of(change).as_ref().is_none_or(is_wanted) {
+            let line = change_told(change, name);
+            lines.extend(line.map(|line| format!("  {line}\n")));
         }
     }
-    for moved in &applied.moves {
-        text.push_str(&format!(
-            "  {} {}: {}\n",
-            moved.name,
-            moved.skill.version,
-            word(&moved.operation).replace('_', " ")
-        ));
+    for moved in applied
+        .moves
+        .iter()
+        .filter(|moved| is_wanted(&moved.skill.id))
+    {
+        let what = word(&moved.operation).replace('_', " ");
+        let (name, version) = (&moved.name, moved.skill.version);
+        lines.push(format!("  {name} {version}: {what}\n"));
     }
-    for passed in &applied.passed_over {
+    for passed in applied.passed_over.iter().filter(|_| wanted.is_none()) {
         let reason = word(&passed.reason).replace('_', " ");
-        text.push_str(&format!(
-            "  change {} had no effect: {reason}\n",
-            passed.change
-        ));
+        let change = passed.change;
+        lines.push(format!("  change {change} had no effect: {reason}\n"));
     }
+    text.push_str(&first_lines(&lines));
     text
 }
 

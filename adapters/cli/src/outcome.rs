@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     arguments::How,
     library::Opened,
-    output::{Answer, table, word},
+    output::{Answer, first_lines, table, word},
 };
 
 /// How often another writer may be first.
@@ -95,7 +95,11 @@ impl Outcome {
         let rows: Vec<_> = self.applied.moves.iter().map(move_row).collect();
         let mut text = match rows.is_empty() {
             true => String::new(),
-            false => table(&["NAME", "VERSION", "WHAT"], &rows),
+            false => {
+                let table = table(&["NAME", "VERSION", "WHAT"], &rows);
+                let lines: Vec<String> = table.lines().map(|line| format!("{line}\n")).collect();
+                first_lines(&lines)
+            }
         };
         let said = match self.revision {
             _ if self.dry_run => "nothing was changed (--dry-run)".to_owned(),

@@ -141,6 +141,21 @@ pub(crate) fn cell(text: &str) -> String {
     plain_terminal(text).replace(['\n', '\t'], " ")
 }
 
+/// The most lines about one commit.
+const MOST: usize = 20;
+
+/// The first of many lines, and how many more there are.
+pub(crate) fn first_lines(lines: &[String]) -> String {
+    let mut text: String = lines.iter().take(MOST).map(String::as_str).collect();
+    if let Some(more) = lines.len().checked_sub(MOST + 1) {
+        text.push_str(&format!(
+            "  ... and {} more; --json has them all\n",
+            more + 1
+        ));
+    }
+    text
+}
+
 /// Lines with aligned columns.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let head: Vec<String> = head.iter().map(|name| (*name).to_owned()).collect();

@@ -126,6 +126,18 @@ fn every_kind_of_damage_is_found_and_nothing_is_changed() {
             "a revision is missing",
         ),
         (
+            "DELETE FROM commits WHERE revision = 12",
+            "a revision is missing",
+        ),
+        (
+            "DELETE FROM journal WHERE run = 'two'",
+            "an entry is missing",
+        ),
+        (
+            "UPDATE head SET writes = 1",
+            "acknowledged writes are missing",
+        ),
+        (
             "UPDATE journal SET body = '{}' WHERE run = 'one' AND sequence = 3",
             "a record differs from what was written",
         ),
@@ -231,7 +243,7 @@ fn what_is_before_the_damage_is_saved_and_the_rest_is_named() {
         lost,
         [
             ("a record differs from what was written", Some("5"), None),
-            ("an entry of the journal is missing", None, Some("3")),
+            ("an entry is missing", None, Some("3")),
             ("a file that a skill names is not there", None, None),
         ]
     );
@@ -241,6 +253,25 @@ fn what_is_before_the_damage_is_saved_and_the_rest_is_named() {
     let report = check(&root).unwrap();
     assert_eq!(report.faults.len(), 1, "{:?}", report.faults);
     assert_eq!(check(&copy).unwrap().revision, Revision(4));
+}
+
+#[test]
+fn a_library_whose_last_writes_are_missing_can_be_used_again() {
+    let folder = tempdir().unwrap();
+    let root = closed(&folder);
+    let lost =
+        "DELETE FROM commits WHERE revision > 10; UPDATE head SET writes = 11, revision = 10";
+    database(&root).execute_batch(lost).unwrap();
+    let refused = DiskStore::open(&root, &Options::default()).unwrap_err();
+    assert_eq!(refused.message(), "acknowledged writes are missing");
+    let copy = copied(&root);
+    fs::copy(root.join("library.head"), copy.join("library.head")).unwrap();
+    let saved = salvage(&copy, &root).unwrap();
+    assert_eq!(saved.revision, Revision(10));
+    let messages: Vec<_> = saved.lost.iter().map(|error| error.message()).collect();
+    assert_eq!(messages, ["acknowledged writes are missing"]);
+    assert_eq!(names(&root).len(), 10);
+    assert!(check(&root).unwrap().faults.is_empty());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use journeyman::{
     domain::{SkillName, State},
 };
 
-use crate::support::{Place, RUN, fields};
+use crate::support::{Place, RUN, fields, sound};
 
 fn state(place: &Place, name: &str) -> State {
     let library = place.library();
@@ -72,6 +72,22 @@ fn an_earlier_version_comes_back() {
     assert_eq!(same.out, "nothing to change\n");
     let none = place.run(&["skill", "rollback", "brew", "9"]);
     none.failed(3, "the skill has no such version");
+}
+
+#[test]
+fn a_large_commit_is_told_in_short_and_one_skill_of_it_alone() {
+    let place = Place::with_library();
+    for number in 0..30 {
+        let name = format!("many/skill-{number}");
+        place.skill_folder(&name, &sound(&format!("skill-{number}")));
+    }
+    let text = place.run(&["skill", "import", "many"]).done().out;
+    assert!(text.contains("... and 11 more"), "{text}");
+    let log = place.run(&["skill", "log", "--limit", "1"]).done().out;
+    assert!(log.contains("... and 10 more"), "{log}");
+    let log = place.run(&["skill", "log", "skill-29"]).done().out;
+    assert!(log.ends_with("\n  skill-29 1: added\n"), "{log}");
+    assert_eq!(log.lines().count(), 2);
 }
 
 #[test]
