@@ -346,6 +346,12 @@ fn folders_are_written_anew_and_what_lay_there_is_kept() {
     let replaced = bytes_below(&root.join(".journeyman/replaced"));
     assert!(replaced.values().any(|bytes| bytes == b"no frontmatter"));
 
+    // What is erased is erased there too.
+    let store = DiskStore::open(&root, &Options::default()).unwrap();
+    block_on(store.erase("no frontmatter", "asked for")).unwrap();
+    drop(store);
+    assert!(!root.join(".journeyman/replaced").exists());
+
     // Also for one that is opened without folders, such as one that was saved from a damaged file.
     let mut options = Options::default();
     options.folders = false;
