@@ -174,6 +174,12 @@ impl Error {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// The facts about where it happened, in the order in which they were added.
+    pub fn facts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let facts = self.context.iter();
+        facts.map(|(key, value)| (key.as_ref(), value.as_str()))
+    }
+
     /// What to do next, where we know.
     pub fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()

@@ -71,7 +71,7 @@ pub(crate) struct Database {
     pub(crate) connection: Connection,
     patience: Duration,
     redactor: Redactor,
-    witness: Witness,
+    pub(crate) witness: Witness,
     durability: Durability,
 }
 
@@ -137,6 +137,20 @@ impl Database {
         Ok(database)
     }
 
+    /// A connection that is there already.
+    pub(crate) fn of(connection: Connection, path: &Path, patience: Duration) -> Result<Self> {
+        connection
+            .busy_timeout(patience)
+            .map_err(|source| failed("DiskStore::open", source))?;
+        Ok(Self {
+            connection,
+            patience,
+            redactor: Redactor::default(),
+            witness: Witness::of(path),
+            durability: Durability::default(),
+        })
+    }
+
     fn prepare(&mut self, path: &Path, acknowledged: u64) -> Result<()> {
         const OPEN: &str = "DiskStore::open";
         let failed = |source| failed(OPEN, source);
@@ -184,7 +198,7 @@ impl Database {
     }
 
     /// The form of what is there; 0 for an empty database.
-    fn form(&self) -> Result<i64> {
+    pub(crate) fn form(&self) -> Result<i64> {
         const OPEN: &str = "DiskStore::open";
         let number = |pragma: &str| {
             self.patiently(OPEN, || {

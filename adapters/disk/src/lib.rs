@@ -36,6 +36,7 @@
 //! - A folder that cannot be read, such as one with a broken SKILL.md, is left as it is and is a fault of the report.
 
 mod archive;
+mod check;
 mod config;
 mod convert;
 mod database;
@@ -46,12 +47,15 @@ mod folders;
 mod head;
 mod package;
 mod records;
+mod salvage;
 mod skill_store;
 mod worker;
 
 pub use archive::{ArchiveLimits, Archived, Offer, read_offer};
+pub use check::{CheckReport, check};
 pub use config::{Durability, Options};
 pub use erase::Erased;
 pub use folders::{FolderFault, FolderReport};
 pub use package::SkillFolder;
+pub use salvage::{Salvaged, salvage};
 pub use skill_store::DiskStore;

@@ -213,7 +213,7 @@ pub(crate) fn last_revision(operation: &'static str, connection: &Connection) ->
 }
 
 /// A commit from its revision, body and hash.
-fn read_commit(operation: &'static str, row: &rusqlite::Row<'_>) -> Result<Committed> {
+pub(crate) fn read_commit(operation: &'static str, row: &rusqlite::Row<'_>) -> Result<Committed> {
     let failed = |source| failed(operation, source);
     let revision: i64 = row.get(0).map_err(failed)?;
     let (body, hash): (String, String) = row
@@ -229,13 +229,13 @@ fn read_commit(operation: &'static str, row: &rusqlite::Row<'_>) -> Result<Commi
     Ok(committed)
 }
 
-fn missing(operation: &'static str, revision: Revision) -> Error {
+pub(crate) fn missing(operation: &'static str, revision: Revision) -> Error {
     Error::new(ErrorKind::Corrupt, operation, "a revision is missing")
         .with("revision", revision)
         .hint(DAMAGED)
 }
 
-fn missing_entry(operation: &'static str, run: &RunId, sequence: u64) -> Error {
+pub(crate) fn missing_entry(operation: &'static str, run: &RunId, sequence: u64) -> Error {
     Error::new(ErrorKind::Corrupt, operation, "an entry is missing")
         .with("run", run)
         .with("sequence", sequence)
@@ -243,7 +243,7 @@ fn missing_entry(operation: &'static str, run: &RunId, sequence: u64) -> Error {
 }
 
 /// An entry of a run from its sequence, body and hash.
-fn read_entry(
+pub(crate) fn read_entry(
     operation: &'static str,
     run: &RunId,
     row: &rusqlite::Row<'_>,

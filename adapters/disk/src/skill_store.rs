@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The database within a library's folder.
-const DATABASE: &str = "library.db";
+pub(crate) const DATABASE: &str = "library.db";
 
 /// A library's folder: its committed changes and the journal of its runs, in one database.
 ///
@@ -50,11 +50,7 @@ impl DiskStore {
         if options.create {
             make_folder(&root).map_err(|source| file_failed(OPEN, &root, source))?;
         } else if !root.join(DATABASE).is_file() {
-            return Err(
-                Error::new(ErrorKind::NotFound, OPEN, "there is no skill library here")
-                    .with("path", root.display())
-                    .hint("name the folder that holds `library.db`"),
-            );
+            return Err(no_library(OPEN, &root));
         }
         refuse_network(&root)?;
         fault::point("open: the folder is there");
@@ -91,6 +87,22 @@ impl DiskStore {
             ),
         };
         self.worker.ask(SYNC, syncing).await
+    }
+
+    /// Writes all skills' folders anew from the library, also one that was opened without folders. What lies in them now
+    /// is not taken in, and goes to `.journeyman/replaced` within the library's folder, until a text is erased.
+    ///
+    /// # Errors
+    /// `Unavailable` when the folders cannot be reached. What is wrong with a single folder stands in the report.
+    pub async fn rebuild_folders(&self) -> Result<FolderReport> {
+        let (patience, root) = (self.patience, self.root.clone());
+        let rebuilding = move |owned: &mut Owned| match &mut owned.folders {
+            Some(folders) => folders.rebuild(&mut owned.database, patience),
+            None => Folders::open(&root)?.rebuild(&mut owned.database, patience),
+        };
+        self.worker
+            .ask("DiskStore::rebuild_folders", rebuilding)
+            .await
     }
 
     /// The library's folder.
@@ -149,6 +161,16 @@ impl DiskStore {
         };
         self.worker.ask("DiskStore::erase", erasing).await
     }
+}
+
+pub(crate) fn no_library(operation: &'static str, root: &Path) -> Error {
+    Error::new(
+        ErrorKind::NotFound,
+        operation,
+        "there is no skill library here",
+    )
+    .with("path", root.display())
+    .hint("name the folder that holds `library.db`")
 }
 
 /// SQLite's locks and shared memory do not hold on network file systems.

@@ -25,6 +25,8 @@ const SYNC: &str = "DiskStore::sync_folders";
 const NEXT: &str = ".journeyman/next";
 /// What was replaced: named by the hash that it should have.
 const PREVIOUS: &str = ".journeyman/previous";
+/// What lay in the folders before they were written anew.
+const REPLACED: &str = ".journeyman/replaced";
 const LOCK: &str = ".journeyman/lock";
 /// How long a replaced folder is kept: an editor that had it open is done by then.
 const KEEP: Duration = Duration::from_secs(2);
@@ -250,6 +252,26 @@ impl Disk {
             self.forget(&format!("{NEXT}/{}", name.to_string_lossy()))?;
         }
         Ok(())
+    }
+
+    /// Takes everything in the areas out of the way.
+    pub(super) fn put_aside(&mut self) -> Result<()> {
+        let aside = format!("{REPLACED}/{}", self.fresh());
+        let failed = |source| self.failed(&aside, source);
+        self.root.create_dir_all(&aside).map_err(failed)?;
+        for area in Area::ALL {
+            let to = format!("{aside}/{}", area.folder());
+            match self.root.rename(area.folder(), &self.root, &to) {
+                Err(error) if error.kind() != Io::NotFound => return Err(failed(error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what lay in the areas when it was taken out of the way.
+    pub(super) fn forget_replaced(&self) -> Result<()> {
+        self.forget(REPLACED)
     }
 
     fn aside(&mut self, expected: &str) -> String {

@@ -8,6 +8,7 @@
 mod disk;
 mod pass;
 mod people;
+mod rebuild;
 mod rows;
 mod scan;
 mod write;
@@ -23,6 +24,7 @@ use journeyman::{
     library::SkillLibrary,
 };
 
+pub(crate) use self::people::says;
 use self::{disk::Disk, rows::Rows};
 use crate::database::Database;
 
@@ -74,7 +76,7 @@ pub(crate) enum Area {
 }
 
 impl Area {
-    const ALL: [Self; 2] = [Self::Offered, Self::Held];
+    pub(crate) const ALL: [Self; 2] = [Self::Offered, Self::Held];
 
     fn of(skill: &Skill) -> Self {
         if skill.state.is_offered() {
@@ -84,7 +86,7 @@ impl Area {
         }
     }
 
-    fn folder(self) -> &'static str {
+    pub(crate) fn folder(self) -> &'static str {
         match self {
             Self::Offered => "skills",
             Self::Held => "held",
@@ -93,7 +95,7 @@ impl Area {
 }
 
 /// Where a skill's folder belongs.
-fn place(skill: &Skill) -> String {
+pub(crate) fn place(skill: &Skill) -> String {
     format!("{}/{}", Area::of(skill).folder(), skill.name)
 }
 
@@ -186,7 +188,8 @@ impl Folders {
         }
     }
 
-    /// Removes what was replaced and is still kept, where nobody wrote into it: it may hold what was erased.
+    /// Removes what was replaced and is still kept, where nobody wrote into it, and what lay in the folders before they were
+    /// written anew: it may hold what was erased.
     ///
     /// # Errors
     /// `Unavailable` when it cannot be removed.
@@ -196,7 +199,7 @@ impl Folders {
                 self.disk.forget(&place)?;
             }
         }
-        Ok(())
+        self.disk.forget_replaced()
     }
 
     /// Writes what was committed since the last look, where there is anything.

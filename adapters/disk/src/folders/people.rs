@@ -39,12 +39,16 @@ impl Found {
 
     /// Whether the folder says what the library says, and lies where it belongs.
     pub(super) fn says(&self, skill: &Skill) -> bool {
-        let text = std::str::from_utf8(&self.folder.text).unwrap_or_default();
-        let file = SkillMd::read(text, Some(self.name.as_str()));
-        file.is_ok_and(|(file, _)| file == SkillMd::from(skill))
-            && self.folder.refs().is_ok_and(|files| files == skill.files)
-            && self.place() == super::place(skill)
+        says(&self.folder, &self.name, skill) && self.place() == super::place(skill)
     }
+}
+
+/// Whether a folder of this name says what the library says of a skill.
+pub(crate) fn says(folder: &SkillFolder, name: &SkillName, skill: &Skill) -> bool {
+    let text = std::str::from_utf8(&folder.text).unwrap_or_default();
+    let file = SkillMd::read(text, Some(name.as_str()));
+    file.is_ok_and(|(file, _)| file == SkillMd::from(skill))
+        && folder.refs().is_ok_and(|files| files == skill.files)
 }
 
 /// What is to be done about what was found.

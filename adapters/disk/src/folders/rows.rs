@@ -11,11 +11,11 @@ const FOLDERS: &str = "DiskStore::sync_folders";
 
 /// A skill's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// The version whose text it has; 0 where it is to be written again.
     pub(super) version: Version,
     /// Where it lies, such as `skills/unseal-coffee`; `None` where a person took it away.
-    pub(super) place: Option<String>,
+    pub(crate) place: Option<String>,
     /// The hash of what was written there last, or found and taken in.
     pub(super) written: String,
     /// The stamp of what was written; empty where it is not known.
@@ -31,7 +31,7 @@ impl Row {
     }
 }
 
-pub(super) type Rows = BTreeMap<SkillId, Row>;
+pub(crate) type Rows = BTreeMap<SkillId, Row>;
 
 impl Database {
     /// A number that changes whenever somebody else wrote.
@@ -41,7 +41,7 @@ impl Database {
             .map_err(|source| failed(FOLDERS, source))
     }
 
-    pub(super) fn rows(&self) -> Result<Rows> {
+    pub(crate) fn rows(&self) -> Result<Rows> {
         let failed = |source| failed(FOLDERS, source);
         let mut statement = self
             .connection

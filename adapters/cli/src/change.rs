@@ -1,0 +1,107 @@
+//! Changes of single skills.
+
+use std::path::Path;
+
+use journeyman::{
+    Error, ErrorKind, Result, RunId, Version,
+    contract::Journal,
+    domain::{LibraryChange, State},
+    library::Entry,
+};
+
+use crate::{
+    arguments::How,
+    library::{Opened, find, open},
+    outcome::make,
+    output::Answer,
+    show::no_version,
+};
+
+pub(crate) async fn roll_back(root: &Path, name: &str, version: u64, how: &How) -> Result<Answer> {
+    let opened = open(root, false).await?;
+    let entry = find(&opened.library, name)?;
+    let to = Version(version);
+    if !entry.versions().any(|skill| skill.version == to) {
+        return Err(no_version(entry, to));
+    }
+    let reason = how.reason("rolled back from the command line");
+    let change = LibraryChange::RollBack {
+        skill: entry.skill.id.clone(),
+        to,
+        reason: reason.clone(),
+    };
+    // The current version is there already.
+    let changes = (to != entry.skill.version).then_some(change);
+    let outcome = make(&opened, changes.into_iter().collect(), &reason, how.dry_run).await?;
+    Ok(outcome.answer())
+}
+
+pub(crate) async fn quarantine(root: &Path, name: &str, how: &How) -> Result<Answer> {
+    let reason = how.reason("quarantined from the command line");
+    set_state(root, name, State::Quarantined, &reason, how.dry_run).await
+}
+
+pub(crate) async fn release(
+    root: &Path,
+    name: &str,
+    reason: &str,
+    dry_run: bool,
+) -> Result<Answer> {
+    set_state(root, name, State::Active, reason, dry_run).await
+}
+
+async fn set_state(
+    root: &Path,
+    name: &str,
+    state: State,
+    reason: &str,
+    dry_run: bool,
+) -> Result<Answer> {
+    let opened = open(root, false).await?;
+    let entry = find(&opened.library, name)?;
+    let change = LibraryChange::SetState {
+        skill: entry.skill.id.clone(),
+        state,
+        reason: reason.to_owned(),
+    };
+    let changes = (entry.skill.state != state).then_some(change);
+    let outcome = make(&opened, changes.into_iter().collect(), reason, dry_run).await?;
+    Ok(outcome.answer())
+}
+
+pub(crate) async fn retire_run(root: &Path, run: &str, how: &How) -> Result<Answer> {
+    let opened = open(root, false).await?;
+    let run = RunId::new(run);
+    if !is_known(&opened, &run).await? {
+        return Err(
+            Error::new(ErrorKind::NotFound, "retire-run", "there is no such run")
+                .with("run", &run)
+                .hint("`journeyman skill log` shows the runs that made commits"),
+        );
+    }
+    let reason = how.reason("retired from the command line");
+    let change = LibraryChange::RetireRun {
+        run,
+        reason: reason.clone(),
+    };
+    let outcome = make(&opened, vec![change], &reason, how.dry_run).await?;
+    Ok(outcome.answer())
+}
+
+/// Whether a run gave a credit, made a version or left a journal.
+async fn is_known(opened: &Opened, run: &RunId) -> Result<bool> {
+    let credited = |entry: &Entry| {
+        let mut credits = entry.evidence.iter();
+        credits.any(|credit| credit.run.as_ref() == Some(run))
+    };
+    let made = |entry: &Entry| {
+        let mut versions = entry.versions();
+        versions.any(|skill| skill.provenance.runs.contains(run))
+    };
+    let library = &opened.library;
+    let mut entries = library.entries().chain(library.deleted());
+    if entries.any(|entry| credited(entry) || made(entry)) {
+        return Ok(true);
+    }
+    Ok(!opened.store.read(run).await?.is_empty())
+}

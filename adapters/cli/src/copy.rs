@@ -1,0 +1,131 @@
+//! The same library once more.
+
+use std::{
+    fs::{self, File},
+    io::{BufReader, BufWriter},
+    path::{Path, PathBuf},
+};
+
+use journeyman::{Error, ErrorKind, Result};
+use journeyman_disk::{ArchiveLimits, Archived, DiskStore};
+use serde_json::json;
+use tempfile::NamedTempFile;
+
+use crate::{
+    export::{begin, finish, parent},
+    library::{load, open, options},
+    output::{Answer, Progress},
+    validate::unreadable,
+};
+
+const COPY: &str = "copy";
+
+pub(crate) async fn copy(
+    root: &Path,
+    target: Option<PathBuf>,
+    archive: Option<PathBuf>,
+) -> Result<Answer> {
+    let progress = Progress::of("copying the library");
+    let opened = open(root, false).await?;
+    if let Some(path) = archive {
+        let file = begin(&path)?;
+        let written = spool(&opened.store, &file, &path).await?;
+        finish(file, &path)?;
+        drop(progress);
+        return Ok(said(&path, written));
+    }
+    let target = target.unwrap_or_default();
+    refuse_full(&target)?;
+    let file = NamedTempFile::new_in(parent(&target)).map_err(|source| failed(&target, source))?;
+    let written = spool(&opened.store, &file, &target).await?;
+    let input = file.reopen().map_err(|source| failed(&target, source))?;
+    progress.step("writing the copy");
+    let store = restored(&target, input).await?.0;
+    // Somebody may have committed since the library was opened, which the copy then has too.
+    let copied = load(&store).await?;
+    if copied.revision() == opened.library.revision() && copied != opened.library {
+        let message = "the copy is not the same library";
+        return Err(Error::new(ErrorKind::Internal, COPY, message).hint("please report it"));
+    }
+    drop(progress);
+    Ok(said(&target, written))
+}
+
+/// Writes an archive into a file.
+async fn spool(store: &DiskStore, file: &NamedTempFile, path: &Path) -> Result<Archived> {
+    let out = file.reopen().map_err(|source| failed(path, source))?;
+    let (_, written) = store.write_archive(BufWriter::new(out), true).await?;
+    Ok(written)
+}
+
+pub(crate) async fn restore(root: &Path, archive: &Path) -> Result<Answer> {
+    let progress = Progress::of("restoring the library");
+    let file = File::open(archive).map_err(|source| unreadable(archive, source))?;
+    refuse_full(root)?;
+    let (_, written) = restored(root, file)
+        .await
+        .map_err(|error| error.with("archive", archive.display()))?;
+    drop(progress);
+    Ok(said(root, written))
+}
+
+/// A new library out of an archive, in an empty folder; nothing of it is left where that fails.
+async fn restored(target: &Path, input: File) -> Result<(DiskStore, Archived)> {
+    let made = !target.exists();
+    let store = DiskStore::open(target, &options(true))?;
+    match store.restore(BufReader::new(input), own()).await {
+        Ok(archived) => Ok((store, archived)),
+        Err(error) => {
+            drop(store);
+            let emptied = fs::remove_dir_all(target);
+            if !made {
+                let emptied = emptied.and_then(|()| fs::create_dir(target));
+                emptied.map_err(|source| failed(target, source))?;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// One's own archive is as large as it is.
+fn own() -> ArchiveLimits {
+    let mut limits = ArchiveLimits::default();
+    limits.line = 1 << 32;
+    limits.total = 1 << 50;
+    limits
+}
+
+/// A new library takes no other one's place, and takes in nothing that lies about.
+fn refuse_full(target: &Path) -> Result<()> {
+    let full = fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some());
+    if !full {
+        return Ok(());
+    }
+    Err(Error::invalid(COPY, "the folder is not empty")
+        .with("path", target.display())
+        .hint("name a folder that is empty or not there yet"))
+}
+
+fn failed(path: &Path, source: std::io::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, COPY, "the path cannot be written")
+        .with("path", path.display())
+        .hint("see that the folder is there, has room and may be written by this user")
+        .source_from(source)
+}
+
+fn said(path: &Path, what: Archived) -> Answer {
+    let path = path.display().to_string();
+    Answer {
+        text: format!(
+            "revision {}, {} journal entries and {} files in {path}\n",
+            what.revision, what.entries, what.files
+        ),
+        json: json!({
+            "output": path,
+            "revision": what.revision,
+            "journal_entries": what.entries,
+            "files": what.files,
+        }),
+        ..Answer::default()
+    }
+}

@@ -1,0 +1,74 @@
+//! The command `journeyman`: a skill library for people and scripts. `journeyman --help` and `docs/command-line.md` tell
+//! its commands, exit codes and JSON.
+
+mod arguments;
+mod change;
+mod check;
+mod copy;
+mod export;
+mod import;
+mod library;
+mod log;
+mod outcome;
+mod output;
+mod show;
+mod stats;
+mod take_in;
+mod validate;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use futures::executor::block_on;
+use journeyman::Result;
+
+use crate::{
+    arguments::{Arguments, Command, LibraryCommand, SkillCommand},
+    output::Answer,
+};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if let Command::Completions { shell } = arguments.command {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Arguments::command(), "journeyman", &mut script);
+        return output::print(&script);
+    }
+    let json = arguments.json;
+    output::answer(json, block_on(perform(arguments)))
+}
+
+async fn perform(arguments: Arguments) -> Result<Answer> {
+    let root = arguments.library;
+    match arguments.command {
+        Command::Skill(command) => match command {
+            SkillCommand::List(list) => show::list(&root, &list).await,
+            SkillCommand::Show { name, version } => show::show(&root, &name, version).await,
+            SkillCommand::Diff { name, from, to } => show::diff(&root, &name, from, to).await,
+            SkillCommand::Log { name, limit } => log::log(&root, name.as_deref(), limit).await,
+            SkillCommand::Validate { paths } => validate::validate(&paths),
+            SkillCommand::Rollback { name, version, how } => {
+                change::roll_back(&root, &name, version, &how).await
+            }
+            SkillCommand::Import(import) => import::import(&root, &import).await,
+            SkillCommand::Export(export) => export::export(&root, &export).await,
+            SkillCommand::Quarantine { name, how } => change::quarantine(&root, &name, &how).await,
+            SkillCommand::Release {
+                name,
+                reason,
+                dry_run,
+            } => change::release(&root, &name, &reason, dry_run).await,
+            SkillCommand::RetireRun { run, how } => change::retire_run(&root, &run, &how).await,
+        },
+        Command::Library(command) => match command {
+            LibraryCommand::Check => check::check(&root),
+            LibraryCommand::Repair { aside } => check::repair(&root, aside.as_deref()).await,
+            LibraryCommand::Stats => stats::stats(&root).await,
+            LibraryCommand::Copy { target, archive } => copy::copy(&root, target, archive).await,
+            LibraryCommand::Restore { archive } => copy::restore(&root, &archive).await,
+            LibraryCommand::Merge(merge) => import::merge(&root, &merge).await,
+        },
+        // Answered before.
+        Command::Completions { .. } => Ok(Answer::default()),
+    }
+}

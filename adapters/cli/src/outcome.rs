@@ -1,0 +1,138 @@
+//! Making changes, and saying what came of them.
+
+use std::time::SystemTime;
+
+use journeyman::{
+    CommitKey, Result, Revision,
+    contract::SkillStoreExt,
+    domain::{Cause, Commit, LibraryChange},
+    library::{Applied, Move},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    arguments::How,
+    library::Opened,
+    output::{Answer, first_lines, table, word},
+};
+
+/// How often another writer may be first.
+const ATTEMPTS: u32 = 1000;
+
+/// What came of changes.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// What the commit did, or would do; none where there was nothing to change.
+    pub(crate) applied: Applied,
+    /// The commit's revision; none where none was made.
+    pub(crate) revision: Option<Revision>,
+    pub(crate) dry_run: bool,
+}
+
+/// Makes one commit of all changes, or finds out what it would do.
+pub(crate) async fn make(
+    opened: &Opened,
+    changes: Vec<LibraryChange>,
+    reason: &str,
+    dry_run: bool,
+) -> Result<Outcome> {
+    let mut outcome = Outcome {
+        applied: Applied::default(),
+        revision: None,
+        dry_run,
+    };
+    if changes.is_empty() {
+        return Ok(outcome);
+    }
+    let mut library = opened.library.clone();
+    let commit = Commit {
+        base: library.revision(),
+        key: fresh_key(),
+        cause: Cause {
+            run: None,
+            task: None,
+            reason: reason.to_owned(),
+        },
+        changes,
+    };
+    if dry_run {
+        outcome.applied = library.apply(&commit.made_on(commit.base)?)?;
+        return Ok(outcome);
+    }
+    let (news, _) = opened.store.commit_rebased(&commit, ATTEMPTS).await?;
+    for committed in &news {
+        outcome.applied = library.apply(committed)?;
+    }
+    outcome.revision = Some(outcome.applied.revision);
+    Ok(outcome)
+}
+
+/// No other command has it: each is a process of its own and makes one commit.
+fn fresh_key() -> CommitKey {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = now.map_or(0, |now| now.as_nanos());
+    CommitKey::new(format!("command/{now}-{}", std::process::id()))
+}
+
+impl How {
+    pub(crate) fn reason(&self, otherwise: &str) -> String {
+        self.reason.clone().unwrap_or_else(|| otherwise.to_owned())
+    }
+}
+
+impl Outcome {
+    pub(crate) fn json(&self) -> Value {
+        let moves = self.applied.moves.iter().map(move_json);
+        json!({
+            "revision": self.revision,
+            "dry_run": self.dry_run,
+            "moves": moves.collect::<Vec<_>>(),
+            "passed_over": self.applied.passed_over,
+        })
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let rows: Vec<_> = self.applied.moves.iter().map(move_row).collect();
+        let mut text = match rows.is_empty() {
+            true => String::new(),
+            false => {
+                let table = table(&["NAME", "VERSION", "WHAT"], &rows);
+                let lines: Vec<String> = table.lines().map(|line| format!("{line}\n")).collect();
+                first_lines(&lines)
+            }
+        };
+        let said = match self.revision {
+            _ if self.dry_run => "nothing was changed (--dry-run)".to_owned(),
+            Some(revision) => format!("revision {revision}"),
+            None => "nothing to change".to_owned(),
+        };
+        text.push_str(&said);
+        text.push('\n');
+        text
+    }
+
+    pub(crate) fn answer(self) -> Answer {
+        Answer {
+            json: self.json(),
+            text: self.text(),
+            ..Answer::default()
+        }
+    }
+}
+
+pub(crate) fn move_json(moved: &Move) -> Value {
+    json!({
+        "operation": moved.operation,
+        "id": moved.skill.id,
+        "version": moved.skill.version,
+        "name": moved.name,
+    })
+}
+
+fn move_row(moved: &Move) -> Vec<String> {
+    vec![
+        moved.name.to_string(),
+        moved.skill.version.to_string(),
+        word(&moved.operation).replace('_', " "),
+    ]
+}

@@ -1,0 +1,208 @@
+//! What is printed: one answer, as text or as JSON, or one error.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+    time::Duration,
+};
+
+use indicatif::ProgressBar;
+use journeyman::{Error, ErrorKind, Result, text::plain_terminal};
+use serde::Serialize;
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
+
+/// How the command ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Exit {
+    #[default]
+    Done = 0,
+    Refused = 1,
+    NotFound = 3,
+    Damaged = 4,
+    Unavailable = 5,
+}
+
+impl Exit {
+    pub(crate) fn of(error: &Error) -> Self {
+        match error.kind() {
+            ErrorKind::NotFound => Self::NotFound,
+            ErrorKind::Corrupt => Self::Damaged,
+            ErrorKind::Unavailable | ErrorKind::Timeout | ErrorKind::RateLimited => {
+                Self::Unavailable
+            }
+            _ => Self::Refused,
+        }
+    }
+}
+
+/// What a command has to say.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) json: Value,
+    pub(crate) text: String,
+    pub(crate) exit: Exit,
+}
+
+/// Prints an answer or an error.
+pub(crate) fn answer(json: bool, answer: Result<Answer>) -> ExitCode {
+    let exit = match &answer {
+        Ok(answer) => answer.exit,
+        Err(error) => Exit::of(error),
+    };
+    let printed = match (answer, json) {
+        (Ok(answer), true) => print(as_json(&answer.json).as_bytes()),
+        (Ok(answer), false) => print(plain_terminal(&answer.text).as_bytes()),
+        (Err(error), true) => print(as_json(&json!({"error": error_json(&error)})).as_bytes()),
+        (Err(error), false) => {
+            say(&format!("error: {}", error_text(&error)));
+            ExitCode::SUCCESS
+        }
+    };
+    if printed == ExitCode::SUCCESS {
+        ExitCode::from(exit as u8)
+    } else {
+        printed
+    }
+}
+
+/// Prints what whoever reads may stop reading at any time.
+pub(crate) fn print(bytes: &[u8]) -> ExitCode {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            ExitCode::from(Exit::Unavailable as u8)
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Tells a person something beside the answer.
+pub(crate) fn warn(error: &Error) {
+    say(&format!("warning: {}", error_text(error)));
+}
+
+fn say(text: &str) {
+    // Nobody may be listening.
+    let _ = writeln!(io::stderr(), "{}", plain_terminal(text));
+}
+
+/// Message, facts and hint, a line each.
+pub(crate) fn error_text(error: &Error) -> String {
+    let mut text = cell(error.message());
+    for (key, value) in error.facts() {
+        text.push_str(&format!("\n  {}: {}", cell(key), cell(value)));
+    }
+    if let Some(hint) = error.hint_text() {
+        text.push_str(&format!("\n  hint: {}", cell(hint)));
+    }
+    text
+}
+
+pub(crate) fn error_json(error: &Error) -> Value {
+    let facts = error
+        .facts()
+        .map(|(key, value)| (key.to_owned(), value.into()));
+    json!({
+        "kind": word(&error.kind()),
+        "operation": error.operation(),
+        "message": error.message(),
+        "details": facts.collect::<serde_json::Map<String, Value>>(),
+        "hint": error.hint_text(),
+    })
+}
+
+/// A document that shows on a terminal as what it is: what JSON lets stand is escaped too.
+fn as_json(value: &Value) -> String {
+    let mut text = String::new();
+    for c in format!("{value:#}\n").chars() {
+        if c == '\n' || plain_terminal(c.encode_utf8(&mut [0; 4])).as_ref() != "" {
+            text.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    text
+}
+
+/// A value of an enumeration, as JSON names it.
+pub(crate) fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        Ok(other) => other.to_string(),
+        Err(_) => String::new(),
+    }
+}
+
+/// Text of others, on one line.
+pub(crate) fn cell(text: &str) -> String {
+    plain_terminal(text).replace(['\n', '\t'], " ")
+}
+
+/// The most lines about one commit.
+const MOST: usize = 20;
+
+/// The first of many lines, and how many more there are.
+pub(crate) fn first_lines(lines: &[String]) -> String {
+    let mut text: String = lines.iter().take(MOST).map(String::as_str).collect();
+    if let Some(more) = lines.len().checked_sub(MOST + 1) {
+        text.push_str(&format!(
+            "  ... and {} more; --json has them all\n",
+            more + 1
+        ));
+    }
+    text
+}
+
+/// Lines with aligned columns.
+pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let head: Vec<String> = head.iter().map(|name| (*name).to_owned()).collect();
+    let head = Some(&head).filter(|head| !head.is_empty());
+    let rows: Vec<Vec<String>> = head
+        .into_iter()
+        .chain(rows)
+        .map(|row: &Vec<String>| row.iter().map(|text| cell(text)).collect())
+        .collect();
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns)
+        .map(|at| {
+            let cells = rows.iter().filter_map(|row| row.get(at));
+            cells.map(|text| text.width()).max().unwrap_or(0)
+        })
+        .collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(cell);
+            line.push_str(&" ".repeat(width - cell.width() + 2));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// Something that takes a while, shown on standard error where that is a terminal; gone when dropped.
+#[derive(Debug)]
+pub(crate) struct Progress(ProgressBar);
+
+impl Progress {
+    pub(crate) fn of(what: &'static str) -> Self {
+        let bar = ProgressBar::new_spinner().with_message(what);
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self(bar)
+    }
+
+    pub(crate) fn step(&self, what: &'static str) {
+        self.0.set_message(what);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,149 @@
+//! What people hand over by mistake.
+
+use std::{fs, os::unix::fs::PermissionsExt, thread};
+
+use journeyman_disk::{DiskStore, Options};
+
+use crate::support::{Place, fields, ran, sound};
+
+#[test]
+fn a_folder_that_is_no_library() {
+    let place = Place::empty();
+    place
+        .run(&["skill", "list"])
+        .failed(3, "there is no skill library here");
+    let json = place.json(&["skill", "list"]);
+    assert_eq!(json.code, 3);
+    let error = &json.json()["error"];
+    assert_eq!(
+        fields(error),
+        ["details", "hint", "kind", "message", "operation"]
+    );
+    assert_eq!(error["kind"], "NotFound");
+    assert!(!place.root().exists());
+    fs::create_dir(place.root()).unwrap();
+    fs::write(place.root().join("library.db"), "a letter".repeat(200)).unwrap();
+    place.run(&["skill", "list"]).failed(4, "damaged");
+    place.run(&["library", "check"]).failed(4, "damaged");
+    place.run(&["library", "repair"]).failed(4, "damaged");
+}
+
+#[test]
+fn a_database_of_a_newer_version() {
+    let place = Place::with_library();
+    let path = place.root().join("library.db");
+    let mut bytes = fs::read(&path).unwrap();
+    // `user_version` of SQLite's header, big-endian.
+    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    fs::write(&path, &bytes).unwrap();
+    for arguments in [
+        &["skill", "list"],
+        &["library", "check"],
+        &["library", "repair"],
+    ] {
+        place.run(arguments).failed(1, "written by a newer version");
+    }
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+}
+
+#[test]
+fn folders_that_are_no_skills() {
+    let place = Place::with_library();
+    fs::create_dir(place.path("empty")).unwrap();
+    place.skill_folder("broken", "---\nname: broken\n: [\n---\n");
+    for (path, code) in [("empty", 1), ("broken", 1), ("nowhere", 3)] {
+        assert_eq!(place.run(&["skill", "validate", path]).code, code, "{path}");
+        assert_eq!(place.run(&["skill", "import", path]).code, code, "{path}");
+    }
+    let said = place.run(&["skill", "import", "empty"]).out;
+    assert!(said.contains("the folder has no SKILL.md"), "{said}");
+    fs::write(place.path("letter.txt"), "Dear all").unwrap();
+    let said = place.run(&["skill", "import", "letter.txt"]);
+    said.failed(1, "what this file holds is not recognised");
+    assert_eq!(place.library().revision().0, 3);
+}
+
+#[test]
+fn a_name_of_another_case_or_none() {
+    let place = Place::with_library();
+    let ran = place
+        .run(&["skill", "show", "Brew"])
+        .failed(3, "there is no such skill");
+    assert!(ran.err.contains("did you mean `brew`?"), "{}", ran.err);
+    place
+        .run(&["skill", "show", "pour"])
+        .failed(3, "there is no such skill");
+    place
+        .run(&[
+            "skill", "export", "pour", "--format", "arise", "--output", "x",
+        ])
+        .failed(3, "no such skill");
+}
+
+#[test]
+fn names_that_are_taken() {
+    let place = Place::with_library();
+    place.skill_folder("one/brew", &sound("brew"));
+    place.skill_folder("two/brew", &sound("brew").replace("Say", "Sing"));
+    let json = place.json(&["skill", "import", "one", "two"]).done().json();
+    let moves = json["moves"].as_array().unwrap();
+    let names: Vec<_> = moves
+        .iter()
+        .map(|moved| moved["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["brew-2", "brew-3"]);
+}
+
+#[test]
+fn a_library_that_others_use_too() {
+    let place = Place::with_library();
+    let open = DiskStore::open(place.root(), &Options::default()).unwrap();
+    place.run(&["library", "check"]).done();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let run = |state: &str| match state {
+                    "quarantine" => place.run(&["skill", "quarantine", "grind"]).done(),
+                    _ => place
+                        .run(&["skill", "release", "grind", "--reason", "again"])
+                        .done(),
+                };
+                run("quarantine");
+                run("release");
+            });
+        }
+    });
+    drop(open);
+    let revision = place.library().revision().0;
+    assert!((5..=11).contains(&revision), "{revision}");
+    place.run(&["library", "check"]).done();
+}
+
+#[test]
+fn a_folder_that_cannot_be_written() {
+    let place = Place::with_library();
+    let writable = fs::metadata(place.root()).unwrap().permissions();
+    let database = place.root().join("library.db");
+    fs::set_permissions(&database, fs::Permissions::from_mode(0o444)).unwrap();
+    fs::set_permissions(place.root(), fs::Permissions::from_mode(0o555)).unwrap();
+    // A superuser writes all the same.
+    let refused = fs::write(place.root().join("probe"), "").is_err();
+    let check = place.run(&["library", "check"]);
+    let list = place.run(&["skill", "quarantine", "grind"]);
+    fs::set_permissions(place.root(), writable).unwrap();
+    assert_eq!(check.code, 0, "{}{}", check.out, check.err);
+    if refused {
+        list.failed(5, "cannot be");
+    }
+}
+
+#[test]
+fn somebody_who_stops_reading() {
+    let place = Place::with_library();
+    let mut command = place.command(&["skill", "show", "brew"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = command.stdout(writer).output().unwrap();
+    let ran = ran(&output);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+}

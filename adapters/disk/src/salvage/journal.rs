@@ -1,0 +1,123 @@
+//! The entries of the journal that can still be read.
+
+use std::collections::BTreeSet;
+
+use journeyman::{Result, RunId, contract::JournalEntry, sha256_hex};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::{SALVAGE, Salvaged, greatest};
+use crate::{
+    convert::{failed, to_json},
+    records::{missing_entry, read_entry},
+};
+
+/// The runs that the journal names, from its beginning and from its end, and those that are counted, as far as each can be
+/// read.
+pub(super) fn find_runs(
+    damaged: &Connection,
+    runs: &mut BTreeSet<String>,
+    salvaged: &mut Salvaged,
+) {
+    let ways = [
+        (
+            "SELECT min(run) FROM journal",
+            "SELECT min(run) FROM journal WHERE run > ?1",
+        ),
+        (
+            "SELECT max(run) FROM journal",
+            "SELECT max(run) FROM journal WHERE run < ?1",
+        ),
+        (
+            "SELECT min(run) FROM runs",
+            "SELECT min(run) FROM runs WHERE run > ?1",
+        ),
+    ];
+    let run = |row: &rusqlite::Row<'_>| row.get::<_, Option<String>>(0);
+    let mut whole = false;
+    let mut fault = None;
+    for (first, next) in ways {
+        let mut found = BTreeSet::new();
+        let mut at = damaged.query_row(first, [], run);
+        while let Ok(Some(name)) = at {
+            at = damaged
+                .prepare_cached(next)
+                .and_then(|mut statement| statement.query_row([&name], run));
+            // A damaged order may lead round in a circle.
+            if !found.insert(name) {
+                break;
+            }
+        }
+        runs.extend(found);
+        match at {
+            Ok(_) => whole = true,
+            Err(source) => fault = Some(failed(SALVAGE, source)),
+        }
+    }
+    if let (false, Some(fault)) = (whole, fault) {
+        salvaged
+            .lost
+            .push(fault.with("journal", "runs may be missing"));
+    }
+}
+
+/// A run's entries before the first that is missing or damaged.
+pub(super) fn copy_run(
+    damaged: &Connection,
+    new: &Transaction<'_>,
+    run: &RunId,
+    salvaged: &mut Salvaged,
+) -> Result<()> {
+    let due = [
+        "SELECT max(sequence) + 1 FROM journal WHERE run = ?1",
+        "SELECT entries FROM runs WHERE run = ?1",
+    ];
+    let due = greatest(damaged, due, [run.as_str()]);
+    for sequence in 0_i64.. {
+        let fault = match read_one_entry(damaged, run, sequence) {
+            Ok(Some(entry)) => {
+                put_entry(new, &entry)?;
+                salvaged.entries += 1;
+                continue;
+            }
+            Ok(None) if due.is_some_and(|due| due <= sequence) => return Ok(()),
+            Ok(None) => missing_entry(SALVAGE, run, sequence.unsigned_abs()),
+            Err(error) => error,
+        };
+        let entries = due.map_or_else(|| "unknown".to_owned(), |due| due.to_string());
+        salvaged.lost.push(fault.with("entries", entries));
+        return Ok(());
+    }
+    Ok(())
+}
+
+fn read_one_entry(
+    damaged: &Connection,
+    run: &RunId,
+    sequence: i64,
+) -> Result<Option<JournalEntry>> {
+    let query = "SELECT sequence, body, hash FROM journal WHERE run = ?1 AND sequence = ?2";
+    let failed = |source| {
+        let error = failed(SALVAGE, source);
+        error.with("run", run).with("sequence", sequence)
+    };
+    damaged
+        .prepare_cached(query)
+        .and_then(|mut statement| {
+            let found = |row: &rusqlite::Row<'_>| Ok(read_entry(SALVAGE, run, row));
+            let at = params![run.as_str(), sequence];
+            statement.query_row(at, found).optional()
+        })
+        .map_err(failed)?
+        .transpose()
+}
+
+fn put_entry(new: &Transaction<'_>, entry: &JournalEntry) -> Result<()> {
+    let body = to_json(SALVAGE, entry)?;
+    new.prepare_cached("INSERT INTO journal (run, sequence, body, hash) VALUES (?1, ?2, ?3, ?4)")
+        .and_then(|mut statement| {
+            let (run, sequence) = (entry.run.as_str(), entry.sequence as i64);
+            statement.execute(params![run, sequence, body, sha256_hex(&body)])
+        })
+        .map(drop)
+        .map_err(|source| failed(SALVAGE, source))
+}

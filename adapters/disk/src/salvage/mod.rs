@@ -1,0 +1,301 @@
+//! What can still be read of a damaged library.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use journeyman::{
+    Error, ErrorKind, Result, Revision, RunId, domain::Committed, library::SkillLibrary, sha256_hex,
+};
+use rusqlite::{Connection, OptionalExtension, Transaction, config::DbConfig, params};
+
+use crate::{
+    Options,
+    check::{all_files, does_not_fold, lost_file, open_to_read},
+    convert::{failed, file_failed, to_json},
+    database::Database,
+    head,
+    records::{missing, read_commit},
+    skill_store::{DATABASE, no_library},
+};
+
+mod journal;
+
+const SALVAGE: &str = "salvage";
+
+/// What was saved of a damaged library, and what was not.
+#[non_exhaustive]
+#[derive(Debug, Default)]
+pub struct Salvaged {
+    /// Up to which revision the commits were saved.
+    pub revision: Revision,
+    /// How many entries of the journal were saved.
+    pub entries: u64,
+    /// How many files of skills were saved.
+    pub files: u64,
+    /// What could not be saved, each with where it stood. A revision after one that is lost does not hold without it, nor
+    /// does an entry of a run, so these are lost with it.
+    pub lost: Vec<Error>,
+}
+
+/// Reads what can be read of the library in `from`, a copy of the damaged one in `root`, and puts a new database with it
+/// into the place of the one in `root`, in one step: the commits before the first that is unreadable, each run's entries
+/// before the first that is, and every file. No other process may have `root` open meanwhile.
+///
+/// The skills' folders are left as they are: [`DiskStore::rebuild_folders`](crate::DiskStore::rebuild_folders) writes them
+/// anew, and until then the library is to be opened without them.
+///
+/// # Errors
+/// `NotFound` where there is no library; `Corrupt` where nothing of it can be read; `Unavailable` while another process
+/// has it open, and when the new database could not be written. `root` is as it was then.
+pub fn salvage(from: &Path, root: &Path) -> Result<Salvaged> {
+    let damaged = from.join(DATABASE);
+    let place = root.join(DATABASE);
+    for (folder, database) in [(from, &damaged), (root, &place)] {
+        if !database.is_file() {
+            return Err(no_library(SALVAGE, folder));
+        }
+    }
+    refuse_others(&place)?;
+    let new = root.join("library.salvaged.db");
+    let witness = (place.with_extension("head"), new.with_extension("head"));
+    for path in [
+        &new,
+        &beside(&new, "-wal"),
+        &beside(&new, "-shm"),
+        &witness.1,
+    ] {
+        remove(path)?;
+    }
+    let salvaged = {
+        // Nobody has the copy open.
+        let alone = !beside(&damaged, "-wal").exists();
+        let damaged = open_to_read(SALVAGE, &damaged, alone)?;
+        let mut new = Database::open(&new, &Options::default())?;
+        let salvaged = copy(&damaged, &mut new)?;
+        new.connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .map_err(|source| failed(SALVAGE, source))?;
+        salvaged
+    };
+    // A log that the new database did not write would be taken for its own.
+    // Nor has it all the writes that were acknowledged of the old one.
+    for path in [&beside(&place, "-wal"), &beside(&place, "-shm"), &witness.0] {
+        remove(path)?;
+    }
+    for (from, to) in [(&new, &place), (&witness.1, &witness.0)] {
+        fs::rename(from, to).map_err(|source| file_failed(SALVAGE, to, source))?;
+    }
+    File::open(root)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|source| file_failed(SALVAGE, root, source))?;
+    Ok(salvaged)
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(file_failed(SALVAGE, path, error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What another process writes into a database that is being replaced would be lost.
+fn refuse_others(path: &Path) -> Result<()> {
+    let alone = || {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(Duration::ZERO)?;
+        // The log is of the damaged one, and stays with it.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK")
+    };
+    match alone().map_err(|source| failed(SALVAGE, source)) {
+        Err(error) if error.kind() == ErrorKind::Unavailable => Err(Error::new(
+            ErrorKind::Unavailable,
+            SALVAGE,
+            "another process has the library open, or it cannot be written",
+        )
+        .with("path", path.display())
+        .temporary()
+        .hint("end the programs that use the library, and try again")),
+        // It may be too damaged for that.
+        _ => Ok(()),
+    }
+}
+
+fn copy(damaged: &Database, new: &mut Database) -> Result<Salvaged> {
+    let mut salvaged = Salvaged::default();
+    let writes = head::writes(&damaged.connection);
+    if let Ok(writes) = writes
+        && writes < damaged.witness.writes()
+    {
+        salvaged.lost.push(damaged.witness.missing(writes));
+    }
+    let damaged = &damaged.connection;
+    let transaction = new.write(SALVAGE)?;
+    let mut runs = BTreeSet::new();
+    let library = copy_commits(damaged, &transaction, &mut runs, &mut salvaged)?;
+    salvaged.revision = library.revision();
+    journal::find_runs(damaged, &mut runs, &mut salvaged);
+    for run in &runs {
+        journal::copy_run(damaged, &transaction, &RunId::new(run), &mut salvaged)?;
+    }
+    transaction
+        .execute_batch("INSERT INTO runs SELECT run, count(*) FROM journal GROUP BY run")
+        .map_err(|source| failed(SALVAGE, source))?;
+    copy_files(damaged, &transaction, &library, &mut salvaged)?;
+    transaction
+        .commit()
+        .map_err(|source| failed(SALVAGE, source))?;
+    Ok(salvaged)
+}
+
+/// The commits before the first that is missing, damaged or does not fold.
+fn copy_commits(
+    damaged: &Connection,
+    new: &Transaction<'_>,
+    runs: &mut BTreeSet<String>,
+    salvaged: &mut Salvaged,
+) -> Result<SkillLibrary> {
+    let mut library = SkillLibrary::new();
+    let last = [
+        "SELECT max(revision) FROM commits",
+        "SELECT revision FROM head",
+    ];
+    let last = greatest(damaged, last, []);
+    loop {
+        let due = library.revision().next();
+        let read = read_one_commit(damaged, due).and_then(|committed| {
+            let Some(committed) = committed else {
+                return Ok(None);
+            };
+            library.apply(&committed).map_err(does_not_fold)?;
+            Ok(Some(committed))
+        });
+        let fault = match read {
+            Ok(Some(committed)) => {
+                runs.extend(
+                    committed
+                        .cause
+                        .run
+                        .iter()
+                        .map(|run| run.as_str().to_owned()),
+                );
+                put_commit(new, &committed)?;
+                continue;
+            }
+            Ok(None) => missing(SALVAGE, due),
+            Err(error) => error,
+        };
+        match last {
+            Some(last) if last.unsigned_abs() < due.0 => {}
+            Some(last) => salvaged.lost.push(fault.with("last_revision", last)),
+            None => salvaged.lost.push(fault.with("last_revision", "unknown")),
+        }
+        return Ok(library);
+    }
+}
+
+/// The greater answer to two questions, if both are answered.
+fn greatest<P: rusqlite::Params + Copy>(
+    damaged: &Connection,
+    queries: [&str; 2],
+    of: P,
+) -> Option<i64> {
+    let answers = queries.map(|query| {
+        let answer = damaged.query_row(query, of, |row| row.get::<_, Option<i64>>(0));
+        let answer = answer.optional();
+        answer.map(|answer| answer.flatten().unwrap_or(0))
+    });
+    let [one, other] = answers;
+    Some(one.ok()?.max(other.ok()?))
+}
+
+fn read_one_commit(damaged: &Connection, revision: Revision) -> Result<Option<Committed>> {
+    let query = "SELECT revision, body, hash, key FROM commits WHERE revision = ?1";
+    damaged
+        .prepare_cached(query)
+        .and_then(|mut statement| {
+            let found = |row: &rusqlite::Row<'_>| Ok(read_commit(SALVAGE, row));
+            statement.query_row([revision.0 as i64], found).optional()
+        })
+        .map_err(|source| failed(SALVAGE, source).with("revision", revision))?
+        .transpose()
+}
+
+fn put_commit(new: &Transaction<'_>, committed: &Committed) -> Result<()> {
+    let body = to_json(SALVAGE, committed)?;
+    new.prepare_cached("INSERT INTO commits (revision, key, body, hash) VALUES (?1, ?2, ?3, ?4)")
+        .and_then(|mut statement| {
+            let (revision, key) = (committed.revision.0 as i64, committed.key.as_str());
+            statement.execute(params![revision, key, body, sha256_hex(&body)])
+        })
+        .map(drop)
+        .map_err(|source| failed(SALVAGE, source))
+}
+
+/// Every file that can be read, by its place in the table or by its hash.
+fn copy_files(
+    damaged: &Connection,
+    new: &Transaction<'_>,
+    library: &SkillLibrary,
+    salvaged: &mut Salvaged,
+) -> Result<()> {
+    let mut kept = BTreeSet::new();
+    let mut keep = |bytes: Vec<u8>| -> Result<()> {
+        let sha256 = sha256_hex(&bytes);
+        if !kept.contains(&sha256) {
+            new.prepare_cached("INSERT INTO files (sha256, bytes) VALUES (?1, ?2)")
+                .and_then(|mut statement| statement.execute(params![sha256, bytes]))
+                .map_err(|source| failed(SALVAGE, source))?;
+            kept.insert(sha256);
+        }
+        Ok(())
+    };
+    let last = damaged.query_row("SELECT max(rowid) FROM files", [], |row| {
+        row.get::<_, Option<i64>>(0)
+    });
+    for row in 1..=last.ok().flatten().unwrap_or(0) {
+        let query = "SELECT sha256, bytes FROM files NOT INDEXED WHERE rowid = ?1";
+        let file = damaged.prepare_cached(query).and_then(|mut statement| {
+            statement.query_row([row], |row| {
+                Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?))
+            })
+        });
+        if let Ok((sha256, bytes)) = file
+            && sha256_hex(&bytes) == sha256
+        {
+            keep(bytes)?;
+        }
+    }
+    for file in all_files(library) {
+        let query = "SELECT bytes FROM files WHERE sha256 = ?1";
+        let bytes: rusqlite::Result<Vec<u8>> = damaged
+            .prepare_cached(query)
+            .and_then(|mut statement| statement.query_row([&file.sha256], |row| row.get(0)));
+        if let Ok(bytes) = bytes
+            && sha256_hex(&bytes) == file.sha256
+        {
+            keep(bytes)?;
+        }
+    }
+    salvaged.files = kept.len() as u64;
+    let lost = all_files(library).into_iter();
+    let lost = lost.filter(|file| !kept.contains(&file.sha256));
+    salvaged
+        .lost
+        .extend(lost.map(|file| lost_file(SALVAGE, file)));
+    Ok(())
+}
