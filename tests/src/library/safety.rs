@@ -262,7 +262,7 @@ fn write_package(folder: &Path, package: &Hostile, sandbox: &Path) -> io::Result
         }
     }
     if sha256_hex(&package.text).starts_with(['0', '1']) {
-        std::os::unix::fs::symlink(sandbox.join("canary"), own.join("notes.md"))?;
+        std::os::unix::fs::symlink(sandbox.join("canary"), own.join("a-link-that-leads-out"))?;
     }
     Ok(own)
 }
