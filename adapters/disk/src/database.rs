@@ -137,10 +137,7 @@ impl Database {
     fn prepare(&mut self, path: &Path, acknowledged: u64) -> Result<()> {
         const OPEN: &str = "DiskStore::open";
         let failed = |source| failed(OPEN, source);
-        let synchronous = match self.durability {
-            Durability::Sync => "FULL",
-            Durability::Relaxed => "NORMAL",
-        };
+        let synchronous = self.synchronous();
         let connection = &self.connection;
         connection.busy_timeout(self.patience).map_err(failed)?;
         // Of a foreign database not even the journal mode is changed.
@@ -250,6 +247,25 @@ impl Database {
             .map_err(failed)?;
         fault::point("open: the tables are written");
         transaction.commit().map_err(failed)
+    }
+
+    fn synchronous(&self) -> &'static str {
+        match self.durability {
+            Durability::Sync => "FULL",
+            Durability::Relaxed => "NORMAL",
+        }
+    }
+
+    /// Has a write, and all before it, be on the disk when it is done, whatever the durability.
+    pub(crate) fn surely<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let set = |database: &Self, to: &str| {
+            let set = database.connection.pragma_update(None, "synchronous", to);
+            set.map_err(|source| failed("DiskStore::sync_folders", source))
+        };
+        set(self, "FULL")?;
+        let written = write(self);
+        set(self, self.synchronous())?;
+        written
     }
 
     /// Begins to write; other writers are waited for.

@@ -432,3 +432,73 @@ fn without_folders_there_are_none() {
     let library = library.reopen();
     assert_eq!(names(&library.path("skills")), ["brew"]);
 }
+
+#[test]
+fn what_is_lost_while_the_library_is_open_is_made_good_too() {
+    let library = Library::new();
+    for name in ["brew", "pour", "stir"] {
+        library.add(&sample::skill(name));
+    }
+    library.sync();
+    fs::remove_dir_all(library.path(".journeyman")).unwrap();
+    assert!(library.sync().faults.is_empty());
+    // A folder that is then written does not make the others look as if a person had taken them away.
+    for name in names(&library.path("skills")) {
+        fs::remove_dir_all(library.path("skills").join(name)).unwrap();
+    }
+    let mut revised = sample::skill("brew");
+    revised.version = journeyman::Version(2);
+    library.commit("whistle", LibraryChange::Revise(Box::new(revised)));
+    // Until then the worker has done what it does when nothing is asked of it.
+    std::iter::repeat_with(|| names(&library.path("skills")).len())
+        .take_while(|count| *count == 0)
+        .for_each(|_| std::thread::yield_now());
+    library.sync();
+    assert_eq!(names(&library.path("skills")), ["brew", "pour", "stir"]);
+    assert_eq!(library.library().revision().0, 4);
+}
+
+#[test]
+fn a_crash_before_an_exchange_is_no_edit_later() {
+    let library = Library::new();
+    library.add(&sample::skill("brew"));
+    library.sync();
+    // What is there after it: the new content, under the name of the old.
+    let aside = library.path(".journeyman/previous/0123.1-1");
+    fs::create_dir(&aside).unwrap();
+    fs::copy(library.path("skills/brew/SKILL.md"), aside.join("SKILL.md")).unwrap();
+    library.sync();
+    let mut revised = sample::skill("brew");
+    revised.version = journeyman::Version(2);
+    revised.body = "To do brew, whistle.".into();
+    library.commit("whistle", LibraryChange::Revise(Box::new(revised)));
+    let report = library.sync();
+    assert!(report.taken_in.is_empty(), "{report:?}");
+    assert!(library.current("brew").body.contains("whistle"));
+}
+
+#[test]
+fn a_crash_while_a_folder_moved_leaves_it_in_one_place() {
+    let library = Library::new();
+    library.add(&sample::skill("brew"));
+    library.sync();
+    let Library { root, store } = library;
+    drop(store);
+    // What is there after it: the new folder is in place, the old one came back, and nothing more was noted.
+    let connection = rusqlite::Connection::open(root.path().join("library.db")).unwrap();
+    let moved = "UPDATE folders SET place = 'skills/a-brew', going_place = place, going = written";
+    assert_eq!(connection.execute(moved, []).unwrap(), 1);
+    drop(connection);
+    let old = root.path().join("skills/a-brew");
+    fs::create_dir(&old).unwrap();
+    fs::copy(
+        root.path().join("skills/brew/SKILL.md"),
+        old.join("SKILL.md"),
+    )
+    .unwrap();
+    let store = DiskStore::open(root.path(), &Options::default()).unwrap();
+    let library = Library { root, store };
+    assert!(library.sync().taken_in.is_empty());
+    assert_eq!(names(&library.path("skills")), ["brew"]);
+    assert_eq!(library.library().revision().0, 1);
+}

@@ -103,6 +103,8 @@ pub(crate) struct Folders {
     shown: Option<SkillLibrary>,
     /// Skills whose folders could not be brought up to date.
     pending: Vec<SkillId>,
+    /// Whether a folder turned out not to lie where it should.
+    is_missing: bool,
     rows: Rows,
     /// The rows as the database has them.
     stored: Rows,
@@ -119,6 +121,7 @@ impl Folders {
             library: SkillLibrary::new(),
             shown: None,
             pending: Vec::new(),
+            is_missing: false,
             rows: Rows::new(),
             stored: Rows::new(),
             rows_as_of: None,
@@ -161,9 +164,9 @@ impl Folders {
                 self.rows_as_of = None;
             }
             report.add(passed?);
-            full = false;
+            full = self.shown.is_none();
             // Whoever found the folders locked relies on this look.
-            if database.last()? <= self.library.revision() {
+            if !full && database.last()? <= self.library.revision() {
                 return Ok(report);
             }
         }

@@ -12,7 +12,7 @@ use super::{
     people::{self, Found, Reading},
     rows::Row,
 };
-use crate::database::Database;
+use crate::{database::Database, fault};
 
 /// How often what is found while writing is taken in within one look; what is found after that waits for the next.
 const ROUNDS: usize = 4;
@@ -126,6 +126,7 @@ impl Folders {
             }
             match database.commit(&people::commit(base, changes, hashes)) {
                 Ok(_) => {
+                    fault::point("folders: taken in");
                     self.follow(database)?;
                     return Ok(readings);
                 }

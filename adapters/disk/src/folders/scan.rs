@@ -7,6 +7,7 @@ use journeyman::{Error, Result, SkillId, Version, domain::SkillName};
 use super::{
     Area, FolderReport, Folders,
     people::{Found, named_id},
+    rows::Row,
 };
 use crate::package::{self, SkillFolder};
 
@@ -36,9 +37,22 @@ impl Folders {
                 filled.insert(area);
                 let place = format!("{}/{name}", area.folder());
                 let owner = owners.get(&place).cloned();
+                let before = owner.as_ref().and_then(|id| self.rows.get(id)).cloned();
                 match self.look(area, &name, &place, owner.as_ref()) {
                     Ok(Some(found)) => scan.found.push(found),
-                    Ok(None) => {}
+                    Ok(None) => {
+                        // A crash left a moved folder in both its places, where only the new name came to the disk.
+                        let known = owner.as_ref().is_some_and(|id| seen.contains(id));
+                        if let Some(Row {
+                            place: Some(other),
+                            written,
+                            ..
+                        }) = before.filter(|_| known)
+                            && other != place
+                        {
+                            self.disk.take_away(&other, &written)?;
+                        }
+                    }
                     Err(error) => report.fault(place, error),
                 }
                 seen.extend(owner);
@@ -131,19 +145,21 @@ impl Folders {
     /// What somebody wrote into folders that were replaced already. The rest of them is removed once it is old.
     pub(super) fn late(&mut self, report: &mut FolderReport) -> Result<Vec<Found>> {
         let mut found = Vec::new();
+        let mut old = Vec::new();
         for (place, expected) in self.disk.previous()? {
             match self.changed_aside(&place, &expected) {
-                Ok(None) if self.disk.is_old(&place) => self.disk.forget(&place)?,
+                Ok(None) if self.disk.is_old(&place) => old.push(place),
                 Ok(None) => {}
                 Ok(Some(late)) => found.push(late),
                 Err(error) => report.fault(place, error),
             }
         }
+        self.disk.forget(&old)?;
         Ok(found)
     }
 
     /// What a replaced folder holds where that is not what was written there.
-    pub(super) fn changed_aside(&self, place: &str, expected: &str) -> Result<Option<Found>> {
+    pub(super) fn changed_aside(&mut self, place: &str, expected: &str) -> Result<Option<Found>> {
         let Some(dir) = self.disk.folder(place)? else {
             return Ok(None);
         };
@@ -153,7 +169,12 @@ impl Folders {
         // The file says whose it is; one that does not becomes a skill of its own.
         let owner = named_id(&folder, &SkillName::default());
         let ours = owner.as_ref().and_then(|id| self.rows.get(id));
-        if hash == expected || ours.is_some_and(|row| row.wrote(&hash)) {
+        if hash == expected {
+            return Ok(None);
+        }
+        if ours.is_some_and(|row| row.wrote(&hash)) {
+            // A crash came before it was put in its place; soon nothing else would tell that it is ours.
+            self.disk.keep(place, &hash)?;
             return Ok(None);
         }
         let entry = owner.as_ref().and_then(|id| self.library.get(id));
