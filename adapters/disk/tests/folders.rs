@@ -502,3 +502,27 @@ fn a_crash_while_a_folder_moved_leaves_it_in_one_place() {
     assert_eq!(names(&library.path("skills")), ["brew"]);
     assert_eq!(library.library().revision().0, 1);
 }
+
+#[test]
+fn a_look_at_the_folders_is_not_misled_by_who_commits_meanwhile() {
+    let library = Library::new();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut options = Options::default();
+            options.folders = false;
+            let store = DiskStore::open(library.root.path(), &options).unwrap();
+            for base in 0..1000 {
+                let unknown = LibraryChange::SetState {
+                    skill: "nobody".into(),
+                    state: State::Active,
+                    reason: "a test".into(),
+                };
+                let commit = sample::commit(base, &format!("{base}"), vec![unknown]);
+                block_on(store.commit(&commit)).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            block_on(library.store.sync_folders()).unwrap();
+        }
+    });
+}
