@@ -1,9 +1,10 @@
 //! The database: opening it, its form, and how it is waited for.
 
 use std::{
+    io,
     ops::Deref,
     path::Path,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use journeyman::{Error, Result, text::Redactor};
@@ -154,10 +155,7 @@ impl Database {
     fn prepare(&mut self, path: &Path, acknowledged: u64) -> Result<()> {
         const OPEN: &str = "DiskStore::open";
         let failed = |source| failed(OPEN, source);
-        let synchronous = match self.durability {
-            Durability::Sync => "FULL",
-            Durability::Relaxed => "NORMAL",
-        };
+        let synchronous = self.synchronous();
         let connection = &self.connection;
         connection.busy_timeout(self.patience).map_err(failed)?;
         // Of a foreign database not even the journal mode is changed.
@@ -184,17 +182,38 @@ impl Database {
 
     /// A copy of a library of an older form, beside it.
     fn keep_copy(&self, path: &Path, form: i64) -> Result<()> {
+        const OPEN: &str = "DiskStore::open";
         let copy = path.with_extension(format!("form-{form}.db"));
         if copy.exists() {
             return Ok(());
         }
-        // Under another name first: another process may be at it too.
-        let partial = path.with_extension(format!("form-{form}.{}", std::process::id()));
-        self.connection
+        // Under a name of its own first: another process may be at it too, and may have upgraded the library meanwhile.
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let own = format!(
+            "{}-{}",
+            std::process::id(),
+            now.map_or(0, |now| now.as_nanos())
+        );
+        let partial = path.with_extension(format!("form-{form}.{own}"));
+        let number = |connection: &Connection| {
+            connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+        };
+        let copied = self
+            .connection
             .execute("VACUUM INTO ?1", [partial.to_string_lossy()])
-            .map_err(|source| failed("DiskStore::open", source))?;
-        std::fs::rename(&partial, &copy)
-            .map_err(|source| file_failed("DiskStore::open", &copy, source))
+            .and_then(|_| number(&Connection::open(&partial)?))
+            .map_err(|source| failed(OPEN, source))?;
+        let placed = match copied == form {
+            true => std::fs::hard_link(&partial, &copy),
+            false => Ok(()),
+        };
+        std::fs::remove_file(&partial).map_err(|source| file_failed(OPEN, &partial, source))?;
+        match placed {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(file_failed(OPEN, &copy, error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The form of what is there; 0 for an empty database.
@@ -297,6 +316,25 @@ impl Database {
                 .with("kind", kind)
                 .hint("take it out, and give the secret out anew: it is no secret any more")),
         }
+    }
+
+    fn synchronous(&self) -> &'static str {
+        match self.durability {
+            Durability::Sync => "FULL",
+            Durability::Relaxed => "NORMAL",
+        }
+    }
+
+    /// Has a write, and all before it, be on the disk when it is done, whatever the durability.
+    pub(crate) fn surely<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let set = |database: &Self, to: &str| {
+            let set = database.connection.pragma_update(None, "synchronous", to);
+            set.map_err(|source| failed("DiskStore::sync_folders", source))
+        };
+        set(self, "FULL")?;
+        let written = write(self);
+        set(self, self.synchronous())?;
+        written
     }
 
     /// Begins to write; other writers are waited for.

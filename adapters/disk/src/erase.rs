@@ -97,11 +97,30 @@ impl<'a> Needle<'a> {
             )
         };
         let mut value = serde_json::to_value(record).map_err(broken)?;
+        let before = fields(&value);
         if !self.out_of_json(&mut value) {
             return Ok(None);
         }
+        if fields(&value) < before {
+            return Err(Error::invalid(ERASE, "two names would become one")
+                .hint("give more of what is to be erased"));
+        }
         serde_json::from_value(value).map(Some).map_err(broken)
     }
+}
+
+/// How many fields a value has, at all depths.
+fn fields(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(fields).sum(),
+        Value::Object(all) => all.len() + all.values().map(fields).sum::<usize>(),
+        _ => 0,
+    }
+}
+
+/// How many skills a library has or had.
+fn number_of_skills(library: &SkillLibrary) -> usize {
+    library.entries().count() + library.deleted().count()
 }
 
 impl Database {
@@ -115,6 +134,7 @@ impl Database {
             .map_err(failed)?;
         let mut erased = Erased::default();
         let transaction = self.write(ERASE)?;
+        let before = number_of_skills(&SkillLibrary::replay(&all_commits(&transaction)?)?);
         let files = erase_files(&transaction, &needle)?;
         let skills = erase_commits(&transaction, &needle, &files, &mut erased)?;
         erased.entries = erase_entries(&transaction, &needle)?;
@@ -126,7 +146,10 @@ impl Database {
         let trace = trace(base, &needle.out_of(reason), skills, &erased).made_on(base)?;
         put_commit(&transaction, &trace)?;
         // What is left must still be a library.
-        SkillLibrary::replay(&all_commits(&transaction)?)?;
+        if number_of_skills(&SkillLibrary::replay(&all_commits(&transaction)?)?) != before {
+            return Err(Error::invalid(ERASE, "two skills would become one")
+                .hint("give more of what is to be erased"));
+        }
         transaction.commit().map_err(failed)?;
         erased.revision = Some(trace.revision);
         Ok(erased)
@@ -135,6 +158,8 @@ impl Database {
     /// Puts the new pages in the place of the old ones, which the write-ahead log holds still.
     pub(crate) fn scrub(&self) -> Result<()> {
         let failed = |source| failed(ERASE, source);
+        // Pages keep copies of what was moved out of them before: only a database that is written anew has none.
+        self.connection.execute_batch("VACUUM").map_err(failed)?;
         let busy: i64 = self
             .connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))

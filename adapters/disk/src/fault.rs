@@ -17,7 +17,7 @@ mod armed {
     use std::sync::Mutex;
 
     /// All points, in the order of the work. A point that is not listed is a fault of this crate.
-    pub const POINTS: [&str; 11] = [
+    pub const POINTS: [&str; 20] = [
         "open: the folder is there",
         "open: before the tables",
         "open: the tables are written",
@@ -29,6 +29,15 @@ mod armed {
         "append: written",
         "append: kept",
         "tidy: before the log is folded in",
+        "folders: prepared",
+        "folders: announced",
+        "folders: way made",
+        "folders: before an exchange",
+        "folders: ready to exchange",
+        "folders: exchanged",
+        "folders: put",
+        "folders: rows written",
+        "folders: taken in",
     ];
 
     /// The point that ends the process, and how many times it is passed before.

@@ -7,7 +7,7 @@
 use std::{
     fs::OpenOptions,
     io,
-    os::unix::fs::FileExt,
+    os::unix::fs::{FileExt, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -95,6 +95,8 @@ impl Witness {
             .write(true)
             .create(true)
             .truncate(false)
+            // A link would lead the write elsewhere.
+            .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32)
             .open(&self.path)?;
         // Always as long, and within one sector: it is there as a whole or not.
         file.write_all_at(line_of(writes).as_bytes(), 0)

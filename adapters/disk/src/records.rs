@@ -87,8 +87,12 @@ impl Database {
     }
 
     /// The last revision.
-    pub(crate) fn last(&self) -> Result<Revision> {
-        last_revision("SkillStore::since", &self.connection)
+    pub(crate) fn last(&mut self) -> Result<Revision> {
+        const SINCE: &str = "SkillStore::since";
+        // One view of the database for what is there and what is counted.
+        let view = self.connection.transaction();
+        let view = view.map_err(|source| failed(SINCE, source))?;
+        last_revision(SINCE, &view)
     }
 
     /// Keeps a file's bytes.

@@ -144,20 +144,38 @@ impl DiskStore {
     pub async fn erase(&self, text: &str, reason: &str) -> Result<Erased> {
         let (text, reason) = (text.to_owned(), reason.to_owned());
         let patience = self.patience;
+        let root = self.root.clone();
         let erasing = move |owned: &mut Owned| {
             let Owned { database, folders } = owned;
-            if let Some(folders) = folders {
+            // A library that is opened without folders may have some from before.
+            let mut own = match folders.is_none() && root.join("skills").exists() {
+                true => Some(Folders::open(&root)?),
+                false => None,
+            };
+            let mut folders = folders.as_mut().or(own.as_mut());
+            if let Some(folders) = &mut folders {
                 // What people wrote is part of it.
                 folders.sync(database, true, patience)?;
             }
             let erased = database.erase(&text, &reason)?;
-            if let Some(folders) = folders {
-                folders.sync(database, false, patience)?;
-                folders.forget_previous()?;
+            let mut report = FolderReport::default();
+            if let Some(folders) = &mut folders {
+                report = folders.sync(database, true, patience)?;
+                folders.forget_previous(&mut report)?;
             }
             // Even where nothing was found: an earlier call may not have got as far.
             database.scrub()?;
-            Ok(erased)
+            match report.faults.into_iter().next() {
+                None => Ok(erased),
+                Some(fault) => Err(Error::new(
+                    ErrorKind::Unavailable,
+                    "DiskStore::erase",
+                    "the text is erased from the library, and a folder could not be looked at",
+                )
+                .with("folder", fault.folder)
+                .hint("put the folder right or remove it, and erase the text again")
+                .source_from(fault.error)),
+            }
         };
         self.worker.ask("DiskStore::erase", erasing).await
     }

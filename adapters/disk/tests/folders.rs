@@ -355,7 +355,49 @@ fn what_cannot_be_read_is_left_as_it_is_and_the_rest_goes_on() {
         report.taken_in.contains(&"skills/brew".to_owned()),
         "{report:?}"
     );
-    assert_eq!(library.current("brew").description, "How to brew.");
+    let brew = library.current("brew");
+    assert_eq!(brew.description, "How to brew.");
+    // An edit where the library had not moved the folder from yet releases nothing.
+    assert_eq!(brew.state, State::Disabled);
+    assert_eq!(names(&library.path("held")), ["brew"]);
+}
+
+#[test]
+fn a_folder_whose_name_is_a_secret_holds_up_no_other() {
+    let library = Library::new();
+    library.add(&sample::skill("brew"));
+    library.sync();
+    let secret = "skills/sk-proj-a1b2c3d4e5f6a7b8c9d0e1f2";
+    fs::create_dir(library.path(secret)).unwrap();
+    let text = "---\nname: x\ndescription: How to.\n---\n\nDo it.\n";
+    fs::write(library.path(secret).join("SKILL.md"), text).unwrap();
+    library.edit("skills/brew", "say brew.", "say please brew.");
+    let report = library.sync();
+    assert_eq!(report.taken_in, ["skills/brew"]);
+    assert_eq!(report.faults.len(), 1, "{report:?}");
+    assert_eq!(report.faults[0].error.kind(), ErrorKind::Invalid);
+    assert_eq!(library.library().entries().count(), 1);
+}
+
+#[test]
+fn a_crash_after_a_new_folder_was_taken_in_does_not_double_it() {
+    let library = Library::new();
+    fs::create_dir_all(library.path("skills/wash")).unwrap();
+    let text = "---\nname: wash\ndescription: How to wash.\n---\n\nWash.\n";
+    fs::write(library.path("skills/wash/SKILL.md"), text).unwrap();
+    library.sync();
+    let Library { root, store } = library;
+    drop(store);
+    // As a crash between the commit and the row leaves it.
+    fs::write(root.path().join("skills/wash/SKILL.md"), text).unwrap();
+    let raw = rusqlite::Connection::open(root.path().join("library.db")).unwrap();
+    assert_eq!(raw.execute("DELETE FROM folders", []).unwrap(), 1);
+    drop(raw);
+    let store = DiskStore::open(root.path(), &Options::default()).unwrap();
+    let library = Library { root, store };
+    library.sync();
+    assert_eq!(library.library().entries().count(), 1);
+    assert_eq!(names(&library.path("skills")), ["wash"]);
 }
 
 #[test]
@@ -433,4 +475,98 @@ fn without_folders_there_are_none() {
     assert!(!library.path("skills").exists());
     let library = library.reopen();
     assert_eq!(names(&library.path("skills")), ["brew"]);
+}
+
+#[test]
+fn what_is_lost_while_the_library_is_open_is_made_good_too() {
+    let library = Library::new();
+    for name in ["brew", "pour", "stir"] {
+        library.add(&sample::skill(name));
+    }
+    library.sync();
+    fs::remove_dir_all(library.path(".journeyman")).unwrap();
+    assert!(library.sync().faults.is_empty());
+    // A folder that is then written does not make the others look as if a person had taken them away.
+    for name in names(&library.path("skills")) {
+        fs::remove_dir_all(library.path("skills").join(name)).unwrap();
+    }
+    let mut revised = sample::skill("brew");
+    revised.version = journeyman::Version(2);
+    library.commit("whistle", LibraryChange::Revise(Box::new(revised)));
+    // Until then the worker has done what it does when nothing is asked of it.
+    std::iter::repeat_with(|| names(&library.path("skills")).len())
+        .take_while(|count| *count == 0)
+        .for_each(|_| std::thread::yield_now());
+    library.sync();
+    assert_eq!(names(&library.path("skills")), ["brew", "pour", "stir"]);
+    assert_eq!(library.library().revision().0, 4);
+}
+
+#[test]
+fn a_crash_before_an_exchange_is_no_edit_later() {
+    let library = Library::new();
+    library.add(&sample::skill("brew"));
+    library.sync();
+    // What is there after it: the new content, under the name of the old.
+    let aside = library.path(".journeyman/previous/0123.1-1");
+    fs::create_dir(&aside).unwrap();
+    fs::copy(library.path("skills/brew/SKILL.md"), aside.join("SKILL.md")).unwrap();
+    library.sync();
+    let mut revised = sample::skill("brew");
+    revised.version = journeyman::Version(2);
+    revised.body = "To do brew, whistle.".into();
+    library.commit("whistle", LibraryChange::Revise(Box::new(revised)));
+    let report = library.sync();
+    assert!(report.taken_in.is_empty(), "{report:?}");
+    assert!(library.current("brew").body.contains("whistle"));
+}
+
+#[test]
+fn a_crash_while_a_folder_moved_leaves_it_in_one_place() {
+    let library = Library::new();
+    library.add(&sample::skill("brew"));
+    library.sync();
+    let Library { root, store } = library;
+    drop(store);
+    // What is there after it: the new folder is in place, the old one came back, and nothing more was noted.
+    let connection = rusqlite::Connection::open(root.path().join("library.db")).unwrap();
+    let moved = "UPDATE folders SET place = 'skills/a-brew', going_place = place, going = written";
+    assert_eq!(connection.execute(moved, []).unwrap(), 1);
+    drop(connection);
+    let old = root.path().join("skills/a-brew");
+    fs::create_dir(&old).unwrap();
+    fs::copy(
+        root.path().join("skills/brew/SKILL.md"),
+        old.join("SKILL.md"),
+    )
+    .unwrap();
+    let store = DiskStore::open(root.path(), &Options::default()).unwrap();
+    let library = Library { root, store };
+    assert!(library.sync().taken_in.is_empty());
+    assert_eq!(names(&library.path("skills")), ["brew"]);
+    assert_eq!(library.library().revision().0, 1);
+}
+
+#[test]
+fn a_look_at_the_folders_is_not_misled_by_who_commits_meanwhile() {
+    let library = Library::new();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut options = Options::default();
+            options.folders = false;
+            let store = DiskStore::open(library.root.path(), &options).unwrap();
+            for base in 0..1000 {
+                let unknown = LibraryChange::SetState {
+                    skill: "nobody".into(),
+                    state: State::Active,
+                    reason: "a test".into(),
+                };
+                let commit = sample::commit(base, &format!("{base}"), vec![unknown]);
+                block_on(store.commit(&commit)).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            block_on(library.store.sync_folders()).unwrap();
+        }
+    });
 }

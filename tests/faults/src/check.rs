@@ -9,8 +9,8 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Result, Revision,
-    contract::{Journal, JournalEntry, SkillStore},
-    domain::{Commit, Committed},
+    contract::{Journal, JournalEntry, SkillFiles, SkillStore},
+    domain::{Commit, Committed, FileRef},
 };
 use journeyman_disk::{DiskStore, Options};
 
@@ -37,15 +37,26 @@ pub(crate) struct Found {
     pub wrong: u64,
     /// Writes that are there, over all writers.
     pub there: u64,
+    /// Folders that are not as the library has it.
+    pub folders: u64,
+    /// Folders that were found in part.
+    pub parts: u64,
 }
 
 impl Found {
+    /// Whether there is nothing to find fault with; what may be lost is for the caller to say.
+    pub(crate) fn is_sound(&self) -> bool {
+        (self.doubled, self.wrong, self.folders, self.parts) == (0, 0, 0, 0)
+    }
+
     /// Sums up.
     pub(crate) fn add(&mut self, other: &Self) {
         self.lost += other.lost;
         self.doubled += other.doubled;
         self.wrong += other.wrong;
         self.there += other.there;
+        self.folders += other.folders;
+        self.parts += other.parts;
     }
 }
 
@@ -75,7 +86,11 @@ pub(crate) fn compare(store: &DiskStore, all: &[Progress]) -> Result<Found> {
     }
     for progress in all {
         let entries = block_on(store.read(&progress.writer.run()))?;
-        one(progress, &mut commits, &entries, &mut found);
+        let is_there = |bytes: &[u8]| {
+            Ok(block_on(store.get(&FileRef::of(bytes)?.sha256))?
+                .is_some_and(|found| found == bytes))
+        };
+        one(progress, &mut commits, &entries, is_there, &mut found)?;
     }
     found.wrong += commits.values().map(|left| left.len() as u64).sum::<u64>();
     Ok(found)
@@ -85,8 +100,9 @@ fn one(
     progress: &Progress,
     commits: &mut HashMap<&str, Vec<&Committed>>,
     mut entries: &[JournalEntry],
+    is_there: impl Fn(&[u8]) -> Result<bool>,
     found: &mut Found,
-) {
+) -> Result<()> {
     let (mut gap, mut last) = (false, Revision(0));
     for number in 0..=progress.acknowledged {
         let there = match progress.writer.nth(number) {
@@ -99,6 +115,7 @@ fn one(
                 }
                 !made.is_empty()
             }
+            Write::File(bytes) => is_there(&bytes)?,
             Write::Entries(due) => {
                 let known = due.len().min(entries.len());
                 let (made, rest) = entries.split_at(known);
@@ -113,6 +130,7 @@ fn one(
         found.lost += u64::from(!there && number < progress.acknowledged);
     }
     found.wrong += entries.len() as u64;
+    Ok(())
 }
 
 fn is(made: &Committed, commit: &Commit) -> bool {
@@ -150,7 +168,7 @@ mod tests {
         check(&[0, 1, 2, 3, 4], 5, 0, 0);
         // One was under way.
         check(&[0, 1, 2, 3, 4], 4, 0, 0);
-        check(&[0, 1, 2, 3, 4], 3, 0, 1);
+        check(&[0, 1, 2, 3], 2, 0, 1);
         check(&[0, 1, 2, 3], 5, 1, 0);
         check(&[0, 1], 3, 1, 0);
         // After a gap.
@@ -172,7 +190,7 @@ mod tests {
         };
         let mut found = Found::default();
         let mut commits = HashMap::from([("w/0", vec![&made, &made])]);
-        one(&progress, &mut commits, &[], &mut found);
+        one(&progress, &mut commits, &[], |_| Ok(false), &mut found).unwrap();
         assert_eq!((found.lost, found.doubled, found.wrong), (0, 1, 0));
         let folder = tempfile::tempdir().unwrap();
         let (store, _) = reopen(folder.path(), &Options::default()).unwrap();

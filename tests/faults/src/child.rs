@@ -166,6 +166,11 @@ pub(crate) fn write(arguments: &[String]) -> Outcome {
         for number in 0..writes {
             session.perform(&writer.nth(number))?;
             let _ = say(format!("kept {number}\n"));
+            if writer.brings_folders(number) {
+                for trouble in session.bring_folders()? {
+                    let _ = say(format!("error {trouble}\n"));
+                }
+            }
         }
         Ok(())
     })();

@@ -9,6 +9,7 @@ use crate::{
     Size,
     check::{Found, Progress, compare, reopen},
     child::{Running, Task},
+    folders,
     history::Writer,
     report::{Outcome, Report},
 };
@@ -64,6 +65,11 @@ fn tell(report: &mut Report, name: &str, crowd: &Crowd, due: u64) {
     report.none(format_args!("{name}.lost"), crowd.found.lost);
     report.none(format_args!("{name}.doubled"), crowd.found.doubled);
     report.none(format_args!("{name}.wrong"), crowd.found.wrong);
+    report.none(
+        format_args!("{name}.folders that differ"),
+        crowd.found.folders,
+    );
+    report.none(format_args!("{name}.folders in part"), crowd.found.parts);
     report.none(format_args!("{name}.errors"), crowd.errors);
 }
 
@@ -99,9 +105,9 @@ fn together(
             acknowledged: told.acknowledged,
         });
     }
+    let lay = folders::lying(root);
     let (store, _) = reopen(root, &Options::default())?;
-    Ok(Crowd {
-        found: compare(&store, &all)?,
-        errors,
-    })
+    let mut found = compare(&store, &all)?;
+    found.add(&folders::found(report, &store, &lay)?);
+    Ok(Crowd { found, errors })
 }

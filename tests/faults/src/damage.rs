@@ -11,8 +11,8 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Error, Result, Revision, Seed,
-    contract::{Journal, JournalEntry, SkillStore},
-    domain::Committed,
+    contract::{Journal, JournalEntry, SkillFiles, SkillStore},
+    domain::{Committed, FileRef},
 };
 use journeyman_disk::{DiskStore, Options};
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ use crate::{
     Size, child,
     history::{Session, Write, Writer},
     report::{Outcome, Report},
+    spoiled,
 };
 
 /// What is damaged. A new kind of file of a library has a line here.
@@ -50,7 +51,7 @@ pub(crate) fn run(report: &mut Report, size: &Size) -> Outcome {
     drop(made);
     for file in FILES {
         let (mut counts, mut told) = (BTreeMap::new(), BTreeMap::new());
-        for number in 0..size.of(1000, 15) {
+        for number in 0..size.of(1000, 8) {
             let seed = size.seed.derive(file, number);
             let seen = one(template.path(), file, &writer, seed)?;
             for fault in &seen.faults {
@@ -62,13 +63,13 @@ pub(crate) fn run(report: &mut Report, size: &Size) -> Outcome {
             }
         }
         report.progress(format_args!("{file}: {told:?}"));
-        report.told(format_args!("F3.{file}.damages"), size.of(1000, 15) as f64);
+        report.told(format_args!("F3.{file}.damages"), size.of(1000, 8) as f64);
         for kind in FAULTS {
             let count = counts.get(kind).copied().unwrap_or(0);
             report.none(format_args!("F3.{file}.{kind}"), count);
         }
     }
-    Ok(())
+    spoiled::run(report, size)
 }
 
 /// What may not happen.
@@ -117,7 +118,7 @@ fn make(
 }
 
 /// The files of a library, copied as they are.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -189,7 +190,7 @@ fn read(told: &Value, how: &str, seen: &mut Seen) {
 }
 
 /// Damages in one of several ways, and says how.
-fn damage(bytes: &mut Vec<u8>, seed: Seed) -> &'static str {
+pub(crate) fn damage(bytes: &mut Vec<u8>, seed: Seed) -> &'static str {
     let len = bytes.len();
     let draw = |label: &str, below: usize| seed.derive(label, 0).index(below).unwrap_or(0);
     let blocks = len / BLOCK;
@@ -260,7 +261,7 @@ pub(crate) fn look(arguments: &[String]) -> Outcome {
     match DiskStore::open(root, &options) {
         Err(error) => failed("open", &error),
         Ok(store) => {
-            let (commits, entries) = truth(&writer);
+            let (commits, entries, files) = truth(&writer);
             let mut weigh = |at: &str, found: Result<(u64, bool)>| match found {
                 Ok((less, same)) => {
                     lost += less;
@@ -280,6 +281,16 @@ pub(crate) fn look(arguments: &[String]) -> Outcome {
                 "read",
                 block_on(store.read(&writer.run())).map(|read| against(&read, &entries)),
             );
+            for bytes in &files {
+                let got = FileRef::of(bytes).and_then(|file| block_on(store.get(&file.sha256)));
+                let got = got.map(|got| {
+                    (
+                        u64::from(got.is_none()),
+                        got.is_none_or(|got| got == *bytes),
+                    )
+                });
+                weigh("get", got);
+            }
             let next = writer.nth(WRITES.0 + WRITES.1);
             let written = Session::new(store).and_then(|mut session| session.perform(&next));
             weigh("commit", written.map(|()| (0, true)));
@@ -293,18 +304,19 @@ pub(crate) fn look(arguments: &[String]) -> Outcome {
 }
 
 /// All that was written.
-fn truth(writer: &Writer) -> (Vec<Committed>, Vec<JournalEntry>) {
-    let (mut commits, mut entries) = (Vec::new(), Vec::new());
+fn truth(writer: &Writer) -> (Vec<Committed>, Vec<JournalEntry>, Vec<Vec<u8>>) {
+    let (mut commits, mut entries, mut files) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..WRITES.0 + WRITES.1 {
         match writer.nth(number) {
             Write::Entries(more) => entries.extend(more),
+            Write::File(bytes) => files.push(bytes),
             Write::Commit(mut commit) => {
                 commit.base = Revision(commits.len() as u64);
                 commits.extend(commit.made_on(commit.base));
             }
         }
     }
-    (commits, entries)
+    (commits, entries, files)
 }
 
 /// How many are missing at the end, and whether the others are as they were written.

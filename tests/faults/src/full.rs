@@ -9,6 +9,7 @@ use journeyman_disk::{DiskStore, Options};
 use crate::{
     Size,
     check::{Found, Progress, compare, reopen},
+    folders,
     history::{Session, Writer},
     report::{Outcome, Report},
     seam,
@@ -50,6 +51,11 @@ pub(crate) fn run(report: &mut Report, size: &Size) -> Outcome {
         report.none(format_args!("{name}.lost"), tally.found.lost);
         report.none(format_args!("{name}.doubled"), tally.found.doubled);
         report.none(format_args!("{name}.wrong"), tally.found.wrong);
+        report.none(
+            format_args!("{name}.folders that differ"),
+            tally.found.folders,
+        );
+        report.none(format_args!("{name}.folders in part"), tally.found.parts);
     }
     Ok(())
 }
@@ -74,6 +80,10 @@ fn live(report: &Report, seed: Seed, errno: i32, tally: &mut Tally) -> Outcome {
             match session.perform(&progress.writer.nth(progress.acknowledged)) {
                 Ok(()) => progress.acknowledged += 1,
                 Err(error) => break error,
+            }
+            if progress.writer.brings_folders(progress.acknowledged) {
+                // On a full disk they wait.
+                let _ = session.bring_folders();
             }
         };
         tally.refused += 1;
@@ -103,8 +113,10 @@ fn live(report: &Report, seed: Seed, errno: i32, tally: &mut Tally) -> Outcome {
     }
     drop(session);
     seam::end();
+    let lay = folders::lying(&library);
     let (store, _) = reopen(&library, &Options::default())?;
     tally.found.add(&compare(&store, &[progress])?);
+    tally.found.add(&folders::found(report, &store, &lay)?);
     Ok(())
 }
 

@@ -1,9 +1,12 @@
 //! What a writer writes: a function of its name, its seed and the number of the write, so that a checker knows it too.
 
 use journeyman::{
-    CommitKey, Result, Revision, RunId, Seed,
-    contract::{Journal, JournalEntry, SkillStore, SkillStoreExt},
-    domain::{Cause, Commit, LibraryChange},
+    CommitKey, Result, Revision, RunId, Seed, SkillId, Version,
+    contract::{Journal, JournalEntry, SkillFiles, SkillStore, SkillStoreExt},
+    domain::{
+        Cause, Commit, FilePath, FileRef, LibraryChange, Origin, Skill, SkillName, State,
+        TierPolicy,
+    },
     testing::sample,
 };
 use journeyman_disk::DiskStore;
@@ -14,6 +17,10 @@ use futures::executor::block_on;
 const JOURNAL_EVERY: u64 = 3;
 /// Entries in one of them.
 const ENTRIES: u64 = 2;
+/// So many writes make a round.
+const ROUND: u64 = 9;
+/// This one of a round puts a file.
+const FILE: u64 = 4;
 
 /// Someone who writes, in a fixed order.
 #[derive(Clone, Debug)]
@@ -32,6 +39,8 @@ pub(crate) enum Write {
     Commit(Commit),
     /// Entries of the journal.
     Entries(Vec<JournalEntry>),
+    /// A skill's file.
+    File(Vec<u8>),
 }
 
 impl Writer {
@@ -49,6 +58,12 @@ impl Writer {
         RunId::new(&self.name)
     }
 
+    /// Whether it has the folders brought up to date after a write; a store does it by itself only when nothing else is
+    /// asked of it.
+    pub(crate) fn brings_folders(&self, number: u64) -> bool {
+        self.seed.derive("folders", number).unit() < 0.3
+    }
+
     /// The n-th write, from 0.
     pub(crate) fn nth(&self, number: u64) -> Write {
         let text = self.text(number);
@@ -62,9 +77,16 @@ impl Writer {
             };
             return Write::Entries((first..first + ENTRIES).map(entry).collect());
         }
-        let mut skill = sample::skill(&format!("{} {number}", self.name));
-        skill.body = text;
-        let mut changes = vec![LibraryChange::Add(Box::new(skill))];
+        if number % ROUND == FILE {
+            return Write::File(text.into_bytes());
+        }
+        let mut changes = vec![self.change(number)];
+        // In some libraries there is little room, so that skills are deleted.
+        if number == 0 && self.seed.derive("small", 0).unit() < 0.3 {
+            let mut policy = TierPolicy::default();
+            (policy.cache, policy.reservoir) = (3, 2);
+            changes.push(LibraryChange::Configure(policy));
+        }
         if self.seed.derive("maintain", number).unit() < 0.3 {
             changes.push(LibraryChange::Maintain);
         }
@@ -78,6 +100,65 @@ impl Writer {
             },
             changes,
         })
+    }
+
+    /// In each round two skills come and are revised, one of them with a file; then one of several things becomes of them.
+    fn change(&self, number: u64) -> LibraryChange {
+        let seed = self.seed.derive("change", number);
+        let reason = || "a round's end".to_owned();
+        let (first, second) = (number / ROUND * ROUND, number / ROUND * ROUND + 1);
+        match number % ROUND {
+            0 | 1 => LibraryChange::Add(Box::new(self.skill(number, 1, number))),
+            3 => {
+                let mut skill = self.skill(first, 2, number);
+                if seed.unit() < 0.4 {
+                    let name = format!("{} {number} renamed", self.name);
+                    skill.name = SkillName::slug(&name).unwrap_or_default();
+                }
+                LibraryChange::Revise(Box::new(skill))
+            }
+            6 => {
+                let mut skill = self.skill(second, 2, number);
+                let file = FileRef::of(self.text(number / ROUND * ROUND + FILE).as_bytes());
+                let path = FilePath::new("scripts/run.sh");
+                skill.files.extend(path.into_iter().zip(file));
+                LibraryChange::Revise(Box::new(skill))
+            }
+            _ => match seed.index(6) {
+                Some(0) => LibraryChange::Merge {
+                    skill: Box::new(self.skill(number, 1, number)),
+                    sources: vec![self.id(first), self.id(second)],
+                },
+                Some(1) => LibraryChange::RollBack {
+                    skill: self.id(second),
+                    to: Version(1),
+                    reason: reason(),
+                },
+                Some(2) => LibraryChange::Revise(Box::new(self.skill(first, 3, number))),
+                drawn => LibraryChange::SetState {
+                    skill: self.id(second),
+                    state: match drawn {
+                        Some(3) => State::Disabled,
+                        Some(4) => State::Archived,
+                        _ => State::Quarantined,
+                    },
+                    reason: reason(),
+                },
+            },
+        }
+    }
+
+    fn id(&self, added: u64) -> SkillId {
+        SkillId::new(format!("{} {added}", self.name))
+    }
+
+    /// A version of the skill that came with one write, with the text of another one. None is a person's.
+    fn skill(&self, added: u64, version: u64, number: u64) -> Skill {
+        let mut skill = sample::skill(self.id(added).as_str());
+        skill.version = Version(version);
+        skill.body = self.text(number);
+        skill.provenance.origin = Origin::Summary;
+        skill
     }
 
     /// Mostly short; one in twenty fills many pages.
@@ -114,6 +195,7 @@ impl Session {
     pub(crate) fn perform(&mut self, write: &Write) -> Result<()> {
         match write {
             Write::Entries(entries) => block_on(self.store.append(entries)),
+            Write::File(bytes) => block_on(self.store.put(bytes)).map(drop),
             Write::Commit(commit) => {
                 let mut commit = commit.clone();
                 commit.base = self.last;
@@ -124,5 +206,20 @@ impl Session {
                 Ok(())
             }
         }
+    }
+
+    /// Has the folders brought up to date, and says what was not as it should be where no person does anything.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(crate) fn bring_folders(&self) -> Result<Vec<String>> {
+        let report = block_on(self.store.sync_folders())?;
+        let taken = report
+            .taken_in
+            .iter()
+            .map(|place| format!("{place} was taken in"));
+        let faults = report.faults.iter();
+        let faults = faults.map(|fault| format!("{}: {}", fault.folder, fault.error));
+        Ok(taken.chain(faults).collect())
     }
 }

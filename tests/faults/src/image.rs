@@ -7,6 +7,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::{OsStr, OsString},
     fs, io,
     path::{Path, PathBuf},
 };
@@ -50,24 +51,34 @@ enum Part<'a> {
     Cut(usize),
 }
 
-/// A name's new meaning: a file by its number, a folder, or nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
-    File(usize),
+#[derive(Debug)]
+enum Node<'a> {
+    File(Vec<(Part<'a>, Fate)>),
     Folder,
-    Nothing,
 }
 
+/// A name in a folder, and what it means from then on, by its number.
+type Named = (usize, OsString, Option<usize>);
+
 /// Names that change together, and whether that is sure.
-type Change = (Vec<(PathBuf, Named)>, bool);
+#[derive(Debug)]
+struct Change {
+    number: usize,
+    names: Vec<Named>,
+    sure: bool,
+}
 
 /// A disk, as what was done to it.
 #[derive(Debug, Default)]
 pub(crate) struct Image<'a> {
-    files: Vec<Vec<(Part<'a>, Fate)>>,
+    /// Files and folders.
+    nodes: Vec<Node<'a>>,
     now: BTreeMap<PathBuf, usize>,
-    /// By folder.
-    changes: BTreeMap<PathBuf, Vec<Change>>,
+    /// By the folder that they are of; of those of two, by the one that something came to.
+    changes: BTreeMap<usize, Vec<Change>>,
+    count: usize,
+    /// Folders that were put in place before all of them was sure.
+    pub(crate) too_early: Vec<PathBuf>,
 }
 
 impl<'a> Image<'a> {
@@ -80,56 +91,125 @@ impl<'a> Image<'a> {
             }
             Act::Cut { path, len } => self.part(path, Part::Cut(*len as usize)),
             Act::Sync { path, done } => self.sync(path, *done),
-            Act::Folder { path } => self.change(path, vec![(path.clone(), Named::Folder)]),
+            Act::SyncAll => {
+                let paths: Vec<PathBuf> = self.now.keys().cloned().collect();
+                paths.iter().for_each(|path| self.sync(path, true));
+            }
+            Act::Folder { path } => {
+                self.made(path, Node::Folder);
+            }
             Act::Remove { path } => {
                 self.now.remove(path);
-                self.change(path, vec![(path.clone(), Named::Nothing)]);
+                let name = self.name(path, None);
+                self.change(vec![name]);
             }
-            Act::Rename { from, to } => {
-                if let Some(file) = self.now.remove(from) {
-                    self.now.insert(to.clone(), file);
-                    let names = vec![
-                        (from.clone(), Named::Nothing),
-                        (to.clone(), Named::File(file)),
-                    ];
-                    self.change(to, names);
-                }
-            }
+            Act::Rename { from, to, traded } => self.rename(from, to, *traded),
             Act::Acknowledged => {}
         }
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path, traded: bool) {
+        let Some(node) = self.now.get(from).copied() else {
+            return;
+        };
+        if matches!(self.nodes[node], Node::Folder) && !self.is_sure(from) {
+            self.too_early.push(to.to_path_buf());
+        }
+        let other = self.now.get(to).copied().filter(|_| traded);
+        let coming = self.taken(from);
+        let going = self.taken(to);
+        for (inner, node) in coming {
+            self.now.insert(joined(to, &inner), node);
+        }
+        for (inner, node) in going.into_iter().filter(|_| traded) {
+            self.now.insert(joined(from, &inner), node);
+        }
+        let names = vec![self.name(from, other), self.name(to, Some(node))];
+        self.change(names);
+    }
+
+    /// Whether all below a folder is on the disk, its names too.
+    fn is_sure(&self, path: &Path) -> bool {
+        let below = self.now.iter().filter(|(known, _)| known.starts_with(path));
+        below.into_iter().all(|(_, node)| match &self.nodes[*node] {
+            Node::File(parts) => parts.iter().all(|(_, fate)| *fate == Fate::Sure),
+            Node::Folder => {
+                let mut changes = self.changes.get(node).into_iter().flatten();
+                changes.all(|change| change.sure)
+            }
+        })
+    }
+
+    /// Takes out what has this path, and all below it, by the paths within.
+    fn taken(&mut self, path: &Path) -> Vec<(PathBuf, usize)> {
+        let below = |(known, node): (&PathBuf, &usize)| {
+            Some((known.strip_prefix(path).ok()?.to_path_buf(), *node))
+        };
+        let taken: Vec<_> = self.now.iter().filter_map(below).collect();
+        self.now.retain(|known, _| !known.starts_with(path));
+        taken
+    }
+
+    fn made(&mut self, path: &Path, node: Node<'a>) -> usize {
+        let number = self.nodes.len();
+        self.nodes.push(node);
+        self.now.insert(path.to_path_buf(), number);
+        let name = self.name(path, Some(number));
+        self.change(vec![name]);
+        number
     }
 
     fn part(&mut self, path: &Path, part: Part<'a>) {
         let file = match self.now.get(path) {
             Some(file) => *file,
-            None => {
-                let file = self.files.len();
-                self.files.push(Vec::new());
-                self.now.insert(path.to_path_buf(), file);
-                self.change(path, vec![(path.to_path_buf(), Named::File(file))]);
-                file
-            }
+            None => self.made(path, Node::File(Vec::new())),
         };
-        self.files[file].push((part, Fate::Open));
+        if let Node::File(parts) = &mut self.nodes[file] {
+            parts.push((part, Fate::Open));
+        }
     }
 
-    fn change(&mut self, path: &Path, names: Vec<(PathBuf, Named)>) {
-        let folder = path.parent().unwrap_or(path).to_path_buf();
-        self.changes.entry(folder).or_default().push((names, false));
+    /// A name in its folder, which was there before where nobody made it.
+    fn name(&mut self, path: &Path, node: Option<usize>) -> Named {
+        let parent = path.parent().unwrap_or(path);
+        let folder = self.now.get(parent).copied().unwrap_or_else(|| {
+            self.nodes.push(Node::Folder);
+            self.now.insert(parent.to_path_buf(), self.nodes.len() - 1);
+            self.nodes.len() - 1
+        });
+        let name = path.file_name().unwrap_or_default();
+        (folder, name.to_os_string(), node)
+    }
+
+    fn change(&mut self, names: Vec<Named>) {
+        let Some((folder, ..)) = names.last() else {
+            return;
+        };
+        self.count += 1;
+        let change = Change {
+            number: self.count,
+            sure: false,
+            names: names.clone(),
+        };
+        self.changes.entry(*folder).or_default().push(change);
     }
 
     fn sync(&mut self, path: &Path, done: bool) {
-        if let Some(file) = self.now.get(path) {
-            let fate = if done { Fate::Sure } else { Fate::Doubtful };
-            for (_, open) in &mut self.files[*file] {
-                if *open == Fate::Open {
-                    *open = fate;
+        let Some(node) = self.now.get(path).copied() else {
+            return;
+        };
+        match &mut self.nodes[node] {
+            Node::File(parts) => {
+                let fate = if done { Fate::Sure } else { Fate::Doubtful };
+                let open = parts.iter_mut().filter(|(_, open)| *open == Fate::Open);
+                open.for_each(|(_, open)| *open = fate);
+            }
+            Node::Folder if done => {
+                for change in self.changes.values_mut().flatten() {
+                    change.sure |= change.names.iter().any(|(folder, ..)| *folder == node);
                 }
             }
-        } else if let Some(changes) = self.changes.get_mut(path).filter(|_| done) {
-            for (_, sure) in changes {
-                *sure = true;
-            }
+            Node::Folder => {}
         }
     }
 
@@ -144,41 +224,66 @@ impl<'a> Image<'a> {
         loss: Loss,
         seed: Seed,
     ) -> io::Result<()> {
-        let mut names: BTreeMap<&Path, Named> = BTreeMap::new();
+        let mut kept = Vec::new();
         for (number, changes) in (0..).zip(self.changes.values()) {
-            let sure = changes.iter().take_while(|(_, sure)| *sure).count();
-            let open = changes.len() - sure;
-            let kept = match loss {
+            let open = changes.iter().filter(|change| !change.sure).count();
+            let mut left = match loss {
                 Loss::All => 0,
                 Loss::Nothing => open,
                 Loss::Some | Loss::Torn => {
                     seed.derive("names", number).index(open + 1).unwrap_or(0)
                 }
             };
-            for (path, named) in changes[..sure + kept].iter().flat_map(|(names, _)| names) {
-                names.insert(path, *named);
-            }
+            kept.extend(changes.iter().filter(|change| {
+                let is_kept = change.sure || left > 0;
+                left -= usize::from(is_kept && !change.sure);
+                is_kept
+            }));
         }
-        // In the order of paths, so a folder comes before what is in it.
-        for (path, named) in names {
-            let Ok(inner) = path.strip_prefix(root) else {
-                continue;
-            };
-            let place = target.join(inner);
-            if !place.parent().is_some_and(Path::is_dir) {
-                continue;
-            }
-            match named {
-                Named::Folder => fs::create_dir_all(place)?,
-                Named::File(file) => {
-                    let seed = seed.derive("file", file as u64);
-                    fs::write(place, content(&self.files[file], loss, seed))?;
+        // What belongs to several folders is done in the order in which it was, and nothing is in two places.
+        kept.sort_by_key(|change| change.number);
+        let mut tree: BTreeMap<(usize, &OsStr), usize> = BTreeMap::new();
+        for (folder, name, node) in kept.into_iter().flat_map(|change| &change.names) {
+            match node {
+                None => tree.remove(&(*folder, name.as_os_str())),
+                Some(node) => {
+                    tree.retain(|_, known| known != node);
+                    tree.insert((*folder, name), *node)
                 }
-                Named::Nothing => {}
+            };
+        }
+        match self.now.get(root) {
+            Some(folder) => self.lay(*folder, target, &tree, loss, seed),
+            None => Ok(()),
+        }
+    }
+
+    fn lay(
+        &self,
+        folder: usize,
+        target: &Path,
+        tree: &BTreeMap<(usize, &OsStr), usize>,
+        loss: Loss,
+        seed: Seed,
+    ) -> io::Result<()> {
+        fs::create_dir_all(target)?;
+        for ((_, name), node) in tree.iter().filter(|((within, _), _)| *within == folder) {
+            let place = target.join(name);
+            match &self.nodes[*node] {
+                Node::Folder => self.lay(*node, &place, tree, loss, seed)?,
+                Node::File(parts) => {
+                    let seed = seed.derive("file", *node as u64);
+                    fs::write(place, content(parts, loss, seed))?;
+                }
             }
         }
         Ok(())
     }
+}
+
+/// `join` would end an empty path with a slash.
+fn joined(path: &Path, inner: &Path) -> PathBuf {
+    path.components().chain(inner.components()).collect()
 }
 
 fn content(parts: &[(Part<'_>, Fate)], loss: Loss, seed: Seed) -> Vec<u8> {
@@ -217,84 +322,4 @@ fn put(content: &mut Vec<u8>, at: usize, bytes: &[u8]) {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use super::*;
-
-    fn write(path: &str, at: u64, bytes: &[u8]) -> Act {
-        Act::Write {
-            path: path.into(),
-            at,
-            bytes: bytes.to_vec(),
-        }
-    }
-
-    fn sync(path: &str, done: bool) -> Act {
-        let path = path.into();
-        Act::Sync { path, done }
-    }
-
-    /// What the file `/d/a` holds after a loss of all that is not sure; `None` where there is no such file.
-    fn check(acts: &[Act], expect: Option<&str>) {
-        let mut image = Image::default();
-        acts.iter().for_each(|act| image.act(act));
-        let target = tempfile::tempdir().unwrap();
-        let root = Path::new("/d");
-        image
-            .restore(root, target.path(), Loss::All, Seed(1))
-            .unwrap();
-        let found = fs::read_to_string(target.path().join("a")).ok();
-        assert_eq!(found.as_deref(), expect, "{acts:?}");
-    }
-
-    #[test]
-    fn only_what_was_synced_is_sure() {
-        let first = write("/d/a", 0, b"first");
-        check(&[first.clone(), sync("/d/a", true)], None);
-        check(&[first.clone(), sync("/d", true)], Some(""));
-        let made = [first, sync("/d/a", true), sync("/d", true)];
-        check(&made, Some("first"));
-        let then = |more: &[Act], expect| check(&[&made, more].concat(), expect);
-        let second = write("/d/a", 0, b"other");
-        then(std::slice::from_ref(&second), Some("first"));
-        then(&[second.clone(), sync("/d/a", true)], Some("other"));
-        let failed = [second, sync("/d/a", false), sync("/d/a", true)];
-        then(&failed, Some("first"));
-        let removed = Act::Remove {
-            path: "/d/a".into(),
-        };
-        then(std::slice::from_ref(&removed), Some("first"));
-        then(&[removed, sync("/d", true)], None);
-        let renamed = [
-            write("/d/b", 0, b"new"),
-            Act::Rename {
-                from: "/d/b".into(),
-                to: "/d/a".into(),
-            },
-        ];
-        then(&renamed, Some("first"));
-        then(&[&renamed[..], &[sync("/d", true)]].concat(), Some(""));
-    }
-
-    #[test]
-    fn a_torn_write_is_there_in_whole_sectors() {
-        let bytes = vec![7; 64 * SECTOR];
-        let parts = [(
-            Part::Write {
-                at: 0,
-                bytes: &bytes,
-            },
-            Fate::Open,
-        )];
-        let torn = content(&parts, Loss::Torn, Seed(3));
-        let mut sectors: Vec<_> = torn.chunks(SECTOR).map(|sector| sector[0]).collect();
-        assert!(
-            torn.chunks(SECTOR)
-                .all(|sector| sector.iter().all(|byte| *byte == sector[0]))
-        );
-        sectors.sort_unstable();
-        sectors.dedup();
-        assert_eq!(sectors, [0, 7]);
-    }
-}
+mod tests;

@@ -9,7 +9,9 @@ use crate::{
     Size,
     check::{Found, Progress, compare, reopen},
     child::{Running, Task},
+    folders::{self, lying},
     history::{Session, Writer},
+    people,
     report::{Outcome, Report},
 };
 
@@ -34,14 +36,14 @@ struct Sum {
 pub(crate) fn run(report: &mut Report, size: &Size) -> Outcome {
     let mut sum = Sum::default();
     let mut life = 0;
-    while sum.kills < size.of(1000, 25) {
+    while sum.kills < size.of(1000, 15) {
         let seed = size.seed.derive("life", life);
         // Some libraries are killed at once after they were made, others many times over.
         let kills = 1 + (seed.unit() * seed.unit() * size.of(120, 15) as f64) as u64;
         live(
             report,
             seed,
-            kills.min(size.of(1000, 25) - sum.kills),
+            kills.min(size.of(1000, 15) - sum.kills),
             &mut sum,
         )?;
         life += 1;
@@ -49,6 +51,10 @@ pub(crate) fn run(report: &mut Report, size: &Size) -> Outcome {
     tell(report, "F1.random", &sum);
     let mut sum = Sum::default();
     for (at, point) in (0..).zip(fault::POINTS) {
+        // Reached only where a person does something.
+        if point == people::TAKEN_IN {
+            continue;
+        }
         for variation in 0..size.of(10, 1) {
             let seed = size.seed.derive(point, variation).derive("point", at);
             at_point(report, point, seed, &mut sum)?;
@@ -56,7 +62,7 @@ pub(crate) fn run(report: &mut Report, size: &Size) -> Outcome {
     }
     tell(report, "F1.points", &sum);
     report.none("F1.points.not reached", sum.unreached);
-    Ok(())
+    people::killed(report, size)
 }
 
 fn tell(report: &mut Report, name: &str, sum: &Sum) {
@@ -65,6 +71,11 @@ fn tell(report: &mut Report, name: &str, sum: &Sum) {
     report.none(format_args!("{name}.lost"), sum.found.lost);
     report.none(format_args!("{name}.doubled"), sum.found.doubled);
     report.none(format_args!("{name}.wrong"), sum.found.wrong);
+    report.none(
+        format_args!("{name}.folders that differ"),
+        sum.found.folders,
+    );
+    report.none(format_args!("{name}.folders in part"), sum.found.parts);
     report.none(format_args!("{name}.errors"), sum.refused);
     let slowest = sum.slowest.as_secs_f64();
     report.at_most(format_args!("{name}.slowest reopening (s)"), slowest, 2.0);
@@ -100,7 +111,7 @@ fn live(report: &Report, seed: Seed, kills: u64, sum: &mut Sum) -> Outcome {
             running.go();
         }
         let until = seed.derive("until", 0).unit();
-        std::thread::sleep(Duration::from_secs_f64(0.15 * until * until));
+        std::thread::sleep(Duration::from_secs_f64(0.25 * until * until));
         let known = all.len();
         for (running, writer) in writers {
             let told = running.kill()?;
@@ -115,7 +126,7 @@ fn live(report: &Report, seed: Seed, kills: u64, sum: &mut Sum) -> Outcome {
             sum.acknowledged += told.acknowledged;
         }
         sum.kills += 1;
-        after(report, &root, &mut all, known, seed, sum)?;
+        after(report, &root, &mut all, known, 0, seed, sum)?;
     }
     Ok(())
 }
@@ -127,6 +138,7 @@ fn at_point(report: &Report, point: &'static str, seed: Seed, sum: &mut Sum) -> 
     let most = match point.split(':').next() {
         Some("open") => 1.0,
         Some("tidy") => 2.0,
+        Some("folders") => 4.0,
         _ => 30.0,
     };
     let task = Task {
@@ -152,36 +164,47 @@ fn at_point(report: &Report, point: &'static str, seed: Seed, sum: &mut Sum) -> 
     }];
     sum.kills += 1;
     sum.acknowledged += told.acknowledged;
-    after(report, &root, &mut all, 0, seed, sum)
+    // A round more: the same skills are written to again.
+    after(report, &root, &mut all, 0, 9, seed, sum)
 }
 
-/// Looks at the library after a kill, makes again what was under way, twice over, and looks again. Those who were killed
-/// are at the end of the list.
+/// Looks at the library after a kill, makes again what was under way, twice over, makes so many more, and looks again.
+/// Those who were killed are at the end of the list.
 fn after(
     report: &Report,
     root: &Path,
     all: &mut [Progress],
     killed: usize,
+    more: u64,
     seed: Seed,
     sum: &mut Sum,
 ) -> Outcome {
     let looked: journeyman::Result<Found> = (|| {
+        let lay = lying(root);
         let (store, opening) = reopen(root, &Options::default())?;
         sum.slowest = sum.slowest.max(opening);
         let mut found = compare(&store, all)?;
+        found.add(&folders::found(report, &store, &lay)?);
         let mut session = Session::new(store)?;
         for progress in all.iter_mut().skip(killed) {
             let under_way = progress.writer.nth(progress.acknowledged);
             session.perform(&under_way)?;
             session.perform(&under_way)?;
             progress.acknowledged += 1;
+            for _ in 0..more {
+                session.perform(&progress.writer.nth(progress.acknowledged))?;
+                progress.acknowledged += 1;
+                found.folders += trouble(report, &session)?;
+            }
         }
+        found.folders += trouble(report, &session)?;
         found.add(&compare(&session.store, all)?);
+        found.add(&folders::found(report, &session.store, &lying(root))?);
         Ok(found)
     })();
     match looked {
         Ok(found) => {
-            if (found.lost, found.doubled, found.wrong) != (0, 0, 0) {
+            if found.lost > 0 || !found.is_sound() {
                 report.progress(format_args!("seed {seed}: {found:?}"));
             }
             sum.found.add(&found);
@@ -192,4 +215,13 @@ fn after(
         }
     }
     Ok(())
+}
+
+/// Has the folders brought up to date, and counts what is wrong with them.
+fn trouble(report: &Report, session: &Session) -> journeyman::Result<u64> {
+    let trouble = session.bring_folders()?;
+    for what in &trouble {
+        report.progress(what);
+    }
+    Ok(trouble.len() as u64)
 }

@@ -7,16 +7,23 @@
 mod check;
 mod child;
 mod crowd;
+mod curator;
 mod damage;
+mod folders;
 mod full;
 mod history;
 mod image;
 mod kill;
+mod people;
 mod power;
 mod report;
 mod seam;
+mod spoiled;
 
-use std::{process::ExitCode, time::SystemTime};
+use std::{
+    process::ExitCode,
+    time::{Instant, SystemTime},
+};
 
 use journeyman::Seed;
 
@@ -38,7 +45,7 @@ impl Size {
 type Scenario = fn(&mut Report, &Size) -> Outcome;
 
 /// The scenarios, by the names of the faults.
-const SCENARIOS: [(&str, Scenario); 7] = [
+const SCENARIOS: [(&str, Scenario); 9] = [
     ("F1", kill::run),
     ("F2", power::run),
     ("F3", damage::run),
@@ -46,12 +53,15 @@ const SCENARIOS: [(&str, Scenario); 7] = [
     ("F5", crowd::opening),
     ("F6", full::run),
     ("F7", power::failing),
+    ("F8", people::run),
+    ("F9", spoiled::gone),
 ];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.split_first() {
         Some((first, rest)) if first == "writer" => child::write(rest).map(|()| 0),
+        Some((first, rest)) if first == "curator" => curator::curate(rest).map(|()| 0),
         Some((first, rest)) if first == "look" => damage::look(rest).map(|()| 0),
         _ => harness(&arguments),
     };
@@ -93,7 +103,10 @@ fn harness(arguments: &[String]) -> Result<usize, Box<dyn std::error::Error + Se
     for (name, scenario) in SCENARIOS {
         if wanted.is_empty() || wanted.contains(&name) {
             report.progress(format_args!("{name} …"));
+            let start = Instant::now();
             scenario(&mut report, &size)?;
+            let seconds = start.elapsed().as_secs_f64();
+            report.told(format_args!("{name}.time (s)"), seconds);
         }
     }
     Ok(report.short)

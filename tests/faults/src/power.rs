@@ -8,6 +8,7 @@ use journeyman_disk::{DiskStore, Durability, Options};
 use crate::{
     Size,
     check::{Found, Progress, compare, reopen},
+    folders,
     history::{Session, Writer},
     image::{Image, Loss},
     report::{Outcome, Report},
@@ -21,6 +22,8 @@ struct Course {
     writes: u64,
     /// One sync in so many fails; 0 for none.
     failing: usize,
+    /// The first writes are made without folders.
+    without_folders: u64,
 }
 
 /// A history on the disk.
@@ -50,6 +53,7 @@ pub(crate) fn run(report: &mut Report, size: &Size) -> Outcome {
             durability,
             writes: size.of(400, 60),
             failing: 0,
+            without_folders: 0,
         };
         let (found, syncs, _) = lives(report, size, name, course)?;
         let mut syncs = syncs;
@@ -81,6 +85,7 @@ pub(crate) fn failing(report: &mut Report, size: &Size) -> Outcome {
         durability: Durability::Sync,
         writes: size.of(200, 60),
         failing: 7,
+        without_folders: 0,
     };
     let (found, _, refusals) = lives(report, size, "F7", course)?;
     report.at_least("F7.refused writes", refusals.0 as f64, 1.0);
@@ -98,6 +103,15 @@ fn tell(report: &mut Report, name: &str, found: &Tally, durability: Durability) 
     }
     report.none(format_args!("{name}.doubled"), found.found.doubled);
     report.none(format_args!("{name}.wrong"), found.found.wrong);
+    report.none(
+        format_args!("{name}.folders that differ"),
+        found.found.folders,
+    );
+    report.none(format_args!("{name}.folders in part"), found.found.parts);
+    report.none(
+        format_args!("{name}.folders put before they were synced"),
+        found.too_early,
+    );
     report.none(format_args!("{name}.errors"), found.errors);
 }
 
@@ -106,6 +120,7 @@ struct Tally {
     found: Found,
     losses: u64,
     errors: u64,
+    too_early: u64,
 }
 
 type Lives = (Tally, Vec<u64>, (u64, u64));
@@ -120,8 +135,13 @@ fn lives(
     let (mut tally, mut syncs, mut refusals) = (Tally::default(), Vec::new(), (0, 0));
     for life in 0..size.of(10, 2) {
         let seed = size.seed.derive(name, life);
+        let without_folders = if life % 2 == 1 { size.of(300, 0) } else { 0 };
+        let course = Course {
+            without_folders,
+            ..course
+        };
         let written = write(seed, course)?;
-        for loss in 0..size.of(100, 15) {
+        for loss in 0..size.of(100, 10) {
             lose(
                 report,
                 &written,
@@ -148,11 +168,13 @@ fn write(
     let writer = Writer::new("w", seed);
     let (mut syncs, mut refused, mut ignored) = (Vec::new(), 0, 0);
     seam::watch(&root);
-    let mut session = open(&library, course.durability)?;
+    let mut session = open(&library, course, 0)?;
     for number in 0..course.writes {
-        if seed.derive("reopen", number).unit() < 0.01 {
+        if seed.derive("reopen", number).unit() < 0.01
+            || (number > 0 && number == course.without_folders)
+        {
             drop(session);
-            session = open(&library, course.durability)?;
+            session = open(&library, course, number)?;
         }
         let write = writer.nth(number);
         loop {
@@ -173,6 +195,9 @@ fn write(
             });
             match done {
                 Ok(()) => {
+                    if number >= course.without_folders && writer.brings_folders(number) {
+                        session.bring_folders()?;
+                    }
                     syncs.push(during);
                     // A sync of the log being folded in may fail without harm; the only one of a write may not.
                     ignored += u64::from(failed && during == 1);
@@ -194,9 +219,11 @@ fn write(
     })
 }
 
-fn open(library: &Path, durability: Durability) -> Result<Session> {
+fn open(library: &Path, course: Course, number: u64) -> Result<Session> {
     let mut options = Options::default();
-    options.durability = durability;
+    options.durability = course.durability;
+    // Many folders that are written at once are synced in another way.
+    options.folders = number >= course.without_folders;
     Session::new(DiskStore::open(library, &options)?)
 }
 
@@ -225,13 +252,22 @@ fn lose(
         writer: written.writer.clone(),
         acknowledged,
     };
-    let looked = reopen(&target.path().join("library"), &options)
-        .and_then(|(store, _)| compare(&store, std::slice::from_ref(&progress)));
+    let library = target.path().join("library");
+    let lay = folders::lying(&library);
+    let looked = reopen(&library, &options).and_then(|(store, _)| {
+        let mut found = compare(&store, std::slice::from_ref(&progress))?;
+        found.add(&folders::found(report, &store, &lay)?);
+        Ok(found)
+    });
     tally.losses += 1;
+    tally.too_early += image.too_early.len() as u64;
+    for place in &image.too_early {
+        report.progress(format_args!("{} was put too early", place.display()));
+    }
     match looked {
         Ok(found) => {
             let lost = course.durability == Durability::Sync && found.lost > 0;
-            if lost || (found.doubled, found.wrong) != (0, 0) {
+            if lost || !found.is_sound() {
                 report.progress(format_args!(
                     "seed {seed}, {loss:?}, act {moment}: {found:?}"
                 ));

@@ -33,8 +33,14 @@ pub(crate) enum Act {
     Sync { path: PathBuf, done: bool },
     /// A file's name is gone.
     Remove { path: PathBuf },
-    /// A file has another name.
-    Rename { from: PathBuf, to: PathBuf },
+    /// All of the file system is on the disk.
+    SyncAll,
+    /// A file or folder has another name; or two have traded theirs.
+    Rename {
+        from: PathBuf,
+        to: PathBuf,
+        traded: bool,
+    },
     /// A new folder.
     Folder { path: PathBuf },
     /// The writer was told that its write is kept.
@@ -48,7 +54,7 @@ pub(crate) struct Disk {
     root: PathBuf,
     /// What was done so far.
     pub acts: Vec<Act>,
-    /// Syncs of files asked for so far, those of folders apart.
+    /// Syncs of the database and its log asked for so far.
     pub syncs: u64,
     /// Those that fail, by their numbers.
     pub failing: Range<u64>,
@@ -187,13 +193,28 @@ fn synced(fd: c_int, call: c_long) -> c_int {
                 return call();
             };
             let mut fails = false;
-            if !path.is_dir() {
+            let name = path.file_name().unwrap_or_default();
+            if name.to_string_lossy().starts_with("library.") {
                 fails = disk.failing.contains(&disk.syncs);
                 disk.syncs += 1;
             }
             // It costs nothing to leave the real sync out, and nothing is lost: what a loss of power takes is computed.
             disk.acts.push(Act::Sync { path, done: !fails });
             if fails { fail(libc::EIO) as c_int } else { 0 }
+        },
+    )
+}
+
+fn all_synced(fd: c_int) -> c_int {
+    noted(
+        || path_of(fd),
+        |seen| match seen {
+            Some((disk, _)) => {
+                disk.acts.push(Act::SyncAll);
+                0
+            }
+            // SAFETY: `syncfs` takes a number alone.
+            None => unsafe { libc::syscall(libc::SYS_syncfs, fd) as c_int },
         },
     )
 }
@@ -235,6 +256,7 @@ fn renamed(from: (c_int, *const c_char), to: (c_int, *const c_char), flags: c_ui
     note(done, path_at(to.0, to.1), |to| Act::Rename {
         from: from.unwrap_or_default(),
         to,
+        traded: flags & libc::RENAME_EXCHANGE != 0,
     });
     done
 }
@@ -249,7 +271,8 @@ fn folder_made(folder: c_int, path: *const c_char, mode: libc::mode_t) -> c_int 
 /// The names under which C and Rust call them.
 mod names {
     use super::{
-        c_char, c_int, c_uint, c_void, cut, folder_made, removed, renamed, synced, written,
+        all_synced, c_char, c_int, c_uint, c_void, cut, folder_made, removed, renamed, synced,
+        written,
     };
 
     #[unsafe(no_mangle)]
@@ -271,6 +294,10 @@ mod names {
     #[unsafe(no_mangle)]
     extern "C" fn fdatasync(fd: c_int) -> c_int {
         synced(fd, libc::SYS_fdatasync)
+    }
+    #[unsafe(no_mangle)]
+    extern "C" fn syncfs(fd: c_int) -> c_int {
+        all_synced(fd)
     }
     #[unsafe(no_mangle)]
     extern "C" fn ftruncate(fd: c_int, len: i64) -> c_int {

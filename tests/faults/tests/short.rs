@@ -48,3 +48,13 @@ fn a_full_disk() {
 fn failing_syncs() {
     check("F7");
 }
+
+#[test]
+fn a_persons_edits_during_writes() {
+    check("F8");
+}
+
+#[test]
+fn folders_that_are_gone() {
+    check("F9");
+}

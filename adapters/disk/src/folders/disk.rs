@@ -17,6 +17,7 @@ use rustix::fs::{RenameFlags, renameat_with};
 use super::Area;
 use crate::{
     convert::file_failed,
+    fault,
     package::{self, SkillFolder},
 };
 
@@ -57,9 +58,8 @@ impl Disk {
     pub(super) fn open(root: &Path) -> Result<Self> {
         let failed = |source| file_failed(SYNC, root, source);
         let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(failed)?;
-        let areas = Area::ALL.map(Area::folder);
-        for folder in [NEXT, PREVIOUS].into_iter().chain(areas) {
-            dir.create_dir_all(folder).map_err(failed)?;
+        for area in Area::ALL {
+            dir.create_dir_all(area.folder()).map_err(failed)?;
         }
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let now = now.map_or(0, |now| now.as_nanos());
@@ -85,9 +85,15 @@ impl Disk {
         .hint("try again, or raise `Options::patience`")
     }
 
+    /// Locks the folders; what the library keeps beside them is made where somebody removed it.
     pub(super) fn lock(&self) -> Result<Option<Lock>> {
         let failed = |source| self.failed(LOCK, source);
-        let file = self.root.create(LOCK).map_err(failed)?.into_std();
+        let mut made = [NEXT, PREVIOUS].into_iter();
+        let file = made
+            .try_for_each(|folder| self.root.create_dir_all(folder))
+            .and_then(|()| self.root.create(LOCK))
+            .map_err(failed)?
+            .into_std();
         match file.try_lock() {
             Ok(()) => Ok(Some(Lock(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -113,6 +119,15 @@ impl Disk {
 
     /// A folder by its place; `None` where there is none.
     pub(super) fn folder(&self, place: &str) -> Result<Option<Dir>> {
+        if self
+            .root
+            .symlink_metadata(place)
+            .is_ok_and(|data| data.is_symlink())
+        {
+            return Err(Error::invalid(SYNC, "the folder is a link")
+                .with("path", self.path.join(place).display())
+                .hint("put the folder itself there"));
+        }
         match self.root.open_dir(place) {
             Ok(dir) => Ok(Some(dir)),
             Err(error) if error.kind() == Io::NotFound => Ok(None),
@@ -163,6 +178,7 @@ impl Disk {
         self.root
             .rename(&prepared.name, &self.root, &aside)
             .map_err(failed)?;
+        fault::point("folders: ready to exchange");
         let flags = RenameFlags::EXCHANGE;
         match renameat_with(&self.root, &aside, &self.root, place, flags) {
             Ok(()) => Ok(aside),
@@ -188,10 +204,9 @@ impl Disk {
         }
     }
 
-    /// Waits until the names of the areas' folders are on the disk.
+    /// Waits until the names of the areas and of the folders in them are on the disk.
     pub(super) fn settle(&self) -> Result<()> {
-        for area in Area::ALL {
-            let folder = area.folder();
+        for folder in Area::ALL.map(Area::folder).into_iter().chain(["."]) {
             let dir = self.root.open_dir(folder);
             dir.and_then(|dir| package::sync_dir(&dir))
                 .map_err(|source| self.failed(folder, source))?;
@@ -199,7 +214,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Notes that what lies aside was taken in as it is now.
+    /// Notes that what lies aside is the library's as it is now.
     pub(super) fn keep(&mut self, place: &str, hash: &str) -> Result<()> {
         let aside = self.aside(hash);
         let renamed = self.root.rename(place, &self.root, &aside);
@@ -236,20 +251,36 @@ impl Disk {
         now.as_secs() > changed.unsigned_abs() + KEEP.as_secs()
     }
 
-    /// Removes a folder that the library itself wrote.
-    pub(super) fn forget(&self, place: &str) -> Result<()> {
-        match self.root.remove_dir_all(place) {
-            Err(error) if error.kind() != Io::NotFound => Err(self.failed(place, error)),
-            _ => Ok(()),
+    /// Removes folders that the library itself wrote. Each is of no worth, for sure, before anything in it is gone: one that
+    /// lacks a file would look as if a person had removed that.
+    pub(super) fn forget(&mut self, places: &[String]) -> Result<()> {
+        let at = self.path.join(PREVIOUS);
+        let failed = |source| file_failed(SYNC, &at, source);
+        for place in places {
+            let name = format!("{NEXT}/{}", self.fresh());
+            self.root.rename(place, &self.root, name).map_err(failed)?;
         }
+        if places.is_empty() {
+            return Ok(());
+        }
+        let dir = self.root.open_dir(NEXT);
+        dir.and_then(|dir| package::sync_dir(&dir))
+            .map_err(failed)?;
+        self.sweep()
     }
 
-    /// Removes what was begun and never put anywhere.
+    /// Removes what is of no worth: begun and never put anywhere, or forgotten.
     pub(super) fn sweep(&self) -> Result<()> {
         let failed = |source| self.failed(NEXT, source);
         for entry in self.root.read_dir(NEXT).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
-            self.forget(&format!("{NEXT}/{}", name.to_string_lossy()))?;
+            let place = format!("{NEXT}/{}", name.to_string_lossy());
+            match self.root.remove_dir_all(&place) {
+                // Somebody put a file there.
+                Err(error) if error.kind() == Io::NotADirectory => self.root.remove_file(&place),
+                removed => removed,
+            }
+            .map_err(failed)?;
         }
         Ok(())
     }
@@ -270,8 +301,11 @@ impl Disk {
     }
 
     /// Removes what lay in the areas when it was taken out of the way.
-    pub(super) fn forget_replaced(&self) -> Result<()> {
-        self.forget(REPLACED)
+    pub(super) fn forget_replaced(&mut self) -> Result<()> {
+        match self.root.symlink_metadata(REPLACED) {
+            Ok(_) => self.forget(&[REPLACED.to_owned()]),
+            Err(_) => Ok(()),
+        }
     }
 
     fn aside(&mut self, expected: &str) -> String {

@@ -121,6 +121,8 @@ pub(crate) struct Folders {
     pending: Vec<SkillId>,
     /// Skills of which something was erased since the last look.
     erased: Vec<SkillId>,
+    /// Whether a folder turned out not to lie where it should.
+    is_missing: bool,
     rows: Rows,
     /// The rows as the database has them.
     stored: Rows,
@@ -138,6 +140,7 @@ impl Folders {
             shown: None,
             pending: Vec::new(),
             erased: Vec::new(),
+            is_missing: false,
             rows: Rows::new(),
             stored: Rows::new(),
             rows_as_of: None,
@@ -178,11 +181,13 @@ impl Folders {
                 // What is known of the folders may be half true: next time everything is looked at again.
                 self.shown = None;
                 self.rows_as_of = None;
+                // Folded anew, so that what was erased is found again.
+                self.library = SkillLibrary::new();
             }
             report.add(passed?);
-            full = false;
+            full = self.shown.is_none();
             // Whoever found the folders locked relies on this look.
-            if database.last()? <= self.library.revision() {
+            if !full && database.last()? <= self.library.revision() {
                 return Ok(report);
             }
         }
@@ -192,13 +197,20 @@ impl Folders {
     /// written anew: it may hold what was erased.
     ///
     /// # Errors
-    /// `Unavailable` when it cannot be removed.
-    pub(crate) fn forget_previous(&mut self) -> Result<()> {
+    /// `Unavailable` when it cannot be removed, or another process is at the folders.
+    pub(crate) fn forget_previous(&mut self, report: &mut FolderReport) -> Result<()> {
+        let Some(_lock) = self.disk.lock()? else {
+            return Err(Disk::busy());
+        };
+        let mut ours = Vec::new();
         for (place, expected) in self.disk.previous()? {
-            if self.changed_aside(&place, &expected)?.is_none() {
-                self.disk.forget(&place)?;
+            match self.changed_aside(&place, &expected) {
+                Ok(None) => ours.push(place),
+                Ok(Some(_)) => {}
+                Err(error) => report.fault(place, error),
             }
         }
+        self.disk.forget(&ours)?;
         self.disk.forget_replaced()
     }
 

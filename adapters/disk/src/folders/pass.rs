@@ -12,7 +12,7 @@ use super::{
     people::{self, Found, Reading},
     rows::Row,
 };
-use crate::database::Database;
+use crate::{database::Database, fault};
 
 /// How often what is found while writing is taken in within one look; what is found after that waits for the next.
 const ROUNDS: usize = 4;
@@ -84,8 +84,10 @@ impl Folders {
         report: &mut FolderReport,
     ) -> Result<()> {
         let mut readable = Vec::new();
+        let rows = self.rows.clone();
         for found in batch {
-            match people::read(&found, &self.library).and_then(|_| put_files(database, &found)) {
+            let reading = people::read(&found, &self.library, &rows);
+            match reading.and_then(|reading| prepare(database, &found, &reading)) {
                 Err(error) if error.kind() == ErrorKind::Invalid => {
                     report.fault(found.place(), error);
                 }
@@ -97,7 +99,7 @@ impl Folders {
         let hashes = hashes.join("\n");
         let library = |folders: &mut Self, database: &mut Database| {
             folders.commit(database, &hashes, |library| {
-                let read = |found| people::read(found, library);
+                let read = |found| people::read(found, library, &rows);
                 readable.iter().map(read).collect()
             })
         };
@@ -130,6 +132,7 @@ impl Folders {
             }
             match database.commit(&people::commit(base, changes, hashes)) {
                 Ok(_) => {
+                    fault::point("folders: taken in");
                     self.follow(database)?;
                     return Ok(readings);
                 }
@@ -215,7 +218,11 @@ impl Folders {
     }
 }
 
-fn put_files(database: &mut Database, found: &Found) -> Result<()> {
+/// What must hold before a folder is taken in with others: no secret where none can be taken out, and its files are there.
+fn prepare(database: &mut Database, found: &Found, reading: &Reading) -> Result<()> {
+    for change in &reading.changes {
+        database.redacted("DiskStore::sync_folders", change)?;
+    }
     for bytes in found.folder.files.values() {
         database.put_file(bytes)?;
     }

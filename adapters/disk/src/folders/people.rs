@@ -13,7 +13,7 @@ use journeyman::{
     sha256_hex,
 };
 
-use super::Area;
+use super::{Area, rows::Rows};
 use crate::SkillFolder;
 
 /// A folder that holds something else than what was written there.
@@ -28,6 +28,8 @@ pub(super) struct Found {
     pub(super) stamp: String,
     /// Whose folder it is; `None` for one that the library did not write.
     pub(super) owner: Option<SkillId>,
+    /// The area that the library had put it in, where it had.
+    pub(super) from: Option<Area>,
     /// Where it lies now, where it was replaced already.
     pub(super) aside: Option<String>,
 }
@@ -63,17 +65,21 @@ pub(super) struct Reading {
 ///
 /// # Errors
 /// `Invalid` for a SKILL.md that cannot be read, or files over the limits.
-pub(super) fn read(found: &Found, library: &SkillLibrary) -> Result<Reading> {
+pub(super) fn read(found: &Found, library: &SkillLibrary, rows: &Rows) -> Result<Reading> {
     let text = std::str::from_utf8(&found.folder.text).map_err(|_| {
         Error::invalid("SkillMd::read", "the file is not UTF-8").hint("save SKILL.md as UTF-8 text")
     })?;
     let (file, _) = SkillMd::read(text, Some(found.name.as_str()))?;
     let files = found.folder.refs()?;
-    let entry = found.owner.as_ref().and_then(|id| library.get(id));
-    let reading = match (&found.owner, entry) {
+    // What was taken in before a crash and has no row yet is not taken in again.
+    let fresh = fresh_id(found, library, rows);
+    let owner = found.owner.clone();
+    let owner = owner.or_else(|| library.get(&fresh).map(|_| fresh.clone()));
+    let entry = owner.as_ref().and_then(|id| library.get(id));
+    let reading = match (&owner, entry) {
         (Some(id), Some(entry)) => Reading {
             id: id.clone(),
-            changes: edited(entry, &file, files, found.area)?,
+            changes: edited(entry, &file, files, found)?,
         },
         (owner, _) => {
             // Of a deleted skill: a later version than it had.
@@ -82,7 +88,7 @@ pub(super) fn read(found: &Found, library: &SkillLibrary) -> Result<Reading> {
                 deleted.find(|entry| entry.skill.id == *id)
             });
             let id = before.map(|entry| entry.skill.id.clone());
-            let id = id.unwrap_or_else(|| fresh_id(found, library));
+            let id = id.unwrap_or(fresh);
             let version = before.map_or(Version(1), |entry| entry.skill.version.next());
             let state = match found.area {
                 Area::Offered => State::Active,
@@ -106,7 +112,7 @@ fn edited(
     entry: &Entry,
     file: &SkillMd,
     files: BTreeMap<FilePath, FileRef>,
-    area: Area,
+    found: &Found,
 ) -> Result<Vec<LibraryChange>> {
     let current = &entry.skill;
     let mut changes = Vec::new();
@@ -120,9 +126,11 @@ fn edited(
             ..skill
         })));
     }
-    let state = match area {
-        Area::Offered if !current.state.is_offered() => Some(State::Active),
-        Area::Held if current.state.is_offered() => Some(State::Disabled),
+    // A folder that merely lies where the library has not moved it from yet says nothing about the state.
+    let moved = found.from.is_some_and(|from| from != found.area);
+    let state = match found.area {
+        Area::Offered if moved && !current.state.is_offered() => Some(State::Active),
+        Area::Held if moved && current.state.is_offered() => Some(State::Disabled),
         _ => None,
     };
     changes.extend(state.map(|state| LibraryChange::SetState {
@@ -169,10 +177,20 @@ fn written_by_a_person(
     })
 }
 
-/// An id that no other skill has, the same for the same folder in the same library.
-fn fresh_id(found: &Found, library: &SkillLibrary) -> SkillId {
-    let what = format!("{}/{}/{}", library.revision(), found.name, found.hash);
-    SkillId::new(format!("folder-{}", &sha256_hex(what)[..24]))
+/// The id of a new folder's skill: the same for the same folder, until a skill of that id has a folder.
+fn fresh_id(found: &Found, library: &SkillLibrary, rows: &Rows) -> SkillId {
+    let taken = |id: &SkillId| {
+        rows.contains_key(id) || library.deleted().any(|entry| entry.skill.id == *id)
+    };
+    let mut number = 0_u64;
+    loop {
+        let what = sha256_hex(format!("{number}/{}/{}", found.name, found.hash));
+        let id = SkillId::new(format!("folder-{}", &what[..24]));
+        if !taken(&id) {
+            return id;
+        }
+        number += 1;
+    }
 }
 
 /// The skill that a file says it is of, where it says so.

@@ -7,6 +7,7 @@ use journeyman::{Error, Result, SkillId, Version, domain::SkillName};
 use super::{
     Area, FolderReport, Folders,
     people::{Found, named_id},
+    rows::Row,
 };
 use crate::package::{self, SkillFolder};
 
@@ -21,11 +22,11 @@ pub(super) struct Scan {
 impl Folders {
     /// Looks at every folder. Stamps tell which were not touched; only the others are read.
     pub(super) fn scan(&mut self, report: &mut FolderReport) -> Result<Scan> {
-        let mut owners = BTreeMap::new();
+        let mut owners: BTreeMap<String, BTreeSet<SkillId>> = BTreeMap::new();
         for (id, row) in &self.rows {
             let going = row.going.as_ref().map(|(place, _)| place);
             for place in row.place.iter().chain(going) {
-                owners.insert(place.clone(), id.clone());
+                owners.entry(place.clone()).or_default().insert(id.clone());
             }
         }
         let mut scan = Scan::default();
@@ -35,10 +36,25 @@ impl Folders {
             for name in self.disk.names(area)? {
                 filled.insert(area);
                 let place = format!("{}/{name}", area.folder());
-                let owner = owners.get(&place).cloned();
+                let owner = owners
+                    .get(&place)
+                    .and_then(|ids| self.owner(&name, &place, ids));
+                let before = owner.as_ref().and_then(|id| self.rows.get(id)).cloned();
                 match self.look(area, &name, &place, owner.as_ref()) {
                     Ok(Some(found)) => scan.found.push(found),
-                    Ok(None) => {}
+                    Ok(None) => {
+                        // A crash left a moved folder in both its places, where only the new name came to the disk.
+                        let known = owner.as_ref().is_some_and(|id| seen.contains(id));
+                        if let Some(Row {
+                            place: Some(other),
+                            written,
+                            ..
+                        }) = before.filter(|_| known)
+                            && other != place
+                        {
+                            self.disk.take_away(&other, &written)?;
+                        }
+                    }
                     Err(error) => report.fault(place, error),
                 }
                 seen.extend(owner);
@@ -53,6 +69,7 @@ impl Folders {
             .collect();
         for id in lost {
             if let Some(at) = moved.remove(&id) {
+                scan.found[at].from = self.area_of(&id);
                 scan.found[at].owner = Some(id);
             } else if self.was_taken_away(&id, &filled) {
                 scan.missing.push(id);
@@ -61,6 +78,35 @@ impl Folders {
             }
         }
         Ok(scan)
+    }
+
+    /// Whose folder it is, of those who claim its place: a crash while a name changes hands leaves two.
+    fn owner(&self, name: &str, place: &str, claimants: &BTreeSet<SkillId>) -> Option<SkillId> {
+        if claimants.len() > 1
+            && let Ok(Some(dir)) = self.disk.folder(place)
+            && let Ok(folder) = SkillFolder::read_dir(&dir)
+        {
+            let hash = folder.hash();
+            let row = |id: &&SkillId| self.rows.get(*id);
+            let wrote = |id: &&SkillId| row(id).is_some_and(|row| row.wrote(&hash));
+            let named = SkillName::new(name).ok();
+            let named = named.and_then(|name| named_id(&folder, &name));
+            let lies =
+                |id: &&SkillId| row(id).is_some_and(|row| row.place.as_deref() == Some(place));
+            let found = claimants.iter().find(wrote);
+            let found = found.or_else(|| claimants.get(&named?));
+            let found = found.or_else(|| claimants.iter().find(lies));
+            return found.cloned();
+        }
+        claimants.first().cloned()
+    }
+
+    /// The area that the library put a skill's folder in.
+    fn area_of(&self, id: &SkillId) -> Option<Area> {
+        let place = self.rows.get(id)?.place.as_ref()?;
+        Area::ALL
+            .into_iter()
+            .find(|area| place.starts_with(area.folder()))
     }
 
     /// Whether a person took a folder away: a crash did not, and neither does the loss of a whole area.
@@ -92,6 +138,7 @@ impl Folders {
             return Ok(None);
         };
         let stamp = package::stamp(&dir)?;
+        let from = owner.and_then(|id| self.area_of(id));
         let row = owner.and_then(|id| self.rows.get_mut(id));
         if row
             .as_ref()
@@ -124,6 +171,7 @@ impl Folders {
             hash,
             stamp,
             owner: owner.cloned(),
+            from,
             aside: None,
         }))
     }
@@ -131,19 +179,21 @@ impl Folders {
     /// What somebody wrote into folders that were replaced already. The rest of them is removed once it is old.
     pub(super) fn late(&mut self, report: &mut FolderReport) -> Result<Vec<Found>> {
         let mut found = Vec::new();
+        let mut old = Vec::new();
         for (place, expected) in self.disk.previous()? {
             match self.changed_aside(&place, &expected) {
-                Ok(None) if self.disk.is_old(&place) => self.disk.forget(&place)?,
+                Ok(None) if self.disk.is_old(&place) => old.push(place),
                 Ok(None) => {}
                 Ok(Some(late)) => found.push(late),
                 Err(error) => report.fault(place, error),
             }
         }
+        self.disk.forget(&old)?;
         Ok(found)
     }
 
     /// What a replaced folder holds where that is not what was written there.
-    pub(super) fn changed_aside(&self, place: &str, expected: &str) -> Result<Option<Found>> {
+    pub(super) fn changed_aside(&mut self, place: &str, expected: &str) -> Result<Option<Found>> {
         let Some(dir) = self.disk.folder(place)? else {
             return Ok(None);
         };
@@ -153,7 +203,12 @@ impl Folders {
         // The file says whose it is; one that does not becomes a skill of its own.
         let owner = named_id(&folder, &SkillName::default());
         let ours = owner.as_ref().and_then(|id| self.rows.get(id));
-        if hash == expected || ours.is_some_and(|row| row.wrote(&hash)) {
+        if hash == expected {
+            return Ok(None);
+        }
+        if ours.is_some_and(|row| row.wrote(&hash)) {
+            // A crash came before it was put in its place; soon nothing else would tell that it is ours.
+            self.disk.keep(place, &hash)?;
             return Ok(None);
         }
         let entry = owner.as_ref().and_then(|id| self.library.get(id));
@@ -166,6 +221,7 @@ impl Folders {
             hash,
             stamp,
             owner,
+            from: None,
             aside: Some(place.to_owned()),
         }))
     }

@@ -14,7 +14,7 @@ use super::{
     place,
     rows::Row,
 };
-use crate::{database::Database, package::SkillFolder};
+use crate::{database::Database, fault, package::SkillFolder};
 
 /// From so many folders on, the whole file system is synced once instead of each file.
 const MANY: usize = 64;
@@ -73,10 +73,12 @@ impl Folders {
                 self.disk.sync_all()?;
             }
             Disk::let_time_pass();
+            fault::point("folders: prepared");
             self.announce(database, &items)?;
+            fault::point("folders: announced");
             // Out of the way first, so that two skills may trade names.
             for item in &items {
-                if !self.make_way(item, &mut found, report)? {
+                if !self.make_way(item, all, &mut found, report)? {
                     pending.insert(item.id.clone());
                 }
             }
@@ -85,14 +87,17 @@ impl Folders {
                     continue;
                 }
                 let id = item.id.clone();
-                if !self.settle(item, &mut found, report)? {
+                if !self.settle(item, all, &mut found, report)? {
                     pending.insert(id);
                 }
             }
             self.disk.settle()?;
             self.flush(database)?;
+            fault::point("folders: rows written");
         }
-        self.shown = Some(self.library.clone());
+        // Why a folder is missing is only to be seen by a look at all of them, before any is written again.
+        let is_missing = std::mem::take(&mut self.is_missing);
+        self.shown = Some(self.library.clone()).filter(|_| !is_missing);
         self.pending = pending.into_iter().collect();
         Ok(found)
     }
@@ -120,10 +125,16 @@ impl Folders {
         ids
     }
 
-    /// Notes what is about to be written, so that it is known after a crash.
+    /// Notes what is about to be written or taken away, so that it is known after a crash: what of it is on the disk must
+    /// not look like a person's doing, so the note and the commits behind it are there first, whatever the durability.
     fn announce(&mut self, database: &mut Database, items: &[Item]) -> Result<()> {
         for item in items {
-            let Some(next) = &item.next else { continue };
+            let Some(next) = &item.next else {
+                if let Some(row) = self.rows.get_mut(&item.id) {
+                    row.going = row.place.clone().map(|place| (place, row.written.clone()));
+                }
+                continue;
+            };
             let row = self.rows.entry(item.id.clone()).or_insert_with(|| Row {
                 version: Version(0),
                 place: None,
@@ -133,13 +144,14 @@ impl Folders {
             });
             row.going = Some((next.place.clone(), next.hash.clone()));
         }
-        self.flush(database)
+        database.surely(|database| self.flush(database))
     }
 
     /// Takes a folder away that lies where its skill no longer belongs. `false` where a person changed it.
     fn make_way(
         &mut self,
         item: &Item,
+        all: bool,
         found: &mut Vec<Found>,
         report: &mut FolderReport,
     ) -> Result<bool> {
@@ -151,7 +163,13 @@ impl Folders {
         let Some(expected) = self.expected(&item.id, &from, found, report)? else {
             return Ok(false);
         };
-        if let Some(aside) = self.disk.take_away(&from, &expected)? {
+        let aside = self.disk.take_away(&from, &expected)?;
+        fault::point("folders: way made");
+        if aside.is_none() && !all {
+            self.is_missing = true;
+            return Ok(false);
+        }
+        if let Some(aside) = aside {
             found.extend(self.changed_aside(&aside, &expected)?);
         }
         if let Some(row) = self.rows.get_mut(&item.id) {
@@ -164,6 +182,7 @@ impl Folders {
     fn settle(
         &mut self,
         item: Item,
+        all: bool,
         found: &mut Vec<Found>,
         report: &mut FolderReport,
     ) -> Result<bool> {
@@ -173,18 +192,29 @@ impl Folders {
             return Ok(true);
         };
         let lies = self.rows.get(&item.id).and_then(|row| row.place.as_ref());
-        let owned = lies.is_some() && self.disk.folder(&next.place)?.is_some();
-        if owned {
+        let is_there = self.disk.folder(&next.place)?.is_some();
+        if lies.is_some() && !is_there && !all {
+            self.is_missing = true;
+            return Ok(false);
+        }
+        if lies.is_some() && is_there {
             let Some(expected) = self.expected(&item.id, &next.place, found, report)? else {
                 return Ok(false);
             };
+            fault::point("folders: before an exchange");
             let aside = self.disk.exchange(&next.prepared, &next.place, &expected)?;
+            fault::point("folders: exchanged");
             found.extend(self.changed_aside(&aside, &expected)?);
         } else if !self.disk.put(&next.prepared, &next.place)? {
-            // A person's new folder: it is taken in, and this skill keeps its name only if that one does not want it.
-            self.look_at(&next.place, None, found, report);
+            // A person's new folder: it is taken in, and this skill keeps its name only if that one does not want it. One
+            // that another skill left there is known already.
+            let known = |row: &Row| row.place.as_ref() == Some(&next.place);
+            if !self.rows.values().any(known) {
+                self.look_at(&next.place, None, found, report);
+            }
             return Ok(false);
         }
+        fault::point("folders: put");
         let row = Row {
             version: next.version,
             place: Some(next.place),
