@@ -60,7 +60,7 @@ impl Found {
     }
 }
 
-/// Opens a library with these options and reads all of it; also the time that this took.
+/// Opens a library with these options, reads all of it and brings its folders up to date; also the time that this took.
 ///
 /// # Errors
 /// Those of the store.
@@ -68,6 +68,9 @@ pub(crate) fn reopen(root: &Path, options: &Options) -> Result<(DiskStore, Durat
     let start = Instant::now();
     let store = DiskStore::open(root, options)?;
     block_on(store.load())?;
+    if options.folders {
+        block_on(store.sync_folders())?;
+    }
     Ok((store, start.elapsed()))
 }
 

@@ -163,6 +163,10 @@ pub(crate) fn write(arguments: &[String]) -> Outcome {
         // One write of the pipe for each line: what was said is there when the process is gone.
         let mut say = |line: String| out.write_all(line.as_bytes()).and_then(|()| out.flush());
         let _ = say("open\n".to_owned());
+        if writes == 0 {
+            // It came for what people did in the folders.
+            session.bring_folders()?;
+        }
         for number in 0..writes {
             session.perform(&writer.nth(number))?;
             let _ = say(format!("kept {number}\n"));
