@@ -95,14 +95,14 @@ impl Journeyman {
         let store = backends
             .store
             .get_or_insert_with(|| Arc::new(MemoryStore::new()));
-        let snapshot = store.load().await?;
-        let library = SkillLibrary::replay(&snapshot.committed)?;
+        let library = SkillLibrary::replay(&store.load().await?.committed)?;
         let backends = Arc::new(backends);
         let performer = Performer::new(Arc::clone(&backends), recipe.limits)
             .following(library)
             .redacting(options.redactor.clone());
-        let redacting = &performer.redacting;
-        redacting.refuse("the session's name", &options.session)?;
+        performer
+            .redacting
+            .refuse("the session's name", &options.session)?;
         Ok(Self {
             inner: Arc::new(Inner {
                 performer,
