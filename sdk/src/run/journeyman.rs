@@ -100,9 +100,8 @@ impl Journeyman {
         let performer = Performer::new(Arc::clone(&backends), recipe.limits)
             .following(library)
             .redacting(options.redactor.clone());
-        performer
-            .redacting
-            .refuse("the session's name", &options.session)?;
+        let redacting = &performer.redacting;
+        redacting.refuse("the session's name", &options.session)?;
         Ok(Self {
             inner: Arc::new(Inner {
                 performer,
