@@ -32,7 +32,7 @@
 //! - A folder moved from `held` to `skills` releases its skill, one moved back disables it.
 //! - A folder removed from `skills` archives its skill, which then lies in `held`; removed from there it is left away. It
 //!   stays in the library.
-//! - Where all folders of an area are gone at once, they are written again: that is a loss and no wish.
+//! - Where all folders of an area are gone at once, and it had several, they are written again: that is a loss and no wish.
 //! - A folder that cannot be read, such as one with a broken SKILL.md, is left as it is and is a fault of the report.
 
 mod archive;

@@ -140,7 +140,8 @@ impl DiskStore {
     ///
     /// # Errors
     /// `Invalid` for a text of less than 4 bytes or one that the library's own words hold, where nothing is changed;
-    /// `Unavailable` where the library cannot be written; `Corrupt` for a damaged one.
+    /// `Unavailable` where the library cannot be written, and where a folder could not be looked at or another process is
+    /// reading, when the text is out of the records and the call is to be made again; `Corrupt` for a damaged library.
     pub async fn erase(&self, text: &str, reason: &str) -> Result<Erased> {
         let (text, reason) = (text.to_owned(), reason.to_owned());
         let patience = self.patience;

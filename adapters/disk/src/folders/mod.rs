@@ -2,7 +2,7 @@
 //!
 //! The database is what counts, the folders follow it. What is written is noted before (`going`) and after (`written`), by
 //! hash: so a folder that holds anything else was changed by a person, whenever a crash came. A new folder takes the
-//! place of the old one in one step (`RENAME_EXCHANGE`); the old one is kept aside for a moment and looked at again, since
+//! place of the old one in one step (`RENAME_EXCHANGE`); the old one is kept aside until a later look and looked at again, since
 //! an editor may still write into it.
 
 mod disk;
