@@ -19,7 +19,7 @@ use journeyman::{
     Error, ErrorKind, Seed, Timestamp,
     builtin::{
         EnvironmentJudge, JsonLinesJournal, MemoryJournal, MemoryStore, ModelExecutor,
-        ModelExecutorOptions, SystemClock,
+        ModelExecutorOptions, SystemClock, VectorRetriever,
     },
     conformance::{self, Outcome, Report},
     contract::{
@@ -274,6 +274,11 @@ fn other_parts_keep_the_rules_too() {
     lines.into_result().unwrap();
     let system = block_on(conformance::clock::check(&SystemClock::new(), None));
     system.into_result().unwrap();
+    let vectors = block_on(conformance::retriever::check(async || {
+        let embedder = Arc::new(HashEmbedder::new(4_096));
+        Ok(Arc::new(VectorRetriever::new(embedder)) as Arc<dyn Retriever>)
+    }));
+    vectors.into_result().unwrap();
     let acting = ScriptedExecutor::acting(|attempt, steps| {
         let words: Vec<String> = serde_json::from_value(attempt.task.payload.clone()).unwrap();
         let done = steps.iter().filter(|step| !step.result.is_error).count();

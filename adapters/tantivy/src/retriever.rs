@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use journeyman::{
-    Error, Result, Revision,
+    Result, Revision,
     contract::Retriever,
     domain::{Candidate, IndexUpdate, Query},
 };
@@ -148,7 +148,7 @@ impl Bm25Retriever {
     fn take_in(&self, update: &IndexUpdate) -> Result<()> {
         let mut state = self.lock();
         self.catch_up(&mut state)?;
-        if !state.mark.takes(update)? {
+        if !update.is_new_to(state.mark.library.as_ref(), state.mark.watermark)? {
             return Ok(());
         }
         let mut edits = Vec::with_capacity(update.changed.len() + update.gone.len());
@@ -177,7 +177,7 @@ impl Bm25Retriever {
                 })?;
         // Nobody else writes from here on; somebody may have before.
         self.catch_up(&mut state)?;
-        if !state.mark.takes(update)? {
+        if !update.is_new_to(state.mark.library.as_ref(), state.mark.watermark)? {
             return Ok(());
         }
         let anew = update.since == Revision(0);
@@ -211,30 +211,6 @@ impl State {
         self.mark = mark;
         self.read = metas.payload;
         Ok(true)
-    }
-}
-
-impl Mark {
-    /// Whether an index that stands here takes an update in, or has it already.
-    ///
-    /// # Errors
-    /// `Invalid` for one that leaves a gap or is of another library.
-    fn takes(&self, update: &IndexUpdate) -> Result<bool> {
-        let is_anew = update.since == Revision(0);
-        let other = update.library != self.library;
-        let refused = |message: &'static str| {
-            Err(Error::invalid(REFRESH, message)
-                .with("since", update.since)
-                .with("watermark", self.watermark)
-                .hint("bring the index to the library with `SkillLibrary::refresh`"))
-        };
-        if other && !is_anew {
-            return refused("the index is of another library");
-        }
-        if update.since > self.watermark && !is_anew {
-            return refused("the update leaves a gap");
-        }
-        Ok(other || update.revision > self.watermark)
     }
 }
 

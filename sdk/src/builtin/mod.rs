@@ -1,5 +1,5 @@
 //! Parts that need the contracts alone: a store and a journal in memory, a journal of JSON lines, the environment's
-//! own judgement, an agent driven by a language model, and, with the feature `system-clock`, a clock.
+//! own judgement, an agent driven by a language model, retrieval by embeddings, and, with the feature `system-clock`, a clock.
 
 mod chat_dialect;
 mod environment_judge;
@@ -9,6 +9,7 @@ mod memory_store;
 mod model_executor;
 #[cfg(feature = "system-clock")]
 mod system_clock;
+mod vector_retriever;
 
 pub use chat_dialect::ChatDialect;
 pub use environment_judge::EnvironmentJudge;
@@ -20,3 +21,4 @@ pub use memory_store::MemoryStore;
 pub use model_executor::{ModelExecutor, ModelExecutorOptions};
 #[cfg(feature = "system-clock")]
 pub use system_clock::SystemClock;
+pub use vector_retriever::{VectorRetriever, Vectors};

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Skill, SkillRef};
-use crate::id::{CommitKey, Revision, SkillId};
+use crate::{
+    error::{Error, Result},
+    id::{CommitKey, Revision, SkillId},
+};
 
 /// A question to a [`Retriever`](crate::contract::Retriever).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +32,31 @@ pub struct IndexUpdate {
     pub changed: Vec<Skill>,
     /// The skills that went in between, by id.
     pub gone: Vec<SkillId>,
+}
+
+impl IndexUpdate {
+    /// Whether this brings something to an index of `library` that stands at `watermark`, or is in it already: what
+    /// [`Retriever::refresh`](crate::contract::Retriever::refresh) has to ask first.
+    ///
+    /// # Errors
+    /// `Invalid` where it leaves a gap or is of another library, and is not the whole library.
+    pub fn is_new_to(&self, library: Option<&CommitKey>, watermark: Revision) -> Result<bool> {
+        let is_whole = self.since == Revision(0);
+        let other = self.library.as_ref() != library;
+        let refused = |message: &'static str| {
+            Err(Error::invalid("Retriever::refresh", message)
+                .with("since", self.since)
+                .with("watermark", watermark)
+                .hint("bring the index to the library with `SkillLibrary::refresh`"))
+        };
+        if other && !is_whole {
+            return refused("the index is of another library");
+        }
+        if self.since > watermark && !is_whole {
+            return refused("the update leaves a gap");
+        }
+        Ok(other || self.revision > watermark)
+    }
 }
 
 /// A skill that may fit, with the retriever's own score.

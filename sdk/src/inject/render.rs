@@ -11,8 +11,8 @@ use crate::{
 /// name, description and body that the skill's text cannot close (S4). The whole skill is written; only scoring cuts
 /// it (ARISE C.4).
 ///
-/// `expected_sha256` is the hash that was kept when the skill was chosen ([`Skill::content_sha256`]): a skill that was
-/// changed since is not what was scored and let in (S21).
+/// `expected_sha256` is the hash that the library recorded when the version came in
+/// ([`Entry::sha256`](crate::library::Entry::sha256)): a skill that was changed since is not what was let in (S21).
 ///
 /// # Errors
 /// `Corrupt` where the hash differs; `Invalid` where the dialect gives no text.
@@ -26,7 +26,7 @@ pub fn render(
         return Err(Error::new(
             ErrorKind::Corrupt,
             "inject::render",
-            "the skill's content is not what was chosen",
+            "the skill's content is not what the library recorded",
         )
         .with("skill", &skill.id)
         .with("version", skill.version)
@@ -59,7 +59,11 @@ pub fn render(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ScriptedDialect, sample};
+    use crate::{
+        domain::LibraryChange,
+        library::SkillLibrary,
+        testing::{ScriptedDialect, sample},
+    };
 
     fn check(skill: &Skill, dialect: Option<&dyn Dialect>, expect: &str) {
         let injected = render(skill, dialect, &skill.content_sha256()).unwrap();
@@ -88,13 +92,23 @@ mod tests {
 
     #[test]
     fn a_changed_skill_is_refused() {
-        let mut skill = sample::skill("brew");
-        let kept = skill.content_sha256();
-        skill.body.push_str(" And more.");
-        assert_eq!(
-            render(&skill, None, &kept).unwrap_err().to_string(),
-            "Corrupt at inject::render { skill: brew, version: 1 }: the skill's content is not what was chosen; hint: \
-             load the library again; if it persists, roll the skill back to a version that matches its hash"
-        );
+        let add = LibraryChange::Add(Box::new(sample::skill("brew")));
+        let library = SkillLibrary::replay(&[sample::committed(1, vec![add])]).unwrap();
+        let json = library.to_json().unwrap();
+        let changed = json.replacen("say brew", "say brine", 1);
+        for (json, is_changed) in [(&json, false), (&changed, true)] {
+            let library = SkillLibrary::from_json(json).unwrap();
+            let entry = library.entries().next().unwrap();
+            let rendered = render(&entry.skill, None, &entry.sha256);
+            let refused = rendered.err().map(|error| error.to_string());
+            assert_eq!(
+                refused.as_deref(),
+                is_changed.then_some(
+                    "Corrupt at inject::render { skill: brew, version: 1 }: the skill's content is not what the \
+                     library recorded; hint: load the library again; if it persists, roll the skill back to a \
+                     version that matches its hash"
+                )
+            );
+        }
     }
 }

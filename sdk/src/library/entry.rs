@@ -5,7 +5,7 @@ use std::{cmp::Ordering, collections::BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Skill, SkillRef, State, Tier},
+    domain::{Skill, SkillName, SkillRef, State, Tier},
     id::{AttemptId, Revision, RunId, SkillId, Version},
 };
 
@@ -60,6 +60,8 @@ pub struct Entry {
     pub evidence: Vec<Evidence>,
     /// What it was merged into, where it was.
     pub merged: Option<Merged>,
+    /// What [`Skill::content_sha256`] gave when the current version came in.
+    pub sha256: String,
     /// What the utility began at.
     pub(super) began: f64,
     /// The attempts that were credited already, in any version and before it was deleted.
@@ -70,6 +72,7 @@ impl Entry {
     /// A skill that has just come, without evidence.
     pub(super) fn new(skill: Skill, tier: Tier, utility: f64, added_at: Revision) -> Self {
         Self {
+            sha256: skill.content_sha256(),
             skill,
             history: Vec::new(),
             tier,
@@ -95,9 +98,18 @@ impl Entry {
         if skill.parents.is_empty() {
             skill.parents.push(self.skill.reference());
         }
+        self.sha256 = skill.content_sha256();
         let before = std::mem::replace(&mut self.skill, skill);
         self.history.push(before);
         self.credits = 0;
+    }
+
+    /// A name is a part of what the hash is of.
+    pub(super) fn rename(&mut self, name: SkillName) {
+        if name != self.skill.name {
+            self.skill.name = name;
+            self.sha256 = self.skill.content_sha256();
+        }
     }
 
     /// Takes in one more credit (C.2, Update).

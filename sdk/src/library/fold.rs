@@ -146,7 +146,7 @@ impl SkillLibrary {
 
     /// Puts an entry among the others, under a free name.
     pub(super) fn enter(&mut self, mut entry: Entry, operation: Operation) -> Move {
-        entry.skill.name = self.names.free(&entry.skill.name, &entry.skill.id);
+        entry.rename(self.names.free(&entry.skill.name, &entry.skill.id));
         self.names.take(&entry.skill.name, &entry.skill.id);
         entry.changed_at = self.revision;
         let moved = tiers::moved(&entry, operation);

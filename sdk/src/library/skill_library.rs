@@ -55,7 +55,7 @@ impl Default for SkillLibrary {
 
 impl SkillLibrary {
     /// The version of the JSON form.
-    pub const SCHEMA: u32 = 3;
+    pub const SCHEMA: u32 = 4;
 
     /// An empty library at revision 0 with the paper's tiers.
     pub fn new() -> Self {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptNeed, Need, Station,
+    AttemptNeed, ChosenSkill, Need, Station,
     context::Context,
     fold::{self, Rollout},
     selecting::Selecting,
@@ -124,7 +124,7 @@ impl Attempting {
                 Mode::Train => context.recipe.temperature,
                 Mode::Evaluate => 0.0,
             },
-            skills: skill.map(|entry| entry.skill.clone()).into_iter().collect(),
+            skills: skill.map(ChosenSkill::from).into_iter().collect(),
             skill_tokens: context.recipe.skill_tokens,
             time_limit: context.recipe.limits.attempt,
         }

@@ -8,16 +8,17 @@ use crate::{
     inject,
 };
 
-/// Writes an attempt's skills into an injection, those that fit. The library here is a fold in memory and keeps no hash
-/// beside the content, so the hash is taken from the skill itself; the check bites once a store hands over the one that
-/// it recorded.
+/// Writes an attempt's skills into an injection, those that fit.
+///
+/// # Errors
+/// `Corrupt` where a skill is not what the library recorded.
 pub(super) fn inject_all(
     backends: &Backends,
     need: &AttemptNeed,
 ) -> Result<(Injection, Vec<LeftOut>)> {
     let dialect = backends.dialect.as_deref();
     let skills = (need.skills.iter())
-        .map(|skill| inject::render(skill, dialect, &skill.content_sha256()))
+        .map(|chosen| inject::render(&chosen.skill, dialect, &chosen.sha256))
         .collect::<Result<_>>()?;
     let injection = Injection { skills };
     match need.skill_tokens {

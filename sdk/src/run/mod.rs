@@ -30,6 +30,6 @@ pub use handle::AttemptHandle;
 pub use journal::{RunEntry, replay};
 pub use journeyman::{Journeyman, Options};
 pub use machine::{RunMachine, RunPlan};
-pub use need::{Answer, AttemptNeed, CommitDone, Need, NeedId, Station, Written};
+pub use need::{Answer, AttemptNeed, ChosenSkill, CommitDone, Need, NeedId, Station, Written};
 pub use perform::Performer;
 pub use report::{AttemptReport, RunReport, TaskReport, WriteReport};

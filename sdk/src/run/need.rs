@@ -10,6 +10,7 @@ use crate::{
     },
     error::Result,
     id::{AttemptId, RunId, Seed},
+    library::Entry,
     select::SkillScores,
 };
 
@@ -101,11 +102,30 @@ pub struct AttemptNeed {
     /// 0 is greedy.
     pub temperature: f32,
     /// The skills to inject, in order.
-    pub skills: Vec<Skill>,
+    pub skills: Vec<ChosenSkill>,
     /// How many tokens their texts may take together.
     pub skill_tokens: Option<usize>,
     /// How long it may take.
     pub time_limit: Duration,
+}
+
+/// A skill to inject, and the hash of what was chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChosenSkill {
+    /// The skill.
+    pub skill: Skill,
+    /// What the library recorded when this version came in ([`Entry::sha256`](crate::library::Entry::sha256)): one
+    /// whose content is another is not injected (S21).
+    pub sha256: String,
+}
+
+impl From<&Entry> for ChosenSkill {
+    fn from(entry: &Entry) -> Self {
+        Self {
+            skill: entry.skill.clone(),
+            sha256: entry.sha256.clone(),
+        }
+    }
 }
 
 /// A skill that was written, or why none was.

@@ -2,7 +2,10 @@
 
 use async_trait::async_trait;
 
-use super::play::{word_id, words};
+use super::{
+    play::{word_id, words},
+    retriever::words_of,
+};
 use crate::{
     contract::{Embedder, Embedding, EmbeddingSpace, TokenCount, Tokenizer},
     error::Result,
@@ -25,7 +28,7 @@ impl Tokenizer for WordTokenizer {
     }
 }
 
-/// An [`Embedder`] that counts words in buckets: texts that share words are close.
+/// An [`Embedder`] that tells words by their bucket: texts that share words are close.
 #[derive(Clone, Debug)]
 pub struct HashEmbedder {
     space: EmbeddingSpace,
@@ -44,8 +47,8 @@ impl HashEmbedder {
 
     fn one(&self, text: &str) -> Embedding {
         let mut vector = vec![0.0_f32; self.space.dimensions];
-        for word in words(&text.to_lowercase()) {
-            vector[word_id(word) as usize % self.space.dimensions] += 1.0;
+        for word in words_of(text) {
+            vector[word_id(&word) as usize % self.space.dimensions] += 1.0;
         }
         let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         if length == 0.0 {

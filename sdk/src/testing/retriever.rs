@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use crate::{
     contract::Retriever,
     domain::{Candidate, IndexUpdate, Query, Skill},
-    error::{Error, Result},
+    error::Result,
     id::{CommitKey, Revision, SkillId},
 };
 
@@ -38,7 +38,8 @@ impl ScriptedRetriever {
     }
 }
 
-fn words_of(text: &str) -> BTreeSet<String> {
+/// The words of a text in lower case, each once.
+pub(super) fn words_of(text: &str) -> BTreeSet<String> {
     (text.split(|c: char| !c.is_alphanumeric()))
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
@@ -64,14 +65,7 @@ impl Retriever for ScriptedRetriever {
 
     async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
         let mut index = self.lock();
-        let other = update.library != index.library;
-        if update.since > index.watermark || (other && update.since > Revision(0)) {
-            let message = "the update leaves a gap or is of another library";
-            return Err(Error::invalid("Retriever::refresh", message)
-                .with("since", update.since)
-                .with("watermark", index.watermark));
-        }
-        if other || update.revision > index.watermark {
+        if update.is_new_to(index.library.as_ref(), index.watermark)? {
             if update.since == Revision(0) {
                 index.skills.clear();
             }

@@ -1,0 +1,271 @@
+//! Retrieval by meaning.
+
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, HashSet},
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use async_trait::async_trait;
+use futures::lock::Mutex;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    contract::{Embedder, Embedding, EmbeddingSpace, Retriever},
+    domain::{Candidate, IndexUpdate, Query, Skill, SkillRef},
+    error::{Error, ErrorKind, Result},
+    id::{CommitKey, Revision, SkillId, Version},
+};
+
+/// How many texts the embedder is given at once.
+const BATCH: usize = 64;
+/// How many products are summed beside each other: enough for any machine's widest registers.
+const LANES: usize = 16;
+
+/// The vectors of a library's skills, as [`VectorRetriever::vectors`] gives them and
+/// [`VectorRetriever::with_vectors`] takes them: derived state that a host keeps where it likes, in any format of
+/// serde's, so that opening a library does not embed all of it again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Vectors {
+    space: EmbeddingSpace,
+    library: Option<CommitKey>,
+    watermark: Revision,
+    skills: BTreeMap<SkillId, Row>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Row {
+    version: Version,
+    vector: Embedding,
+}
+
+/// Exact search over embeddings: the cosine of the query's with each skill's, all of them compared, so that nothing is
+/// missed as an approximate index would. A skill is embedded as one text of its name, description, trigger and body;
+/// an [`Embedder`] that takes less reads its beginning.
+///
+/// Vectors are `f32` in memory: 4 bytes for each dimension of each skill. A search reads them once: it costs time in
+/// proportion to skills times dimensions, on the calling thread. Only new versions are embedded, and while they are,
+/// searches go on with what is there.
+///
+/// ```
+/// use std::sync::Arc;
+/// use journeyman::{
+///     builtin::VectorRetriever, contract::Retriever, domain::Query, library::SkillLibrary, testing::HashEmbedder,
+/// };
+///
+/// # futures::executor::block_on(async {
+/// let retriever = VectorRetriever::new(Arc::new(HashEmbedder::new(256)));
+/// let library = SkillLibrary::new();
+/// library.refresh(&retriever).await?;
+/// let query = Query { text: "open the sealed jar".into(), limit: 10, among: None };
+/// assert!(retriever.search(&query).await?.is_empty()); // there is no skill yet
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+pub struct VectorRetriever {
+    embedder: Arc<dyn Embedder>,
+    above: f64,
+    /// One refresh at a time.
+    refreshing: Mutex<()>,
+    vectors: RwLock<Vectors>,
+}
+
+impl VectorRetriever {
+    /// An empty index of this embedder's vectors.
+    pub fn new(embedder: Arc<dyn Embedder>) -> Self {
+        let vectors = Vectors {
+            space: embedder.space().clone(),
+            library: None,
+            watermark: Revision(0),
+            skills: BTreeMap::new(),
+        };
+        Self {
+            embedder,
+            above: 0.0,
+            refreshing: Mutex::new(()),
+            vectors: RwLock::new(vectors),
+        }
+    }
+
+    /// An index that goes on from vectors kept earlier.
+    ///
+    /// # Errors
+    /// `Invalid` where they are of another space than the embedder's; `Corrupt` where one is not of it.
+    pub fn with_vectors(embedder: Arc<dyn Embedder>, vectors: Vectors) -> Result<Self> {
+        const OPERATION: &str = "VectorRetriever::with_vectors";
+        let new = Self::new(embedder);
+        let space = new.embedder.space();
+        if vectors.space != *space {
+            return Err(
+                Error::invalid(OPERATION, "the vectors are of another embedder")
+                    .with("kept", &vectors.space.name)
+                    .with("given", &space.name)
+                    .hint("begin with `VectorRetriever::new`, and refresh"),
+            );
+        }
+        let sound = |row: &Row| is_of(&row.vector, space);
+        if let Some((skill, _)) = vectors.skills.iter().find(|(_, row)| !sound(row)) {
+            let message = "a kept vector is not of the embedder's space";
+            return Err(Error::new(ErrorKind::Corrupt, OPERATION, message)
+                .with("skill", skill)
+                .hint("begin with `VectorRetriever::new`, and refresh"));
+        }
+        Ok(Self {
+            vectors: RwLock::new(vectors),
+            ..new
+        })
+    }
+
+    /// Only candidates whose cosine is greater than this, from -1 to 1; 0 if nothing is said. What is right depends on
+    /// the embedder: many give unrelated texts a cosine well over 0.
+    pub fn above(mut self, cosine: f64) -> Self {
+        self.above = cosine;
+        self
+    }
+
+    /// What to keep, for [`VectorRetriever::with_vectors`].
+    pub fn vectors(&self) -> Vectors {
+        self.read(Vectors::clone)
+    }
+
+    fn read<T>(&self, reader: impl FnOnce(&Vectors) -> T) -> T {
+        reader(&self.vectors.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn embed(&self, operation: &'static str, texts: &[String]) -> Result<Vec<Embedding>> {
+        let mut embedded = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(BATCH) {
+            let asked: Vec<&str> = batch.iter().map(String::as_str).collect();
+            let given = self.embedder.embed(&asked).await?;
+            let space = self.embedder.space();
+            if given.len() != asked.len() || !given.iter().all(|vector| is_of(vector, space)) {
+                let message = "the embedder gave too few embeddings, or none of its space";
+                return Err(Error::new(ErrorKind::Model, operation, message)
+                    .with("embedder", &space.name)
+                    .hint("run the embedder's conformance suite"));
+            }
+            embedded.extend(given);
+        }
+        Ok(embedded)
+    }
+}
+
+impl Vectors {
+    fn take_in(&mut self, update: &IndexUpdate, rows: Vec<(SkillId, Row)>) {
+        if update.since == Revision(0) {
+            self.skills.clear();
+        }
+        self.skills.extend(rows);
+        for id in &update.gone {
+            self.skills.remove(id);
+        }
+        self.library.clone_from(&update.library);
+        self.watermark = update.revision;
+    }
+
+    fn nearest(&self, to: &[f32], query: &Query, above: f64) -> Vec<Candidate> {
+        let candidate = |(id, row): (&SkillId, &Row)| {
+            let score = f64::from(dot(&row.vector.0, to));
+            (score > above).then(|| Candidate {
+                skill: SkillRef {
+                    id: id.clone(),
+                    version: row.version,
+                },
+                score,
+            })
+        };
+        let mut found: Vec<Candidate> = match &query.among {
+            None => self.skills.iter().filter_map(candidate).collect(),
+            Some(among) => {
+                let among: HashSet<&SkillId> = among.iter().collect();
+                let rows = among
+                    .into_iter()
+                    .filter_map(|id| self.skills.get_key_value(id));
+                rows.filter_map(candidate).collect()
+            }
+        };
+        if query.limit < found.len() && query.limit > 0 {
+            found.select_nth_unstable_by(query.limit - 1, better_first);
+        }
+        found.truncate(query.limit);
+        found.sort_by(better_first);
+        found
+    }
+}
+
+fn better_first(a: &Candidate, b: &Candidate) -> Ordering {
+    (b.score.total_cmp(&a.score)).then_with(|| a.skill.id.cmp(&b.skill.id))
+}
+
+fn is_of(vector: &Embedding, space: &EmbeddingSpace) -> bool {
+    vector.0.len() == space.dimensions && vector.0.iter().all(|x| x.is_finite())
+}
+
+fn text_of(skill: &Skill) -> String {
+    [
+        skill.name.as_str(),
+        &skill.description,
+        skill.trigger.as_deref().unwrap_or_default(),
+        &skill.body,
+    ]
+    .join("\n")
+}
+
+/// In lanes, which the compiler turns into wide instructions as it may not do with one running sum of floats.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; LANES];
+    let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f32 = (a.remainder().iter().zip(b.remainder()))
+        .map(|(x, y)| x * y)
+        .sum();
+    for (a, b) in a.zip(b) {
+        for ((sum, x), y) in sums.iter_mut().zip(a).zip(b) {
+            *sum += x * y;
+        }
+    }
+    rest + sums.iter().sum::<f32>()
+}
+
+#[async_trait]
+impl Retriever for VectorRetriever {
+    async fn watermark(&self) -> Result<Revision> {
+        Ok(self.read(|vectors| vectors.watermark))
+    }
+
+    async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
+        let _one = self.refreshing.lock().await;
+        let is_new =
+            |vectors: &Vectors| update.is_new_to(vectors.library.as_ref(), vectors.watermark);
+        if !self.read(is_new)? {
+            return Ok(());
+        }
+        let texts: Vec<String> = update.changed.iter().map(text_of).collect();
+        let embedded = self.embed("Retriever::refresh", &texts).await?;
+        let rows = (update.changed.iter().zip(embedded)).map(|(skill, vector)| {
+            let version = skill.version;
+            (skill.id.clone(), Row { version, vector })
+        });
+        let rows = rows.collect();
+        let mut vectors = (self.vectors.write()).unwrap_or_else(PoisonError::into_inner);
+        vectors.take_in(update, rows);
+        Ok(())
+    }
+
+    async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
+        let text = std::slice::from_ref(&query.text);
+        let embedded = self.embed("Retriever::search", text).await?;
+        let to = embedded.first().map_or(&[][..], |vector| &vector.0);
+        Ok(self.read(|vectors| vectors.nearest(to, query, self.above)))
+    }
+}
+
+impl fmt::Debug for VectorRetriever {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VectorRetriever")
+            .field("embedder", &self.embedder)
+            .field("above", &self.above)
+            .field("skills", &self.read(|vectors| vectors.skills.len()))
+            .finish_non_exhaustive()
+    }
+}

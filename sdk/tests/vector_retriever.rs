@@ -1,0 +1,200 @@
+//! What the conformance suite does not ask of every retriever.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use futures::executor::block_on;
+use journeyman::{
+    ErrorKind, Result, Revision, Seed, SkillId, Version,
+    builtin::{VectorRetriever, Vectors},
+    contract::{Embedder, Embedding, EmbeddingSpace, Retriever},
+    domain::{Candidate, IndexUpdate, Query, Skill},
+    testing::sample,
+};
+use rand_chacha::rand_core::Rng;
+
+/// Not a multiple of anything that a loop might be unrolled by.
+const DIMENSIONS: usize = 37;
+
+/// A vector for each text that it was told of, found by the text's last line.
+#[derive(Debug)]
+struct Table {
+    space: EmbeddingSpace,
+    vectors: BTreeMap<String, Embedding>,
+    embedded: AtomicUsize,
+    /// So many components of each vector go missing.
+    short_by: usize,
+}
+
+#[async_trait]
+impl Embedder for Table {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.space
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>> {
+        self.embedded.fetch_add(texts.len(), Ordering::SeqCst);
+        let vector = |text: &&str| {
+            let line = text.lines().last().unwrap_or_default();
+            let mut vector = self.vectors.get(line).expect("a text of the table").clone();
+            vector.0.truncate(DIMENSIONS - self.short_by);
+            vector
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
+fn unit(rng: &mut impl Rng) -> Embedding {
+    let mut vector: Vec<f32> = (0..DIMENSIONS)
+        .map(|_| rng.next_u32() as f32 / u32::MAX as f32 - 0.5)
+        .collect();
+    let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    vector.iter_mut().for_each(|x| *x /= length);
+    Embedding(vector)
+}
+
+fn table(texts: &[String]) -> Table {
+    let mut rng = Seed(7).rng();
+    Table {
+        space: EmbeddingSpace {
+            name: "table".to_owned(),
+            dimensions: DIMENSIONS,
+        },
+        vectors: (texts.iter())
+            .map(|text| (text.clone(), unit(&mut rng)))
+            .collect(),
+        embedded: AtomicUsize::new(0),
+        short_by: 0,
+    }
+}
+
+/// A skill whose body is one line.
+fn skill(n: usize) -> Skill {
+    let mut skill = sample::skill(&format!("skill-{n}"));
+    skill.body = format!("body {n}");
+    skill
+}
+
+fn texts(skills: usize) -> Vec<String> {
+    (0..skills)
+        .map(|n| format!("body {n}"))
+        .chain((0..9).map(|n| format!("query {n}")))
+        .collect()
+}
+
+fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
+    IndexUpdate {
+        library: None,
+        since: Revision(since),
+        revision: Revision(revision),
+        changed,
+        gone: Vec::new(),
+    }
+}
+
+fn search(retriever: &VectorRetriever, text: &str, limit: usize) -> Vec<Candidate> {
+    let query = Query {
+        text: text.to_owned(),
+        limit,
+        among: None,
+    };
+    block_on(retriever.search(&query)).unwrap()
+}
+
+#[test]
+fn the_nearest_are_those_of_comparing_all() {
+    let embedder = Arc::new(table(&texts(300)));
+    let retriever = VectorRetriever::new(embedder.clone()).above(-1.0);
+    let skills: Vec<Skill> = (0..300).map(skill).collect();
+    block_on(retriever.refresh(&update(0, 1, skills.clone()))).unwrap();
+    for n in 0..9 {
+        let text = format!("query {n}");
+        let to = &embedder.vectors[&text].0;
+        let cosine = |skill: &Skill| -> f64 {
+            let vector = &embedder.vectors[&skill.body].0;
+            let products = vector.iter().zip(to);
+            products.map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
+        };
+        let mut due: Vec<(f64, &SkillId)> = skills.iter().map(|s| (cosine(s), &s.id)).collect();
+        due.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let found = search(&retriever, &text, 25);
+        assert_eq!(found.len(), 25);
+        for (candidate, (cosine, id)) in found.iter().zip(due) {
+            assert_eq!(candidate.skill.id, *id, "query {n}");
+            assert!((candidate.score - cosine).abs() < 1e-5);
+        }
+    }
+}
+
+#[test]
+fn only_what_is_near_enough_is_found() {
+    let embedder = Arc::new(table(&texts(300)));
+    let count = |above: f64| {
+        let retriever = VectorRetriever::new(embedder.clone()).above(above);
+        block_on(retriever.refresh(&update(0, 1, (0..300).map(skill).collect()))).unwrap();
+        let found = search(&retriever, "query 0", 300);
+        assert!(found.iter().all(|candidate| candidate.score > above));
+        found.len()
+    };
+    let counts = [-1.0, 0.0, 0.2, 0.9].map(count);
+    assert_eq!(counts[0], 300);
+    assert_eq!(counts[3], 0);
+    assert!(
+        counts[0] > counts[1] && counts[1] > counts[2] && counts[2] > 0,
+        "{counts:?}"
+    );
+}
+
+#[test]
+fn vectors_that_were_kept_are_not_embedded_again() {
+    let embedder = Arc::new(table(&texts(9)));
+    let retriever = VectorRetriever::new(embedder.clone());
+    block_on(retriever.refresh(&update(0, 1, (0..8).map(skill).collect()))).unwrap();
+    let kept = serde_json::to_string(&retriever.vectors()).unwrap();
+    let before = search(&retriever, "query 3", 8);
+    let vectors: Vectors = serde_json::from_str(&kept).unwrap();
+    assert_eq!(vectors, retriever.vectors());
+    let again = VectorRetriever::with_vectors(embedder.clone(), vectors).unwrap();
+    assert_eq!(search(&again, "query 3", 8), before);
+    let embedded = embedder.embedded.load(Ordering::SeqCst);
+    let mut revised = skill(2);
+    revised.version = Version(2);
+    revised.body = "body 8".to_owned();
+    block_on(again.refresh(&update(1, 2, vec![revised]))).unwrap();
+    assert_eq!(embedder.embedded.load(Ordering::SeqCst), embedded + 1);
+    assert_eq!(block_on(again.watermark()).unwrap(), Revision(2));
+}
+
+#[test]
+fn vectors_of_another_embedder_are_refused() {
+    let embedder = table(&texts(2));
+    let retriever = VectorRetriever::new(Arc::new(embedder));
+    block_on(retriever.refresh(&update(0, 1, vec![skill(0), skill(1)]))).unwrap();
+    let kept = serde_json::to_string(&retriever.vectors()).unwrap();
+    let check = |from: &str, to: &str, kind| {
+        let changed = kept.replacen(from, to, 1);
+        assert_ne!(changed, kept);
+        let vectors = serde_json::from_str(&changed).unwrap();
+        let refused = VectorRetriever::with_vectors(Arc::new(table(&texts(2))), vectors);
+        assert_eq!(refused.unwrap_err().kind(), kind);
+    };
+    check("\"table\"", "\"other\"", ErrorKind::Invalid);
+    check("\"vector\":[", "\"vector\":[0.5,", ErrorKind::Corrupt);
+}
+
+#[test]
+fn an_embedder_of_the_wrong_shape_changes_nothing() {
+    let mut embedder = table(&texts(1));
+    embedder.short_by = 1;
+    let retriever = VectorRetriever::new(Arc::new(embedder));
+    let refused = block_on(retriever.refresh(&update(0, 1, vec![skill(0)])));
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Model);
+    assert_eq!(block_on(retriever.watermark()).unwrap(), Revision(0));
+}
