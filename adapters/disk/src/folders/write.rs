@@ -47,11 +47,15 @@ impl Folders {
         let ids = self.unsettled(all);
         let sync = ids.len() < MANY;
         let mut items = Vec::new();
+        let mut pending = BTreeSet::new();
         for id in ids {
             let skill = self.library.get(&id).map(|entry| &entry.skill);
             match skill.map(|skill| content(database, skill).map(|folder| (skill, folder))) {
                 None => items.push(Item { id, next: None }),
-                Some(Err(error)) => report.fault(id.as_str(), error),
+                Some(Err(error)) => {
+                    report.fault(id.as_str(), error);
+                    pending.insert(id);
+                }
                 Some(Ok((skill, folder))) => {
                     let next = Next {
                         place: place(skill),
@@ -67,7 +71,6 @@ impl Folders {
             }
         }
         let mut found = Vec::new();
-        let mut pending = BTreeSet::new();
         if !items.is_empty() {
             if !sync {
                 self.disk.sync_all()?;
