@@ -172,6 +172,20 @@ fn what_changed_in_between_shows() {
     );
 }
 
+#[test]
+fn two_imports_of_one_set_are_not_mixed() {
+    let before = skillrl::read(&bank().to_string(), &source()).unwrap();
+    let mut refreshed = bank();
+    refreshed["general_skills"][0]["principle"] = "Another one.".into();
+    let after = skillrl::read(&refreshed.to_string(), &source()).unwrap();
+    let ids: Vec<_> = before.iter().map(|skill| &skill.id).collect();
+    let new = after.iter().filter(|skill| !ids.contains(&&skill.id));
+    let both: Vec<Skill> = before.iter().chain(new).cloned().collect();
+    assert_eq!(both.len(), before.len() + 1);
+    let error = skillrl::write(&both).unwrap_err();
+    assert!(error.to_string().contains("of one place"), "{error}");
+}
+
 fn documents() -> Vec<Value> {
     vec![
         json!({"skill_name": "match_bases", "problem_type": "algebra", "key_insight": "Equal powers have equal exponents",
@@ -243,6 +257,10 @@ fn other_shapes_are_refused_and_not_repeated() {
         ),
         (json!({mark: []}).to_string(), "this is no SkillRL bank"),
         (
+            r#"{"general_skills": [], "\\": 1e300, "n": [-18446744073709551616]}"#.to_owned(),
+            "a number is too large to be kept as it is",
+        ),
+        (
             json!({"general_skills": mark}).to_string(),
             "{ place: general_skills }: this is not a list",
         ),
@@ -256,7 +274,7 @@ fn other_shapes_are_refused_and_not_repeated() {
         ),
         (
             json!({"task_specific_skills": {"": [{"title": "t", "principle": "p"}]}}).to_string(),
-            "`journeyman-scope` is not understood",
+            "a category has no name",
         ),
         (
             json!({"general_skills": [{"title": mark}]}).to_string(),

@@ -20,7 +20,7 @@ const MAX_ENTRIES: usize = 10_000;
 pub(super) type Entry = Map<String, Value>;
 
 /// # Errors
-/// `Invalid` for what is no JSON, is over a budget or holds a hidden character. Never repeats the text (S11).
+/// `Invalid` for what is no JSON, is over a budget, or holds a hidden character or a number of more than 64 bits. Never repeats the text (S11).
 pub(super) fn read(operation: &'static str, text: &str) -> Result<Value> {
     if text.len() > MAX_BYTES {
         return Err(Error::invalid(operation, "the text is larger than 10 MiB")
@@ -32,6 +32,10 @@ pub(super) fn read(operation: &'static str, text: &str) -> Result<Value> {
             .with("line", error.line())
             .with("column", error.column())
     })?;
+    if has_huge_integer(text) {
+        let message = "a number is too large to be kept as it is";
+        return Err(Error::invalid(operation, message).hint("write it as text"));
+    }
     sound(operation, &value, 1)?;
     Ok(value)
 }
@@ -68,6 +72,21 @@ fn sound(operation: &'static str, value: &Value, depth: usize) -> Result<()> {
         }),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
     }
+}
+
+/// Whether there is an integer of more than 64 bits in a JSON text: the parser makes the nearest float of it.
+fn has_huge_integer(text: &str) -> bool {
+    // Every second piece is within quotes; an escaped quote is not one.
+    let plain = text.replace("\\\\", "").replace("\\\"", "");
+    let is_huge = |word: &str| {
+        let digits = word.strip_prefix('-').unwrap_or(word);
+        let is_integer = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        is_integer && word.parse::<u64>().is_err() && word.parse::<i64>().is_err()
+    };
+    let outside = plain.split('"').step_by(2);
+    let mut words =
+        outside.flat_map(|text| text.split([',', ':', '[', ']', '{', '}', ' ', '\n', '\r', '\t']));
+    words.any(is_huge)
 }
 
 /// The entries of the list at a place, taken out of it.

@@ -1,5 +1,7 @@
 //! What belongs to no entry: a record beside the skills, and the order that they came in.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{entry::Form, imported};
@@ -91,8 +93,16 @@ impl Form {
         }
         let mut frame = None;
         let mut placed = Vec::new();
+        let mut taken = BTreeSet::new();
         for skill in skills {
             let at = skill.metadata.get(&place).map(String::as_str);
+            if at.is_some_and(|at| !taken.insert(at)) {
+                let message =
+                    "two skills are of one place: the set came in twice, and changed in between";
+                return Err(Error::invalid(self.write, message)
+                    .with("skill", &skill.name)
+                    .hint("write the skills of one of the two; `journeyman skill log` tells when each came"));
+            }
             if at == Some(RECORD) {
                 let read = serde_json::from_str(&skill.body).map_err(|_| {
                     Error::invalid(self.write, "the record's body is not JSON")

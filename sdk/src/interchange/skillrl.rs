@@ -95,6 +95,11 @@ pub fn read(bank: &str, source: &Source) -> Result<Vec<Skill>> {
             .as_object_mut()
             .ok_or_else(|| shape(READ, SPECIFIC, "an object of categories"))?;
         for (category, list) in categories {
+            if category.is_empty() {
+                return Err(Error::invalid(READ, "a category has no name")
+                    .with("place", SPECIFIC)
+                    .hint("name it, or put its skills among the general ones"));
+            }
             let scope = Scope::Category(Category::new(category));
             take(SKILL, &format!("{SPECIFIC}/{category}"), scope, list)?;
         }

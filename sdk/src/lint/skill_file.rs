@@ -111,7 +111,7 @@ fn of_forgiven(forgiven: &Forgiven) -> Finding {
         Forgiven::DescriptionMissing => (Rule::Description, Some("description")),
         Forgiven::MetadataNested { .. } => (Rule::Metadata, Some("metadata")),
         Forgiven::ToolsRespelled { .. } => (Rule::AllowedTools, Some("allowed-tools")),
-        Forgiven::UnknownKeyKept { .. } | Forgiven::UnknownKeyDropped { .. } => {
+        Forgiven::UnknownKeyKept { .. } | Forgiven::UnknownKeyEmpty { .. } => {
             (Rule::UnknownKey, None)
         }
         Forgiven::NotText { field, .. } | Forgiven::EmptyField { field, .. } => {
@@ -134,7 +134,7 @@ fn of_forgiven(forgiven: &Forgiven) -> Finding {
         field: field.map(str::to_owned),
         ..Finding::warning(rule, SKILL_MD, message)
             .at(forgiven.line())
-            .hint("it was put right; write it as the Agent Skills specification has it")
+            .hint(forgiven.hint())
     }
 }
 

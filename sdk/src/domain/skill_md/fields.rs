@@ -52,16 +52,28 @@ impl Reader {
             }
         }
         for (key, node) in std::mem::take(&mut fields.unknown) {
-            let line = node.line;
-            match node.value {
-                Value::Text(text) | Value::Bare(text) if !fields.metadata.contains_key(&key) => {
-                    self.forgiven.push(Forgiven::UnknownKeyKept { line });
-                    fields.metadata.insert(key, text);
-                }
-                _ => self.forgiven.push(Forgiven::UnknownKeyDropped { line }),
-            }
+            self.unknown(key, node, &mut fields.metadata);
         }
         fields
+    }
+
+    /// Nothing of what a person wrote goes: a key that metadata has already is kept beside it, under a number.
+    fn unknown(&mut self, key: String, node: Node, metadata: &mut BTreeMap<String, String>) {
+        let line = node.line;
+        let text = match node.value {
+            Value::Text(text) | Value::Bare(text) => text,
+            Value::Null => {
+                self.forgiven.push(Forgiven::UnknownKeyEmpty { line });
+                return;
+            }
+            nested => nested.to_json().to_string(),
+        };
+        let numbered = (2_usize..).map(|n| format!("{key}-{n}"));
+        let free = std::iter::once(key.clone())
+            .chain(numbered)
+            .find(|key| !metadata.contains_key(key));
+        metadata.insert(free.unwrap_or(key), text);
+        self.forgiven.push(Forgiven::UnknownKeyKept { line });
     }
 
     /// A scalar's text without blank space around it; `None` for an empty one, and for what is no text.

@@ -56,14 +56,13 @@ pub enum Forgiven {
         /// Where.
         line: usize,
     },
-    /// A key that the specification does not know; it was kept under metadata.
+    /// A key that the specification does not know; it was kept under metadata, a list or a mapping as JSON.
     UnknownKeyKept {
         /// Where.
         line: usize,
     },
-    /// A key that the specification does not know, with a list or a mapping, or already present in metadata; it was
-    /// dropped.
-    UnknownKeyDropped {
+    /// A key that the specification does not know and that had no value; it was left out.
+    UnknownKeyEmpty {
         /// Where.
         line: usize,
     },
@@ -81,12 +80,36 @@ impl Forgiven {
             | Self::MetadataNested { line }
             | Self::ToolsRespelled { line }
             | Self::UnknownKeyKept { line }
-            | Self::UnknownKeyDropped { line } => Some(*line),
+            | Self::UnknownKeyEmpty { line } => Some(*line),
             Self::ByteOrderMark
             | Self::CarriageReturns
             | Self::BlankLinesFirst
             | Self::NameMissing
             | Self::DescriptionMissing => None,
+        }
+    }
+}
+
+impl Forgiven {
+    /// How the file would keep to the specification.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::ByteOrderMark => "save the file without a byte order mark",
+            Self::CarriageReturns => "save the file with line feeds alone",
+            Self::BlankLinesFirst => "begin the file with `---`",
+            Self::UnquotedColon { .. } | Self::NotText { .. } => "put quotes around the value",
+            Self::NameMissing => "add `name:` with the folder's name",
+            Self::NameIsNotFolder { .. } => "let folder and `name:` be the same",
+            Self::NameRespelled { .. } => "use 1 to 64 of a-z, 0-9 and single hyphens",
+            Self::DescriptionMissing => {
+                "add `description:`, what the skill does and when to use it, in 1 to 1,024 characters"
+            }
+            Self::EmptyField { .. } | Self::UnknownKeyEmpty { .. } => {
+                "give the key a value, or take it out"
+            }
+            Self::MetadataNested { .. } => "let every value under `metadata` be text",
+            Self::ToolsRespelled { .. } => "write the tools as one text, with spaces between them",
+            Self::UnknownKeyKept { .. } => "move the key under `metadata`, as text",
         }
     }
 }
@@ -127,7 +150,9 @@ impl fmt::Display for Forgiven {
                 f.write_str("`allowed-tools` was not one text separated by spaces")
             }
             Self::UnknownKeyKept { .. } => f.write_str("an unknown key was kept under `metadata`"),
-            Self::UnknownKeyDropped { .. } => f.write_str("an unknown key was dropped"),
+            Self::UnknownKeyEmpty { .. } => {
+                f.write_str("an unknown key had no value and was left out")
+            }
         }
     }
 }

@@ -145,12 +145,13 @@ fn slips_are_forgiven_and_told() {
         ],
     );
     check(
-        "---\nname: a\ndescription: b\nallowed-tools:\n  - Read\n  - Bash(git:*)\nmodel: opus\nhooks: {x: y}\n---\n",
+        "---\nname: a\ndescription: b\nallowed-tools:\n  - Read\n  - Bash(git:*)\nmodel: opus\nhooks:\n  x: y\nnone:\n---\n",
         None,
         &[
-            "line 5: `allowed-tools` was not one text separated by spaces",
+            "line 4: `allowed-tools` was not one text separated by spaces",
             "line 7: an unknown key was kept under `metadata`",
-            "line 8: an unknown key was dropped",
+            "line 8: an unknown key was kept under `metadata`",
+            "line 10: an unknown key had no value and was left out",
         ],
     );
     check(
@@ -158,6 +159,20 @@ fn slips_are_forgiven_and_told() {
         None,
         &["line 4: `allowed-tools` was not one text separated by spaces"],
     );
+}
+
+#[test]
+fn an_unknown_key_keeps_its_value() {
+    let text = "---\nname: a\ndescription: b\nmetadata:\n  model: small\n  model-2: mid\nmodel: large\nhooks:\n  - c: d\n---\n";
+    let (skill, _) = SkillMd::read(text, None).unwrap();
+    let metadata = skill.metadata.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+    let due = [
+        ("hooks", r#"[{"c":"d"}]"#),
+        ("model", "small"),
+        ("model-2", "mid"),
+        ("model-3", "large"),
+    ];
+    assert!(metadata.eq(due), "{:?}", skill.metadata);
 }
 
 #[test]

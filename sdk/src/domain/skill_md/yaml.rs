@@ -100,7 +100,8 @@ enum Open {
         line: usize,
         fields: Vec<(String, Node)>,
         keys: BTreeSet<String>,
-        key: Option<String>,
+        /// With its line.
+        key: Option<(String, usize)>,
     },
 }
 
@@ -192,7 +193,14 @@ impl Builder {
             Some(Open::Map {
                 fields, key, keys, ..
             }) => match key.take() {
-                Some(key) => fields.push((key, node)),
+                // A list or a mapping begins at the line after its key's.
+                Some((key, line)) => fields.push((
+                    key,
+                    Node {
+                        line,
+                        value: node.value,
+                    },
+                )),
                 None => {
                     let name = match node.value {
                         Value::Text(text) | Value::Bare(text) => text,
@@ -212,7 +220,7 @@ impl Builder {
                             hint: "keep one of the two",
                         });
                     }
-                    *key = Some(name);
+                    *key = Some((name, node.line));
                 }
             },
         }
