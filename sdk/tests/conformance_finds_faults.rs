@@ -473,6 +473,7 @@ enum RetrieverFlaw {
     TakesAgain,
     LeavesGaps,
     AddsToAnother,
+    MixesPasts,
     LimitsBeforeAmong,
     TiesAsTheyCame,
     RefusesOperators,
@@ -504,6 +505,7 @@ impl Retriever for FlawedRetriever {
                 update.revision = Revision(at.0 + 1);
             }
             RetrieverFlaw::AddsToAnother => update.library = None,
+            RetrieverFlaw::MixesPasts => (update.since_key, update.key) = (None, None),
             RetrieverFlaw::LeavesGaps => update.since = update.since.min(at),
             _ => {}
         }
@@ -536,15 +538,16 @@ impl Retriever for FlawedRetriever {
 
 #[test]
 fn retrievers() {
-    let cases: [(RetrieverFlaw, &[&str]); 10] = [
+    let cases: [(RetrieverFlaw, &[&str]); 11] = [
         (RetrieverFlaw::KeepsOldVersions, &["refresh"]),
         (RetrieverFlaw::KeepsTheGone, &["refresh"]),
         (
             RetrieverFlaw::StandsStill,
-            &["watermark", "idempotent", "gap", "anew"],
+            &["watermark", "idempotent", "gap", "anew", "past"],
         ),
         (RetrieverFlaw::LeavesGaps, &["gap"]),
         (RetrieverFlaw::AddsToAnother, &["anew"]),
+        (RetrieverFlaw::MixesPasts, &["past"]),
         (RetrieverFlaw::TakesAgain, &["idempotent", "anew"]),
         (RetrieverFlaw::LimitsBeforeAmong, &["among"]),
         (RetrieverFlaw::TiesAsTheyCame, &["limit", "ties"]),

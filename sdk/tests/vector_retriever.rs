@@ -93,7 +93,9 @@ fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
     IndexUpdate {
         library: None,
         since: Revision(since),
+        since_key: None,
         revision: Revision(revision),
+        key: None,
         changed,
         gone: Vec::new(),
     }
@@ -169,7 +171,13 @@ fn vectors_that_were_kept_are_not_embedded_again() {
     revised.body = "body 8".to_owned();
     block_on(again.refresh(&update(1, 2, vec![revised]))).unwrap();
     assert_eq!(embedder.embedded.load(Ordering::SeqCst), embedded + 1);
-    assert_eq!(block_on(again.watermark()).unwrap(), Revision(2));
+    // Another version of the same text, and everything anew.
+    let mut all: Vec<Skill> = (0..8).map(skill).collect();
+    all[5].version = Version(2);
+    all[2].body = "body 8".to_owned();
+    block_on(again.refresh(&update(0, 3, all))).unwrap();
+    assert_eq!(embedder.embedded.load(Ordering::SeqCst), embedded + 1);
+    assert_eq!(block_on(again.watermark()).unwrap(), Revision(3));
 }
 
 #[test]

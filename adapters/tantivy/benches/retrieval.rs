@@ -10,7 +10,7 @@
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
-    collections::{BTreeMap, HashSet},
+    collections::HashSet,
     hint::black_box,
     sync::atomic::{AtomicIsize, Ordering},
     time::Instant,
@@ -20,10 +20,8 @@ use futures::executor::block_on;
 use journeyman::{
     CommitKey, Revision, SkillId, Version,
     contract::Retriever,
-    domain::{
-        Candidate, IndexUpdate, Kind, Origin, Provenance, Query, Scope, Skill, SkillName, State,
-        Taint,
-    },
+    domain::{Candidate, IndexUpdate, Query, Skill},
+    testing::sample,
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
 use tantivy::{
@@ -109,28 +107,10 @@ fn skill(vocabulary: &Vocabulary, draw: &mut Draw, number: usize) -> Skill {
     let words = draw.between(50, 400);
     Skill {
         id: SkillId::new(format!("s-{number:08}")),
-        version: Version(1),
-        name: SkillName::new(name).unwrap(),
-        original_name: None,
         description: vocabulary.text(draw, 10 + words / 20),
-        kind: Kind::Workflow,
-        scope: Scope::General,
-        state: State::Active,
         trigger: number.is_multiple_of(2).then(|| vocabulary.text(draw, 8)),
         body: vocabulary.text(draw, words),
-        allowed_tools: Vec::new(),
-        license: None,
-        compatibility: None,
-        metadata: BTreeMap::new(),
-        files: BTreeMap::new(),
-        parents: Vec::new(),
-        provenance: Provenance {
-            origin: Origin::Seed,
-            runs: Vec::new(),
-            tasks: Vec::new(),
-        },
-        taint: Taint::Clean,
-        proven_on: None,
+        ..sample::skill(&name)
     }
 }
 
@@ -207,7 +187,9 @@ fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
     IndexUpdate {
         library: Some(CommitKey::new("bench")),
         since: Revision(since),
+        since_key: None,
         revision: Revision(revision),
+        key: None,
         changed,
         gone: Vec::new(),
     }

@@ -20,7 +20,7 @@ use tantivy::{
 
 use crate::{
     convert::{Fields, ID, VERSION, error, kind},
-    mark::Mark,
+    mark,
 };
 
 /// How long a refresh waits for another process's.
@@ -137,7 +137,7 @@ fn checked_index(folder: &Path) -> Result<Index, TantivyError> {
         return Err(damaged("it has other fields"));
     }
     let metas = index.load_metas()?;
-    Mark::of(&metas)?;
+    mark::read(&metas)?;
     for file in metas.list_segment_files() {
         if index.directory().exists(&file)? && !index.directory().validate_checksum(&file)? {
             return Err(damaged("a file's bytes are not what was written"));

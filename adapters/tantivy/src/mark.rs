@@ -1,23 +1,16 @@
 //! What an index on disk says of itself, in the same commit as its documents.
 
-use journeyman::{CommitKey, Revision};
+use journeyman::domain::IndexMark;
 use serde::{Deserialize, Serialize};
 use tantivy::{IndexMeta, TantivyError};
 
 use crate::words::words;
 
 /// Raised when the same skills would be indexed otherwise and neither the fields nor the sample's words show it.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 /// A text on which another way to part words would show.
 const SAMPLE: &str = "Unseal-coffee, jar_2 (v1.0) don't ÉTÉ Straße İ 咖啡を淹れる カフェ 한국어 кофе عربي a\u{301} ½ \
                       xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
-
-/// Which library an index is of, and how far it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Mark {
-    pub(crate) library: Option<CommitKey>,
-    pub(crate) watermark: Revision,
-}
 
 /// A mark with what shaped the index.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,11 +19,11 @@ struct Shaped {
     words: Vec<String>,
     /// Letters and cases change with Unicode.
     unicode: (u8, u8, u8),
-    mark: Mark,
+    mark: IndexMark,
 }
 
 impl Shaped {
-    fn new(mark: Mark) -> Self {
+    fn new(mark: IndexMark) -> Self {
         Self {
             form: FORM,
             words: words(SAMPLE),
@@ -40,34 +33,32 @@ impl Shaped {
     }
 }
 
-impl Mark {
-    /// As a commit's payload: twice, so that damage shows.
-    pub(crate) fn payload(&self) -> Result<String, TantivyError> {
-        let shaped = || Shaped::new(self.clone());
-        serde_json::to_string(&[shaped(), shaped()])
-            .map_err(|error| TantivyError::InternalError(error.to_string()))
-    }
+/// A mark as a commit's payload: twice, so that damage shows.
+pub(crate) fn payload(mark: &IndexMark) -> Result<String, TantivyError> {
+    let shaped = || Shaped::new(mark.clone());
+    serde_json::to_string(&[shaped(), shaped()])
+        .map_err(|error| TantivyError::InternalError(error.to_string()))
+}
 
-    /// Of the last commit; that of a new index where none was made.
-    ///
-    /// # Errors
-    /// Where it is damaged, or the index was made otherwise than today.
-    pub(crate) fn of(metas: &IndexMeta) -> Result<Self, TantivyError> {
-        let Some(payload) = &metas.payload else {
-            return match metas.segments.is_empty() {
-                true => Ok(Self::default()),
-                false => Err(refused("the commit says nothing of itself")),
-            };
+/// The mark of the last commit; that of a new index where none was made.
+///
+/// # Errors
+/// Where it is damaged, or the index was made otherwise than today.
+pub(crate) fn read(metas: &IndexMeta) -> Result<IndexMark, TantivyError> {
+    let Some(payload) = &metas.payload else {
+        return match metas.segments.is_empty() {
+            true => Ok(IndexMark::default()),
+            false => Err(refused("the commit says nothing of itself")),
         };
-        let read = serde_json::from_str::<[Shaped; 2]>(payload);
-        let [first, second] = read.map_err(|_| refused("the commit's mark cannot be read"))?;
-        if first != second || first != Shaped::new(first.mark.clone()) {
-            return Err(refused(
-                "the index was made otherwise, or its mark is damaged",
-            ));
-        }
-        Ok(first.mark)
+    };
+    let read = serde_json::from_str::<[Shaped; 2]>(payload);
+    let [first, second] = read.map_err(|_| refused("the commit's mark cannot be read"))?;
+    if first != second || first != Shaped::new(first.mark.clone()) {
+        return Err(refused(
+            "the index was made otherwise, or its mark is damaged",
+        ));
     }
+    Ok(first.mark)
 }
 
 fn refused(what: &str) -> TantivyError {

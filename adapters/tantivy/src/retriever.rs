@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use journeyman::{
     Result, Revision,
     contract::Retriever,
-    domain::{Candidate, IndexUpdate, Query},
+    domain::{Candidate, IndexMark, IndexUpdate, Query},
 };
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 
@@ -18,7 +18,7 @@ use crate::{
     Config,
     convert::{Fields, error},
     home::{self, Home},
-    mark::Mark,
+    mark,
     view::View,
 };
 
@@ -44,7 +44,7 @@ struct State {
     /// What the index on disk said when it was read last.
     read: Option<String>,
     /// Whose index this is and how far: on disk, or further where no skill has changed since.
-    mark: Mark,
+    mark: IndexMark,
 }
 
 impl Bm25Retriever {
@@ -148,7 +148,7 @@ impl Bm25Retriever {
     fn take_in(&self, update: &IndexUpdate) -> Result<()> {
         let mut state = self.lock();
         self.catch_up(&mut state)?;
-        if !update.is_new_to(state.mark.library.as_ref(), state.mark.watermark)? {
+        if !state.mark.takes(update)? {
             return Ok(());
         }
         let mut edits = Vec::with_capacity(update.changed.len() + update.gone.len());
@@ -159,10 +159,7 @@ impl Bm25Retriever {
         for id in &update.gone {
             edits.push((self.fields.key(id.as_str()), None));
         }
-        let mark = Mark {
-            library: update.library.clone(),
-            watermark: update.revision,
-        };
+        let mark = state.mark.after(update);
         if edits.is_empty() && update.since > Revision(0) {
             state.mark = mark;
             return Ok(());
@@ -177,7 +174,7 @@ impl Bm25Retriever {
                 })?;
         // Nobody else writes from here on; somebody may have before.
         self.catch_up(&mut state)?;
-        if !update.is_new_to(state.mark.library.as_ref(), state.mark.watermark)? {
+        if !state.mark.takes(update)? {
             return Ok(());
         }
         let anew = update.since == Revision(0);
@@ -193,7 +190,7 @@ impl State {
     fn read(home: Home) -> Result<Self, TantivyError> {
         let metas = home.index.load_metas()?;
         Ok(Self {
-            mark: Mark::of(&metas)?,
+            mark: mark::read(&metas)?,
             read: metas.payload,
             reader: reader(&home.index)?,
             home,
@@ -206,7 +203,7 @@ impl State {
         if metas.payload == self.read {
             return Ok(false);
         }
-        let mark = Mark::of(&metas)?;
+        let mark = mark::read(&metas)?;
         self.reader.reload()?;
         self.mark = mark;
         self.read = metas.payload;
@@ -229,7 +226,7 @@ fn commit(
     mut writer: IndexWriter,
     edits: Vec<Edit>,
     anew: bool,
-    mark: &Mark,
+    mark: &IndexMark,
 ) -> Result<(), TantivyError> {
     if anew {
         writer.delete_all_documents()?;
@@ -243,7 +240,7 @@ fn commit(
         }
     }
     let mut commit = writer.prepare_commit()?;
-    commit.set_payload(&mark.payload()?);
+    commit.set_payload(&mark::payload(mark)?);
     commit.commit()?;
     writer.wait_merging_threads()
 }
@@ -253,7 +250,7 @@ impl Retriever for Bm25Retriever {
     async fn watermark(&self) -> Result<Revision> {
         let mut state = self.lock();
         self.catch_up(&mut state)?;
-        Ok(state.mark.watermark)
+        Ok(state.mark.watermark())
     }
 
     async fn refresh(&self, update: &IndexUpdate) -> Result<()> {

@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -12,11 +11,9 @@ use futures::executor::block_on;
 use journeyman::{
     CommitKey, ErrorKind, Result, Revision, Seed, SkillId, Version, conformance,
     contract::Retriever,
-    domain::{
-        Candidate, Cause, Committed, IndexUpdate, Kind, LibraryChange, Origin, Provenance, Query,
-        Scope, Skill, SkillName, State, Taint,
-    },
+    domain::{Candidate, Cause, Committed, IndexUpdate, LibraryChange, Query, Skill},
     library::SkillLibrary,
+    testing::sample,
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
 use tempfile::{TempDir, tempdir};
@@ -39,28 +36,11 @@ fn skill(id: u64, version: u64, seed: Seed) -> Skill {
     Skill {
         id: SkillId::new(format!("s{id}")),
         version: Version(version),
-        name: SkillName::new(format!("skill-{id}")).unwrap(),
-        original_name: None,
         // Few words, so that there are ties.
         description: text(seed.derive("d", 0), 2),
-        kind: Kind::Workflow,
-        scope: Scope::General,
-        state: State::Active,
         trigger: id.is_multiple_of(3).then(|| text(seed.derive("t", 0), 2)),
         body: text(seed.derive("b", 0), 1 + id % 9),
-        allowed_tools: Vec::new(),
-        license: None,
-        compatibility: None,
-        metadata: BTreeMap::new(),
-        files: BTreeMap::new(),
-        parents: Vec::new(),
-        provenance: Provenance {
-            origin: Origin::Human,
-            runs: Vec::new(),
-            tasks: Vec::new(),
-        },
-        taint: Taint::Clean,
-        proven_on: None,
+        ..sample::skill(&format!("skill-{id}"))
     }
 }
 
@@ -327,6 +307,30 @@ fn one_refreshes_and_the_other_takes_it_in() {
 }
 
 #[test]
+fn a_library_that_was_put_back_is_indexed_anew() {
+    // Refreshed before it is as far again as the index was, when it is, and after.
+    for further in [1, 3, 7] {
+        let folder = tempdir().unwrap();
+        let mut library = library("first", 20);
+        let backup = library.clone();
+        let index = filled(folder.path(), &library);
+        for n in 1..=3 {
+            revise(&mut library, n, 100 + n);
+            block_on(library.refresh(&index)).unwrap();
+        }
+        let mut library = backup;
+        for n in 1..=further {
+            revise(&mut library, 10 + n, 200 + n);
+        }
+        block_on(library.refresh(&index)).unwrap();
+        let other = tempdir().unwrap();
+        let anew = filled(other.path(), &library);
+        assert_eq!(answers(&index), answers(&anew), "{further}");
+        assert_eq!(watermark(&index), library.revision().0);
+    }
+}
+
+#[test]
 fn what_a_person_keeps_there_is_left_alone() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("notes.txt"), "mine").unwrap();
@@ -350,7 +354,9 @@ fn an_update_without_skills_moves_the_watermark() {
     let update = IndexUpdate {
         library: library.origin().cloned(),
         since: Revision(1),
+        since_key: None,
         revision: Revision(9),
+        key: None,
         changed: Vec::new(),
         gone: Vec::new(),
     };

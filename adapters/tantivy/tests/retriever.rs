@@ -7,10 +7,8 @@ use futures::executor::block_on;
 use journeyman::{
     ErrorKind, Revision, Seed, SkillId, Version,
     contract::Retriever,
-    domain::{
-        Candidate, IndexUpdate, Kind, Origin, Provenance, Query, Scope, Skill, SkillName, State,
-        Taint,
-    },
+    domain::{Candidate, IndexUpdate, Query, Skill},
+    testing::sample,
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
 
@@ -18,27 +16,9 @@ fn skill(id: &str, version: u64, name: &str, description: &str, body: &str) -> S
     Skill {
         id: id.into(),
         version: Version(version),
-        name: SkillName::new(name).unwrap(),
-        original_name: None,
         description: description.into(),
-        kind: Kind::Workflow,
-        scope: Scope::General,
-        state: State::Active,
-        trigger: None,
         body: body.into(),
-        allowed_tools: Vec::new(),
-        license: None,
-        compatibility: None,
-        metadata: BTreeMap::new(),
-        files: BTreeMap::new(),
-        parents: Vec::new(),
-        provenance: Provenance {
-            origin: Origin::Seed,
-            runs: Vec::new(),
-            tasks: Vec::new(),
-        },
-        taint: Taint::Clean,
-        proven_on: None,
+        ..sample::skill(name)
     }
 }
 
@@ -46,7 +26,9 @@ fn update(revision: u64, changed: Vec<Skill>) -> IndexUpdate {
     IndexUpdate {
         library: None,
         since: Revision(revision - 1),
+        since_key: None,
         revision: Revision(revision),
+        key: None,
         changed,
         gone: Vec::new(),
     }

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Embedder, Embedding, EmbeddingSpace, Retriever},
-    domain::{Candidate, IndexUpdate, Query, Skill, SkillRef},
+    domain::{Candidate, IndexMark, IndexUpdate, Query, Skill, SkillRef},
     error::{Error, ErrorKind, Result},
-    id::{CommitKey, Revision, SkillId, Version},
+    id::{Revision, SkillId, Version, sha256_hex},
 };
 
 /// How many texts the embedder is given at once.
@@ -29,14 +29,15 @@ const LANES: usize = 16;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vectors {
     space: EmbeddingSpace,
-    library: Option<CommitKey>,
-    watermark: Revision,
+    mark: IndexMark,
     skills: BTreeMap<SkillId, Row>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Row {
     version: Version,
+    /// The hash of the text that the vector is of.
+    sha256: String,
     vector: Embedding,
 }
 
@@ -45,8 +46,8 @@ struct Row {
 /// an [`Embedder`] that takes less reads its beginning.
 ///
 /// Vectors are `f32` in memory: 4 bytes for each dimension of each skill. A search reads them once: it costs time in
-/// proportion to skills times dimensions, on the calling thread. Only new versions are embedded, and while they are,
-/// searches go on with what is there.
+/// proportion to skills times dimensions, on the calling thread. Only new texts are embedded, and while they are, searches
+/// go on with what is there.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -76,8 +77,7 @@ impl VectorRetriever {
     pub fn new(embedder: Arc<dyn Embedder>) -> Self {
         let vectors = Vectors {
             space: embedder.space().clone(),
-            library: None,
-            watermark: Revision(0),
+            mark: IndexMark::default(),
             skills: BTreeMap::new(),
         };
         Self {
@@ -133,6 +133,36 @@ impl VectorRetriever {
         reader(&self.vectors.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The rows of these skills; what is embedded already is not embedded again.
+    async fn rows(&self, skills: &[Skill]) -> Result<Vec<(SkillId, Row)>> {
+        let texts: Vec<String> = skills.iter().map(text_of).collect();
+        let hashes: Vec<String> = texts.iter().map(sha256_hex).collect();
+        let known: Vec<Option<Embedding>> = self.read(|vectors| {
+            let row = |(skill, hash): (&Skill, &String)| {
+                let row = vectors.skills.get(&skill.id);
+                let same = row.filter(|row| row.sha256 == *hash);
+                same.map(|row| row.vector.clone())
+            };
+            skills.iter().zip(&hashes).map(row).collect()
+        });
+        let new = texts.into_iter().zip(&known);
+        let new = new.filter_map(|(text, known)| known.is_none().then_some(text));
+        let new: Vec<String> = new.collect();
+        let mut embedded = self.embed("Retriever::refresh", &new).await?.into_iter();
+        let vectors = (known.into_iter()).filter_map(|known| known.or_else(|| embedded.next()));
+        let rows = skills.iter().zip(hashes).zip(vectors);
+        let rows = rows.map(|((skill, sha256), vector)| {
+            let version = skill.version;
+            let row = Row {
+                version,
+                sha256,
+                vector,
+            };
+            (skill.id.clone(), row)
+        });
+        Ok(rows.collect())
+    }
+
     async fn embed(&self, operation: &'static str, texts: &[String]) -> Result<Vec<Embedding>> {
         let mut embedded = Vec::with_capacity(texts.len());
         for batch in texts.chunks(BATCH) {
@@ -160,8 +190,7 @@ impl Vectors {
         for id in &update.gone {
             self.skills.remove(id);
         }
-        self.library.clone_from(&update.library);
-        self.watermark = update.revision;
+        self.mark = self.mark.after(update);
     }
 
     fn nearest(&self, to: &[f32], query: &Query, above: f64) -> Vec<Candidate> {
@@ -230,23 +259,15 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 #[async_trait]
 impl Retriever for VectorRetriever {
     async fn watermark(&self) -> Result<Revision> {
-        Ok(self.read(|vectors| vectors.watermark))
+        Ok(self.read(|vectors| vectors.mark.watermark()))
     }
 
     async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
         let _one = self.refreshing.lock().await;
-        let is_new =
-            |vectors: &Vectors| update.is_new_to(vectors.library.as_ref(), vectors.watermark);
-        if !self.read(is_new)? {
+        if !self.read(|vectors| vectors.mark.takes(update))? {
             return Ok(());
         }
-        let texts: Vec<String> = update.changed.iter().map(text_of).collect();
-        let embedded = self.embed("Retriever::refresh", &texts).await?;
-        let rows = (update.changed.iter().zip(embedded)).map(|(skill, vector)| {
-            let version = skill.version;
-            (skill.id.clone(), Row { version, vector })
-        });
-        let rows = rows.collect();
+        let rows = self.rows(&update.changed).await?;
         let mut vectors = (self.vectors.write()).unwrap_or_else(PoisonError::into_inner);
         vectors.take_in(update, rows);
         Ok(())

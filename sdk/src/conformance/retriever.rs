@@ -23,6 +23,7 @@ pub async fn check(fresh: impl AsyncFn() -> Result<Index>) -> Report {
     report.case("idempotent", idempotent(&fresh).await);
     report.case("gap", gap(&fresh).await);
     report.case("anew", anew(&fresh).await);
+    report.case("past", past(&fresh).await);
     report.case("limit", limit(&fresh).await);
     report.case("among", among(&fresh).await);
     report.case("ties", ties(&fresh).await);
@@ -64,7 +65,9 @@ fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
     IndexUpdate {
         library: Some(CommitKey::new("first")),
         since: Revision(since),
+        since_key: None,
         revision: Revision(revision),
+        key: None,
         changed,
         gone: Vec::new(),
     }
@@ -197,6 +200,36 @@ async fn anew(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
         let after = found(&index).await?;
         require(after == due, || {
             format!("an index that was made anew from {due:?} found {after:?}")
+        })?;
+    }
+    Ok(())
+}
+
+/// A library that was put back to revision 1 and went on from there.
+async fn past(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
+    let keyed = |since: u64, revision: u64, past: &str, changed: Vec<Skill>| {
+        let key = |at: u64| Some(CommitKey::new(format!("{past}-{at}")));
+        let mut update = update(since, revision, changed);
+        (update.since_key, update.key) = (key(since).filter(|_| since > 0), key(revision));
+        update
+    };
+    // Not yet as far, as far, and further than the index was.
+    for revision in [2, 3, 4] {
+        let index = fresh().await?;
+        index.refresh(&keyed(0, 2, "first", vec![coffee()])).await?;
+        index.refresh(&keyed(2, 3, "first", vec![vault()])).await?;
+        let since = revision.min(3) - 1;
+        let tried = index
+            .refresh(&keyed(since, revision, "second", Vec::new()))
+            .await;
+        require_error(tried, &[ErrorKind::Invalid], "an update of another past")?;
+        stands_at(&index, 3, "after an update of another past").await?;
+        let whole = keyed(0, revision, "second", vec![coffee()]);
+        index.refresh(&whole).await?;
+        stands_at(&index, revision, "after all of another past").await?;
+        let found = index.search(&query("unlock")).await?;
+        require(found.is_empty(), || {
+            format!("what another past had is still found: {found:?}")
         })?;
     }
     Ok(())

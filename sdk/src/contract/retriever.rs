@@ -21,6 +21,8 @@ use crate::{
 /// - *gap*: an update that begins after the watermark is `Invalid` and changes nothing.
 /// - *anew*: an update since revision 0 to a revision after the watermark, or of another library, takes the place of
 ///   everything; a later update of another library is `Invalid` and changes nothing.
+/// - *past*: the same holds for an update of this library with other commits than those that the index took in, as after
+///   a backup was put back: [`IndexMark`](crate::domain::IndexMark) tells.
 /// - *limit*: at most `limit` candidates come back, the best first; `limit` 0 gives none.
 /// - *among*: with `among`, no other skill comes back, and the limit counts only those.
 /// - *ties*: candidates of equal score are in the order of their skill ids.

@@ -4,6 +4,7 @@ mod arise;
 mod candidate;
 mod change;
 mod file;
+mod index;
 mod message;
 mod skill;
 mod skill_md;
@@ -15,9 +16,10 @@ pub use arise::{
     AriseDocument, AriseLimits, AriseSchema, DEFAULT_CHECK, ProblemTypes, SchemaRefusal,
     SchemaStage, seed_skills,
 };
-pub use candidate::{Candidate, IndexUpdate, Query};
+pub use candidate::{Candidate, Query};
 pub use change::{Cause, Commit, Committed, LibraryChange, Tier, TierPolicy};
 pub use file::{FilePath, FileRef};
+pub use index::{IndexMark, IndexUpdate};
 pub use message::{Message, Prompt, Span, Speaker};
 pub use skill::{
     Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, SkillRef, State, Taint,

@@ -9,7 +9,8 @@ use crate::{
 
 impl SkillLibrary {
     /// Brings an index to this library's revision: by what changed since its watermark or, where it is of another
-    /// library or was damaged, by everything. An index of this library that is ahead stays as it is.
+    /// library, of this one before it was put back to an earlier state, or was damaged, by everything. An index of this
+    /// library that is ahead stays as it is.
     ///
     /// # Errors
     /// As [`Retriever::watermark`] and [`Retriever::refresh`].

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use rpds::RedBlackTreeMapSync;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
     Entry, PassReason,
@@ -45,6 +46,9 @@ pub struct SkillLibrary {
     #[serde(skip)]
     pub(super) names: Names,
     pub(super) passed_over: BTreeMap<PassReason, u64>,
+    /// The keys of the last commits, by which an index knows a library that was put back.
+    #[serde(serialize_with = "as_map")]
+    pub(super) keys: RedBlackTreeMapSync<Revision, CommitKey>,
 }
 
 impl Default for SkillLibrary {
@@ -69,6 +73,7 @@ impl SkillLibrary {
             deleted: Shelf::default(),
             names: Names::default(),
             passed_over: BTreeMap::new(),
+            keys: RedBlackTreeMapSync::new_sync(),
         }
     }
 
@@ -169,7 +174,9 @@ impl SkillLibrary {
         Ok(IndexUpdate {
             library: self.origin.clone(),
             since,
+            since_key: self.keys.get(&since).cloned(),
             revision: self.revision,
+            key: self.keys.get(&self.revision).cloned(),
             changed: changed.map(|entry| entry.skill.clone()).collect(),
             gone: gone.map(|entry| entry.skill.id.clone()).collect(),
         })
@@ -235,6 +242,13 @@ impl SkillLibrary {
     }
 }
 
+fn as_map<S: Serializer>(
+    keys: &RedBlackTreeMapSync<Revision, CommitKey>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(keys)
+}
+
 /// What of a library is written.
 #[derive(Deserialize)]
 struct Saved {
@@ -246,6 +260,7 @@ struct Saved {
     entries: Shelf,
     deleted: Shelf,
     passed_over: BTreeMap<PassReason, u64>,
+    keys: BTreeMap<Revision, CommitKey>,
 }
 
 impl TryFrom<Saved> for SkillLibrary {
@@ -260,7 +275,12 @@ impl TryFrom<Saved> for SkillLibrary {
             named && aside != entry.skill.state.is_offered()
         };
         let sound = saved.entries.values().all(fits);
-        let begun = saved.origin.is_some() == (saved.revision > Revision(0));
+        let begun = saved.origin.is_some() == (saved.revision > Revision(0))
+            && saved
+                .keys
+                .last_key_value()
+                .map_or(Revision(0), |(at, _)| *at)
+                == saved.revision;
         if saved.schema != Self::SCHEMA || !sound || !begun {
             return Err(Error::new(
                 ErrorKind::Corrupt,
@@ -278,6 +298,7 @@ impl TryFrom<Saved> for SkillLibrary {
             deleted: saved.deleted,
             names,
             passed_over: saved.passed_over,
+            keys: saved.keys.into_iter().collect(),
         })
     }
 }

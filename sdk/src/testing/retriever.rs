@@ -9,9 +9,9 @@ use async_trait::async_trait;
 
 use crate::{
     contract::Retriever,
-    domain::{Candidate, IndexUpdate, Query, Skill},
+    domain::{Candidate, IndexMark, IndexUpdate, Query, Skill},
     error::Result,
-    id::{CommitKey, Revision, SkillId},
+    id::{Revision, SkillId},
 };
 
 /// A [`Retriever`] that counts the words that query and skill share.
@@ -22,8 +22,7 @@ pub struct ScriptedRetriever {
 
 #[derive(Debug, Default)]
 struct Index {
-    library: Option<CommitKey>,
-    watermark: Revision,
+    mark: IndexMark,
     skills: BTreeMap<SkillId, Skill>,
 }
 
@@ -60,23 +59,22 @@ fn shared(skill: &Skill, query: &BTreeSet<String>) -> usize {
 #[async_trait]
 impl Retriever for ScriptedRetriever {
     async fn watermark(&self) -> Result<Revision> {
-        Ok(self.lock().watermark)
+        Ok(self.lock().mark.watermark())
     }
 
     async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
         let mut index = self.lock();
-        if update.is_new_to(index.library.as_ref(), index.watermark)? {
+        if index.mark.takes(update)? {
             if update.since == Revision(0) {
                 index.skills.clear();
             }
-            index.library.clone_from(&update.library);
             for skill in &update.changed {
                 index.skills.insert(skill.id.clone(), skill.clone());
             }
             for id in &update.gone {
                 index.skills.remove(id);
             }
-            index.watermark = update.revision;
+            index.mark = index.mark.after(update);
         }
         Ok(())
     }
