@@ -548,7 +548,7 @@ fn retrievers() {
         (RetrieverFlaw::LeavesGaps, &["gap"]),
         (RetrieverFlaw::AddsToAnother, &["anew"]),
         (RetrieverFlaw::MixesPasts, &["past"]),
-        (RetrieverFlaw::TakesAgain, &["idempotent", "anew"]),
+        (RetrieverFlaw::TakesAgain, &["idempotent", "anew", "past"]),
         (RetrieverFlaw::LimitsBeforeAmong, &["among"]),
         (RetrieverFlaw::TiesAsTheyCame, &["limit", "ties"]),
         (RetrieverFlaw::RefusesOperators, &["any text"]),
