@@ -288,22 +288,31 @@ impl Database {
         transaction.commit().map_err(failed)
     }
 
-    /// A record without secrets, as it may be kept (S10).
-    pub(crate) fn redacted<T>(&self, operation: &'static str, record: &T) -> Result<T>
+    /// A record without secrets, as it may be kept (S10); its ids have none to be taken out.
+    pub(crate) fn redacted<T>(
+        &self,
+        operation: &'static str,
+        record: &T,
+        ids: impl Fn(&T) -> Vec<&str>,
+    ) -> Result<T>
     where
         T: Clone + Serialize + DeserializeOwned,
     {
-        let secret = |_| {
+        let secret = || {
             Error::invalid(operation, "a secret is part of an id or a name")
                 .hint("give it another one; nothing was kept")
         };
-        let mut value = serde_json::to_value(record).map_err(secret)?;
+        let mut value = serde_json::to_value(record).map_err(|_| secret())?;
         let before = value.clone();
         self.redactor.redact_json(&mut value);
         if value == before {
             return Ok(record.clone());
         }
-        serde_json::from_value(value).map_err(secret)
+        let redacted = serde_json::from_value(value).map_err(|_| secret())?;
+        if ids(&redacted) != ids(record) {
+            return Err(secret());
+        }
+        Ok(redacted)
     }
 
     /// Refuses a file that holds a secret.

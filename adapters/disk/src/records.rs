@@ -53,7 +53,7 @@ impl Database {
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Committed> {
         const COMMIT: &str = "SkillStore::commit";
         let failed = |source| failed(COMMIT, source);
-        let commit = &self.redacted(COMMIT, commit)?;
+        let commit = &self.redacted(COMMIT, commit, Commit::ids)?;
         let transaction = self.write(COMMIT)?;
         let known = transaction
             .prepare_cached("SELECT revision, body, hash, key FROM commits WHERE key = ?1")
@@ -140,7 +140,7 @@ impl Database {
         let failed = |source| failed(APPEND, source);
         let entries: Vec<JournalEntry> = entries
             .iter()
-            .map(|entry| self.redacted(APPEND, entry))
+            .map(|entry| self.redacted(APPEND, entry, |entry| vec![entry.run.as_str()]))
             .collect::<Result<_>>()?;
         let transaction = self.write(APPEND)?;
         fault::point("append: before the write");

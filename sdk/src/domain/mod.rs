@@ -4,6 +4,7 @@ mod arise;
 mod candidate;
 mod change;
 mod file;
+mod identities;
 mod index;
 mod message;
 mod skill;

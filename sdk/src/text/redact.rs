@@ -10,8 +10,11 @@ use crate::error::{Error, Result};
 /// The shortest value that a host can name; shorter ones would blot out ordinary words.
 const SHORTEST: usize = 4;
 
-/// What a secret is called, and how its kind is spelled. Where a pattern has a group, the group alone is the secret.
-/// From the issuers' documentation of their formats.
+/// The shortest number that is taken for a named value.
+const LONG: usize = 6;
+
+/// What a secret is called, and how its kind is spelled, from a word's beginning on. Where a pattern has a group, the
+/// group alone is the secret. From the issuers' documentation of their formats.
 const PATTERNS: [(&str, &str); 20] = [
     (
         "private key",
@@ -19,76 +22,81 @@ const PATTERNS: [(&str, &str); 20] = [
     ),
     (
         "password in an address",
-        r#"(?-u:\b)[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>]*:([^\s/@"'<>\[\]]+)@"#,
+        r#"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>]*:([^\s/@"'<>\[\]]+)@"#,
     ),
     (
         "authorization",
-        r"(?i)(?-u:\b)(?:bearer|basic|token)\s+([A-Za-z0-9._~+/-]{16,}={0,2})",
+        r"(?i)(?:bearer|basic|token)\s+([A-Za-z0-9._~+/-]{16,}={0,2})",
     ),
+    ("access key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?-u:\b)"),
     (
-        "access key",
-        r"(?-u:\b)(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?-u:\b)",
+        "access token",
+        r"(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})(?-u:\b)",
     ),
     (
         "access token",
-        r"(?-u:\b)(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})(?-u:\b)",
+        r"gl(?:pat|ptt|dt|rt|soat)-[A-Za-z0-9_-]{20,}",
     ),
-    (
-        "access token",
-        r"(?-u:\b)gl(?:pat|ptt|dt|rt|soat)-[A-Za-z0-9_-]{20,}",
-    ),
-    ("access token", r"(?-u:\b)xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    ("access token", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
     (
         "webhook",
-        r"(?-u:\b)https://hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/+-]{20,})",
+        r"https://hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/+-]{20,})",
     ),
-    ("api key", r"(?-u:\b)AIza[A-Za-z0-9_-]{35}"),
-    ("access token", r"(?-u:\b)ya29\.[A-Za-z0-9_-]{20,}"),
+    ("api key", r"AIza[A-Za-z0-9_-]{35}"),
+    ("access token", r"ya29\.[A-Za-z0-9_-]{20,}"),
+    ("api key", r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}"),
     (
         "api key",
-        r"(?-u:\b)(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}",
-    ),
-    (
-        "api key",
-        r"(?-u:\b)sk-(?:ant-|proj-|svcacct-|or-)?[A-Za-z0-9_-]{20,}",
+        r"sk-(?:ant-|proj-|svcacct-|or-)?[A-Za-z0-9_-]{20,}",
     ),
     (
         "token",
-        r"(?-u:\b)eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+        r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
     ),
     (
         "access token",
-        r"(?-u:\b)(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{40,})",
+        r"(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{40,})",
     ),
-    ("access token", r"(?-u:\b)hf_[A-Za-z0-9]{30,}"),
-    (
-        "api key",
-        r"(?-u:\b)SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
-    ),
-    ("access token", r"(?-u:\b)do[opr]_v1_[a-f0-9]{64}"),
-    ("bot token", r"(?-u:\b)[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
+    ("access token", r"hf_[A-Za-z0-9]{30,}"),
+    ("api key", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    ("access token", r"do[opr]_v1_[a-f0-9]{64}"),
+    ("bot token", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
     (
         "secret key",
-        r#"(?i)(?-u:\b)aws[a-z0-9_ .-]{0,20}(?:secret|key)[a-z0-9_ .-]{0,20}["']?\s*[:=]\s*["']?([A-Za-z0-9/+]{40})(?-u:\b)"#,
+        r#"(?i)aws[a-z0-9_ .-]{0,20}(?:secret|key)[a-z0-9_ .-]{0,20}["']?\s*[:=]\s*["']?([A-Za-z0-9/+]{40})(?-u:\b)"#,
     ),
     (
         "secret",
-        r#"(?i)(?:(?-u:\b)|_)(?:password|passwd|passphrase|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|(?:access|auth|refresh|session)[_-]?token|client[_-]?secret)["']?\s*[:=]\s*["']?([^\s"'`<>\[\](){}$,;]{6,})"#,
+        r#"(?i)(?:password|passwd|passphrase|pwd|secret(?:[_-]?key)?|api[_-]?key|access[_-]?key|private[_-]?key|(?:access|auth|refresh|session)[_-]?token|client[_-]?secret)["']?\s*[:=]\s*["']?([^\s"'`<>\[\](){}$,;]{6,})"#,
     ),
 ];
 
 /// All of [`PATTERNS`] at once: ordinary text is passed over once. Word boundaries are ASCII's, since Unicode's would
 /// take text of other scripts off the fast way.
-static ANY: LazyLock<Option<RegexSet>> =
-    LazyLock::new(|| RegexSet::new(PATTERNS.map(|(_, pattern)| pattern)).ok());
+static ANY: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
+    RegexSet::new(PATTERNS.map(|(kind, pattern)| from_a_word_on(kind, pattern))).ok()
+});
 
 static KNOWN: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     // Our own patterns, all of which compile: a test tries each.
     let compiled = PATTERNS.iter();
     compiled
-        .filter_map(|(kind, pattern)| Some((*kind, Regex::new(pattern).ok()?)))
+        .filter_map(|(kind, pattern)| {
+            Some((*kind, Regex::new(&from_a_word_on(kind, pattern)).ok()?))
+        })
         .collect()
 });
+
+/// A pattern that begins with a word; within JSON one may stand right behind an escaped line break. What a field is
+/// called may be a part of a word: `db_password`, `dbPassword`.
+fn from_a_word_on(kind: &str, pattern: &str) -> String {
+    let has_group = Regex::new(pattern).is_ok_and(|pattern| pattern.captures_len() > 1);
+    match kind {
+        "secret" | "private key" => pattern.to_owned(),
+        _ if has_group => format!(r"(?:(?-u:\b)|\\[bfnrt]){pattern}"),
+        _ => format!(r"(?:(?-u:\b)|\\[bfnrt])({pattern})"),
+    }
+}
 
 /// Finds secrets by the form that their issuers give them, and the values that a host names, and puts
 /// `[redacted: KIND]` in their place. Redacting twice changes nothing.
@@ -134,13 +142,14 @@ impl Redactor {
             .with("shortest", SHORTEST)
             .hint("name secrets of at least four bytes"));
         }
-        // As they stand within JSON, too.
-        let escaped: Vec<String> = values
-            .iter()
-            .map(|value| Value::from(value.as_str()).to_string())
-            .filter_map(|quoted| Some(quoted.strip_prefix('"')?.strip_suffix('"')?.to_owned()))
-            .collect();
-        values.extend(escaped);
+        // As they stand within JSON, too, and within JSON that stands in JSON.
+        for _ in 0..2 {
+            let mut escaped: Vec<String> = values.iter().map(|value| escaped(value)).collect();
+            escaped.extend(values.iter().map(|value| in_ascii(value)));
+            values.extend(escaped);
+            values.sort_unstable();
+            values.dedup();
+        }
         values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         values.dedup();
         let either: Vec<String> = values.iter().map(|value| regex::escape(value)).collect();
@@ -217,13 +226,20 @@ impl Redactor {
         found
     }
 
-    /// Every text within a value without its secrets, the names of fields included.
+    /// Every text within a value without its secrets, the names of fields included. A number of six digits and more that
+    /// is a named value becomes a text; a shorter one may just as well count something.
     pub fn redact_json(&self, value: &mut Value) {
         match value {
             Value::String(text) => self.redact_in(text),
             Value::Array(values) => values.iter_mut().for_each(|value| self.redact_json(value)),
             Value::Object(fields) => self.redact_fields(fields),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Number(number) => {
+                let text = number.to_string();
+                if text.len() >= LONG && self.values.contains(&text) {
+                    *value = self.redact(&text).into();
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
         }
     }
 
@@ -234,9 +250,9 @@ impl Redactor {
             // A name that tells, such as `password`, stands apart from its value here.
             if let Value::String(text) = value
                 && !text.contains("[redacted: ")
-                && self
+                && !self
                     .redact(&format!("{name}={text}"))
-                    .contains("[redacted: secret]")
+                    .ends_with(text.as_str())
             {
                 *text = "[redacted: secret]".to_owned();
             }
@@ -315,6 +331,30 @@ fn without(kind: &str, found: &Captures<'_>) -> String {
     format!("{before}[redacted: {kind}]{after}")
 }
 
+/// As a text stands within JSON.
+fn escaped(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    let inner = quoted
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    inner.unwrap_or(text).to_owned()
+}
+
+/// The same by a writer that writes ASCII alone.
+fn in_ascii(text: &str) -> String {
+    let mut ascii = String::new();
+    for c in escaped(text).chars() {
+        if c.is_ascii() {
+            ascii.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            ascii.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    ascii
+}
+
 /// Eight and more letters and digits, of which there are both.
 fn is_run(part: &str) -> bool {
     part.len() >= 8
@@ -383,6 +423,9 @@ mod tests {
         check("PASSWORD: \"", "Tr0ub4dor&3", "\"");
         check("client_secret = '", "9f86d081884c7d65", "'");
         check("DB_PASSWORD=", "hunter22", "\n");
+        check("dbPassword: ", "hunter22", "\n");
+        check("SECRET_KEY='", "a8Fk39dkQ2x8Lw0z", "'");
+        check("\"SecretAccessKey\": \"", &drawn(40), "\"");
         check("aws_secret_access_key = ", &drawn(40), "\n");
     }
 
@@ -394,6 +437,40 @@ mod tests {
             "a\n[redacted: private key]\nb"
         );
         assert_eq!(redact(&key[..50]), "[redacted: private key]");
+    }
+
+    #[test]
+    fn secrets_within_json_are_found() {
+        let drawn = |length: usize| "a1B2c3D4e5F6g7H8".repeat(8)[..length].to_owned();
+        let secrets = [
+            "AKIAIOSFODNN7EXAMPLQ".to_owned(),
+            format!("ghp_{}", drawn(36)),
+            format!("sk-ant-{}", drawn(40)),
+            format!("sk_live_{}", drawn(24)),
+        ];
+        for secret in &secrets {
+            for before in [r"token:\n", r"\t", r"a\r\n"] {
+                check(before, secret, r"\n");
+            }
+        }
+        check(r"now\npassword=", "hunter22", r" \n");
+        check(r"see\nhttps://ada:", "hunter22", "@host.example");
+        let mut fields = serde_json::json!({
+            "aws_secret_access_key": drawn(40),
+            "SecretAccessKey": drawn(40),
+            "dbPassword": "hunter22",
+            "note": "unchanged",
+        });
+        Redactor::default().redact_json(&mut fields);
+        assert_eq!(
+            fields,
+            serde_json::json!({
+                "aws_secret_access_key": "[redacted: secret]",
+                "SecretAccessKey": "[redacted: secret]",
+                "dbPassword": "[redacted: secret]",
+                "note": "unchanged",
+            })
+        );
     }
 
     #[test]
@@ -441,6 +518,21 @@ mod tests {
     }
 
     #[test]
+    fn named_values_are_found_in_every_spelling() {
+        let values = ["p\u{e4}ssw\u{f6}rt \u{1f511}", "47114711", "1234"].map(str::to_owned);
+        let redactor = Redactor::new(values).unwrap();
+        let escaped = r#"{"out": "p\u00e4ssw\u00f6rt \ud83d\udd11"}"#;
+        assert_eq!(
+            redactor.redact(escaped),
+            r#"{"out": "[redacted: named secret]"}"#
+        );
+        let mut value = serde_json::json!({"pin": 47114711, "count": 1234, "other": 471147110});
+        redactor.redact_json(&mut value);
+        let due = serde_json::json!({"pin": "[redacted: named secret]", "count": 1234, "other": 471147110});
+        assert_eq!(value, due);
+    }
+
+    #[test]
     fn a_hosts_own_values_are_found_wherever_they_stand() {
         let values = ["open \"sesame\"", "open", "door-42"].map(str::to_owned);
         let redactor = Redactor::new(values).unwrap();
@@ -462,6 +554,8 @@ mod tests {
         );
         let text = serde_json::json!("open \"sesame\"").to_string();
         assert_eq!(redactor.redact(&text), "\"[redacted: named secret]\"");
+        let twice = serde_json::json!({"said": text}).to_string();
+        assert!(!redactor.redact(&twice).contains("sesame"));
         assert!(Redactor::new(["abc".to_owned()]).is_err());
         assert!(Redactor::new(["secret".to_owned()]).is_err());
         assert!(!format!("{redactor:?}").contains("door"));

@@ -221,7 +221,7 @@ impl Folders {
 /// What must hold before a folder is taken in with others: no secret where none can be taken out, and its files are there.
 fn prepare(database: &mut Database, found: &Found, reading: &Reading) -> Result<()> {
     for change in &reading.changes {
-        database.redacted("DiskStore::sync_folders", change)?;
+        database.redacted("DiskStore::sync_folders", change, LibraryChange::ids)?;
     }
     for bytes in found.folder.files.values() {
         database.put_file(bytes)?;

@@ -1,0 +1,44 @@
+//! What a commit is told from others by.
+
+use super::{Commit, LibraryChange, Skill};
+
+impl LibraryChange {
+    /// Every id in it, in order. A store that takes secrets out of text refuses one in an id: two ids with their secrets
+    /// taken out might become the same.
+    pub fn ids(&self) -> Vec<&str> {
+        match self {
+            Self::Configure(_) | Self::Maintain => Vec::new(),
+            Self::Credit { skill, attempt, .. } => vec![skill.id.as_str(), attempt.as_str()],
+            Self::Add(skill) | Self::Revise(skill) => ids_of(skill),
+            Self::Merge { skill, sources } => {
+                let sources = sources.iter().map(|id| id.as_str());
+                ids_of(skill).into_iter().chain(sources).collect()
+            }
+            Self::RollBack { skill, .. }
+            | Self::Restore { skill, .. }
+            | Self::Place { skill, .. }
+            | Self::SetState { skill, .. } => vec![skill.as_str()],
+            Self::RetireRun { run, .. } => vec![run.as_str()],
+            Self::Erased { skills } => skills.iter().map(|id| id.as_str()).collect(),
+        }
+    }
+}
+
+impl Commit {
+    /// Its key and every id in it, in order; see [`LibraryChange::ids`].
+    pub fn ids(&self) -> Vec<&str> {
+        let run = self.cause.run.iter().map(|run| run.as_str());
+        let task = self.cause.task.iter().map(|task| task.as_str());
+        let changes = self.changes.iter().flat_map(LibraryChange::ids);
+        let key = std::iter::once(self.key.as_str());
+        key.chain(run).chain(task).chain(changes).collect()
+    }
+}
+
+fn ids_of(skill: &Skill) -> Vec<&str> {
+    let parents = skill.parents.iter().map(|parent| parent.id.as_str());
+    let runs = skill.provenance.runs.iter().map(|run| run.as_str());
+    let tasks = skill.provenance.tasks.iter().map(|task| task.as_str());
+    let id = std::iter::once(skill.id.as_str());
+    id.chain(parents).chain(runs).chain(tasks).collect()
+}
