@@ -2,6 +2,7 @@
 //! its commands, exit codes and JSON.
 
 mod arguments;
+mod aside;
 mod change;
 mod check;
 mod copy;
@@ -14,6 +15,7 @@ mod outcome;
 mod output;
 mod reading;
 mod recognise;
+mod repair;
 mod show;
 mod stats;
 mod take_in;
@@ -91,7 +93,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
         },
         Command::Library(command) => match command {
             LibraryCommand::Check => check::check(&root),
-            LibraryCommand::Repair { aside } => check::repair(&root, aside.as_deref()).await,
+            LibraryCommand::Repair { aside } => repair::repair(&root, aside.as_deref()).await,
             LibraryCommand::Stats => stats::stats(&root).await,
             LibraryCommand::Copy { target, archive } => copy::copy(&root, target, archive).await,
             LibraryCommand::Restore { archive } => copy::restore(&root, &archive).await,

@@ -7,5 +7,6 @@ mod changing;
 mod interchange;
 mod maintenance;
 mod reading;
+mod repair;
 mod strangers;
 mod support;
