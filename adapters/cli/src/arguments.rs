@@ -182,14 +182,14 @@ pub(crate) enum OfState {
 
 /// Where skills from elsewhere come from, and how they are taken in.
 #[derive(Debug, Args)]
-pub(crate) struct From {
+pub(crate) struct Elsewhere {
     /// The source's name; the path's last part if left out
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
     /// The source is trusted, so its skills are not tainted; they start quarantined all the same
     #[arg(long)]
     pub(crate) trust: bool,
-    /// Take in the others where some are refused
+    /// Take in the others where some paths or skills are refused
     #[arg(long)]
     pub(crate) keep_going: bool,
     #[command(flatten)]
@@ -208,7 +208,7 @@ pub(crate) struct Import {
     #[arg(long)]
     pub(crate) create: bool,
     #[command(flatten)]
-    pub(crate) from: From,
+    pub(crate) from: Elsewhere,
 }
 
 #[derive(Debug, Args)]
@@ -216,7 +216,7 @@ pub(crate) struct Merge {
     /// The other library's folder, or an archive of it
     pub(crate) other: PathBuf,
     #[command(flatten)]
-    pub(crate) from: From,
+    pub(crate) from: Elsewhere,
 }
 
 #[derive(Debug, Args)]
@@ -234,7 +234,7 @@ pub(crate) struct Export {
     /// In which form
     #[arg(long, value_enum)]
     pub(crate) format: Format,
-    /// A folder for the skills' folders, else a file; it must not be there yet
+    /// A file that is not there yet; with `skill-folder` a folder that holds none of these skills yet
     #[arg(long, value_name = "PATH")]
     pub(crate) output: PathBuf,
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{BufReader, BufWriter},
+    io::{self, BufReader, BufWriter},
     path::{Path, PathBuf},
 };
 
@@ -12,13 +12,13 @@ use serde_json::json;
 use tempfile::NamedTempFile;
 
 use crate::{
-    export::{begin, finish, parent},
+    files::{begin, finish, holds_anything, is_there, parent, unreadable, unwritable},
     library::{load, open, options},
     output::{Answer, Progress},
-    validate::unreadable,
 };
 
 const COPY: &str = "copy";
+const RESTORE: &str = "restore";
 
 pub(crate) async fn copy(
     root: &Path,
@@ -28,17 +28,20 @@ pub(crate) async fn copy(
     let progress = Progress::of("copying the library");
     let opened = open(root, false).await?;
     if let Some(path) = archive {
-        let file = begin(&path)?;
+        let file = begin(COPY, &path)?;
         let written = spool(&opened.store, &file, &path).await?;
-        finish(file, &path)?;
+        finish(COPY, file, &path)?;
         drop(progress);
         return Ok(said(&path, written));
     }
     let target = target.unwrap_or_default();
-    refuse_full(&target)?;
-    let file = NamedTempFile::new_in(parent(&target)).map_err(|source| failed(&target, source))?;
+    refuse_full(COPY, &target)?;
+    let file = NamedTempFile::new_in(parent(&target))
+        .map_err(|source| unwritable(COPY, &target, source))?;
     let written = spool(&opened.store, &file, &target).await?;
-    let input = file.reopen().map_err(|source| failed(&target, source))?;
+    let input = file
+        .reopen()
+        .map_err(|source| unwritable(COPY, &target, source))?;
     progress.step("writing the copy");
     let store = restored(&target, input).await?.0;
     // Somebody may have committed since the library was opened, which the copy then has too.
@@ -53,15 +56,17 @@ pub(crate) async fn copy(
 
 /// Writes an archive into a file.
 async fn spool(store: &DiskStore, file: &NamedTempFile, path: &Path) -> Result<Archived> {
-    let out = file.reopen().map_err(|source| failed(path, source))?;
+    let out = file
+        .reopen()
+        .map_err(|source| unwritable(COPY, path, source))?;
     let (_, written) = store.write_archive(BufWriter::new(out), true).await?;
     Ok(written)
 }
 
 pub(crate) async fn restore(root: &Path, archive: &Path) -> Result<Answer> {
     let progress = Progress::of("restoring the library");
-    let file = File::open(archive).map_err(|source| unreadable(archive, source))?;
-    refuse_full(root)?;
+    let file = File::open(archive).map_err(|source| unreadable(RESTORE, archive, source))?;
+    refuse_full(RESTORE, root)?;
     let (_, written) = restored(root, file)
         .await
         .map_err(|error| error.with("archive", archive.display()))?;
@@ -72,19 +77,32 @@ pub(crate) async fn restore(root: &Path, archive: &Path) -> Result<Answer> {
 /// A new library out of an archive, in an empty folder; nothing of it is left where that fails.
 async fn restored(target: &Path, input: File) -> Result<(DiskStore, Archived)> {
     let made = !target.exists();
-    let store = DiskStore::open(target, &options(true))?;
-    match store.restore(BufReader::new(input), own()).await {
-        Ok(archived) => Ok((store, archived)),
-        Err(error) => {
-            drop(store);
-            let emptied = fs::remove_dir_all(target);
-            if !made {
-                let emptied = emptied.and_then(|()| fs::create_dir(target));
-                emptied.map_err(|source| failed(target, source))?;
-            }
-            Err(error)
+    let filled = async {
+        let store = DiskStore::open(target, &options(true))?;
+        let archived = store.restore(BufReader::new(input), own()).await?;
+        Ok((store, archived))
+    };
+    let filled = filled.await;
+    if filled.is_err() {
+        // Why it failed is what a person must know, whatever comes of this.
+        let _ = empty(target);
+        if made {
+            let _ = fs::remove_dir(target);
         }
     }
+    filled
+}
+
+/// Removes what a folder holds, and not the folder: it may be the one that the command runs in.
+fn empty(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    Ok(())
 }
 
 /// One's own archive is as large as it is.
@@ -96,21 +114,16 @@ fn own() -> ArchiveLimits {
 }
 
 /// A new library takes no other one's place, and takes in nothing that lies about.
-fn refuse_full(target: &Path) -> Result<()> {
-    let full = fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some());
-    if !full {
+fn refuse_full(operation: &'static str, target: &Path) -> Result<()> {
+    if target.symlink_metadata().is_ok() && !target.is_dir() {
+        return Err(is_there(operation, target));
+    }
+    if !holds_anything(target) {
         return Ok(());
     }
-    Err(Error::invalid(COPY, "the folder is not empty")
+    Err(Error::invalid(operation, "the folder is not empty")
         .with("path", target.display())
         .hint("name a folder that is empty or not there yet"))
-}
-
-fn failed(path: &Path, source: std::io::Error) -> Error {
-    Error::new(ErrorKind::Unavailable, COPY, "the path cannot be written")
-        .with("path", path.display())
-        .hint("see that the folder is there, has room and may be written by this user")
-        .source_from(source)
 }
 
 fn said(path: &Path, what: Archived) -> Answer {

@@ -1,11 +1,6 @@
 //! Skills out, in the forms of others.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, fs, io, path::Path};
 
 use journeyman::{
     CommitKey, Error, ErrorKind, Result, Revision,
@@ -14,13 +9,15 @@ use journeyman::{
     interchange::{arise, skillrl},
 };
 use journeyman_disk::DiskStore;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::TempDir;
 
 use crate::{
     arguments::{Export, Format},
+    files::{is_there, parent, sync_all, sync_folder, unwritable, whole},
     library::{Opened, find, open, options},
-    output::{Answer, Progress, table},
+    output::{Answer, Progress, error_json, table, warn, word},
 };
 
 const EXPORT: &str = "export";
@@ -36,20 +33,67 @@ pub(crate) async fn export(root: &Path, export: &Export) -> Result<Answer> {
         Format::Archive => archive(&opened.store, &skills, &export.output).await?,
     }
     drop(progress);
+    let lost: Vec<Error> = skills
+        .iter()
+        .filter_map(|skill| lost(skill, export.format))
+        .collect();
+    lost.iter().for_each(warn);
     let rows: Vec<Vec<String>> = skills
         .iter()
-        .map(|skill| vec![skill.name.to_string(), skill.version.to_string()])
+        .map(|skill| {
+            vec![
+                skill.name.to_string(),
+                skill.version.to_string(),
+                word(&skill.state),
+            ]
+        })
         .collect();
     let output = export.output.display().to_string();
     let names: Vec<_> = skills.iter().map(|skill| &skill.name).collect();
     Ok(Answer {
         text: format!(
             "{}written to {output}\n",
-            table(&["NAME", "VERSION"], &rows)
+            table(&["NAME", "VERSION", "STATE"], &rows)
         ),
-        json: json!({ "skills": names, "output": output }),
+        json: json!({
+            "skills": names,
+            "output": output,
+            "warnings": lost.iter().map(error_json).collect::<Vec<_>>(),
+        }),
         ..Answer::default()
     })
+}
+
+/// What the form does not carry of a skill.
+fn lost(skill: &Skill, format: Format) -> Option<Error> {
+    let error = match format {
+        Format::SkillFolder => return None,
+        Format::Archive if skill.state.is_offered() => return None,
+        Format::Archive => Error::invalid(
+            EXPORT,
+            "an import of the archive takes in only what is offered, and this skill is not",
+        )
+        .with("state", word(&skill.state))
+        .hint("release it before it is written, or use `--format skill-folder`"),
+        Format::Skillrl | Format::Arise => {
+            let parts = [
+                ("files", !skill.files.is_empty()),
+                ("allowed-tools", !skill.allowed_tools.is_empty()),
+                ("license", skill.license.is_some()),
+                ("compatibility", skill.compatibility.is_some()),
+            ];
+            let parts = parts.iter().filter(|(_, is_there)| *is_there);
+            let parts: Vec<&str> = parts.map(|(name, _)| *name).collect();
+            if parts.is_empty() {
+                return None;
+            }
+            let message = "this form cannot hold all of the skill, and the rest was left out";
+            Error::invalid(EXPORT, message)
+                .with("left_out", parts.join(", "))
+                .hint("`--format skill-folder` and `--format archive` hold all of it")
+        }
+    };
+    Some(error.with("skill", &skill.name))
 }
 
 /// The skills that are asked for, each once.
@@ -89,80 +133,77 @@ fn chosen(opened: &Opened, export: &Export) -> Result<Vec<Skill>> {
     Ok(skills)
 }
 
-fn is_there(path: &Path) -> Error {
-    Error::invalid(EXPORT, "something is there already")
-        .with("path", path.display())
-        .hint("name a place where nothing is yet")
-}
-
-fn unwritable(path: &Path, source: std::io::Error) -> Error {
-    if source.kind() == std::io::ErrorKind::AlreadyExists {
-        return is_there(path);
-    }
-    Error::new(ErrorKind::Unavailable, EXPORT, "the path cannot be written")
-        .with("path", path.display())
-        .hint("see that the folder is there, has room and may be written by this user")
-        .source_from(source)
-}
-
-/// The folder that a path lies in.
-pub(crate) fn parent(path: &Path) -> PathBuf {
-    let parent = path.parent().filter(|parent| *parent != Path::new(""));
-    parent.unwrap_or(Path::new(".")).to_owned()
-}
-
-/// A file beside the one that is to be written, which nothing may be yet.
-pub(crate) fn begin(path: &Path) -> Result<NamedTempFile> {
-    if path.symlink_metadata().is_ok() {
-        return Err(is_there(path));
-    }
-    NamedTempFile::new_in(parent(path)).map_err(|source| unwritable(path, source))
-}
-
-/// The file is there, whole.
-pub(crate) fn finish(file: NamedTempFile, path: &Path) -> Result<()> {
-    file.as_file()
-        .sync_all()
-        .map_err(|source| unwritable(path, source))?;
-    file.persist_noclobber(path)
-        .map(drop)
-        .map_err(|error| unwritable(path, error.error))
-}
-
-fn whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = begin(path)?;
-    file.write_all(bytes)
-        .map_err(|source| unwritable(path, source))?;
-    finish(file, path)
-}
-
 fn text(path: &Path, text: String) -> Result<()> {
-    whole(path, format!("{text}\n").as_bytes())
+    whole(EXPORT, path, format!("{text}\n").as_bytes())
 }
 
+/// All folders are there, whole and on the disk, or none.
 async fn folders(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<()> {
-    let place = |skill: &Skill| output.join(skill.name.as_str());
+    let failed = |source| unwritable(EXPORT, output, source);
+    let there = output.is_dir();
     // Before anything is written.
-    let there = skills
-        .iter()
-        .map(place)
-        .find(|path| path.symlink_metadata().is_ok());
-    if let Some(path) = there {
-        return Err(is_there(&path));
+    if !there && output.symlink_metadata().is_ok() {
+        return Err(is_there(EXPORT, output));
     }
     for skill in skills {
-        let folder = place(skill);
-        let failed = |source| unwritable(&folder, source);
-        let file = SkillMd::from(skill).write()?;
-        fs::create_dir_all(output).map_err(failed)?;
-        fs::create_dir(&folder).map_err(failed)?;
-        fs::write(folder.join("SKILL.md"), file).map_err(failed)?;
-        for (path, file) in &skill.files {
-            let bytes = bytes(store, &file.sha256).await?;
-            let path = folder.join(path.as_str());
-            fs::create_dir_all(parent(&path)).map_err(failed)?;
-            fs::write(path, bytes).map_err(failed)?;
+        let path = output.join(skill.name.as_str());
+        if path.symlink_metadata().is_ok() {
+            return Err(is_there(EXPORT, &path));
         }
+    }
+    // On the same file system, so that it can be moved.
+    let beside = if there {
+        output.to_owned()
+    } else {
+        parent(output)
+    };
+    fs::create_dir_all(&beside).map_err(failed)?;
+    let staged = TempDir::new_in(&beside).map_err(failed)?;
+    let whole = staged.path().join("whole");
+    fs::create_dir(&whole).map_err(failed)?;
+    for skill in skills {
+        folder(store, skill, &whole.join(skill.name.as_str()), output).await?;
+    }
+    sync_all(&whole).map_err(failed)?;
+    if !there {
+        put(&whole, output).map_err(failed)?;
+        return sync_folder(&beside).map_err(failed);
+    }
+    let mut done = Vec::new();
+    for skill in skills {
+        let (from, to) = [&whole, output]
+            .map(|place| place.join(skill.name.as_str()))
+            .into();
+        if let Err(source) = put(&from, &to) {
+            // Back to where they go away from.
+            for (from, to) in &done {
+                let _ = fs::rename(to, from);
+            }
+            return Err(unwritable(EXPORT, &to, source));
+        }
+        done.push((from, to));
+    }
+    sync_folder(output).map_err(failed)
+}
+
+/// Moves a folder to where nothing may be.
+fn put(from: &Path, to: &Path) -> io::Result<()> {
+    let flags = RenameFlags::NOREPLACE;
+    Ok(renameat_with(CWD, from, CWD, to, flags)?)
+}
+
+async fn folder(store: &DiskStore, skill: &Skill, folder: &Path, output: &Path) -> Result<()> {
+    let failed = |source| unwritable(EXPORT, output, source);
+    let file = SkillMd::from(skill)
+        .write()
+        .map_err(|error| error.with("skill", &skill.name))?;
+    fs::create_dir(folder).map_err(failed)?;
+    fs::write(folder.join("SKILL.md"), file).map_err(failed)?;
+    for (path, file) in &skill.files {
+        let bytes = bytes(store, &file.sha256).await?;
+        let path = folder.join(path.as_str());
+        fs::create_dir_all(parent(&path)).map_err(failed)?;
+        fs::write(path, bytes).map_err(failed)?;
     }
     Ok(())
 }
@@ -181,7 +222,8 @@ async fn bytes(store: &DiskStore, sha256: &str) -> Result<Vec<u8>> {
 
 /// The skills alone, as a library of one commit.
 async fn archive(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<()> {
-    let folder = TempDir::new_in(parent(output)).map_err(|source| unwritable(output, source))?;
+    let folder =
+        TempDir::new_in(parent(output)).map_err(|source| unwritable(EXPORT, output, source))?;
     let mut alone = options(true);
     alone.folders = false;
     let other = DiskStore::open(folder.path().join("library"), &alone)?;
@@ -210,5 +252,5 @@ async fn archive(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<(
     };
     other.commit(&commit).await?;
     let (archive, _) = other.write_archive(Vec::new(), false).await?;
-    whole(output, &archive)
+    whole(EXPORT, output, &archive)
 }

@@ -2,145 +2,127 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
-    io::{BufReader, Read},
+    fs::{self, File},
+    io::BufReader,
     path::Path,
 };
 
 use journeyman::{
     Error, ErrorKind, Result, SkillId, Version,
-    contract::SkillFiles,
-    domain::{FileRef, LibraryChange, Origin, Provenance, Skill, SkillMd, Source, State, Taint},
-    interchange::{arise, offered, skillrl},
+    domain::{
+        FilePath, FileRef, LibraryChange, Origin, Provenance, Skill, SkillMd, Source, State, Taint,
+    },
+    interchange::{arise, imported, skillrl},
     lint::{Rule, Severity},
     text::Redactor,
 };
-use journeyman_disk::{ArchiveLimits, DiskStore, SkillFolder, read_offer};
+use journeyman_disk::{ArchiveLimits, LibraryReader, SkillFolder, read_offer};
 use serde_json::Value;
 
 use crate::{
     arguments::{Format, Import, Merge},
-    library::{load, open, options},
-    output::{Answer, Progress},
-    take_in::{Incoming, Refused, source, take_in},
-    validate::{folder, lint_folder, skills_at, unreadable},
+    files::{parent, unreadable},
+    output::{Answer, Progress, warn},
+    reading::Reading,
+    recognise::{recognised, text, unknown},
+    take_in::{Incoming, Refused, Target, source, take_in},
+    validate::{SKILL_MD, folder, lint_folder, skills_at},
 };
 
-const IMPORT: &str = "import";
-/// A bank or document larger than this is refused by its reader.
-const MOST_TEXT: u64 = 10 * 1024 * 1024 + 1;
-/// How the first line of an archive begins.
-const ARCHIVE: &[u8] = b"{\"format\":\"journeyman-library\"";
+pub(crate) const IMPORT: &str = "import";
 
 pub(crate) async fn import(root: &Path, import: &Import) -> Result<Answer> {
     let progress = Progress::of("reading skills");
-    let mut incoming = Vec::new();
-    let mut refused = Vec::new();
+    let mut reading = Reading::new(import.from.keep_going);
     for path in &import.paths {
-        let format = match import.format {
-            Some(format) => format,
-            None => recognised(path)?,
+        let format = match import.format.map_or_else(|| recognised(path), Ok) {
+            Ok(format) => format,
+            Err(error) if reading.keep_going => {
+                reading.refuse(path.display().to_string(), error)?;
+                continue;
+            }
+            Err(error) => return Err(error),
         };
         let source = source(&import.from, path);
         let read = match format {
-            Format::SkillFolder => folders(path, &source, &mut refused),
-            Format::Skillrl => bank(path, &source, skillrl::read),
-            Format::Arise => bank(path, &source, arise::read),
-            Format::Archive => archive(path, &source),
+            Format::SkillFolder => folders(path, &source, &mut reading),
+            Format::Skillrl => bank(path, &source, skillrl::read, &mut reading),
+            Format::Arise => bank(path, &source, arise::read, &mut reading),
+            Format::Archive => archive(path, &source, &mut reading),
         };
-        match read {
-            Ok(read) => incoming.extend(read),
-            Err(error) if error.kind() == ErrorKind::Invalid => {
-                refused.push(Refused::new(path.display().to_string(), error));
-            }
-            Err(error) => return Err(error.with("path", path.display())),
+        if let Err(error) = read {
+            let error = match error.fact("path") {
+                Some(_) => error,
+                None => error.with("path", path.display()),
+            };
+            reading.refuse(path.display().to_string(), error)?;
         }
     }
-    let opened = open(root, import.create).await?;
-    take_in(&opened, &import.from, incoming, refused, progress).await
+    let target = Target {
+        root,
+        create: import.create,
+    };
+    take_in(
+        &target,
+        &import.from,
+        reading.incoming,
+        reading.refused,
+        progress,
+    )
+    .await
 }
 
 pub(crate) async fn merge(root: &Path, merge: &Merge) -> Result<Answer> {
     let progress = Progress::of("reading the other library");
-    let source = source(&merge.from, &merge.other);
-    let incoming = if merge.other.is_dir() {
-        library(&merge.other, &source).await?
-    } else {
-        archive(&merge.other, &source)?
-    };
-    let opened = open(root, false).await?;
-    take_in(&opened, &merge.from, incoming, Vec::new(), progress).await
-}
-
-/// What a path holds.
-fn recognised(path: &Path) -> Result<Format> {
-    if path.is_dir() {
-        if path.join("library.db").is_file() {
-            return Err(unknown(path, "this is a library, and no skill")
-                .hint("take in what it offers with `journeyman library merge`"));
+    let other = &merge.other;
+    let source = source(&merge.from, other);
+    let mut reading = Reading::new(merge.from.keep_going);
+    if other.is_dir() {
+        let place = |path: &Path| path.canonicalize().ok();
+        if place(root).is_some_and(|root| Some(root) == place(other)) {
+            let message = "this is the library itself";
+            return Err(unknown(other, message).hint("name another library, or an archive of one"));
         }
-        return Ok(Format::SkillFolder);
+        library(other, &source, &mut reading)?;
+    } else {
+        archive(other, &source, &mut reading)?;
     }
-    if path.ends_with("SKILL.md") {
-        return Ok(Format::SkillFolder);
-    }
-    let mut begin = [0; ARCHIVE.len()];
-    let mut file = File::open(path).map_err(|source| unreadable(path, source))?;
-    if file.read_exact(&mut begin).is_ok() && begin == ARCHIVE {
-        return Ok(Format::Archive);
-    }
-    let value: Option<Value> = serde_json::from_str(&text(path)?).ok();
-    let has = |keys: &[&str]| {
-        let has = |value: &Value| keys.iter().any(|key| value.get(key).is_some());
-        value.as_ref().is_some_and(has)
+    let target = Target {
+        root,
+        create: false,
     };
-    if has(&["general_skills", "task_specific_skills", "common_mistakes"]) {
-        return Ok(Format::Skillrl);
-    }
-    if has(&["skill_name", "cache", "reservoir"]) || value.as_ref().is_some_and(Value::is_array) {
-        return Ok(Format::Arise);
-    }
-    Err(unknown(path, "what this file holds is not recognised").hint(
-        "name a skill's folder, a SkillRL bank, ARISE documents or an archive; or say which with --format",
-    ))
-}
-
-fn unknown(path: &Path, message: &str) -> Error {
-    Error::invalid(IMPORT, message.to_owned()).with("path", path.display())
-}
-
-fn text(path: &Path) -> Result<String> {
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(MOST_TEXT).read_to_end(&mut bytes))
-        .map_err(|source| unreadable(path, source))?;
-    String::from_utf8(bytes)
-        .map_err(|_| unknown(path, "the file is not UTF-8").hint("save it as UTF-8 text"))
+    take_in(
+        &target,
+        &merge.from,
+        reading.incoming,
+        reading.refused,
+        progress,
+    )
+    .await
 }
 
 /// The skills of a folder, or of the folders in it.
-fn folders(path: &Path, source: &Source, refused: &mut Vec<Refused>) -> Result<Vec<Incoming>> {
-    let whole = match path.is_dir() {
-        true => path.to_owned(),
-        false => path
-            .canonicalize()
-            .map_err(|source| unreadable(path, source))?,
-    };
-    let whole = if whole.is_dir() {
-        Some(whole.as_path())
+fn folders(path: &Path, source: &Source, reading: &mut Reading) -> Result<()> {
+    let skills = if path.is_dir() {
+        skills_at(IMPORT, path)?
+    } else if path.ends_with(SKILL_MD) {
+        vec![parent(path)]
     } else {
-        whole.parent()
+        fs::metadata(path).map_err(|source| unreadable(IMPORT, path, source))?;
+        return Err(unknown(path, "a skill's file is named SKILL.md").hint("name a skill's folder"));
     };
-    let mut incoming = Vec::new();
-    for skill in skills_at(whole.unwrap_or(path))? {
+    for skill in skills {
+        let is_named = skill == path || !path.is_dir();
         let place = skill.display().to_string();
-        let read = folder(&skill).map_err(|error| Box::new(Refused::new(place.clone(), error)));
-        match read.and_then(|(folder, name)| of_folder(&place, folder, &name, source)) {
-            Ok(one) => incoming.push(one),
-            Err(one) => refused.push(*one),
+        match folder(IMPORT, &skill, is_named) {
+            Ok((folder, name)) => match of_folder(&place, folder, &name, source) {
+                Ok(one) => reading.add(one),
+                Err(one) => reading.refused.push(*one),
+            },
+            Err(error) => reading.refused.push(Refused::new(place, error)),
         }
     }
-    Ok(incoming)
+    Ok(())
 }
 
 fn of_folder(
@@ -150,11 +132,10 @@ fn of_folder(
     source: &Source,
 ) -> Result<Incoming, Box<Refused>> {
     // Secrets are taken out; everything else that the linter refuses stays out.
-    let findings = lint_folder(&folder, Some(name)).findings;
-    let errors = findings
-        .into_iter()
-        .filter(|found| found.severity == Severity::Error && found.rule != Rule::Secret);
-    let errors: Vec<_> = errors.collect();
+    let findings = lint_folder(&folder, Some(name)).findings.into_iter();
+    let findings = findings.filter(|found| found.rule != Rule::Secret);
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        findings.partition(|found| found.severity == Severity::Error);
     if !errors.is_empty() {
         return Err(Box::new(Refused::by_linter(place, errors)));
     }
@@ -172,11 +153,12 @@ fn of_folder(
         source: source.clone(),
         is_imported: false,
         redacted: false,
+        warnings,
     })
 }
 
 /// What a stranger's file says of its skill; [`journeyman::interchange::imported`] makes it ours.
-fn skill(file: &SkillMd, files: BTreeMap<journeyman::domain::FilePath, FileRef>) -> Result<Skill> {
+fn skill(file: &SkillMd, files: BTreeMap<FilePath, FileRef>) -> Result<Skill> {
     let parts = file.parts()?;
     let draft = parts.draft;
     Ok(Skill {
@@ -211,89 +193,100 @@ fn bank(
     path: &Path,
     source: &Source,
     read: fn(&str, &Source) -> Result<Vec<Skill>>,
-) -> Result<Vec<Incoming>> {
+    reading: &mut Reading,
+) -> Result<()> {
     let mut text = text(path)?;
     // As JSON, so that a field's name tells what its value is. What is no JSON is the reader's to refuse.
-    let mut redacted = false;
-    if let Ok(before) = serde_json::from_str::<Value>(&text) {
-        let mut value = before.clone();
-        Redactor::default().redact_json(&mut value);
-        if value != before {
-            (text, redacted) = (value.to_string(), true);
+    let mut before = None;
+    if let Ok(value) = serde_json::from_str::<Value>(&text) {
+        let mut clean = value.clone();
+        Redactor::default().redact_json(&mut clean);
+        if clean != value {
+            before = Some(read(&text, source).unwrap_or_default());
+            text = clean.to_string();
         }
     }
-    let skills = read(&text, source)?.into_iter();
-    let incoming = skills.map(|skill| Incoming {
-        place: format!("{}: {}", path.display(), skill.name),
-        skill,
-        files: BTreeMap::new(),
-        source: source.clone(),
-        is_imported: true,
-        redacted,
-    });
-    Ok(incoming.collect())
+    for (at, skill) in read(&text, source)?.into_iter().enumerate() {
+        // An id follows from all that a skill says.
+        let same = |before: &Vec<Skill>| before.get(at).is_some_and(|b| b.id == skill.id);
+        let redacted = before.as_ref().is_some_and(|before| !same(before));
+        let incoming = Incoming {
+            redacted,
+            ..Incoming::read(path, skill, BTreeMap::new(), source)
+        };
+        reading.add(incoming);
+    }
+    Ok(())
 }
 
-fn archive(path: &Path, source: &Source) -> Result<Vec<Incoming>> {
-    let file = File::open(path).map_err(|source| unreadable(path, source))?;
+fn archive(path: &Path, source: &Source, reading: &mut Reading) -> Result<()> {
+    let file = File::open(path).map_err(|source| unreadable(IMPORT, path, source))?;
     let offer = read_offer(BufReader::new(file), source, &ArchiveLimits::default())?;
     let mut files = BTreeMap::new();
     for bytes in offer.files {
         files.insert(FileRef::of(&bytes)?, bytes);
     }
-    let files = |file: &FileRef| files.get(file).cloned();
-    each_offered(path, offer.changes, source, files)
-}
-
-async fn library(path: &Path, source: &Source) -> Result<Vec<Incoming>> {
-    let mut reading = options(false);
-    // Another's folders are not ours to take in.
-    reading.folders = false;
-    let store = DiskStore::open(path, &reading)?;
-    let changes = offered(&load(&store).await?, source)?;
-    let mut files = BTreeMap::new();
-    let skills = changes.iter().filter_map(LibraryChange::skill);
-    for file in skills.flat_map(|skill| skill.files.values()) {
-        if let Some(bytes) = store.get(&file.sha256).await? {
-            files.insert(file.clone(), bytes);
+    if offer.changes.is_empty() {
+        nothing_offered(path);
+    }
+    for change in offer.changes {
+        if let LibraryChange::Add(skill) = change {
+            let of_skill = files_of(&skill, |file| Ok(files.get(file).cloned()))?;
+            reading.add(Incoming::read(path, *skill, of_skill, source));
         }
     }
-    each_offered(path, changes, source, |file| files.get(file).cloned())
+    Ok(())
 }
 
-fn each_offered(
-    path: &Path,
-    changes: Vec<LibraryChange>,
-    source: &Source,
-    bytes: impl Fn(&FileRef) -> Option<Vec<u8>>,
-) -> Result<Vec<Incoming>> {
-    let mut incoming = Vec::new();
-    for change in changes {
-        let LibraryChange::Add(skill) = change else {
-            continue;
-        };
-        let mut files = BTreeMap::new();
-        for (path, file) in &skill.files {
-            let bytes = bytes(file).ok_or_else(|| {
-                Error::new(
-                    ErrorKind::Corrupt,
-                    IMPORT,
-                    "a file of an offered skill is missing",
-                )
-                .with("skill", &skill.name)
-                .with("sha256", &file.sha256)
-                .hint("check the other library with `journeyman library check`")
-            })?;
-            files.insert(path.clone(), bytes);
-        }
-        incoming.push(Incoming {
-            place: format!("{}: {}", path.display(), skill.name),
-            skill: *skill,
-            files,
-            source: source.clone(),
-            is_imported: true,
-            redacted: false,
+fn library(path: &Path, source: &Source, reading: &mut Reading) -> Result<()> {
+    let other = LibraryReader::open(path)?;
+    let entries = other.library().entries();
+    let mut offered = entries
+        .filter(|entry| entry.skill.state.is_offered())
+        .peekable();
+    if offered.peek().is_none() {
+        nothing_offered(path);
+    }
+    for entry in offered {
+        let read = imported(entry.skill.clone(), source).and_then(|skill| {
+            let files = files_of(&skill, |file| other.file(&file.sha256))?;
+            Ok(Incoming::read(path, skill, files, source))
         });
+        match read {
+            Ok(one) => reading.add(one),
+            Err(error) => {
+                let name = &entry.skill.name;
+                let place = format!("{}: {name}", path.display());
+                reading.refuse(place, error.with("skill", name))?;
+            }
+        }
     }
-    Ok(incoming)
+    Ok(())
+}
+
+fn nothing_offered(path: &Path) {
+    let error = unknown(path, "no skill is offered there, so none can be taken in");
+    warn(&error.hint(
+        "skills that are quarantined, disabled or archived do not come along: release them there first",
+    ));
+}
+
+fn files_of(
+    skill: &Skill,
+    bytes: impl Fn(&FileRef) -> Result<Option<Vec<u8>>>,
+) -> Result<BTreeMap<FilePath, Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    for (path, file) in &skill.files {
+        let bytes = bytes(file)?.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Corrupt,
+                IMPORT,
+                "a file of an offered skill is missing",
+            )
+            .with("sha256", &file.sha256)
+            .hint("check the other library with `journeyman library check`")
+        })?;
+        files.insert(path.clone(), bytes);
+    }
+    Ok(files)
 }

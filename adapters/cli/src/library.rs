@@ -1,6 +1,6 @@
 //! Opening the library and finding skills in it.
 
-use std::{path::Path, time::Duration};
+use std::{fs, path::Path, time::Duration};
 
 use journeyman::{
     Error, ErrorKind, Result, SkillId,
@@ -10,7 +10,7 @@ use journeyman::{
 };
 use journeyman_disk::{DiskStore, Options};
 
-use crate::output;
+use crate::{files::holds_anything, output};
 
 /// How long other processes are waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,6 +28,24 @@ pub(crate) fn options(create: bool) -> Options {
     options.patience = PATIENCE;
     options.create = create;
     options
+}
+
+/// Whether a library is here already.
+pub(crate) fn is_library(root: &Path) -> bool {
+    fs::metadata(root.join("library.db")).is_ok_and(|data| data.len() > 0)
+}
+
+/// A new library takes the skills' folders that it finds for its person's own: where some lie, nobody has read them.
+pub(crate) fn refuse_unread(root: &Path) -> Result<()> {
+    let area = ["skills", "held", ".journeyman"].map(|area| root.join(area));
+    let Some(path) = area.iter().find(|path| holds_anything(path)) else {
+        return Ok(());
+    };
+    let message =
+        "there is no library here, and what lies here would become skills that nobody has read";
+    Err(Error::invalid("skill", message)
+        .with("path", path.display())
+        .hint("make the library in another folder with --library, and import what lies here into that"))
 }
 
 /// Opens a library and takes in what people changed in its folders; says which folders could not be.
@@ -55,10 +73,16 @@ pub(crate) async fn load(store: &DiskStore) -> Result<SkillLibrary> {
 pub(crate) fn find<'a>(library: &'a SkillLibrary, name: &str) -> Result<&'a Entry> {
     let named = |name: &SkillName| library.by_name(name);
     let of_name = SkillName::new(name).ok().and_then(|name| named(&name));
-    if let Some(entry) = of_name.or_else(|| library.get(&SkillId::new(name))) {
+    let id = SkillId::new(name);
+    let of_id = library.get(&id);
+    if let (Some(one), Some(other)) = (of_name, of_id)
+        && one.skill.id != other.skill.id
+    {
+        return Err(two_skills(name, one, other));
+    }
+    if let Some(entry) = of_name.or(of_id) {
         return Ok(entry);
     }
-    let id = SkillId::new(name);
     let deleted = library.deleted().any(|entry| entry.skill.id == id);
     let near = SkillName::slug(name).filter(|near| named(near).is_some());
     let hint = match near {
@@ -73,4 +97,14 @@ pub(crate) fn find<'a>(library: &'a SkillLibrary, name: &str) -> Result<&'a Entr
             .with("name", name)
             .hint(hint),
     )
+}
+
+fn two_skills(name: &str, of_name: &Entry, of_id: &Entry) -> Error {
+    let message = "this is the name of one skill and the id of another";
+    Error::invalid("skill", message)
+        .with("name", name)
+        .hint(format!(
+            "the skill of this name has the id `{}`, the skill of this id has the name `{}`: say that one instead",
+            of_name.skill.id, of_id.skill.name
+        ))
 }

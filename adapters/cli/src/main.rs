@@ -2,15 +2,20 @@
 //! its commands, exit codes and JSON.
 
 mod arguments;
+mod aside;
 mod change;
 mod check;
 mod copy;
 mod export;
+mod files;
 mod import;
 mod library;
 mod log;
 mod outcome;
 mod output;
+mod reading;
+mod recognise;
+mod repair;
 mod show;
 mod stats;
 mod take_in;
@@ -18,9 +23,9 @@ mod validate;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, Parser, error::ErrorKind};
 use futures::executor::block_on;
-use journeyman::Result;
+use journeyman::{Error, Result};
 
 use crate::{
     arguments::{Arguments, Command, LibraryCommand, SkillCommand},
@@ -28,7 +33,10 @@ use crate::{
 };
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return not_understood(&error),
+    };
     if let Command::Completions { shell } = arguments.command {
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Arguments::command(), "journeyman", &mut script);
@@ -36,6 +44,29 @@ fn main() -> ExitCode {
     }
     let json = arguments.json;
     output::answer(json, block_on(perform(arguments)))
+}
+
+/// Help and version as clap has them; of wrong arguments a document too, where one is asked for.
+fn not_understood(error: &clap::Error) -> ExitCode {
+    let given = std::env::args_os().skip(1);
+    let mut given = given.take_while(|argument| argument != "--");
+    if !error.use_stderr() || !given.any(|argument| argument == "--json") {
+        error.exit();
+    }
+    let said = error.render().to_string();
+    let first: Vec<&str> = said
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .map(str::trim)
+        .collect();
+    let first = first.join(" ");
+    let message = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a command is missing",
+        _ => first.strip_prefix("error: ").unwrap_or(&first),
+    };
+    let error = Error::invalid("arguments", message)
+        .hint("`journeyman --help` tells the commands, and each command's --help its arguments");
+    output::usage(&error)
 }
 
 async fn perform(arguments: Arguments) -> Result<Answer> {
@@ -62,7 +93,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
         },
         Command::Library(command) => match command {
             LibraryCommand::Check => check::check(&root),
-            LibraryCommand::Repair { aside } => check::repair(&root, aside.as_deref()).await,
+            LibraryCommand::Repair { aside } => repair::repair(&root, aside.as_deref()).await,
             LibraryCommand::Stats => stats::stats(&root).await,
             LibraryCommand::Copy { target, archive } => copy::copy(&root, target, archive).await,
             LibraryCommand::Restore { archive } => copy::restore(&root, &archive).await,

@@ -44,6 +44,7 @@ pub(crate) async fn make(
     if changes.is_empty() {
         return Ok(outcome);
     }
+    let number = changes.len();
     let mut library = opened.library.clone();
     let commit = Commit {
         base: library.revision(),
@@ -55,8 +56,10 @@ pub(crate) async fn make(
         },
         changes,
     };
-    if dry_run {
-        outcome.applied = library.apply(&commit.made_on(commit.base)?)?;
+    let would_be = library.clone().apply(&commit.made_on(commit.base)?)?;
+    // A commit without any effect would tell of nothing.
+    if dry_run || would_be.passed_over.len() == number {
+        outcome.applied = would_be;
         return Ok(outcome);
     }
     let (news, _) = opened.store.commit_rebased(&commit, ATTEMPTS).await?;

@@ -18,6 +18,7 @@ pub(crate) enum Exit {
     #[default]
     Done = 0,
     Refused = 1,
+    Usage = 2,
     NotFound = 3,
     Damaged = 4,
     Unavailable = 5,
@@ -53,7 +54,7 @@ pub(crate) fn answer(json: bool, answer: Result<Answer>) -> ExitCode {
     let printed = match (answer, json) {
         (Ok(answer), true) => print(as_json(&answer.json).as_bytes()),
         (Ok(answer), false) => print(plain_terminal(&answer.text).as_bytes()),
-        (Err(error), true) => print(as_json(&json!({"error": error_json(&error)})).as_bytes()),
+        (Err(error), true) => print_error(&error),
         (Err(error), false) => {
             say(&format!("error: {}", error_text(&error)));
             ExitCode::SUCCESS
@@ -66,11 +67,24 @@ pub(crate) fn answer(json: bool, answer: Result<Answer>) -> ExitCode {
     }
 }
 
+/// Arguments that are not understood, as a document.
+pub(crate) fn usage(error: &Error) -> ExitCode {
+    match print_error(error) {
+        ExitCode::SUCCESS => ExitCode::from(Exit::Usage as u8),
+        printed => printed,
+    }
+}
+
+fn print_error(error: &Error) -> ExitCode {
+    print(as_json(&json!({"error": error_json(error)})).as_bytes())
+}
+
 /// Prints what whoever reads may stop reading at any time.
 pub(crate) fn print(bytes: &[u8]) -> ExitCode {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            say(&format!("error: the answer cannot be written: {error}"));
             ExitCode::from(Exit::Unavailable as u8)
         }
         _ => ExitCode::SUCCESS,

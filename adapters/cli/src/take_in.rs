@@ -1,6 +1,10 @@
 //! What is done to every skill from elsewhere before it is committed.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env::temp_dir,
+    path::Path,
+};
 
 use journeyman::{
     Error, Result,
@@ -11,13 +15,16 @@ use journeyman::{
     text::Redactor,
 };
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::{
-    arguments::From,
-    library::Opened,
+    arguments::Elsewhere,
+    files::unwritable,
+    import::IMPORT,
+    library::{Opened, is_library, open, refuse_unread},
     outcome::make,
     output::{Answer, Exit, Progress, cell, error_json, error_text},
-    validate::told,
+    validate::{name_of, told},
 };
 
 /// A skill from elsewhere, with its files, as it came.
@@ -32,6 +39,36 @@ pub(crate) struct Incoming {
     pub(crate) is_imported: bool,
     /// Whether secrets were taken out of it.
     pub(crate) redacted: bool,
+    /// What a person should look at.
+    pub(crate) warnings: Vec<Finding>,
+}
+
+impl Incoming {
+    /// One that is [`imported`] already.
+    pub(crate) fn read(
+        path: &Path,
+        skill: Skill,
+        files: BTreeMap<FilePath, Vec<u8>>,
+        source: &Source,
+    ) -> Self {
+        Self {
+            place: format!("{}: {}", path.display(), skill.name),
+            skill,
+            files,
+            source: source.clone(),
+            is_imported: true,
+            redacted: false,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// The library that skills are taken into.
+#[derive(Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) root: &'a Path,
+    /// Whether it is made where there is none.
+    pub(crate) create: bool,
 }
 
 /// What may not come in, and why.
@@ -52,7 +89,7 @@ impl Refused {
     }
 
     pub(crate) fn by_linter(place: impl Into<String>, findings: Vec<Finding>) -> Self {
-        let error = Error::invalid("import", "the linter refuses the skill")
+        let error = Error::invalid(IMPORT, "the linter refuses the skill")
             .hint("put right what is listed, and import it again");
         Self {
             findings,
@@ -83,16 +120,10 @@ impl Refused {
 }
 
 /// The source that a host's word makes trusted or not.
-pub(crate) fn source(from: &From, otherwise: &std::path::Path) -> Source {
-    let name = otherwise.canonicalize().ok();
-    let name = name.as_deref().and_then(std::path::Path::file_name);
-    let name = name.map(|name| name.to_string_lossy().into_owned());
+pub(crate) fn source(from: &Elsewhere, path: &Path) -> Source {
+    let name = from.source.clone().or_else(|| name_of(path));
     Source {
-        name: from
-            .source
-            .clone()
-            .or(name)
-            .unwrap_or_else(|| "elsewhere".to_owned()),
+        name: name.unwrap_or_else(|| "elsewhere".to_owned()),
         trust: if from.trust {
             Trust::Trusted
         } else {
@@ -103,8 +134,8 @@ pub(crate) fn source(from: &From, otherwise: &std::path::Path) -> Source {
 
 /// Redacts, checks, puts the files and commits all of it at once.
 pub(crate) async fn take_in(
-    opened: &Opened,
-    from: &From,
+    target: &Target<'_>,
+    from: &Elsewhere,
     incoming: Vec<Incoming>,
     mut refused: Vec<Refused>,
     progress: Progress,
@@ -122,62 +153,111 @@ pub(crate) async fn take_in(
         ready.clear();
     }
     let dry_run = from.how.dry_run;
-    let mut changes = Vec::new();
-    let mut redacted = Vec::new();
     progress.step("taking skills in");
+    let reason = reason(from, &ready);
+    // Dropped last.
+    let (_nowhere, opened) = opened(target, dry_run || ready.is_empty()).await?;
+    let mut changes = Vec::new();
+    let mut told = Told::default();
     for one in ready {
         if !dry_run {
             for bytes in one.files.values() {
                 opened.store.put(bytes).await?;
             }
         }
+        if !one.warnings.is_empty() {
+            told.warnings.push((one.place.clone(), one.warnings));
+        }
         if one.redacted {
-            redacted.push(one.place);
+            told.redacted.push(one.place);
         }
         changes.push(LibraryChange::Add(Box::new(one.skill)));
     }
     let places = changes.len();
-    let reason = from.how.reason("taken in from the command line");
-    let outcome = make(opened, changes, &reason, dry_run).await?;
+    let outcome = make(&opened, changes, &reason, dry_run).await?;
     drop(progress);
-    let json = outcome.json();
     let text = match !refused.is_empty() && !from.keep_going {
         true => "nothing was taken in; --keep-going takes in the others\n".to_owned(),
         false => outcome.text(),
     };
-    let there = outcome.applied.passed_over.len();
-    Ok(told_all(
-        (json, text),
-        (places - there, there),
-        &refused,
-        &redacted,
-    ))
+    told.refused = refused;
+    told.already_there = outcome.applied.passed_over.len();
+    told.taken_in = places - told.already_there;
+    Ok(told.answer(outcome.json(), &text))
 }
 
-/// What came of an import: how many skills came in and were there already, what was refused, and what held secrets.
-fn told_all(
-    (mut json, outcome): (Value, String),
-    (taken_in, there): (usize, usize),
-    refused: &[Refused],
-    redacted: &[String],
-) -> Answer {
-    json["refused"] = refused.iter().map(Refused::json).collect();
-    json["redacted"] = json!(redacted);
-    json["taken_in"] = taken_in.into();
-    json["already_there"] = there.into();
-    let mut text: String = refused.iter().map(Refused::text).collect();
-    for place in redacted {
-        text.push_str(&format!("secrets were taken out of {}\n", cell(place)));
+/// The library; where one is to be made and nothing will be kept, an empty one elsewhere that goes away with its folder.
+async fn opened(target: &Target<'_>, keeps_nothing: bool) -> Result<(Option<TempDir>, Opened)> {
+    if !target.create || is_library(target.root) {
+        return Ok((None, open(target.root, false).await?));
     }
-    text.push_str(&outcome);
-    text.push_str(&format!("{taken_in} taken in, {there} already there\n"));
-    Answer {
-        json,
-        text,
-        exit: match refused.is_empty() {
-            true => Exit::Done,
-            false => Exit::Refused,
-        },
+    refuse_unread(target.root)?;
+    if !keeps_nothing {
+        return Ok((None, open(target.root, true).await?));
+    }
+    let nowhere = TempDir::new().map_err(|source| unwritable(IMPORT, &temp_dir(), source))?;
+    let opened = open(nowhere.path(), true).await?;
+    Ok((Some(nowhere), opened))
+}
+
+/// Why, and from whom: nothing else keeps the names of the sources.
+fn reason(from: &Elsewhere, ready: &[Incoming]) -> String {
+    const MOST: usize = 5;
+    let reason = from.how.reason("taken in from the command line");
+    let names: BTreeSet<&str> = ready.iter().map(|one| one.source.name.as_str()).collect();
+    let more = names.len().saturating_sub(MOST);
+    let first: Vec<&str> = names.into_iter().take(MOST).collect();
+    match (first.join(", "), more) {
+        (first, _) if first.is_empty() => reason,
+        (first, 0) => format!("{reason}; source: {first}"),
+        (first, more) => format!("{reason}; sources: {first} and {more} more"),
+    }
+}
+
+/// What came of an import beside the commit.
+#[derive(Debug, Default)]
+struct Told {
+    taken_in: usize,
+    already_there: usize,
+    refused: Vec<Refused>,
+    /// What held secrets.
+    redacted: Vec<String>,
+    /// What a person should look at, by place.
+    warnings: Vec<(String, Vec<Finding>)>,
+}
+
+impl Told {
+    fn answer(self, mut json: Value, outcome: &str) -> Answer {
+        let warnings = self.warnings.iter();
+        let warnings = warnings.map(|(place, all)| json!({ "place": place, "findings": all }));
+        json["warnings"] = warnings.collect();
+        json["refused"] = self.refused.iter().map(Refused::json).collect();
+        json["redacted"] = json!(self.redacted);
+        json["taken_in"] = self.taken_in.into();
+        json["already_there"] = self.already_there.into();
+        let mut text: String = self.refused.iter().map(Refused::text).collect();
+        for (place, findings) in &self.warnings {
+            // Of what was only put right `skill validate` tells.
+            let grave = findings.iter().filter(|f| !f.rule.is_of_specification());
+            let grave: String = grave.map(told).collect();
+            if !grave.is_empty() {
+                text.push_str(&format!("warning: {}\n{grave}", cell(place)));
+            }
+        }
+        for place in &self.redacted {
+            text.push_str(&format!("secrets were taken out of {}\n", cell(place)));
+        }
+        text.push_str(outcome);
+        let (taken_in, there) = (self.taken_in, self.already_there);
+        text.push_str(&format!("{taken_in} taken in, {there} already there\n"));
+        Answer {
+            json,
+            text,
+            exit: match self.refused.is_empty() {
+                true => Exit::Done,
+                false => Exit::Refused,
+            },
+        }
     }
 }
 
@@ -199,12 +279,17 @@ fn clean(mut one: Incoming, redactor: &Redactor) -> Result<Incoming, Box<Refused
     let files = files.map(|(path, bytes)| (path.as_str().to_owned(), bytes.clone()));
     let name = one.skill.name.as_str();
     let report = lint(file.as_bytes(), Some(name), &files.collect());
-    if report.is_acceptable() {
-        return Ok(one);
+    let findings = report.findings.into_iter();
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        findings.partition(|found| found.severity == Severity::Error);
+    if !errors.is_empty() {
+        return Err(Box::new(Refused::by_linter(place, errors)));
     }
-    let errors = report.findings.into_iter();
-    let errors = errors.filter(|found| found.severity == Severity::Error);
-    Err(Box::new(Refused::by_linter(place, errors.collect())))
+    // Those of the file that a person sees have its lines.
+    if one.warnings.is_empty() {
+        one.warnings = warnings;
+    }
+    Ok(one)
 }
 
 fn refs(files: &BTreeMap<FilePath, Vec<u8>>) -> Result<BTreeMap<FilePath, FileRef>> {

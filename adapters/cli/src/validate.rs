@@ -8,23 +8,26 @@ use std::{
 };
 
 use journeyman::{
-    Error, ErrorKind, Result,
+    Error, Result,
     domain::SkillMd,
     lint::{Finding, Report, Rule, Severity, lint},
 };
 use journeyman_disk::SkillFolder;
 use serde_json::{Value, json};
 
-use crate::output::{Answer, Exit, cell, word};
+use crate::{
+    files::{parent, unreadable},
+    output::{Answer, Exit, cell, word},
+};
 
 const VALIDATE: &str = "validate";
-const SKILL_MD: &str = "SKILL.md";
+pub(crate) const SKILL_MD: &str = "SKILL.md";
 
 pub(crate) fn validate(paths: &[PathBuf]) -> Result<Answer> {
     let mut skills = Vec::new();
     for path in paths {
-        for skill in skills_at(path)? {
-            let findings = look(&skill)?;
+        for skill in skills_at(VALIDATE, path)? {
+            let findings = look(&skill, skill == *path)?;
             skills.push((skill, findings));
         }
     }
@@ -77,17 +80,19 @@ pub(crate) fn told(found: &Finding) -> String {
     )
 }
 
-/// The skills that a path names: a SKILL.md, a skill's folder, or a folder of such.
-pub(crate) fn skills_at(path: &Path) -> Result<Vec<PathBuf>> {
-    let unread = |source| unreadable(path, source);
+/// The skills that a path names: a SKILL.md, a skill's folder, or a folder of such. What only looks like a skill's folder
+/// is among them too, so that it is said to be none.
+pub(crate) fn skills_at(operation: &'static str, path: &Path) -> Result<Vec<PathBuf>> {
+    let unread = |source| unreadable(operation, path, source);
+    let has_file = |folder: &Path| folder.join(SKILL_MD).symlink_metadata().is_ok();
     let data = fs::metadata(path).map_err(unread)?;
-    if !data.is_dir() || path.join(SKILL_MD).exists() {
+    if !data.is_dir() || has_file(path) {
         return Ok(vec![path.to_owned()]);
     }
     let mut within = Vec::new();
     for entry in path.read_dir().map_err(unread)? {
         let inner = entry.map_err(unread)?.path();
-        if inner.join(SKILL_MD).exists() {
+        if has_file(&inner) {
             within.push(inner);
         }
     }
@@ -100,49 +105,54 @@ pub(crate) fn skills_at(path: &Path) -> Result<Vec<PathBuf>> {
     })
 }
 
-pub(crate) fn unreadable(path: &Path, source: std::io::Error) -> Error {
-    let (kind, message) = match source.kind() {
-        std::io::ErrorKind::NotFound => (ErrorKind::NotFound, "there is nothing at this path"),
-        _ => (ErrorKind::Unavailable, "the path cannot be read"),
-    };
-    Error::new(kind, VALIDATE, message)
-        .with("path", path.display())
-        .hint("see that it is there and that this user may read it")
-        .source_from(source)
-}
-
-fn look(skill: &Path) -> Result<Vec<Finding>> {
+fn look(skill: &Path, is_named: bool) -> Result<Vec<Finding>> {
     if skill.is_dir() {
-        return Ok(match folder(skill) {
+        return Ok(match folder(VALIDATE, skill, is_named) {
             Ok((folder, name)) => lint_folder(&folder, Some(&name)).findings,
             Err(error) => vec![refused(&error)],
         });
+    }
+    let unread = |source| unreadable(VALIDATE, skill, source);
+    // A link leads elsewhere, and a pipe has no end.
+    if !skill.symlink_metadata().map_err(unread)?.is_file() {
+        let error = Error::invalid(VALIDATE, "this is no plain file");
+        return Ok(vec![refused(&error.hint("put the file itself there"))]);
     }
     // More than this is too much for any SKILL.md.
     let most = 2 * SkillMd::MAX_BODY as u64;
     let mut text = Vec::new();
     File::open(skill)
         .and_then(|file| file.take(most).read_to_end(&mut text))
-        .map_err(|source| unreadable(skill, source))?;
-    let within = skill.canonicalize().ok();
-    let within = within.as_deref().filter(|path| path.ends_with(SKILL_MD));
-    let name = within.and_then(Path::parent).and_then(name_of);
+        .map_err(unread)?;
+    let within = skill.ends_with(SKILL_MD).then(|| parent(skill));
+    let name = within.and_then(|folder| name_of(&folder));
     Ok(lint(&text, name.as_deref(), &BTreeMap::new()).findings)
 }
 
-/// A skill's folder and its name.
-pub(crate) fn folder(path: &Path) -> Result<(SkillFolder, String)> {
-    let whole = path
-        .canonicalize()
-        .map_err(|source| unreadable(path, source))?;
-    let name = name_of(&whole).ok_or_else(|| {
-        Error::invalid(VALIDATE, "the folder has no name in UTF-8").with("path", path.display())
+/// A skill's folder and its name. A person may name a link; what is found within a folder may be none (S7).
+pub(crate) fn folder(
+    operation: &'static str,
+    path: &Path,
+    is_named: bool,
+) -> Result<(SkillFolder, String)> {
+    if !is_named && path.is_symlink() {
+        return Err(Error::invalid(operation, "the folder is a link")
+            .with("path", path.display())
+            .hint("put the folder itself there, or name the link on the command line"));
+    }
+    let name = name_of(path).ok_or_else(|| {
+        Error::invalid(operation, "the folder has no name in UTF-8").with("path", path.display())
     })?;
-    Ok((SkillFolder::read(&whole)?, name))
+    Ok((SkillFolder::read(path)?, name))
 }
 
-fn name_of(path: &Path) -> Option<String> {
-    Some(path.file_name()?.to_str()?.to_owned())
+/// A path's last part as it was given, where it has one.
+pub(crate) fn name_of(path: &Path) -> Option<String> {
+    let whole = match path.file_name() {
+        Some(_) => path.to_owned(),
+        None => path.canonicalize().ok()?,
+    };
+    Some(whole.file_name()?.to_str()?.to_owned())
 }
 
 pub(crate) fn lint_folder(folder: &SkillFolder, name: Option<&str>) -> Report {

@@ -106,6 +106,13 @@ pub(crate) fn file_failed(operation: &'static str, path: &Path, source: io::Erro
     if full { error.temporary() } else { error }
 }
 
+/// An empty library in the place of an empty file would hide what became of it.
+pub(crate) fn is_empty(operation: &'static str) -> Error {
+    let message = "the library's database is empty";
+    Error::new(ErrorKind::Corrupt, operation, message)
+        .hint("put a backup of it in its place, or remove it and make the library anew")
+}
+
 /// A value as the JSON that is kept.
 pub(crate) fn to_json<T: Serialize>(operation: &'static str, value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(|source| {

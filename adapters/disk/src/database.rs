@@ -13,7 +13,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     Durability, Options,
-    convert::{failed, file_failed},
+    convert::{failed, file_failed, is_empty},
     fault,
     head::{self, Witness},
 };
@@ -134,7 +134,9 @@ impl Database {
             witness,
             durability: options.durability,
         };
-        database.prepare(path, acknowledged).map_err(named)?;
+        database
+            .prepare(path, acknowledged, options.create)
+            .map_err(named)?;
         Ok(database)
     }
 
@@ -152,7 +154,7 @@ impl Database {
         })
     }
 
-    fn prepare(&mut self, path: &Path, acknowledged: u64) -> Result<()> {
+    fn prepare(&mut self, path: &Path, acknowledged: u64, create: bool) -> Result<()> {
         const OPEN: &str = "DiskStore::open";
         let failed = |source| failed(OPEN, source);
         let synchronous = self.synchronous();
@@ -161,6 +163,9 @@ impl Database {
         // Of a foreign database not even the journal mode is changed.
         let form = self.form()?;
         self.check_head(form, acknowledged)?;
+        if form == 0 && !create {
+            return Err(is_empty(OPEN));
+        }
         self.patiently(OPEN, || {
             connection.pragma_update(None, "journal_mode", "WAL")
         })?;

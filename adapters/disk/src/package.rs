@@ -170,7 +170,7 @@ fn list(folder: &Dir, within: &Path, all: &mut Vec<(PathBuf, Metadata)>) -> Resu
             all.push((path, metadata));
         } else {
             return Err(refused("the folder holds a link, a device or a socket")
-                .with("path", within.display()));
+                .with("path", path.display()));
         }
         if all.len() > FileRef::MAX_FILES + 1 {
             return Err(refused("the folder has more than 200 files"));

@@ -152,6 +152,23 @@ fn what_is_no_library_of_ours_is_refused_and_left_as_it_was() {
 }
 
 #[test]
+fn an_empty_file_is_a_library_only_where_one_may_be_made() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("library.db");
+    fs::write(&path, "").unwrap();
+    let mut options = Options::default();
+    options.create = false;
+    let opened = DiskStore::open(folder.path(), &options);
+    refused(
+        opened,
+        ErrorKind::Corrupt,
+        "the library's database is empty",
+    );
+    assert_eq!(fs::read(&path).unwrap(), b"");
+    open(folder.path()).unwrap();
+}
+
+#[test]
 fn a_record_that_was_changed_is_never_used() {
     let folder = tempdir().unwrap();
     let store = open(folder.path()).unwrap();

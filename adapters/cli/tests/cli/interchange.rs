@@ -44,6 +44,7 @@ fn folders_come_in_quarantined_and_go_out_as_they_came() {
             "refused",
             "revision",
             "taken_in",
+            "warnings",
         ]
     );
     let pour = entry(&place, "pour");

@@ -1,9 +1,12 @@
 //! The command from end to end, each test on a library of its own.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod answers;
 mod bad_input;
 mod changing;
 mod interchange;
 mod maintenance;
 mod reading;
+mod repair;
+mod strangers;
 mod support;

@@ -51,6 +51,7 @@ fn a_folder_at_fault_is_told_and_repaired_with_the_old_one_kept() {
             "folders_written",
             "lost",
             "not_taken_in",
+            "quarantined",
             "saved",
         ]
     );

@@ -1,0 +1,149 @@
+//! What the folders of a library said before it was repaired.
+
+use std::{collections::BTreeSet, fs, io, path::Path};
+
+use journeyman::{
+    Error, ErrorKind, Result, SkillId,
+    domain::{LibraryChange, Skill, SkillMd, State},
+    library::{Entry, SkillLibrary},
+};
+use journeyman_disk::SkillFolder;
+
+/// Where runs find skills, and where all others lie.
+const AREAS: [&str; 2] = [OFFERED, "held"];
+const OFFERED: &str = "skills";
+pub(crate) const REASON: &str = "the library was repaired, and this was not offered before";
+
+/// The skills' folders of a copy.
+#[derive(Debug)]
+pub(crate) struct Aside {
+    folders: Vec<Folder>,
+}
+
+#[derive(Debug)]
+struct Folder {
+    area: &'static str,
+    name: String,
+    /// `None` where it cannot be read as a skill's.
+    content: Option<Content>,
+}
+
+/// What a folder says, however it is spelled.
+#[derive(Debug, PartialEq)]
+struct Content {
+    file: SkillMd,
+    folder: SkillFolder,
+}
+
+impl Content {
+    fn read(path: &Path, name: &str) -> Option<Self> {
+        let mut folder = SkillFolder::read(path).ok()?;
+        let text = String::from_utf8(std::mem::take(&mut folder.text)).ok()?;
+        let (file, _) = SkillMd::read(&text, Some(name)).ok()?;
+        Some(Self { file, folder })
+    }
+}
+
+impl Aside {
+    pub(crate) fn read(copy: &Path) -> Result<Self> {
+        let mut folders = Vec::new();
+        for area in AREAS {
+            let path = copy.join(area);
+            let failed = |source| unread(&path, source);
+            let entries = match fs::read_dir(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                entries => entries.map_err(failed)?,
+            };
+            for entry in entries {
+                let entry = entry.map_err(failed)?;
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if name.starts_with('.') || entry.path().is_file() {
+                    continue;
+                }
+                let content = Content::read(&entry.path(), &name);
+                folders.push(Folder {
+                    area,
+                    name,
+                    content,
+                });
+            }
+        }
+        folders
+            .sort_unstable_by(|one, other| (one.area, &one.name).cmp(&(other.area, &other.name)));
+        Ok(Self { folders })
+    }
+
+    /// Quarantines what would be offered again after its last commits were lost, though it was held back, or was gone. Where
+    /// no skills were offered at all the folders tell nothing but what they hold.
+    pub(crate) fn to_hold_back(&self, library: &SkillLibrary) -> Vec<LibraryChange> {
+        let of = |is_offered: bool| {
+            let folders = self.folders.iter();
+            let folders = folders.filter(move |folder| (folder.area == OFFERED) == is_offered);
+            folders.map(Folder::says).collect::<BTreeSet<Says>>()
+        };
+        let (offered, held) = (of(true), of(false));
+        let is_in = |all: &BTreeSet<Says>, skill: &Skill| {
+            all.contains(&Says::Id(skill.id.clone()))
+                || all.contains(&Says::Name(skill.name.to_string()))
+        };
+        library
+            .entries()
+            .filter(|entry| entry.skill.state.is_offered())
+            .filter(|entry| !is_in(&offered, &entry.skill))
+            .filter(|entry| !offered.is_empty() || is_in(&held, &entry.skill))
+            .map(|entry: &Entry| LibraryChange::SetState {
+                skill: entry.skill.id.clone(),
+                state: State::Quarantined,
+                reason: REASON.to_owned(),
+            })
+            .collect()
+    }
+
+    /// The folders that a library does not say: those that say something else in its folders, or are not there. Those that
+    /// were taken in may have another place since.
+    pub(crate) fn not_in(&self, root: &Path, taken_in: &[String]) -> Vec<String> {
+        let says = |folder: &&Folder| {
+            let now = root.join(folder.area).join(&folder.name);
+            folder.content.is_some() && Content::read(&now, &folder.name) == folder.content
+        };
+        let others = self.folders.iter().filter(|folder| !says(folder));
+        let others = others.map(|folder| format!("{}/{}", folder.area, folder.name));
+        others.filter(|place| !taken_in.contains(place)).collect()
+    }
+}
+
+/// Whose folder it is: its name counts where it says no id.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Says {
+    Id(SkillId),
+    Name(String),
+}
+
+impl Folder {
+    fn says(&self) -> Says {
+        let parts = self
+            .content
+            .as_ref()
+            .and_then(|content| content.file.parts().ok());
+        match parts.and_then(|parts| parts.id) {
+            Some(id) => Says::Id(id),
+            None => Says::Name(self.name.clone()),
+        }
+    }
+}
+
+/// The skill whose state a change sets.
+pub(crate) fn of(change: &LibraryChange) -> Option<&SkillId> {
+    match change {
+        LibraryChange::SetState { skill, .. } => Some(skill),
+        _ => None,
+    }
+}
+
+fn unread(path: &Path, source: io::Error) -> Error {
+    let message = "a folder of the copy cannot be read, so nothing tells what it said";
+    Error::new(ErrorKind::Unavailable, "repair", message)
+        .with("path", path.display())
+        .hint("see that this user may read it")
+        .source_from(source)
+}

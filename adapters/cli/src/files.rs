@@ -1,0 +1,94 @@
+//! Files of others: what cannot be read, and what is there whole or not at all.
+
+use std::{
+    fs::{self, File, Permissions},
+    io::{self, Write},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use journeyman::{Error, ErrorKind, Result};
+use tempfile::NamedTempFile;
+
+pub(crate) fn unreadable(operation: &'static str, path: &Path, source: io::Error) -> Error {
+    let (kind, message) = match source.kind() {
+        io::ErrorKind::NotFound => (ErrorKind::NotFound, "there is nothing at this path"),
+        _ => (ErrorKind::Unavailable, "the path cannot be read"),
+    };
+    Error::new(kind, operation, message)
+        .with("path", path.display())
+        .hint("see that it is there and that this user may read it")
+        .source_from(source)
+}
+
+pub(crate) fn unwritable(operation: &'static str, path: &Path, source: io::Error) -> Error {
+    if source.kind() == io::ErrorKind::AlreadyExists {
+        return is_there(operation, path);
+    }
+    Error::new(
+        ErrorKind::Unavailable,
+        operation,
+        "the path cannot be written",
+    )
+    .with("path", path.display())
+    .hint("see that the folder is there, has room and may be written by this user")
+    .source_from(source)
+}
+
+pub(crate) fn is_there(operation: &'static str, path: &Path) -> Error {
+    Error::invalid(operation, "something is there already")
+        .with("path", path.display())
+        .hint("name a place where nothing is yet")
+}
+
+/// The folder that a path lies in.
+pub(crate) fn parent(path: &Path) -> PathBuf {
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    parent.unwrap_or(Path::new(".")).to_owned()
+}
+
+/// A file beside the one that is to be written, which nothing may be yet. Who may read it is as for any new file.
+pub(crate) fn begin(operation: &'static str, path: &Path) -> Result<NamedTempFile> {
+    if path.symlink_metadata().is_ok() {
+        return Err(is_there(operation, path));
+    }
+    tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(parent(path))
+        .map_err(|source| unwritable(operation, path, source))
+}
+
+/// The file is there, whole.
+pub(crate) fn finish(operation: &'static str, file: NamedTempFile, path: &Path) -> Result<()> {
+    let failed = |source| unwritable(operation, path, source);
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist_noclobber(path)
+        .map_err(|error| failed(error.error))?;
+    sync_folder(&parent(path)).map_err(failed)
+}
+
+/// A new file with these bytes.
+pub(crate) fn whole(operation: &'static str, path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = begin(operation, path)?;
+    file.write_all(bytes)
+        .map_err(|source| unwritable(operation, path, source))?;
+    finish(operation, file, path)
+}
+
+/// Waits until a folder's entries are on the disk.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Waits until a whole file system is on the disk: one wait, however many files there are.
+pub(crate) fn sync_all(path: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(path)?)?)
+}
+
+/// Whether a folder is there and holds anything, or cannot be looked into.
+pub(crate) fn holds_anything(path: &Path) -> bool {
+    match fs::read_dir(path) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
+}

@@ -1,0 +1,89 @@
+//! What was read of one import so far, all of which is taken in at once.
+
+use journeyman::{Error, ErrorKind, Result};
+use journeyman_disk::ArchiveLimits;
+
+use crate::{
+    import::IMPORT,
+    take_in::{Incoming, Refused},
+};
+
+/// What is to be taken in, and what not.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) incoming: Vec<Incoming>,
+    pub(crate) refused: Vec<Refused>,
+    /// Whether every trouble is told with the others, and ends nothing.
+    pub(crate) keep_going: bool,
+    /// How many bytes may follow: it is all held in memory.
+    room: u64,
+}
+
+impl Reading {
+    /// As much as an archive may hold.
+    pub(crate) fn new(keep_going: bool) -> Self {
+        Self {
+            incoming: Vec::new(),
+            refused: Vec::new(),
+            keep_going,
+            room: ArchiveLimits::default().total,
+        }
+    }
+
+    pub(crate) fn add(&mut self, one: Incoming) {
+        let files: usize = one.files.values().map(Vec::len).sum();
+        let bytes = (files + one.skill.body.len()) as u64;
+        match self.room.checked_sub(bytes) {
+            Some(room) => {
+                self.room = room;
+                self.incoming.push(one);
+            }
+            None => {
+                let message = "what is to be taken in at once has more than 1 GiB";
+                let error = Error::invalid(IMPORT, message).hint("import it in several goes");
+                self.refused.push(Refused::new(one.place, error));
+            }
+        }
+    }
+
+    /// What breaks a rule stays out, and is told with everything else that does; other trouble ends the import.
+    pub(crate) fn refuse(&mut self, place: String, error: Error) -> Result<()> {
+        if !self.keep_going && error.kind() != ErrorKind::Invalid {
+            return Err(error);
+        }
+        self.refused.push(Refused::new(place, error));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::{collections::BTreeMap, path::Path};
+
+    use journeyman::{
+        domain::{FilePath, Source, Trust},
+        testing::sample,
+    };
+
+    use super::*;
+
+    #[test]
+    fn no_more_is_held_than_there_is_room_for() {
+        let source = Source {
+            name: "a friend".into(),
+            trust: Trust::Untrusted,
+        };
+        let mut reading = Reading::new(false);
+        reading.room = 100;
+        for bytes in [70, 70, 1] {
+            let file = (FilePath::new("notes.txt").unwrap(), vec![0; bytes]);
+            let mut skill = sample::skill("brew");
+            skill.body.clear();
+            let one = Incoming::read(Path::new("brew"), skill, BTreeMap::from([file]), &source);
+            reading.add(one);
+        }
+        assert_eq!((reading.incoming.len(), reading.refused.len()), (2, 1));
+    }
+}

@@ -1,0 +1,91 @@
+//! What a path holds that a person hands over.
+
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::Path,
+};
+
+use journeyman::{Error, Result};
+use serde_json::Value;
+
+use crate::{arguments::Format, files::unreadable, import::IMPORT, validate::SKILL_MD};
+
+/// The greatest bank or document.
+const MOST_TEXT: u64 = 10 * 1024 * 1024;
+/// How the first line of an archive begins.
+const ARCHIVE: &[u8] = b"{\"format\":\"journeyman-library\"";
+
+/// What a path holds.
+pub(crate) fn recognised(path: &Path) -> Result<Format> {
+    let unread = |source| unreadable(IMPORT, path, source);
+    let data = fs::metadata(path).map_err(unread)?;
+    if data.is_dir() {
+        if path.join("library.db").is_file() {
+            return Err(unknown(path, "this is a library, and no skill")
+                .hint("take in what it offers with `journeyman library merge`"));
+        }
+        return Ok(Format::SkillFolder);
+    }
+    if path.ends_with(SKILL_MD) {
+        return Ok(Format::SkillFolder);
+    }
+    if !data.is_file() {
+        // What is read of a pipe is gone.
+        return Err(unknown(path, "this is no plain file").hint("say with --format what it holds"));
+    }
+    let mut begin = [0; ARCHIVE.len()];
+    let mut file = File::open(path).map_err(unread)?;
+    if file.read_exact(&mut begin).is_ok() && begin == ARCHIVE {
+        return Ok(Format::Archive);
+    }
+    of_json(path, &text(path)?)
+}
+
+/// Which form a JSON text has.
+fn of_json(path: &Path, text: &str) -> Result<Format> {
+    let value = serde_json::from_str::<Value>(text);
+    if let Err(error) = &value
+        && text.trim_start().starts_with(['{', '['])
+    {
+        return Err(unknown(path, "the file is not sound JSON")
+            .with("line", error.line())
+            .with("column", error.column())
+            .hint("mend it there, and import it again"));
+    }
+    let has = |keys: &[&str]| {
+        let has = |value: &Value| keys.iter().any(|key| value.get(key).is_some());
+        value.as_ref().is_ok_and(has)
+    };
+    if has(&["general_skills", "task_specific_skills", "common_mistakes"]) {
+        return Ok(Format::Skillrl);
+    }
+    if has(&["skill_name", "cache", "reservoir"]) || value.as_ref().is_ok_and(Value::is_array) {
+        return Ok(Format::Arise);
+    }
+    Err(unknown(path, "what this file holds is not recognised").hint(
+        "name a skill's folder, a SkillRL bank, ARISE documents or an archive; or say which with --format",
+    ))
+}
+
+pub(crate) fn unknown(path: &Path, message: &str) -> Error {
+    Error::invalid(IMPORT, message.to_owned()).with("path", path.display())
+}
+
+pub(crate) fn text(path: &Path) -> Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MOST_TEXT + 1).read_to_end(&mut bytes))
+        .map_err(|source| unreadable(IMPORT, path, source))?;
+    // Looked at first: the cut may lie within a character.
+    if bytes.len() as u64 > MOST_TEXT {
+        return Err(unknown(path, "the file has more than 10 MiB").hint("split it"));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|_| unknown(path, "the file is not UTF-8").hint("save it as UTF-8 text"))?;
+    if text.starts_with('\u{feff}') {
+        return Err(unknown(path, "the file begins with a byte order mark")
+            .hint("save it as UTF-8 text without one"));
+    }
+    Ok(text)
+}

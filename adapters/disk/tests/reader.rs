@@ -1,0 +1,99 @@
+//! Reading another library without changing it.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use futures::executor::block_on;
+use journeyman::{
+    CommitKey, ErrorKind, Revision,
+    contract::{SkillFiles, SkillStore},
+    domain::{Cause, Commit, FilePath, LibraryChange},
+    testing::sample,
+};
+use journeyman_disk::{DiskStore, LibraryReader, Options};
+use tempfile::tempdir;
+
+/// A library with `brew`, which has a file; gives the store and the file's hash.
+fn library(root: &Path) -> (DiskStore, String) {
+    let store = DiskStore::open(root, &Options::default()).unwrap();
+    let mut brew = sample::skill("brew");
+    let file = block_on(store.put(b"echo brew\n")).unwrap();
+    let sha256 = file.sha256.clone();
+    brew.files
+        .insert(FilePath::new("scripts/brew.sh").unwrap(), file);
+    let commit = Commit {
+        base: Revision(0),
+        key: CommitKey::new("brew"),
+        cause: Cause {
+            run: None,
+            task: None,
+            reason: "a test".into(),
+        },
+        changes: vec![LibraryChange::Add(Box::new(brew))],
+    };
+    block_on(store.commit(&commit)).unwrap();
+    (store, sha256)
+}
+
+/// Every file of the library's folder itself, with its bytes.
+fn all(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(root).unwrap().map(Result::unwrap);
+    let files = entries.filter(|entry| entry.path().is_file());
+    files
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name, fs::read(entry.path()).unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn nothing_is_changed_and_everything_is_read() {
+    let folder = tempdir().unwrap();
+    let (store, sha256) = library(folder.path());
+    let read = || {
+        let reader = LibraryReader::open(folder.path()).unwrap();
+        assert_eq!(reader.library().revision(), Revision(1));
+        let file = reader.file(&sha256).unwrap();
+        assert_eq!(file.as_deref(), Some(&b"echo brew\n"[..]));
+        assert_eq!(reader.file("none").unwrap(), None);
+    };
+    // While somebody has it open, and after that.
+    read();
+    drop(store);
+    let before = all(folder.path());
+    read();
+    assert_eq!(all(folder.path()), before);
+}
+
+#[test]
+fn what_somebody_writes_meanwhile_is_not_half_read() {
+    let folder = tempdir().unwrap();
+    let (store, sha256) = library(folder.path());
+    drop(store);
+    let reader = LibraryReader::open(folder.path()).unwrap();
+    let _writer = DiskStore::open(folder.path(), &Options::default()).unwrap();
+    let error = reader.file(&sha256).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+}
+
+#[test]
+fn what_cannot_be_read_is_refused() {
+    let folder = tempdir().unwrap();
+    let kind = || LibraryReader::open(folder.path()).unwrap_err().kind();
+    assert_eq!(kind(), ErrorKind::NotFound);
+    drop(library(folder.path()));
+    let path = folder.path().join("library.db");
+    let sound = fs::read(&path).unwrap();
+    let mut old = sound.clone();
+    // `user_version` of SQLite's header, big-endian.
+    old[60..64].copy_from_slice(&1_u32.to_be_bytes());
+    fs::write(&path, &old).unwrap();
+    assert_eq!(kind(), ErrorKind::Unsupported);
+    assert_eq!(fs::read(&path).unwrap(), old);
+    // An earlier state than was acknowledged.
+    let other = tempdir().unwrap();
+    drop(DiskStore::open(other.path(), &Options::default()).unwrap());
+    fs::copy(other.path().join("library.db"), &path).unwrap();
+    assert_eq!(kind(), ErrorKind::Corrupt);
+}
