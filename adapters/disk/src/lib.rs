@@ -48,6 +48,7 @@ mod head;
 mod package;
 mod reader;
 mod records;
+mod redaction;
 mod salvage;
 mod skill_store;
 mod worker;

@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, Revision, RunId, Seed,
+    Error, ErrorKind, Revision, RunId, Seed, Version,
     contract::{Journal, JournalEntry, SkillFiles, SkillStore},
     domain::{FilePath, LibraryChange, Origin, Skill, Source, State, Taint, Trust},
     library::SkillLibrary,
@@ -414,4 +414,38 @@ fn what_is_foreign_or_too_large_is_refused() {
     limits.total -= 1;
     let error = read_offer(&whole[..], &source(), &limits).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn a_short_archive_cannot_ask_for_much() {
+    let commit = |revision: u64, changes: Vec<LibraryChange>| {
+        let committed = sample::committed(revision, changes);
+        ("commit", serde_json::to_value(committed).unwrap())
+    };
+    // A megabyte, brought back a thousand times.
+    let mut first = sample::skill("brew");
+    first.body = "x".repeat(1 << 20);
+    let mut second = sample::skill("brew");
+    second.version = Version(2);
+    let versions = vec![add(first), LibraryChange::Revise(Box::new(second))];
+    let back = LibraryChange::RollBack {
+        skill: "brew".into(),
+        to: Version(1),
+        reason: String::new(),
+    };
+    let many = forged(2, &[commit(1, versions), commit(2, vec![back; 1_000])]);
+    let error = offer(&many).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(
+        error.to_string().contains("more than a library's"),
+        "{error}"
+    );
+    // As many skills as one likes may ask for one name.
+    let same = (0..2_000).map(|n| {
+        let mut skill = sample::skill("same");
+        skill.id = format!("s-{n}").as_str().into();
+        add(skill)
+    });
+    let offered = offer(&forged(1, &[commit(1, same.collect())])).unwrap();
+    assert_eq!(offered.changes.len(), 2_000);
 }

@@ -5,11 +5,12 @@ use std::{fs, path::Path};
 
 use futures::executor::block_on;
 use journeyman::{
-    ErrorKind, RunId, Version,
+    ErrorKind, Revision, RunId, Version,
     contract::{Journal, JournalEntry, SkillFiles, SkillStore},
     domain::{Cause, Commit, FilePath, LibraryChange, Skill},
     library::SkillLibrary,
     testing::sample,
+    text::Redactor,
 };
 use journeyman_disk::{DiskStore, Options};
 use serde_json::json;
@@ -227,4 +228,35 @@ fn secrets_are_nowhere_on_the_disk() {
             .all(|path| path.contains(".journeyman/previous")),
         "{database:?}"
     );
+}
+
+#[test]
+fn a_secret_in_an_id_is_refused() {
+    let folder = tempdir().unwrap();
+    let mut options = Options::default();
+    let secrets = ["hunter-one", "hunter-two"].map(str::to_owned);
+    options.redactor = Redactor::new(secrets).unwrap();
+    let store = DiskStore::open(folder.path(), &options).unwrap();
+    let change = || LibraryChange::Add(Box::new(sample::skill("brew")));
+    let refused = |commit: Commit| {
+        let error = block_on(store.commit(&commit)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(!error.to_string().contains("hunter"), "{error}");
+    };
+    refused(sample::commit(0, "rotate/hunter-one", vec![change()]));
+    let mut skill = sample::skill("brew");
+    skill.id = "s-hunter-two".into();
+    refused(sample::commit(
+        0,
+        "key",
+        vec![LibraryChange::Add(Box::new(skill))],
+    ));
+    let mut of_a_run = sample::commit(0, "key", vec![change()]);
+    of_a_run.cause.run = Some(RunId::new("run-hunter-one"));
+    refused(of_a_run);
+    let mut entry = entry(0, "said");
+    entry.run = RunId::new("run-hunter-one");
+    let error = block_on(store.append(&[entry])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert_eq!(block_on(store.load()).unwrap().revision, Revision(0));
 }

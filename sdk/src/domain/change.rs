@@ -1,6 +1,6 @@
 //! What changes a library. Changes record inputs, never results, so that a better fold can be replayed.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 
@@ -207,9 +207,9 @@ impl LibraryChange {
                 check_skill(skill)?;
                 let own = sources.contains(&skill.id);
                 check(!own, "sources", &skill.id, "other skills than the new one")?;
-                let twice = (1..sources.len()).find(|at| sources[..*at].contains(&sources[*at]));
+                let different: BTreeSet<&SkillId> = sources.iter().collect();
                 check(
-                    twice.is_none(),
+                    different.len() == sources.len(),
                     "sources",
                     sources.len(),
                     "different skills",

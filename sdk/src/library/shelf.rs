@@ -7,7 +7,13 @@ use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Entry;
-use crate::{domain::SkillName, id::SkillId};
+use crate::{
+    domain::SkillName,
+    id::{SkillId, sha256_hex},
+};
+
+/// How many skills of one name are told apart by a number.
+const MOST_NUMBERED: u64 = 99;
 
 /// Entries by id.
 #[derive(Clone, Default, PartialEq)]
@@ -115,19 +121,21 @@ impl Names {
         self.0.remove_mut(name);
     }
 
-    /// The name asked for where it is free or the skill's own, else the first free of `asked-2`, `asked-3` and so
-    /// on, the stem cut so that the whole keeps within [`SkillName::MAX`].
+    /// The name asked for where it is free or the skill's own, else the first free of `asked-2` to `asked-99`, else one
+    /// with a part of the id's hash: however many ask for one name, each gets its own without a long search. The stem is
+    /// cut so that the whole keeps within [`SkillName::MAX`].
     pub(super) fn free(&self, asked: &SkillName, id: &SkillId) -> SkillName {
         let is_free = |name: &SkillName| self.get(name).is_none_or(|owner| owner == id);
         if is_free(asked) {
             return asked.clone();
         }
-        (2_u64..)
-            .filter_map(|number| {
-                let suffix = format!("-{number}");
-                let room = SkillName::MAX - suffix.len();
+        let numbers = (2..=MOST_NUMBERED).map(|number| number.to_string());
+        let hashes = (0_u64..).map(|n| sha256_hex(format!("{n}/{id}"))[..12].to_owned());
+        (numbers.chain(hashes))
+            .filter_map(|suffix| {
+                let room = SkillName::MAX - suffix.len() - 1;
                 let stem: String = asked.as_str().chars().take(room).collect();
-                SkillName::new(format!("{}{suffix}", stem.trim_end_matches('-'))).ok()
+                SkillName::new(format!("{}-{suffix}", stem.trim_end_matches('-'))).ok()
             })
             .find(is_free)
             .unwrap_or_else(|| asked.clone())

@@ -6,14 +6,17 @@ use std::{
 };
 
 use journeyman::{
-    Result,
-    domain::{FileRef, LibraryChange, Source},
+    Error, Result, Revision,
+    domain::{Committed, FileRef, LibraryChange, Source},
     interchange::offered,
+    library::{Operation, SkillLibrary},
 };
 
-use super::{ArchiveLimits, Folded, Kind, file_is_missing, lines};
+use super::{ArchiveLimits, Kind, corrupt, file_is_missing, lines, parsed};
 
 const READ: &str = "read_offer";
+const MOST_COPIED: usize = 256 * 1024 * 1024;
+const MOST_WALKED: usize = 100_000_000;
 
 /// What a stranger's archive has to offer: to be put and committed, all of it in one commit.
 #[non_exhaustive]
@@ -41,16 +44,16 @@ pub struct Offer {
 /// assert_eq!(error.kind(), ErrorKind::Invalid);
 /// ```
 pub fn read_offer(input: impl BufRead, source: &Source, limits: &ArchiveLimits) -> Result<Offer> {
-    let mut folded = Folded::default();
+    let mut folded = Bounded::default();
     let mut wanted: Option<BTreeSet<FileRef>> = None;
     let mut files = BTreeMap::new();
     lines::read(READ, input, limits, |kind, body| {
         match kind {
-            Kind::Commit => drop(folded.commit(READ, body)?),
+            Kind::Commit => folded.commit(body)?,
             Kind::Entry => {}
             Kind::File => {
                 // All commits were read by now.
-                let wanted = wanted.get_or_insert_with(|| of_the_offered(&folded));
+                let wanted = wanted.get_or_insert_with(|| of_the_offered(&folded.library));
                 let bytes = lines::decoded(READ, body)?;
                 let file = FileRef::of(&bytes)?;
                 if wanted.contains(&file) {
@@ -61,7 +64,7 @@ pub fn read_offer(input: impl BufRead, source: &Source, limits: &ArchiveLimits) 
         Ok(())
     })?;
     let missing = |file: &&FileRef| !files.contains_key(*file);
-    if let Some(file) = of_the_offered(&folded).iter().find(missing) {
+    if let Some(file) = of_the_offered(&folded.library).iter().find(missing) {
         return Err(file_is_missing(READ, file));
     }
     Ok(Offer {
@@ -70,8 +73,58 @@ pub fn read_offer(input: impl BufRead, source: &Source, limits: &ArchiveLimits) 
     })
 }
 
-fn of_the_offered(folded: &Folded) -> BTreeSet<FileRef> {
-    let entries = folded.library.entries();
+/// A stranger's commits folded one change at a time, so that a short line cannot ask for much memory or time.
+#[derive(Debug, Default)]
+struct Bounded {
+    library: SkillLibrary,
+    /// The last commit read.
+    last: Revision,
+    /// What versions that were brought back hold, in bytes.
+    copied: usize,
+    /// How many skills were looked at by changes that look at all of them.
+    walked: usize,
+}
+
+impl Bounded {
+    fn commit(&mut self, body: &str) -> Result<()> {
+        let committed: Committed = parsed(READ, body)?;
+        let (next, revision) = (self.last.next(), committed.revision);
+        if revision != next {
+            let message = format!("the next revision is {next}, and the commit's is {revision}");
+            return Err(corrupt(READ, message));
+        }
+        self.last = next;
+        for change in committed.changes {
+            if matches!(
+                change,
+                LibraryChange::Maintain | LibraryChange::RetireRun { .. }
+            ) {
+                self.walked += self.library.entries().count();
+            }
+            let one = Committed {
+                revision: self.library.revision().next(),
+                key: committed.key.clone(),
+                cause: committed.cause.clone(),
+                changes: vec![change],
+            };
+            let applied = self.library.apply(&one);
+            let applied = applied.map_err(|error| corrupt(READ, error.message().to_owned()))?;
+            let moves = applied.moves.iter();
+            let copies = moves.filter(|moved| moved.operation == Operation::RolledBack);
+            let skills = copies.filter_map(|moved| self.library.version(&moved.skill));
+            self.copied += skills.map(|skill| skill.body.len()).sum::<usize>();
+            if self.copied > MOST_COPIED || self.walked > MOST_WALKED {
+                let message = "the archive's history does more than a library's does";
+                return Err(Error::invalid(READ, message)
+                    .hint("ask for an archive of the skills alone, without their history"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn of_the_offered(library: &SkillLibrary) -> BTreeSet<FileRef> {
+    let entries = library.entries();
     entries
         .filter(|entry| entry.skill.state.is_offered())
         .flat_map(|entry| entry.skill.files.values().cloned())
