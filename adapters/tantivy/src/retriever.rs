@@ -63,8 +63,12 @@ impl Bm25Retriever {
     ///
     /// A folder belongs to one library; where it is given to another one, the index is made anew for that. Any number
     /// of processes may share it: one at a time refreshes, the others search what they have and take in what was
-    /// refreshed when they are asked for their watermark. A search reads files that are mapped into memory; a folder
-    /// that is deleted meanwhile is made anew by the next refresh.
+    /// refreshed when they are asked for their watermark. Opening, refreshing and asking for the watermark do their
+    /// reading, writing and waiting (at most 5 seconds for another's refresh) on the calling thread.
+    ///
+    /// A search reads files that are mapped into memory. A folder that is deleted meanwhile is made anew by the next
+    /// refresh; but a file that somebody cuts short in its place ends the process (`SIGBUS`), so nothing but this
+    /// adapter should write there.
     ///
     /// ```
     /// use journeyman::library::SkillLibrary;

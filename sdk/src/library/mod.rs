@@ -24,7 +24,8 @@
 //!   group's mean or one a rollout is the business of [`credit`](crate::credit). A pair of skill and attempt
 //!   counts once.
 //! - *Add.* A new skill enters the cache with the policy's initial utility and no use. A name that is taken
-//!   gets a suffix, `-2`, `-3` and so on (a long name is cut to make room): ids identify, names only label.
+//!   gets a suffix, `-2` to `-99` and then one made of its id (a long name is cut to make room): ids identify, names
+//!   only label.
 //! - *Evict.* While the cache is over its size, the lowest unprotected skill goes to the reservoir, with its
 //!   utility and counts.
 //! - *Load.* Free room in the cache (after a skill was set aside, or the cache enlarged) is filled with the
