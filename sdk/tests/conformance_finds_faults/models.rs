@@ -1,0 +1,187 @@
+//! Scorers and language models.
+
+use super::*;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum ScorerFlaw {
+    DropsOne,
+    Turned,
+    Infinite,
+    Short,
+    NeverCuts,
+    NeverSaysCut,
+    DependsOnOthers,
+    ReadsSpecials,
+    SkipsEmpty,
+    TakesAnyLength,
+}
+
+#[derive(Debug)]
+struct FlawedScorer {
+    inner: ScriptedScorer,
+    flaw: ScorerFlaw,
+}
+
+#[async_trait]
+impl Scorer for FlawedScorer {
+    fn model(&self) -> &ModelId {
+        self.inner.model()
+    }
+
+    async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
+        let mut request = request.clone();
+        match self.flaw {
+            ScorerFlaw::TakesAnyLength => request.prompt = Prompt::default(),
+            ScorerFlaw::NeverCuts => request.max_continuation_tokens = usize::MAX,
+            ScorerFlaw::SkipsEmpty => request.continuations.retain(|text| !text.is_empty()),
+            _ => {}
+        }
+        let mut scores = self.inner.score(&request).await?;
+        let count = scores.len();
+        for (scored, text) in scores.iter_mut().zip(&request.continuations) {
+            match self.flaw {
+                ScorerFlaw::Infinite => scored.logprobs.iter_mut().for_each(|l| *l = f64::NAN),
+                ScorerFlaw::Short => drop(scored.logprobs.pop()),
+                ScorerFlaw::NeverSaysCut => scored.truncated = false,
+                ScorerFlaw::DependsOnOthers => {
+                    scored
+                        .logprobs
+                        .iter_mut()
+                        .for_each(|l| *l -= 0.01 * count as f64);
+                }
+                ScorerFlaw::ReadsSpecials if text.starts_with("<|") => {
+                    scored.ids.truncate(1);
+                    scored.logprobs.truncate(1);
+                }
+                _ => {}
+            }
+        }
+        match self.flaw {
+            ScorerFlaw::DropsOne => drop(scores.pop()),
+            ScorerFlaw::Turned => scores.sort_by_key(|scored| scored.ids.clone()),
+            _ => {}
+        }
+        Ok(scores)
+    }
+}
+
+#[test]
+fn scorers() {
+    let fixture = conformance::scorer::ScorerFixture {
+        prompt: Prompt {
+            messages: vec![Message::data(Speaker::User, "open the vault")],
+            open: Vec::new(),
+        },
+        continuations: vec!["first unseal it".to_owned(), "brew a coffee".to_owned()],
+        special: Some("<| im_end |>".to_owned()),
+        context: Some(4_096),
+        time_limit: Duration::from_secs(10),
+    };
+    let cases: [(ScorerFlaw, &[&str]); 10] = [
+        (
+            ScorerFlaw::DropsOne,
+            &["one each", "shared prefix", "data", "empty"],
+        ),
+        (ScorerFlaw::Turned, &["one each"]),
+        (ScorerFlaw::Infinite, &["finite", "shared prefix"]),
+        (ScorerFlaw::Short, &["finite"]),
+        (ScorerFlaw::NeverCuts, &["cut"]),
+        (ScorerFlaw::NeverSaysCut, &["cut"]),
+        (ScorerFlaw::DependsOnOthers, &["shared prefix"]),
+        (ScorerFlaw::ReadsSpecials, &["data"]),
+        (ScorerFlaw::SkipsEmpty, &["empty"]),
+        (ScorerFlaw::TakesAnyLength, &["too long"]),
+    ];
+    for (flaw, expected) in cases {
+        let inner = ScriptedScorer::table([("unseal", -0.5), ("brew", -3.0)]);
+        let scorer = FlawedScorer { inner, flaw };
+        let report = block_on(conformance::scorer::check(&scorer, &fixture));
+        assert_eq!(failed(&report), expected, "{flaw:?}\n{report}");
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum ModelFlaw {
+    Wavers,
+    IgnoresTheLimit,
+    IgnoresStops,
+    ShortRecords,
+    NeverTimesOut,
+    TakesAnyLength,
+}
+
+#[derive(Debug)]
+struct FlawedModel {
+    inner: ScriptedModel,
+    flaw: ModelFlaw,
+}
+
+#[async_trait]
+impl LanguageModel for FlawedModel {
+    fn capabilities(&self) -> &ModelCapabilities {
+        self.inner.capabilities()
+    }
+
+    async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
+        let mut request = request.clone();
+        match self.flaw {
+            ModelFlaw::IgnoresTheLimit => request.max_tokens = 100,
+            ModelFlaw::IgnoresStops => request.stop.clear(),
+            ModelFlaw::TakesAnyLength if request.prompt.text().len() > 1_000 => {
+                request.prompt = Prompt::default();
+            }
+            ModelFlaw::NeverTimesOut if request.time_limit < Duration::from_secs(1) => {
+                return futures::future::pending().await;
+            }
+            _ => {}
+        }
+        let mut answer = self.inner.generate(&request).await?;
+        match self.flaw {
+            ModelFlaw::Wavers => answer.text.push_str(&self.inner.calls().to_string()),
+            ModelFlaw::ShortRecords => drop(answer.logprobs.pop()),
+            _ => {}
+        }
+        Ok(answer)
+    }
+}
+
+#[test]
+fn language_models() {
+    let prompt = Prompt {
+        messages: vec![Message::data(Speaker::User, "say something")],
+        open: Vec::new(),
+    };
+    let mut slow = GenerateRequest::greedy(prompt.clone(), 16);
+    slow.time_limit = Duration::from_millis(20);
+    let fixture = conformance::language_model::LanguageModelFixture {
+        prompt,
+        max_tokens: 16,
+        time_limit: Duration::from_secs(10),
+        slow: Some(slow),
+        clock: Some(Arc::new(journeyman::builtin::SystemClock::new())),
+    };
+    let cases: [(ModelFlaw, &[&str]); 6] = [
+        (ModelFlaw::Wavers, &["repeats", "stop", "cancel"]),
+        (ModelFlaw::IgnoresTheLimit, &["limit"]),
+        (ModelFlaw::IgnoresStops, &["stop"]),
+        (ModelFlaw::ShortRecords, &["records"]),
+        (ModelFlaw::NeverTimesOut, &["deadline"]),
+        (ModelFlaw::TakesAnyLength, &["too long"]),
+    ];
+    for (flaw, expected) in cases {
+        let inner = ScriptedModel::by(move |request, _| {
+            let late = request.time_limit < Duration::from_secs(1);
+            match late {
+                true => Play::Fail(Error::new(
+                    ErrorKind::Timeout,
+                    "LanguageModel::generate",
+                    "late",
+                )),
+                false => Play::Give("these are the words that it writes".to_owned()),
+            }
+        });
+        let model = FlawedModel { inner, flaw };
+        let report = block_on(conformance::language_model::check(&model, &fixture));
+        assert_eq!(failed(&report), expected, "{flaw:?}\n{report}");
+    }
+}

@@ -1,0 +1,204 @@
+//! The machine by itself: orders of answers, saving, what it refuses.
+
+use super::*;
+
+/// Performs every need of a machine with pure scripted answers, in an order that a seed shuffles.
+fn perform(machine: &mut RunMachine, store: &MemoryStore, shuffle: Seed, mut stop_after: usize) {
+    let mut round = 0;
+    while !machine.is_finished() && stop_after > 0 {
+        let needs = machine.needs();
+        assert!(!needs.is_empty(), "an unfinished run needs something");
+        let pick = shuffle
+            .derive("pick", round)
+            .index(needs.len())
+            .unwrap_or(0);
+        let (id, need) = needs.into_iter().nth(pick).expect("in range");
+        machine
+            .answer(id, answer(id, need, store))
+            .expect("it fits");
+        round += 1;
+        stop_after -= 1;
+    }
+}
+
+fn answer(id: NeedId, need: Need, store: &MemoryStore) -> Answer {
+    match need {
+        Need::Retrieve(query) => Answer::Retrieved(Ok(query
+            .among
+            .unwrap_or_default()
+            .into_iter()
+            .map(|id| journeyman::domain::Candidate {
+                skill: journeyman::domain::SkillRef {
+                    id,
+                    version: journeyman::Version(1),
+                },
+                score: 1.0,
+            })
+            .collect())),
+        Need::Score { skills, .. } => Answer::Scored(Ok(skills
+            .iter()
+            .map(|skill| SkillScores {
+                skill: skill.reference(),
+                conditional: Total {
+                    sum: -1.0,
+                    tokens: 3,
+                },
+                unconditional: Some(Total {
+                    sum: -9.0,
+                    tokens: 3,
+                }),
+            })
+            .collect())),
+        Need::Attempt(need) => {
+            let success = need.seed.0.is_multiple_of(3) || !need.skills.is_empty();
+            let said = sample::trajectory(need.attempt.as_str(), &need.task, &["one"], success);
+            Answer::Attempted(Ok(Box::new(said)))
+        }
+        Need::Judge { trajectory, .. } => Answer::Judged(Ok(Verdict::binary(
+            trajectory.outcome.is_some_and(|outcome| outcome.success),
+        ))),
+        Need::Write { task, .. } => {
+            let draft = journeyman::domain::SkillDraft {
+                title: format!("skill for {}", task.instruction),
+                description: "What it does.".to_owned(),
+                kind: journeyman::domain::Kind::Workflow,
+                scope: journeyman::domain::Scope::General,
+                trigger: None,
+                body: format!("Body of {id}."),
+                metadata: std::collections::BTreeMap::new(),
+            };
+            Answer::Written(Ok(Some(Written::by_model(
+                draft,
+                Vec::new(),
+                Default::default(),
+            ))))
+        }
+        Need::Commit(commit) => {
+            let done = block_on(store.commit(&commit)).expect("it commits");
+            Answer::Committed(CommitDone {
+                committed: vec![done],
+                rebased: 0,
+            })
+        }
+        other => panic!("an unknown need: {other:?}"),
+    }
+}
+
+fn plan(mode: Mode) -> RunPlan {
+    let mut recipe = recipe();
+    recipe.select_per = SelectPer::Rollout;
+    RunPlan {
+        run: RunId::new("run"),
+        seed: Seed(11),
+        recipe,
+        mode,
+        tasks: tasks(8),
+        library: SkillLibrary::new(),
+        width: 4,
+    }
+}
+
+fn finished(shuffle: Seed) -> (String, Vec<Event>) {
+    let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
+    perform(&mut machine, &MemoryStore::new(), shuffle, usize::MAX);
+    (bytes(machine.library()), machine.take_events())
+}
+
+#[test]
+fn the_order_of_answers_does_not_matter() {
+    let (library, events) = finished(Seed(0));
+    for seed in 1..20 {
+        let (other, others) = finished(Seed(seed));
+        assert_eq!(other, library, "seed {seed}");
+        assert_eq!(others, events, "seed {seed}");
+    }
+}
+
+#[test]
+fn events_of_a_parallel_evaluation_do_not_depend_on_order() {
+    let run = |seed| {
+        let mut machine = RunMachine::new(plan(Mode::Evaluate)).expect("a machine");
+        perform(&mut machine, &MemoryStore::new(), Seed(seed), usize::MAX);
+        machine.take_events()
+    };
+    let events = run(0);
+    assert!((1..20).all(|seed| run(seed) == events));
+}
+
+#[test]
+fn a_run_resumes_between_any_two_answers() {
+    let (library, _) = finished(Seed(3));
+    for steps in 1..60 {
+        let store = MemoryStore::new();
+        let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
+        perform(&mut machine, &store, Seed(5), steps);
+        let json = machine.save().expect("it saves");
+        let mut resumed = RunMachine::resume(&json).expect("it resumes");
+        assert_eq!(resumed, machine);
+        perform(&mut resumed, &store, Seed(6), usize::MAX);
+        assert_eq!(
+            bytes(resumed.library()),
+            library,
+            "saved after {steps} answers"
+        );
+    }
+}
+
+#[test]
+fn a_saved_run_of_another_schema_or_of_garbage_is_refused() {
+    let check = |json: &str, kind: ErrorKind| {
+        assert_eq!(
+            RunMachine::resume(json).expect_err("refused").kind(),
+            kind,
+            "{json}"
+        );
+    };
+    check("", ErrorKind::Corrupt);
+    check("{\"schema\": 1}", ErrorKind::Corrupt);
+    check("{\"schema\": 99}", ErrorKind::Unsupported);
+}
+
+#[test]
+fn an_answer_that_nothing_waits_for_changes_nothing() {
+    let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
+    let before = machine.save().expect("it saves");
+    let (id, _) = machine.needs().into_iter().next().expect("a need");
+    let wrong = machine.answer(id, Answer::Written(Ok(None)));
+    assert_eq!(wrong.expect_err("refused").kind(), ErrorKind::Invalid);
+    assert_eq!(machine.save().expect("it saves"), before);
+}
+
+#[test]
+fn an_answer_that_comes_twice_changes_nothing() {
+    let store = MemoryStore::new();
+    let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
+    for _ in 0..40 {
+        let (id, need) = machine.needs().into_iter().next().expect("a need");
+        let given = answer(id, need, &store);
+        machine.answer(id, given.clone()).expect("it fits");
+        let before = machine.save().expect("it saves");
+        if !matches!(given, Answer::Committed(_)) {
+            machine.answer(id, given).expect("it is passed over");
+        }
+        assert_eq!(machine.save().expect("it saves"), before, "{id}");
+    }
+}
+
+#[test]
+fn bad_plans_are_refused() {
+    let check = |plan: RunPlan, words: &str| {
+        let error = RunMachine::new(plan).expect_err("refused");
+        assert!(error.to_string().contains(words), "{error}");
+    };
+    let none = RunPlan {
+        tasks: Vec::new(),
+        ..plan(Mode::Train)
+    };
+    check(none, "the task stream is empty");
+    let mut twice = plan(Mode::Train);
+    twice.tasks[1].id = TaskId::new("task-0");
+    check(twice, "two tasks have the same id");
+    let mut group = plan(Mode::Train);
+    group.recipe.group = 0;
+    check(group, "a group needs at least one attempt");
+}
