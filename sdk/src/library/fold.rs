@@ -9,9 +9,6 @@ use crate::{
     id::SkillId,
 };
 
-/// How many commits' keys are known: those that any index behind is likely to stand at.
-const KEYS: usize = 1_024;
-
 /// What one change did: its moves, or why it had no effect.
 pub(super) type Outcome = Result<Vec<Move>, PassReason>;
 
@@ -40,12 +37,7 @@ impl SkillLibrary {
         }
         self.origin.get_or_insert_with(|| committed.key.clone());
         self.revision = next;
-        self.keys.insert_mut(next, committed.key.clone());
-        if self.keys.size() > KEYS
-            && let Some(oldest) = self.keys.keys().next().copied()
-        {
-            self.keys.remove_mut(&oldest);
-        }
+        self.keys.push(next, committed.key.clone());
         self.steps += u64::from(committed.cause.task.is_some());
         let mut applied = Applied {
             revision: next,

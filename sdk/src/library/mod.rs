@@ -80,6 +80,7 @@ mod entry;
 mod fold;
 mod fork;
 mod history;
+mod keys;
 mod refresh;
 mod shelf;
 mod skill_library;

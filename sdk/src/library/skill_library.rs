@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rpds::RedBlackTreeMapSync;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{
     Entry, PassReason,
+    keys::Keys,
     shelf::{Names, Shelf},
 };
 use crate::{
@@ -47,8 +47,7 @@ pub struct SkillLibrary {
     pub(super) names: Names,
     pub(super) passed_over: BTreeMap<PassReason, u64>,
     /// The keys of the last commits, by which an index knows a library that was put back.
-    #[serde(serialize_with = "as_map")]
-    pub(super) keys: RedBlackTreeMapSync<Revision, CommitKey>,
+    pub(super) keys: Keys,
 }
 
 impl Default for SkillLibrary {
@@ -73,7 +72,7 @@ impl SkillLibrary {
             deleted: Shelf::default(),
             names: Names::default(),
             passed_over: BTreeMap::new(),
-            keys: RedBlackTreeMapSync::new_sync(),
+            keys: Keys::default(),
         }
     }
 
@@ -174,9 +173,9 @@ impl SkillLibrary {
         Ok(IndexUpdate {
             library: self.origin.clone(),
             since,
-            since_key: self.keys.get(&since).cloned(),
+            since_key: self.keys.get(since).cloned(),
             revision: self.revision,
-            key: self.keys.get(&self.revision).cloned(),
+            key: self.keys.get(self.revision).cloned(),
             changed: changed.map(|entry| entry.skill.clone()).collect(),
             gone: gone.map(|entry| entry.skill.id.clone()).collect(),
         })
@@ -242,13 +241,6 @@ impl SkillLibrary {
     }
 }
 
-fn as_map<S: Serializer>(
-    keys: &RedBlackTreeMapSync<Revision, CommitKey>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(keys)
-}
-
 /// What of a library is written.
 #[derive(Deserialize)]
 struct Saved {
@@ -260,7 +252,7 @@ struct Saved {
     entries: Shelf,
     deleted: Shelf,
     passed_over: BTreeMap<PassReason, u64>,
-    keys: BTreeMap<Revision, CommitKey>,
+    keys: Keys,
 }
 
 impl TryFrom<Saved> for SkillLibrary {
@@ -276,11 +268,7 @@ impl TryFrom<Saved> for SkillLibrary {
         };
         let sound = saved.entries.values().all(fits);
         let begun = saved.origin.is_some() == (saved.revision > Revision(0))
-            && saved
-                .keys
-                .last_key_value()
-                .map_or(Revision(0), |(at, _)| *at)
-                == saved.revision;
+            && saved.keys.last() == saved.revision;
         if saved.schema != Self::SCHEMA || !sound || !begun {
             return Err(Error::new(
                 ErrorKind::Corrupt,
@@ -298,7 +286,7 @@ impl TryFrom<Saved> for SkillLibrary {
             deleted: saved.deleted,
             names,
             passed_over: saved.passed_over,
-            keys: saved.keys.into_iter().collect(),
+            keys: saved.keys,
         })
     }
 }
