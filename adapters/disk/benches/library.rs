@@ -63,10 +63,10 @@ fn filled(root: &Path, count: usize) {
     assert!(report.faults.is_empty());
 }
 
-fn time<T>(what: impl FnOnce() -> T) -> Duration {
+fn time<T>(what: impl FnOnce() -> T) -> (Duration, T) {
     let began = Instant::now();
-    black_box(what());
-    began.elapsed()
+    let what = black_box(what());
+    (began.elapsed(), what)
 }
 
 fn median(mut all: Vec<Duration>) -> Duration {
@@ -85,20 +85,23 @@ fn read_plainly(root: &Path) -> usize {
     folders.map(read).sum()
 }
 
-fn opened(root: &Path) -> SkillLibrary {
+fn opened(root: &Path) -> (DiskStore, SkillLibrary) {
     let store = DiskStore::open(root, &Options::default()).unwrap();
-    SkillLibrary::replay(&block_on(store.load()).unwrap().committed).unwrap()
+    let library = SkillLibrary::replay(&block_on(store.load()).unwrap().committed).unwrap();
+    (store, library)
 }
 
-/// The medians of reading the files and of opening the library, in turns.
-fn opening(root: &Path) -> (Duration, Duration) {
-    let (mut plain, mut ours) = (Vec::new(), Vec::new());
-    opened(root);
+/// The medians of reading the files, of opening the library and of closing it at once, in turns.
+fn opening(root: &Path) -> [Duration; 3] {
+    let mut all = [Vec::new(), Vec::new(), Vec::new()];
+    drop(opened(root));
     for _ in 0..ROUNDS {
-        plain.push(time(|| read_plainly(root)));
-        ours.push(time(|| opened(root)));
+        all[0].push(time(|| read_plainly(root)).0);
+        let (opening, (store, _library)) = time(|| opened(root));
+        all[1].push(opening);
+        all[2].push(time(|| drop(store)).0);
     }
-    (median(plain), median(ours))
+    all.map(median)
 }
 
 /// The median of making a fork and a change on it.
@@ -109,7 +112,7 @@ fn forking(library: &SkillLibrary) -> Duration {
         fork.apply(&cause(), vec![change]).unwrap();
         fork
     };
-    median((0..1001).map(|_| time(fork)).collect())
+    median((0..1001).map(|_| time(fork).0).collect())
 }
 
 /// The process's memory in bytes.
@@ -134,12 +137,12 @@ fn main() {
     let (small, large) = (folder.path().join("small"), folder.path().join("large"));
     filled(&small, SMALL);
     filled(&large, LARGE);
-    let (plain_small, ours_small) = opening(&small);
+    let [plain_small, ours_small, _] = opening(&small);
     let before = memory();
-    let library = opened(&large);
+    let (_, library) = opened(&large);
     let used = memory().saturating_sub(before);
-    let (plain_large, ours_large) = opening(&large);
-    let few = opened(&small);
+    let [plain_large, ours_large, closing] = opening(&large);
+    let (_, few) = opened(&small);
     let growth = |small: Duration, large: Duration| {
         (large.as_secs_f64() / small.as_secs_f64()).log10() / (LARGE as f64 / SMALL as f64).log10()
     };
@@ -151,6 +154,11 @@ fn main() {
         say("opening 1000 skills (ms)", milliseconds(ours_small), None),
         say("reading 10000 files (ms)", milliseconds(plain_large), None),
         say("opening 10000 skills (ms)", milliseconds(ours_large), None),
+        say(
+            "closing 10000 skills as soon as they are open (ms)",
+            milliseconds(closing),
+            None,
+        ),
         say(
             "opening 10000 skills over reading their files",
             ratio,
