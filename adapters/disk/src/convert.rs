@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// What to do about a damaged library.
 pub(crate) const DAMAGED: &str = "copy the folder aside before anything else, then put a backup of `library.db` in its place and remove `library.head`, \
-                                  or save what can be read with `journeyman library repair`";
+                                  `library.db-wal` and `library.db-shm`, or save what can be read with `journeyman library repair`";
 
 /// What is to be said when SQLite fails.
 pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error {
