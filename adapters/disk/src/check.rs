@@ -99,11 +99,10 @@ pub(crate) fn open_to_read(operation: &'static str, path: &Path, alone: bool) ->
     let database = Database::of(connection, path, Duration::from_secs(5)).map_err(named)?;
     match database.form().map_err(named)? {
         FORM => Ok(database),
-        0 if database.witness.writes() > 0 => Err(named(database.witness.missing(0))),
-        0 => Err(named(Error::invalid(
-            operation,
-            "this database is no skill library",
-        ))),
+        0 => Err(named(match database.witness.writes()? {
+            0 => Error::invalid(operation, "this database is no skill library"),
+            acknowledged => database.witness.missing(acknowledged, 0),
+        })),
         form => Err(named(
             Error::unsupported(operation, "the library is of an older form")
                 .with("form", form)
@@ -122,7 +121,8 @@ fn check_database(root: &Path, path: &Path, alone: bool) -> Result<CheckReport> 
         .unchecked_transaction()
         .map_err(|source| failed(CHECK, source))?;
     look(&mut report, integrity(&view));
-    look(&mut report, counted(&view, &database.witness, acknowledged));
+    let there = acknowledged.and_then(|writes| counted(&view, &database.witness, writes));
+    look(&mut report, there);
     let mut library = SkillLibrary::new();
     let commits = commits(&view, &mut library, &mut report);
     look(&mut report, commits);
@@ -153,7 +153,7 @@ fn look(report: &mut CheckReport, ended: Result<()>) {
 fn counted(view: &Connection, witness: &Witness, acknowledged: u64) -> Result<()> {
     let writes = head::writes(view).map_err(|source| failed(CHECK, source))?;
     if writes < acknowledged {
-        return Err(witness.missing(writes));
+        return Err(witness.missing(acknowledged, writes));
     }
     last_revision(CHECK, view).map(drop)
 }

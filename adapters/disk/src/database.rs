@@ -120,10 +120,10 @@ impl Database {
         let named = |error: Error| error.with("path", path.display());
         let witness = Witness::of(path);
         // Read before the database, which other processes may be adding to.
-        let acknowledged = witness.writes();
+        let acknowledged = witness.writes().map_err(named)?;
         if acknowledged > 0 && std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
             // SQLite would take it for a new one, and remove its log.
-            return Err(named(witness.missing(0)));
+            return Err(named(witness.missing(acknowledged, 0)));
         }
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|source| named(failed(OPEN, source)))?;
@@ -261,7 +261,7 @@ impl Database {
             self.connection
                 .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
                 .map_err(failed)?;
-            return Err(self.witness.missing(found));
+            return Err(self.witness.missing(acknowledged, found));
         }
         Ok(())
     }
