@@ -285,8 +285,8 @@ impl Disk {
         Ok(())
     }
 
-    /// Takes everything in the areas out of the way.
-    pub(super) fn put_aside(&mut self) -> Result<()> {
+    /// Takes everything in the areas out of the way; gives the place where it is now.
+    pub(super) fn put_aside(&mut self) -> Result<String> {
         let aside = format!("{REPLACED}/{}", self.fresh());
         let failed = |source| self.failed(&aside, source);
         self.root.create_dir_all(&aside).map_err(failed)?;
@@ -294,6 +294,20 @@ impl Disk {
             let to = format!("{aside}/{}", area.folder());
             match self.root.rename(area.folder(), &self.root, &to) {
                 Err(error) if error.kind() != Io::NotFound => return Err(failed(error)),
+                _ => {}
+            }
+        }
+        Ok(aside)
+    }
+
+    /// Puts everything into the areas, which are empty, that was taken out of them.
+    pub(super) fn put_back(&self, aside: &str) -> Result<()> {
+        for area in Area::ALL {
+            let from = format!("{aside}/{}", area.folder());
+            match self.root.rename(&from, &self.root, area.folder()) {
+                Err(error) if error.kind() != Io::NotFound => {
+                    return Err(self.failed(area.folder(), error));
+                }
                 _ => {}
             }
         }

@@ -99,6 +99,29 @@ pub(crate) fn place(skill: &Skill) -> String {
     format!("{}/{}", Area::of(skill).folder(), skill.name)
 }
 
+/// Takes everything in a library's folders out of the way, which nobody else may be at; gives the place where it is now,
+/// where there is anything.
+///
+/// # Errors
+/// `Unavailable` when it cannot be moved.
+pub(crate) fn put_aside(root: &Path) -> Result<Option<String>> {
+    if !Area::ALL
+        .iter()
+        .any(|area| root.join(area.folder()).exists())
+    {
+        return Ok(None);
+    }
+    Disk::open(root)?.put_aside().map(Some)
+}
+
+/// Undoes [`put_aside`].
+///
+/// # Errors
+/// `Unavailable` when it cannot be moved.
+pub(crate) fn put_back(root: &Path, aside: &str) -> Result<()> {
+    Disk::open(root)?.put_back(aside)
+}
+
 /// The skills of which something was erased.
 fn erased(news: &[Committed]) -> impl Iterator<Item = SkillId> {
     let changes = news.iter().flat_map(|committed| &committed.changes);

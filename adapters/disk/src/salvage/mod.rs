@@ -2,8 +2,8 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, File},
-    io,
+    fs, io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -18,12 +18,13 @@ use crate::{
     check::{all_files, does_not_fold, lost_file, open_to_read},
     convert::{failed, file_failed, to_json},
     database::Database,
-    head,
+    head::{self, Witness},
     records::{missing, read_commit},
     skill_store::{DATABASE, no_library},
 };
 
 mod journal;
+mod replace;
 
 const SALVAGE: &str = "salvage";
 
@@ -42,16 +43,18 @@ pub struct Salvaged {
     pub lost: Vec<Error>,
 }
 
-/// Reads what can be read of the library in `from`, a copy of the damaged one in `root`, and puts a new database with it
-/// into the place of the one in `root`, in one step: the commits before the first that is unreadable, each run's entries
-/// before the first that is, and every file. No other process may have `root` open meanwhile.
+/// Reads what can be read of the library in `from`, a copy of the damaged one in `root` with all its files, and puts a new
+/// database with it into the place of the one in `root`: the commits before the first that is unreadable, each run's
+/// entries before the first that is, and every file. No other process may have `root` open meanwhile. The skills' folders
+/// go to `.journeyman/replaced` within the library's folder, for nobody knows any more what was changed in them:
+/// [`DiskStore::rebuild_folders`](crate::DiskStore::rebuild_folders), or the next opening, writes them anew.
 ///
-/// The skills' folders are left as they are: [`DiskStore::rebuild_folders`](crate::DiskStore::rebuild_folders) writes them
-/// anew, and until then the library is to be opened without them.
+/// A crash while the files are being replaced leaves a library that is refused as `Corrupt`.
 ///
 /// # Errors
-/// `NotFound` where there is no library; `Corrupt` where nothing of it can be read; `Unavailable` while another process
-/// has it open, and when the new database could not be written. `root` is as it was then.
+/// `NotFound` where there is no library; `Invalid` where the copy is the library itself; `Corrupt` where nothing of it can
+/// be read; `Unavailable` while another process has it open or where one wrote to it after it was copied, and when the new
+/// database could not be written. `root` is as it was then.
 pub fn salvage(from: &Path, root: &Path) -> Result<Salvaged> {
     let damaged = from.join(DATABASE);
     let place = root.join(DATABASE);
@@ -60,21 +63,22 @@ pub fn salvage(from: &Path, root: &Path) -> Result<Salvaged> {
             return Err(no_library(SALVAGE, folder));
         }
     }
-    refuse_others(&place)?;
+    refuse_same(&damaged, &place)?;
+    // Nobody has the copy open.
+    let alone = !beside(&damaged, "-wal").exists();
+    let damaged = open_to_read(SALVAGE, &damaged, alone)?;
+    refuse_changed(&place, &damaged)?;
     let new = root.join("library.salvaged.db");
-    let witness = (place.with_extension("head"), new.with_extension("head"));
-    for path in [
-        &new,
-        &beside(&new, "-wal"),
-        &beside(&new, "-shm"),
-        &witness.1,
-    ] {
+    let files = [
+        new.clone(),
+        beside(&new, "-wal"),
+        beside(&new, "-shm"),
+        new.with_extension("head"),
+    ];
+    for path in &files {
         remove(path)?;
     }
     let salvaged = {
-        // Nobody has the copy open.
-        let alone = !beside(&damaged, "-wal").exists();
-        let damaged = open_to_read(SALVAGE, &damaged, alone)?;
         let mut new = Database::open(&new, &Options::default())?;
         let salvaged = copy(&damaged, &mut new)?;
         new.connection
@@ -82,17 +86,9 @@ pub fn salvage(from: &Path, root: &Path) -> Result<Salvaged> {
             .map_err(|source| failed(SALVAGE, source))?;
         salvaged
     };
-    // A log that the new database did not write would be taken for its own.
-    // Nor has it all the writes that were acknowledged of the old one.
-    for path in [&beside(&place, "-wal"), &beside(&place, "-shm"), &witness.0] {
-        remove(path)?;
-    }
-    for (from, to) in [(&new, &place), (&witness.1, &witness.0)] {
-        fs::rename(from, to).map_err(|source| file_failed(SALVAGE, to, source))?;
-    }
-    File::open(root)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|source| file_failed(SALVAGE, root, source))?;
+    // Copying takes its time.
+    refuse_changed(&place, &damaged)?;
+    replace::replace(root, &place, &new)?;
     Ok(salvaged)
 }
 
@@ -111,38 +107,76 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// What another process writes into a database that is being replaced would be lost.
-fn refuse_others(path: &Path) -> Result<()> {
-    let alone = || {
-        let connection = Connection::open(path)?;
+/// The library would be replaced by what was saved of it, and nothing be left of the rest.
+fn refuse_same(copy: &Path, place: &Path) -> Result<()> {
+    let file = |path: &Path| -> Result<(u64, u64)> {
+        let data = path.metadata();
+        let data = data.map_err(|source| file_failed(SALVAGE, path, source))?;
+        Ok((data.dev(), data.ino()))
+    };
+    if file(copy)? != file(place)? {
+        return Ok(());
+    }
+    Err(
+        Error::invalid(SALVAGE, "the copy is the damaged library itself")
+            .with("path", copy.display())
+            .hint("copy the library's folder to another place first, and name that"),
+    )
+}
+
+/// What another process writes into a database that is being replaced would be lost, and so would be what the copy does not
+/// have.
+fn refuse_changed(place: &Path, copy: &Database) -> Result<()> {
+    let there = || {
+        let connection = Connection::open(place)?;
         connection.busy_timeout(Duration::ZERO)?;
         // The log is of the damaged one, and stays with it.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-        connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK")
+        connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK")?;
+        head::writes(&connection)
     };
-    match alone().map_err(|source| failed(SALVAGE, source)) {
-        Err(error) if error.kind() == ErrorKind::Unavailable => Err(Error::new(
-            ErrorKind::Unavailable,
-            SALVAGE,
-            "another process has the library open, or it cannot be written",
-        )
-        .with("path", path.display())
-        .temporary()
-        .hint("end the programs that use the library, and try again")),
+    let unavailable = |message: &str| {
+        Error::new(ErrorKind::Unavailable, SALVAGE, message)
+            .with("path", place.display())
+            .temporary()
+    };
+    let there = match there().map_err(|source| failed(SALVAGE, source)) {
+        Err(error) if error.kind() == ErrorKind::Unavailable => {
+            let message = "another process has the library open, or it cannot be written";
+            return Err(
+                unavailable(message).hint("end the programs that use the library, and try again")
+            );
+        }
         // It may be too damaged for that.
-        _ => Ok(()),
+        Err(_) => 0,
+        Ok(writes) => writes,
+    };
+    let there = Witness::of(place)
+        .writes()
+        .map_or(there, |said| said.max(there));
+    let copied = head::writes(&copy.connection).unwrap_or(0);
+    let copied = copy
+        .witness
+        .writes()
+        .map_or(copied, |said| said.max(copied));
+    if there <= copied {
+        return Ok(());
     }
+    Err(unavailable("the copy has less than the library: it was written to meanwhile")
+        .with("copied", copied)
+        .with("found", there)
+        .hint("end the programs that use the library, copy it again, `library.head` with it, and try again"))
 }
 
 fn copy(damaged: &Database, new: &mut Database) -> Result<Salvaged> {
     let mut salvaged = Salvaged::default();
-    let writes = head::writes(&damaged.connection);
-    if let Ok(writes) = writes
-        && writes < damaged.witness.writes()
-    {
-        salvaged.lost.push(damaged.witness.missing(writes));
-    }
+    let writes = head::writes(&damaged.connection).map_err(|source| failed(SALVAGE, source));
+    let whole = writes.and_then(|writes| match damaged.witness.writes()? {
+        acknowledged if acknowledged > writes => Err(damaged.witness.missing(acknowledged, writes)),
+        _ => Ok(()),
+    });
+    salvaged.lost.extend(whole.err());
     let damaged = &damaged.connection;
     let transaction = new.write(SALVAGE)?;
     let mut runs = BTreeSet::new();

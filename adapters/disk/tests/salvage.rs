@@ -1,0 +1,192 @@
+//! What is saved of a damaged library is never less than it says, and a crash at any step is told.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use futures::executor::block_on;
+use journeyman::{
+    ErrorKind, Revision,
+    contract::{SkillFiles, SkillStore},
+    domain::{FilePath, LibraryChange, State},
+    library::SkillLibrary,
+    testing::sample,
+};
+use journeyman_disk::{DiskStore, Options, check, salvage};
+use rusqlite::Connection;
+use tempfile::{TempDir, tempdir};
+
+fn add(store: &DiskStore, number: u64) -> Revision {
+    let mut skill = sample::skill(&format!("skill-{number}"));
+    if number == 1 {
+        let file = block_on(store.put(b"echo brew")).unwrap();
+        skill.files.insert(FilePath::new("brew.sh").unwrap(), file);
+    }
+    let change = LibraryChange::Add(Box::new(skill));
+    let commit = sample::commit(number, &format!("key {number}"), vec![change]);
+    block_on(store.commit(&commit)).unwrap().revision
+}
+
+/// A library of so many skills, closed.
+fn library(folder: &TempDir, skills: u64) -> PathBuf {
+    let root = folder.path().join("library");
+    let store = DiskStore::open(&root, &Options::default()).unwrap();
+    for number in 0..skills {
+        add(&store, number);
+    }
+    block_on(store.sync_folders()).unwrap();
+    root
+}
+
+fn sql(root: &Path, text: &str) {
+    let database = Connection::open(root.join("library.db")).unwrap();
+    database.execute_batch(text).unwrap();
+}
+
+fn without_folders() -> Options {
+    let mut options = Options::default();
+    options.folders = false;
+    options
+}
+
+/// The files of the library in another folder.
+fn copy_to(root: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for name in ["library.db", "library.db-wal", "library.head"] {
+        if root.join(name).exists() {
+            fs::copy(root.join(name), to.join(name)).unwrap();
+        }
+    }
+}
+
+fn copied(root: &Path) -> PathBuf {
+    let copy = root.with_extension("copy");
+    copy_to(root, &copy);
+    copy
+}
+
+/// The library's own files and folders with their bytes.
+fn all_below(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(root).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => all.extend(all_below(&path)),
+            false => all.push((path.clone(), fs::read(&path).unwrap())),
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn what_was_committed_after_the_copy_is_not_lost() {
+    let folder = tempdir().unwrap();
+    let root = library(&folder, 3);
+    for durability in [
+        journeyman_disk::Durability::Sync,
+        journeyman_disk::Durability::Relaxed,
+    ] {
+        let copy = copied(&root);
+        let mut options = without_folders();
+        options.durability = durability;
+        let store = DiskStore::open(&root, &options).unwrap();
+        let next = block_on(store.load()).unwrap().revision;
+        let late = add(&store, next.0);
+        drop(store);
+        let error = salvage(&copy, &root).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+        let store = DiskStore::open(&root, &options).unwrap();
+        assert_eq!(block_on(store.load()).unwrap().revision, late);
+        drop(store);
+        let copy = copied(&root);
+        assert_eq!(salvage(&copy, &root).unwrap().revision, late);
+    }
+}
+
+#[test]
+fn the_only_original_is_not_replaced() {
+    let folder = tempdir().unwrap();
+    let root = library(&folder, 4);
+    sql(&root, "UPDATE commits SET body = '{}' WHERE revision = 3");
+    let before = all_below(&root);
+    std::os::unix::fs::symlink(&root, folder.path().join("link")).unwrap();
+    for copy in [root.clone(), root.join("."), folder.path().join("link")] {
+        let error = salvage(&copy, &root).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    }
+    assert!(all_below(&root) == before);
+}
+
+#[test]
+fn a_backup_put_in_place_as_the_hint_says_is_whole() {
+    let folder = tempdir().unwrap();
+    let root = library(&folder, 30);
+    let backup = folder.path().join("backup.db");
+    fs::copy(root.join("library.db"), &backup).unwrap();
+    let store = DiskStore::open(&root, &without_folders()).unwrap();
+    for number in 30..60 {
+        add(&store, number);
+    }
+    // Folded in, so that the log holds the last ones alone.
+    let folded = "PRAGMA wal_checkpoint(RESTART)";
+    let other = Connection::open(root.join("library.db")).unwrap();
+    other.query_row(folded, [], |_| Ok(())).unwrap();
+    for number in 60..64 {
+        add(&store, number);
+    }
+    let damaged = folder.path().join("damaged");
+    copy_to(&root, &damaged);
+    fs::write(damaged.join("library.db"), "noise".repeat(2000)).unwrap();
+    let opened = DiskStore::open(&damaged, &without_folders());
+    let error = opened.and_then(|store| block_on(store.load())).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+
+    fs::copy(&backup, damaged.join("library.db")).unwrap();
+    let hint = error.hint_text().unwrap();
+    for name in ["library.head", "library.db-wal", "library.db-shm"] {
+        if hint.contains(&format!("`{name}`")) {
+            let _ = fs::remove_file(damaged.join(name));
+        }
+    }
+    assert!(check(&damaged).unwrap().faults.is_empty());
+    let store = DiskStore::open(&damaged, &without_folders()).unwrap();
+    assert_eq!(block_on(store.load()).unwrap().revision, Revision(30));
+}
+
+#[test]
+fn folders_are_not_taken_for_a_persons_after_a_salvage() {
+    let folder = tempdir().unwrap();
+    let root = library(&folder, 4);
+    let store = DiskStore::open(&root, &Options::default()).unwrap();
+    let held = LibraryChange::SetState {
+        skill: "skill-3".into(),
+        state: State::Quarantined,
+        reason: "it does harm".to_owned(),
+    };
+    block_on(store.commit(&sample::commit(4, "held", vec![held]))).unwrap();
+    block_on(store.sync_folders()).unwrap();
+    drop(store);
+    sql(&root, "UPDATE commits SET body = '{}' WHERE revision = 3");
+    let copy = copied(&root);
+    assert_eq!(salvage(&copy, &root).unwrap().revision, Revision(2));
+
+    // An ordinary opening, before anybody wrote the folders anew.
+    let store = DiskStore::open(&root, &Options::default()).unwrap();
+    let report = block_on(store.sync_folders()).unwrap();
+    assert!(report.taken_in.is_empty(), "{:?}", report.taken_in);
+    let all = block_on(store.load()).unwrap();
+    assert_eq!(all.revision, Revision(2));
+    let library = SkillLibrary::replay(&all.committed).unwrap();
+    let ids: Vec<_> = library
+        .entries()
+        .map(|entry| entry.skill.id.as_str())
+        .collect();
+    assert_eq!(ids, ["skill-0", "skill-1"]);
+    // What lay there is kept.
+    let replaced = all_below(&root.join(".journeyman/replaced"));
+    assert_eq!(replaced.len(), 5);
+    assert_eq!(fs::read_dir(root.join("skills")).unwrap().count(), 2);
+}
