@@ -13,8 +13,9 @@ use rusqlite::{Connection, OpenFlags, Row};
 use crate::{
     FolderFault, SkillFolder,
     convert::{DAMAGED, failed, file_failed},
-    database::{Database, FORM},
+    database::Database,
     folders::{Area, place, says},
+    form::FORM,
     head::{self, Witness},
     records::{last_revision, missing, missing_entry, read_commit, read_entry},
     skill_store::{DATABASE, no_library},
@@ -96,9 +97,18 @@ pub(crate) fn open_to_read(operation: &'static str, path: &Path, alone: bool) ->
     let named = |error: Error| error.with("path", path.display());
     let connection = Connection::open_with_flags(address, flags)
         .map_err(|source| named(failed(operation, source)))?;
-    let database = Database::of(connection, path, Duration::from_secs(5)).map_err(named)?;
+    Database::of(connection, path, Duration::from_secs(5)).map_err(named)
+}
+
+/// Refuses what is not a library of this version's form.
+pub(crate) fn refuse_others(
+    operation: &'static str,
+    database: &Database,
+    path: &Path,
+) -> Result<()> {
+    let named = |error: Error| error.with("path", path.display());
     match database.form().map_err(named)? {
-        FORM => Ok(database),
+        FORM => Ok(()),
         0 => Err(named(match database.witness.writes()? {
             0 => Error::invalid(operation, "this database is no skill library"),
             acknowledged => database.witness.missing(acknowledged, 0),
@@ -115,6 +125,7 @@ fn check_database(root: &Path, path: &Path, alone: bool) -> Result<CheckReport> 
     // Read before the database, which other processes may be adding to.
     let acknowledged = Witness::of(path).writes();
     let database = open_to_read(CHECK, path, alone)?;
+    refuse_others(CHECK, &database, path)?;
     let connection = &database.connection;
     let mut report = CheckReport::default();
     let view = connection

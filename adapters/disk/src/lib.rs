@@ -44,6 +44,7 @@ mod erase;
 #[doc(hidden)]
 pub mod fault;
 mod folders;
+mod form;
 mod head;
 mod package;
 mod records;

@@ -208,7 +208,7 @@ fn what_is_no_library_is_refused() {
     assert_eq!(check(folder.path()).unwrap_err().kind(), ErrorKind::Invalid);
     let root = closed(&folder);
     database(&root)
-        .pragma_update(None, "user_version", 99)
+        .execute_batch("CREATE TABLE later (text TEXT); PRAGMA user_version = 99")
         .unwrap();
     assert_eq!(check(&root).unwrap_err().kind(), ErrorKind::Unsupported);
 }

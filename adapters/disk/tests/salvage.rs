@@ -8,8 +8,8 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    ErrorKind, Revision,
-    contract::{SkillFiles, SkillStore},
+    ErrorKind, Revision, RunId,
+    contract::{Journal, SkillFiles, SkillStore},
     domain::{FilePath, LibraryChange, State},
     library::SkillLibrary,
     testing::sample,
@@ -189,4 +189,98 @@ fn folders_are_not_taken_for_a_persons_after_a_salvage() {
     let replaced = all_below(&root.join(".journeyman/replaced"));
     assert_eq!(replaced.len(), 5);
     assert_eq!(fs::read_dir(root.join("skills")).unwrap().count(), 2);
+}
+
+#[test]
+fn a_damaged_number_of_a_row_does_not_hold_a_salvage_up() {
+    let folder = tempdir().unwrap();
+    let root = library(&folder, 3);
+    sql(&root, "UPDATE files SET rowid = 1 << 50");
+    let copy = copied(&root);
+    let saved = salvage(&copy, &root).unwrap();
+    assert_eq!((saved.revision, saved.files), (Revision(3), 1));
+    assert!(saved.lost.is_empty(), "{:?}", saved.lost);
+}
+
+#[test]
+fn a_flipped_bit_of_the_first_page_is_damage_and_costs_nothing() {
+    let folder = tempdir().unwrap();
+    let root = library(&folder, 3);
+    let whole = fs::read(root.join("library.db")).unwrap();
+    let flipped = |at: usize, bit: usize| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << bit;
+        let damaged = folder.path().join(format!("damaged-{at}-{bit}"));
+        copy_to(&root, &damaged);
+        fs::write(damaged.join("library.db"), bytes).unwrap();
+        damaged
+    };
+    for at in 0..100 {
+        match check(&flipped(at, at * 5 % 8)) {
+            Ok(report) => {
+                let kinds = report.faults.iter().map(|fault| fault.kind());
+                assert!(kinds.into_iter().all(|kind| kind == ErrorKind::Corrupt));
+            }
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt, "{at}: {error}"),
+        }
+    }
+    // The form, where the flip may give a later one or none, and the application's number.
+    for at in (60..64).chain(68..72) {
+        for bit in [1, 6] {
+            let damaged = flipped(at, bit);
+            let refused = DiskStore::open(&damaged, &Options::default()).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Corrupt, "{at}: {refused}");
+            let saved = salvage(&copied(&damaged), &damaged).unwrap();
+            assert_eq!((saved.revision, saved.files), (Revision(3), 1));
+            assert!(saved.lost.is_empty(), "{:?}", saved.lost);
+            let store = DiskStore::open(&damaged, &without_folders()).unwrap();
+            assert_eq!(block_on(store.load()).unwrap().revision, Revision(3));
+        }
+    }
+}
+
+#[test]
+fn a_newer_library_is_not_salvaged_into_an_older_one() {
+    let folder = tempdir().unwrap();
+    let root = library(&folder, 3);
+    sql(
+        &root,
+        "CREATE TABLE later (text TEXT); PRAGMA user_version = 3",
+    );
+    let error = salvage(&copied(&root), &root).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+}
+
+#[test]
+fn a_missing_row_or_table_is_damage() {
+    let damages = [
+        "DELETE FROM head",
+        "DROP TABLE head",
+        "DROP TABLE files",
+        "DROP TABLE runs",
+        "DROP TABLE journal",
+        "DROP TABLE commits",
+        "DROP TABLE folders",
+    ];
+    for damage in damages {
+        let folder = tempdir().unwrap();
+        let root = library(&folder, 3);
+        sql(&root, damage);
+        let looked = check(&root).map(|report| report.faults);
+        let faults = looked.unwrap_or_else(|error| vec![error]);
+        assert!(!faults.is_empty(), "{damage}");
+        for fault in faults {
+            assert_eq!(fault.kind(), ErrorKind::Corrupt, "{damage}: {fault}");
+        }
+        let opened = DiskStore::open(&root, &Options::default());
+        let used = opened.and_then(|store| {
+            block_on(store.sync_folders())?;
+            block_on(store.load())?;
+            block_on(store.read(&RunId::new("run")))?;
+            block_on(store.get(&"0".repeat(64)))?;
+            Ok(())
+        });
+        let error = used.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{damage}: {error}");
+    }
 }

@@ -143,7 +143,8 @@ fn what_is_no_library_of_ours_is_refused_and_left_as_it_was() {
     fs::remove_file(&path).unwrap();
     drop(open(folder.path()).unwrap());
     let newer = Connection::open(&path).unwrap();
-    newer.pragma_update(None, "user_version", 99).unwrap();
+    let later = "CREATE TABLE later (text TEXT); PRAGMA user_version = 99";
+    newer.execute_batch(later).unwrap();
     drop(newer);
     check(
         ErrorKind::Unsupported,

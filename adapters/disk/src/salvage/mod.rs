@@ -15,9 +15,10 @@ use rusqlite::{Connection, OptionalExtension, Transaction, config::DbConfig, par
 
 use crate::{
     Options,
-    check::{all_files, does_not_fold, lost_file, open_to_read},
+    check::{all_files, does_not_fold, lost_file, open_to_read, refuse_others},
     convert::{failed, file_failed, to_json},
     database::Database,
+    form::has_tables_of_this_form,
     head::{self, Witness},
     records::{missing, read_commit},
     skill_store::{DATABASE, no_library},
@@ -66,7 +67,12 @@ pub fn salvage(from: &Path, root: &Path) -> Result<Salvaged> {
     refuse_same(&damaged, &place)?;
     // Nobody has the copy open.
     let alone = !beside(&damaged, "-wal").exists();
-    let damaged = open_to_read(SALVAGE, &damaged, alone)?;
+    let source = open_to_read(SALVAGE, &damaged, alone)?;
+    // Where the tables are a library's, damaged numbers before them do not matter.
+    if !has_tables_of_this_form(&source.connection).unwrap_or(false) {
+        refuse_others(SALVAGE, &source, &damaged)?;
+    }
+    let damaged = source;
     refuse_changed(&place, &damaged)?;
     let new = root.join("library.salvaged.db");
     let files = [
@@ -301,7 +307,14 @@ fn copy_files(
     let last = damaged.query_row("SELECT max(rowid) FROM files", [], |row| {
         row.get::<_, Option<i64>>(0)
     });
-    for row in 1..=last.ok().flatten().unwrap_or(0) {
+    // A damaged number may be any. A row takes more bytes than these, so of the files that skills name there are no more.
+    let most = damaged.query_row(
+        "SELECT page_count * page_size / 64 FROM pragma_page_count, pragma_page_size",
+        [],
+        |row| row.get::<_, i64>(0),
+    );
+    let most = most.unwrap_or(0);
+    for row in 1..=last.ok().flatten().unwrap_or(0).min(most) {
         let query = "SELECT sha256, bytes FROM files NOT INDEXED WHERE rowid = ?1";
         let file = damaged.prepare_cached(query).and_then(|mut statement| {
             statement.query_row([row], |row| {
