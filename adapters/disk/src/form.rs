@@ -73,10 +73,6 @@ impl Database {
     /// A copy of a library of an older form, beside it.
     pub(crate) fn keep_copy(&self, path: &Path, form: i64) -> Result<()> {
         const OPEN: &str = "DiskStore::open";
-        let copy = path.with_extension(format!("form-{form}.db"));
-        if copy.exists() {
-            return Ok(());
-        }
         // Under a name of its own first: another process may be at it too, and may have upgraded the library meanwhile.
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let own = format!(
@@ -94,15 +90,39 @@ impl Database {
             .and_then(|_| number(&Connection::open(&partial)?))
             .map_err(|source| failed(OPEN, source))?;
         let placed = match copied == form {
-            true => std::fs::hard_link(&partial, &copy),
+            true => under_free_name(&partial, path, form),
             false => Ok(()),
         };
         std::fs::remove_file(&partial).map_err(|source| file_failed(OPEN, &partial, source))?;
-        match placed {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                Err(file_failed(OPEN, &copy, error))
-            }
-            _ => Ok(()),
-        }
+        placed.map_err(|source| file_failed(OPEN, path, source))
     }
+}
+
+/// Gives a copy its name, unless it lies beside the library already: another process made the same one, or a crash came. One
+/// of another library, or of another state, keeps its name.
+fn under_free_name(copy: &Path, library: &Path, form: i64) -> io::Result<()> {
+    let mut number = 1;
+    loop {
+        let name = match number {
+            1 => format!("form-{form}.db"),
+            _ => format!("form-{form}-{number}.db"),
+        };
+        let place = library.with_extension(name);
+        match std::fs::hard_link(copy, &place) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                if is_same(copy, &place)? {
+                    return Ok(());
+                }
+            }
+            linked => return linked,
+        }
+        number += 1;
+    }
+}
+
+fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
+    if !other.is_file() || one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    Ok(std::fs::read(one)? == std::fs::read(other)?)
 }
