@@ -7,12 +7,16 @@ use journeyman::{
     sha256_hex,
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use serde_json::Value;
 
 use crate::{
     convert::{DAMAGED, failed, from_json, to_json},
     database::Database,
     fault, head,
 };
+
+/// How deep an entry's event may be nested: what is nested deeper than 128 with all that is around it is not read again.
+const DEEPEST: usize = 100;
 
 impl Database {
     /// What came after a revision, in order.
@@ -270,6 +274,16 @@ pub(crate) fn read_entry(
     Ok(entry)
 }
 
+/// Whether a value is nested deeper than this.
+fn is_deeper(value: &Value, limit: usize) -> bool {
+    let deeper = |value| is_deeper(value, limit - 1);
+    match value {
+        Value::Array(items) => limit == 0 || items.iter().any(deeper),
+        Value::Object(fields) => limit == 0 || fields.values().any(deeper),
+        _ => false,
+    }
+}
+
 fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()> {
     const APPEND: &str = "Journal::append";
     let failed = |source| failed(APPEND, source);
@@ -281,6 +295,12 @@ fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()>
     if entry.schema != JournalEntry::SCHEMA {
         let message = "the entry is of a schema that this version does not write";
         return Err(refused(ErrorKind::Invalid, message).with("schema", entry.schema));
+    }
+    if is_deeper(&entry.event, DEEPEST) {
+        let message = "the event is nested too deep to be read again";
+        return Err(refused(ErrorKind::Invalid, message)
+            .with("limit", DEEPEST)
+            .hint("put what is nested into a string"));
     }
     let (due, counted): (i64, i64) = transaction
         .prepare_cached(
