@@ -160,7 +160,25 @@ impl Disk {
         match renameat_with(&self.root, &prepared.name, &self.root, place, flags) {
             Ok(()) => Ok(true),
             Err(rustix::io::Errno::EXIST | rustix::io::Errno::NOTEMPTY) => Ok(false),
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+                self.put_after_a_look(prepared, place)
+            }
             Err(error) => Err(self.failed(place, error.into())),
+        }
+    }
+
+    /// Where the file system cannot refuse to replace: other processes of the library wait for the lock meanwhile, and a
+    /// rename replaces no folder that holds something.
+    fn put_after_a_look(&self, prepared: &Prepared, place: &str) -> Result<bool> {
+        if self.root.symlink_metadata(place).is_ok() {
+            return Ok(false);
+        }
+        match self.root.rename(&prepared.name, &self.root, place) {
+            Ok(()) => Ok(true),
+            Err(error) if matches!(error.kind(), Io::DirectoryNotEmpty | Io::NotADirectory) => {
+                Ok(false)
+            }
+            Err(error) => Err(self.failed(place, error)),
         }
     }
 
@@ -214,11 +232,12 @@ impl Disk {
         Ok(())
     }
 
-    /// Notes that what lies aside is the library's as it is now.
-    pub(super) fn keep(&mut self, place: &str, hash: &str) -> Result<()> {
+    /// Notes that what lies aside is the library's as it is now; gives the place where it is then.
+    pub(super) fn keep(&mut self, place: &str, hash: &str) -> Result<String> {
         let aside = self.aside(hash);
         let renamed = self.root.rename(place, &self.root, &aside);
-        renamed.map_err(|source| self.failed(place, source))
+        renamed.map_err(|source| self.failed(place, source))?;
+        Ok(aside)
     }
 
     /// Waits until everything is on the disk.
@@ -329,5 +348,32 @@ impl Disk {
     fn fresh(&mut self) -> String {
         self.count += 1;
         format!("{}-{}", self.token, self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_file_system_that_cannot_refuse_to_replace_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut disk = Disk::open(folder.path()).unwrap();
+        disk.lock().unwrap().unwrap();
+        let content = SkillFolder {
+            text: b"ours".to_vec(),
+            files: std::collections::BTreeMap::new(),
+        };
+        let prepared = disk.prepare(&content, false).unwrap();
+        let theirs = folder.path().join("skills/theirs");
+        std::fs::create_dir(&theirs).unwrap();
+        assert!(!disk.put_after_a_look(&prepared, "skills/theirs").unwrap());
+        std::os::unix::fs::symlink("nowhere", folder.path().join("skills/link")).unwrap();
+        assert!(!disk.put_after_a_look(&prepared, "skills/link").unwrap());
+        assert!(disk.put_after_a_look(&prepared, "skills/ours").unwrap());
+        let text = std::fs::read(folder.path().join("skills/ours/SKILL.md")).unwrap();
+        assert_eq!(text, b"ours");
     }
 }
