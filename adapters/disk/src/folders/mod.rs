@@ -144,6 +144,8 @@ pub(crate) struct Folders {
     pending: Vec<SkillId>,
     /// Skills of which something was erased since the last look.
     erased: Vec<SkillId>,
+    /// Replaced folders that hold a secret, and are not kept.
+    secret: Vec<String>,
     /// Whether a folder turned out not to lie where it should.
     is_missing: bool,
     rows: Rows,
@@ -163,6 +165,7 @@ impl Folders {
             shown: None,
             pending: Vec::new(),
             erased: Vec::new(),
+            secret: Vec::new(),
             is_missing: false,
             rows: Rows::new(),
             stored: Rows::new(),
