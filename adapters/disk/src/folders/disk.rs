@@ -4,7 +4,7 @@ use std::{
     fs::{File, TryLockError},
     io::{self, ErrorKind as Io},
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use cap_std::{
@@ -98,6 +98,18 @@ impl Disk {
             Ok(()) => Ok(Some(Lock(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(source)) => Err(failed(source)),
+        }
+    }
+
+    /// Locks the folders, and waits no longer than that for others.
+    pub(super) fn lock_until(&self, deadline: Instant) -> Result<Option<Lock>> {
+        loop {
+            match self.lock()? {
+                None if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                lock => return Ok(lock),
+            }
         }
     }
 

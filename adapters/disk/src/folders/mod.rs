@@ -190,16 +190,10 @@ impl Folders {
         let mut report = FolderReport::default();
         let mut full = full;
         loop {
-            let Some(lock) = self.disk.lock()? else {
-                if Instant::now() >= deadline {
-                    return if patience.is_zero() {
-                        Ok(report)
-                    } else {
-                        Err(Disk::busy())
-                    };
-                }
-                std::thread::sleep(Duration::from_millis(5));
-                continue;
+            let lock = match self.disk.lock_until(deadline)? {
+                Some(lock) => lock,
+                None if patience.is_zero() => return Ok(report),
+                None => return Err(Disk::busy()),
             };
             let passed = self.pass(database, full);
             drop(lock);
