@@ -8,7 +8,7 @@ use journeyman::{
     library::{Entry, SkillLibrary},
     sha256_hex,
 };
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, OpenFlags};
 
 use crate::{
     FolderFault, SkillFolder,
@@ -19,6 +19,7 @@ use crate::{
     head::{self, Witness},
     records::{last_revision, missing, missing_entry, read_commit, read_entry},
     skill_store::{DATABASE, no_library},
+    statements::each,
 };
 
 const CHECK: &str = "check";
@@ -171,7 +172,7 @@ fn counted(view: &Connection, witness: &Witness, acknowledged: u64) -> Result<()
 
 /// SQLite's own look at the database.
 fn integrity(view: &Connection) -> Result<()> {
-    each(view, "PRAGMA integrity_check(1)", |row| {
+    each(CHECK, view, "PRAGMA integrity_check(1)", |row| {
         let said: String = row.get(0).map_err(|source| failed(CHECK, source))?;
         if said == "ok" {
             return Ok(());
@@ -187,7 +188,7 @@ fn commits(view: &Connection, library: &mut SkillLibrary, report: &mut CheckRepo
     let query = "SELECT revision, body, hash, key FROM commits ORDER BY revision";
     let mut due = Revision(1);
     let mut whole = true;
-    each(view, query, |row| {
+    each(CHECK, view, query, |row| {
         let revision: i64 = row.get(0).map_err(|source| failed(CHECK, source))?;
         let revision = Revision(revision.unsigned_abs());
         if revision != due {
@@ -217,7 +218,7 @@ pub(crate) fn does_not_fold(error: Error) -> Error {
 fn entries(view: &Connection, report: &mut CheckReport) -> Result<()> {
     let query = "SELECT sequence, body, hash, run FROM journal ORDER BY run, sequence";
     let mut due = BTreeMap::new();
-    each(view, query, |row| {
+    each(CHECK, view, query, |row| {
         let failed = |source| failed(CHECK, source);
         let sequence: i64 = row.get(0).map_err(failed)?;
         let run = RunId::new(row.get::<_, String>(3).map_err(failed)?);
@@ -233,7 +234,7 @@ fn entries(view: &Connection, report: &mut CheckReport) -> Result<()> {
         }
         Ok(())
     })?;
-    each(view, "SELECT run, entries FROM runs", |row| {
+    each(CHECK, view, "SELECT run, entries FROM runs", |row| {
         let failed = |source| failed(CHECK, source);
         let run = RunId::new(row.get::<_, String>(0).map_err(failed)?);
         let counted: i64 = row.get(1).map_err(failed)?;
@@ -252,7 +253,7 @@ fn files(
     kept: &mut BTreeMap<String, u64>,
     report: &mut CheckReport,
 ) -> Result<()> {
-    each(view, "SELECT sha256, bytes FROM files", |row| {
+    each(CHECK, view, "SELECT sha256, bytes FROM files", |row| {
         let failed = |source| failed(CHECK, source);
         let sha256: String = row.get(0).map_err(failed)?;
         let bytes: Vec<u8> = row.get(1).map_err(failed)?;
@@ -358,14 +359,4 @@ fn folder_says(
     let entry = library.by_name(&name);
     Ok(entry
         .is_some_and(|entry| place(&entry.skill) == folder && says(&content, &name, &entry.skill)))
-}
-
-fn each(view: &Connection, query: &str, mut of: impl FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
-    let failed = |source| failed(CHECK, source);
-    let mut statement = view.prepare(query).map_err(failed)?;
-    let mut rows = statement.query([]).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        of(row)?;
-    }
-    Ok(())
 }

@@ -50,6 +50,7 @@ mod package;
 mod records;
 mod salvage;
 mod skill_store;
+mod statements;
 mod worker;
 
 pub use archive::{ArchiveLimits, Archived, Offer, read_offer};

@@ -13,6 +13,7 @@ use crate::{
     convert::{DAMAGED, failed, from_json, to_json},
     database::Database,
     fault, head,
+    statements::{has_file, insert_commit, insert_entry, insert_file},
 };
 
 /// How deep an entry's event may be nested: what is nested deeper than 128 with all that is around it is not read again.
@@ -70,20 +71,11 @@ impl Database {
         if let Some(known) = known {
             return known;
         }
-        commit.check_files(|file| has_file(&transaction, file).map_err(failed))?;
+        commit.check_files(|file| has_file(COMMIT, &transaction, file))?;
         let committed = commit.made_on(last_revision(COMMIT, &transaction)?)?;
         let body = to_json(COMMIT, &committed)?;
         fault::point("commit: before the write");
-        transaction
-            .prepare_cached(
-                "INSERT INTO commits (revision, key, body, hash) VALUES (?1, ?2, ?3, ?4)",
-            )
-            .and_then(|mut statement| {
-                let revision = committed.revision.0 as i64;
-                let key = committed.key.as_str();
-                statement.execute(params![revision, key, body, sha256_hex(&body)])
-            })
-            .map_err(failed)?;
+        insert_commit(COMMIT, &transaction, &committed, &body)?;
         fault::point("commit: written");
         transaction.commit().map_err(failed)?;
         fault::point("commit: kept");
@@ -104,15 +96,9 @@ impl Database {
         const PUT: &str = "SkillFiles::put";
         let file = FileRef::of(bytes)?;
         self.check_secrets(PUT, bytes)?;
-        let failed = |source| failed(PUT, source);
         let transaction = self.write(PUT)?;
-        transaction
-            .prepare_cached(
-                "INSERT INTO files (sha256, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-            )
-            .and_then(|mut statement| statement.execute(params![file.sha256, bytes]))
-            .map_err(failed)?;
-        transaction.commit().map_err(failed)?;
+        insert_file(PUT, &transaction, &file, bytes)?;
+        transaction.commit().map_err(|source| failed(PUT, source))?;
         Ok(file)
     }
 
@@ -198,12 +184,6 @@ impl Database {
         }
         Ok(entries)
     }
-}
-
-pub(crate) fn has_file(connection: &Connection, file: &FileRef) -> rusqlite::Result<bool> {
-    let mut statement = connection
-        .prepare_cached("SELECT 1 FROM files WHERE sha256 = ?1 AND length(bytes) = ?2")?;
-    statement.exists(params![file.sha256, file.bytes as i64])
 }
 
 /// The last revision; `Corrupt` where the end is missing.
@@ -337,19 +317,11 @@ fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()>
             Err(refused(ErrorKind::Conflict, message))
         };
     }
-    let body = to_json(APPEND, entry)?;
-    let hash = sha256_hex(&body);
+    insert_entry(APPEND, transaction, entry, &to_json(APPEND, entry)?)?;
     transaction
-        .prepare_cached("INSERT INTO journal (run, sequence, body, hash) VALUES (?1, ?2, ?3, ?4)")
-        .and_then(|mut statement| {
-            let sequence = entry.sequence as i64;
-            statement.execute(params![entry.run.as_str(), sequence, body, hash])
-        })
-        .and_then(|_| {
-            transaction.prepare_cached(
-                "INSERT INTO runs VALUES (?1, 1) ON CONFLICT (run) DO UPDATE SET entries = entries + 1",
-            )
-        })
+        .prepare_cached(
+            "INSERT INTO runs VALUES (?1, 1) ON CONFLICT (run) DO UPDATE SET entries = entries + 1",
+        )
         .and_then(|mut statement| statement.execute([entry.run.as_str()]))
         .map_err(failed)?;
     Ok(())

@@ -9,9 +9,11 @@ use std::{
 };
 
 use journeyman::{
-    Error, ErrorKind, Result, Revision, RunId, domain::Committed, library::SkillLibrary, sha256_hex,
+    Error, ErrorKind, Result, Revision, RunId,
+    domain::{Committed, FileRef},
+    library::SkillLibrary,
 };
-use rusqlite::{Connection, OptionalExtension, Transaction, config::DbConfig, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, config::DbConfig};
 
 use crate::{
     Options,
@@ -22,6 +24,7 @@ use crate::{
     head::{self, Witness},
     records::{missing, read_commit},
     skill_store::{DATABASE, no_library},
+    statements::{count_entries, insert_commit, insert_file},
 };
 
 mod journal;
@@ -192,9 +195,7 @@ fn copy(damaged: &Database, new: &mut Database) -> Result<Salvaged> {
     for run in &runs {
         journal::copy_run(damaged, &transaction, &RunId::new(run), &mut salvaged)?;
     }
-    transaction
-        .execute_batch("INSERT INTO runs SELECT run, count(*) FROM journal GROUP BY run")
-        .map_err(|source| failed(SALVAGE, source))?;
+    count_entries(SALVAGE, &transaction)?;
     copy_files(damaged, &transaction, &library, &mut salvaged)?;
     transaction
         .commit()
@@ -233,7 +234,7 @@ fn copy_commits(
                         .iter()
                         .map(|run| run.as_str().to_owned()),
                 );
-                put_commit(new, &committed)?;
+                insert_commit(SALVAGE, new, &committed, &to_json(SALVAGE, &committed)?)?;
                 continue;
             }
             Ok(None) => missing(SALVAGE, due),
@@ -275,17 +276,6 @@ fn read_one_commit(damaged: &Connection, revision: Revision) -> Result<Option<Co
         .transpose()
 }
 
-fn put_commit(new: &Transaction<'_>, committed: &Committed) -> Result<()> {
-    let body = to_json(SALVAGE, committed)?;
-    new.prepare_cached("INSERT INTO commits (revision, key, body, hash) VALUES (?1, ?2, ?3, ?4)")
-        .and_then(|mut statement| {
-            let (revision, key) = (committed.revision.0 as i64, committed.key.as_str());
-            statement.execute(params![revision, key, body, sha256_hex(&body)])
-        })
-        .map(drop)
-        .map_err(|source| failed(SALVAGE, source))
-}
-
 /// Every file that can be read, by its place in the table or by its hash.
 fn copy_files(
     damaged: &Connection,
@@ -294,13 +284,14 @@ fn copy_files(
     salvaged: &mut Salvaged,
 ) -> Result<()> {
     let mut kept = BTreeSet::new();
-    let mut keep = |bytes: Vec<u8>| -> Result<()> {
-        let sha256 = sha256_hex(&bytes);
-        if !kept.contains(&sha256) {
-            new.prepare_cached("INSERT INTO files (sha256, bytes) VALUES (?1, ?2)")
-                .and_then(|mut statement| statement.execute(params![sha256, bytes]))
-                .map_err(|source| failed(SALVAGE, source))?;
-            kept.insert(sha256);
+    let mut keep = |sha256: &str, bytes: &[u8]| -> Result<()> {
+        // None is greater than a file may be.
+        let Ok(file) = FileRef::of(bytes) else {
+            return Ok(());
+        };
+        if file.sha256 == sha256 && !kept.contains(sha256) {
+            insert_file(SALVAGE, new, &file, bytes)?;
+            kept.insert(file.sha256);
         }
         Ok(())
     };
@@ -321,10 +312,8 @@ fn copy_files(
                 Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?))
             })
         });
-        if let Ok((sha256, bytes)) = file
-            && sha256_hex(&bytes) == sha256
-        {
-            keep(bytes)?;
+        if let Ok((sha256, bytes)) = file {
+            keep(&sha256, &bytes)?;
         }
     }
     for file in all_files(library) {
@@ -332,10 +321,8 @@ fn copy_files(
         let bytes: rusqlite::Result<Vec<u8>> = damaged
             .prepare_cached(query)
             .and_then(|mut statement| statement.query_row([&file.sha256], |row| row.get(0)));
-        if let Ok(bytes) = bytes
-            && sha256_hex(&bytes) == file.sha256
-        {
-            keep(bytes)?;
+        if let Ok(bytes) = bytes {
+            keep(&file.sha256, &bytes)?;
         }
     }
     salvaged.files = kept.len() as u64;

@@ -147,8 +147,10 @@ mod tests {
     /// A library of so many commits; its last ones are in the log alone.
     fn library(root: &Path, commits: u64, durability: Durability) {
         let live = tempdir().unwrap();
-        let mut options = Options::default();
-        options.durability = durability;
+        let options = Options {
+            durability,
+            ..Options::default()
+        };
         let store = DiskStore::open(live.path(), &options).unwrap();
         for number in 0..commits {
             let skill = sample::skill(&format!("skill-{number}"));
