@@ -78,6 +78,12 @@ pub fn check(root: &Path) -> Result<CheckReport> {
     }
 }
 
+/// Whether nothing is left of a database that had a log: SQLite makes none beside an empty one.
+pub(crate) fn is_emptied(path: &Path) -> bool {
+    let len = |path: &Path| path.metadata().map_or(0, |data| data.len());
+    len(path) == 0 && len(&path.with_extension("db-wal")) > 0
+}
+
 /// Opens a library's database for reading; `alone` says that nobody else has it open.
 pub(crate) fn open_to_read(operation: &'static str, path: &Path, alone: bool) -> Result<Database> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
@@ -96,6 +102,13 @@ pub(crate) fn open_to_read(operation: &'static str, path: &Path, alone: bool) ->
         address.push_str("?immutable=1");
     }
     let named = |error: Error| error.with("path", path.display());
+    if is_emptied(path) {
+        // SQLite would remove its log.
+        let message = "the library's database is empty, and its log is not";
+        return Err(named(
+            Error::new(ErrorKind::Corrupt, operation, message).hint(DAMAGED),
+        ));
+    }
     let connection = Connection::open_with_flags(address, flags)
         .map_err(|source| named(failed(operation, source)))?;
     Database::of(connection, path, Duration::from_secs(5)).map_err(named)

@@ -284,3 +284,27 @@ fn a_missing_row_or_table_is_damage() {
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{damage}: {error}");
     }
 }
+
+#[test]
+fn the_log_of_an_emptied_database_is_left_as_it_is() {
+    let folder = tempdir().unwrap();
+    let root = folder.path().join("library");
+    let store = DiskStore::open(&root, &without_folders()).unwrap();
+    for number in 0..5 {
+        add(&store, number);
+    }
+    for witness in [true, false] {
+        let damaged = folder.path().join(format!("damaged-{witness}"));
+        copy_to(&root, &damaged);
+        fs::write(damaged.join("library.db"), "").unwrap();
+        if !witness {
+            fs::remove_file(damaged.join("library.head")).unwrap();
+        }
+        let copy = copied(&damaged);
+        let before = (all_below(&damaged), all_below(&copy));
+        assert_eq!(check(&damaged).unwrap_err().kind(), ErrorKind::Corrupt);
+        let error = salvage(&copy, &damaged).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        assert!((all_below(&damaged), all_below(&copy)) == before);
+    }
+}

@@ -17,7 +17,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, config::DbConfig};
 
 use crate::{
     Options,
-    check::{all_files, does_not_fold, lost_file, open_to_read, refuse_others},
+    check::{all_files, does_not_fold, is_emptied, lost_file, open_to_read, refuse_others},
     convert::{failed, file_failed, to_json},
     database::Database,
     form::has_tables_of_this_form,
@@ -137,6 +137,9 @@ fn refuse_same(copy: &Path, place: &Path) -> Result<()> {
 /// have.
 fn refuse_changed(place: &Path, copy: &Database) -> Result<()> {
     let there = || {
+        if is_emptied(place) {
+            return Ok(0);
+        }
         let connection = Connection::open(place)?;
         connection.busy_timeout(Duration::ZERO)?;
         // The log is of the damaged one, and stays with it.
