@@ -17,16 +17,16 @@ use rusqlite::{Connection, OptionalExtension, Transaction, config::DbConfig};
 
 use crate::{
     Options,
-    check::{all_files, does_not_fold, is_emptied, lost_file, open_to_read, refuse_others},
+    check::{all_files, does_not_fold, is_emptied, lost_file},
     convert::{failed, file_failed, to_json},
     database::Database,
-    form::has_tables_of_this_form,
     head::{self, Witness},
     records::{missing, read_commit},
     skill_store::{DATABASE, no_library},
     statements::{count_entries, insert_commit, insert_file},
 };
 
+mod header;
 mod journal;
 mod replace;
 
@@ -68,15 +68,17 @@ pub fn salvage(from: &Path, root: &Path) -> Result<Salvaged> {
         }
     }
     refuse_same(&damaged, &place)?;
-    // Nobody has the copy open.
-    let alone = !beside(&damaged, "-wal").exists();
-    let source = open_to_read(SALVAGE, &damaged, alone)?;
-    // Where the tables are a library's, damaged numbers before them do not matter.
-    if !has_tables_of_this_form(&source.connection).unwrap_or(false) {
-        refuse_others(SALVAGE, &source, &damaged)?;
-    }
-    let damaged = source;
-    refuse_changed(&place, &damaged)?;
+    let mended = root.join("library.mended.db");
+    let salvaged = header::open(&damaged, &mended).and_then(|damaged| put(&damaged, root, &place));
+    let forgotten = header::forget(&mended);
+    let salvaged = salvaged?;
+    forgotten?;
+    Ok(salvaged)
+}
+
+/// Puts what can be read of a damaged library into the place of another database.
+fn put(damaged: &Database, root: &Path, place: &Path) -> Result<Salvaged> {
+    refuse_changed(place, damaged)?;
     let new = root.join("library.salvaged.db");
     let files = [
         new.clone(),
@@ -89,15 +91,15 @@ pub fn salvage(from: &Path, root: &Path) -> Result<Salvaged> {
     }
     let salvaged = {
         let mut new = Database::open(&new, &Options::default())?;
-        let salvaged = copy(&damaged, &mut new)?;
+        let salvaged = copy(damaged, &mut new)?;
         new.connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
             .map_err(|source| failed(SALVAGE, source))?;
         salvaged
     };
     // Copying takes its time.
-    refuse_changed(&place, &damaged)?;
-    replace::replace(root, &place, &new)?;
+    refuse_changed(place, damaged)?;
+    replace::replace(root, place, &new)?;
     Ok(salvaged)
 }
 
