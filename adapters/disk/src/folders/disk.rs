@@ -324,7 +324,10 @@ impl Disk {
         for area in Area::ALL {
             let to = format!("{aside}/{}", area.folder());
             match self.root.rename(area.folder(), &self.root, &to) {
-                Err(error) if error.kind() != Io::NotFound => return Err(failed(error)),
+                Err(error) if error.kind() != Io::NotFound => {
+                    self.put_back(&aside)?;
+                    return Err(failed(error));
+                }
                 _ => {}
             }
         }
@@ -364,28 +367,4 @@ impl Disk {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use super::*;
-
-    #[test]
-    fn a_file_system_that_cannot_refuse_to_replace_replaces_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut disk = Disk::open(folder.path()).unwrap();
-        disk.lock().unwrap().unwrap();
-        let content = SkillFolder {
-            text: b"ours".to_vec(),
-            files: std::collections::BTreeMap::new(),
-        };
-        let prepared = disk.prepare(&content, false).unwrap();
-        let theirs = folder.path().join("skills/theirs");
-        std::fs::create_dir(&theirs).unwrap();
-        assert!(!disk.put_after_a_look(&prepared, "skills/theirs").unwrap());
-        std::os::unix::fs::symlink("nowhere", folder.path().join("skills/link")).unwrap();
-        assert!(!disk.put_after_a_look(&prepared, "skills/link").unwrap());
-        assert!(disk.put_after_a_look(&prepared, "skills/ours").unwrap());
-        let text = std::fs::read(folder.path().join("skills/ours/SKILL.md")).unwrap();
-        assert_eq!(text, b"ours");
-    }
-}
+mod tests;

@@ -110,10 +110,10 @@ impl Replacing {
         }
     }
 
-    /// Waits until the names in the library's folder are on the disk.
+    /// Waits until everything is on the disk: the folders and their names too.
     fn settle(&self) -> Result<()> {
-        let synced = File::open(&self.root).and_then(|folder| folder.sync_all());
-        synced.map_err(|source| file_failed(SALVAGE, &self.root, source))
+        let synced = || -> io::Result<()> { Ok(rustix::fs::syncfs(File::open(&self.root)?)?) };
+        synced().map_err(|source| file_failed(SALVAGE, &self.root, source))
     }
 }
 
