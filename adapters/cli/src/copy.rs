@@ -128,9 +128,13 @@ fn refuse_full(operation: &'static str, target: &Path) -> Result<()> {
 
 fn said(path: &Path, what: Archived) -> Answer {
     let path = path.display().to_string();
+    let missing = match what.missing {
+        0 => String::new(),
+        n => format!("{n} files that skills name are lost, and not in it\n"),
+    };
     Answer {
         text: format!(
-            "revision {}, {} journal entries and {} files in {path}\n",
+            "revision {}, {} journal entries and {} files in {path}\n{missing}",
             what.revision, what.entries, what.files
         ),
         json: json!({
@@ -138,6 +142,7 @@ fn said(path: &Path, what: Archived) -> Answer {
             "revision": what.revision,
             "journal_entries": what.entries,
             "files": what.files,
+            "missing_files": what.missing,
         }),
         ..Answer::default()
     }

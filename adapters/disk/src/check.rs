@@ -8,16 +8,18 @@ use journeyman::{
     library::{Entry, SkillLibrary},
     sha256_hex,
 };
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, OpenFlags};
 
 use crate::{
     FolderFault, SkillFolder,
     convert::{DAMAGED, failed, file_failed},
-    database::{Database, FORM},
+    database::Database,
     folders::{Area, place, says},
+    form::FORM,
     head::{self, Witness},
     records::{last_revision, missing, missing_entry, read_commit, read_entry},
     skill_store::{DATABASE, no_library},
+    statements::each,
 };
 
 const CHECK: &str = "check";
@@ -76,6 +78,12 @@ pub fn check(root: &Path) -> Result<CheckReport> {
     }
 }
 
+/// Whether nothing is left of a database that had a log: SQLite makes none beside an empty one.
+pub(crate) fn is_emptied(path: &Path) -> bool {
+    let len = |path: &Path| path.metadata().map_or(0, |data| data.len());
+    len(path) == 0 && len(&path.with_extension("db-wal")) > 0
+}
+
 /// Opens a library's database for reading; `alone` says that nobody else has it open.
 pub(crate) fn open_to_read(operation: &'static str, path: &Path, alone: bool) -> Result<Database> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
@@ -94,16 +102,31 @@ pub(crate) fn open_to_read(operation: &'static str, path: &Path, alone: bool) ->
         address.push_str("?immutable=1");
     }
     let named = |error: Error| error.with("path", path.display());
+    if is_emptied(path) {
+        // SQLite would remove its log.
+        let message = "the library's database is empty, and its log is not";
+        return Err(named(
+            Error::new(ErrorKind::Corrupt, operation, message).hint(DAMAGED),
+        ));
+    }
     let connection = Connection::open_with_flags(address, flags)
         .map_err(|source| named(failed(operation, source)))?;
-    let database = Database::of(connection, path, Duration::from_secs(5)).map_err(named)?;
+    Database::of(connection, path, Duration::from_secs(5)).map_err(named)
+}
+
+/// Refuses what is not a library of this version's form.
+pub(crate) fn refuse_others(
+    operation: &'static str,
+    database: &Database,
+    path: &Path,
+) -> Result<()> {
+    let named = |error: Error| error.with("path", path.display());
     match database.form().map_err(named)? {
-        FORM => Ok(database),
-        0 if database.witness.writes() > 0 => Err(named(database.witness.missing(0))),
-        0 => Err(named(Error::invalid(
-            operation,
-            "this database is no skill library",
-        ))),
+        FORM => Ok(()),
+        0 => Err(named(match database.witness.writes()? {
+            0 => Error::invalid(operation, "this database is no skill library"),
+            acknowledged => database.witness.missing(acknowledged, 0),
+        })),
         form => Err(named(
             Error::unsupported(operation, "the library is of an older form")
                 .with("form", form)
@@ -116,13 +139,15 @@ fn check_database(root: &Path, path: &Path, alone: bool) -> Result<CheckReport> 
     // Read before the database, which other processes may be adding to.
     let acknowledged = Witness::of(path).writes();
     let database = open_to_read(CHECK, path, alone)?;
+    refuse_others(CHECK, &database, path)?;
     let connection = &database.connection;
     let mut report = CheckReport::default();
     let view = connection
         .unchecked_transaction()
         .map_err(|source| failed(CHECK, source))?;
     look(&mut report, integrity(&view));
-    look(&mut report, counted(&view, &database.witness, acknowledged));
+    let there = acknowledged.and_then(|writes| counted(&view, &database.witness, writes));
+    look(&mut report, there);
     let mut library = SkillLibrary::new();
     let commits = commits(&view, &mut library, &mut report);
     look(&mut report, commits);
@@ -153,14 +178,14 @@ fn look(report: &mut CheckReport, ended: Result<()>) {
 fn counted(view: &Connection, witness: &Witness, acknowledged: u64) -> Result<()> {
     let writes = head::writes(view).map_err(|source| failed(CHECK, source))?;
     if writes < acknowledged {
-        return Err(witness.missing(writes));
+        return Err(witness.missing(acknowledged, writes));
     }
     last_revision(CHECK, view).map(drop)
 }
 
 /// SQLite's own look at the database.
 fn integrity(view: &Connection) -> Result<()> {
-    each(view, "PRAGMA integrity_check(1)", |row| {
+    each(CHECK, view, "PRAGMA integrity_check(1)", |row| {
         let said: String = row.get(0).map_err(|source| failed(CHECK, source))?;
         if said == "ok" {
             return Ok(());
@@ -176,7 +201,7 @@ fn commits(view: &Connection, library: &mut SkillLibrary, report: &mut CheckRepo
     let query = "SELECT revision, body, hash, key FROM commits ORDER BY revision";
     let mut due = Revision(1);
     let mut whole = true;
-    each(view, query, |row| {
+    each(CHECK, view, query, |row| {
         let revision: i64 = row.get(0).map_err(|source| failed(CHECK, source))?;
         let revision = Revision(revision.unsigned_abs());
         if revision != due {
@@ -206,7 +231,7 @@ pub(crate) fn does_not_fold(error: Error) -> Error {
 fn entries(view: &Connection, report: &mut CheckReport) -> Result<()> {
     let query = "SELECT sequence, body, hash, run FROM journal ORDER BY run, sequence";
     let mut due = BTreeMap::new();
-    each(view, query, |row| {
+    each(CHECK, view, query, |row| {
         let failed = |source| failed(CHECK, source);
         let sequence: i64 = row.get(0).map_err(failed)?;
         let run = RunId::new(row.get::<_, String>(3).map_err(failed)?);
@@ -222,7 +247,7 @@ fn entries(view: &Connection, report: &mut CheckReport) -> Result<()> {
         }
         Ok(())
     })?;
-    each(view, "SELECT run, entries FROM runs", |row| {
+    each(CHECK, view, "SELECT run, entries FROM runs", |row| {
         let failed = |source| failed(CHECK, source);
         let run = RunId::new(row.get::<_, String>(0).map_err(failed)?);
         let counted: i64 = row.get(1).map_err(failed)?;
@@ -241,7 +266,7 @@ fn files(
     kept: &mut BTreeMap<String, u64>,
     report: &mut CheckReport,
 ) -> Result<()> {
-    each(view, "SELECT sha256, bytes FROM files", |row| {
+    each(CHECK, view, "SELECT sha256, bytes FROM files", |row| {
         let failed = |source| failed(CHECK, source);
         let sha256: String = row.get(0).map_err(failed)?;
         let bytes: Vec<u8> = row.get(1).map_err(failed)?;
@@ -347,14 +372,4 @@ fn folder_says(
     let entry = library.by_name(&name);
     Ok(entry
         .is_some_and(|entry| place(&entry.skill) == folder && says(&content, &name, &entry.skill)))
-}
-
-fn each(view: &Connection, query: &str, mut of: impl FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
-    let failed = |source| failed(CHECK, source);
-    let mut statement = view.prepare(query).map_err(failed)?;
-    let mut rows = statement.query([]).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        of(row)?;
-    }
-    Ok(())
 }

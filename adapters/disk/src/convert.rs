@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// What to do about a damaged library.
 pub(crate) const DAMAGED: &str = "copy the folder aside before anything else, then put a backup of `library.db` in its place and remove `library.head`, \
-                                  or save what can be read with `journeyman library repair`";
+                                  `library.db-wal` and `library.db-shm`, or save what can be read with `journeyman library repair`";
 
 /// What is to be said when SQLite fails.
 pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error {
@@ -48,16 +48,12 @@ pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error 
             "the library's database cannot be opened",
             "see that the folder exists and that this user may write in it",
         ),
-        None | Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-            if code.is_some() || is_of_another_form(&source) =>
-        {
-            (
-                ErrorKind::Corrupt,
-                false,
-                "the library's database is damaged",
-                DAMAGED,
-            )
-        }
+        _ if is_damage(&source) => (
+            ErrorKind::Corrupt,
+            false,
+            "the library's database is damaged",
+            DAMAGED,
+        ),
         _ => (
             ErrorKind::Internal,
             false,
@@ -72,16 +68,27 @@ pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error 
     if temporary { error.temporary() } else { error }
 }
 
-/// Whether a value is not what its column holds, such as text that is no UTF-8.
-fn is_of_another_form(error: &rusqlite::Error) -> bool {
+/// Whether the database is damaged: a value is not what its column holds, such as text that is no UTF-8, or a row or table
+/// that every library has is not there, or its first page names another format.
+fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as E;
-    matches!(
-        error,
+    match error {
         E::FromSqlConversionFailure(..)
-            | E::InvalidColumnType(..)
-            | E::Utf8Error(..)
-            | E::IntegralValueOutOfRange(..)
-    )
+        | E::InvalidColumnType(..)
+        | E::Utf8Error(..)
+        | E::IntegralValueOutOfRange(..)
+        | E::QueryReturnedNoRows => true,
+        E::SqliteFailure(_, Some(message)) | E::SqlInputError { msg: message, .. }
+            if message.starts_with("no such table")
+                || message.starts_with("unsupported file format") =>
+        {
+            true
+        }
+        _ => matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+        ),
+    }
 }
 
 /// What is to be said when a file operation fails.

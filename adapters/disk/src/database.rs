@@ -1,69 +1,25 @@
 //! The database: opening it, its form, and how it is waited for.
 
 use std::{
-    io,
     ops::Deref,
     path::Path,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
-use journeyman::{Error, Result, text::Redactor};
+use journeyman::{Error, ErrorKind, Result, text::Redactor};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 
 use crate::{
     Durability, Options,
-    convert::{failed, file_failed, is_empty},
+    check::is_emptied,
+    convert::{DAMAGED, failed, is_empty},
     fault,
+    form::{APPLICATION, FIRST_TABLES, FORM, SECOND_TABLES, has_tables_of_this_form},
     head::{self, Witness},
 };
 
-/// The form of the database that this version writes.
-pub(crate) const FORM: i64 = 2;
-
-/// What tells a library's database from any other ("jour").
-const APPLICATION: i64 = 0x6a6f_7572;
-
 /// Pages of write-ahead log after which it is folded into the database.
 const LOG_PAGES: i64 = 1000;
-
-/// What form 1 had.
-const FIRST_TABLES: &str = "
-    CREATE TABLE commits (
-        revision INTEGER PRIMARY KEY,
-        key TEXT NOT NULL UNIQUE,
-        body TEXT NOT NULL,
-        hash TEXT NOT NULL
-    ) STRICT;
-    CREATE TABLE journal (
-        run TEXT NOT NULL,
-        sequence INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        hash TEXT NOT NULL,
-        PRIMARY KEY (run, sequence)
-    ) STRICT, WITHOUT ROWID;
-";
-
-/// What form 2 added: how many entries each run has, the files of skills, and what is known of the skills' folders.
-const SECOND_TABLES: &str = "
-    CREATE TABLE runs (
-        run TEXT PRIMARY KEY,
-        entries INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    INSERT INTO runs SELECT run, count(*) FROM journal GROUP BY run;
-    CREATE TABLE files (
-        sha256 TEXT PRIMARY KEY,
-        bytes BLOB NOT NULL
-    ) STRICT;
-    CREATE TABLE folders (
-        id TEXT PRIMARY KEY,
-        version INTEGER NOT NULL,
-        place TEXT,
-        written TEXT NOT NULL,
-        stamp TEXT NOT NULL,
-        going_place TEXT,
-        going TEXT
-    ) STRICT;
-";
 
 /// One connection.
 #[derive(Debug)]
@@ -119,10 +75,13 @@ impl Database {
         let named = |error: Error| error.with("path", path.display());
         let witness = Witness::of(path);
         // Read before the database, which other processes may be adding to.
-        let acknowledged = witness.writes();
+        let acknowledged = witness.writes().map_err(named)?;
+        // SQLite would take it for a new one, and remove its log.
         if acknowledged > 0 && std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
-            // SQLite would take it for a new one, and remove its log.
-            return Err(named(witness.missing(0)));
+            return Err(named(witness.missing(acknowledged, 0)));
+        }
+        if is_emptied(path) {
+            return Err(named(is_empty(OPEN)));
         }
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|source| named(failed(OPEN, source)))?;
@@ -184,60 +143,31 @@ impl Database {
         Ok(())
     }
 
-    /// A copy of a library of an older form, beside it.
-    fn keep_copy(&self, path: &Path, form: i64) -> Result<()> {
-        const OPEN: &str = "DiskStore::open";
-        let copy = path.with_extension(format!("form-{form}.db"));
-        if copy.exists() {
-            return Ok(());
-        }
-        // Under a name of its own first: another process may be at it too, and may have upgraded the library meanwhile.
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let own = format!(
-            "{}-{}",
-            std::process::id(),
-            now.map_or(0, |now| now.as_nanos())
-        );
-        let partial = path.with_extension(format!("form-{form}.{own}"));
-        let number = |connection: &Connection| {
-            connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
-        };
-        let copied = self
-            .connection
-            .execute("VACUUM INTO ?1", [partial.to_string_lossy()])
-            .and_then(|_| number(&Connection::open(&partial)?))
-            .map_err(|source| failed(OPEN, source))?;
-        let placed = match copied == form {
-            true => std::fs::hard_link(&partial, &copy),
-            false => Ok(()),
-        };
-        std::fs::remove_file(&partial).map_err(|source| file_failed(OPEN, &partial, source))?;
-        match placed {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                Err(file_failed(OPEN, &copy, error))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// The form of what is there; 0 for an empty database.
     pub(crate) fn form(&self) -> Result<i64> {
         const OPEN: &str = "DiskStore::open";
-        let number = |pragma: &str| {
-            self.patiently(OPEN, || {
-                self.connection
-                    .pragma_query_value(None, pragma, |row| row.get::<_, i64>(0))
-            })
-        };
-        // Another process may be making it just now, and sets the application's number first: so that is read last.
-        let tables: i64 = self.patiently(OPEN, || {
-            self.connection
-                .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        // One view of it: another process may be making it just now.
+        let (application, form, tables, is_this) = self.patiently(OPEN, || {
+            let view = self.connection.unchecked_transaction()?;
+            let number =
+                |pragma: &str| view.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+            let tables = "SELECT count(*) FROM sqlite_schema";
+            let tables: i64 = view.query_row(tables, [], |row| row.get(0))?;
+            let (application, form) = (number("application_id")?, number("user_version")?);
+            let known = application == APPLICATION && form == FORM;
+            Ok((
+                application,
+                form,
+                tables,
+                known || has_tables_of_this_form(&view)?,
+            ))
         })?;
-        let form = number("user_version")?;
-        let application = number("application_id")?;
         if application == 0 && form == 0 && tables == 0 {
             return Ok(0);
+        }
+        if is_this && (application != APPLICATION || form != FORM) {
+            let message = "the database's first page is damaged";
+            return Err(Error::new(ErrorKind::Corrupt, OPEN, message).hint(DAMAGED));
         }
         if application != APPLICATION {
             return Err(Error::invalid(OPEN, "this database is no skill library")
@@ -265,7 +195,7 @@ impl Database {
             self.connection
                 .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
                 .map_err(failed)?;
-            return Err(self.witness.missing(found));
+            return Err(self.witness.missing(acknowledged, found));
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ use crate::{
     convert::{failed, from_json, to_json},
     database::Database,
     records::last_revision,
+    statements::{count_entries, each, insert_file},
 };
 
 const ERASE: &str = "DiskStore::erase";
@@ -196,29 +197,26 @@ fn trace(base: Revision, reason: &str, skills: BTreeSet<SkillId>, erased: &Erase
 /// The files that held the text, by their old hashes.
 fn erase_files(connection: &Connection, needle: &Needle<'_>) -> Result<BTreeMap<String, FileRef>> {
     let failed = |source| failed(ERASE, source);
-    let mut statement = connection
-        .prepare("SELECT sha256, bytes FROM files")
-        .map_err(failed)?;
-    let mut rows = statement.query([]).map_err(failed)?;
     let mut changed = BTreeMap::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        let hash: String = row.get(0).map_err(failed)?;
-        let bytes: Vec<u8> = row.get(1).map_err(failed)?;
-        let with = bytes_without(&bytes, needle);
-        if let Some(bytes) = with {
-            changed.insert(hash, (FileRef::of(&bytes)?, bytes));
-        }
-    }
+    each(
+        ERASE,
+        connection,
+        "SELECT sha256, bytes FROM files",
+        |row| {
+            let hash: String = row.get(0).map_err(failed)?;
+            let bytes: Vec<u8> = row.get(1).map_err(failed)?;
+            if let Some(bytes) = bytes_without(&bytes, needle) {
+                changed.insert(hash, (FileRef::of(&bytes)?, bytes));
+            }
+            Ok(())
+        },
+    )?;
     let mut refs = BTreeMap::new();
     for (hash, (file, bytes)) in changed {
         connection
             .execute("DELETE FROM files WHERE sha256 = ?1", [&hash])
-            .and_then(|_| {
-                let put =
-                    "INSERT INTO files (sha256, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-                connection.execute(put, params![file.sha256, bytes])
-            })
             .map_err(failed)?;
+        insert_file(ERASE, connection, &file, &bytes)?;
         refs.insert(hash, file);
     }
     Ok(refs)
@@ -337,11 +335,7 @@ fn erase_entries(connection: &Connection, needle: &Needle<'_>) -> Result<u64> {
         count += 1;
     }
     if count > 0 {
-        connection
-            .execute_batch(
-                "DELETE FROM runs; INSERT INTO runs SELECT run, count(*) FROM journal GROUP BY run",
-            )
-            .map_err(failed)?;
+        count_entries(ERASE, connection)?;
     }
     Ok(count)
 }

@@ -5,19 +5,28 @@
 //! disk and before it is acknowledged, without a sync of its own: after a loss of power it may be old, never ahead.
 
 use std::{
-    fs::OpenOptions,
-    io,
+    fs::{File, OpenOptions},
+    io::{self, Read},
     os::unix::fs::{FileExt, OpenOptionsExt as _},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use journeyman::{Error, ErrorKind, Revision, sha256_hex};
+use journeyman::{Error, ErrorKind, Result, Revision, sha256_hex};
 use rusqlite::Connection;
 
-use crate::convert::DAMAGED;
+use crate::convert::{DAMAGED, file_failed};
 
 /// The bytes of a witness: twenty digits, a blank, their SHA-256, a line's end. What follows is not read.
 const LINE: usize = 86;
+
+/// How often a witness is looked at before it is said to be damaged.
+const LOOKS: u32 = 10;
+
+/// More writes than any library has: what is in its place is only known again when a salvage is done.
+const SALVAGING: u64 = u64::MAX;
+
+const OPEN: &str = "DiskStore::open";
 
 /// The row that each write moves on.
 pub(crate) const TABLE: &str = "
@@ -66,20 +75,64 @@ impl Witness {
         }
     }
 
-    /// How many writes were acknowledged at least; 0 where there is no file, or none that can be believed.
-    pub(crate) fn writes(&self) -> u64 {
-        let bytes = std::fs::read(&self.path).unwrap_or_default();
-        let line = bytes
-            .get(..LINE)
-            .and_then(|line| std::str::from_utf8(line).ok());
-        let line = line.unwrap_or_default();
-        let number = line
-            .split(' ')
-            .next()
-            .and_then(|digits| digits.parse().ok());
-        number
-            .filter(|number| line_of(*number) == line)
-            .unwrap_or(0)
+    /// What the file says, as far as it counts; nothing where there is no file, or where a crash came before its first
+    /// write.
+    ///
+    /// # Errors
+    /// `Unavailable` when it cannot be read.
+    pub(crate) fn line(&self) -> Result<Option<Vec<u8>>> {
+        let mut line = Vec::new();
+        // A link would lead elsewhere, and a pipe would not end.
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        let mut options = OpenOptions::new();
+        let file = options
+            .read(true)
+            .custom_flags(flags.bits() as i32)
+            .open(&self.path);
+        match file.and_then(|file| file.take(LINE as u64).read_to_end(&mut line)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(file_failed(OPEN, &self.path, error))
+            }
+            _ => Ok(Some(line).filter(|line| line.iter().any(|byte| *byte != 0))),
+        }
+    }
+
+    /// How many writes were acknowledged at least; 0 where there is no file, or one that was never written to.
+    ///
+    /// # Errors
+    /// `Corrupt` for one that is none; `Unavailable` when it cannot be read.
+    pub(crate) fn writes(&self) -> Result<u64> {
+        let mut looks = 0;
+        loop {
+            let Some(line) = self.line()? else {
+                return Ok(0);
+            };
+            let line = std::str::from_utf8(&line).unwrap_or_default();
+            let number = line.split(' ').next();
+            let number = number.and_then(|digits| digits.parse().ok());
+            if let Some(number) = number.filter(|number| line_of(*number) == line) {
+                return Ok(number);
+            }
+            // Another process may be writing it just now.
+            looks += 1;
+            if looks == LOOKS {
+                let message = "the file that counts the acknowledged writes is damaged";
+                return Err(Error::new(ErrorKind::Corrupt, OPEN, message)
+                    .with("witness", self.path.display())
+                    .hint(format!(
+                        "{DAMAGED}; to go on with what is there, remove the witness"
+                    )));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Says that the library's files are being replaced: until another number is noted it is refused.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn close(&self) -> io::Result<()> {
+        self.write(SALVAGING)?.sync_all()
     }
 
     /// Says that so many writes are on the disk. Where it cannot be said, they are none the less.
@@ -89,7 +142,7 @@ impl Witness {
         }
     }
 
-    fn write(&self, writes: u64) -> io::Result<()> {
+    fn write(&self, writes: u64) -> io::Result<File> {
         let mut options = OpenOptions::new();
         let file = options
             .write(true)
@@ -99,16 +152,24 @@ impl Witness {
             .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32)
             .open(&self.path)?;
         // Always as long, and within one sector: it is there as a whole or not.
-        file.write_all_at(line_of(writes).as_bytes(), 0)
+        file.write_all_at(line_of(writes).as_bytes(), 0)?;
+        Ok(file)
     }
 
     /// What to say of a library that has fewer writes than were acknowledged.
-    pub(crate) fn missing(&self, found: u64) -> Error {
-        const OPEN: &str = "DiskStore::open";
-        Error::new(ErrorKind::Corrupt, OPEN, "acknowledged writes are missing")
-            .with("acknowledged", self.writes())
+    pub(crate) fn missing(&self, acknowledged: u64, found: u64) -> Error {
+        let corrupt = |message: &str| {
+            Error::new(ErrorKind::Corrupt, OPEN, message).with("witness", self.path.display())
+        };
+        if acknowledged == SALVAGING {
+            return corrupt("a repair of the library was cut off, and what it put in is not whole")
+                .hint(
+                    "put the copy that it made in the library's place, or repair the library again: that may save less",
+                );
+        }
+        corrupt("acknowledged writes are missing")
+            .with("acknowledged", acknowledged)
             .with("found", found)
-            .with("witness", self.path.display())
             .hint(format!(
                 "{DAMAGED}; to go on with what is left, remove the witness"
             ))
@@ -127,26 +188,47 @@ mod tests {
 
     use super::*;
 
-    /// What a witness with these bytes says.
-    fn check(bytes: &[u8], expect: u64) {
+    /// What a witness with these bytes says, if it is one.
+    fn check(bytes: &[u8], expect: Option<u64>) {
         let folder = tempfile::tempdir().unwrap();
         let witness = Witness::of(&folder.path().join("library.db"));
         std::fs::write(folder.path().join("library.head"), bytes).unwrap();
-        assert_eq!(witness.writes(), expect, "{bytes:?}");
+        let said = witness.writes().map_err(|error| error.kind());
+        assert_eq!(said, expect.ok_or(ErrorKind::Corrupt), "{bytes:?}");
         // Whatever it was, the next one is believed.
         witness.note(9);
-        assert_eq!(witness.writes(), 9);
+        assert_eq!(witness.writes().unwrap(), 9);
     }
 
     #[test]
-    fn only_a_whole_witness_is_believed() {
+    fn a_whole_witness_is_believed_and_a_damaged_one_is_told() {
         let line = line_of(7);
         assert_eq!(line.len(), LINE);
-        check(line.as_bytes(), 7);
-        check(&[line.as_bytes(), b"\xff more"].concat(), 7);
-        check(&line.as_bytes()[..LINE - 1], 0);
-        check(line.replacen('7', "8", 1).as_bytes(), 0);
-        check(b"", 0);
-        check(b"\xff\xfe", 0);
+        check(line.as_bytes(), Some(7));
+        check(&[line.as_bytes(), b"\xff more"].concat(), Some(7));
+        check(&line.as_bytes()[..LINE - 1], None);
+        check(line.replacen('7', "8", 1).as_bytes(), None);
+        check(b"\xff\xfe", None);
+        // A crash came before the first write was on the disk.
+        check(b"", Some(0));
+        check(&[0; LINE], Some(0));
+    }
+
+    #[test]
+    fn only_the_first_line_of_a_witness_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let witness = Witness::of(&folder.path().join("library.db"));
+        witness.note(7);
+        let file = OpenOptions::new().write(true).open(&witness.path).unwrap();
+        file.set_len(1 << 42).unwrap();
+        assert_eq!(witness.writes().unwrap(), 7);
+    }
+
+    #[test]
+    fn a_witness_that_leads_elsewhere_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let witness = Witness::of(&folder.path().join("library.db"));
+        std::os::unix::fs::symlink("/dev/zero", &witness.path).unwrap();
+        assert_eq!(witness.writes().unwrap_err().kind(), ErrorKind::Unavailable);
     }
 }

@@ -44,6 +44,7 @@ mod erase;
 #[doc(hidden)]
 pub mod fault;
 mod folders;
+mod form;
 mod head;
 mod package;
 mod reader;
@@ -51,6 +52,7 @@ mod records;
 mod redaction;
 mod salvage;
 mod skill_store;
+mod statements;
 mod worker;
 
 pub use archive::{ArchiveLimits, Archived, Offer, read_offer};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use journeyman::{Error, ErrorKind, Result, Revision, library::SkillLibrary};
 
 use crate::{
-    check::open_to_read,
+    check::{open_to_read, refuse_others},
     convert::failed,
     database::Database,
     head::{self, Witness},
@@ -59,13 +59,14 @@ impl LibraryReader {
 
     fn read(path: &Path, log: Option<PathBuf>) -> Result<Self> {
         // Read before the database, which other processes may be adding to.
-        let acknowledged = Witness::of(path).writes();
+        let acknowledged = Witness::of(path).writes()?;
         let mut database = open_to_read(READ, path, log.is_some())?;
+        refuse_others(READ, &database, path)?;
         let named = |error: Error| error.with("path", path.display());
         let writes = head::writes(&database.connection);
         let writes = writes.map_err(|source| named(failed(READ, source)))?;
         if writes < acknowledged {
-            return Err(named(database.witness.missing(writes)));
+            return Err(named(database.witness.missing(acknowledged, writes)));
         }
         let committed = database.since(Revision(0)).map_err(named)?;
         Ok(Self {

@@ -7,12 +7,17 @@ use journeyman::{
     sha256_hex,
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use serde_json::Value;
 
 use crate::{
     convert::{DAMAGED, failed, from_json, to_json},
     database::Database,
     fault, head,
+    statements::{has_file, insert_commit, insert_entry, insert_file},
 };
+
+/// How deep an entry's event may be nested: what is nested deeper than 128 with all that is around it is not read again.
+const DEEPEST: usize = 100;
 
 impl Database {
     /// What came after a revision, in order.
@@ -66,20 +71,11 @@ impl Database {
         if let Some(known) = known {
             return known;
         }
-        commit.check_files(|file| has_file(&transaction, file).map_err(failed))?;
+        commit.check_files(|file| has_file(COMMIT, &transaction, file))?;
         let committed = commit.made_on(last_revision(COMMIT, &transaction)?)?;
         let body = to_json(COMMIT, &committed)?;
         fault::point("commit: before the write");
-        transaction
-            .prepare_cached(
-                "INSERT INTO commits (revision, key, body, hash) VALUES (?1, ?2, ?3, ?4)",
-            )
-            .and_then(|mut statement| {
-                let revision = committed.revision.0 as i64;
-                let key = committed.key.as_str();
-                statement.execute(params![revision, key, body, sha256_hex(&body)])
-            })
-            .map_err(failed)?;
+        insert_commit(COMMIT, &transaction, &committed, &body)?;
         fault::point("commit: written");
         transaction.commit().map_err(failed)?;
         fault::point("commit: kept");
@@ -100,15 +96,9 @@ impl Database {
         const PUT: &str = "SkillFiles::put";
         let file = FileRef::of(bytes)?;
         self.check_secrets(PUT, bytes)?;
-        let failed = |source| failed(PUT, source);
         let transaction = self.write(PUT)?;
-        transaction
-            .prepare_cached(
-                "INSERT INTO files (sha256, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-            )
-            .and_then(|mut statement| statement.execute(params![file.sha256, bytes]))
-            .map_err(failed)?;
-        transaction.commit().map_err(failed)?;
+        insert_file(PUT, &transaction, &file, bytes)?;
+        transaction.commit().map_err(|source| failed(PUT, source))?;
         Ok(file)
     }
 
@@ -196,12 +186,6 @@ impl Database {
     }
 }
 
-pub(crate) fn has_file(connection: &Connection, file: &FileRef) -> rusqlite::Result<bool> {
-    let mut statement = connection
-        .prepare_cached("SELECT 1 FROM files WHERE sha256 = ?1 AND length(bytes) = ?2")?;
-    statement.exists(params![file.sha256, file.bytes as i64])
-}
-
 /// The last revision; `Corrupt` where the end is missing.
 pub(crate) fn last_revision(operation: &'static str, connection: &Connection) -> Result<Revision> {
     let failed = |source| failed(operation, source);
@@ -270,6 +254,16 @@ pub(crate) fn read_entry(
     Ok(entry)
 }
 
+/// Whether a value is nested deeper than this.
+fn is_deeper(value: &Value, limit: usize) -> bool {
+    let deeper = |value| is_deeper(value, limit - 1);
+    match value {
+        Value::Array(items) => limit == 0 || items.iter().any(deeper),
+        Value::Object(fields) => limit == 0 || fields.values().any(deeper),
+        _ => false,
+    }
+}
+
 fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()> {
     const APPEND: &str = "Journal::append";
     let failed = |source| failed(APPEND, source);
@@ -281,6 +275,12 @@ fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()>
     if entry.schema != JournalEntry::SCHEMA {
         let message = "the entry is of a schema that this version does not write";
         return Err(refused(ErrorKind::Invalid, message).with("schema", entry.schema));
+    }
+    if is_deeper(&entry.event, DEEPEST) {
+        let message = "the event is nested too deep to be read again";
+        return Err(refused(ErrorKind::Invalid, message)
+            .with("limit", DEEPEST)
+            .hint("put what is nested into a string"));
     }
     let (due, counted): (i64, i64) = transaction
         .prepare_cached(
@@ -317,19 +317,11 @@ fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()>
             Err(refused(ErrorKind::Conflict, message))
         };
     }
-    let body = to_json(APPEND, entry)?;
-    let hash = sha256_hex(&body);
+    insert_entry(APPEND, transaction, entry, &to_json(APPEND, entry)?)?;
     transaction
-        .prepare_cached("INSERT INTO journal (run, sequence, body, hash) VALUES (?1, ?2, ?3, ?4)")
-        .and_then(|mut statement| {
-            let sequence = entry.sequence as i64;
-            statement.execute(params![entry.run.as_str(), sequence, body, hash])
-        })
-        .and_then(|_| {
-            transaction.prepare_cached(
-                "INSERT INTO runs VALUES (?1, 1) ON CONFLICT (run) DO UPDATE SET entries = entries + 1",
-            )
-        })
+        .prepare_cached(
+            "INSERT INTO runs VALUES (?1, 1) ON CONFLICT (run) DO UPDATE SET entries = entries + 1",
+        )
         .and_then(|mut statement| statement.execute([entry.run.as_str()]))
         .map_err(failed)?;
     Ok(())

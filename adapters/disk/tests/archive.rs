@@ -449,3 +449,67 @@ fn a_short_archive_cannot_ask_for_much() {
     let offered = offer(&forged(1, &[commit(1, same.collect())])).unwrap();
     assert_eq!(offered.changes.len(), 2_000);
 }
+
+/// Changes the database of a library behind its back.
+fn damage(folder: &TempDir, statement: &str, values: impl rusqlite::Params) {
+    let database = rusqlite::Connection::open(folder.path().join("library.db")).unwrap();
+    assert_eq!(database.execute(statement, values).unwrap(), 1);
+}
+
+#[test]
+fn a_library_that_lost_a_file_is_archived_and_restored_without_it() {
+    let folder = tempdir().unwrap();
+    let store = library(&folder);
+    let lost = sha256_hex(b"beans");
+    damage(&folder, "DELETE FROM files WHERE sha256 = ?1", [&lost]);
+    let (archive, what) = block_on(store.write_archive(Vec::new(), true)).unwrap();
+    assert_eq!((what.files, what.missing), (2, 1));
+
+    let other = tempdir().unwrap();
+    let copy = open(&other);
+    let limits = ArchiveLimits::default();
+    let restored = block_on(copy.restore(Cursor::new(archive.clone()), limits)).unwrap();
+    assert_eq!(restored, what);
+    let of = |store: &DiskStore| block_on(store.load()).unwrap();
+    assert_eq!(of(&copy), of(&store));
+    assert_eq!(block_on(copy.get(&lost)).unwrap(), None);
+    let again = block_on(copy.write_archive(Vec::new(), true)).unwrap().0;
+    assert!(again == archive);
+    // A stranger's skill without its file is not taken in.
+    let error = read_offer(&archive[..], &source(), &ArchiveLimits::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+}
+
+#[test]
+fn an_archive_that_nobody_could_restore_is_not_written() {
+    let body = |statement: &str, folder: &TempDir| -> String {
+        let database = rusqlite::Connection::open(folder.path().join("library.db")).unwrap();
+        database.query_row(statement, [], |row| row.get(0)).unwrap()
+    };
+    let first = "SELECT body FROM commits WHERE revision = 1";
+    let refused = |store: &DiskStore| {
+        let error = block_on(store.write_archive(Vec::new(), true)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        assert!(error.hint_text().unwrap().contains("backup"), "{error}");
+    };
+    // A commit that does not fold: the first one's skill is added again.
+    let folder = tempdir().unwrap();
+    let store = library(&folder);
+    let mut commit: Value = serde_json::from_str(&body(first, &folder)).unwrap();
+    commit["revision"] = json!(2);
+    let commit = commit.to_string();
+    let change = "UPDATE commits SET body = ?1, hash = ?2 WHERE revision = 2";
+    damage(&folder, change, [&commit, &sha256_hex(&commit)]);
+    refused(&store);
+    // The last entry of a run is gone, and one in the middle.
+    for sequence in ["max(sequence)", "min(sequence)"] {
+        let folder = tempdir().unwrap();
+        let store = library(&folder);
+        let run: String = body("SELECT max(run) FROM journal", &folder);
+        let delete = format!(
+            "DELETE FROM journal WHERE run = ?1 AND sequence = (SELECT {sequence} FROM journal WHERE run = ?1)"
+        );
+        damage(&folder, &delete, [&run]);
+        refused(&store);
+    }
+}

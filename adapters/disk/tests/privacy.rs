@@ -260,3 +260,40 @@ fn a_secret_in_an_id_is_refused() {
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert_eq!(block_on(store.load()).unwrap().revision, Revision(0));
 }
+
+#[test]
+fn a_secret_that_a_person_wrote_into_a_folder_is_not_kept_beside_it() {
+    const SECRET: &str = "ghp_a1B2c3D4e5F6g7H8a1B2c3D4e5F6g7H8a1B2";
+    let folder = tempdir().unwrap();
+    let root = folder.path();
+    let store = DiskStore::open(root, &Options::default()).unwrap();
+    for name in ["brew", "grind", "pour"] {
+        let change = LibraryChange::Add(Box::new(sample::skill(name)));
+        commit(&store, name, "", change);
+    }
+    block_on(store.sync_folders()).unwrap();
+    let add = |place: &str, text: &str| {
+        let file = root.join(place).join("SKILL.md");
+        let before = fs::read_to_string(&file).unwrap();
+        fs::write(file, format!("{before}\n{text}\n")).unwrap();
+    };
+    add("skills/brew", &format!("Use {SECRET} then."));
+    // Also one that is moved by a person, and by the library.
+    add("skills/pour", &format!("Never use {SECRET}."));
+    fs::rename(root.join("skills/pour"), root.join("held/pour")).unwrap();
+    add("skills/grind", "Slowly.");
+    let report = block_on(store.sync_folders()).unwrap();
+    assert!(report.faults.is_empty(), "{:?}", report.faults);
+    assert_eq!(report.taken_in.len(), 3);
+    drop(store);
+    assert_eq!(holding(root, "ghp_a1B2"), [""; 0]);
+    // The rest of what was written is there, and a folder without a secret is kept as before.
+    assert!(!holding(&root.join("skills/brew"), "then.").is_empty());
+    assert!(!holding(&root.join("held/pour"), "Never use").is_empty());
+    let store = DiskStore::open(root, &Options::default()).unwrap();
+    let report = block_on(store.sync_folders()).unwrap();
+    assert!(report.taken_in.is_empty(), "{:?}", report.taken_in);
+    let library = library(&store);
+    let versions = library.entries().map(|entry| entry.skill.version);
+    assert_eq!(versions.collect::<Vec<_>>(), [Version(2); 3]);
+}

@@ -85,12 +85,14 @@ fn what_cannot_be_read_is_refused() {
     drop(library(folder.path()));
     let path = folder.path().join("library.db");
     let sound = fs::read(&path).unwrap();
-    let mut old = sound.clone();
-    // `user_version` of SQLite's header, big-endian.
-    old[60..64].copy_from_slice(&1_u32.to_be_bytes());
-    fs::write(&path, &old).unwrap();
+    let first = "DROP TABLE files; DROP TABLE folders; DROP TABLE runs; DROP TABLE head; PRAGMA user_version = 1;";
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch(first).unwrap();
+    drop(old);
+    let old = fs::read(&path).unwrap();
     assert_eq!(kind(), ErrorKind::Unsupported);
     assert_eq!(fs::read(&path).unwrap(), old);
+    fs::write(&path, sound).unwrap();
     // An earlier state than was acknowledged.
     let other = tempdir().unwrap();
     drop(DiskStore::open(other.path(), &Options::default()).unwrap());

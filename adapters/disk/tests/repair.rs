@@ -75,7 +75,7 @@ fn database(root: &Path) -> Connection {
 fn copied(root: &Path) -> PathBuf {
     let copy = root.with_extension("copy");
     fs::create_dir(&copy).unwrap();
-    for name in ["library.db", "library.db-wal"] {
+    for name in ["library.db", "library.db-wal", "library.head"] {
         if root.join(name).exists() {
             fs::copy(root.join(name), copy.join(name)).unwrap();
         }
@@ -208,7 +208,7 @@ fn what_is_no_library_is_refused() {
     assert_eq!(check(folder.path()).unwrap_err().kind(), ErrorKind::Invalid);
     let root = closed(&folder);
     database(&root)
-        .pragma_update(None, "user_version", 99)
+        .execute_batch("CREATE TABLE later (text TEXT); PRAGMA user_version = 99")
         .unwrap();
     assert_eq!(check(&root).unwrap_err().kind(), ErrorKind::Unsupported);
 }
@@ -265,7 +265,6 @@ fn a_library_whose_last_writes_are_missing_can_be_used_again() {
     let refused = DiskStore::open(&root, &Options::default()).unwrap_err();
     assert_eq!(refused.message(), "acknowledged writes are missing");
     let copy = copied(&root);
-    fs::copy(root.join("library.head"), copy.join("library.head")).unwrap();
     let saved = salvage(&copy, &root).unwrap();
     assert_eq!(saved.revision, Revision(10));
     let messages: Vec<_> = saved.lost.iter().map(|error| error.message()).collect();
@@ -295,6 +294,7 @@ fn pages_that_cannot_be_read_cost_what_was_in_them() {
         fs::create_dir(&copy).unwrap();
         fs::write(copy.join("library.db"), &damaged).unwrap();
         fs::write(root.join("library.db"), &damaged).unwrap();
+        fs::copy(root.join("library.head"), copy.join("library.head")).unwrap();
         match salvage(&copy, &root) {
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");

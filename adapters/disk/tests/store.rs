@@ -7,9 +7,9 @@ use futures::executor::block_on;
 use journeyman::{
     CommitKey, ErrorKind, Result, Revision, RunId,
     contract::{Journal, JournalEntry, SkillStore, SkillStoreExt},
-    domain::{Cause, Commit, LibraryChange},
+    domain::{Cause, Commit, Committed, LibraryChange},
 };
-use journeyman_disk::{DiskStore, Durability, Options};
+use journeyman_disk::{ArchiveLimits, DiskStore, Durability, Options};
 use rusqlite::Connection;
 use tempfile::tempdir;
 
@@ -143,7 +143,8 @@ fn what_is_no_library_of_ours_is_refused_and_left_as_it_was() {
     fs::remove_file(&path).unwrap();
     drop(open(folder.path()).unwrap());
     let newer = Connection::open(&path).unwrap();
-    newer.pragma_update(None, "user_version", 99).unwrap();
+    let later = "CREATE TABLE later (text TEXT); PRAGMA user_version = 99";
+    newer.execute_batch(later).unwrap();
     drop(newer);
     check(
         ErrorKind::Unsupported,
@@ -236,6 +237,13 @@ fn refused_when(harm: impl Fn(&Path)) {
     );
     assert!(files() == before, "a file was changed");
     fs::remove_file(copy.path().join("library.head")).unwrap();
+    let (database, log) = ("library.db", "library.db-wal");
+    let len = |file: &str| fs::metadata(copy.path().join(file)).map_or(0, |data| data.len());
+    if len(database) == 0 && len(log) > 0 {
+        // SQLite would remove the log, from which something can be saved.
+        let message = "the library's database is empty";
+        return refused(open(copy.path()), ErrorKind::Corrupt, message);
+    }
     let left = block_on(open(copy.path()).unwrap().load()).unwrap();
     assert!(left.revision < Revision(5));
 }
@@ -279,20 +287,24 @@ fn an_end_that_is_missing_in_the_database_is_told() {
     corrupt(block_on(store.append(&[entry(1)])).unwrap_err().kind());
 }
 
+/// Makes a library of the first form, of a commit and an entry.
+fn first_form(root: &Path) -> Committed {
+    let store = open(root).unwrap();
+    block_on(store.append(&[entry(0)])).unwrap();
+    let kept = block_on(store.commit(&commit(0, "one"))).unwrap();
+    drop(store);
+    let raw = Connection::open(root.join("library.db")).unwrap();
+    let first = "DROP TABLE files; DROP TABLE folders; DROP TABLE runs; DROP TABLE head; PRAGMA user_version = 1;";
+    raw.execute_batch(first).unwrap();
+    fs::remove_file(root.join("library.head")).unwrap();
+    kept
+}
+
 #[test]
 fn a_library_of_the_first_form_is_upgraded_and_a_copy_kept() {
     let folder = tempdir().unwrap();
-    let kept = {
-        let store = open(folder.path()).unwrap();
-        block_on(store.append(&[entry(0)])).unwrap();
-        block_on(store.commit(&commit(0, "one"))).unwrap()
-    };
+    let kept = first_form(folder.path());
     let path = folder.path().join("library.db");
-    let before = Connection::open(&path).unwrap();
-    let first = "DROP TABLE files; DROP TABLE folders; DROP TABLE runs; DROP TABLE head; PRAGMA user_version = 1;";
-    before.execute_batch(first).unwrap();
-    fs::remove_file(folder.path().join("library.head")).unwrap();
-    drop(before);
     let store = open(folder.path()).unwrap();
     assert_eq!(block_on(store.since(Revision(0))).unwrap(), [kept]);
     assert_eq!(
@@ -312,4 +324,53 @@ fn a_library_of_the_first_form_is_upgraded_and_a_copy_kept() {
         row.get::<_, i64>(0)
     });
     assert_eq!(count.unwrap(), 1);
+}
+
+#[test]
+fn a_copy_of_another_library_is_not_taken_for_this_ones() {
+    let folder = tempdir().unwrap();
+    first_form(folder.path());
+    let copy = |name: &str| folder.path().join(name);
+    fs::write(copy("library.form-1.db"), "another library's").unwrap();
+    // As after a crash between the copy and the upgrade.
+    let before = fs::read(copy("library.db")).unwrap();
+    for _ in 0..2 {
+        fs::write(copy("library.db"), &before).unwrap();
+        let _ = fs::remove_file(copy("library.head"));
+        drop(open(folder.path()).unwrap());
+        let kept = fs::read(copy("library.form-1.db")).unwrap();
+        assert_eq!(kept, b"another library's");
+        let own = Connection::open(copy("library.form-1-2.db")).unwrap();
+        let commits = own.query_row("SELECT count(*) FROM commits", [], |row| {
+            row.get::<_, i64>(0)
+        });
+        assert_eq!(commits.unwrap(), 1);
+        assert!(!copy("library.form-1-3.db").exists());
+    }
+}
+
+#[test]
+fn an_entry_that_could_not_be_read_again_is_refused() {
+    let folder = tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let nested = |deep: usize| {
+        let text = format!("{}1{}", "[".repeat(deep), "]".repeat(deep));
+        JournalEntry {
+            event: serde_json::from_str(&text).unwrap(),
+            ..entry(1)
+        }
+    };
+    block_on(store.append(&[entry(0)])).unwrap();
+    for deep in [101, 127] {
+        let error = block_on(store.append(&[nested(deep)])).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{deep}: {error}");
+    }
+    let run = RunId::new("run");
+    assert_eq!(block_on(store.read(&run)).unwrap(), [entry(0)]);
+    block_on(store.append(&[nested(100)])).unwrap();
+    assert_eq!(block_on(store.read(&run)).unwrap(), [entry(0), nested(100)]);
+    let (archive, _) = block_on(store.write_archive(Vec::new(), true)).unwrap();
+    let other = open(&folder.path().join("other")).unwrap();
+    let limits = ArchiveLimits::default();
+    block_on(other.restore(std::io::Cursor::new(archive), limits)).unwrap();
 }

@@ -216,9 +216,11 @@ fn another_library_is_only_read() {
 
     // One of an older form is not upgraded for that.
     let path = root.join("library.db");
-    let mut bytes = fs::read(&path).unwrap();
-    bytes[60..64].copy_from_slice(&1_u32.to_be_bytes());
-    fs::write(&path, &bytes).unwrap();
+    let first = "DROP TABLE files; DROP TABLE folders; DROP TABLE runs; DROP TABLE head; PRAGMA user_version = 1;";
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch(first).unwrap();
+    drop(old);
+    let bytes = fs::read(&path).unwrap();
     let before = names(&root);
     place
         .run(&merge)

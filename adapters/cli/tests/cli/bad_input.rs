@@ -32,10 +32,11 @@ fn a_folder_that_is_no_library() {
 fn a_database_of_a_newer_version() {
     let place = Place::with_library();
     let path = place.root().join("library.db");
-    let mut bytes = fs::read(&path).unwrap();
-    // `user_version` of SQLite's header, big-endian.
-    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
-    fs::write(&path, &bytes).unwrap();
+    let later = "CREATE TABLE later (text TEXT); PRAGMA user_version = 99";
+    let newer = rusqlite::Connection::open(&path).unwrap();
+    newer.execute_batch(later).unwrap();
+    drop(newer);
+    let bytes = fs::read(&path).unwrap();
     for arguments in [
         &["skill", "list"],
         &["library", "check"],

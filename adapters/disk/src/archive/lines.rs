@@ -69,7 +69,7 @@ impl<W: Write> Writer<W> {
 
     /// Writes the last line and gives the output back.
     pub(super) fn end(mut self) -> Result<W> {
-        let end = hex(self.hash.clone());
+        let end = format!("{:x}", self.hash.clone().finalize());
         self.line(&Line {
             end: Some(end),
             ..Line::default()
@@ -127,7 +127,7 @@ pub(super) fn read(
             return Err(lines.fault(corrupt(operation, "the archive is cut")));
         }
         let at = |error| lines.fault(error);
-        let count = commits + archived.entries + archived.files;
+        let count = commits + archived.entries + archived.files + archived.missing;
         match said(operation, lines.text()?).map_err(at)? {
             Said::Record(kind, body) => {
                 if kind < latest || count >= header.records {
@@ -139,11 +139,15 @@ pub(super) fn read(
                     Kind::Commit => commits += 1,
                     Kind::Entry => archived.entries += 1,
                     Kind::File => archived.files += 1,
+                    Kind::Missing => archived.missing += 1,
                 }
                 each(kind, body).map_err(at)?;
             }
             Said::End(end) => {
-                if end != hex(hash) || count != header.records || commits != header.revision.0 {
+                if end != format!("{:x}", hash.finalize())
+                    || count != header.records
+                    || commits != header.revision.0
+                {
                     let message = "the archive is not the one that was written";
                     return Err(at(corrupt(operation, message)));
                 }
@@ -280,15 +284,4 @@ fn failed(operation: &'static str, source: std::io::Error) -> Error {
     )
     .hint("see that there is room and that this user may read and write the file")
     .source_from(source)
-}
-
-fn hex(hash: Sha256) -> String {
-    use std::fmt::Write as _;
-    hash.finalize()
-        .iter()
-        .fold(String::with_capacity(64), |mut hex, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
 }

@@ -8,10 +8,11 @@ mod offer;
 mod restore;
 mod write;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use journeyman::{
-    Error, ErrorKind, Result, Revision,
+    CommitKey, Error, ErrorKind, Result, Revision, RunId,
+    contract::JournalEntry,
     domain::{Committed, FileRef, LibraryChange},
     library::SkillLibrary,
 };
@@ -53,6 +54,8 @@ pub struct Archived {
     pub entries: u64,
     /// The number of skills' files.
     pub files: u64,
+    /// The number of files that skills name and the library has lost; it is restored without them.
+    pub missing: u64,
 }
 
 /// The first line.
@@ -72,13 +75,17 @@ enum Kind {
     Commit,
     Entry,
     File,
+    Missing,
 }
 
-/// The library that the commits of an archive add up to, and the files that they name.
+/// The library that the commits of an archive add up to, the files that they name, and the runs of its journal.
 #[derive(Debug, Default)]
 struct Folded {
     library: SkillLibrary,
+    keys: BTreeSet<CommitKey>,
     files: BTreeSet<FileRef>,
+    /// The next entry of each run.
+    due: BTreeMap<RunId, u64>,
 }
 
 impl Folded {
@@ -88,10 +95,25 @@ impl Folded {
         self.library
             .apply(&committed)
             .map_err(|error| corrupt(operation, error.message().to_owned()))?;
+        if !self.keys.insert(committed.key.clone()) {
+            return Err(corrupt(operation, "two commits have the same key"));
+        }
         let skills = committed.changes.iter().filter_map(LibraryChange::skill);
         self.files
             .extend(skills.flat_map(|skill| skill.files.values().cloned()));
         Ok(committed)
+    }
+
+    /// The next entry of its run.
+    fn entry(&mut self, operation: &'static str, body: &str) -> Result<JournalEntry> {
+        let entry: JournalEntry = parsed(operation, body)?;
+        let due = self.due.entry(entry.run.clone()).or_default();
+        if entry.sequence != *due || entry.schema != JournalEntry::SCHEMA {
+            let message = "an entry of the journal is missing, doubled or of another schema";
+            return Err(corrupt(operation, message));
+        }
+        *due += 1;
+        Ok(entry)
     }
 }
 

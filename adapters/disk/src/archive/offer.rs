@@ -50,7 +50,7 @@ pub fn read_offer(input: impl BufRead, source: &Source, limits: &ArchiveLimits) 
     lines::read(READ, input, limits, |kind, body| {
         match kind {
             Kind::Commit => folded.commit(body)?,
-            Kind::Entry => {}
+            Kind::Entry | Kind::Missing => {}
             Kind::File => {
                 // All commits were read by now.
                 let wanted = wanted.get_or_insert_with(|| of_the_offered(&folded.library));

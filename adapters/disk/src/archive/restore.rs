@@ -1,18 +1,26 @@
 //! One's own archive, back into an empty library.
 
-use std::{collections::BTreeMap, io::BufRead};
+use std::{collections::BTreeSet, io::BufRead};
 
-use journeyman::{Error, Result, contract::JournalEntry, domain::FileRef, sha256_hex};
-use rusqlite::{Transaction, params};
+use journeyman::{Error, Result, domain::FileRef};
 
-use super::{ArchiveLimits, Archived, Folded, Kind, corrupt, file_is_missing, lines, parsed};
-use crate::{DiskStore, convert::failed, database::Database, records::has_file, worker::Owned};
+use super::{ArchiveLimits, Archived, Folded, Kind, file_is_missing, lines, parsed};
+use crate::{
+    DiskStore,
+    convert::failed,
+    database::Database,
+    statements::{count_entries, has_file, insert_commit, insert_entry, insert_file},
+    worker::Owned,
+};
 
 const RESTORE: &str = "DiskStore::restore";
 
 impl DiskStore {
     /// Takes an archive into this library, which must be empty: the same commits under the same revisions and keys, the
     /// same files and, where it holds them, the same entries of the journal. All of it is there afterwards or nothing.
+    ///
+    /// It is taken as it is, byte for byte, and so no secrets are taken out of it
+    /// ([`Options::redactor`](crate::Options::redactor)): where the archive holds some, so does the library and its folders.
     ///
     /// What a stranger gives comes in by [`read_offer`](crate::read_offer).
     ///
@@ -45,67 +53,34 @@ impl Database {
                 .hint("restore into a folder of its own, or take in what the archive offers"));
         }
         let mut folded = Folded::default();
-        let mut due = BTreeMap::new();
+        let mut missing = BTreeSet::new();
         let archived = lines::read(RESTORE, input, limits, |kind, body| match kind {
-            Kind::Commit => commit(&transaction, &mut folded, body),
-            Kind::Entry => entry(&transaction, &mut due, body),
-            Kind::File => file(&transaction, body),
+            Kind::Commit => {
+                let committed = folded.commit(RESTORE, body)?;
+                insert_commit(RESTORE, &transaction, &committed, body)
+            }
+            Kind::Entry => {
+                let entry = folded.entry(RESTORE, body)?;
+                insert_entry(RESTORE, &transaction, &entry, body)
+            }
+            Kind::File => {
+                let bytes = lines::decoded(RESTORE, body)?;
+                insert_file(RESTORE, &transaction, &FileRef::of(&bytes)?, &bytes)
+            }
+            Kind::Missing => {
+                missing.insert(parsed(RESTORE, body)?);
+                Ok(())
+            }
         })?;
-        for file in &folded.files {
-            if !has_file(&transaction, file).map_err(|source| failed(RESTORE, source))? {
+        for file in folded.files.difference(&missing) {
+            if !has_file(RESTORE, &transaction, file)? {
                 return Err(file_is_missing(RESTORE, file));
             }
         }
-        transaction
-            .execute_batch("INSERT INTO runs SELECT run, count(*) FROM journal GROUP BY run")
-            .map_err(|source| failed(RESTORE, source))?;
+        count_entries(RESTORE, &transaction)?;
         transaction
             .commit()
             .map_err(|source| failed(RESTORE, source))?;
         Ok(archived)
     }
-}
-
-fn commit(transaction: &Transaction<'_>, folded: &mut Folded, body: &str) -> Result<()> {
-    let committed = folded.commit(RESTORE, body)?;
-    let revision = committed.revision.0 as i64;
-    let key = committed.key.as_str();
-    let kept = transaction
-        .prepare_cached(
-            "INSERT INTO commits (revision, key, body, hash) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
-        )
-        .and_then(|mut statement| statement.execute(params![revision, key, body, sha256_hex(body)]))
-        .map_err(|source| failed(RESTORE, source))?;
-    match kept {
-        1 => Ok(()),
-        _ => Err(corrupt(RESTORE, "two commits have the same key")),
-    }
-}
-
-fn entry(transaction: &Transaction<'_>, due: &mut BTreeMap<String, u64>, body: &str) -> Result<()> {
-    let entry: JournalEntry = parsed(RESTORE, body)?;
-    let due = due.entry(entry.run.as_str().to_owned()).or_default();
-    if entry.sequence != *due || entry.schema != JournalEntry::SCHEMA {
-        let message = "an entry of the journal is missing, doubled or of another schema";
-        return Err(corrupt(RESTORE, message));
-    }
-    *due += 1;
-    transaction
-        .prepare_cached("INSERT INTO journal (run, sequence, body, hash) VALUES (?1, ?2, ?3, ?4)")
-        .and_then(|mut statement| {
-            let (run, sequence) = (entry.run.as_str(), entry.sequence as i64);
-            statement.execute(params![run, sequence, body, sha256_hex(body)])
-        })
-        .map_err(|source| failed(RESTORE, source))?;
-    Ok(())
-}
-
-fn file(transaction: &Transaction<'_>, body: &str) -> Result<()> {
-    let bytes = lines::decoded(RESTORE, body)?;
-    let file = FileRef::of(&bytes)?;
-    transaction
-        .prepare_cached("INSERT INTO files (sha256, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
-        .and_then(|mut statement| statement.execute(params![file.sha256, bytes]))
-        .map_err(|source| failed(RESTORE, source))?;
-    Ok(())
 }

@@ -2,19 +2,22 @@
 
 use std::io::Write;
 
-use journeyman::{Error, ErrorKind, Result, Revision, sha256_hex};
-use rusqlite::{Row, Transaction};
+use journeyman::{Error, ErrorKind, Result, sha256_hex};
+use rusqlite::{Connection, Row};
 
-use super::{Archived, FORM, FORMAT, Header, Kind, lines::Writer};
+use super::{Archived, FORM, FORMAT, Folded, Header, Kind, lines::Writer};
 use crate::{
     DiskStore,
-    convert::{DAMAGED, failed},
+    convert::{DAMAGED, failed, to_json},
     database::Database,
     records::last_revision,
+    statements::{each, has_file},
     worker::Owned,
 };
 
 const WRITE: &str = "DiskStore::write_archive";
+const COMMITS: &str = "SELECT body, hash FROM commits ORDER BY revision";
+const ENTRIES: &str = "SELECT body, hash FROM journal ORDER BY run, sequence";
 
 impl DiskStore {
     /// Writes the library as it is at this moment, with its history and the files of its skills and, if asked for, the
@@ -29,11 +32,11 @@ impl DiskStore {
     /// | last | `{"end": HASH}`, that of all bytes before the line |
     ///
     /// The kinds come in this order: `commit`, in order of revision; `entry` of the journal, in order of run and sequence;
-    /// `file`, its bytes in base64. So what was cut, or in which a bit was flipped, is never taken in, not in part either.
+    /// `file`, its bytes in base64; `missing`, a file that a skill names and the library has lost. So what was cut, or in which a bit was flipped, is never taken in, not in part either.
     /// The hashes find accidents; who made an archive they do not tell.
     ///
     /// # Errors
-    /// `Corrupt` where a record of the library is damaged; `Unavailable` when it could not be read or written.
+    /// `Corrupt` where a record of the library is damaged or missing, so that nobody could restore it; `Unavailable` when it could not be read or written.
     ///
     /// ```
     /// use journeyman_disk::{ArchiveLimits, DiskStore, Options};
@@ -64,66 +67,76 @@ impl Database {
         let failed = |source| failed(WRITE, source);
         // One view of the database for all questions.
         let view = self.connection.transaction().map_err(failed)?;
-        let count = |table: &str| -> Result<u64> {
+        let folded = fold(&view, with_journal)?;
+        let mut missing = Vec::new();
+        for file in &folded.files {
+            if !has_file(WRITE, &view, file)? {
+                missing.push(file);
+            }
+        }
+        let count = |query: &str| -> Result<u64> {
             let count: i64 = view
-                .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| {
-                    row.get(0)
-                })
+                .query_row(query, [], |row| row.get(0))
                 .map_err(failed)?;
             Ok(count.unsigned_abs())
         };
         let archived = Archived {
-            revision: Revision(count("commits")?),
-            entries: if with_journal { count("journal")? } else { 0 },
-            files: count("files")?,
+            revision: folded.library.revision(),
+            entries: folded.due.values().sum(),
+            files: count("SELECT count(*) FROM files")?,
+            missing: missing.len() as u64,
         };
-        if last_revision(WRITE, &view)? != archived.revision {
-            return Err(
-                Error::new(ErrorKind::Corrupt, WRITE, "a revision is missing").hint(DAMAGED),
-            );
+        let counted = "SELECT coalesce(sum(entries), 0) FROM runs";
+        if last_revision(WRITE, &view)? != archived.revision
+            || (with_journal && count(counted)? != archived.entries)
+        {
+            let message = "a revision or an entry of the journal is missing";
+            return Err(Error::new(ErrorKind::Corrupt, WRITE, message).hint(DAMAGED));
         }
         let header = Header {
             format: FORMAT.to_owned(),
             form: FORM,
             revision: archived.revision,
-            records: archived.revision.0 + archived.entries + archived.files,
+            records: archived.revision.0 + archived.entries + archived.files + archived.missing,
         };
         let mut writer = Writer::new(WRITE, out, &header)?;
-        each(
-            &view,
-            "SELECT body, hash FROM commits ORDER BY revision",
-            |row| writer.record(Kind::Commit, &whole(row)?),
-        )?;
+        each(WRITE, &view, COMMITS, |row| {
+            writer.record(Kind::Commit, &whole(row)?)
+        })?;
         if with_journal {
-            let query = "SELECT body, hash FROM journal ORDER BY run, sequence";
-            each(&view, query, |row| writer.record(Kind::Entry, &whole(row)?))?;
+            each(WRITE, &view, ENTRIES, |row| {
+                writer.record(Kind::Entry, &whole(row)?)
+            })?;
         }
-        each(
-            &view,
-            "SELECT bytes, sha256 FROM files ORDER BY sha256",
-            |row| {
-                let bytes: Vec<u8> = row.get(0).map_err(failed)?;
-                let sha256: String = row.get(1).map_err(failed)?;
-                sound(&bytes, &sha256)?;
-                writer.file(&bytes)
-            },
-        )?;
+        let files = "SELECT bytes, sha256 FROM files ORDER BY sha256";
+        each(WRITE, &view, files, |row| {
+            let bytes: Vec<u8> = row.get(0).map_err(failed)?;
+            let sha256: String = row.get(1).map_err(failed)?;
+            sound(&bytes, &sha256)?;
+            writer.file(&bytes)
+        })?;
+        for file in missing {
+            writer.record(Kind::Missing, &to_json(WRITE, file)?)?;
+        }
         Ok((writer.end()?, archived))
     }
 }
 
-fn each(
-    view: &Transaction<'_>,
-    query: &str,
-    mut write: impl FnMut(&Row<'_>) -> Result<()>,
-) -> Result<()> {
-    let failed = |source| failed(WRITE, source);
-    let mut statement = view.prepare(query).map_err(failed)?;
-    let mut rows = statement.query([]).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        write(row)?;
+/// Folds what is to be written, as restoring will: an archive that nobody can come back from is told when it is made.
+fn fold(view: &Connection, with_journal: bool) -> Result<Folded> {
+    let mut folded = Folded::default();
+    let damaged = |error: Error| error.hint(DAMAGED);
+    each(WRITE, view, COMMITS, |row| {
+        let committed = folded.commit(WRITE, &whole(row)?);
+        committed.map(drop).map_err(damaged)
+    })?;
+    if with_journal {
+        each(WRITE, view, ENTRIES, |row| {
+            let entry = folded.entry(WRITE, &whole(row)?);
+            entry.map(drop).map_err(damaged)
+        })?;
     }
-    Ok(())
+    Ok(folded)
 }
 
 /// A record's text, as it was written.

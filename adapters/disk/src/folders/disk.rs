@@ -4,7 +4,7 @@ use std::{
     fs::{File, TryLockError},
     io::{self, ErrorKind as Io},
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use cap_std::{
@@ -101,6 +101,18 @@ impl Disk {
         }
     }
 
+    /// Locks the folders, and waits no longer than that for others.
+    pub(super) fn lock_until(&self, deadline: Instant) -> Result<Option<Lock>> {
+        loop {
+            match self.lock()? {
+                None if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                lock => return Ok(lock),
+            }
+        }
+    }
+
     /// The names of the folders in an area, made where it is missing; files and what begins with a dot are not skills.
     pub(super) fn names(&self, area: Area) -> Result<Vec<String>> {
         let failed = |source| self.failed(area.folder(), source);
@@ -160,7 +172,25 @@ impl Disk {
         match renameat_with(&self.root, &prepared.name, &self.root, place, flags) {
             Ok(()) => Ok(true),
             Err(rustix::io::Errno::EXIST | rustix::io::Errno::NOTEMPTY) => Ok(false),
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+                self.put_after_a_look(prepared, place)
+            }
             Err(error) => Err(self.failed(place, error.into())),
+        }
+    }
+
+    /// Where the file system cannot refuse to replace: other processes of the library wait for the lock meanwhile, and a
+    /// rename replaces no folder that holds something.
+    fn put_after_a_look(&self, prepared: &Prepared, place: &str) -> Result<bool> {
+        if self.root.symlink_metadata(place).is_ok() {
+            return Ok(false);
+        }
+        match self.root.rename(&prepared.name, &self.root, place) {
+            Ok(()) => Ok(true),
+            Err(error) if matches!(error.kind(), Io::DirectoryNotEmpty | Io::NotADirectory) => {
+                Ok(false)
+            }
+            Err(error) => Err(self.failed(place, error)),
         }
     }
 
@@ -214,11 +244,12 @@ impl Disk {
         Ok(())
     }
 
-    /// Notes that what lies aside is the library's as it is now.
-    pub(super) fn keep(&mut self, place: &str, hash: &str) -> Result<()> {
+    /// Notes that what lies aside is the library's as it is now; gives the place where it is then.
+    pub(super) fn keep(&mut self, place: &str, hash: &str) -> Result<String> {
         let aside = self.aside(hash);
         let renamed = self.root.rename(place, &self.root, &aside);
-        renamed.map_err(|source| self.failed(place, source))
+        renamed.map_err(|source| self.failed(place, source))?;
+        Ok(aside)
     }
 
     /// Waits until everything is on the disk.
@@ -285,15 +316,32 @@ impl Disk {
         Ok(())
     }
 
-    /// Takes everything in the areas out of the way.
-    pub(super) fn put_aside(&mut self) -> Result<()> {
+    /// Takes everything in the areas out of the way; gives the place where it is now.
+    pub(super) fn put_aside(&mut self) -> Result<String> {
         let aside = format!("{REPLACED}/{}", self.fresh());
         let failed = |source| self.failed(&aside, source);
         self.root.create_dir_all(&aside).map_err(failed)?;
         for area in Area::ALL {
             let to = format!("{aside}/{}", area.folder());
             match self.root.rename(area.folder(), &self.root, &to) {
-                Err(error) if error.kind() != Io::NotFound => return Err(failed(error)),
+                Err(error) if error.kind() != Io::NotFound => {
+                    self.put_back(&aside)?;
+                    return Err(failed(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(aside)
+    }
+
+    /// Puts everything into the areas, which are empty, that was taken out of them.
+    pub(super) fn put_back(&self, aside: &str) -> Result<()> {
+        for area in Area::ALL {
+            let from = format!("{aside}/{}", area.folder());
+            match self.root.rename(&from, &self.root, area.folder()) {
+                Err(error) if error.kind() != Io::NotFound => {
+                    return Err(self.failed(area.folder(), error));
+                }
                 _ => {}
             }
         }
@@ -317,3 +365,6 @@ impl Disk {
         format!("{}-{}", self.token, self.count)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -99,6 +99,29 @@ pub(crate) fn place(skill: &Skill) -> String {
     format!("{}/{}", Area::of(skill).folder(), skill.name)
 }
 
+/// Takes everything in a library's folders out of the way, which nobody else may be at; gives the place where it is now,
+/// where there is anything.
+///
+/// # Errors
+/// `Unavailable` when it cannot be moved.
+pub(crate) fn put_aside(root: &Path) -> Result<Option<String>> {
+    if !Area::ALL
+        .iter()
+        .any(|area| root.join(area.folder()).exists())
+    {
+        return Ok(None);
+    }
+    Disk::open(root)?.put_aside().map(Some)
+}
+
+/// Undoes [`put_aside`].
+///
+/// # Errors
+/// `Unavailable` when it cannot be moved.
+pub(crate) fn put_back(root: &Path, aside: &str) -> Result<()> {
+    Disk::open(root)?.put_back(aside)
+}
+
 /// The skills of which something was erased.
 fn erased(news: &[Committed]) -> impl Iterator<Item = SkillId> {
     let changes = news.iter().flat_map(|committed| &committed.changes);
@@ -121,6 +144,8 @@ pub(crate) struct Folders {
     pending: Vec<SkillId>,
     /// Skills of which something was erased since the last look.
     erased: Vec<SkillId>,
+    /// Replaced folders that hold a secret, and are not kept.
+    secret: Vec<String>,
     /// Whether a folder turned out not to lie where it should.
     is_missing: bool,
     rows: Rows,
@@ -140,6 +165,7 @@ impl Folders {
             shown: None,
             pending: Vec::new(),
             erased: Vec::new(),
+            secret: Vec::new(),
             is_missing: false,
             rows: Rows::new(),
             stored: Rows::new(),
@@ -164,16 +190,10 @@ impl Folders {
         let mut report = FolderReport::default();
         let mut full = full;
         loop {
-            let Some(lock) = self.disk.lock()? else {
-                if Instant::now() >= deadline {
-                    return if patience.is_zero() {
-                        Ok(report)
-                    } else {
-                        Err(Disk::busy())
-                    };
-                }
-                std::thread::sleep(Duration::from_millis(5));
-                continue;
+            let lock = match self.disk.lock_until(deadline)? {
+                Some(lock) => lock,
+                None if patience.is_zero() => return Ok(report),
+                None => return Err(Disk::busy()),
             };
             let passed = self.pass(database, full);
             drop(lock);

@@ -11,6 +11,7 @@ use super::{
     Area, FolderReport, Folders,
     people::{self, Found, Reading},
     rows::Row,
+    write::holds_secret,
 };
 use crate::{database::Database, fault};
 
@@ -34,6 +35,8 @@ impl Folders {
             self.pending.push(id);
         }
         self.disk.sweep()?;
+        // What a pass that failed left there is removed once it is old.
+        self.secret.clear();
         let mut all = full || self.shown.is_none();
         let mut found = self.late(&mut report)?;
         let mut missing = Vec::new();
@@ -50,6 +53,8 @@ impl Folders {
             }
             (all, missing) = (false, Vec::new());
         }
+        // Only now: what is prepared is swept away with them.
+        self.disk.forget(&std::mem::take(&mut self.secret))?;
         Ok(report)
     }
 
@@ -108,7 +113,7 @@ impl Folders {
             if !reading.changes.is_empty() {
                 report.taken_in.push(found.place());
             }
-            self.note(found, &reading.id)?;
+            self.note(database, found, &reading.id)?;
         }
         Ok(())
     }
@@ -143,9 +148,13 @@ impl Folders {
     }
 
     /// Notes what a folder that was taken in holds.
-    fn note(&mut self, found: Found, id: &SkillId) -> Result<()> {
+    fn note(&mut self, database: &Database, found: Found, id: &SkillId) -> Result<()> {
         if let Some(place) = &found.aside {
-            return self.disk.keep(place, &found.hash);
+            let kept = self.disk.keep(place, &found.hash)?;
+            if holds_secret(database, &found.folder) {
+                self.secret.push(kept);
+            }
+            return Ok(());
         }
         let entry = self.library.get(id);
         let same = entry.filter(|entry| found.says(&entry.skill));

@@ -18,13 +18,8 @@ impl Folders {
         patience: Duration,
     ) -> Result<FolderReport> {
         let deadline = Instant::now() + patience;
-        let lock = loop {
-            match self.disk.lock()? {
-                Some(lock) => break lock,
-                None if Instant::now() >= deadline => return Err(Disk::busy()),
-                None => std::thread::sleep(Duration::from_millis(5)),
-            }
-        };
+        let lock = self.disk.lock_until(deadline)?;
+        let lock = lock.ok_or_else(Disk::busy)?;
         let rebuilt = self.anew(database);
         drop(lock);
         if rebuilt.is_err() {

@@ -81,7 +81,7 @@ impl Folders {
             fault::point("folders: announced");
             // Out of the way first, so that two skills may trade names.
             for item in &items {
-                if !self.make_way(item, all, &mut found, report)? {
+                if !self.make_way(database, item, all, &mut found, report)? {
                     pending.insert(item.id.clone());
                 }
             }
@@ -90,7 +90,7 @@ impl Folders {
                     continue;
                 }
                 let id = item.id.clone();
-                if !self.settle(item, all, &mut found, report)? {
+                if !self.settle(database, item, all, &mut found, report)? {
                     pending.insert(id);
                 }
             }
@@ -153,6 +153,7 @@ impl Folders {
     /// Takes a folder away that lies where its skill no longer belongs. `false` where a person changed it.
     fn make_way(
         &mut self,
+        database: &Database,
         item: &Item,
         all: bool,
         found: &mut Vec<Found>,
@@ -173,7 +174,7 @@ impl Folders {
             return Ok(false);
         }
         if let Some(aside) = aside {
-            found.extend(self.changed_aside(&aside, &expected)?);
+            self.look_aside(database, &item.id, &aside, &expected, found)?;
         }
         if let Some(row) = self.rows.get_mut(&item.id) {
             row.place = None;
@@ -184,6 +185,7 @@ impl Folders {
     /// Puts a folder where it belongs. `false` where something else turned out to be there.
     fn settle(
         &mut self,
+        database: &Database,
         item: Item,
         all: bool,
         found: &mut Vec<Found>,
@@ -207,7 +209,7 @@ impl Folders {
             fault::point("folders: before an exchange");
             let aside = self.disk.exchange(&next.prepared, &next.place, &expected)?;
             fault::point("folders: exchanged");
-            found.extend(self.changed_aside(&aside, &expected)?);
+            self.look_aside(database, &item.id, &aside, &expected, found)?;
         } else if !self.disk.put(&next.prepared, &next.place)? {
             // A person's new folder: it is taken in, and this skill keeps its name only if that one does not want it. One
             // that another skill left there is known already.
@@ -228,6 +230,31 @@ impl Folders {
         self.rows.insert(item.id, row);
         report.written += 1;
         Ok(true)
+    }
+
+    /// Looks at a folder that was just replaced. One that a person wrote and that holds a secret, which the library took out,
+    /// is not kept.
+    fn look_aside(
+        &mut self,
+        database: &Database,
+        id: &SkillId,
+        aside: &str,
+        expected: &str,
+        found: &mut Vec<Found>,
+    ) -> Result<()> {
+        if let Some(changed) = self.changed_aside(aside, expected)? {
+            found.push(changed);
+            return Ok(());
+        }
+        // What the library wrote itself has a version.
+        let row = self.rows.get(id);
+        if row.is_some_and(|row| row.version == Version(0))
+            && let Some(dir) = self.disk.folder(aside)?
+            && holds_secret(database, &SkillFolder::read_dir(&dir)?)
+        {
+            self.secret.push(aside.to_owned());
+        }
+        Ok(())
     }
 
     /// The hash that a folder of the library has, or `None` where a person changed it, which is then among the found.
@@ -272,6 +299,16 @@ fn is_settled(row: &Row, skill: &Skill) -> bool {
         None => Area::of(skill) == Area::Held,
     };
     row.version == skill.version && row.going.is_none() && lies
+}
+
+/// Whether a file of a folder holds a secret.
+pub(super) fn holds_secret(database: &Database, folder: &SkillFolder) -> bool {
+    let mut files = std::iter::once(&folder.text).chain(folder.files.values());
+    files.any(|bytes| {
+        database
+            .check_secrets("DiskStore::sync_folders", bytes)
+            .is_err()
+    })
 }
 
 /// What a skill's folder should hold.

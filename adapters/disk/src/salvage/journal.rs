@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use journeyman::{Result, RunId, contract::JournalEntry, sha256_hex};
+use journeyman::{Result, RunId, contract::JournalEntry};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::{SALVAGE, Salvaged, greatest};
 use crate::{
     convert::{failed, to_json},
     records::{missing_entry, read_entry},
+    statements::insert_entry,
 };
 
 /// The runs that the journal names, from its beginning and from its end, and those that are counted, as far as each can be
@@ -75,7 +76,7 @@ pub(super) fn copy_run(
     for sequence in 0_i64.. {
         let fault = match read_one_entry(damaged, run, sequence) {
             Ok(Some(entry)) => {
-                put_entry(new, &entry)?;
+                insert_entry(SALVAGE, new, &entry, &to_json(SALVAGE, &entry)?)?;
                 salvaged.entries += 1;
                 continue;
             }
@@ -109,15 +110,4 @@ fn read_one_entry(
         })
         .map_err(failed)?
         .transpose()
-}
-
-fn put_entry(new: &Transaction<'_>, entry: &JournalEntry) -> Result<()> {
-    let body = to_json(SALVAGE, entry)?;
-    new.prepare_cached("INSERT INTO journal (run, sequence, body, hash) VALUES (?1, ?2, ?3, ?4)")
-        .and_then(|mut statement| {
-            let (run, sequence) = (entry.run.as_str(), entry.sequence as i64);
-            statement.execute(params![run, sequence, body, sha256_hex(&body)])
-        })
-        .map(drop)
-        .map_err(|source| failed(SALVAGE, source))
 }

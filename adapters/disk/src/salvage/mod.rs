@@ -2,28 +2,33 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, File},
-    io,
+    fs, io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use journeyman::{
-    Error, ErrorKind, Result, Revision, RunId, domain::Committed, library::SkillLibrary, sha256_hex,
+    Error, ErrorKind, Result, Revision, RunId,
+    domain::{Committed, FileRef},
+    library::SkillLibrary,
 };
-use rusqlite::{Connection, OptionalExtension, Transaction, config::DbConfig, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, config::DbConfig};
 
 use crate::{
     Options,
-    check::{all_files, does_not_fold, lost_file, open_to_read},
+    check::{all_files, does_not_fold, is_emptied, lost_file},
     convert::{failed, file_failed, to_json},
     database::Database,
-    head,
+    head::{self, Witness},
     records::{missing, read_commit},
     skill_store::{DATABASE, no_library},
+    statements::{count_entries, insert_commit, insert_file},
 };
 
+mod header;
 mod journal;
+mod replace;
 
 const SALVAGE: &str = "salvage";
 
@@ -42,16 +47,18 @@ pub struct Salvaged {
     pub lost: Vec<Error>,
 }
 
-/// Reads what can be read of the library in `from`, a copy of the damaged one in `root`, and puts a new database with it
-/// into the place of the one in `root`, in one step: the commits before the first that is unreadable, each run's entries
-/// before the first that is, and every file. No other process may have `root` open meanwhile.
+/// Reads what can be read of the library in `from`, a copy of the damaged one in `root` with all its files, and puts a new
+/// database with it into the place of the one in `root`: the commits before the first that is unreadable, each run's
+/// entries before the first that is, and every file. No other process may have `root` open meanwhile. The skills' folders
+/// go to `.journeyman/replaced` within the library's folder, for nobody knows any more what was changed in them:
+/// [`DiskStore::rebuild_folders`](crate::DiskStore::rebuild_folders), or the next opening, writes them anew.
 ///
-/// The skills' folders are left as they are: [`DiskStore::rebuild_folders`](crate::DiskStore::rebuild_folders) writes them
-/// anew, and until then the library is to be opened without them.
+/// A crash while the files are being replaced leaves a library that is refused as `Corrupt`.
 ///
 /// # Errors
-/// `NotFound` where there is no library; `Corrupt` where nothing of it can be read; `Unavailable` while another process
-/// has it open, and when the new database could not be written. `root` is as it was then.
+/// `NotFound` where there is no library; `Invalid` where the copy is the library itself; `Corrupt` where nothing of it can
+/// be read; `Unavailable` while another process has it open or where one wrote to it after it was copied, and when the new
+/// database could not be written. `root` is as it was then.
 pub fn salvage(from: &Path, root: &Path) -> Result<Salvaged> {
     let damaged = from.join(DATABASE);
     let place = root.join(DATABASE);
@@ -60,39 +67,39 @@ pub fn salvage(from: &Path, root: &Path) -> Result<Salvaged> {
             return Err(no_library(SALVAGE, folder));
         }
     }
-    refuse_others(&place)?;
+    refuse_same(&damaged, &place)?;
+    let mended = root.join("library.mended.db");
+    let salvaged = header::open(&damaged, &mended).and_then(|damaged| put(&damaged, root, &place));
+    let forgotten = header::forget(&mended);
+    let salvaged = salvaged?;
+    forgotten?;
+    Ok(salvaged)
+}
+
+/// Puts what can be read of a damaged library into the place of another database.
+fn put(damaged: &Database, root: &Path, place: &Path) -> Result<Salvaged> {
+    refuse_changed(place, damaged)?;
     let new = root.join("library.salvaged.db");
-    let witness = (place.with_extension("head"), new.with_extension("head"));
-    for path in [
-        &new,
-        &beside(&new, "-wal"),
-        &beside(&new, "-shm"),
-        &witness.1,
-    ] {
+    let files = [
+        new.clone(),
+        beside(&new, "-wal"),
+        beside(&new, "-shm"),
+        new.with_extension("head"),
+    ];
+    for path in &files {
         remove(path)?;
     }
     let salvaged = {
-        // Nobody has the copy open.
-        let alone = !beside(&damaged, "-wal").exists();
-        let damaged = open_to_read(SALVAGE, &damaged, alone)?;
         let mut new = Database::open(&new, &Options::default())?;
-        let salvaged = copy(&damaged, &mut new)?;
+        let salvaged = copy(damaged, &mut new)?;
         new.connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
             .map_err(|source| failed(SALVAGE, source))?;
         salvaged
     };
-    // A log that the new database did not write would be taken for its own.
-    // Nor has it all the writes that were acknowledged of the old one.
-    for path in [&beside(&place, "-wal"), &beside(&place, "-shm"), &witness.0] {
-        remove(path)?;
-    }
-    for (from, to) in [(&new, &place), (&witness.1, &witness.0)] {
-        fs::rename(from, to).map_err(|source| file_failed(SALVAGE, to, source))?;
-    }
-    File::open(root)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|source| file_failed(SALVAGE, root, source))?;
+    // Copying takes its time.
+    refuse_changed(place, damaged)?;
+    replace::replace(root, place, &new)?;
     Ok(salvaged)
 }
 
@@ -111,38 +118,79 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// What another process writes into a database that is being replaced would be lost.
-fn refuse_others(path: &Path) -> Result<()> {
-    let alone = || {
-        let connection = Connection::open(path)?;
+/// The library would be replaced by what was saved of it, and nothing be left of the rest.
+fn refuse_same(copy: &Path, place: &Path) -> Result<()> {
+    let file = |path: &Path| -> Result<(u64, u64)> {
+        let data = path.metadata();
+        let data = data.map_err(|source| file_failed(SALVAGE, path, source))?;
+        Ok((data.dev(), data.ino()))
+    };
+    if file(copy)? != file(place)? {
+        return Ok(());
+    }
+    Err(
+        Error::invalid(SALVAGE, "the copy is the damaged library itself")
+            .with("path", copy.display())
+            .hint("copy the library's folder to another place first, and name that"),
+    )
+}
+
+/// What another process writes into a database that is being replaced would be lost, and so would be what the copy does not
+/// have.
+fn refuse_changed(place: &Path, copy: &Database) -> Result<()> {
+    let there = || {
+        if is_emptied(place) {
+            return Ok(0);
+        }
+        let connection = Connection::open(place)?;
         connection.busy_timeout(Duration::ZERO)?;
         // The log is of the damaged one, and stays with it.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-        connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK")
+        connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK")?;
+        head::writes(&connection)
     };
-    match alone().map_err(|source| failed(SALVAGE, source)) {
-        Err(error) if error.kind() == ErrorKind::Unavailable => Err(Error::new(
-            ErrorKind::Unavailable,
-            SALVAGE,
-            "another process has the library open, or it cannot be written",
-        )
-        .with("path", path.display())
-        .temporary()
-        .hint("end the programs that use the library, and try again")),
+    let unavailable = |message: &str| {
+        Error::new(ErrorKind::Unavailable, SALVAGE, message)
+            .with("path", place.display())
+            .temporary()
+    };
+    let there = match there().map_err(|source| failed(SALVAGE, source)) {
+        Err(error) if error.kind() == ErrorKind::Unavailable => {
+            let message = "another process has the library open, or it cannot be written";
+            return Err(
+                unavailable(message).hint("end the programs that use the library, and try again")
+            );
+        }
         // It may be too damaged for that.
-        _ => Ok(()),
+        Err(_) => 0,
+        Ok(writes) => writes,
+    };
+    let there = Witness::of(place)
+        .writes()
+        .map_or(there, |said| said.max(there));
+    let copied = head::writes(&copy.connection).unwrap_or(0);
+    let copied = copy
+        .witness
+        .writes()
+        .map_or(copied, |said| said.max(copied));
+    if there <= copied {
+        return Ok(());
     }
+    Err(unavailable("the copy has less than the library: it was written to meanwhile")
+        .with("copied", copied)
+        .with("found", there)
+        .hint("end the programs that use the library, copy it again, `library.head` with it, and try again"))
 }
 
 fn copy(damaged: &Database, new: &mut Database) -> Result<Salvaged> {
     let mut salvaged = Salvaged::default();
-    let writes = head::writes(&damaged.connection);
-    if let Ok(writes) = writes
-        && writes < damaged.witness.writes()
-    {
-        salvaged.lost.push(damaged.witness.missing(writes));
-    }
+    let writes = head::writes(&damaged.connection).map_err(|source| failed(SALVAGE, source));
+    let whole = writes.and_then(|writes| match damaged.witness.writes()? {
+        acknowledged if acknowledged > writes => Err(damaged.witness.missing(acknowledged, writes)),
+        _ => Ok(()),
+    });
+    salvaged.lost.extend(whole.err());
     let damaged = &damaged.connection;
     let transaction = new.write(SALVAGE)?;
     let mut runs = BTreeSet::new();
@@ -152,9 +200,7 @@ fn copy(damaged: &Database, new: &mut Database) -> Result<Salvaged> {
     for run in &runs {
         journal::copy_run(damaged, &transaction, &RunId::new(run), &mut salvaged)?;
     }
-    transaction
-        .execute_batch("INSERT INTO runs SELECT run, count(*) FROM journal GROUP BY run")
-        .map_err(|source| failed(SALVAGE, source))?;
+    count_entries(SALVAGE, &transaction)?;
     copy_files(damaged, &transaction, &library, &mut salvaged)?;
     transaction
         .commit()
@@ -193,7 +239,7 @@ fn copy_commits(
                         .iter()
                         .map(|run| run.as_str().to_owned()),
                 );
-                put_commit(new, &committed)?;
+                insert_commit(SALVAGE, new, &committed, &to_json(SALVAGE, &committed)?)?;
                 continue;
             }
             Ok(None) => missing(SALVAGE, due),
@@ -235,17 +281,6 @@ fn read_one_commit(damaged: &Connection, revision: Revision) -> Result<Option<Co
         .transpose()
 }
 
-fn put_commit(new: &Transaction<'_>, committed: &Committed) -> Result<()> {
-    let body = to_json(SALVAGE, committed)?;
-    new.prepare_cached("INSERT INTO commits (revision, key, body, hash) VALUES (?1, ?2, ?3, ?4)")
-        .and_then(|mut statement| {
-            let (revision, key) = (committed.revision.0 as i64, committed.key.as_str());
-            statement.execute(params![revision, key, body, sha256_hex(&body)])
-        })
-        .map(drop)
-        .map_err(|source| failed(SALVAGE, source))
-}
-
 /// Every file that can be read, by its place in the table or by its hash.
 fn copy_files(
     damaged: &Connection,
@@ -254,30 +289,36 @@ fn copy_files(
     salvaged: &mut Salvaged,
 ) -> Result<()> {
     let mut kept = BTreeSet::new();
-    let mut keep = |bytes: Vec<u8>| -> Result<()> {
-        let sha256 = sha256_hex(&bytes);
-        if !kept.contains(&sha256) {
-            new.prepare_cached("INSERT INTO files (sha256, bytes) VALUES (?1, ?2)")
-                .and_then(|mut statement| statement.execute(params![sha256, bytes]))
-                .map_err(|source| failed(SALVAGE, source))?;
-            kept.insert(sha256);
+    let mut keep = |sha256: &str, bytes: &[u8]| -> Result<()> {
+        // None is greater than a file may be.
+        let Ok(file) = FileRef::of(bytes) else {
+            return Ok(());
+        };
+        if file.sha256 == sha256 && !kept.contains(sha256) {
+            insert_file(SALVAGE, new, &file, bytes)?;
+            kept.insert(file.sha256);
         }
         Ok(())
     };
     let last = damaged.query_row("SELECT max(rowid) FROM files", [], |row| {
         row.get::<_, Option<i64>>(0)
     });
-    for row in 1..=last.ok().flatten().unwrap_or(0) {
+    // A damaged number may be any. A row takes more bytes than these, so of the files that skills name there are no more.
+    let most = damaged.query_row(
+        "SELECT page_count * page_size / 64 FROM pragma_page_count, pragma_page_size",
+        [],
+        |row| row.get::<_, i64>(0),
+    );
+    let most = most.unwrap_or(0);
+    for row in 1..=last.ok().flatten().unwrap_or(0).min(most) {
         let query = "SELECT sha256, bytes FROM files NOT INDEXED WHERE rowid = ?1";
         let file = damaged.prepare_cached(query).and_then(|mut statement| {
             statement.query_row([row], |row| {
                 Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?))
             })
         });
-        if let Ok((sha256, bytes)) = file
-            && sha256_hex(&bytes) == sha256
-        {
-            keep(bytes)?;
+        if let Ok((sha256, bytes)) = file {
+            keep(&sha256, &bytes)?;
         }
     }
     for file in all_files(library) {
@@ -285,10 +326,8 @@ fn copy_files(
         let bytes: rusqlite::Result<Vec<u8>> = damaged
             .prepare_cached(query)
             .and_then(|mut statement| statement.query_row([&file.sha256], |row| row.get(0)));
-        if let Ok(bytes) = bytes
-            && sha256_hex(&bytes) == file.sha256
-        {
-            keep(bytes)?;
+        if let Ok(bytes) = bytes {
+            keep(&file.sha256, &bytes)?;
         }
     }
     salvaged.files = kept.len() as u64;

@@ -1,0 +1,86 @@
+//! A damaged copy whose first bytes alone keep it from being read.
+
+use std::{
+    fs::{self, OpenOptions},
+    os::unix::fs::FileExt,
+    path::Path,
+};
+
+use journeyman::Result;
+
+use super::{SALVAGE, beside, remove};
+use crate::{
+    check::{open_to_read, refuse_others},
+    convert::file_failed,
+    database::Database,
+    form::has_tables_of_this_form,
+    head::Witness,
+};
+
+/// SQLite's default, which no library changes.
+const PAGE: u64 = 4096;
+
+/// What the first bytes of every library's database are, by where they stand.
+const ALWAYS: [(u64, &[u8]); 5] = [
+    // The format, the page's size, the log, no reserved bytes, and three constants.
+    (0, b"SQLite format 3\0\x10\x00\x02\x02\x00\x40\x20\x20"),
+    // The number of pages is not believed where these two differ: the file's length tells it.
+    (24, b"\x00\x00\x00\x00"),
+    (92, b"\x00\x00\x00\x01"),
+    // The form of the tables, and UTF-8.
+    (44, b"\x00\x00\x00\x04"),
+    (56, b"\x00\x00\x00\x01"),
+];
+
+/// Opens a copy of a damaged library. Where its first bytes keep it from being read it is copied once more, to `mended`, with
+/// those that every library has.
+pub(super) fn open(path: &Path, mended: &Path) -> Result<Database> {
+    let opened = tables(path);
+    if let Ok((_, true)) = opened {
+        return opened.map(|(database, _)| database);
+    }
+    mend(path, mended)?;
+    if let Ok((mut database, true)) = tables(mended) {
+        database.witness = Witness::of(path);
+        return Ok(database);
+    }
+    let (database, _) = opened?;
+    refuse_others(SALVAGE, &database, path)?;
+    Ok(database)
+}
+
+/// A database, and whether its tables are a library's: damaged numbers before them do not matter then.
+fn tables(path: &Path) -> Result<(Database, bool)> {
+    // Nobody has the copy open.
+    let alone = !beside(path, "-wal").exists();
+    let database = open_to_read(SALVAGE, path, alone)?;
+    let known = has_tables_of_this_form(&database.connection).unwrap_or(false);
+    Ok((database, known))
+}
+
+fn mend(path: &Path, mended: &Path) -> Result<()> {
+    forget(mended)?;
+    let copy = || {
+        fs::copy(path, mended)?;
+        let log = beside(path, "-wal");
+        if log.exists() {
+            fs::copy(log, beside(mended, "-wal"))?;
+        }
+        let file = OpenOptions::new().write(true).open(mended)?;
+        if file.metadata()?.len() < PAGE {
+            // All of it may be in the log.
+            file.set_len(PAGE)?;
+        }
+        let mut all = ALWAYS.into_iter();
+        all.try_for_each(|(at, bytes)| file.write_all_at(bytes, at))
+    };
+    copy().map_err(|source| file_failed(SALVAGE, mended, source))
+}
+
+/// Removes the mended copy.
+pub(super) fn forget(mended: &Path) -> Result<()> {
+    for path in [mended, &beside(mended, "-wal"), &beside(mended, "-shm")] {
+        remove(path)?;
+    }
+    Ok(())
+}

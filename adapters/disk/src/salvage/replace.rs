@@ -1,0 +1,239 @@
+//! Putting what was saved into the damaged library's place.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use journeyman::Result;
+
+use super::{SALVAGE, beside, remove};
+use crate::{convert::file_failed, folders, head::Witness};
+
+/// Puts a new database with its witness into the place of another one, and the skills' folders aside. A new database with
+/// the old log, the old one without it, or one with folders that it does not know would each be taken for a whole library:
+/// so the library is closed by the first step, and opened by the one that puts the witness.
+pub(super) fn replace(root: &Path, place: &Path, new: &Path) -> Result<()> {
+    let mut replacing = Replacing::new(root, place, new)?;
+    for (number, step) in STEPS.into_iter().enumerate() {
+        if let Err(error) = step(&mut replacing) {
+            if number < UNDONE {
+                replacing.undo();
+            }
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// What is done, in order.
+const STEPS: [fn(&mut Replacing) -> Result<()>; 6] = [
+    Replacing::close,
+    Replacing::put_folders_aside,
+    Replacing::put_log_aside,
+    Replacing::put_database,
+    Replacing::put_witness,
+    Replacing::forget_log,
+];
+/// How many of the steps can be undone. After the rest a copy alone has the old database.
+const UNDONE: usize = 4;
+
+struct Replacing {
+    root: PathBuf,
+    place: PathBuf,
+    new: PathBuf,
+    head: PathBuf,
+    /// What the witness said.
+    said: Option<Vec<u8>>,
+    /// The log's place, and where it is put.
+    log: (PathBuf, PathBuf),
+    /// Where the folders were put.
+    aside: Option<String>,
+}
+
+impl Replacing {
+    fn new(root: &Path, place: &Path, new: &Path) -> Result<Self> {
+        Ok(Self {
+            root: root.to_owned(),
+            place: place.to_owned(),
+            new: new.to_owned(),
+            head: place.with_extension("head"),
+            said: Witness::of(place).line()?,
+            log: (beside(place, "-wal"), beside(new, "-wal")),
+            aside: None,
+        })
+    }
+
+    fn close(&mut self) -> Result<()> {
+        let closed = Witness::of(&self.place).close();
+        closed.map_err(|source| file_failed(SALVAGE, &self.head, source))?;
+        self.settle()
+    }
+
+    fn put_folders_aside(&mut self) -> Result<()> {
+        self.aside = folders::put_aside(&self.root)?;
+        Ok(())
+    }
+
+    /// The new database would take it for its own.
+    fn put_log_aside(&mut self) -> Result<()> {
+        remove(&beside(&self.place, "-shm"))?;
+        moved(&self.log.0, &self.log.1)
+    }
+
+    fn put_database(&mut self) -> Result<()> {
+        renamed(&self.new, &self.place)
+    }
+
+    fn put_witness(&mut self) -> Result<()> {
+        self.settle()?;
+        renamed(&self.new.with_extension("head"), &self.head)?;
+        self.settle()
+    }
+
+    fn forget_log(&mut self) -> Result<()> {
+        remove(&self.log.1)
+    }
+
+    /// Where something of it cannot be undone the library stays closed: the copy has all of it.
+    fn undo(&self) {
+        let undone = moved(&self.log.1, &self.log.0).and_then(|()| match &self.aside {
+            Some(aside) => folders::put_back(&self.root, aside),
+            None => Ok(()),
+        });
+        if undone.is_ok() {
+            let _ = match &self.said {
+                Some(line) => fs::write(&self.head, line),
+                None => fs::remove_file(&self.head),
+            };
+        }
+    }
+
+    /// Waits until everything is on the disk: the folders and their names too.
+    fn settle(&self) -> Result<()> {
+        let synced = || -> io::Result<()> { Ok(rustix::fs::syncfs(File::open(&self.root)?)?) };
+        synced().map_err(|source| file_failed(SALVAGE, &self.root, source))
+    }
+}
+
+fn renamed(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|source| file_failed(SALVAGE, to, source))
+}
+
+/// Moves a file, where it is there.
+fn moved(from: &Path, to: &Path) -> Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(file_failed(SALVAGE, to, error))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use futures::executor::block_on;
+    use journeyman::{
+        ErrorKind, Revision, contract::SkillStore, domain::LibraryChange, testing::sample,
+    };
+    use tempfile::{TempDir, tempdir};
+
+    use super::*;
+    use crate::{DiskStore, Durability, Options};
+
+    /// A library of so many commits; its last ones are in the log alone.
+    fn library(root: &Path, commits: u64, durability: Durability) {
+        let live = tempdir().unwrap();
+        let options = Options {
+            durability,
+            ..Options::default()
+        };
+        let store = DiskStore::open(live.path(), &options).unwrap();
+        for number in 0..commits {
+            let skill = sample::skill(&format!("skill-{number}"));
+            let change = LibraryChange::Add(Box::new(skill));
+            let commit = sample::commit(number, &format!("key {number}"), vec![change]);
+            block_on(store.commit(&commit)).unwrap();
+        }
+        fs::create_dir_all(root.join("skills/skill-0")).unwrap();
+        fs::write(root.join("skills/skill-0/SKILL.md"), "a person's").unwrap();
+        for name in ["library.db", "library.db-wal", "library.head"] {
+            if live.path().join(name).exists() {
+                fs::copy(live.path().join(name), root.join(name)).unwrap();
+            }
+        }
+    }
+
+    /// A library of 20 commits, and one of 3 that is to take its place.
+    fn two(durability: Durability) -> TempDir {
+        let folder = tempdir().unwrap();
+        library(folder.path(), 20, durability);
+        let saved = tempdir().unwrap();
+        let store = DiskStore::open(saved.path(), &Options::default()).unwrap();
+        for number in 0..3 {
+            let commit =
+                sample::commit(number, &format!("{number}"), vec![LibraryChange::Maintain]);
+            block_on(store.commit(&commit)).unwrap();
+        }
+        drop(store);
+        for ending in ["db", "head"] {
+            let from = saved.path().join("library").with_extension(ending);
+            let to = folder.path().join(format!("library.salvaged.{ending}"));
+            fs::copy(from, to).unwrap();
+        }
+        folder
+    }
+
+    fn opened(root: &Path) -> Result<Revision> {
+        let store = DiskStore::open(root, &Options::default())?;
+        block_on(store.sync_folders())?;
+        Ok(block_on(store.load())?.revision)
+    }
+
+    #[test]
+    fn a_crash_after_any_step_loses_nothing_in_silence() {
+        for durability in [Durability::Sync, Durability::Relaxed] {
+            for steps in 1..=STEPS.len() {
+                let folder = two(durability);
+                let root = folder.path();
+                let (place, new) = (root.join("library.db"), root.join("library.salvaged.db"));
+                let mut replacing = Replacing::new(root, &place, &new).unwrap();
+                for step in &STEPS[..steps] {
+                    step(&mut replacing).unwrap();
+                }
+                match opened(root) {
+                    // Since the witness was put it is the new one, whole, and nothing of the old one is in it.
+                    Ok(revision) => {
+                        assert!(steps > UNDONE, "{steps}");
+                        assert_eq!(revision, Revision(3));
+                    }
+                    Err(error) => {
+                        assert!(steps <= UNDONE, "{steps}");
+                        assert_eq!(error.kind(), ErrorKind::Corrupt);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_fails_is_undone() {
+        for steps in 0..=UNDONE - 1 {
+            let folder = two(Durability::Sync);
+            let root = folder.path();
+            let (place, new) = (root.join("library.db"), root.join("library.salvaged.db"));
+            let mut replacing = Replacing::new(root, &place, &new).unwrap();
+            for step in &STEPS[..steps] {
+                step(&mut replacing).unwrap();
+            }
+            replacing.undo();
+            let text = fs::read_to_string(root.join("skills/skill-0/SKILL.md")).unwrap();
+            assert_eq!(text, "a person's");
+            fs::remove_dir_all(root.join("skills/skill-0")).unwrap();
+            assert_eq!(opened(root).unwrap(), Revision(20));
+        }
+    }
+}
