@@ -87,7 +87,7 @@ pub(crate) fn gone(report: &mut Report, size: &Size) -> Outcome {
 }
 
 fn take(template: &Path, time: u64, seed: Seed) -> Answer<()> {
-    let folder = tempfile::tempdir()?;
+    let (folder, aside) = (tempfile::tempdir()?, tempfile::tempdir()?);
     copy(template, folder.path())?;
     let library_of = |store: &DiskStore| library(store);
     let open = || DiskStore::open(folder.path(), &Options::default());
@@ -96,9 +96,10 @@ fn take(template: &Path, time: u64, seed: Seed) -> Answer<()> {
     let mut store = Some(store).filter(|_| !time.is_multiple_of(3));
     for area in ["skills", "held", ".journeyman"] {
         if seed.derive(area, 0).unit() < 0.6 {
+            // In one step: who watches folders go one by one sees a person who puts these skills away.
+            fs::rename(folder.path().join(area), aside.path().join(area))?;
             let area = folder.path().join(area);
-            fs::remove_dir_all(&area)?;
-            if seed.derive("inner", 0).unit() < 0.3 {
+            if seed.derive("inner", 0).unit() < 0.3 && !area.exists() {
                 fs::create_dir(&area)?;
             }
         }
