@@ -93,9 +93,8 @@ fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
     IndexUpdate {
         library: None,
         since: Revision(since),
-        since_key: None,
         revision: Revision(revision),
-        key: None,
+        keys: BTreeMap::new(),
         changed,
         gone: Vec::new(),
     }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use journeyman::{Error, ErrorKind, Result};
+use journeyman::{Error, ErrorKind, Result, Revision, contract::SkillStore};
 use journeyman_disk::{ArchiveLimits, Archived, DiskStore};
 use serde_json::json;
 use tempfile::NamedTempFile;
@@ -77,20 +77,22 @@ pub(crate) async fn restore(root: &Path, archive: &Path) -> Result<Answer> {
 /// A new library out of an archive, in an empty folder; nothing of it is left where that fails.
 async fn restored(target: &Path, input: File) -> Result<(DiskStore, Archived)> {
     let made = !target.exists();
-    let filled = async {
-        let store = DiskStore::open(target, &options(true))?;
-        let archived = store.restore(BufReader::new(input), own()).await?;
-        Ok((store, archived))
+    let store = DiskStore::open(target, &options(true))?;
+    let filled = store.restore(BufReader::new(input), own()).await;
+    let Err(error) = filled else {
+        return filled.map(|archived| (store, archived));
     };
-    let filled = filled.await;
-    if filled.is_err() {
+    // Somebody else may have been first, whose library it is then.
+    let is_ours = (store.load().await).is_ok_and(|snapshot| snapshot.revision == Revision(0));
+    drop(store);
+    if is_ours {
         // Why it failed is what a person must know, whatever comes of this.
         let _ = empty(target);
         if made {
             let _ = fs::remove_dir(target);
         }
     }
-    filled
+    Err(error)
 }
 
 /// Removes what a folder holds, and not the folder: it may be the one that the command runs in.

@@ -9,7 +9,10 @@ use journeyman::{
     interchange::{arise, skillrl},
 };
 use journeyman_disk::DiskStore;
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::{
+    fs::{CWD, RenameFlags, renameat_with},
+    io::Errno,
+};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -188,8 +191,14 @@ async fn folders(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<(
 
 /// Moves a folder to where nothing may be.
 fn put(from: &Path, to: &Path) -> io::Result<()> {
-    let flags = RenameFlags::NOREPLACE;
-    Ok(renameat_with(CWD, from, CWD, to, flags)?)
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // The file system cannot refuse to replace.
+        Err(Errno::INVAL | Errno::NOSYS) if to.symlink_metadata().is_ok() => {
+            Err(io::ErrorKind::AlreadyExists.into())
+        }
+        Err(Errno::INVAL | Errno::NOSYS) => fs::rename(from, to),
+        put => Ok(put?),
+    }
 }
 
 async fn folder(store: &DiskStore, skill: &Skill, folder: &Path, output: &Path) -> Result<()> {

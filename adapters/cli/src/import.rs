@@ -202,7 +202,7 @@ fn bank(
         let mut clean = value.clone();
         Redactor::default().redact_json(&mut clean);
         if clean != value {
-            before = Some(read(&text, source).unwrap_or_default());
+            before = Some(read(&text, source)?);
             text = clean.to_string();
         }
     }

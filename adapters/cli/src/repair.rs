@@ -39,13 +39,7 @@ pub(crate) async fn repair(root: &Path, place: Option<&Path>) -> Result<Answer> 
     let progress = Progress::of("checking the library");
     let damaged = match journeyman_disk::check(root) {
         Ok(report) => !report.faults.is_empty(),
-        // Nothing of it can be read, so a copy would save nothing either.
-        Err(error) if error.kind() == ErrorKind::Corrupt => {
-            return Err(error.hint(
-                "nothing of it can be saved, and nothing was changed: put a backup of `library.db` in its place and remove \
-                 `library.head`, or import the skills' folders into a new library",
-            ));
-        }
+        Err(error) if error.kind() == ErrorKind::Corrupt => true,
         Err(error) => return Err(error),
     };
     progress.step("copying the library aside");
@@ -53,20 +47,41 @@ pub(crate) async fn repair(root: &Path, place: Option<&Path>) -> Result<Answer> 
     refuse_within(root, &place)?;
     copy_all(root, &place)?;
     sync_all(&place).map_err(|source| not_copied(&place, source))?;
-    let repaired = match damaged {
-        true => rebuilt(root, &place, &progress).await,
-        false => written(root, &place, &progress).await,
+    let repaired = if damaged {
+        progress.step("saving what can be read");
+        match salvage(&place, root) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => return Err(dead(error, &place)),
+            Err(error) => Err(error),
+            Ok(salvaged) => rebuilt(root, &place, salvaged, &progress).await,
+        }
+    } else {
+        written(root, &place, &progress).await
     };
     let repaired = repaired.map_err(|error| error.with("copy", place.display()))?;
     drop(progress);
     Ok(repaired.answer(&place))
 }
 
+/// Nothing of the library can be read, so its copy saves nothing either.
+fn dead(error: Error, copy: &Path) -> Error {
+    let error = error.hint(
+        "nothing of it can be saved, and nothing was changed: put a backup of `library.db` in its place and remove \
+         `library.head`, `library.db-wal` and `library.db-shm`, or import the skills' folders into a new library",
+    );
+    match fs::remove_dir_all(copy) {
+        Ok(()) => error,
+        Err(_) => error.with("copy", copy.display()),
+    }
+}
+
 /// A new database with what can be read of the damaged one. Of the folders nobody knows what they were changed from, so
 /// nothing of them is taken in but that a skill was held back.
-async fn rebuilt(root: &Path, place: &Path, progress: &Progress) -> Result<Repaired> {
-    progress.step("saving what can be read");
-    let salvaged = salvage(place, root)?;
+async fn rebuilt(
+    root: &Path,
+    place: &Path,
+    salvaged: Salvaged,
+    progress: &Progress,
+) -> Result<Repaired> {
     progress.step("writing the folders anew");
     let mut opening = options(false);
     opening.folders = false;

@@ -84,6 +84,17 @@ pub(crate) fn is_emptied(path: &Path) -> bool {
     len(path) == 0 && len(&path.with_extension("db-wal")) > 0
 }
 
+/// SQLite would take an emptied database for a new one, and remove its log.
+pub(crate) fn refuse_emptied(operation: &'static str, path: &Path) -> Result<()> {
+    if !is_emptied(path) {
+        return Ok(());
+    }
+    let message = "the library's database is empty, and its log is not";
+    Err(Error::new(ErrorKind::Corrupt, operation, message)
+        .with("path", path.display())
+        .hint(DAMAGED))
+}
+
 /// Opens a library's database for reading; `alone` says that nobody else has it open.
 pub(crate) fn open_to_read(operation: &'static str, path: &Path, alone: bool) -> Result<Database> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
@@ -102,13 +113,7 @@ pub(crate) fn open_to_read(operation: &'static str, path: &Path, alone: bool) ->
         address.push_str("?immutable=1");
     }
     let named = |error: Error| error.with("path", path.display());
-    if is_emptied(path) {
-        // SQLite would remove its log.
-        let message = "the library's database is empty, and its log is not";
-        return Err(named(
-            Error::new(ErrorKind::Corrupt, operation, message).hint(DAMAGED),
-        ));
-    }
+    refuse_emptied(operation, path)?;
     let connection = Connection::open_with_flags(address, flags)
         .map_err(|source| named(failed(operation, source)))?;
     Database::of(connection, path, Duration::from_secs(5)).map_err(named)

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, config::
 
 use crate::{
     Durability, Options,
-    check::is_emptied,
+    check::refuse_emptied,
     convert::{DAMAGED, failed, is_empty},
     fault,
     form::{APPLICATION, FIRST_TABLES, FORM, SECOND_TABLES, has_tables_of_this_form},
@@ -80,9 +80,7 @@ impl Database {
         if acknowledged > 0 && std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
             return Err(named(witness.missing(acknowledged, 0)));
         }
-        if is_emptied(path) {
-            return Err(named(is_empty(OPEN)));
-        }
+        refuse_emptied(OPEN, path)?;
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|source| named(failed(OPEN, source)))?;
         let mut database = Self {

@@ -24,7 +24,7 @@ const LINE: usize = 86;
 const LOOKS: u32 = 10;
 
 /// More writes than any library has: what is in its place is only known again when a salvage is done.
-const SALVAGING: u64 = u64::MAX;
+pub(crate) const SALVAGING: u64 = u64::MAX;
 
 const OPEN: &str = "DiskStore::open";
 

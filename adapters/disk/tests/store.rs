@@ -241,7 +241,7 @@ fn refused_when(harm: impl Fn(&Path)) {
     let len = |file: &str| fs::metadata(copy.path().join(file)).map_or(0, |data| data.len());
     if len(database) == 0 && len(log) > 0 {
         // SQLite would remove the log, from which something can be saved.
-        let message = "the library's database is empty";
+        let message = "the library's database is empty, and its log is not";
         return refused(open(copy.path()), ErrorKind::Corrupt, message);
     }
     let left = block_on(open(copy.path()).unwrap().load()).unwrap();

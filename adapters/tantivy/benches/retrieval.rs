@@ -10,7 +10,7 @@
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     hint::black_box,
     sync::atomic::{AtomicIsize, Ordering},
     time::Instant,
@@ -187,9 +187,8 @@ fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
     IndexUpdate {
         library: Some(CommitKey::new("bench")),
         since: Revision(since),
-        since_key: None,
         revision: Revision(revision),
-        key: None,
+        keys: BTreeMap::new(),
         changed,
         gone: Vec::new(),
     }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -308,24 +309,29 @@ fn one_refreshes_and_the_other_takes_it_in() {
 
 #[test]
 fn a_library_that_was_put_back_is_indexed_anew() {
-    // Refreshed before it is as far again as the index was, when it is, and after.
-    for further in [1, 3, 7] {
+    // Refreshed before it is as far again as the index was, when it is, after, and long after; filled step by step, and
+    // at once, of few commits and of many.
+    let cases = [(3, 1), (3, 3), (3, 7), (3, 3_000), (400, 1), (400, 400)];
+    for (before, further) in cases {
         let folder = tempdir().unwrap();
         let mut library = library("first", 20);
         let backup = library.clone();
         let index = filled(folder.path(), &library);
-        for n in 1..=3 {
-            revise(&mut library, n, 100 + n);
-            block_on(library.refresh(&index)).unwrap();
+        for n in 1..=before {
+            revise(&mut library, n % 20, 100 + n);
+            if before < 10 {
+                block_on(library.refresh(&index)).unwrap();
+            }
         }
+        block_on(library.refresh(&index)).unwrap();
         let mut library = backup;
         for n in 1..=further {
-            revise(&mut library, 10 + n, 200 + n);
+            revise(&mut library, n % 7, 10_000 + n);
         }
         block_on(library.refresh(&index)).unwrap();
         let other = tempdir().unwrap();
         let anew = filled(other.path(), &library);
-        assert_eq!(answers(&index), answers(&anew), "{further}");
+        assert_eq!(answers(&index), answers(&anew), "{before}, {further}");
         assert_eq!(watermark(&index), library.revision().0);
     }
 }
@@ -354,9 +360,8 @@ fn an_update_without_skills_moves_the_watermark() {
     let update = IndexUpdate {
         library: library.origin().cloned(),
         since: Revision(1),
-        since_key: None,
         revision: Revision(9),
-        key: None,
+        keys: BTreeMap::new(),
         changed: Vec::new(),
         gone: Vec::new(),
     };

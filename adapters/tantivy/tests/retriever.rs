@@ -26,9 +26,8 @@ fn update(revision: u64, changed: Vec<Skill>) -> IndexUpdate {
     IndexUpdate {
         library: None,
         since: Revision(revision - 1),
-        since_key: None,
         revision: Revision(revision),
-        key: None,
+        keys: BTreeMap::new(),
         changed,
         gone: Vec::new(),
     }

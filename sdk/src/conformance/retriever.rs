@@ -65,9 +65,8 @@ fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
     IndexUpdate {
         library: Some(CommitKey::new("first")),
         since: Revision(since),
-        since_key: None,
         revision: Revision(revision),
-        key: None,
+        keys: BTreeMap::new(),
         changed,
         gone: Vec::new(),
     }
@@ -208,20 +207,32 @@ async fn anew(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
 /// A library that was put back to revision 1 and went on from there.
 async fn past(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     let keyed = |since: u64, revision: u64, past: &str, changed: Vec<Skill>| {
-        let key = |at: u64| Some(CommitKey::new(format!("{past}-{at}")));
         let mut update = update(since, revision, changed);
-        (update.since_key, update.key) = (key(since).filter(|_| since > 0), key(revision));
+        let key =
+            |at: u64| CommitKey::new(format!("{}-{at}", if at == 1 { "first" } else { past }));
+        update.keys = (1..=revision).map(|at| (Revision(at), key(at))).collect();
         update
     };
-    // Not yet as far, as far, and further than the index was.
-    for revision in [2, 3, 4] {
+    // Filled at once and step by step; then not yet as far, as far, and further than the index was.
+    for (at_once, revision) in [
+        (true, 2),
+        (false, 2),
+        (true, 3),
+        (false, 3),
+        (true, 4),
+        (false, 4),
+    ] {
         let index = fresh().await?;
-        index.refresh(&keyed(0, 2, "first", vec![coffee()])).await?;
-        index.refresh(&keyed(2, 3, "first", vec![vault()])).await?;
+        if at_once {
+            let both = keyed(0, 3, "first", vec![coffee(), vault()]);
+            index.refresh(&both).await?;
+        } else {
+            index.refresh(&keyed(0, 2, "first", vec![coffee()])).await?;
+            index.refresh(&keyed(2, 3, "first", vec![vault()])).await?;
+        }
         let since = revision.min(3) - 1;
-        let tried = index
-            .refresh(&keyed(since, revision, "second", Vec::new()))
-            .await;
+        let other = keyed(since, revision, "second", Vec::new());
+        let tried = index.refresh(&other).await;
         require_error(tried, &[ErrorKind::Invalid], "an update of another past")?;
         stands_at(&index, 3, "after an update of another past").await?;
         let whole = keyed(0, revision, "second", vec![coffee()]);

@@ -17,12 +17,11 @@ pub struct IndexUpdate {
     pub library: Option<CommitKey>,
     /// The revision that the index stands at, or an earlier one.
     pub since: Revision,
-    /// The key of the library's commit at `since`, where the library still knows it.
-    pub since_key: Option<CommitKey>,
     /// The revision that it stands at afterwards.
     pub revision: Revision,
-    /// The key of the library's commit at `revision`; `None` at revision 0.
-    pub key: Option<CommitKey>,
+    /// The keys of the library's commits that the index may have taken in: of the last ones up to `revision`, and of
+    /// `since`.
+    pub keys: BTreeMap<Revision, CommitKey>,
     /// The skills that came or changed in between, in their version at `revision`, by id.
     pub changed: Vec<Skill>,
     /// The skills that went in between, by id.
@@ -35,34 +34,41 @@ pub struct IndexUpdate {
 pub struct IndexMark {
     library: Option<CommitKey>,
     watermark: Revision,
-    /// The commits that it stood at last. A library that was put back to an earlier state and went on from there has
+    /// The last commits that it took in. A library that was put back to an earlier state and went on from there has
     /// others.
-    stood_at: BTreeMap<Revision, CommitKey>,
+    keys: BTreeMap<Revision, CommitKey>,
 }
 
 impl IndexMark {
     /// How many commits a mark remembers.
-    const POINTS: usize = 64;
+    pub(crate) const KEYS: usize = 128;
 
     /// The revision of the last update taken in; 0 for an empty index.
     pub fn watermark(&self) -> Revision {
         self.watermark
     }
 
-    /// Whether an index that stands here takes an update in, or has it already.
+    /// Whether an index that stands here takes an update in, or has it already. The whole of a library that is behind
+    /// the index is taken in where the index no longer knows what it held then: it may be of another past.
     ///
     /// # Errors
     /// `Invalid` for one that leaves a gap, or is of another library or of another past of this one, and is not since
     /// revision 0.
     pub fn takes(&self, update: &IndexUpdate) -> Result<bool> {
         let is_whole = update.since == Revision(0);
-        let differs = |revision: Revision, key: &Option<CommitKey>| {
-            let stood_at = self.stood_at.get(&revision);
-            stood_at.is_some_and(|stood_at| key.as_ref().is_some_and(|key| key != stood_at))
+        let differs = |(at, key): (&Revision, &CommitKey)| {
+            let kept = self.keys.get(at);
+            kept.is_some_and(|kept| kept != key)
         };
-        let is_other = update.library != self.library
-            || differs(update.since, &update.since_key)
-            || differs(update.revision, &update.key);
+        let forgotten = is_whole
+            && update.revision < self.watermark
+            && self
+                .keys
+                .keys()
+                .next()
+                .is_some_and(|oldest| update.revision < *oldest);
+        let is_other =
+            update.library != self.library || update.keys.iter().any(differs) || forgotten;
         let refused = |message: &'static str| {
             Err(Error::invalid("Retriever::refresh", message)
                 .with("since", update.since)
@@ -86,11 +92,10 @@ impl IndexMark {
         };
         mark.library.clone_from(&update.library);
         mark.watermark = update.revision;
-        if let Some(key) = &update.key {
-            mark.stood_at.insert(update.revision, key.clone());
-        }
-        while mark.stood_at.len() > Self::POINTS {
-            mark.stood_at.pop_first();
+        let keys = update.keys.iter();
+        mark.keys.extend(keys.map(|(at, key)| (*at, key.clone())));
+        while mark.keys.len() > Self::KEYS {
+            mark.keys.pop_first();
         }
         mark
     }

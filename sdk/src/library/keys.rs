@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::id::{CommitKey, Revision};
+use crate::{
+    domain::IndexMark,
+    id::{CommitKey, Revision},
+};
 
 /// Commits are forgotten in blocks of this many: a map that lets go of one at each commit is many times slower.
 const BLOCK: u64 = 1_024;
@@ -21,6 +24,16 @@ pub(super) struct Keys {
 impl Keys {
     pub(super) fn get(&self, revision: Revision) -> Option<&CommitKey> {
         (self.current.get(&revision)).or_else(|| self.before.get(&revision))
+    }
+
+    /// Those of the last commits, as many as an index remembers, and of one more.
+    pub(super) fn last_and(&self, revision: Revision) -> BTreeMap<Revision, CommitKey> {
+        let last = self.last().0;
+        let from = last.saturating_sub(IndexMark::KEYS as u64) + 1;
+        let wanted = (from..=last).map(Revision).chain([revision]);
+        wanted
+            .filter_map(|at| Some((at, self.get(at)?.clone())))
+            .collect()
     }
 
     /// Of the next commit.

@@ -16,7 +16,9 @@ impl SkillLibrary {
     /// As [`Retriever::watermark`] and [`Retriever::refresh`].
     pub async fn refresh(&self, index: &dyn Retriever) -> Result<()> {
         let watermark = index.watermark().await?;
-        if watermark <= self.revision() {
+        // Whether an index that is so far behind is of this library's past is not known any more.
+        let is_known = watermark == Revision(0) || self.keys.get(watermark).is_some();
+        if is_known && watermark <= self.revision() {
             let refreshed = index.refresh(&self.update_since(watermark)?).await;
             let is_of_another = |kind| kind == ErrorKind::Invalid && watermark > Revision(0);
             if !refreshed

@@ -173,9 +173,8 @@ impl SkillLibrary {
         Ok(IndexUpdate {
             library: self.origin.clone(),
             since,
-            since_key: self.keys.get(since).cloned(),
             revision: self.revision,
-            key: self.keys.get(self.revision).cloned(),
+            keys: self.keys.last_and(since),
             changed: changed.map(|entry| entry.skill.clone()).collect(),
             gone: gone.map(|entry| entry.skill.id.clone()).collect(),
         })

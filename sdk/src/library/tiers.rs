@@ -76,46 +76,44 @@ fn protected(entries: &Shelf, policy: &TierPolicy) -> BTreeSet<SkillId> {
 }
 
 fn evict(entries: &mut Shelf, size: usize, protected: &BTreeSet<SkillId>) -> Vec<Move> {
-    let mut moves = Vec::new();
-    while within(entries, Tier::Cache).count() > size {
-        // Fewer are protected than fit, so there is always one to go.
-        let Some(id) = lowest(entries, Tier::Cache, protected) else {
-            break;
-        };
-        moves.extend(transfer(entries, &id, Tier::Reservoir, Operation::Evicted));
-    }
-    moves
+    let over = within(entries, Tier::Cache).count().saturating_sub(size);
+    // Fewer are protected than fit, so there are always as many to go.
+    let lowest = rising(entries, Tier::Cache, protected);
+    let gone = lowest.iter().take(over);
+    gone.filter_map(|id| transfer(entries, id, Tier::Reservoir, Operation::Evicted))
+        .collect()
 }
 
 fn load(entries: &mut Shelf, policy: &TierPolicy, protected: &BTreeSet<SkillId>) -> Vec<Move> {
-    let mut moves = Vec::new();
-    while within(entries, Tier::Cache).count() < policy.cache
-        && let Some(id) = highest(entries, Tier::Reservoir)
-    {
-        moves.extend(transfer(entries, &id, Tier::Cache, Operation::Loaded));
-    }
-    // Each swap moves a strictly greater utility into the cache, so this ends.
-    while let Some((incoming, outgoing)) = swap(entries, protected) {
+    let cached = within(entries, Tier::Cache).count();
+    let mut waiting = rising(entries, Tier::Reservoir, &BTreeSet::new());
+    let room = policy.cache.saturating_sub(cached);
+    let filling = waiting.split_off(waiting.len().saturating_sub(room));
+    let mut moves: Vec<Move> = (filling.iter().rev())
+        .filter_map(|id| transfer(entries, id, Tier::Cache, Operation::Loaded))
+        .collect();
+    // The highest of the reservoir against the lowest unprotected of the cache, where the first is strictly higher. What
+    // was swapped is no candidate again: each lies on the right side of the pairs that are left.
+    let outgoing = rising(entries, Tier::Cache, protected);
+    let most = if policy.load_until_stable {
+        usize::MAX
+    } else {
+        1
+    };
+    for (incoming, outgoing) in waiting.iter().rev().zip(&outgoing).take(most) {
+        let utility = |id| entries.get(id).map(|entry| entry.utility);
+        if utility(incoming) <= utility(outgoing) {
+            break;
+        }
         moves.extend(transfer(
             entries,
-            &outgoing,
+            outgoing,
             Tier::Reservoir,
             Operation::SwappedOut,
         ));
-        moves.extend(transfer(entries, &incoming, Tier::Cache, Operation::Loaded));
-        if !policy.load_until_stable {
-            break;
-        }
+        moves.extend(transfer(entries, incoming, Tier::Cache, Operation::Loaded));
     }
     moves
-}
-
-/// The highest of the reservoir and the lowest unprotected of the cache, where the first is strictly higher.
-fn swap(entries: &Shelf, protected: &BTreeSet<SkillId>) -> Option<(SkillId, SkillId)> {
-    let incoming = highest(entries, Tier::Reservoir)?;
-    let outgoing = lowest(entries, Tier::Cache, protected)?;
-    (entries.get(&incoming)?.utility > entries.get(&outgoing)?.utility)
-        .then_some((incoming, outgoing))
 }
 
 fn delete_unused(entries: &mut Shelf, percent: f64) -> Vec<Entry> {
@@ -133,12 +131,12 @@ fn delete_unused(entries: &mut Shelf, percent: f64) -> Vec<Entry> {
 }
 
 fn delete_over(entries: &mut Shelf, size: usize) -> Vec<Entry> {
-    let mut over = Vec::new();
-    while within(entries, Tier::Reservoir).count() > size {
-        let lowest = lowest(entries, Tier::Reservoir, &BTreeSet::new());
-        over.extend(lowest.and_then(|id| entries.remove(&id)));
-    }
-    over
+    let over = within(entries, Tier::Reservoir)
+        .count()
+        .saturating_sub(size);
+    let lowest = rising(entries, Tier::Reservoir, &BTreeSet::new());
+    let over = lowest.iter().take(over);
+    over.filter_map(|id| entries.remove(id)).collect()
 }
 
 /// The `percent`-th percentile of finite values by linear interpolation between the closest ranks; `None` of
@@ -158,17 +156,13 @@ fn within(entries: &Shelf, tier: Tier) -> impl Iterator<Item = &Entry> {
     entries.values().filter(move |entry| entry.tier == tier)
 }
 
-fn lowest(entries: &Shelf, tier: Tier, except: &BTreeSet<SkillId>) -> Option<SkillId> {
-    within(entries, tier)
-        .filter(|entry| !except.contains(&entry.skill.id))
-        .min_by(|a, b| a.rank(b))
-        .map(|entry| entry.skill.id.clone())
-}
-
-fn highest(entries: &Shelf, tier: Tier) -> Option<SkillId> {
-    within(entries, tier)
-        .max_by(|a, b| a.rank(b))
-        .map(|entry| entry.skill.id.clone())
+/// The skills of a tier, the lowest first.
+fn rising(entries: &Shelf, tier: Tier, except: &BTreeSet<SkillId>) -> Vec<SkillId> {
+    let skills = within(entries, tier).filter(|entry| !except.contains(&entry.skill.id));
+    let mut skills: Vec<&Entry> = skills.collect();
+    skills.sort_unstable_by(|a, b| a.rank(b));
+    let ids = skills.into_iter().map(|entry| entry.skill.id.clone());
+    ids.collect()
 }
 
 fn transfer(entries: &mut Shelf, id: &SkillId, to: Tier, operation: Operation) -> Option<Move> {

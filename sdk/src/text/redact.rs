@@ -90,12 +90,13 @@ static KNOWN: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 /// A pattern that begins with a word; within JSON one may stand right behind an escaped line break. What a field is
 /// called may be a part of a word: `db_password`, `dbPassword`.
 fn from_a_word_on(kind: &str, pattern: &str) -> String {
-    let has_group = Regex::new(pattern).is_ok_and(|pattern| pattern.captures_len() > 1);
-    match kind {
-        "secret" | "private key" => pattern.to_owned(),
-        _ if has_group => format!(r"(?:(?-u:\b)|\\[bfnrt]){pattern}"),
-        _ => format!(r"(?:(?-u:\b)|\\[bfnrt])({pattern})"),
+    if matches!(kind, "secret" | "private key") {
+        return pattern.to_owned();
     }
+    // Without a group of its own all of it is the secret, and what stands before is not.
+    let has_group = Regex::new(pattern).is_ok_and(|pattern| pattern.captures_len() > 1);
+    let (open, close) = if has_group { ("", "") } else { ("(", ")") };
+    format!(r"(?:(?-u:\b)|\\[bfnrt]|\\u00[0-9A-Fa-f]{{2}}){open}{pattern}{close}")
 }
 
 /// Finds secrets by the form that their issuers give them, and the values that a host names, and puts
@@ -145,13 +146,14 @@ impl Redactor {
         // As they stand within JSON, too, and within JSON that stands in JSON.
         for _ in 0..2 {
             let mut escaped: Vec<String> = values.iter().map(|value| escaped(value)).collect();
-            escaped.extend(values.iter().map(|value| in_ascii(value)));
+            for is_upper in [false, true] {
+                escaped.extend(values.iter().map(|value| in_ascii(value, is_upper)));
+            }
             values.extend(escaped);
             values.sort_unstable();
             values.dedup();
         }
         values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        values.dedup();
         let either: Vec<String> = values.iter().map(|value| regex::escape(value)).collect();
         let named = (!either.is_empty())
             .then(|| Regex::new(&either.join("|")))
@@ -317,7 +319,8 @@ fn without(kind: &str, found: &Captures<'_>) -> String {
     let all = found.get(0).map_or("", |all| all.as_str());
     let start = found.get(0).map_or(0, |all| all.start());
     // A hyphenated word that begins as a key does, such as a name of `sk-learn`, has no such run.
-    if kind == "api key" && all.starts_with("sk-") && !all.split(['-', '_']).any(is_run) {
+    let secret = found.get(1).map_or(all, |secret| secret.as_str());
+    if kind == "api key" && secret.starts_with("sk-") && !secret.split(['-', '_']).any(is_run) {
         return all.to_owned();
     }
     let Some(secret) = found.get(1) else {
@@ -341,7 +344,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// The same by a writer that writes ASCII alone.
-fn in_ascii(text: &str) -> String {
+fn in_ascii(text: &str, is_upper: bool) -> String {
     let mut ascii = String::new();
     for c in escaped(text).chars() {
         if c.is_ascii() {
@@ -349,7 +352,10 @@ fn in_ascii(text: &str) -> String {
             continue;
         }
         for unit in c.encode_utf16(&mut [0; 2]) {
-            ascii.push_str(&format!("\\u{unit:04x}"));
+            ascii.push_str(&match is_upper {
+                true => format!("\\u{unit:04X}"),
+                false => format!("\\u{unit:04x}"),
+            });
         }
     }
     ascii
@@ -449,7 +455,7 @@ mod tests {
             format!("sk_live_{}", drawn(24)),
         ];
         for secret in &secrets {
-            for before in [r"token:\n", r"\t", r"a\r\n"] {
+            for before in [r"token:\n", r"\t", r"a\r\n", r"a\u000a"] {
                 check(before, secret, r"\n");
             }
         }
@@ -481,6 +487,7 @@ mod tests {
             "Call token refresh, then use the bearer of the letter.",
             "see https://example.com:8080/path?user=a@b.example and mailto:a@b.example",
             "sk-learn-classification-pipeline-2024 and sk-00000001-deep-learning-setup are names",
+            r"see\nsk-learn-text-classification-pipeline",
             "sk-learn and gh_pages are not secrets; AKIA is a prefix.",
             "`unseal coffee tone off power $` then `@`",
             "secret: true\npasswd: optional\napi-key: header",
@@ -522,10 +529,16 @@ mod tests {
         let values = ["p\u{e4}ssw\u{f6}rt \u{1f511}", "47114711", "1234"].map(str::to_owned);
         let redactor = Redactor::new(values).unwrap();
         let escaped = r#"{"out": "p\u00e4ssw\u00f6rt \ud83d\udd11"}"#;
-        assert_eq!(
-            redactor.redact(escaped),
-            r#"{"out": "[redacted: named secret]"}"#
-        );
+        let upper = escaped
+            .replace("\\u00e4", "\\u00E4")
+            .replace("\\u00f6", "\\u00F6");
+        let upper = upper.replace("\\ud83d\\udd11", "\\uD83D\\uDD11");
+        for escaped in [escaped, &upper] {
+            assert_eq!(
+                redactor.redact(escaped),
+                r#"{"out": "[redacted: named secret]"}"#
+            );
+        }
         let mut value = serde_json::json!({"pin": 47114711, "count": 1234, "other": 471147110});
         redactor.redact_json(&mut value);
         let due = serde_json::json!({"pin": "[redacted: named secret]", "count": 1234, "other": 471147110});

@@ -42,7 +42,7 @@ impl Retriever for FlawedRetriever {
                 update.revision = Revision(at.0 + 1);
             }
             RetrieverFlaw::AddsToAnother => update.library = None,
-            RetrieverFlaw::MixesPasts => (update.since_key, update.key) = (None, None),
+            RetrieverFlaw::MixesPasts => update.keys.clear(),
             RetrieverFlaw::LeavesGaps => update.since = update.since.min(at),
             _ => {}
         }

@@ -152,7 +152,13 @@ fn a_copy_is_the_same_library_byte_for_byte() {
         .json();
     assert_eq!(
         fields(&json),
-        ["files", "journal_entries", "output", "revision"]
+        [
+            "files",
+            "journal_entries",
+            "missing_files",
+            "output",
+            "revision"
+        ]
     );
     assert_eq!(place.library().to_json().unwrap(), before);
     place

@@ -174,3 +174,43 @@ fn a_dead_database_is_not_copied_each_time() {
     assert!(!repair.err.contains("library repair"), "{}", repair.err);
     assert!(!place.path("library.before-repair-1").exists());
 }
+
+#[test]
+fn damage_to_the_first_page_is_mended() {
+    for at in [0, 18, 44, 56, 60, 68] {
+        let place = Place::with_library();
+        let path = place.root().join("library.db");
+        let before = fs::read(&path).unwrap();
+        let mut bytes = before.clone();
+        bytes[at..at + 4].copy_from_slice(&[0xff; 4]);
+        fs::write(&path, &bytes).unwrap();
+        let repaired = place.json(&["library", "repair"]);
+        assert_eq!(
+            repaired.json()["database_rebuilt"],
+            true,
+            "{at}: {}",
+            repaired.err
+        );
+        let list = place.json(&["skill", "list"]).done().json();
+        assert_eq!(list["skills"].as_array().unwrap().len(), 2, "{at}");
+    }
+}
+
+#[test]
+fn an_emptied_database_is_saved_from_its_log() {
+    let place = Place::with_library();
+    let root = place.root();
+    // As after a kill: the log is not folded in.
+    let log = root.join("library.db-wal");
+    let raw = rusqlite::Connection::open(root.join("library.db")).unwrap();
+    raw.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; VACUUM")
+        .unwrap();
+    let kept = fs::read(&log).unwrap();
+    drop(raw);
+    fs::write(root.join("library.db"), "").unwrap();
+    fs::write(&log, kept).unwrap();
+    place.run(&["skill", "list"]).failed(4, "library repair");
+    place.run(&["library", "repair"]);
+    let list = place.json(&["skill", "list"]).done().json();
+    assert_eq!(list["skills"].as_array().unwrap().len(), 2);
+}

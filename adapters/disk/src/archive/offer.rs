@@ -81,7 +81,9 @@ struct Bounded {
     last: Revision,
     /// What versions that were brought back hold, in bytes.
     copied: usize,
-    /// How many skills were looked at by changes that look at all of them.
+    /// How many versions and credits there are.
+    kept: usize,
+    /// How many of them were looked at by changes that look at all.
     walked: usize,
 }
 
@@ -95,11 +97,11 @@ impl Bounded {
         }
         self.last = next;
         for change in committed.changes {
-            if matches!(
-                change,
-                LibraryChange::Maintain | LibraryChange::RetireRun { .. }
-            ) {
-                self.walked += self.library.entries().count();
+            match change {
+                LibraryChange::Maintain => self.walked += self.kept,
+                // What came from what is found by going over all as often as there are steps between.
+                LibraryChange::RetireRun { .. } => self.walked += 8 * self.kept,
+                _ => self.kept += 1,
             }
             let one = Committed {
                 revision: self.library.revision().next(),

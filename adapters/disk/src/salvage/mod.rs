@@ -166,9 +166,12 @@ fn refuse_changed(place: &Path, copy: &Database) -> Result<()> {
         Err(_) => 0,
         Ok(writes) => writes,
     };
-    let there = Witness::of(place)
-        .writes()
-        .map_or(there, |said| said.max(there));
+    // Where a salvage was cut off, the copy that it was from may be salvaged again.
+    let said = Witness::of(place).writes().unwrap_or(0);
+    let there = match said {
+        head::SALVAGING => there,
+        said => said.max(there),
+    };
     let copied = head::writes(&copy.connection).unwrap_or(0);
     let copied = copy
         .witness

@@ -88,9 +88,7 @@ impl Forgiven {
             | Self::DescriptionMissing => None,
         }
     }
-}
 
-impl Forgiven {
     /// How the file would keep to the specification.
     pub fn hint(&self) -> &'static str {
         match self {
