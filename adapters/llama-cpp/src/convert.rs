@@ -74,3 +74,15 @@ pub(crate) fn not_finite(operation: &'static str) -> Error {
     )
     .hint("the file's weights are damaged or overflow: check the GGUF, or use another quantisation")
 }
+
+/// No adapter of this name is loaded.
+pub(crate) fn no_adapter(operation: &'static str, name: Option<&str>) -> journeyman::Result<()> {
+    match name {
+        None => Ok(()),
+        Some(name) => Err(Error::new(
+            ErrorKind::NotFound,
+            operation,
+            format!("no adapter `{name}` is loaded"),
+        )),
+    }
+}

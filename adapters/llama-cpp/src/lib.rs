@@ -26,6 +26,7 @@
 //!         continuations: vec!["On the desk.".to_owned(), "Nowhere.".to_owned()],
 //!         max_continuation_tokens: 128,
 //!         time_limit: std::time::Duration::from_secs(10),
+//!         adapter: None,
 //!     })
 //!     .await?;
 //! println!("{} against {} nats", scores[0].sum(), scores[1].sum());

@@ -84,6 +84,7 @@ impl LlamaCpp {
         let mut capabilities = ModelCapabilities::new(id, context as usize);
         capabilities.score = true;
         capabilities.token_records = true;
+        capabilities.deterministic = true;
         Ok(Arc::new(Self {
             worker,
             renderer,

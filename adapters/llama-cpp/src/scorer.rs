@@ -23,6 +23,7 @@ impl LlamaCpp {
     }
 
     async fn score_in(&self, passes: Passes, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
+        crate::convert::no_adapter(SCORE, request.adapter.as_deref())?;
         let limit = request.time_limit;
         let ask = |answer| Request::Score(request.clone(), passes, answer);
         self.worker.ask(SCORE, limit, ask).await

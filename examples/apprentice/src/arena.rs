@@ -195,6 +195,7 @@ impl Arena {
             continuations: skills.iter().map(|skill| format!(" {skill}")).collect(),
             max_continuation_tokens: 128,
             time_limit: Duration::from_secs(60),
+            adapter: None,
         };
         let with = block_on(self.scorer.score(&request(query)))?;
         let without = block_on(self.scorer.score(&request("")))?;

@@ -61,6 +61,7 @@ pub fn tokens(scorer: &dyn Scorer, count: usize) -> Result<(usize, Option<String
             continuations: vec![text.clone()],
             max_continuation_tokens: 512,
             time_limit: Duration::from_secs(60),
+            adapter: None,
         };
         let scores = block_on(scorer.score(&request))?;
         let ids = scores

@@ -294,6 +294,8 @@ impl<'a> Run<'a> {
             max_tokens,
             stop,
             time_limit: options.generation_time.min(self.attempt.time_limit),
+            adapter: None,
+            json_schema: None,
             sink: None,
         }
     }

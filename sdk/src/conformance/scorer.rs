@@ -50,6 +50,7 @@ async fn score(
         continuations: continuations.to_vec(),
         max_continuation_tokens: limit,
         time_limit: fixture.time_limit,
+        adapter: None,
     };
     scorer.score(&request).await
 }
@@ -165,6 +166,7 @@ async fn too_long(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
         continuations: fixture.continuations.clone(),
         max_continuation_tokens: ROOM,
         time_limit: fixture.time_limit,
+        adapter: None,
     };
     let tried = scorer.score(&request).await;
     require_error(tried, &[ErrorKind::Invalid], "a prompt that leaves no room").map(drop)

@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     domain::{Prompt, Sampling, TokenId},
@@ -23,6 +24,11 @@ pub struct ModelCapabilities {
     pub score: bool,
     /// Whether generations carry token ids and log-probabilities.
     pub token_records: bool,
+    /// Whether a request's `json_schema` is obeyed while the text is written.
+    pub json_schema: bool,
+    /// Whether a request repeats to the byte whatever runs beside it. Where not, requests share batches, the shape of
+    /// which changes the arithmetic: two texts of one request may part where two tokens are nearly tied.
+    pub deterministic: bool,
 }
 
 impl ModelCapabilities {
@@ -33,6 +39,8 @@ impl ModelCapabilities {
             context,
             score: false,
             token_records: false,
+            json_schema: false,
+            deterministic: false,
         }
     }
 }
@@ -56,6 +64,10 @@ pub struct GenerateRequest {
     pub stop: Vec<String>,
     /// How long it may take.
     pub time_limit: Duration,
+    /// The adapter (LoRA) to write with, by the name that it was loaded under; the model alone if none.
+    pub adapter: Option<String>,
+    /// A JSON Schema that the text must obey as it is written. It comes from the host, never from a model's text.
+    pub json_schema: Option<Value>,
     /// Where tokens go as they are written, if anywhere.
     pub sink: Option<Arc<dyn TokenSink>>,
 }
@@ -69,6 +81,8 @@ impl GenerateRequest {
             max_tokens,
             stop: Vec::new(),
             time_limit: Duration::from_secs(60),
+            adapter: None,
+            json_schema: None,
             sink: None,
         }
     }
@@ -82,6 +96,8 @@ impl fmt::Debug for GenerateRequest {
             .field("max_tokens", &self.max_tokens)
             .field("stop", &self.stop)
             .field("time_limit", &self.time_limit)
+            .field("adapter", &self.adapter)
+            .field("json_schema", &self.json_schema)
             .finish_non_exhaustive()
     }
 }
@@ -123,13 +139,16 @@ pub struct Generation {
 /// A model that writes.
 ///
 /// # Behaviour
-/// - *repeats*: the same request, seed included, gives the same text on the same machine and build.
+/// - *repeats*: the same request, seed included, gives the same text on the same machine and build; where the
+///   capabilities do not say `deterministic`, up to tokens whose log-probabilities are within 1e-3.
 /// - *limit*: at most `max_tokens` tokens are written, and then `finish` is `Length`.
 /// - *stop*: the text holds none of the stop texts and ends before the first.
 /// - *records*: with `token_records`, `ids` and `logprobs` have the length `output_tokens`, every
 ///   log-probability is finite and at most 0, and `prompt_ids` has the length `prompt_tokens`.
 /// - *deadline*: a request over its `time_limit` ends in `Timeout`, within a second of it.
 /// - *too long*: a prompt longer than the context is `Invalid`, with both lengths.
+/// - *unsupported*: an adapter that is not loaded is `NotFound`; a `json_schema` where the capabilities do not say so
+///   is `Unsupported`: neither is ignored.
 /// - *cancel*: dropping the future stops the work; the model goes on serving others.
 #[async_trait]
 pub trait LanguageModel: fmt::Debug + Send + Sync {

@@ -22,6 +22,8 @@ pub struct ScoreRequest {
     pub max_continuation_tokens: usize,
     /// How long it may take.
     pub time_limit: Duration,
+    /// The adapter (LoRA) to score with, by the name that it was loaded under; the model alone if none.
+    pub adapter: Option<String>,
 }
 
 /// The log-probabilities of one continuation.

@@ -169,6 +169,8 @@ impl SkillWriter for AriseWriter {
             max_tokens: self.options.max_tokens,
             stop: Vec::new(),
             time_limit: self.options.time_limit,
+            adapter: None,
+            json_schema: None,
             sink: None,
         }
     }

@@ -262,6 +262,7 @@ impl Performer {
             continuations,
             max_continuation_tokens: SCORED_TOKENS,
             time_limit: self.limits.score,
+            adapter: None,
         }
     }
 

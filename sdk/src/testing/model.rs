@@ -37,6 +37,7 @@ impl ScriptedModel {
     ) -> Self {
         let mut capabilities = ModelCapabilities::new(ModelId::new("scripted"), 4_096);
         capabilities.token_records = true;
+        capabilities.deterministic = true;
         Self {
             capabilities,
             script: Box::new(script),
@@ -147,6 +148,19 @@ impl LanguageModel for ScriptedModel {
             )
             .with("prompt_tokens", length)
             .with("context", context));
+        }
+        if let Some(adapter) = &request.adapter {
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                "LanguageModel::generate",
+                format!("no adapter `{adapter}` is loaded"),
+            ));
+        }
+        if request.json_schema.is_some() {
+            return Err(Error::unsupported(
+                "LanguageModel::generate",
+                "this model obeys no JSON Schema",
+            ));
         }
         let play = (self.script)(request, self.calls.next());
         let written = play.perform().await?;

@@ -108,6 +108,7 @@ enum ModelFlaw {
     ShortRecords,
     NeverTimesOut,
     TakesAnyLength,
+    IgnoresExtras,
 }
 
 #[derive(Debug)]
@@ -127,6 +128,7 @@ impl LanguageModel for FlawedModel {
         match self.flaw {
             ModelFlaw::IgnoresTheLimit => request.max_tokens = 100,
             ModelFlaw::IgnoresStops => request.stop.clear(),
+            ModelFlaw::IgnoresExtras => (request.adapter, request.json_schema) = (None, None),
             ModelFlaw::TakesAnyLength if request.prompt.text().len() > 1_000 => {
                 request.prompt = Prompt::default();
             }
@@ -160,13 +162,14 @@ fn language_models() {
         slow: Some(slow),
         clock: Some(Arc::new(journeyman::builtin::SystemClock::new())),
     };
-    let cases: [(ModelFlaw, &[&str]); 6] = [
+    let cases: [(ModelFlaw, &[&str]); 7] = [
         (ModelFlaw::Wavers, &["repeats", "stop", "cancel"]),
         (ModelFlaw::IgnoresTheLimit, &["limit"]),
         (ModelFlaw::IgnoresStops, &["stop"]),
         (ModelFlaw::ShortRecords, &["records"]),
         (ModelFlaw::NeverTimesOut, &["deadline"]),
         (ModelFlaw::TakesAnyLength, &["too long"]),
+        (ModelFlaw::IgnoresExtras, &["unsupported"]),
     ];
     for (flaw, expected) in cases {
         let inner = ScriptedModel::by(move |request, _| {

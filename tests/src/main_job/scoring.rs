@@ -37,6 +37,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
             continuations: continuations.clone(),
             max_continuation_tokens: 128,
             time_limit: Duration::from_secs(60),
+            adapter: None,
         };
         let start = Instant::now();
         let shared = block_on(parts.model.score(&request))?;

@@ -17,6 +17,7 @@ fn request(continuations: &[&str]) -> ScoreRequest {
         continuations: continuations.iter().map(|&text| text.to_owned()).collect(),
         max_continuation_tokens: 128,
         time_limit: Duration::from_secs(60),
+        adapter: None,
     }
 }
 
