@@ -43,12 +43,18 @@ pub struct LlamaConfig {
     pub threads: u32,
     /// Layers given to a GPU (0), where the build has a GPU backend.
     pub gpu_layers: u32,
-    /// Sequences in memory at once, 2 to 256 (33): one for the shared prefix and one for each continuation that is
-    /// scored beside others. More continuations go in several rounds.
+    /// Sequences in memory at once, 2 to 256 (64): one for each request that is computed, for each continuation that is
+    /// scored beside others, and for each cached prefix. What finds none free waits, or goes in several rounds.
     pub n_seq_max: u32,
-    /// Memory cells beside `n_ctx` for continuations that are scored together (1,280: ten of 128 tokens). More tokens
-    /// go in several rounds.
-    pub score_cells: u32,
+    /// Memory cells beside `n_ctx`, one for a token: for further requests at the same time, continuations that are
+    /// scored together, and cached prefixes. `None`: as many as `n_ctx`, and 1,280 (ten continuations of 128 tokens).
+    pub shared_cells: Option<u32>,
+    /// Greatest number of requests that wait to begin, 1 or more (1,024); more are refused with `RateLimited`.
+    pub max_waiting: u32,
+    /// One request at a time, in batches of a fixed shape and in a memory that holds nothing else (off). The same request
+    /// then gives the same bytes, whatever ran before or waits beside it. Off, requests share batches and prefixes, and
+    /// two texts of one request may part where two tokens are nearly tied.
+    pub deterministic: bool,
     /// Keeps keys and values in half precision (off): half the memory. What is multiplied with them is then rounded to
     /// half precision too, and log-probabilities depend on the shape of a batch by up to some 1e-3.
     pub half_memory: bool,
@@ -68,8 +74,10 @@ impl LlamaConfig {
             n_batch: 512,
             threads: 1,
             gpu_layers: 0,
-            n_seq_max: 33,
-            score_cells: 1280,
+            n_seq_max: 64,
+            shared_cells: None,
+            max_waiting: 1024,
+            deterministic: false,
             half_memory: false,
             flash_attention: false,
             template: Template::Auto,
@@ -79,6 +87,11 @@ impl LlamaConfig {
     /// The context for a model that was trained for `trained` tokens.
     pub(crate) fn context_for(&self, trained: u32) -> u32 {
         self.n_ctx.unwrap_or(trained.min(4096))
+    }
+
+    /// The cells beside a context.
+    pub(crate) fn shared_cells_for(&self, context: u32) -> u32 {
+        self.shared_cells.unwrap_or(context + 1280)
     }
 
     /// Refuses values out of range.
@@ -104,8 +117,13 @@ impl LlamaConfig {
         if !(2..=256).contains(&self.n_seq_max) {
             return out_of_range("n_seq_max", self.n_seq_max, "2 to 256");
         }
-        if self.score_cells > 1 << 24 {
-            return out_of_range("score_cells", self.score_cells, "at most 16,777,216");
+        if let Some(cells) = self.shared_cells
+            && cells > 1 << 24
+        {
+            return out_of_range("shared_cells", cells, "at most 16,777,216");
+        }
+        if self.max_waiting == 0 {
+            return out_of_range("max_waiting", 0, "1 or more");
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ pub(crate) fn decode_error(operation: &'static str, error: DecodeError) -> Error
     };
     Error::new(ErrorKind::Unavailable, operation, message)
         .temporary()
-        .hint("send a shorter request, or load the model with a larger n_ctx or on another device")
+        .hint("send a shorter request, or load the model with a larger n_ctx, more shared_cells or on another device")
         .source_from(error)
 }
 
@@ -76,13 +76,15 @@ pub(crate) fn not_finite(operation: &'static str) -> Error {
 }
 
 /// No adapter of this name is loaded.
-pub(crate) fn no_adapter(operation: &'static str, name: Option<&str>) -> journeyman::Result<()> {
-    match name {
-        None => Ok(()),
-        Some(name) => Err(Error::new(
-            ErrorKind::NotFound,
-            operation,
-            format!("no adapter `{name}` is loaded"),
-        )),
-    }
+pub(crate) fn no_adapter(operation: &'static str, name: &str, loaded: &[&str]) -> Error {
+    let loaded = match loaded {
+        [] => "none is".to_owned(),
+        names => format!("these are: {}", names.join(", ")),
+    };
+    Error::new(
+        ErrorKind::NotFound,
+        operation,
+        format!("no adapter `{name}` is loaded"),
+    )
+    .hint(format!("load it with load_adapter first; {loaded}"))
 }

@@ -3,112 +3,104 @@
 use journeyman::{
     Error, ModelId, Result,
     contract::{FinishReason, GenerateRequest, Generation},
-    domain::TokenId,
+    domain::Sampling,
 };
 use llama_cpp_2::token::LlamaToken;
 
 use crate::{
     convert::{ids, too_long},
-    decode::{Engine, GoOn, Row},
-    sampling::{self, LogSum},
+    render::Renderer,
+    sampling::{self, Sampler},
     text_stream::TextStream,
 };
 
 pub(crate) const GENERATE: &str = "LlamaCpp::generate";
 
-/// What the model chose.
-#[derive(Default)]
-struct Written {
-    ids: Vec<TokenId>,
-    logprobs: Vec<f32>,
-}
-
-pub(crate) fn generate(
-    engine: &mut Engine<'_>,
-    model: &ModelId,
-    request: &GenerateRequest,
-    go_on: GoOn<'_>,
-) -> Result<Generation> {
-    sampling::check(GENERATE, &request.sampling)?;
-    if request.stop.iter().any(String::is_empty) {
-        return Err(Error::invalid(GENERATE, "a stop text is empty")
-            .hint("leave it out: every text holds the empty one"));
-    }
-    let prompt = engine.renderer.prompt(GENERATE, &request.prompt)?;
-    let context = engine.renderer.context;
-    let room = context
-        .checked_sub(prompt.len())
-        .ok_or_else(|| too_long(GENERATE, prompt.len(), context))?;
-
-    let mut written = Written::default();
-    let mut stream = TextStream::new(request.stop.clone(), request.sink.clone());
-    let room = room.min(request.max_tokens);
-    let mut finish = FinishReason::Length;
-    if room > 0 {
-        finish = write(
-            engine,
-            request,
-            &prompt,
-            room,
-            &mut written,
-            &mut stream,
-            go_on,
-        )?;
-    }
-    let (text, stopped) = stream.finish();
-    if stopped {
-        finish = FinishReason::Stop;
-    }
-    Ok(Generation {
-        text,
-        prompt_tokens: prompt.len() as u64,
-        output_tokens: written.ids.len() as u64,
-        prompt_ids: ids(&prompt),
-        ids: written.ids,
-        logprobs: written.logprobs,
-        finish,
-        model: model.clone(),
-    })
-}
-
-/// Writes at most `room` tokens, at least one.
-fn write(
-    engine: &mut Engine<'_>,
-    request: &GenerateRequest,
-    prompt: &[LlamaToken],
+/// A text on its way.
+pub(crate) struct Writing {
+    /// The prompt, and behind it what was written.
+    tokens: Vec<LlamaToken>,
+    prompt: usize,
+    /// Greatest number of tokens to write, within the context.
     room: usize,
-    written: &mut Written,
-    stream: &mut TextStream,
-    go_on: GoOn<'_>,
-) -> Result<FinishReason> {
-    let mut row = engine.prefill(GENERATE, prompt, go_on)?;
-    loop {
-        go_on()?;
-        let logits = engine.logits(row);
-        let log_sum = LogSum::of(GENERATE, logits)?;
-        let id = sampling::draw(&request.sampling, written.ids.len() as u64, logits);
-        written
-            .logprobs
-            .push(log_sum.logprob(GENERATE, logits, id)? as f32);
-        written.ids.push(id);
+    sampling: Sampling,
+    logprobs: Vec<f32>,
+    stream: TextStream,
+}
 
+impl Writing {
+    pub(crate) fn new(renderer: &Renderer, request: &GenerateRequest) -> Result<Self> {
+        sampling::check(GENERATE, &request.sampling)?;
+        if request.stop.iter().any(String::is_empty) {
+            return Err(Error::invalid(GENERATE, "a stop text is empty")
+                .hint("leave it out: every text holds the empty one"));
+        }
+        let tokens = renderer.prompt(GENERATE, &request.prompt)?;
+        let room = renderer
+            .context
+            .checked_sub(tokens.len())
+            .ok_or_else(|| too_long(GENERATE, tokens.len(), renderer.context))?;
+        Ok(Self {
+            prompt: tokens.len(),
+            tokens,
+            room: room.min(request.max_tokens),
+            sampling: request.sampling,
+            logprobs: Vec::new(),
+            stream: TextStream::new(request.stop.clone(), request.sink.clone()),
+        })
+    }
+
+    /// What must be in memory before the next token can be drawn.
+    pub(crate) fn tokens(&self) -> &[LlamaToken] {
+        &self.tokens
+    }
+
+    /// How many tokens are written.
+    fn written(&self) -> usize {
+        self.logprobs.len()
+    }
+
+    /// How many tokens may still come.
+    pub(crate) fn left(&self) -> usize {
+        self.room - self.written()
+    }
+
+    /// Draws the next token; the reason where it was the last.
+    pub(crate) fn next(
+        &mut self,
+        renderer: &Renderer,
+        sampler: &mut Sampler,
+        logits: &[f32],
+    ) -> Result<Option<FinishReason>> {
+        let place = self.written() as u64;
+        let (id, logprob) = sampler.draw(GENERATE, &self.sampling, place, logits)?;
+        self.logprobs.push(logprob as f32);
         let token = LlamaToken(id);
-        if engine.renderer.ends_text(token) {
-            return Ok(FinishReason::EndOfText);
-        }
-        if stream.push(&engine.renderer.piece(token)) {
-            return Ok(FinishReason::Stop);
-        }
-        if written.ids.len() == room {
-            return Ok(FinishReason::Length);
-        }
-        let next = Row {
-            token,
-            position: prompt.len() + written.ids.len() - 1,
-            sequence: 0,
-            logits: true,
+        self.tokens.push(token);
+        let finish = if renderer.ends_text(token) {
+            Some(FinishReason::EndOfText)
+        } else if self.stream.push(&renderer.piece(token)) {
+            Some(FinishReason::Stop)
+        } else if self.left() == 0 {
+            Some(FinishReason::Length)
+        } else {
+            None
         };
-        engine.decode(GENERATE, &[next])?;
-        row = 0;
+        Ok(finish)
+    }
+
+    pub(crate) fn finish(self, model: &ModelId, finish: FinishReason) -> Generation {
+        let (text, stopped) = self.stream.finish();
+        let (prompt, written) = self.tokens.split_at(self.prompt);
+        Generation {
+            text,
+            prompt_tokens: prompt.len() as u64,
+            output_tokens: written.len() as u64,
+            prompt_ids: ids(prompt),
+            ids: ids(written),
+            logprobs: self.logprobs,
+            finish: if stopped { FinishReason::Stop } else { finish },
+            model: model.clone(),
+        }
     }
 }

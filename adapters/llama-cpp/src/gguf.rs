@@ -41,6 +41,8 @@ pub(crate) struct Header {
     pub(crate) name: Option<String>,
     /// Tokens the model was trained for.
     pub(crate) trained_context: u32,
+    /// `general.architecture`.
+    pub(crate) architecture: String,
 }
 
 /// Reads and checks the header.
@@ -49,19 +51,52 @@ pub(crate) struct Header {
 /// `NotFound` for no file, `Invalid` for what is no GGUF, `Corrupt` for a damaged one, `Unsupported` for a GGUF that
 /// is no language model, `Unavailable` where the file cannot be read.
 pub(crate) fn inspect(path: &Path) -> Result<Header> {
-    let with_path = |error: Error| error.with("path", path.display());
-    let file = open(path).map_err(with_path)?;
-    let length = file
-        .metadata()
-        .map_err(|error| with_path(unreadable(error)))?
-        .len();
+    read_file(path)
+        .and_then(|values| check(&values))
+        .map_err(|error| error.with("path", path.display()))
+}
+
+/// Reads and checks the header of an adapter (LoRA) for a model of the architecture.
+///
+/// # Errors
+/// As [`inspect`]; `Invalid` for a GGUF that is no adapter, `Unsupported` for one of another architecture.
+pub(crate) fn inspect_adapter(path: &Path, architecture: &str) -> Result<()> {
+    let text = |values: &HashMap<String, Value>, key: &str| match values.get(key) {
+        Some(Value::Text(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let check = |values: HashMap<String, Value>| {
+        if text(&values, "general.type") != "adapter" || text(&values, "adapter.type") != "lora" {
+            return Err(
+                Error::invalid(OPERATION, "the file is a GGUF, but no adapter (LoRA)")
+                    .hint("convert the adapter with llama.cpp's convert_lora_to_gguf.py"),
+            );
+        }
+        let of = text(&values, "general.architecture");
+        if of != architecture {
+            return Err(Error::unsupported(
+                OPERATION,
+                format!(
+                    "the adapter is for the architecture `{of}`, the model is `{architecture}`"
+                ),
+            )
+            .hint("load it with the model that it was trained on"));
+        }
+        Ok(())
+    };
+    read_file(path)
+        .and_then(check)
+        .map_err(|error| error.with("path", path.display()))
+}
+
+fn read_file(path: &Path) -> Result<HashMap<String, Value>> {
+    let file = open(path)?;
+    let length = file.metadata().map_err(unreadable)?.len();
     let mut reader = Reader {
         bytes: BufReader::new(file),
         left: length,
     };
     read_header(&mut reader, length)
-        .and_then(|values| check(&values))
-        .map_err(with_path)
 }
 
 fn open(path: &Path) -> Result<File> {
@@ -294,6 +329,7 @@ fn check(values: &HashMap<String, Value>) -> Result<Header> {
     Ok(Header {
         name: text("general.name"),
         trained_context,
+        architecture,
     })
 }
 

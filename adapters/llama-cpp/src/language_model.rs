@@ -2,11 +2,15 @@
 
 use async_trait::async_trait;
 use journeyman::{
-    Result,
+    Error, Result,
     contract::{GenerateRequest, Generation, LanguageModel, ModelCapabilities},
 };
 
-use crate::{generate::GENERATE, loaded::LlamaCpp, worker::Request};
+use crate::{
+    generate::{GENERATE, Writing},
+    loaded::LlamaCpp,
+    queue::Work,
+};
 
 /// The token that ends the text (EOG) is among `ids` and counts as written, but is not spelled out in the text; all
 /// other special tokens are. Where prompt and output reach the context, `finish` is `Length`.
@@ -17,15 +21,18 @@ impl LanguageModel for LlamaCpp {
     }
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
-        crate::convert::no_adapter(GENERATE, request.adapter.as_deref())?;
         if request.json_schema.is_some() {
-            return Err(journeyman::Error::unsupported(
+            return Err(Error::unsupported(
                 GENERATE,
-                "a JSON Schema is not obeyed",
+                "this build obeys no JSON Schema",
             ));
         }
-        let limit = request.time_limit;
-        let ask = |answer| Request::Generate(request.clone(), answer);
-        self.worker.ask(GENERATE, limit, ask).await
+        let writing = Writing::new(&self.renderer, request)?;
+        let adapter = request.adapter.clone();
+        self.worker
+            .ask(GENERATE, request.time_limit, adapter, |answer| {
+                Work::Write(writing, answer)
+            })
+            .await
     }
 }

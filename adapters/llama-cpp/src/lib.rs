@@ -48,36 +48,56 @@
 //! A continuation that is scored is tokenised on its own as well, as data: scoring is from the first token behind
 //! the prompt's last span, and no merge joins the two.
 //!
+//! # Many requests at once
+//! One worker thread owns the context. Each of its steps decodes one batch, and the requests that are there share it:
+//! texts that are being written take a row each, prompts and continuations share what is left; new requests join between
+//! steps. What a request decoded stays in memory as long as there is room, and a later one that begins with the same
+//! tokens does not decode them again; of several that come together, one decodes what they have in common. Where memory
+//! runs out, cached prefixes go, and then the youngest request begins anew later. Too many that wait are refused with
+//! `RateLimited`. [`LlamaCpp::stats`] tells what happens.
+//!
 //! # Repeatability
-//! One worker thread owns the context, and a request has the context to itself: memory is cleared before it, and the
-//! shape of every batch follows from the request and the configuration alone. So an answer does not depend on what
-//! ran before or waits beside it; the same request gives the same bytes on the same machine and build.
+//! The shape of a batch changes the arithmetic, by less than 1e-3 in a log-probability, so two texts of one request may
+//! part where two tokens are nearly tied. With [`LlamaConfig::deterministic`] a request has the context to itself: memory
+//! is cleared before it, and the shape of every batch follows from the request and the configuration alone. The same
+//! request then gives the same bytes on the same machine and build.
 //!
 //! # Deadlines and cancellation
 //! A request's time limit counts from the call, its time in the queue included. The answer is `Timeout` when the limit
 //! passes, even while llama.cpp is in the middle of a batch; the worker notices, as it notices a dropped future,
-//! before its next batch. A panic while a request runs is that request's `Unavailable`, and the worker serves on. An
-//! abort inside llama.cpp ends the process: what leads to one is refused at loading as far as it is known, and a host
-//! that cannot bear the rest keeps the model in a process of its own.
+//! before its next batch. A panic while a request runs is that request's `Unavailable`, and the worker serves on. A
+//! request whose logits are no numbers begins once more with nothing beside it, for the fault may be another one's;
+//! where they are none again, it fails with `Model`. An abort inside llama.cpp ends the process: what leads to one is
+//! refused at loading as far as it is known, and a host that cannot bear the rest keeps the model in a process of its
+//! own.
 #![cfg_attr(
     not(test),
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
 )]
 
 mod config;
+mod context;
 mod convert;
-mod decode;
+mod exp;
 mod generate;
 mod gguf;
+mod job;
 mod language_model;
 mod loaded;
+mod lora;
+mod prefix_cache;
+mod queue;
 mod render;
 mod sampling;
+mod saved;
+mod scheduler;
 mod score;
 mod scorer;
+mod stats;
 mod text_stream;
 mod tokenizer;
 mod worker;
 
 pub use config::{LlamaConfig, Template};
-pub use loaded::LlamaCpp;
+pub use loaded::{LlamaCpp, backend};
+pub use stats::EngineStats;

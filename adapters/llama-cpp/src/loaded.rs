@@ -18,9 +18,11 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     config::LlamaConfig,
+    context::Limits,
     gguf,
     render::Renderer,
-    worker::{Limits, Worker},
+    stats::EngineStats,
+    worker::{Setup, Worker},
 };
 
 const LOAD: &str = "LlamaCpp::load";
@@ -34,6 +36,7 @@ pub struct LlamaCpp {
     pub(crate) worker: Worker,
     pub(crate) renderer: Arc<Renderer>,
     pub(crate) capabilities: ModelCapabilities,
+    pub(crate) architecture: String,
 }
 
 impl fmt::Debug for LlamaCpp {
@@ -59,8 +62,9 @@ impl LlamaCpp {
     pub fn load(config: LlamaConfig) -> Result<Arc<Self>> {
         config.check()?;
         let header = gguf::inspect(&config.path)?;
-        let with_path = |error: Error| error.with("path", config.path.display());
-        let digest = file_digest(&config.path).map_err(with_path)?;
+        let path = config.path.clone();
+        let with_path = |error: Error| error.with("path", path.display());
+        let digest = file_digest(LOAD, &config.path).map_err(with_path)?;
         let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
         let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
         let id = ModelId::new(format!("{name}@{}", &digest[..12]));
@@ -74,22 +78,35 @@ impl LlamaCpp {
                 "n_ctx is beyond what the model was trained for"
             );
         }
-        let model = Arc::new(load_model(&config).map_err(with_path)?);
-        let renderer = Renderer::new(model.clone(), &config.template, context as usize)
+        // The vocabulary apart: texts are tokenised where they come in, and the worker changes its model's adapters.
+        let vocabulary = load_model(&config, true).map_err(with_path)?;
+        let renderer = Renderer::new(vocabulary, &config.template, context as usize)
             .map(Arc::new)
             .map_err(with_path)?;
-        let limits = Limits::new(&config, context);
-        let worker = Worker::start(renderer.clone(), limits, id.clone()).map_err(with_path)?;
+        let deterministic = config.deterministic;
+        let setup = Setup {
+            limits: Limits::new(&config, context),
+            config,
+            renderer: renderer.clone(),
+            id: id.clone(),
+        };
+        let worker = Worker::start(setup).map_err(with_path)?;
 
         let mut capabilities = ModelCapabilities::new(id, context as usize);
         capabilities.score = true;
         capabilities.token_records = true;
-        capabilities.deterministic = true;
+        capabilities.deterministic = deterministic;
         Ok(Arc::new(Self {
             worker,
             renderer,
             capabilities,
+            architecture: header.architecture,
         }))
+    }
+
+    /// What the engine has done since it was loaded, and what it is doing.
+    pub fn stats(&self) -> EngineStats {
+        self.worker.stats()
     }
 
     /// Checks that each of the texts is one control token of this vocabulary: a dialect's markers, which a model
@@ -116,8 +133,12 @@ impl LlamaCpp {
     }
 }
 
-/// The backend, once for the process and never freed: a model may live as long as the process.
-pub(crate) fn backend() -> Result<&'static LlamaBackend> {
+/// llama.cpp's backend, once for the process and never freed: a model may live as long as the process. For hosts that
+/// use the crate `llama-cpp-2` themselves beside this adapter: it can be started once in a process only.
+///
+/// # Errors
+/// `Unavailable` where somebody else has started it.
+pub fn backend() -> Result<&'static LlamaBackend> {
     static BACKEND: OnceLock<std::result::Result<LlamaBackend, String>> = OnceLock::new();
     BACKEND
         .get_or_init(|| {
@@ -136,13 +157,15 @@ pub(crate) fn backend() -> Result<&'static LlamaBackend> {
         })
 }
 
-fn load_model(config: &LlamaConfig) -> Result<LlamaModel> {
+/// Loads the weights, or the vocabulary alone.
+pub(crate) fn load_model(config: &LlamaConfig, vocabulary: bool) -> Result<LlamaModel> {
     let path = config.path.to_str().ok_or_else(|| {
         Error::invalid(LOAD, "the path is not UTF-8").hint("rename the file or its folders")
     })?;
     let mapped = fs::metadata(path).is_ok_and(|file| file.len() > MAPPED_FROM);
     let params = LlamaModelParams::default()
         .with_n_gpu_layers(config.gpu_layers)
+        .with_vocab_only(vocabulary)
         .with_use_mmap(mapped);
     LlamaModel::load_from_file(backend()?, path, &params).map_err(|error| {
         Error::new(
@@ -155,11 +178,11 @@ fn load_model(config: &LlamaConfig) -> Result<LlamaModel> {
     })
 }
 
-fn file_digest(path: &Path) -> Result<String> {
+pub(crate) fn file_digest(operation: &'static str, path: &Path) -> Result<String> {
     let failed = |error: std::io::Error| {
         Error::new(
             ErrorKind::Unavailable,
-            LOAD,
+            operation,
             format!("the file cannot be read ({})", error.kind()),
         )
         .hint("check that the file and its folders may be read")

@@ -1,7 +1,5 @@
 //! Prompts and texts into tokens.
 
-use std::sync::Arc;
-
 use journeyman::{
     Error, ErrorKind, Result,
     domain::{Prompt, Span},
@@ -22,7 +20,7 @@ const PLACEHOLDER: &str = "JOURNEYMAN-CONTENT-";
 
 /// A model's vocabulary and chat template.
 pub(crate) struct Renderer {
-    model: Arc<LlamaModel>,
+    model: LlamaModel,
     template: Option<LlamaChatTemplate>,
     /// Greatest number of tokens of prompt and output.
     pub(crate) context: usize,
@@ -31,7 +29,7 @@ pub(crate) struct Renderer {
 }
 
 impl Renderer {
-    pub(crate) fn new(model: Arc<LlamaModel>, template: &Template, context: usize) -> Result<Self> {
+    pub(crate) fn new(model: LlamaModel, template: &Template, context: usize) -> Result<Self> {
         let template = choose_template(&model, template)?;
         let longest_token = model
             .tokens(true)
@@ -45,10 +43,6 @@ impl Renderer {
             context,
             longest_token,
         })
-    }
-
-    pub(crate) fn model(&self) -> &LlamaModel {
-        &self.model
     }
 
     /// The bytes that a token stands for; special tokens spelled out.

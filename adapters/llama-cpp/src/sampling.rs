@@ -2,7 +2,10 @@
 
 use journeyman::{Error, Result, domain::Sampling};
 
-use crate::convert::not_finite;
+use crate::{
+    convert::not_finite,
+    exp::{exp, greatest, sum_exp},
+};
 
 /// The normaliser of one row of logits: `log p(i) = logit(i) - self.0`, in f64.
 #[derive(Clone, Copy, Debug)]
@@ -12,12 +15,8 @@ impl LogSum {
     /// # Errors
     /// `Model` where a logit is NaN or infinity, or none is finite.
     pub(crate) fn of(operation: &'static str, logits: &[f32]) -> Result<Self> {
-        let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let sum: f64 = logits
-            .iter()
-            .map(|&logit| f64::from(logit - max).exp())
-            .sum();
-        let log_sum = f64::from(max) + sum.ln();
+        let max = greatest(logits);
+        let log_sum = f64::from(max) + sum_exp(logits, max).ln();
         if log_sum.is_finite() {
             Ok(Self(log_sum))
         } else {
@@ -62,46 +61,71 @@ pub(crate) fn check(operation: &'static str, sampling: &Sampling) -> Result<()> 
     Ok(())
 }
 
-/// Draws the token at a place in the output: by temperature, then nucleus, then one number that follows from the
-/// seed and the place. Among equals the lowest token comes first. The logits hold no NaN.
-pub(crate) fn draw(sampling: &Sampling, place: u64, logits: &[f32]) -> i32 {
-    let mut best = 0;
-    for (index, logit) in logits.iter().enumerate() {
-        if *logit > logits[best] {
-            best = index;
+/// Draws tokens. Holds what is used again from draw to draw.
+#[derive(Debug, Default)]
+pub(crate) struct Sampler {
+    weights: Vec<f64>,
+}
+
+impl Sampler {
+    /// Draws the token at a place in the output, with its log-probability at temperature 1: by temperature, then
+    /// nucleus, then one number that follows from the seed and the place. Among equals the lowest token comes first.
+    ///
+    /// # Errors
+    /// `Model` where the logits are no numbers.
+    pub(crate) fn draw(
+        &mut self,
+        operation: &'static str,
+        sampling: &Sampling,
+        place: u64,
+        logits: &[f32],
+    ) -> Result<(i32, f64)> {
+        let log_sum = LogSum::of(operation, logits)?;
+        let id = self.choose(sampling, place, logits);
+        Ok((id, log_sum.logprob(operation, logits, id)?))
+    }
+
+    /// The logits hold no NaN.
+    fn choose(&mut self, sampling: &Sampling, place: u64, logits: &[f32]) -> i32 {
+        let max = greatest(logits);
+        let best = logits.iter().position(|&logit| logit == max).unwrap_or(0) as i32;
+        if sampling.temperature == 0.0 {
+            return best;
         }
+        let temperature = f64::from(sampling.temperature);
+        let weight = |&logit: &f32| exp(f64::from(logit - max) / temperature);
+        self.weights.clear();
+        self.weights.extend(logits.iter().map(weight));
+        let number = sampling.seed.derive("token", place).unit();
+        let drawn = if sampling.top_p < 1.0 {
+            let kept = nucleus(&self.weights, f64::from(sampling.top_p));
+            let total = kept.iter().map(|(_, weight)| weight).sum();
+            pick(kept.into_iter(), number, total)
+        } else {
+            let total = self.weights.iter().sum();
+            pick(self.weights.iter().copied().enumerate(), number, total)
+        };
+        // Rounding may leave a trace.
+        drawn.map_or(best, |index| index as i32)
     }
-    if sampling.temperature == 0.0 {
-        return best as i32;
-    }
-    let max = f64::from(logits[best]);
-    let temperature = f64::from(sampling.temperature);
-    let mut weights: Vec<(usize, f64)> = logits
-        .iter()
-        .map(|&logit| ((f64::from(logit) - max) / temperature).exp())
-        .enumerate()
-        .collect();
-    if sampling.top_p < 1.0 {
-        weights = nucleus(weights, f64::from(sampling.top_p));
-    }
-    let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
-    let mut left = sampling.seed.derive("token", place).unit() * total;
-    for (index, weight) in &weights {
+}
+
+/// The thing in whose share of the total a number from 0 to 1 falls.
+fn pick(mut weights: impl Iterator<Item = (usize, f64)>, number: f64, total: f64) -> Option<usize> {
+    let mut left = number * total;
+    weights.find_map(|(index, weight)| {
         left -= weight;
-        if left < 0.0 {
-            return *index as i32;
-        }
-    }
-    // Rounding may leave a trace of `left`.
-    best as i32
+        (left < 0.0).then_some(index)
+    })
 }
 
 /// The smallest set of tokens with at least `top_p` of the weight.
-fn nucleus(mut weights: Vec<(usize, f64)>, top_p: f64) -> Vec<(usize, f64)> {
-    let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+fn nucleus(weights: &[f64], top_p: f64) -> Vec<(usize, f64)> {
+    let total: f64 = weights.iter().sum();
     // All tokens below this floor together weigh less than what is cut anyway, so they need not be sorted.
     let floor = (1.0 - top_p) * total / weights.len() as f64;
-    weights.retain(|(_, weight)| *weight >= floor);
+    let weights = weights.iter().copied().enumerate();
+    let mut weights: Vec<(usize, f64)> = weights.filter(|&(_, weight)| weight >= floor).collect();
     weights.sort_unstable_by(|(a_index, a), (b_index, b)| {
         b.total_cmp(a).then_with(|| a_index.cmp(b_index))
     });
@@ -133,14 +157,23 @@ mod tests {
     fn frequencies(sampling_of: impl Fn(u64) -> Sampling, logits: &[f32]) -> Vec<f64> {
         let mut counts = vec![0.0; logits.len()];
         for seed in 0..4000 {
-            counts[draw(&sampling_of(seed), seed % 7, logits) as usize] += 1.0 / 4000.0;
+            let (id, _) = Sampler::default()
+                .draw("test", &sampling_of(seed), seed % 7, logits)
+                .unwrap();
+            counts[id as usize] += 1.0 / 4000.0;
         }
         counts
     }
 
     #[test]
     fn greedy_takes_the_first_of_the_best() {
-        assert_eq!(draw(&Sampling::GREEDY, 0, &[0.0, 2.0, 2.0, 1.0]), 1);
+        let logits = [0.0, 2.0, 2.0, 1.0];
+        let (id, logprob) = Sampler::default()
+            .draw("test", &Sampling::GREEDY, 0, &logits)
+            .unwrap();
+        let total: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
+        assert_eq!(id, 1);
+        assert!((logprob - (2.0 - total.ln())).abs() < 1e-12);
     }
 
     #[test]
@@ -168,7 +201,7 @@ mod tests {
         let logits = [0.0; 50];
         let row = |seed| {
             (0..20)
-                .map(|place| draw(&sampling(1.0, 0.9, seed), place, &logits))
+                .map(|place| Sampler::default().choose(&sampling(1.0, 0.9, seed), place, &logits))
                 .collect::<Vec<_>>()
         };
         assert_eq!(row(3), row(3));

@@ -1,7 +1,5 @@
 //! The log-probability of given texts.
 
-use std::ops::Range;
-
 use journeyman::{
     Error, Result,
     contract::{ScoreRequest, TokenScores},
@@ -9,65 +7,169 @@ use journeyman::{
 use llama_cpp_2::token::LlamaToken;
 
 use crate::{
+    context::{Context, Row, Sequence},
     convert::{ids, too_long},
-    decode::{Engine, GoOn, Row, sequence_rows},
+    render::Renderer,
     sampling::LogSum,
 };
 
 pub(crate) const SCORE: &str = "LlamaCpp::score";
 
-/// How the passes over the model are laid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passes {
-    /// The prompt once, the continuations packed behind it.
-    Shared,
-    /// Prompt and continuation anew for each continuation.
-    Separate,
-}
-
-/// A row, and the token behind it where that is to be scored.
-struct Scored {
-    row: Row,
-    /// Which continuation.
+/// A continuation that is being read behind the prompt.
+pub(crate) struct Branch {
     of: usize,
-    next: Option<LlamaToken>,
+    sequence: Sequence,
+    /// How many of its tokens are in memory.
+    read: usize,
 }
 
-pub(crate) fn score(
-    engine: &mut Engine<'_>,
-    request: &ScoreRequest,
-    passes: Passes,
-    go_on: GoOn<'_>,
-) -> Result<Vec<TokenScores>> {
-    if request.continuations.is_empty() {
-        return Ok(Vec::new());
+/// Scores on their way.
+pub(crate) struct Scoring {
+    prompt: Vec<LlamaToken>,
+    texts: Vec<Vec<LlamaToken>>,
+    scores: Vec<TokenScores>,
+    /// The first text that no branch was opened for.
+    next: usize,
+    branches: Vec<Branch>,
+}
+
+impl Scoring {
+    pub(crate) fn new(renderer: &Renderer, request: &ScoreRequest) -> Result<Self> {
+        let prompt = renderer.prompt(SCORE, &request.prompt)?;
+        let mut texts = Vec::with_capacity(request.continuations.len());
+        let mut scores = Vec::with_capacity(request.continuations.len());
+        for continuation in &request.continuations {
+            let mut tokens = renderer.data(continuation);
+            let truncated = tokens.len() > request.max_continuation_tokens;
+            tokens.truncate(request.max_continuation_tokens);
+            scores.push(TokenScores {
+                ids: ids(&tokens),
+                logprobs: Vec::with_capacity(tokens.len()),
+                truncated,
+            });
+            texts.push(tokens);
+        }
+        check_room(renderer.context, prompt.len(), &texts)?;
+        Ok(Self {
+            prompt,
+            texts,
+            scores,
+            next: 0,
+            branches: Vec::new(),
+        })
     }
-    let prompt = engine.renderer.prompt(SCORE, &request.prompt)?;
-    let mut texts = Vec::with_capacity(request.continuations.len());
-    let mut scores = Vec::with_capacity(request.continuations.len());
-    for continuation in &request.continuations {
-        go_on()?;
-        let mut tokens = engine.renderer.data(continuation);
-        let truncated = tokens.len() > request.max_continuation_tokens;
-        tokens.truncate(request.max_continuation_tokens);
-        scores.push(TokenScores {
-            ids: ids(&tokens),
-            logprobs: Vec::with_capacity(tokens.len()),
-            truncated,
+
+    pub(crate) fn prompt(&self) -> &[LlamaToken] {
+        &self.prompt
+    }
+
+    /// Whether nothing has to be computed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.texts.iter().all(Vec::is_empty)
+    }
+
+    /// Takes the logits behind the prompt: they predict each text's first token.
+    pub(crate) fn head(&mut self, logits: &[f32]) -> Result<()> {
+        let log_sum = LogSum::of(SCORE, logits)?;
+        for (text, score) in self.texts.iter().zip(&mut self.scores) {
+            score.logprobs.clear();
+            if let Some(first) = text.first() {
+                let logprob = log_sum.logprob(SCORE, logits, first.0)?;
+                score.logprobs.push(logprob);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many branches are open.
+    pub(crate) fn branches(&self) -> usize {
+        self.branches.len()
+    }
+
+    /// Opens a branch for the next text that has more than one token; false where there is none or no room.
+    pub(crate) fn open(&mut self, context: &mut Context<'_>, trunk: &Sequence) -> Result<bool> {
+        while self.texts.get(self.next).is_some_and(|text| text.len() < 2) {
+            self.next += 1;
+        }
+        if self.next == self.texts.len() {
+            return Ok(false);
+        }
+        let Some(sequence) = context.fork(trunk, trunk.len())? else {
+            return Ok(false);
+        };
+        self.branches.push(Branch {
+            of: self.next,
+            sequence,
+            read: 0,
         });
-        texts.push(tokens);
+        self.next += 1;
+        Ok(true)
     }
-    check_room(engine, prompt.len(), &texts)?;
-    match passes {
-        Passes::Shared => shared(engine, &prompt, &texts, &mut scores, go_on)?,
-        Passes::Separate => separate(engine, &prompt, &texts, &mut scores, go_on)?,
+
+    /// The rows that a branch still needs, at most `most`. A text's last token is predicted, never read.
+    pub(crate) fn rows(&self, branch: usize, most: usize) -> impl Iterator<Item = Row> {
+        let Branch { of, read, sequence } = &self.branches[branch];
+        let text = &self.texts[*of];
+        let unread = text[*read..text.len() - 1].iter().take(most);
+        unread
+            .enumerate()
+            .map(|(ahead, &token)| sequence.row(ahead, token, true))
     }
-    Ok(scores)
+
+    /// Takes the logits of a row that was decoded: they predict the token behind it.
+    pub(crate) fn read(
+        &mut self,
+        context: &Context<'_>,
+        branch: usize,
+        logits: &[f32],
+    ) -> Result<()> {
+        let branch = &mut self.branches[branch];
+        let text = &self.texts[branch.of];
+        let next = text[branch.read + 1];
+        let logprob = LogSum::of(SCORE, logits)?.logprob(SCORE, logits, next.0)?;
+        self.scores[branch.of].logprobs.push(logprob);
+        context.extend(&mut branch.sequence, text[branch.read]);
+        branch.read += 1;
+        Ok(())
+    }
+
+    /// Gives back the branches that are read.
+    pub(crate) fn close_read(&mut self, context: &mut Context<'_>) {
+        let mut at = 0;
+        while at < self.branches.len() {
+            let Branch { of, read, .. } = self.branches[at];
+            if read + 1 == self.texts[of].len() {
+                context.close(self.branches.remove(at).sequence);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Whether all is scored.
+    pub(crate) fn is_done(&self) -> bool {
+        let behind = &self.texts[self.next..];
+        self.branches.is_empty() && behind.iter().all(|text| text.len() < 2)
+    }
+
+    /// Gives the branches back. It can begin anew.
+    pub(crate) fn restart(&mut self, context: &mut Context<'_>) {
+        self.next = 0;
+        for score in &mut self.scores {
+            score.logprobs.clear();
+        }
+        for branch in self.branches.drain(..) {
+            context.close(branch.sequence);
+        }
+    }
+
+    pub(crate) fn finish(self) -> Vec<TokenScores> {
+        self.scores
+    }
 }
 
 /// Refuses what would not fit the context; nothing is cut that the request did not say to cut.
-fn check_room(engine: &Engine<'_>, prompt: usize, texts: &[Vec<LlamaToken>]) -> Result<()> {
-    let context = engine.renderer.context;
+fn check_room(context: usize, prompt: usize, texts: &[Vec<LlamaToken>]) -> Result<()> {
     let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
     if prompt >= context {
         return Err(too_long(SCORE, prompt, context));
@@ -83,155 +185,4 @@ fn check_room(engine: &Engine<'_>, prompt: usize, texts: &[Vec<LlamaToken>]) -> 
         .hint("shorten the prompt, lower max_continuation_tokens, or load the model with a larger n_ctx"));
     }
     Ok(())
-}
-
-fn shared(
-    engine: &mut Engine<'_>,
-    prompt: &[LlamaToken],
-    texts: &[Vec<LlamaToken>],
-    scores: &mut [TokenScores],
-    go_on: GoOn<'_>,
-) -> Result<()> {
-    let row = engine.prefill(SCORE, prompt, go_on)?;
-    let logits = engine.logits(row);
-    let log_sum = LogSum::of(SCORE, logits)?;
-    for (text, score) in texts.iter().zip(scores.iter_mut()) {
-        if let Some(first) = text.first() {
-            score
-                .logprobs
-                .push(log_sum.logprob(SCORE, logits, first.0)?);
-        }
-    }
-    // The last token of a text is predicted, never read, so it takes no cell.
-    let cells: Vec<usize> = texts
-        .iter()
-        .map(|text| text.len().saturating_sub(1))
-        .collect();
-    let free_cells = engine.limits.cells - prompt.len();
-    for round in rounds(&cells, free_cells, engine.limits.sequences - 1) {
-        let mut rows = Vec::new();
-        for (slot, of) in round.clone().enumerate() {
-            engine.fork(SCORE, slot + 1)?;
-            rows.extend(scored_rows(&texts[of], of, slot + 1, prompt.len()));
-        }
-        decode_scored(engine, &rows, scores, go_on)?;
-        for slot in 0..round.len() {
-            engine.forget(SCORE, slot + 1)?;
-        }
-    }
-    Ok(())
-}
-
-fn separate(
-    engine: &mut Engine<'_>,
-    prompt: &[LlamaToken],
-    texts: &[Vec<LlamaToken>],
-    scores: &mut [TokenScores],
-    go_on: GoOn<'_>,
-) -> Result<()> {
-    for (of, text) in texts.iter().enumerate() {
-        let Some(&first) = text.first() else {
-            continue;
-        };
-        engine.reset();
-        let read = prompt.iter().chain(text).copied();
-        let next = prompt.iter().skip(1).map(|_| None);
-        let next = next
-            .chain([Some(first)])
-            .chain(text.iter().skip(1).copied().map(Some));
-        let rows: Vec<Scored> = sequence_rows(read, 0, 0)
-            .zip(next)
-            .map(|(row, next)| scored(row, of, next))
-            .collect();
-        decode_scored(engine, &rows, scores, go_on)?;
-    }
-    Ok(())
-}
-
-fn scored(row: Row, of: usize, next: Option<LlamaToken>) -> Scored {
-    let logits = next.is_some();
-    Scored {
-        row: Row { logits, ..row },
-        of,
-        next,
-    }
-}
-
-/// The rows that predict all tokens of a text but the first.
-fn scored_rows(
-    text: &[LlamaToken],
-    of: usize,
-    sequence: usize,
-    from: usize,
-) -> impl Iterator<Item = Scored> {
-    sequence_rows(text.iter().copied(), sequence, from)
-        .zip(text.iter().skip(1))
-        .map(move |(row, &next)| scored(row, of, Some(next)))
-}
-
-fn decode_scored(
-    engine: &mut Engine<'_>,
-    rows: &[Scored],
-    scores: &mut [TokenScores],
-    go_on: GoOn<'_>,
-) -> Result<()> {
-    let wanted: Vec<usize> = rows.iter().map(|row| usize::from(row.row.logits)).collect();
-    for batch in rounds(&wanted, engine.scored_rows(), engine.limits.batch) {
-        go_on()?;
-        let rows = &rows[batch];
-        let batch: Vec<Row> = rows.iter().map(|scored| scored.row).collect();
-        engine.decode(SCORE, &batch)?;
-        for (index, scored) in rows.iter().enumerate() {
-            if let Some(next) = scored.next {
-                let logits = engine.logits(index);
-                let logprob = LogSum::of(SCORE, logits)?.logprob(SCORE, logits, next.0)?;
-                scores[scored.of].logprobs.push(logprob);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Cuts things, in order, into rounds of at most `count` things that need at most `room` together. Each fits alone.
-fn rounds(needs: &[usize], room: usize, count: usize) -> Vec<Range<usize>> {
-    let mut rounds = Vec::new();
-    let (mut start, mut used) = (0, 0);
-    for (index, &need) in needs.iter().enumerate() {
-        if index > start && (index - start == count || used + need > room) {
-            rounds.push(start..index);
-            (start, used) = (index, 0);
-        }
-        used += need;
-    }
-    if start < needs.len() {
-        rounds.push(start..needs.len());
-    }
-    rounds
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_fit_cells_and_sequences() {
-        let check = |needs: &[usize], room, count, ends: &[usize]| {
-            let rounds = rounds(needs, room, count);
-            let got: Vec<usize> = rounds.iter().map(|round| round.end).collect();
-            assert_eq!(got, ends, "{needs:?}");
-            let starts: Vec<usize> = rounds.iter().map(|round| round.start).collect();
-            assert!(
-                starts
-                    .iter()
-                    .zip([&0].into_iter().chain(ends))
-                    .all(|(a, b)| a == b)
-            );
-        };
-        check(&[], 10, 4, &[]);
-        check(&[3, 3, 3], 10, 4, &[3]);
-        check(&[3, 3, 3], 9, 4, &[3]);
-        check(&[3, 3, 3], 8, 4, &[2, 3]);
-        check(&[0, 0, 0, 0, 0], 8, 2, &[2, 4, 5]);
-        check(&[8, 8, 1], 8, 4, &[1, 2, 3]);
-    }
 }

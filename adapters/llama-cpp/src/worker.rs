@@ -1,118 +1,95 @@
-//! The thread that owns a context, and how it is asked.
+//! The thread that owns the weights and the context, and how it is asked.
 
 use std::{
+    collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
     sync::{
-        Arc,
-        mpsc::{self, Receiver, Sender},
+        Arc, Mutex, PoisonError,
+        atomic::AtomicUsize,
+        mpsc::{self, Receiver, Sender, TryRecvError},
     },
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use futures::{
-    channel::oneshot,
-    future::{Either, select},
-};
-use futures_timer::Delay;
-use journeyman::{
-    Error, ErrorKind, ModelId, Result,
-    contract::{GenerateRequest, Generation, ScoreRequest, TokenScores},
-};
+use futures::channel::oneshot;
+use journeyman::{Error, ErrorKind, ModelId, Result};
+use llama_cpp_2::model::{LlamaLoraAdapter, LlamaModel};
 
-pub(crate) use crate::decode::Limits;
 use crate::{
-    convert::{timed_out, worker_failed},
-    decode::{Engine, GoOn},
-    generate::generate,
+    config::LlamaConfig,
+    context::{Context, Limits, Row},
+    convert::worker_failed,
+    loaded::{file_digest, load_model},
+    lora,
+    queue::{Answer, Request, Ticket, Work, answer},
     render::Renderer,
-    score::{Passes, score},
+    saved,
+    scheduler::Scheduler,
+    stats::EngineStats,
 };
 
-/// Longer waits than a year are a year's.
-const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
-
-/// What the worker is asked.
-pub(crate) enum Request {
-    Generate(GenerateRequest, Answer<Generation>),
-    Score(ScoreRequest, Passes, Answer<Vec<TokenScores>>),
+/// What the worker is told.
+enum Message {
+    Work(Request),
+    /// To be done with the context as it is.
+    Prefixes(Prefixes, oneshot::Sender<Result<usize>>),
+    /// To be done to the model, without a context.
+    Adapter(Adapter, oneshot::Sender<Result<()>>),
 }
 
-/// Where an answer goes, and until when it is wanted.
-pub(crate) struct Answer<T> {
-    operation: &'static str,
-    limit: Duration,
-    deadline: Option<Instant>,
-    reply: oneshot::Sender<Result<T>>,
+/// What is done with the prefix cache. The answer is a number of tokens.
+pub(crate) enum Prefixes {
+    Save(PathBuf),
+    Restore(PathBuf),
+    Forget,
 }
 
-impl<T> Answer<T> {
-    /// Whether somebody still waits for it.
-    fn wanted(&self) -> Result<()> {
-        if self.reply.is_canceled() {
-            return Err(Error::new(
-                ErrorKind::Cancelled,
-                self.operation,
-                "the future was dropped",
-            ));
-        }
-        match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => {
-                Err(timed_out(self.operation, self.limit))
-            }
-            _ => Ok(()),
-        }
-    }
+/// A change of the adapters.
+pub(crate) enum Adapter {
+    Load { name: String, path: PathBuf },
+    Unload { name: String },
+}
 
-    /// Does the work and answers; a panic in it is this request's error alone.
-    fn serve(
-        self,
-        engine: &mut Engine<'_>,
-        work: impl FnOnce(&mut Engine<'_>, GoOn<'_>) -> Result<T>,
-    ) {
-        let go_on = || self.wanted();
-        let result = self.wanted().and_then(|()| {
-            engine.reset();
-            let done =
-                catch_unwind(AssertUnwindSafe(|| work(engine, &go_on))).unwrap_or_else(|_| {
-                    Err(worker_failed(
-                        self.operation,
-                        "the worker panicked on this request",
-                    ))
-                });
-            if done.is_ok() {
-                engine.trust();
-            }
-            done
-        });
-        // Nobody waits any more: then nobody needs it.
-        let _ = self.reply.send(result);
-    }
+/// An adapter that is loaded, and where it came from.
+struct Loaded {
+    path: PathBuf,
+    adapter: LlamaLoraAdapter,
+}
+
+type Adapters = BTreeMap<String, Loaded>;
+
+/// What the thread needs.
+pub(crate) struct Setup {
+    pub(crate) config: LlamaConfig,
+    pub(crate) renderer: Arc<Renderer>,
+    pub(crate) limits: Limits,
+    pub(crate) id: ModelId,
 }
 
 /// The handle of a worker; dropping it ends the thread.
 pub(crate) struct Worker {
     /// `None` only while it is dropped.
-    requests: Option<Sender<Request>>,
+    messages: Option<Sender<Message>>,
     thread: Option<JoinHandle<()>>,
+    places: Arc<AtomicUsize>,
+    most_waiting: usize,
+    refused: AtomicUsize,
+    stats: Arc<Mutex<EngineStats>>,
 }
 
 impl Worker {
     /// Starts the thread and waits until its context stands.
-    pub(crate) fn start(renderer: Arc<Renderer>, limits: Limits, id: ModelId) -> Result<Self> {
-        let (requests, queue) = mpsc::channel();
+    pub(crate) fn start(setup: Setup) -> Result<Self> {
+        let most_waiting = setup.config.max_waiting as usize;
+        let (messages, queue) = mpsc::channel();
         let (ready, standing) = mpsc::channel();
+        let stats = Arc::new(Mutex::default());
+        let shown = stats.clone();
         let thread = thread::Builder::new()
             .name("llama-cpp".to_owned())
-            .spawn(move || match Engine::new(&renderer, limits) {
-                Ok(mut engine) => {
-                    let _ = ready.send(Ok(()));
-                    serve_all(&queue, &mut engine, &id);
-                }
-                Err(error) => {
-                    let _ = ready.send(Err(error));
-                }
-            })
+            .spawn(move || run(&setup, &queue, &ready, &shown))
             .map_err(|error| {
                 worker_failed("LlamaCpp::load", "the system starts no thread").source_from(error)
             })?;
@@ -120,8 +97,12 @@ impl Worker {
             .recv()
             .unwrap_or_else(|_| Err(worker_failed("LlamaCpp::load", "the worker did not start")))?;
         Ok(Self {
-            requests: Some(requests),
+            messages: Some(messages),
             thread: Some(thread),
+            places: Arc::default(),
+            most_waiting,
+            refused: AtomicUsize::new(0),
+            stats,
         })
     }
 
@@ -130,29 +111,57 @@ impl Worker {
         &self,
         operation: &'static str,
         limit: Duration,
-        request: impl FnOnce(Answer<T>) -> Request,
+        adapter: Option<String>,
+        work: impl FnOnce(Answer<T>) -> Work,
     ) -> Result<T> {
-        let gone = || worker_failed(operation, "the model's worker has ended");
+        let (answer, awaited) = answer(operation, limit);
+        let Some(ticket) = Ticket::take(&self.places, self.most_waiting) else {
+            self.refused
+                .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            return Err(Error::new(
+                ErrorKind::RateLimited,
+                operation,
+                format!("{} requests wait for the model already", self.most_waiting),
+            )
+            .temporary()
+            .hint("ask again later or fewer at once, or raise max_waiting"));
+        };
+        let request = Request {
+            work: work(answer),
+            adapter,
+            ticket,
+        };
+        self.send(operation, Message::Work(request))?;
+        awaited.wait().await
+    }
+
+    pub(crate) async fn prefixes(&self, operation: &'static str, what: Prefixes) -> Result<usize> {
         let (reply, answer) = oneshot::channel();
-        let request = request(Answer {
-            operation,
-            limit,
-            deadline: Instant::now().checked_add(limit),
-            reply,
-        });
-        let requests = self.requests.as_ref().ok_or_else(gone)?;
-        requests.send(request).map_err(|_| gone())?;
-        // The worker looks at the time between decodes only.
-        match select(answer, Delay::new(limit.min(LONGEST_WAIT))).await {
-            Either::Left((answer, _)) => answer.unwrap_or_else(|_| Err(gone())),
-            Either::Right(_) => Err(timed_out(operation, limit)),
-        }
+        self.send(operation, Message::Prefixes(what, reply))?;
+        answer.await.unwrap_or_else(|_| Err(gone(operation)))
+    }
+
+    pub(crate) async fn adapter(&self, operation: &'static str, what: Adapter) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        self.send(operation, Message::Adapter(what, reply))?;
+        answer.await.unwrap_or_else(|_| Err(gone(operation)))
+    }
+
+    pub(crate) fn stats(&self) -> EngineStats {
+        let refused = self.refused.load(std::sync::atomic::Ordering::Relaxed) as u64;
+        let stats = self.stats.lock().unwrap_or_else(PoisonError::into_inner);
+        EngineStats { refused, ..*stats }
+    }
+
+    fn send(&self, operation: &'static str, message: Message) -> Result<()> {
+        let messages = self.messages.as_ref().ok_or_else(|| gone(operation))?;
+        messages.send(message).map_err(|_| gone(operation))
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.requests = None;
+        self.messages = None;
         let Some(thread) = self.thread.take() else {
             return;
         };
@@ -163,19 +172,225 @@ impl Drop for Worker {
     }
 }
 
-fn serve_all(queue: &Receiver<Request>, engine: &mut Engine<'_>, id: &ModelId) {
-    while let Ok(request) = queue.recv() {
-        match request {
-            Request::Generate(request, answer) => {
-                answer.serve(engine, |engine, go_on| {
-                    generate(engine, id, &request, go_on)
-                });
+fn gone(operation: &'static str) -> Error {
+    worker_failed(operation, "the model's worker has ended")
+}
+
+/// Why a context came to its end.
+enum End {
+    Gone,
+    Adapter(Adapter, oneshot::Sender<Result<()>>),
+}
+
+fn run(
+    setup: &Setup,
+    queue: &Receiver<Message>,
+    ready: &Sender<Result<()>>,
+    stats: &Mutex<EngineStats>,
+) {
+    let mut model = match load_model(&setup.config, false) {
+        Ok(model) => model,
+        Err(error) => {
+            let _ = ready.send(Err(error));
+            return;
+        }
+    };
+    let mut adapters = Adapters::new();
+    let mut scheduler = Scheduler::new(&setup.renderer, &setup.id);
+    loop {
+        let end = match Context::new(&model, setup.limits) {
+            Ok(mut context) => {
+                let _ = ready.send(Ok(()));
+                let mut serving = Serving {
+                    setup,
+                    context: &mut context,
+                    scheduler: &mut scheduler,
+                    adapters: &mut adapters,
+                    computing_with: None,
+                    stats,
+                };
+                let end = serving.all(queue);
+                scheduler.restart_all(&mut context);
+                end
             }
-            Request::Score(request, passes, answer) => {
-                answer.serve(engine, |engine, go_on| {
-                    score(engine, &request, passes, go_on)
-                });
+            Err(error) => {
+                let _ = ready.send(Err(error));
+                return;
+            }
+        };
+        match end {
+            End::Gone => return,
+            // llama.cpp loads adapters into a model, which no context may borrow meanwhile.
+            End::Adapter(change, reply) => {
+                let _ = reply.send(change_adapters(setup, &mut model, &mut adapters, change));
             }
         }
+    }
+}
+
+fn change_adapters(
+    setup: &Setup,
+    model: &mut LlamaModel,
+    adapters: &mut Adapters,
+    change: Adapter,
+) -> Result<()> {
+    match change {
+        Adapter::Load { name, path } => {
+            let adapter = lora::load(model, &path)?;
+            adapters.insert(name, Loaded { path, adapter });
+            Ok(())
+        }
+        Adapter::Unload { name } => {
+            if !adapters.contains_key(&name) {
+                let loaded: Vec<&str> = adapters.keys().map(String::as_str).collect();
+                return Err(crate::convert::no_adapter(lora::UNLOAD, &name, &loaded));
+            }
+            let digest = file_digest(lora::UNLOAD, &setup.config.path)?;
+            if !setup.id.as_str().ends_with(&digest[..12]) {
+                return Err(Error::new(
+                    ErrorKind::Corrupt,
+                    lora::UNLOAD,
+                    "the model's file is not the one that was loaded any more",
+                )
+                .hint("put the file back, or load the model anew from the new one"));
+            }
+            // llama.cpp frees an adapter with its model only.
+            let mut fresh = load_model(&setup.config, false)?;
+            let mut kept = Adapters::new();
+            for (other, loaded) in adapters.iter().filter(|(other, _)| **other != name) {
+                let path = loaded.path.clone();
+                let adapter = lora::load(&mut fresh, &path)?;
+                kept.insert(other.clone(), Loaded { path, adapter });
+            }
+            *adapters = kept;
+            *model = fresh;
+            Ok(())
+        }
+    }
+}
+
+/// A context at work.
+struct Serving<'s, 'r, 'm> {
+    setup: &'s Setup,
+    context: &'s mut Context<'m>,
+    scheduler: &'s mut Scheduler<'r>,
+    adapters: &'s mut Adapters,
+    computing_with: Option<String>,
+    stats: &'s Mutex<EngineStats>,
+}
+
+impl Serving<'_, '_, '_> {
+    fn all(&mut self, queue: &Receiver<Message>) -> End {
+        loop {
+            if let Some(end) = self.listen(queue) {
+                return end;
+            }
+            let step = catch_unwind(AssertUnwindSafe(|| self.step()));
+            if step.is_err() {
+                // Not to be expected: what a request's own part does is caught with the request.
+                self.scheduler.abandon(self.context);
+            }
+            // Before the answers: who has one finds it counted.
+            self.show();
+            self.scheduler.deliver();
+        }
+    }
+
+    /// Takes what was sent; waits for it where there is nothing to do.
+    fn listen(&mut self, queue: &Receiver<Message>) -> Option<End> {
+        loop {
+            let message = if self.scheduler.is_idle() {
+                self.show();
+                match queue.recv() {
+                    Ok(message) => message,
+                    Err(_) => return Some(End::Gone),
+                }
+            } else {
+                match queue.try_recv() {
+                    Ok(message) => message,
+                    Err(TryRecvError::Empty) => return None,
+                    Err(TryRecvError::Disconnected) => return Some(End::Gone),
+                }
+            };
+            match message {
+                Message::Work(request) => self.scheduler.submit(request),
+                Message::Adapter(change, reply) => return Some(End::Adapter(change, reply)),
+                Message::Prefixes(what, reply) => {
+                    let _ = reply.send(self.prefixes(what));
+                }
+            }
+        }
+    }
+
+    fn prefixes(&mut self, what: Prefixes) -> Result<usize> {
+        let cache = &mut self.scheduler.cache;
+        match what {
+            Prefixes::Save(folder) => saved::save(
+                &folder,
+                &self.setup.id,
+                self.setup.limits,
+                self.context,
+                cache,
+            ),
+            Prefixes::Restore(folder) => {
+                let loaded: Vec<&str> = self.adapters.keys().map(String::as_str).collect();
+                let limits = self.setup.limits;
+                saved::restore(
+                    &folder,
+                    &self.setup.id,
+                    limits,
+                    &loaded,
+                    self.context,
+                    cache,
+                )
+            }
+            Prefixes::Forget => {
+                let tokens = cache.tokens();
+                while cache.evict(self.context) {}
+                Ok(tokens)
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        let known: Vec<&str> = self.adapters.keys().map(String::as_str).collect();
+        let planned = self.scheduler.plan(self.context, &known);
+        if planned.is_empty() {
+            return;
+        }
+        let rows: Vec<Row> = planned.iter().map(|planned| planned.row).collect();
+        let done = self.switch().and_then(|()| self.context.decode(&rows));
+        match done {
+            Ok(()) => self.scheduler.take(self.context, &planned),
+            Err(error) => self.scheduler.batch_failed(self.context, &planned, &error),
+        }
+    }
+
+    /// Lets the context compute with the adapter of the batch.
+    fn switch(&mut self) -> Result<()> {
+        let wanted = self.scheduler.adapter.clone();
+        if wanted == self.computing_with {
+            return Ok(());
+        }
+        let done = match (&wanted, &self.computing_with) {
+            (Some(name), _) => match self.adapters.get_mut(name) {
+                Some(loaded) => self.context.compute_with(&mut loaded.adapter),
+                None => Err(crate::convert::no_adapter("LlamaCpp", name, &[])),
+            },
+            (None, Some(name)) => match self.adapters.get_mut(name) {
+                Some(loaded) => self.context.compute_without(&mut loaded.adapter),
+                None => Ok(()),
+            },
+            (None, None) => Ok(()),
+        };
+        if done.is_ok() {
+            self.computing_with = wanted;
+        }
+        done
+    }
+
+    fn show(&self) {
+        let stats = self.scheduler.stats(self.context);
+        *self.stats.lock().unwrap_or_else(PoisonError::into_inner) = stats;
     }
 }

@@ -46,7 +46,9 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         }
     };
 
-    let model = LlamaCpp::load(LlamaConfig::new(&model))?;
+    let mut config = LlamaConfig::new(&model);
+    config.deterministic = true;
+    let model = LlamaCpp::load(config)?;
     let arena = Arena::new(model.clone(), model.clone(), mode)?;
     let kind = if narrow {
         "3 to 5 tools, 5% invented nouns, one wording of refusals (the other roles in wider ones)"

@@ -66,7 +66,10 @@ impl Parts {
     /// step budget of 0.
     pub fn load(model: &Path, steps: usize) -> Result<Self> {
         let world = Toolworld::new(steps)?;
-        let model = LlamaCpp::load(LlamaConfig::new(model))?;
+        let mut config = LlamaConfig::new(model);
+        // Its output and its figures repeat to the byte.
+        config.deterministic = true;
+        let model = LlamaCpp::load(config)?;
         model.require_tokens(&DIALECT).map_err(|error| {
             error.hint(format!(
                 "the quickstart's world speaks the bundled model's dialect; use {BUNDLED}"

@@ -42,7 +42,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let start = Instant::now();
         let shared = block_on(parts.model.score(&request))?;
         let between = Instant::now();
-        let separate = block_on(parts.model.score_separately(&request))?;
+        let separate = separately(parts, &request)?;
         let end = Instant::now();
         worst = worst.max(apart(&shared, &separate)?);
         if round > 0 {
@@ -61,6 +61,19 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         Bound::AtMost(1e-3),
     );
     Ok(())
+}
+
+/// A request for each candidate: in the model's deterministic mode, none finds what another one decoded.
+fn separately(parts: &Parts, request: &ScoreRequest) -> Result<Vec<TokenScores>, journeyman::Error> {
+    let mut scores = Vec::new();
+    for continuation in &request.continuations {
+        let alone = ScoreRequest {
+            continuations: vec![continuation.clone()],
+            ..request.clone()
+        };
+        scores.extend(block_on(parts.model.score(&alone))?);
+    }
+    Ok(scores)
 }
 
 /// The greatest difference of a token's log-probability between two ways to score the same candidates.

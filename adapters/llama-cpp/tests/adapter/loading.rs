@@ -114,6 +114,8 @@ fn values_out_of_range_are_invalid() {
     check(|config| config.threads = 0);
     check(|config| config.n_seq_max = 1);
     check(|config| config.n_seq_max = 257);
+    check(|config| config.shared_cells = Some(1 << 25));
+    check(|config| config.max_waiting = 0);
     check(|config| config.template = Template::Named("no such template".to_owned()));
 }
 

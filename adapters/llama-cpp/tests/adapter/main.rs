@@ -1,10 +1,12 @@
 //! What the adapter does beyond the contracts' conformance cases, on a tiny random model.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
+mod adapters;
 mod generating;
 mod loading;
 mod prompting;
 mod scoring;
 mod serving;
+mod sharing;
 #[path = "../support/mod.rs"]
 mod support;

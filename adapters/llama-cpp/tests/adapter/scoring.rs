@@ -7,9 +7,9 @@ use journeyman::{
     ErrorKind,
     contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer, TokenScores},
 };
-use journeyman_llama_cpp::LlamaCpp;
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 
-use crate::support::{Tiny, prompt};
+use crate::support::{Tiny, bare::Bare, prompt};
 
 fn request(continuations: &[&str]) -> ScoreRequest {
     ScoreRequest {
@@ -49,10 +49,22 @@ const TEXTS: [&str; 7] = [
 
 #[test]
 fn a_shared_prefix_equals_separate_passes() {
-    let model = Tiny::default().load();
+    let tiny = Tiny::default();
+    let file = tiny.file();
+    let model = LlamaCpp::load(LlamaConfig::new(&file.0)).unwrap();
     let request = request(&TEXTS);
-    let want = block_on(model.score_separately(&request)).unwrap();
-    assert_close(&score(&model, &request), &want);
+    let got = score(&model, &request);
+    let prompt = GenerateRequest::greedy(request.prompt.clone(), 0);
+    let prompt = block_on(model.generate(&prompt)).unwrap().prompt_ids;
+    let bare = Bare::load(&file.0);
+    let want: Vec<TokenScores> = got
+        .iter()
+        .map(|got| TokenScores {
+            logprobs: bare.score(&prompt, &got.ids),
+            ..got.clone()
+        })
+        .collect();
+    assert_close(&got, &want);
     assert!(want[0].sum() < -1.0);
     assert_eq!(want[2].ids.len(), 0);
     assert_eq!(want[4].ids.len(), TEXTS[4].len());
@@ -66,7 +78,7 @@ fn small_limits_mean_more_rounds_and_the_same_scores() {
     assert_close(&score(&two_sequences, &request), &want);
     let few_cells = Tiny::default().load_with(|config| {
         config.n_ctx = Some(120);
-        config.score_cells = 0;
+        config.shared_cells = Some(0);
     });
     assert_close(&score(&few_cells, &request), &want);
     let small_batches = Tiny::default().load_with(|config| config.n_batch = 5);

@@ -72,7 +72,7 @@ fn a_deadline_ends_it() {
 
 #[test]
 fn a_deadline_counts_in_the_queue() {
-    let model = Tiny::default().load();
+    let model = Tiny::default().load_with(|config| config.deterministic = true);
     let (long, _) = slow(Duration::from_millis(1500));
     let (waiting, sink) = slow(Duration::from_millis(100));
     let start = Instant::now();
@@ -115,8 +115,8 @@ fn a_panic_is_one_requests_error() {
 }
 
 #[test]
-fn many_askers_get_what_one_gets() {
-    let model = Tiny::default().load();
+fn in_deterministic_mode_many_askers_get_what_one_gets() {
+    let model = Tiny::default().load_with(|config| config.deterministic = true);
     let requests: Vec<_> = (0..20)
         .map(|n| GenerateRequest::greedy(prompt(&format!("task {n}")), 16))
         .collect();

@@ -1,6 +1,8 @@
 //! A tiny model with random weights, written as a GGUF: tests need no download.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
+pub(crate) mod bare;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -81,36 +83,19 @@ impl Tiny {
     }
 
     pub(crate) fn load_with(&self, change: impl FnOnce(&mut LlamaConfig)) -> Arc<LlamaCpp> {
-        let file = TestFile::new("tiny.gguf", &self.bytes());
+        let file = self.file();
         let mut config = LlamaConfig::new(&file.0);
         change(&mut config);
         LlamaCpp::load(config).unwrap()
     }
 
+    pub(crate) fn file(&self) -> TestFile {
+        TestFile::new("tiny.gguf", &self.bytes())
+    }
+
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let (tensors, data) = self.tensors();
-        let mut out = b"GGUF".to_vec();
-        out.extend(3_u32.to_le_bytes());
-        out.extend((tensors.len() as u64).to_le_bytes());
-        let pairs = self.metadata();
-        out.extend((pairs.len() as u64).to_le_bytes());
-        out.extend(pairs.concat());
-        let mut offset = 0_u64;
-        for (name, shape) in &tensors {
-            text(&mut out, name);
-            out.extend((shape.len() as u32).to_le_bytes());
-            for size in shape {
-                out.extend((*size as u64).to_le_bytes());
-            }
-            out.extend(0_u32.to_le_bytes());
-            out.extend(offset.to_le_bytes());
-            offset += 4 * shape.iter().product::<usize>() as u64;
-        }
-        out.resize(out.len().next_multiple_of(32), 0);
-        for number in data {
-            out.extend(number.to_le_bytes());
-        }
-        out
+        gguf(&self.metadata(), &tensors, &data)
     }
 
     fn metadata(&self) -> Vec<Vec<u8>> {
@@ -289,6 +274,77 @@ impl Noise {
             .map(|_| (self.next() >> 40) as f32 / (1 << 24) as f32)
             .sum::<f32>()
             - 6.0
+    }
+}
+
+/// A whole file of numbers in full precision.
+fn gguf(pairs: &[Vec<u8>], tensors: &[(String, Vec<usize>)], data: &[f32]) -> Vec<u8> {
+    let mut out = b"GGUF".to_vec();
+    out.extend(3_u32.to_le_bytes());
+    out.extend((tensors.len() as u64).to_le_bytes());
+    out.extend((pairs.len() as u64).to_le_bytes());
+    out.extend(pairs.concat());
+    let mut offset = 0_u64;
+    for (name, shape) in tensors {
+        text(&mut out, name);
+        out.extend((shape.len() as u32).to_le_bytes());
+        for size in shape {
+            out.extend((*size as u64).to_le_bytes());
+        }
+        out.extend(0_u32.to_le_bytes());
+        out.extend(offset.to_le_bytes());
+        offset += 4 * shape.iter().product::<usize>() as u64;
+    }
+    out.resize(out.len().next_multiple_of(32), 0);
+    for number in data {
+        out.extend(number.to_le_bytes());
+    }
+    out
+}
+
+/// A low-rank adapter of the tiny model's queries, with random weights.
+pub(crate) struct Lora {
+    pub(crate) seed: u64,
+    pub(crate) architecture: &'static str,
+    pub(crate) width: usize,
+    pub(crate) scale: f32,
+}
+
+impl Default for Lora {
+    fn default() -> Self {
+        Self {
+            seed: 3,
+            architecture: "llama",
+            width: WIDTH,
+            scale: 1.0,
+        }
+    }
+}
+
+impl Lora {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        const RANK: usize = 8;
+        let pairs = [
+            pair_text("general.type", "adapter"),
+            pair_text("general.architecture", self.architecture),
+            pair_text("adapter.type", "lora"),
+            pair("adapter.lora.alpha", 6, &8_f32.to_le_bytes()),
+        ];
+        let tensors: Vec<_> = (0..LAYERS)
+            .flat_map(|layer| {
+                let name = |part| format!("blk.{layer}.attn_q.weight.{part}");
+                [
+                    (name("lora_a"), vec![self.width, RANK]),
+                    (name("lora_b"), vec![RANK, self.width]),
+                ]
+            })
+            .collect();
+        let mut noise = Noise(self.seed);
+        let count = 2 * LAYERS * RANK * self.width;
+        let data: Vec<f32> = (0..count)
+            .map(|_| self.scale * 0.5 * noise.normal())
+            .collect();
+        gguf(&pairs, &tensors, &data)
     }
 }
 

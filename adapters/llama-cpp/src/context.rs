@@ -1,0 +1,330 @@
+//! The context of llama.cpp: batches in, logits out, sequences in its memory.
+
+use std::{
+    num::NonZeroU32,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use journeyman::{Error, ErrorKind, Result};
+use llama_cpp_2::{
+    context::{
+        LlamaContext,
+        params::{KvCacheType, LlamaContextParams},
+    },
+    llama_batch::LlamaBatch,
+    model::{LlamaLoraAdapter, LlamaModel},
+    token::LlamaToken,
+};
+
+use crate::{config::LlamaConfig, convert::decode_error, loaded::backend};
+
+/// Bytes of logits that one decode may write.
+const LOGITS_BYTES: usize = 128 << 20;
+
+/// What a context is made with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Cells of memory, for everything that is in it at once.
+    pub(crate) cells: usize,
+    /// Tokens in one decode.
+    pub(crate) batch: usize,
+    /// Sequences in memory at once.
+    pub(crate) sequences: usize,
+    /// One request at a time, in a memory of its own.
+    pub(crate) deterministic: bool,
+    threads: i32,
+    memory: KvCacheType,
+    flash_attention: bool,
+}
+
+impl Limits {
+    pub(crate) fn new(config: &LlamaConfig, context: u32) -> Self {
+        Self {
+            cells: (context + config.shared_cells_for(context)) as usize,
+            batch: config.n_batch as usize,
+            sequences: config.n_seq_max as usize,
+            deterministic: config.deterministic,
+            threads: config.threads as i32,
+            memory: if config.half_memory {
+                KvCacheType::F16
+            } else {
+                KvCacheType::F32
+            },
+            flash_attention: config.flash_attention,
+        }
+    }
+
+    /// The kind of memory, for what is saved of it.
+    pub(crate) fn memory_name(self) -> String {
+        format!(
+            "{:?}, flash attention {}",
+            self.memory, self.flash_attention
+        )
+    }
+
+    fn params(self) -> LlamaContextParams {
+        // llama.cpp asserts that a batch could hold a row of each sequence.
+        let batch = self.batch.max(self.sequences) as u32;
+        LlamaContextParams::default()
+            .with_n_ctx(NonZeroU32::new(self.cells as u32))
+            .with_n_batch(batch)
+            .with_n_ubatch(batch)
+            .with_n_seq_max(self.sequences as u32)
+            // One pool of cells: sequences share a prefix by naming the same cells.
+            .with_kv_unified(true)
+            .with_n_threads(self.threads)
+            .with_n_threads_batch(self.threads)
+            .with_type_k(self.memory)
+            .with_type_v(self.memory)
+            // LLAMA_FLASH_ATTN_TYPE_ENABLED and _DISABLED.
+            .with_flash_attention_policy(i32::from(self.flash_attention))
+            .with_no_perf(true)
+    }
+}
+
+/// A token at its place in a sequence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) token: LlamaToken,
+    pub(crate) position: usize,
+    pub(crate) sequence: i32,
+    /// Whether its logits are wanted.
+    pub(crate) logits: bool,
+}
+
+/// A cell of memory, held by each sequence that its token belongs to. The number of those that are held is counted.
+#[derive(Debug)]
+struct Held(Arc<AtomicUsize>);
+
+impl Held {
+    fn new(used: &Arc<AtomicUsize>) -> Arc<Self> {
+        used.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Self(used.clone()))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Tokens that are in memory one behind the other. Given back with [`Context::close`].
+#[derive(Debug)]
+pub(crate) struct Sequence {
+    id: i32,
+    tokens: Vec<LlamaToken>,
+    cells: Vec<Arc<Held>>,
+}
+
+impl Sequence {
+    pub(crate) fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    pub(crate) fn tokens(&self) -> &[LlamaToken] {
+        &self.tokens
+    }
+
+    /// The row of a token that stands `ahead` places behind the last one.
+    pub(crate) fn row(&self, ahead: usize, token: LlamaToken, logits: bool) -> Row {
+        Row {
+            token,
+            position: self.tokens.len() + ahead,
+            sequence: self.id,
+            logits,
+        }
+    }
+}
+
+/// A context with its batch, owned by the worker's thread.
+pub(crate) struct Context<'m> {
+    pub(crate) limits: Limits,
+    /// Whether a sequence can begin with a part of another one: not in a recurrent model.
+    pub(crate) divisible: bool,
+    context: LlamaContext<'m>,
+    batch: LlamaBatch<'static>,
+    scored_rows: usize,
+    free: Vec<i32>,
+    used: Arc<AtomicUsize>,
+}
+
+impl<'m> Context<'m> {
+    pub(crate) fn new(model: &'m LlamaModel, limits: Limits) -> Result<Self> {
+        let context = model
+            .new_context(backend()?, limits.params())
+            .map_err(|error| {
+                Error::new(
+                    ErrorKind::Unavailable,
+                    "LlamaCpp::load",
+                    format!("llama.cpp cannot make a context of {} cells", limits.cells),
+                )
+                .hint("there may be too little memory: lower n_ctx, shared_cells or gpu_layers")
+                .source_from(error)
+            })?;
+        let row = model.n_vocab().max(1) as usize * size_of::<f32>();
+        let mut fresh = Self {
+            limits,
+            divisible: !model.is_recurrent() && !model.is_hybrid(),
+            context,
+            batch: LlamaBatch::new(limits.batch, 1),
+            scored_rows: (LOGITS_BYTES / row).clamp(1, limits.batch),
+            free: Vec::new(),
+            used: Arc::default(),
+        };
+        fresh.renumber();
+        Ok(fresh)
+    }
+
+    fn renumber(&mut self) {
+        self.free = (0..self.limits.sequences as i32).rev().collect();
+        self.used = Arc::default();
+    }
+
+    /// How many rows with logits one decode may have.
+    pub(crate) fn scored_rows(&self) -> usize {
+        self.scored_rows
+    }
+
+    /// How many cells hold nothing.
+    pub(crate) fn free_cells(&self) -> usize {
+        self.limits
+            .cells
+            .saturating_sub(self.used.load(Ordering::Relaxed))
+    }
+
+    /// How many further sequences there can be.
+    pub(crate) fn free_sequences(&self) -> usize {
+        self.free.len()
+    }
+
+    /// Forgets everything, all sequences included, which must not be used any more. With `wipe`, the numbers too:
+    /// what a failed decode left may be none, and would spread by way of masked attention.
+    pub(crate) fn reset(&mut self, wipe: bool) {
+        let forgotten = !wipe
+            && self
+                .context
+                .clear_kv_cache_seq(None, None, None)
+                .is_ok_and(|removed| removed);
+        if !forgotten {
+            self.context.clear_kv_cache();
+        }
+        self.renumber();
+    }
+
+    /// A sequence of no tokens.
+    pub(crate) fn open(&mut self) -> Option<Sequence> {
+        Some(Sequence {
+            id: self.free.pop()?,
+            tokens: Vec::new(),
+            cells: Vec::new(),
+        })
+    }
+
+    /// A sequence that begins with the first `len` tokens of another one, which are not computed again.
+    pub(crate) fn fork(&mut self, from: &Sequence, len: usize) -> Result<Option<Sequence>> {
+        let Some(mut fork) = self.open() else {
+            return Ok(None);
+        };
+        if len == 0 {
+            return Ok(Some(fork));
+        }
+        let end = (len < from.len()).then_some(len as u32);
+        self.context
+            .copy_kv_cache_seq(from.id, fork.id, None, end)
+            .map_err(|error| {
+                Error::new(ErrorKind::Internal, "LlamaCpp::fork", error.to_string())
+            })?;
+        fork.tokens.extend_from_slice(&from.tokens[..len]);
+        fork.cells.extend_from_slice(&from.cells[..len]);
+        Ok(Some(fork))
+    }
+
+    /// Gives a sequence back.
+    pub(crate) fn close(&mut self, sequence: Sequence) {
+        // Fails for ids out of range only, which ours are not.
+        let _ = self
+            .context
+            .clear_kv_cache_seq(Some(sequence.id as u32), None, None);
+        self.free.push(sequence.id);
+    }
+
+    /// Notes that a row of the sequence was decoded.
+    pub(crate) fn extend(&self, sequence: &mut Sequence, token: LlamaToken) {
+        sequence.tokens.push(token);
+        sequence.cells.push(Held::new(&self.used));
+    }
+
+    /// Decodes at most `limits.batch` rows.
+    pub(crate) fn decode(&mut self, rows: &[Row]) -> Result<()> {
+        const DECODE: &str = "LlamaCpp::decode";
+        self.batch.clear();
+        for row in rows {
+            self.batch
+                .add(row.token, row.position as i32, &[row.sequence], row.logits)
+                .map_err(|error| Error::new(ErrorKind::Internal, DECODE, error.to_string()))?;
+        }
+        self.context
+            .decode(&mut self.batch)
+            .map_err(|error| decode_error(DECODE, error))
+    }
+
+    /// The logits of a row of the last decode that asked for them.
+    pub(crate) fn logits(&self, row: usize) -> &[f32] {
+        self.context.get_logits_ith(row as i32)
+    }
+
+    /// Computes with this adapter from now on.
+    pub(crate) fn compute_with(&mut self, adapter: &mut LlamaLoraAdapter) -> Result<()> {
+        self.context
+            .lora_adapter_set(adapter, 1.0)
+            .map_err(|error| Error::new(ErrorKind::Internal, "LlamaCpp", error.to_string()))
+    }
+
+    /// Computes without an adapter from now on; it takes any.
+    pub(crate) fn compute_without(&mut self, adapter: &mut LlamaLoraAdapter) -> Result<()> {
+        self.context
+            .lora_adapter_remove(adapter)
+            .map_err(|error| Error::new(ErrorKind::Internal, "LlamaCpp", error.to_string()))
+    }
+
+    /// Writes what memory holds of a sequence.
+    pub(crate) fn save(&self, sequence: &Sequence, path: &Path) -> Result<()> {
+        self.context
+            .state_seq_save_file(path, sequence.id, &sequence.tokens)
+            .map(|_| ())
+            .map_err(|error| {
+                Error::new(
+                    ErrorKind::Unavailable,
+                    "LlamaCpp::save_prefixes",
+                    "llama.cpp cannot write a sequence",
+                )
+                .hint("check that the folder may be written and that the disk is not full")
+                .source_from(error)
+            })
+    }
+
+    /// Reads a sequence that [`Context::save`] wrote for the same model and memory; none where it does not fit.
+    pub(crate) fn restore(&mut self, path: &Path, tokens: usize) -> Option<Sequence> {
+        if tokens > self.free_cells() {
+            return None;
+        }
+        let mut sequence = self.open()?;
+        match self.context.state_seq_load_file(path, sequence.id, tokens) {
+            Ok((read, _)) if read.len() == tokens => {
+                for token in read {
+                    self.extend(&mut sequence, token);
+                }
+                Some(sequence)
+            }
+            _ => {
+                self.close(sequence);
+                None
+            }
+        }
+    }
+}

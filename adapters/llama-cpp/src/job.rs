@@ -1,0 +1,329 @@
+//! A request that is being computed.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Instant,
+};
+
+use journeyman::{Error, ModelId, Result, contract::FinishReason};
+use llama_cpp_2::token::LlamaToken;
+
+use crate::{
+    context::{Context, Row, Sequence},
+    convert::worker_failed,
+    prefix_cache::PrefixCache,
+    queue::{Request, Ticket, Work},
+    render::Renderer,
+    sampling::Sampler,
+};
+
+/// Which of a job's sequences a row belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Trunk,
+    Branch(usize),
+}
+
+/// A row of the next batch, and whose it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Planned {
+    pub(crate) row: Row,
+    /// The number of the job among the active ones.
+    pub(crate) job: usize,
+    pub(crate) part: Part,
+}
+
+/// The next batch as it fills.
+pub(crate) struct Plan<'p, 'm> {
+    pub(crate) context: &'p mut Context<'m>,
+    pub(crate) cache: &'p mut PrefixCache,
+    pub(crate) rows: Vec<Planned>,
+    logits: usize,
+    pub(crate) evicted: u64,
+}
+
+impl<'p, 'm> Plan<'p, 'm> {
+    pub(crate) fn new(context: &'p mut Context<'m>, cache: &'p mut PrefixCache) -> Self {
+        Self {
+            rows: Vec::with_capacity(context.limits.batch),
+            context,
+            cache,
+            logits: 0,
+            evicted: 0,
+        }
+    }
+
+    /// Rows that the batch may still take.
+    pub(crate) fn left(&self) -> usize {
+        self.context.limits.batch - self.rows.len()
+    }
+
+    /// How many of `wanted` rows fit, after idle prefixes made room for them.
+    fn room(&mut self, wanted: usize) -> usize {
+        let wanted = wanted.min(self.left());
+        loop {
+            let free = self.context.free_cells().saturating_sub(self.rows.len());
+            if free >= wanted || !self.evict() {
+                return free.min(wanted);
+            }
+        }
+    }
+
+    /// Rows of a whole batch.
+    pub(crate) fn batch(&self) -> usize {
+        self.context.limits.batch
+    }
+
+    fn logits_left(&self) -> usize {
+        self.context.scored_rows() - self.logits
+    }
+
+    fn evict(&mut self) -> bool {
+        let evicted = self.cache.evict(self.context);
+        self.evicted += u64::from(evicted);
+        evicted
+    }
+
+    fn push(&mut self, job: usize, part: Part, row: Row) {
+        self.logits += usize::from(row.logits);
+        self.rows.push(Planned { row, job, part });
+    }
+}
+
+/// How a job ended, or that it did not.
+#[derive(Debug)]
+pub(crate) enum Progress {
+    Going,
+    Done(FinishReason),
+    Failed(Error),
+}
+
+/// A request with what it holds of the memory.
+pub(crate) struct Job {
+    work: Work,
+    pub(crate) adapter: Option<String>,
+    /// The order of arrival.
+    pub(crate) number: u64,
+    /// The step in which it was last part of a batch.
+    pub(crate) served: u64,
+    /// What it has in memory of its tokens; `None` while it waits.
+    pub(crate) trunk: Option<Sequence>,
+    /// It met numbers that are none: it runs with nothing beside it, to see whose fault that was.
+    pub(crate) alone: bool,
+    /// Gone once it has begun.
+    ticket: Option<Ticket>,
+}
+
+impl Job {
+    pub(crate) fn new(request: Request, number: u64) -> Self {
+        Self {
+            work: request.work,
+            adapter: request.adapter,
+            number,
+            served: 0,
+            trunk: None,
+            alone: false,
+            ticket: Some(request.ticket),
+        }
+    }
+
+    pub(crate) fn wanted(&self, now: Instant) -> Result<()> {
+        match &self.work {
+            Work::Write(_, answer) => answer.wanted(now),
+            Work::Score(_, answer) => answer.wanted(now),
+        }
+    }
+
+    /// The tokens that come first: the prompt, and behind it what was written.
+    pub(crate) fn tokens(&self) -> &[LlamaToken] {
+        match &self.work {
+            Work::Write(writing, _) => writing.tokens(),
+            Work::Score(scoring, _) => scoring.prompt(),
+        }
+    }
+
+    /// How many of these are not in memory.
+    pub(crate) fn pending(&self) -> usize {
+        let held = self.trunk.as_ref().map_or(0, Sequence::len);
+        self.tokens().len() - held
+    }
+
+    /// Whether it needs one row a step.
+    pub(crate) fn is_writing(&self) -> bool {
+        matches!(self.work, Work::Write(..)) && self.pending() == 1
+    }
+
+    /// How many cells it will soon want.
+    pub(crate) fn soon(&self) -> usize {
+        const AHEAD: usize = 64;
+        match &self.work {
+            Work::Write(writing, _) => self.pending() + writing.left().min(AHEAD),
+            Work::Score(..) => self.pending() + AHEAD,
+        }
+    }
+
+    /// Whether nothing has to be computed.
+    pub(crate) fn is_empty(&self) -> bool {
+        match &self.work {
+            Work::Write(writing, _) => writing.left() == 0,
+            Work::Score(scoring, _) => scoring.is_empty(),
+        }
+    }
+
+    pub(crate) fn begin(&mut self, trunk: Sequence) {
+        self.trunk = Some(trunk);
+        self.ticket = None;
+    }
+
+    /// Adds at most `most` rows to the batch.
+    pub(crate) fn plan(&mut self, job: usize, plan: &mut Plan<'_, '_>, most: usize) -> Result<()> {
+        let pending = self.pending();
+        let Some(trunk) = &self.trunk else {
+            return Ok(());
+        };
+        if pending > 0 {
+            let mut rows = plan.room(pending.min(most));
+            if rows == pending && plan.logits_left() == 0 {
+                rows -= 1;
+            }
+            let tokens = &self.tokens()[trunk.len()..][..rows];
+            for (ahead, &token) in tokens.iter().enumerate() {
+                let last = ahead + 1 == pending;
+                plan.push(job, Part::Trunk, trunk.row(ahead, token, last));
+            }
+            return Ok(());
+        }
+        let Work::Score(scoring, _) = &mut self.work else {
+            return Ok(());
+        };
+        let mut left = most;
+        let mut branch = 0;
+        loop {
+            let most = left.min(plan.logits_left());
+            if most == 0 || plan.room(1) == 0 {
+                return Ok(());
+            }
+            if branch == scoring.branches() {
+                if plan.context.free_sequences() == 0 && !plan.evict() {
+                    return Ok(());
+                }
+                if !scoring.open(plan.context, trunk)? {
+                    return Ok(());
+                }
+            }
+            let room = plan.room(most);
+            for row in scoring.rows(branch, room) {
+                plan.push(job, Part::Branch(branch), row);
+                left -= 1;
+            }
+            branch += 1;
+        }
+    }
+
+    /// Takes a row that was decoded, and its logits where it has some. A panic, such as a token sink's, is this job's
+    /// error.
+    pub(crate) fn take(
+        &mut self,
+        context: &Context<'_>,
+        renderer: &Renderer,
+        sampler: &mut Sampler,
+        index: usize,
+        planned: &Planned,
+    ) -> Progress {
+        let logits = planned.row.logits.then(|| context.logits(index));
+        let operation = self.operation();
+        let taken = catch_unwind(AssertUnwindSafe(|| {
+            self.take_row(context, renderer, sampler, planned, logits)
+        }));
+        let taken = taken.unwrap_or_else(|_| {
+            Err(worker_failed(
+                operation,
+                "the worker panicked on this request",
+            ))
+        });
+        taken.unwrap_or_else(Progress::Failed)
+    }
+
+    fn take_row(
+        &mut self,
+        context: &Context<'_>,
+        renderer: &Renderer,
+        sampler: &mut Sampler,
+        planned: &Planned,
+        logits: Option<&[f32]>,
+    ) -> Result<Progress> {
+        if planned.part == Part::Trunk
+            && let Some(trunk) = &mut self.trunk
+        {
+            context.extend(trunk, planned.row.token);
+        }
+        let Some(logits) = logits else {
+            return Ok(Progress::Going);
+        };
+        match (&mut self.work, planned.part) {
+            (Work::Write(writing, _), _) => {
+                let finish = writing.next(renderer, sampler, logits)?;
+                Ok(finish.map_or(Progress::Going, Progress::Done))
+            }
+            (Work::Score(scoring, _), Part::Trunk) => {
+                scoring.head(logits)?;
+                Ok(if scoring.is_done() {
+                    Progress::Done(FinishReason::EndOfText)
+                } else {
+                    Progress::Going
+                })
+            }
+            (Work::Score(scoring, _), Part::Branch(branch)) => {
+                scoring.read(context, branch, logits)?;
+                Ok(Progress::Going)
+            }
+        }
+    }
+
+    /// Gives branches back that are read; whether all of them are.
+    pub(crate) fn close_branches(&mut self, context: &mut Context<'_>) -> bool {
+        let pending = self.pending();
+        let Work::Score(scoring, _) = &mut self.work else {
+            return false;
+        };
+        scoring.close_read(context);
+        pending == 0 && scoring.is_done()
+    }
+
+    /// Gives back the branches and the trunk, which is returned. It can begin again.
+    pub(crate) fn restart(&mut self, context: &mut Context<'_>) -> Option<Sequence> {
+        if let Work::Score(scoring, _) = &mut self.work {
+            scoring.restart(context);
+        }
+        self.trunk.take()
+    }
+
+    fn operation(&self) -> &'static str {
+        match &self.work {
+            Work::Write(_, answer) => answer.operation(),
+            Work::Score(_, answer) => answer.operation(),
+        }
+    }
+
+    /// Answers. What it held was given back before.
+    pub(crate) fn finish(self, model: &ModelId, finish: FinishReason) {
+        let operation = self.operation();
+        match self.work {
+            Work::Write(writing, answer) => {
+                // The last of the text may go to a sink.
+                let done = catch_unwind(AssertUnwindSafe(|| writing.finish(model, finish)));
+                let done = done
+                    .map_err(|_| worker_failed(operation, "the worker panicked on this request"));
+                answer.send(done);
+            }
+            Work::Score(scoring, answer) => answer.send(Ok(scoring.finish())),
+        }
+    }
+
+    pub(crate) fn fail(self, error: Error) {
+        match self.work {
+            Work::Write(_, answer) => answer.send(Err(error)),
+            Work::Score(_, answer) => answer.send(Err(error)),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Adapters (LoRA): loaded beside the weights, named in a request, unloaded (ARISE Eq. 6: the trained policy comes
+//! back as one).
+
+use std::path::Path;
+
+use journeyman::{Error, ErrorKind, Result};
+use llama_cpp_2::model::{LlamaLoraAdapter, LlamaModel};
+
+use crate::{gguf, loaded::LlamaCpp, worker::Adapter};
+
+const LOAD: &str = "LlamaCpp::load_adapter";
+pub(crate) const UNLOAD: &str = "LlamaCpp::unload_adapter";
+
+impl LlamaCpp {
+    /// Loads an adapter (LoRA, in GGUF) under a name that requests then say. One of the same name is replaced. Requests
+    /// that are being computed begin anew, and the prefix cache is emptied.
+    ///
+    /// # Errors
+    /// - `NotFound`: no such file.
+    /// - `Invalid`: the name is empty, or the file is no GGUF or no adapter.
+    /// - `Corrupt`: a GGUF that is cut off or damaged.
+    /// - `Unsupported`: an adapter of another model.
+    pub async fn load_adapter(
+        &self,
+        name: impl Into<String>,
+        path: impl AsRef<Path>,
+    ) -> Result<()> {
+        let (name, path) = (name.into(), path.as_ref());
+        if name.trim().is_empty() {
+            return Err(Error::invalid(LOAD, "the adapter's name is empty")
+                .hint("give it a name; requests choose it by that"));
+        }
+        let architecture = &self.architecture;
+        gguf::inspect_adapter(path, architecture)?;
+        let path = path.to_owned();
+        self.worker
+            .adapter(LOAD, Adapter::Load { name, path })
+            .await
+    }
+
+    /// Unloads an adapter and frees its memory: llama.cpp does that with a model only, so the weights are loaded anew.
+    /// Requests that are being computed begin anew; those that name it fail.
+    ///
+    /// # Errors
+    /// `NotFound` where none of this name is loaded; else as [`LlamaCpp::load`], and then nothing has changed.
+    pub async fn unload_adapter(&self, name: impl Into<String>) -> Result<()> {
+        let name = name.into();
+        self.worker.adapter(UNLOAD, Adapter::Unload { name }).await
+    }
+}
+
+pub(crate) fn load(model: &mut LlamaModel, path: &Path) -> Result<LlamaLoraAdapter> {
+    model.lora_adapter_init(path).map_err(|error| {
+        Error::new(
+            ErrorKind::Unsupported,
+            LOAD,
+            "llama.cpp refuses the adapter: its tensors do not fit this model's",
+        )
+        .with("path", path.display())
+        .hint("an adapter belongs to the model it was trained on: load it with that one, or train it anew")
+        .source_from(error)
+    })
+}

@@ -1,0 +1,134 @@
+//! How a request comes to the worker, and an answer back.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use futures::{
+    channel::oneshot,
+    future::{Either, select},
+};
+use futures_timer::Delay;
+use journeyman::{
+    Error, ErrorKind, Result,
+    contract::{Generation, TokenScores},
+};
+
+use crate::{
+    convert::{timed_out, worker_failed},
+    generate::Writing,
+    score::Scoring,
+};
+
+/// Longer waits than a year are a year's.
+const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// What is computed for whom.
+pub(crate) enum Work {
+    Write(Writing, Answer<Generation>),
+    Score(Scoring, Answer<Vec<TokenScores>>),
+}
+
+/// Work on its way to the worker.
+pub(crate) struct Request {
+    pub(crate) work: Work,
+    pub(crate) adapter: Option<String>,
+    pub(crate) ticket: Ticket,
+}
+
+/// A place in the queue; dropping it gives the place back.
+#[derive(Debug)]
+pub(crate) struct Ticket(Arc<AtomicUsize>);
+
+impl Ticket {
+    /// A place, if fewer than `most` are taken.
+    pub(crate) fn take(places: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
+        let taken = places.fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| {
+            (taken < most).then_some(taken + 1)
+        });
+        taken.is_ok().then(|| Self(places.clone()))
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Where an answer goes, and until when it is wanted.
+pub(crate) struct Answer<T> {
+    operation: &'static str,
+    limit: Duration,
+    deadline: Option<Instant>,
+    reply: oneshot::Sender<Result<T>>,
+}
+
+/// The asker's side of an [`Answer`].
+pub(crate) struct Awaited<T> {
+    operation: &'static str,
+    limit: Duration,
+    answer: oneshot::Receiver<Result<T>>,
+}
+
+/// The two ends of a request that may take `limit`, from now on.
+pub(crate) fn answer<T>(operation: &'static str, limit: Duration) -> (Answer<T>, Awaited<T>) {
+    let (reply, answer) = oneshot::channel();
+    let ours = Answer {
+        operation,
+        limit,
+        deadline: Instant::now().checked_add(limit),
+        reply,
+    };
+    let theirs = Awaited {
+        operation,
+        limit,
+        answer,
+    };
+    (ours, theirs)
+}
+
+impl<T> Answer<T> {
+    /// Whether somebody still waits for it.
+    pub(crate) fn wanted(&self, now: Instant) -> Result<()> {
+        if self.reply.is_canceled() {
+            return Err(Error::new(
+                ErrorKind::Cancelled,
+                self.operation,
+                "the future was dropped",
+            ));
+        }
+        match self.deadline {
+            Some(deadline) if now >= deadline => Err(timed_out(self.operation, self.limit)),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    pub(crate) fn send(self, result: Result<T>) {
+        // Nobody waits any more: then nobody needs it.
+        let _ = self.reply.send(result);
+    }
+}
+
+impl<T> Awaited<T> {
+    /// Waits, no longer than the limit: the worker looks at the time between decodes only.
+    pub(crate) async fn wait(self) -> Result<T> {
+        match select(self.answer, Delay::new(self.limit.min(LONGEST_WAIT))).await {
+            Either::Left((answer, _)) => answer.unwrap_or_else(|_| {
+                Err(worker_failed(
+                    self.operation,
+                    "the model's worker has ended",
+                ))
+            }),
+            Either::Right(_) => Err(timed_out(self.operation, self.limit)),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The prefix cache on disk, for a warm start.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use journeyman::{Error, ErrorKind, ModelId, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    context::{Context, Limits},
+    loaded::{LlamaCpp, file_digest},
+    prefix_cache::PrefixCache,
+    worker::Prefixes,
+};
+
+const SAVE: &str = "LlamaCpp::save_prefixes";
+const RESTORE: &str = "LlamaCpp::restore_prefixes";
+/// The list of what was saved; written last.
+const LIST: &str = "prefixes.json";
+const FORM: u32 = 1;
+
+/// What was saved, and for which model and memory.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct List {
+    form: u32,
+    model: ModelId,
+    memory: String,
+    prefixes: Vec<Saved>,
+}
+
+/// One prefix.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Saved {
+    file: String,
+    tokens: usize,
+    adapter: Option<String>,
+    sha256: String,
+}
+
+impl LlamaCpp {
+    /// Writes the cached prefixes to a folder, which is made where it is not there; what was saved there before is
+    /// replaced. The number of tokens is returned.
+    ///
+    /// # Errors
+    /// `Unavailable` where the folder cannot be written.
+    pub async fn save_prefixes(&self, folder: impl Into<PathBuf>) -> Result<usize> {
+        let folder = folder.into();
+        self.worker.prefixes(SAVE, Prefixes::Save(folder)).await
+    }
+
+    /// Reads what [`LlamaCpp::save_prefixes`] wrote for the same model, as much as memory has room for, so that it is
+    /// not decoded again. The number of tokens is returned. In deterministic mode there is no cache, and it is 0.
+    ///
+    /// # Errors
+    /// - `NotFound`: nothing was saved there.
+    /// - `Unsupported`: it was saved for another model or another kind of memory.
+    /// - `Corrupt`: a file is damaged. What was read before it is kept.
+    pub async fn restore_prefixes(&self, folder: impl Into<PathBuf>) -> Result<usize> {
+        let folder = folder.into();
+        let what = Prefixes::Restore(folder);
+        self.worker.prefixes(RESTORE, what).await
+    }
+
+    /// Forgets the cached prefixes. The number of their tokens is returned.
+    ///
+    /// # Errors
+    /// `Unavailable` where the worker has ended.
+    pub async fn forget_prefixes(&self) -> Result<usize> {
+        self.worker
+            .prefixes("LlamaCpp::forget_prefixes", Prefixes::Forget)
+            .await
+    }
+}
+
+fn unwritable(error: std::io::Error, folder: &Path) -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        SAVE,
+        format!("the folder cannot be written ({})", error.kind()),
+    )
+    .with("folder", folder.display())
+    .hint("check that the folder may be written and that the disk is not full")
+    .source_from(error)
+}
+
+pub(crate) fn save(
+    folder: &Path,
+    model: &ModelId,
+    limits: Limits,
+    context: &Context<'_>,
+    cache: &PrefixCache,
+) -> Result<usize> {
+    let failed = |error| unwritable(error, folder);
+    fs::create_dir_all(folder).map_err(failed)?;
+    // Without its list, nothing half-written is ever taken for whole.
+    match fs::remove_file(folder.join(LIST)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    let mut list = List {
+        form: FORM,
+        model: model.clone(),
+        memory: limits.memory_name(),
+        prefixes: Vec::new(),
+    };
+    for (number, idle) in cache.by_age().into_iter().enumerate() {
+        let file = format!("{number}.prefix");
+        let path = folder.join(&file);
+        context.save(&idle.sequence, &path)?;
+        list.prefixes.push(Saved {
+            file,
+            tokens: idle.sequence.len(),
+            adapter: idle.adapter.clone(),
+            sha256: file_digest(SAVE, &path)?,
+        });
+    }
+    let bytes = serde_json::to_vec_pretty(&list)
+        .map_err(|error| Error::new(ErrorKind::Internal, SAVE, error.to_string()))?;
+    let partial = folder.join(format!("{LIST}.partial"));
+    fs::write(&partial, bytes).map_err(failed)?;
+    fs::rename(&partial, folder.join(LIST)).map_err(failed)?;
+    Ok(list.prefixes.iter().map(|saved| saved.tokens).sum())
+}
+
+pub(crate) fn restore(
+    folder: &Path,
+    model: &ModelId,
+    limits: Limits,
+    adapters: &[&str],
+    context: &mut Context<'_>,
+    cache: &mut PrefixCache,
+) -> Result<usize> {
+    let list = read_list(folder)?;
+    if list.model != *model || list.memory != limits.memory_name() {
+        return Err(Error::unsupported(
+            RESTORE,
+            "the prefixes were saved for another model or another kind of memory",
+        )
+        .with("saved_for", &list.model)
+        .with("model", model)
+        .hint("save prefixes anew with this model; each model needs a folder of its own"));
+    }
+    if limits.deterministic {
+        return Ok(0);
+    }
+    let mut restored = 0;
+    // The most recently used first, for as long as there is room; they go in the other way round.
+    let mut fitting = Vec::new();
+    let mut room = context.free_cells();
+    for saved in list.prefixes.iter().rev() {
+        let known = saved
+            .adapter
+            .as_deref()
+            .is_none_or(|name| adapters.contains(&name));
+        if known && saved.tokens <= room && fitting.len() + 2 < context.free_sequences() {
+            room -= saved.tokens;
+            fitting.push(saved);
+        }
+    }
+    for saved in fitting.into_iter().rev() {
+        let path = folder.join(&saved.file);
+        let whole = is_plain(&saved.file) && file_digest(RESTORE, &path)? == saved.sha256;
+        let sequence = whole
+            .then(|| context.restore(&path, saved.tokens))
+            .flatten();
+        let Some(sequence) = sequence else {
+            return Err(damaged().with("file", &saved.file));
+        };
+        cache.put(context, sequence, saved.adapter.clone());
+        restored += saved.tokens;
+    }
+    Ok(restored)
+}
+
+/// Whether a name stays inside its folder.
+fn is_plain(file: &str) -> bool {
+    let name = Path::new(file).file_name();
+    name.is_some_and(|name| name == file)
+}
+
+fn damaged() -> Error {
+    Error::new(ErrorKind::Corrupt, RESTORE, "what was saved is damaged")
+        .hint("delete the folder and save prefixes anew; nothing else depends on it")
+}
+
+fn read_list(folder: &Path) -> Result<List> {
+    let bytes = fs::read(folder.join(LIST)).map_err(|error| {
+        let kind = match error.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::NotFound,
+            _ => ErrorKind::Unavailable,
+        };
+        Error::new(
+            kind,
+            RESTORE,
+            format!("no list of prefixes can be read ({})", error.kind()),
+        )
+        .with("folder", folder.display())
+        .hint("name a folder that save_prefixes wrote")
+        .source_from(error)
+    })?;
+    let list: List = serde_json::from_slice(&bytes).map_err(|_| damaged())?;
+    if list.form == FORM {
+        Ok(list)
+    } else {
+        Err(
+            Error::unsupported(RESTORE, format!("form {} is not known", list.form))
+                .hint("save prefixes anew with this release"),
+        )
+    }
+}

@@ -1,0 +1,433 @@
+//! Which tokens go into the next batch: many requests in one context, none of which waits for another to end.
+//!
+//! Each step decodes one batch. Texts that are being written take one row each, and first; what is left goes to prompts
+//! and continuations, in equal shares, so that a long prompt neither holds up a short one nor stops those who write.
+//! Requests begin in the order of arrival, as soon as memory has room for them. Where it runs out, cached prefixes go, the
+//! least recently used first, and then the youngest request gives its memory back and begins anew later: the oldest one
+//! always gets on. All rows of a batch are computed with the same adapter; adapters take turns.
+
+use std::{collections::VecDeque, time::Instant};
+
+use journeyman::{Error, ErrorKind, ModelId, contract::FinishReason};
+
+use crate::{
+    context::Context,
+    convert::{no_adapter, worker_failed},
+    job::{Job, Plan, Planned, Progress},
+    prefix_cache::{PrefixCache, common},
+    queue::Request,
+    render::Renderer,
+    sampling::Sampler,
+    stats::EngineStats,
+};
+
+/// Rows for prompts in a batch beside those who write, at least.
+const BESIDE: usize = 64;
+/// A request waits for a prefix that another one is about to decode if it is longer by this many tokens.
+const WORTH_WAITING: usize = 16;
+
+/// The requests of one model.
+pub(crate) struct Scheduler<'r> {
+    renderer: &'r Renderer,
+    model: &'r ModelId,
+    waiting: VecDeque<Job>,
+    active: Vec<Job>,
+    /// Jobs that ended, to be answered when what they did is counted.
+    outbox: Vec<(Job, Result<FinishReason, Error>)>,
+    pub(crate) cache: PrefixCache,
+    sampler: Sampler,
+    /// The adapter that the context computes with.
+    pub(crate) adapter: Option<String>,
+    pub(crate) stats: EngineStats,
+    arrived: u64,
+    step: u64,
+    /// Whether memory may hold what is no number.
+    suspect: bool,
+}
+
+impl<'r> Scheduler<'r> {
+    pub(crate) fn new(renderer: &'r Renderer, model: &'r ModelId) -> Self {
+        Self {
+            renderer,
+            model,
+            waiting: VecDeque::new(),
+            active: Vec::new(),
+            outbox: Vec::new(),
+            cache: PrefixCache::default(),
+            sampler: Sampler::default(),
+            adapter: None,
+            stats: EngineStats::default(),
+            arrived: 0,
+            step: 0,
+            suspect: false,
+        }
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.active.is_empty()
+    }
+
+    pub(crate) fn submit(&mut self, request: Request) {
+        self.arrived += 1;
+        self.waiting.push_back(Job::new(request, self.arrived));
+    }
+
+    /// Ends what nobody wants any more, lets requests begin, and plans a batch. No rows: there is nothing to decode.
+    pub(crate) fn plan(&mut self, context: &mut Context<'_>, known: &[&str]) -> Vec<Planned> {
+        self.expire(context);
+        self.admit(context, known);
+        loop {
+            let rows = self.fill(context);
+            if !rows.is_empty() || self.active.is_empty() {
+                return rows;
+            }
+            // Nobody got a cell or a sequence: the youngest makes room.
+            self.preempt(context);
+        }
+    }
+
+    /// Ends requests that were taken back or are out of time.
+    fn expire(&mut self, context: &mut Context<'_>) {
+        let now = Instant::now();
+        let mut at = 0;
+        while at < self.active.len() {
+            match self.active[at].wanted(now) {
+                Ok(()) => at += 1,
+                Err(error) => {
+                    let job = self.active.remove(at);
+                    self.fail(context, job, error);
+                }
+            }
+        }
+        for _ in 0..self.waiting.len() {
+            if let Some(job) = self.waiting.pop_front() {
+                match job.wanted(now) {
+                    Ok(()) => self.waiting.push_back(job),
+                    Err(error) => self.fail(context, job, error),
+                }
+            }
+        }
+    }
+
+    /// Lets waiting requests begin.
+    fn admit(&mut self, context: &mut Context<'_>, known: &[&str]) {
+        let mut at = 0;
+        while at < self.waiting.len() {
+            let alone = context.limits.deterministic || self.waiting[at].alone;
+            if (alone || self.active.iter().any(|job| job.alone)) && !self.active.is_empty() {
+                return;
+            }
+            let unknown = self.waiting[at].adapter.as_deref();
+            if let Some(name) = unknown.filter(|name| !known.contains(name)) {
+                let error = no_adapter("LlamaCpp", name, known);
+                if let Some(job) = self.waiting.remove(at) {
+                    self.fail(context, job, error);
+                }
+                continue;
+            }
+            if self.waiting[at].is_empty() {
+                if let Some(job) = self.waiting.remove(at) {
+                    self.done(job, FinishReason::Length);
+                }
+                continue;
+            }
+            if alone {
+                self.reset(context);
+            } else if self.is_worth_waiting(context, at) {
+                at += 1;
+                continue;
+            }
+            if !self.begin(context, at) {
+                return;
+            }
+        }
+    }
+
+    /// Where memory holds the longest beginning of a job's tokens. At least one token is left to decode, for its logits.
+    fn source(&self, context: &Context<'_>, job: &Job) -> (Source, usize) {
+        let tokens = job.tokens();
+        let most = tokens.len() - 1;
+        let adapter = job.adapter.as_deref();
+        let divisible = context.divisible;
+        let cached = self.cache.longest(tokens, adapter, divisible, most);
+        let cached = cached.map(|(at, len)| (Source::Cached(at), len));
+        let active = self.active.iter().enumerate();
+        let active = active.filter(|(_, other)| other.adapter == job.adapter);
+        let active = active.filter_map(|(at, other)| {
+            let held = other.trunk.as_ref()?;
+            let len = common(held.tokens(), tokens).min(most);
+            (len > 0 && (divisible || len == held.len())).then_some((Source::Active(at), len))
+        });
+        let best = active.chain(cached).max_by_key(|&(_, len)| len);
+        best.unwrap_or((Source::Nothing, 0))
+    }
+
+    /// Whether an active request will soon hold much more of this one's beginning than memory does now.
+    fn is_worth_waiting(&self, context: &Context<'_>, at: usize) -> bool {
+        let job = &self.waiting[at];
+        let others = self.active.iter();
+        let others = others.filter(|other| context.divisible && other.adapter == job.adapter);
+        let soon = others
+            .map(|other| common(other.tokens(), job.tokens()))
+            .max();
+        soon.is_some_and(|soon| soon >= self.source(context, job).1 + WORTH_WAITING)
+    }
+
+    /// Lets a waiting request begin, with as much of its beginning as memory holds; false where there is no room.
+    fn begin(&mut self, context: &mut Context<'_>, at: usize) -> bool {
+        let room = context.free_cells() + self.cache.tokens();
+        let soon: usize = self.active.iter().map(Job::soon).sum();
+        let job = &self.waiting[at];
+        let need = job.soon() - self.source(context, job).1;
+        if !self.active.is_empty() && soon + need > room {
+            return false;
+        }
+        while context.free_sequences() == 0 && self.cache.evict(context) {
+            self.stats.evicted += 1;
+        }
+        let trunk = match self.source(context, &self.waiting[at]) {
+            (Source::Nothing, _) => Ok(context.open()),
+            (Source::Cached(cached), len) => self.cache.take(context, cached, len),
+            (Source::Active(other), len) => match &self.active[other].trunk {
+                Some(trunk) => context.fork(trunk, len),
+                None => Ok(None),
+            },
+        };
+        match trunk {
+            Ok(None) => return false,
+            Ok(Some(trunk)) => {
+                if let Some(mut job) = self.waiting.remove(at) {
+                    self.stats.reused_tokens += trunk.len() as u64;
+                    job.begin(trunk);
+                    self.active.push(job);
+                }
+            }
+            Err(error) => {
+                if let Some(job) = self.waiting.remove(at) {
+                    self.fail(context, job, error);
+                }
+            }
+        }
+        true
+    }
+
+    /// Plans a batch of the active jobs.
+    fn fill(&mut self, context: &mut Context<'_>) -> Vec<Planned> {
+        self.step += 1;
+        let turn = |job: &Job| (job.served, job.number);
+        let Some(first) = self.active.iter().min_by_key(|job| turn(job)) else {
+            return Vec::new();
+        };
+        let adapter = first.adapter.clone();
+        let jobs = self.active.iter().enumerate();
+        let mut jobs: Vec<usize> = jobs
+            .filter(|(_, job)| job.adapter == adapter)
+            .map(|(at, _)| at)
+            .collect();
+        jobs.sort_by_key(|&at| turn(&self.active[at]));
+        let (writing, reading): (Vec<usize>, Vec<usize>) = jobs
+            .into_iter()
+            .partition(|&at| self.active[at].is_writing());
+
+        let mut plan = Plan::new(context, &mut self.cache);
+        let mut failed = Vec::new();
+        for &at in &writing {
+            if let Err(error) = self.active[at].plan(at, &mut plan, 1) {
+                failed.push((at, error));
+            }
+        }
+        let mut left = plan.left();
+        if !writing.is_empty() {
+            left = left.min(BESIDE.max(plan.batch() / 4));
+        }
+        for (behind, &at) in reading.iter().enumerate() {
+            let share = left.div_ceil(reading.len() - behind);
+            let before = plan.rows.len();
+            if let Err(error) = self.active[at].plan(at, &mut plan, share) {
+                failed.push((at, error));
+            }
+            left -= plan.rows.len() - before;
+        }
+        let rows = plan.rows;
+        self.stats.evicted += plan.evicted;
+        for planned in &rows {
+            self.active[planned.job].served = self.step;
+        }
+        self.adapter = adapter;
+        match failed.pop() {
+            None => rows,
+            Some((at, error)) => {
+                let job = self.active.remove(at);
+                self.fail(context, job, error);
+                self.fill(context)
+            }
+        }
+    }
+
+    /// Takes what a batch gave.
+    pub(crate) fn take(&mut self, context: &mut Context<'_>, rows: &[Planned]) {
+        self.stats.batches += 1;
+        self.stats.decoded_tokens += rows.len() as u64;
+        let mut ended: Vec<Option<Progress>> = Vec::new();
+        ended.resize_with(self.active.len(), || None);
+        for (index, planned) in rows.iter().enumerate() {
+            if ended[planned.job].is_some() {
+                continue;
+            }
+            let job = &mut self.active[planned.job];
+            match job.take(context, self.renderer, &mut self.sampler, index, planned) {
+                Progress::Going => {}
+                end => ended[planned.job] = Some(end),
+            }
+        }
+        let mut at = 0;
+        for end in ended {
+            let read = self.active[at].close_branches(context);
+            match end {
+                Some(Progress::Failed(error)) => {
+                    let mut job = self.active.remove(at);
+                    if error.kind() == ErrorKind::Model && !job.alone {
+                        // Numbers that are none may be another request's, by way of masked attention.
+                        self.suspect = true;
+                        job.alone = true;
+                        job.restart(context).map(|trunk| context.close(trunk));
+                        self.waiting.push_front(job);
+                    } else {
+                        self.suspect |= error.kind() == ErrorKind::Model;
+                        self.fail(context, job, error);
+                    }
+                }
+                Some(Progress::Done(finish)) => self.end(context, at, finish),
+                _ if read => self.end(context, at, FinishReason::EndOfText),
+                _ => at += 1,
+            }
+        }
+        if self.suspect {
+            self.restart_all(context);
+            self.suspect = false;
+        }
+    }
+
+    /// A batch could not be decoded: whoever had a part in it fails, the others begin anew in a clean memory.
+    pub(crate) fn batch_failed(
+        &mut self,
+        context: &mut Context<'_>,
+        rows: &[Planned],
+        error: &Error,
+    ) {
+        let mut jobs: Vec<usize> = rows.iter().map(|planned| planned.job).collect();
+        jobs.sort_unstable();
+        jobs.dedup();
+        for at in jobs.into_iter().rev() {
+            let job = self.active.remove(at);
+            let again = Error::new(error.kind(), "LlamaCpp", error.message().to_owned());
+            let hint = error.hint_text().unwrap_or_default().to_owned();
+            self.fail(context, job, again.hint(hint).temporary());
+        }
+        self.restart_all(context);
+    }
+
+    /// All active requests fail.
+    pub(crate) fn abandon(&mut self, context: &mut Context<'_>) {
+        while let Some(job) = self.active.pop() {
+            let error = worker_failed("LlamaCpp", "the worker panicked");
+            self.fail(context, job, error);
+        }
+        self.restart_all(context);
+    }
+
+    /// All active requests give back what they hold and wait again, in their order; memory is wiped.
+    pub(crate) fn restart_all(&mut self, context: &mut Context<'_>) {
+        self.active.sort_by_key(|job| job.number);
+        while let Some(mut job) = self.active.pop() {
+            job.restart(context).map(|trunk| context.close(trunk));
+            self.waiting.push_front(job);
+        }
+        self.cache.clear();
+        context.reset(true);
+    }
+
+    /// The youngest of several begins anew later; the only one cannot go on.
+    fn preempt(&mut self, context: &mut Context<'_>) {
+        let youngest = self
+            .active
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, job)| job.number);
+        let Some((at, _)) = youngest else {
+            return;
+        };
+        let mut job = self.active.remove(at);
+        if self.active.is_empty() {
+            let error = Error::new(
+                ErrorKind::Internal,
+                "LlamaCpp",
+                "memory has no room for one request",
+            );
+            self.fail(context, job, error);
+            return;
+        }
+        self.stats.preempted += 1;
+        job.restart(context).map(|trunk| context.close(trunk));
+        self.waiting.push_front(job);
+    }
+
+    fn reset(&mut self, context: &mut Context<'_>) {
+        self.cache.clear();
+        context.reset(false);
+    }
+
+    /// Ends an active request that is done, and keeps what it decoded.
+    fn end(&mut self, context: &mut Context<'_>, at: usize, finish: FinishReason) {
+        let mut job = self.active.remove(at);
+        if let Some(trunk) = job.trunk.take() {
+            if context.limits.deterministic || job.alone {
+                context.close(trunk);
+            } else {
+                self.cache.put(context, trunk, job.adapter.clone());
+            }
+        }
+        self.done(job, finish);
+    }
+
+    fn done(&mut self, job: Job, finish: FinishReason) {
+        self.stats.answered += 1;
+        self.outbox.push((job, Ok(finish)));
+    }
+
+    /// Sends the answers that are ready.
+    pub(crate) fn deliver(&mut self) {
+        for (job, end) in self.outbox.drain(..) {
+            match end {
+                Ok(finish) => job.finish(self.model, finish),
+                Err(error) => job.fail(error),
+            }
+        }
+    }
+
+    fn fail(&mut self, context: &mut Context<'_>, mut job: Job, error: Error) {
+        job.restart(context).map(|trunk| context.close(trunk));
+        self.stats.failed += 1;
+        self.outbox.push((job, Err(error)));
+    }
+
+    /// What is counted, and what is going on.
+    pub(crate) fn stats(&self, context: &Context<'_>) -> EngineStats {
+        EngineStats {
+            active: self.active.len(),
+            waiting: self.waiting.len(),
+            cached_prefixes: self.cache.len(),
+            cached_tokens: self.cache.tokens(),
+            used_cells: context.limits.cells - context.free_cells(),
+            ..self.stats
+        }
+    }
+}
+
+/// Where a job's beginning comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Nothing,
+    Cached(usize),
+    Active(usize),
+}

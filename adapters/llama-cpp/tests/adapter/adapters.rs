@@ -1,0 +1,166 @@
+//! Adapters (LoRA): loaded, chosen by request, unloaded, refused.
+
+use futures::{executor::block_on, future::join_all};
+use journeyman::{
+    ErrorKind,
+    contract::{GenerateRequest, Generation, LanguageModel, ScoreRequest, Scorer},
+};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+
+use crate::support::{Lora, TestFile, Tiny, prompt};
+
+fn ask(adapter: Option<&str>) -> GenerateRequest {
+    let mut request = GenerateRequest::greedy(prompt("turn on the lamp"), 20);
+    request.adapter = adapter.map(str::to_owned);
+    request
+}
+
+fn write(model: &LlamaCpp, adapter: Option<&str>) -> Generation {
+    block_on(model.generate(&ask(adapter))).unwrap()
+}
+
+fn file(lora: &Lora) -> TestFile {
+    TestFile::new("lora.gguf", &lora.bytes())
+}
+
+#[test]
+fn an_adapter_is_switched_by_request() {
+    let base = Tiny::default().file();
+    let mut config = LlamaConfig::new(&base.0);
+    config.deterministic = true;
+    let model = LlamaCpp::load(config).unwrap();
+    let (one, two) = (
+        file(&Lora::default()),
+        file(&Lora {
+            seed: 5,
+            ..Lora::default()
+        }),
+    );
+    let plain = write(&model, None);
+    block_on(model.load_adapter("one", &one.0)).unwrap();
+    block_on(model.load_adapter("two", &two.0)).unwrap();
+    let with_one = write(&model, Some("one"));
+    let with_two = write(&model, Some("two"));
+    assert_ne!(with_one.logprobs, plain.logprobs);
+    assert_ne!(with_one.logprobs, with_two.logprobs);
+    assert_eq!(write(&model, None), plain);
+    assert_eq!(write(&model, Some("one")), with_one);
+
+    block_on(model.unload_adapter("one")).unwrap();
+    let error = block_on(model.generate(&ask(Some("one")))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(error.hint_text().unwrap().contains("two"), "{error}");
+    assert_eq!(write(&model, Some("two")), with_two);
+    assert_eq!(write(&model, None), plain);
+    let error = block_on(model.unload_adapter("one")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    block_on(model.load_adapter("two", &one.0)).unwrap();
+    assert_eq!(write(&model, Some("two")), with_one);
+}
+
+#[test]
+fn an_adapter_of_zeros_changes_nothing() {
+    let base = Tiny::default().file();
+    let model = LlamaCpp::load(LlamaConfig::new(&base.0)).unwrap();
+    let zeros = file(&Lora {
+        scale: 0.0,
+        ..Lora::default()
+    });
+    block_on(model.load_adapter("zeros", &zeros.0)).unwrap();
+    let (plain, zeroed) = (write(&model, None), write(&model, Some("zeros")));
+    for (a, b) in plain.logprobs.iter().zip(&zeroed.logprobs) {
+        assert!((a - b).abs() < 1e-4, "{a} against {b}");
+    }
+}
+
+#[test]
+fn requests_with_and_without_run_side_by_side() {
+    let base = Tiny::default().file();
+    let model = LlamaCpp::load(LlamaConfig::new(&base.0)).unwrap();
+    let lora = file(&Lora::default());
+    block_on(model.load_adapter("one", &lora.0)).unwrap();
+    let (plain, with_one) = (write(&model, None), write(&model, Some("one")));
+    let requests: Vec<_> = (0..8).map(|n| ask((n % 2 == 0).then_some("one"))).collect();
+    let got = block_on(join_all(
+        requests.iter().map(|request| model.generate(request)),
+    ));
+    for (request, got) in requests.iter().zip(got) {
+        let want = if request.adapter.is_some() {
+            &with_one
+        } else {
+            &plain
+        };
+        // No prefix of the one is taken for the other.
+        for (a, b) in got.unwrap().logprobs.iter().zip(&want.logprobs).take(1) {
+            assert!((a - b).abs() < 1e-3, "{a} against {b}");
+        }
+    }
+    let score = |adapter: Option<&str>| {
+        let request = ScoreRequest {
+            prompt: prompt("turn on the lamp"),
+            continuations: vec!["the lamp".to_owned()],
+            max_continuation_tokens: 8,
+            time_limit: std::time::Duration::from_secs(60),
+            adapter: adapter.map(str::to_owned),
+        };
+        block_on(model.score(&request))
+    };
+    assert_ne!(score(None).unwrap(), score(Some("one")).unwrap());
+    assert_eq!(score(Some("none")).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn requests_in_flight_survive_a_new_adapter() {
+    let base = Tiny::default().file();
+    let model = LlamaCpp::load(LlamaConfig::new(&base.0)).unwrap();
+    let want = write(&model, None);
+    let lora = file(&Lora::default());
+    let writing = async { model.generate(&ask(None)).await };
+    let loading = async { model.load_adapter("one", &lora.0).await };
+    let (written, loaded) = block_on(futures::future::join(writing, loading));
+    loaded.unwrap();
+    assert_eq!(written.unwrap().ids[0], want.ids[0]);
+}
+
+#[test]
+fn what_is_no_adapter_of_this_model_is_refused() {
+    let base = Tiny::default().file();
+    let model = LlamaCpp::load(LlamaConfig::new(&base.0)).unwrap();
+    let before = write(&model, None);
+    let load = |file: &TestFile| block_on(model.load_adapter("one", &file.0)).unwrap_err();
+    let check = |file: &TestFile, kind: ErrorKind| {
+        let error = load(file);
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.hint_text().is_some(), "{error}");
+    };
+    check(&base, ErrorKind::Invalid);
+    check(&TestFile::new("x", b"<html>"), ErrorKind::Invalid);
+    check(
+        &file(&Lora {
+            architecture: "qwen2",
+            ..Lora::default()
+        }),
+        ErrorKind::Unsupported,
+    );
+    check(
+        &file(&Lora {
+            width: 64,
+            ..Lora::default()
+        }),
+        ErrorKind::Unsupported,
+    );
+    let whole = Lora::default().bytes();
+    for part in 1..20 {
+        let cut = TestFile::new("cut.gguf", &whole[..whole.len() * part / 20]);
+        let kind = load(&cut).kind();
+        assert!(
+            [ErrorKind::Corrupt, ErrorKind::Unsupported].contains(&kind),
+            "{kind:?}"
+        );
+    }
+    let missing = block_on(model.load_adapter("one", "/no/such/lora.gguf")).unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
+    let unnamed = block_on(model.load_adapter(" ", &base.0)).unwrap_err();
+    assert_eq!(unnamed.kind(), ErrorKind::Invalid);
+    assert_eq!(write(&model, None).ids[0], before.ids[0]);
+}

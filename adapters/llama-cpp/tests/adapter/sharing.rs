@@ -1,0 +1,353 @@
+//! Many requests in one context: batches, prefixes, memory, the queue.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use futures::{
+    executor::block_on,
+    future::{join, join_all},
+};
+use journeyman::{
+    ErrorKind, Seed,
+    contract::{GenerateRequest, Generation, LanguageModel, ScoreRequest, Scorer, TokenSink},
+    domain::Sampling,
+};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+
+use crate::support::{Noise, TestFile, Tiny, prompt};
+
+/// Texts of one request are the same, or part where two tokens are nearly tied.
+fn assert_same(got: &Generation, want: &Generation) {
+    if got.ids == want.ids {
+        for (a, b) in got.logprobs.iter().zip(&want.logprobs) {
+            assert!((a - b).abs() < 1e-3, "{a} against {b}");
+        }
+        return;
+    }
+    let pairs = got.ids.iter().zip(&want.ids);
+    let at = pairs.take_while(|(a, b)| a == b).count();
+    let (a, b) = (got.logprobs[at], want.logprobs[at]);
+    assert!((a - b).abs() < 1e-3, "{at}: {a} against {b}");
+}
+
+fn greedy(text: &str, tokens: usize) -> GenerateRequest {
+    GenerateRequest::greedy(prompt(text), tokens)
+}
+
+fn text(seed: u64, length: usize) -> String {
+    let mut noise = Noise(seed);
+    (0..length)
+        .map(|_| char::from(b'a' + (noise.next() % 26) as u8))
+        .collect()
+}
+
+fn alone(request: &GenerateRequest) -> Generation {
+    let model = Tiny::default().load_with(|config| config.deterministic = true);
+    block_on(model.generate(request)).unwrap()
+}
+
+#[test]
+fn requests_share_batches() {
+    let model = Tiny::default().load();
+    let requests: Vec<_> = (0..12).map(|n| greedy(&text(n, 20), 30)).collect();
+    let before = model.stats();
+    let together = block_on(join_all(
+        requests.iter().map(|request| model.generate(request)),
+    ));
+    let after = model.stats();
+    assert_eq!((after.answered - before.answered, after.failed), (12, 0));
+    // Twelve texts of 30 tokens would be 360 batches one by one.
+    assert!(after.batches - before.batches < 120, "{after:?}");
+    for (request, got) in requests.iter().zip(together) {
+        assert_same(&got.unwrap(), &alone(request));
+    }
+}
+
+#[test]
+fn a_common_opening_is_decoded_once() {
+    let model = Tiny::default().load();
+    let opening = text(1, 800);
+    let ask = |end: &str| {
+        let request = greedy(&format!("{opening}{end}"), 8);
+        block_on(model.generate(&request)).unwrap()
+    };
+    let first = ask(" one");
+    let before = model.stats();
+    let second = ask(" two, and more");
+    let after = model.stats();
+    let pairs = first.prompt_ids.iter().zip(&second.prompt_ids);
+    let common = pairs.take_while(|(a, b)| a == b).count() as u64;
+    assert!(common >= 780, "{common}");
+    assert_eq!(after.reused_tokens - before.reused_tokens, common);
+    let decoded = after.decoded_tokens - before.decoded_tokens;
+    // What is new of the prompt, and each token that was written but the last, which is never read.
+    assert_eq!(decoded, second.prompt_tokens - common + 7);
+    assert_same(&first, &alone(&greedy(&format!("{opening} one"), 8)));
+    assert_same(
+        &second,
+        &alone(&greedy(&format!("{opening} two, and more"), 8)),
+    );
+}
+
+#[test]
+fn those_who_come_together_decode_their_opening_once() {
+    let model = Tiny::default().load_with(|config| config.shared_cells = Some(4096));
+    let opening = text(2, 600);
+    let requests: Vec<_> = (0..8)
+        .map(|n| greedy(&format!("{opening} number {n}"), 5))
+        .collect();
+    block_on(join_all(
+        requests.iter().map(|request| model.generate(request)),
+    ));
+    let stats = model.stats();
+    assert!(stats.decoded_tokens < 600 + 8 * 30, "{stats:?}");
+    assert!(stats.reused_tokens >= 7 * 600, "{stats:?}");
+}
+
+#[test]
+fn scoring_finds_the_prompt_of_a_text() {
+    let model = Tiny::default().load();
+    let opening = text(3, 400);
+    block_on(model.generate(&greedy(&opening, 4))).unwrap();
+    let before = model.stats();
+    let request = ScoreRequest {
+        prompt: prompt(&opening),
+        continuations: vec![text(4, 20), text(5, 20)],
+        max_continuation_tokens: 128,
+        time_limit: Duration::from_secs(60),
+        adapter: None,
+    };
+    let scores = block_on(model.score(&request)).unwrap();
+    let after = model.stats();
+    // The last token of the prompt, for its logits, and of each text all but the last.
+    assert_eq!(after.decoded_tokens - before.decoded_tokens, 1 + 2 * 19);
+    let fresh = Tiny::default().load_with(|config| config.deterministic = true);
+    let want = block_on(fresh.score(&request)).unwrap();
+    for (got, want) in scores.iter().zip(&want) {
+        assert!((got.sum() - want.sum()).abs() < 1e-3 * got.ids.len() as f64);
+    }
+}
+
+#[test]
+fn the_cache_stays_within_its_cells() {
+    let model = Tiny::default().load_with(|config| {
+        config.n_ctx = Some(256);
+        config.shared_cells = Some(128);
+    });
+    for n in 0..40 {
+        let request = greedy(&text(n, 100), 10);
+        assert_same(
+            &block_on(model.generate(&request)).unwrap(),
+            &alone(&request),
+        );
+        let stats = model.stats();
+        assert!(stats.used_cells <= 384, "{stats:?}");
+    }
+    let stats = model.stats();
+    assert!(
+        stats.evicted >= 30 && stats.cached_prefixes >= 1,
+        "{stats:?}"
+    );
+    assert_eq!(
+        block_on(model.forget_prefixes()).unwrap(),
+        stats.cached_tokens
+    );
+    block_on(model.generate(&greedy("x", 0))).unwrap();
+    assert_eq!(model.stats().used_cells, 0);
+}
+
+#[test]
+fn too_little_memory_for_all_is_enough_for_each() {
+    let model = Tiny::default().load_with(|config| {
+        config.n_ctx = Some(300);
+        config.shared_cells = Some(100);
+        config.n_seq_max = 8;
+    });
+    let writes: Vec<_> = (0..6).map(|n| greedy(&text(n, 20), 250)).collect();
+    let scores: Vec<_> = (0..6)
+        .map(|n| ScoreRequest {
+            prompt: prompt(&text(100 + n, 60)),
+            continuations: (0..12).map(|m| text(n * 20 + m, 60)).collect(),
+            max_continuation_tokens: 128,
+            time_limit: Duration::from_secs(60),
+            adapter: None,
+        })
+        .collect();
+    let (written, scored) = block_on(join(
+        join_all(writes.iter().map(|request| model.generate(request))),
+        join_all(scores.iter().map(|request| model.score(request))),
+    ));
+    for (request, got) in writes.iter().zip(written) {
+        let got = got.unwrap();
+        assert_eq!(got.ids.len(), 250);
+        assert_same(&got, &alone(request));
+    }
+    let fresh = Tiny::default().load_with(|config| config.deterministic = true);
+    for (request, got) in scores.iter().zip(scored) {
+        let want = block_on(fresh.score(request)).unwrap();
+        for (got, want) in got.unwrap().iter().zip(&want) {
+            assert_eq!(got.ids, want.ids);
+            for (a, b) in got.logprobs.iter().zip(&want.logprobs) {
+                assert!((a - b).abs() < 1e-3, "{a} against {b}");
+            }
+        }
+    }
+    assert!(model.stats().preempted > 0, "{:?}", model.stats());
+}
+
+/// Notes who writes.
+struct Turns(u32, Arc<Mutex<Vec<u32>>>);
+
+impl TokenSink for Turns {
+    fn token(&self, _: &str) {
+        self.1.lock().unwrap().push(self.0);
+    }
+}
+
+#[test]
+fn a_long_prompt_does_not_stop_those_who_write() {
+    let model = Tiny {
+        context: 8192,
+        ..Tiny::default()
+    }
+    .load_with(|config| {
+        config.n_ctx = Some(8192);
+        config.n_batch = 64;
+    });
+    let turns = Arc::new(Mutex::new(Vec::new()));
+    let ask = |who: u32, text: &str, tokens| {
+        let mut request = greedy(text, tokens);
+        request.sink = Some(Arc::new(Turns(who, turns.clone())));
+        request
+    };
+    let (short, long) = (ask(1, "go", 200), ask(2, &text(9, 6000), 3));
+    let (a, b) = block_on(join(model.generate(&short), model.generate(&long)));
+    assert!(a.is_ok() && b.is_ok());
+    let turns = turns.lock().unwrap();
+    let first_of_long = turns.iter().position(|&who| who == 2).unwrap();
+    // Some 100 batches for the long prompt, in each of which the other one wrote a token.
+    assert!(first_of_long > 60, "{first_of_long}");
+}
+
+#[test]
+fn a_full_queue_says_so() {
+    let model = Tiny::default().load_with(|config| {
+        config.max_waiting = 3;
+        config.deterministic = true;
+    });
+    let requests: Vec<_> = (0..10).map(|n| greedy(&text(n, 10), 200)).collect();
+    let got = block_on(join_all(
+        requests.iter().map(|request| model.generate(request)),
+    ));
+    let refused: Vec<_> = got.iter().filter_map(|got| got.as_ref().err()).collect();
+    // One may have begun before the others came.
+    assert!((6..=7).contains(&refused.len()), "{}", refused.len());
+    for error in &refused {
+        assert_eq!(error.kind(), ErrorKind::RateLimited);
+        assert!(error.hint_text().unwrap().contains("max_waiting"));
+    }
+    assert_eq!(model.stats().refused, refused.len() as u64);
+    assert!(block_on(model.generate(&greedy("go", 3))).is_ok());
+}
+
+#[test]
+fn numbers_that_are_none_fail_every_request_and_nothing_hangs() {
+    let broken = Tiny {
+        not_a_number: true,
+        ..Tiny::default()
+    };
+    let model = broken.load();
+    let requests: Vec<_> = (0..5).map(|n| greedy(&text(n, 30), 5)).collect();
+    for got in block_on(join_all(
+        requests.iter().map(|request| model.generate(request)),
+    )) {
+        assert_eq!(got.unwrap_err().kind(), ErrorKind::Model);
+    }
+}
+
+#[test]
+fn drawn_texts_share_batches_too() {
+    let model = Tiny::default().load();
+    let ask = |n: u64| {
+        let mut request = greedy(&text(n, 25), 25);
+        request.sampling = Sampling {
+            temperature: 0.9,
+            top_p: 0.9,
+            seed: Seed(n),
+        };
+        request
+    };
+    let requests: Vec<_> = (0..8).map(ask).collect();
+    let got = block_on(join_all(
+        requests.iter().map(|request| model.generate(request)),
+    ));
+    for (request, got) in requests.iter().zip(got) {
+        let got = got.unwrap();
+        let want = alone(request);
+        let same = got
+            .ids
+            .iter()
+            .zip(&want.ids)
+            .take_while(|(a, b)| a == b)
+            .count();
+        for (a, b) in got.logprobs[..same].iter().zip(&want.logprobs) {
+            assert!((a - b).abs() < 1e-3, "{a} against {b}");
+        }
+        // A draw on the border of two tokens is as rare as a tie.
+        assert!(same > 5, "{same}");
+    }
+}
+
+#[test]
+fn prefixes_outlive_the_process() {
+    let tiny = Tiny::default();
+    let file = tiny.file();
+    let load = |path: &TestFile| LlamaCpp::load(LlamaConfig::new(&path.0)).unwrap();
+    let folder = file.0.with_extension("prefixes");
+    let (long, other) = (text(6, 500), text(7, 300));
+    let model = load(&file);
+    let first = block_on(model.generate(&greedy(&long, 10))).unwrap();
+    block_on(model.generate(&greedy(&other, 10))).unwrap();
+    let saved = block_on(model.save_prefixes(&folder)).unwrap();
+    assert_eq!(saved, model.stats().cached_tokens);
+    drop(model);
+
+    let model = load(&file);
+    assert_eq!(block_on(model.restore_prefixes(&folder)).unwrap(), saved);
+    let again = block_on(model.generate(&greedy(&long, 10))).unwrap();
+    assert_same(&again, &first);
+    assert_eq!(model.stats().reused_tokens, again.prompt_tokens - 1);
+
+    let strange = Tiny {
+        seed: 9,
+        ..Tiny::default()
+    };
+    let error = block_on(strange.load().restore_prefixes(&folder)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    let error = block_on(model.restore_prefixes(folder.join("none"))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    let mut noise = Noise(4);
+    for name in ["0.prefix", "1.prefix", "prefixes.json"] {
+        let path = folder.join(name);
+        let whole = std::fs::read(&path).unwrap();
+        for _ in 0..5 {
+            let mut damaged = whole.clone();
+            let at = noise.next() as usize % damaged.len();
+            damaged[at] ^= 0x55;
+            std::fs::write(&path, &damaged).unwrap();
+            let fresh = load(&file);
+            let error = block_on(fresh.restore_prefixes(&folder)).unwrap_err();
+            let kinds = [
+                ErrorKind::Corrupt,
+                ErrorKind::Unsupported,
+                ErrorKind::Unavailable,
+            ];
+            assert!(kinds.contains(&error.kind()), "{error}");
+            assert!(block_on(fresh.generate(&greedy(&long, 3))).is_ok());
+        }
+        std::fs::write(&path, &whole).unwrap();
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
