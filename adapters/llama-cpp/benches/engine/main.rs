@@ -1,0 +1,141 @@
+//! The engine against a bare loop over the same llama.cpp, side by side in one run, on a shape of 0.5 billion parameters
+//! with random weights: scoring behind a shared prefix, prefixes across calls, one and eight streams, exactness. The
+//! lines are figures: name, value, bound, `ok` or `short`.
+//!
+//! `cargo bench --profile dev -p journeyman-llama-cpp --bench engine -- [--seed N] [--rounds N] [--model FILE]`; the
+//! profile is the one that everything here is built with, so that llama.cpp is compiled once, and this crate is optimised
+//! in it as in a release.
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+
+#[path = "../../tests/support/bare.rs"]
+mod bare;
+mod generation;
+mod scoring;
+
+use std::{
+    path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use journeyman::{
+    Seed,
+    domain::{Message, Prompt, Speaker},
+};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
+use shapes::{Quantization, Shape};
+
+use crate::bare::Bare;
+
+/// What a run is done with.
+struct Bench {
+    model: PathBuf,
+    seed: u64,
+    rounds: usize,
+    threads: u32,
+    short: bool,
+}
+
+impl Bench {
+    fn from_arguments() -> Self {
+        let mut bench = Self {
+            model: PathBuf::new(),
+            seed: 1,
+            rounds: 5,
+            threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+            short: false,
+        };
+        let mut arguments = std::env::args().skip(1);
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().expect("a value behind the option");
+            match argument.as_str() {
+                "--seed" => bench.seed = value().parse().expect("a seed"),
+                "--rounds" => bench.rounds = value().parse().expect("a number of rounds"),
+                "--model" => bench.model = value().into(),
+                // Cargo's own.
+                _ => {}
+            }
+        }
+        if bench.model.as_os_str().is_empty() {
+            let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("shapes");
+            let shape = (Shape::B0_5, Quantization::Q8_0);
+            bench.model = shapes::cached(&folder, shape.0, shape.1, Seed(1)).unwrap();
+        }
+        bench
+    }
+
+    fn engine(&self, change: impl FnOnce(&mut LlamaConfig)) -> Arc<LlamaCpp> {
+        let mut config = LlamaConfig::new(&self.model);
+        config.n_ctx = Some(2048);
+        config.shared_cells = Some(2048);
+        config.threads = self.threads;
+        config.template = Template::None;
+        change(&mut config);
+        LlamaCpp::load(config).unwrap()
+    }
+
+    fn record(&mut self, name: &str, value: f64, bound: &str) {
+        let ok = match bound.split_once(' ') {
+            Some(("<=", most)) => value <= most.parse().unwrap(),
+            Some((">=", least)) => value >= least.parse().unwrap(),
+            _ => true,
+        };
+        self.short |= !ok;
+        println!(
+            "{name}, {value:.4}, {bound}, {}",
+            if ok { "ok" } else { "short" }
+        );
+    }
+}
+
+/// Plain text of about so many tokens, which follows from the numbers.
+fn text(seed: u64, number: u64, length: usize) -> String {
+    let mut state =
+        seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number.wrapping_mul(0xd1b5_4a32_d192_ed03);
+    let mut letter = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'a' + ((state >> 33) % 26) as u8)
+    };
+    (0..length).map(|_| letter()).collect()
+}
+
+fn prompt(text: String) -> Prompt {
+    Prompt {
+        messages: vec![Message::data(Speaker::User, text)],
+        open: Vec::new(),
+    }
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let start = Instant::now();
+    let done = work();
+    (start.elapsed(), done)
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len() % 2 == 1 {
+        values[middle]
+    } else {
+        f64::midpoint(values[middle - 1], values[middle])
+    }
+}
+
+fn main() -> ExitCode {
+    let mut bench = Bench::from_arguments();
+    println!(
+        "seed {}, {} rounds, {} threads, {}",
+        bench.seed,
+        bench.rounds,
+        bench.threads,
+        bench.model.file_name().unwrap().to_string_lossy()
+    );
+    let bare = Bare::load(&bench.model);
+    generation::run(&mut bench, &bare);
+    scoring::run(&mut bench, &bare);
+    ExitCode::from(u8::from(bench.short))
+}

@@ -1,0 +1,230 @@
+//! Ten candidates behind a query, against one pass over the same tokens and against ten separate ones.
+
+use std::time::Duration;
+
+use futures::executor::block_on;
+use journeyman::contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer, TokenScores};
+use llama_cpp_2::{context::LlamaContext, llama_batch::LlamaBatch, token::LlamaToken};
+
+use crate::{Bench, bare::Bare, median, prompt, text, timed};
+
+const QUERY: usize = 1000;
+const OPENING: usize = 800;
+const CANDIDATES: usize = 10;
+const TOKENS: usize = 64;
+
+fn request(query: String, seed: u64, candidates: usize) -> ScoreRequest {
+    ScoreRequest {
+        prompt: prompt(query),
+        continuations: (0..candidates as u64)
+            .map(|n| text(seed, 1000 + n, TOKENS + 16))
+            .collect(),
+        max_continuation_tokens: TOKENS,
+        time_limit: Duration::from_secs(3600),
+        adapter: None,
+    }
+}
+
+pub(crate) fn run(bench: &mut Bench, bare: &Bare) {
+    let engine = bench.engine(|_| ());
+    let score = |request: &ScoreRequest| block_on(engine.score(request)).unwrap();
+    let prompt_ids = |request: &ScoreRequest| {
+        let asked = GenerateRequest::greedy(request.prompt.clone(), 0);
+        block_on(engine.generate(&asked)).unwrap().prompt_ids
+    };
+    let mut context = bare.context(4096, 512, bench.threads as i32);
+    let mut over_one_pass = Vec::new();
+    let mut over_separate = Vec::new();
+    let (mut worst, mut seconds) = (0.0_f64, 0.0);
+    let (mut beside, mut decoded) = (0, 0);
+    for round in 0..bench.rounds as u64 {
+        let request = request(
+            text(bench.seed, round, QUERY),
+            bench.seed + round,
+            CANDIDATES,
+        );
+        let ids = prompt_ids(&request);
+        block_on(engine.forget_prefixes()).unwrap();
+        let before = engine.stats();
+        let (ours, scores) = timed(|| score(&request));
+        decoded = engine.stats().decoded_tokens - before.decoded_tokens;
+        let texts: Vec<&[i32]> = scores.iter().map(|score| score.ids.as_slice()).collect();
+        assert!(texts.iter().all(|text| text.len() == TOKENS));
+        beside = decoded - (ids.len() + CANDIDATES * (TOKENS - 1)) as u64;
+        let (one, ()) = timed(|| one_pass(&mut context, &ids, &texts));
+        seconds = ours.as_secs_f64();
+        over_one_pass.push(ours.as_secs_f64() / one.as_secs_f64());
+        // Ten passes take ten times as long as one; the first round does all of them, for their numbers too.
+        if round == 0 {
+            let (ten, want) = timed(|| separate(&mut context, &ids, &texts));
+            worst = worst.max(difference(&scores, &want));
+            over_separate.push(ten.as_secs_f64() / ours.as_secs_f64());
+        }
+    }
+    bench.record(
+        "scoring 10 x 64 behind 1,000: seconds, last round",
+        seconds,
+        "none",
+    );
+    bench.record(
+        "scoring 10 x 64 behind 1,000: tokens decoded",
+        decoded as f64,
+        "none",
+    );
+    bench.record(
+        "scoring 10 x 64 behind 1,000: time over one pass, median ratio",
+        median(&mut over_one_pass),
+        "<= 1.15",
+    );
+    bench.record(
+        "scoring 10 x 64 behind 1,000: ten separate passes over it",
+        median(&mut over_separate),
+        ">= 5",
+    );
+    bench.record(
+        "0.5B shape: greatest difference from one-by-one scoring, a token",
+        worst,
+        "<= 0.001",
+    );
+    bench.record(
+        "tokens decoded beside the query and the candidates",
+        beside as f64,
+        "<= 0",
+    );
+    linear(bench);
+    opening(bench);
+}
+
+/// What further candidates cost behind a query that memory holds.
+fn linear(bench: &mut Bench) {
+    let engine = bench.engine(|_| ());
+    let mut costs = Vec::new();
+    for candidates in [5_usize, 10, 20] {
+        let request = request(text(bench.seed, 77, QUERY), bench.seed, candidates);
+        let mut times = Vec::new();
+        let mut tokens = 0;
+        for round in 0..3 {
+            let before = engine.stats();
+            let (time, _) = timed(|| block_on(engine.score(&request)).unwrap());
+            tokens = engine.stats().decoded_tokens - before.decoded_tokens;
+            if round > 0 {
+                times.push(time.as_secs_f64());
+            }
+        }
+        let name = format!("{candidates} candidates behind a query in memory: tokens decoded");
+        // The query's last token is read again, for its logits.
+        let least = 1 + candidates * (TOKENS - 1);
+        bench.record(&name, tokens as f64, &format!("<= {least}"));
+        costs.push(median(&mut times) / candidates as f64);
+    }
+    bench.record(
+        "time a candidate, 20 over 5",
+        costs[2] / costs[0],
+        "<= 1.15",
+    );
+}
+
+/// A second query with the same opening.
+fn opening(bench: &mut Bench) {
+    let engine = bench.engine(|_| ());
+    let opening = text(bench.seed, 55, OPENING);
+    let ask = |end: u64| {
+        let query = format!("{opening}{}", text(bench.seed, end, QUERY - OPENING));
+        let request = request(query, bench.seed, 2);
+        let before = engine.stats();
+        block_on(engine.score(&request)).unwrap();
+        let after = engine.stats();
+        let decoded = after.decoded_tokens - before.decoded_tokens;
+        (decoded, after.reused_tokens - before.reused_tokens)
+    };
+    ask(56);
+    let (decoded, reused) = ask(57);
+    bench.record(
+        "second query with the same opening of 800: tokens not decoded again",
+        reused as f64,
+        ">= 799",
+    );
+    let rest = (QUERY - OPENING + 1 + 2 * (TOKENS - 1)) as f64;
+    bench.record(
+        "second query with the same opening of 800: tokens decoded",
+        decoded as f64,
+        &format!("<= {rest}"),
+    );
+}
+
+/// All distinct tokens, each once, in batches of the size that the engine has, with logits where it needs them.
+fn one_pass(context: &mut LlamaContext<'_>, prompt: &[i32], texts: &[&[i32]]) {
+    context.clear_kv_cache_seq(None, None, None).unwrap();
+    let everybody: Vec<i32> = (0..=texts.len() as i32).collect();
+    let mut batch = LlamaBatch::new(512, everybody.len() as i32);
+    let mut wanted = Vec::new();
+    let mut flush = |batch: &mut LlamaBatch<'_>, wanted: &mut Vec<i32>| {
+        context.decode(batch).unwrap();
+        for &row in wanted.iter() {
+            std::hint::black_box(context.get_logits_ith(row)[0]);
+        }
+        batch.clear();
+        wanted.clear();
+    };
+    let mut add = |id: i32, at: usize, sequences: &[i32], logits: bool| {
+        if batch.n_tokens() == 512 {
+            flush(&mut batch, &mut wanted);
+        }
+        if logits {
+            wanted.push(batch.n_tokens());
+        }
+        batch
+            .add(LlamaToken(id), at as i32, sequences, logits)
+            .unwrap();
+    };
+    for (at, &id) in prompt.iter().enumerate() {
+        add(id, at, &everybody, at + 1 == prompt.len());
+    }
+    for (number, text) in texts.iter().enumerate() {
+        for (at, &id) in text[..text.len() - 1].iter().enumerate() {
+            add(id, prompt.len() + at, &[number as i32 + 1], true);
+        }
+    }
+    flush(&mut batch, &mut wanted);
+}
+
+/// A pass over query and candidate for each candidate.
+fn separate(context: &mut LlamaContext<'_>, prompt: &[i32], texts: &[&[i32]]) -> Vec<Vec<f64>> {
+    let score = |text: &&[i32]| {
+        context.clear_kv_cache_seq(None, None, None).unwrap();
+        let all: Vec<i32> = prompt
+            .iter()
+            .chain(&text[..text.len() - 1])
+            .copied()
+            .collect();
+        let mut logprobs = Vec::new();
+        let mut batch = LlamaBatch::new(512, 1);
+        for start in (0..all.len()).step_by(512) {
+            let end = all.len().min(start + 512);
+            batch.clear();
+            for at in start..end {
+                let wanted = at + 1 >= prompt.len();
+                batch
+                    .add(LlamaToken(all[at]), at as i32, &[0], wanted)
+                    .unwrap();
+            }
+            context.decode(&mut batch).unwrap();
+            for at in start.max(prompt.len() - 1)..end {
+                let logits = context.get_logits_ith((at - start) as i32);
+                let next = text[at + 1 - prompt.len()];
+                logprobs.push(crate::bare::logprob(logits, next));
+            }
+        }
+        logprobs
+    };
+    texts.iter().map(score).collect()
+}
+
+fn difference(got: &[TokenScores], want: &[Vec<f64>]) -> f64 {
+    let pairs = got.iter().zip(want);
+    let tokens = pairs.flat_map(|(got, want)| {
+        assert_eq!(got.logprobs.len(), want.len());
+        got.logprobs.iter().zip(want)
+    });
+    tokens.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
