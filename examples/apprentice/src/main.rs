@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use apprentice::{Acting, Arena, Gate, Roles, greedy, held_out, tokens};
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use journeyman_toolworld::dialect::Mode;
 use journeyman_toolworld::seed::Draws;
 use journeyman_toolworld::world::WorldSpec;
@@ -46,7 +46,10 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         }
     };
 
-    let model = LlamaCpp::load(LlamaConfig::new(&model))?;
+    let mut config = LlamaConfig::new(&model);
+    // The dialect writes the markers of a turn itself.
+    config.template = Template::None;
+    let model = LlamaCpp::load(config)?;
     let arena = Arena::new(model.clone(), model.clone(), mode)?;
     let kind = if narrow {
         "3 to 5 tools, 5% invented nouns, one wording of refusals (the other roles in wider ones)"

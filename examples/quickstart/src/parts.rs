@@ -13,7 +13,7 @@ use journeyman::{
     recipe::Recipe,
     run::{Journeyman, Options},
 };
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode},
@@ -66,7 +66,10 @@ impl Parts {
     /// step budget of 0.
     pub fn load(model: &Path, steps: usize) -> Result<Self> {
         let world = Toolworld::new(steps)?;
-        let model = LlamaCpp::load(LlamaConfig::new(model))?;
+        let mut config = LlamaConfig::new(model);
+        // The dialect writes the markers of a turn itself.
+        config.template = Template::None;
+        let model = LlamaCpp::load(config)?;
         model.require_tokens(&DIALECT).map_err(|error| {
             error.hint(format!(
                 "the quickstart's world speaks the bundled model's dialect; use {BUNDLED}"

@@ -48,7 +48,8 @@ const FAILED_CHARS: usize = 2_000;
 ///     open: Vec::new(),
 /// };
 /// let model = ScriptedModel::answers(["The kettle!", "```json\n{\"tool\": \"kettle\"}\n```"]);
-/// let asking = Structured::new(schema).generate(&model, GenerateRequest::greedy(prompt, 64));
+/// let structured = Structured::new(schema);
+/// let asking = structured.generate(&model, GenerateRequest::greedy(prompt, 64));
 /// let answer = futures::executor::block_on(asking)?;
 /// assert_eq!(answer.value["tool"], "kettle");
 /// assert!(answer.repaired());

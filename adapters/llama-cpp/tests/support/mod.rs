@@ -11,7 +11,7 @@ use std::{
 };
 
 use journeyman::domain::{Message, Prompt, Span, Speaker};
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 
 /// Width, layers, heads, heads of keys and values, feed-forward.
 const WIDTH: usize = 32;
@@ -83,6 +83,9 @@ impl Tiny {
     pub(crate) fn load_with(&self, change: impl FnOnce(&mut LlamaConfig)) -> Arc<LlamaCpp> {
         let file = TestFile::new("tiny.gguf", &self.bytes());
         let mut config = LlamaConfig::new(&file.0);
+        if self.template.is_none() {
+            config.template = Template::None;
+        }
         change(&mut config);
         LlamaCpp::load(config).unwrap()
     }
