@@ -10,13 +10,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Template {
-    /// The GGUF's own, or none where it has none. One that llama.cpp does not know is refused at loading.
+    /// The GGUF's own. A file without one is refused at loading.
     #[default]
     Auto,
-    /// None: contents one after the other, even where the GGUF has a template.
+    /// None: contents one after the other, even where the GGUF has a template. For prompts that are written in the
+    /// model's own dialect, as the bundled model's are.
     None,
-    /// One that llama.cpp knows, by its name there, such as `chatml` or `llama3`.
+    /// A well-known one: `chatml`, `gemma`, `llama3` or `mistral`.
     Named(String),
+    /// This text of a Jinja template, such as a GGUF's own with its flaw put right.
+    Jinja(String),
 }
 
 /// How a model is loaded. Made with [`LlamaConfig::new`], then by its fields.

@@ -57,7 +57,7 @@ impl LlamaCpp {
     /// - `NotFound`: no such file.
     /// - `Invalid`: not a GGUF, or a value of the configuration is out of range.
     /// - `Corrupt`: a GGUF that is cut off or damaged.
-    /// - `Unsupported`: not a language model, or its chat template is unknown to llama.cpp.
+    /// - `Unsupported`: not a language model, or its chat template is missing or cannot be used.
     /// - `Unavailable`: the file cannot be read, or there is too little memory.
     pub fn load(config: LlamaConfig) -> Result<Arc<Self>> {
         config.check()?;

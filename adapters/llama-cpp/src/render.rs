@@ -1,27 +1,21 @@
 //! Prompts and texts into tokens.
 
 use journeyman::{
-    Error, ErrorKind, Result,
+    Error, Result,
     domain::{Prompt, Span},
 };
-use llama_cpp_2::{
-    model::{LlamaChatMessage, LlamaChatTemplate, LlamaModel},
-    token::LlamaToken,
-};
+use llama_cpp_2::{model::LlamaModel, token::LlamaToken};
 
 use crate::{
     config::Template,
     convert::{role, too_long},
+    template::ChatTemplate,
 };
-
-const LOAD: &str = "LlamaCpp::load";
-/// Stands in a rendered template where a message's content goes.
-const PLACEHOLDER: &str = "JOURNEYMAN-CONTENT-";
 
 /// A model's vocabulary and chat template.
 pub(crate) struct Renderer {
     model: LlamaModel,
-    template: Option<LlamaChatTemplate>,
+    template: Option<ChatTemplate>,
     /// Greatest number of tokens of prompt and output.
     pub(crate) context: usize,
     /// Bytes of the longest token, at least 1.
@@ -30,7 +24,15 @@ pub(crate) struct Renderer {
 
 impl Renderer {
     pub(crate) fn new(model: LlamaModel, template: &Template, context: usize) -> Result<Self> {
-        let template = choose_template(&model, template)?;
+        let vocab = model.vocab();
+        let spelled = |token: LlamaToken| match (0..vocab.n_tokens()).contains(&token.0) {
+            true => String::from_utf8_lossy(&vocab.token_to_piece(token, true, None)).into_owned(),
+            false => String::new(),
+        };
+        let own = model.chat_template(None).ok();
+        let own = own.map(|own| String::from_utf8_lossy(own.as_c_str().to_bytes()).into_owned());
+        let (bos, eos) = (spelled(vocab.bos()), spelled(vocab.eos()));
+        let template = ChatTemplate::choose(template, own, bos, eos)?;
         let longest_token = model
             .tokens(true)
             .map(|(_, bytes)| bytes.len())
@@ -119,43 +121,23 @@ impl Renderer {
         Ok(())
     }
 
-    /// Renders with placeholders instead of contents, so that the template's own text and the contents are told
-    /// apart, whatever the contents are.
+    /// The template's own text is the prompt author's; the contents are what they are, whatever they hold.
     fn render(
         &self,
         operation: &'static str,
-        template: &LlamaChatTemplate,
+        template: &ChatTemplate,
         prompt: &Prompt,
         tokens: &mut Vec<LlamaToken>,
     ) -> Result<()> {
-        let chat = prompt.messages.iter().enumerate();
-        let chat: Vec<_> = chat
-            .map(|(index, message)| chat_message(role(message.speaker), placeholder(index)))
-            .collect::<Result<_>>()?;
-        let unfit = |why: &'static str| {
-            Error::unsupported(operation, why).hint(
-                "put the system message first and let user and assistant take turns, or load with Template::None",
-            )
-        };
-        let rendered = self
-            .model
-            .apply_chat_template(template, &chat, true)
-            .map_err(|error| {
-                unfit("the chat template refuses these messages").source_from(error)
-            })?;
-        let mut rest = rendered.as_str();
-        for (index, message) in prompt.messages.iter().enumerate() {
-            let (before, after) = rest
-                .split_once(&placeholder(index))
-                .ok_or_else(|| unfit("the chat template drops or reorders a message"))?;
-            self.append(tokens, before, true);
+        let speakers = prompt.messages.iter().map(|message| message.speaker);
+        let roles: Vec<&str> = speakers.map(role).collect();
+        let mut texts = template.around(operation, &roles)?.into_iter();
+        // In this order, since the one that ends first must be the messages.
+        for (message, text) in prompt.messages.iter().zip(texts.by_ref()) {
+            self.append(tokens, &text, true);
             self.append_spans(tokens, &message.content);
-            rest = after;
         }
-        if rest.contains(PLACEHOLDER) {
-            return Err(unfit("the chat template repeats a message"));
-        }
-        self.append(tokens, rest, true);
+        texts.for_each(|text| self.append(tokens, &text, true));
         Ok(())
     }
 
@@ -169,41 +151,5 @@ impl Renderer {
         if !text.is_empty() {
             tokens.extend(self.model.vocab().tokenize(text.as_bytes(), false, special));
         }
-    }
-}
-
-fn placeholder(index: usize) -> String {
-    format!("{PLACEHOLDER}{index}-END")
-}
-
-fn chat_message(role: &str, content: String) -> Result<LlamaChatMessage> {
-    LlamaChatMessage::new(role.to_owned(), content)
-        .map_err(|error| Error::new(ErrorKind::Internal, LOAD, error.to_string()))
-}
-
-fn choose_template(model: &LlamaModel, template: &Template) -> Result<Option<LlamaChatTemplate>> {
-    let (chosen, unknown) = match template {
-        Template::None => return Ok(None),
-        Template::Auto => match model.chat_template(None) {
-            Err(_) => return Ok(None),
-            Ok(own) => (
-                own,
-                Error::unsupported(LOAD, "llama.cpp does not know the file's chat template")
-                    .hint("load with Template::Named of a template that fits, such as `chatml`, or with Template::None"),
-            ),
-        },
-        Template::Named(name) => {
-            let unknown = Error::invalid(LOAD, format!("llama.cpp knows no chat template `{name}`"))
-                .hint("use a name of llama.cpp's list, such as `chatml`, `llama3` or `gemma`");
-            match LlamaChatTemplate::new(name) {
-                Ok(named) => (named, unknown),
-                Err(_) => return Err(unknown),
-            }
-        }
-    };
-    let probe = [chat_message("user", placeholder(0))?];
-    match model.apply_chat_template(&chosen, &probe, true) {
-        Ok(_) => Ok(Some(chosen)),
-        Err(error) => Err(unknown.source_from(error)),
     }
 }

@@ -28,7 +28,8 @@ fn assert_kept(report: Report) {
 
 /// With a chat template and without one.
 fn models() -> [Tiny; 2] {
-    let template = "{{'<|im_start|>' + message['role'] + message['content'] + '<|im_end|>'}}";
+    let template = "{% for message in messages %}{{'<|im_start|>' + message['role'] + message['content'] + \
+                    '<|im_end|>'}}{% endfor %}";
     let templated = Tiny {
         template: Some(template),
         add_bos: true,

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use apprentice::{Acting, Arena, Gate, Roles, greedy, held_out, tokens};
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use journeyman_toolworld::dialect::Mode;
 use journeyman_toolworld::seed::Draws;
 use journeyman_toolworld::world::WorldSpec;
@@ -48,6 +48,8 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
 
     let mut config = LlamaConfig::new(&model);
     config.deterministic = true;
+    // The dialect writes the markers of a turn itself.
+    config.template = Template::None;
     let model = LlamaCpp::load(config)?;
     let arena = Arena::new(model.clone(), model.clone(), mode)?;
     let kind = if narrow {

@@ -13,7 +13,7 @@ use journeyman::{
     recipe::Recipe,
     run::{Journeyman, Options},
 };
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode},
@@ -69,6 +69,8 @@ impl Parts {
         let mut config = LlamaConfig::new(model);
         // Its output and its figures repeat to the byte.
         config.deterministic = true;
+        // The dialect writes the markers of a turn itself.
+        config.template = Template::None;
         let model = LlamaCpp::load(config)?;
         model.require_tokens(&DIALECT).map_err(|error| {
             error.hint(format!(

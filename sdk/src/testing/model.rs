@@ -83,6 +83,13 @@ impl ScriptedModel {
         self
     }
 
+    /// With the capability to obey a JSON Schema; that its answers do is the script's to see to.
+    #[must_use]
+    pub fn with_json_schema(mut self) -> Self {
+        self.capabilities.json_schema = true;
+        self
+    }
+
     /// How many times it was asked.
     pub fn calls(&self) -> usize {
         self.calls.count()
@@ -156,7 +163,7 @@ impl LanguageModel for ScriptedModel {
                 format!("no adapter `{adapter}` is loaded"),
             ));
         }
-        if request.json_schema.is_some() {
+        if request.json_schema.is_some() && !self.capabilities.json_schema {
             return Err(Error::unsupported(
                 "LanguageModel::generate",
                 "this model obeys no JSON Schema",

@@ -1,7 +1,8 @@
-//! A JSON object out of a model's answer.
+//! JSON out of a model's answer.
 
 use std::fmt;
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 /// The greatest answer that is looked at, in bytes.
@@ -17,7 +18,7 @@ const THINKING: [(&str, &str); 3] = [
     ("<reasoning>", "</reasoning>"),
 ];
 
-/// Why an answer has no JSON object. It never repeats the answer.
+/// Why an answer has no JSON object, or no array where that is looked for too. It never repeats the answer.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoObject {
@@ -70,17 +71,36 @@ impl std::error::Error for NoObject {}
 /// assert_eq!(first_object(answer).unwrap()["tool"], "brew");
 /// ```
 pub fn first_object(text: &str) -> Result<Map<String, Value>, NoObject> {
+    match find(text, &['{'], true)? {
+        Value::Object(object) => Ok(object),
+        _ => Err(NoObject::Absent),
+    }
+}
+
+/// The first JSON value in an answer that begins with one of these brackets, whatever stands around it. Stricter than
+/// [`first_object`]: nothing is looked for within a value that is not closed, not valid or too deep, since a part of
+/// an answer is no answer.
+pub(crate) fn first_whole(text: &str, brackets: &[char]) -> Result<Value, NoObject> {
+    find(text, brackets, false)
+}
+
+fn find(text: &str, brackets: &[char], parts_too: bool) -> Result<Value, NoObject> {
     if text.len() > MAX_BYTES {
         return Err(NoObject::TooLong);
     }
     let mut search = Search {
+        brackets,
+        parts_too,
         work: MAX_WORK,
         empty: None,
         first_fault: None,
     };
     for part in outside_thinking(text) {
-        if let Some(object) = search.within(part) {
-            return Ok(object);
+        if let Some(value) = search.within(part) {
+            return Ok(value);
+        }
+        if !parts_too && search.ended() {
+            break;
         }
     }
     match (search.empty, search.first_fault) {
@@ -101,28 +121,29 @@ pub fn without_thinking(text: &str) -> String {
     outside_thinking(text).concat()
 }
 
-struct Search {
+struct Search<'a> {
+    brackets: &'a [char],
+    /// Whether to look within what cannot be read.
+    parts_too: bool,
     work: usize,
-    empty: Option<Map<String, Value>>,
+    empty: Option<Value>,
     first_fault: Option<NoObject>,
 }
 
-impl Search {
-    fn within(&mut self, text: &str) -> Option<Map<String, Value>> {
+impl Search<'_> {
+    fn within(&mut self, text: &str) -> Option<Value> {
         let mut from = 0;
-        while let Some(offset) = text.get(from..).and_then(|rest| rest.find('{')) {
+        while let Some(offset) = text.get(from..).and_then(|rest| rest.find(self.brackets)) {
             let start = from + offset;
             from = start + 1;
             let candidate = &text[start..];
-            // What cannot be an object, such as the set {x}, costs nothing.
-            let next = candidate[1..].trim_start().bytes().next();
-            if !matches!(next, Some(b'"' | b'}') | None) {
+            if !may_open(candidate) {
                 continue;
             }
             let (length, end) = scan(candidate, self.work);
             self.work = self.work.saturating_sub(length);
             let parsed = end.and_then(|()| {
-                serde_json::from_str::<Map<String, Value>>(&candidate[..length]).map_err(|error| {
+                serde_json::from_str::<Value>(&candidate[..length]).map_err(|error| {
                     NoObject::Malformed {
                         line: error.line(),
                         column: error.column(),
@@ -130,23 +151,53 @@ impl Search {
                 })
             });
             match parsed {
-                Ok(object) if object.is_empty() => {
-                    self.empty.get_or_insert(object);
+                Ok(value) if is_empty(&value) => {
+                    self.empty.get_or_insert(value);
                 }
-                Ok(object) => return Some(object),
+                Ok(value) => return Some(value),
                 Err(fault) => {
                     self.first_fault.get_or_insert(fault);
+                    if !self.parts_too {
+                        from = start + length;
+                    }
                 }
             }
-            if self.work == 0 {
+            if self.work == 0 || (!self.parts_too && self.ended()) {
                 break;
             }
         }
         None
     }
+
+    /// Whether what was found cannot be passed over: nobody knows where it ends.
+    fn ended(&self) -> bool {
+        matches!(
+            self.first_fault,
+            Some(NoObject::Unfinished | NoObject::TooDeep)
+        )
+    }
 }
 
-/// How many bytes the object at the beginning of `text` has, by its braces, or why it does not end.
+/// Whether a text that begins with a bracket may begin with JSON. What cannot, such as the set {x}, costs nothing.
+fn may_open(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    let object = bytes.next() == Some(b'{');
+    match text[1..].trim_start().bytes().next() {
+        None | Some(b'"') => true,
+        Some(b'}') => object,
+        Some(next) => !object && b"{[]-tfn0123456789".contains(&next),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => object.is_empty(),
+        Value::Array(array) => array.is_empty(),
+        _ => false,
+    }
+}
+
+/// How many bytes the object or array at the beginning of `text` has, by its brackets, or why it does not end.
 fn scan(text: &str, work: usize) -> (usize, Result<(), NoObject>) {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for (index, byte) in text.bytes().enumerate().take(work) {
@@ -177,8 +228,10 @@ fn scan(text: &str, work: usize) -> (usize, Result<(), NoObject>) {
 /// without being opened began in the prompt.
 fn outside_thinking(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
-    let mut rest = text;
-    if let Some(end) = unopened(text) {
+    let (value, mut rest) = text.split_at(leading(text));
+    if !value.is_empty() {
+        parts.push(value);
+    } else if let Some(end) = unopened(text) {
         rest = &text[end..];
     }
     loop {
@@ -196,6 +249,22 @@ fn outside_thinking(text: &str) -> Vec<&str> {
             Some(end) => rest = &block[end + close.len()..],
             None => return parts,
         }
+    }
+}
+
+/// Where the JSON value ends that an answer begins with, in a fence or not: marks within it are content. 0 for none.
+fn leading(text: &str) -> usize {
+    let mut body = text.trim_start();
+    if let Some(fence) = body.strip_prefix("```") {
+        body = fence.trim_start_matches(char::is_alphanumeric).trim_start();
+    }
+    if !body.starts_with(['{', '[']) || !may_open(body) {
+        return 0;
+    }
+    let (length, end) = scan(body, body.len());
+    match end.is_ok() && serde_json::from_str::<IgnoredAny>(&body[..length]).is_ok() {
+        true => text.len() - body.len() + length,
+        false => 0,
     }
 }
 
@@ -272,6 +341,47 @@ mod tests {
     }
 
     #[test]
+    fn marks_within_the_value_that_an_answer_begins_with_are_content() {
+        check(r#"{"a":"<think>"}"#, Ok(r#"{"a":"<think>"}"#));
+        check(
+            "```json\n{\"a\":\"</think><think>\"}\n```",
+            Ok(r#"{"a":"</think><think>"}"#),
+        );
+        check(r#"{}<think>{"a":1}</think>{"b":2}"#, Ok(r#"{"b":2}"#));
+        assert_eq!(
+            without_thinking(r#"{"a":"<think>"}<think>x</think>!"#),
+            r#"{"a":"<think>"}!"#
+        );
+    }
+
+    #[test]
+    fn a_part_of_a_value_is_none() {
+        let check = |text: &str, brackets: &[char], expect: Result<&str, NoObject>| {
+            let found = first_whole(text, brackets).map(|value| value.to_string());
+            assert_eq!(found.as_deref(), expect.as_ref().map(|text| *text));
+        };
+        let both = &['{', '['][..];
+        check("two: [[1], {}] and {}", both, Ok("[[1],{}]"));
+        check("see [a] and {\"a\":[]}", both, Ok(r#"{"a":[]}"#));
+        check(r#"[1] {"a":1}"#, &['{'], Ok(r#"{"a":1}"#));
+        check("[] then", both, Ok("[]"));
+        check(r#"{"a":{"b":1}"#, both, Err(NoObject::Unfinished));
+        check(
+            r#"{"a": {"b":1}, c}"#,
+            both,
+            Err(NoObject::Malformed {
+                line: 1,
+                column: 16,
+            }),
+        );
+        check(r#"{"a":{"b":1},} {"c":2}"#, both, Ok(r#"{"c":2}"#));
+        let deep = |open: &str, close: &str, n: usize| open.repeat(n) + "1" + &close.repeat(n);
+        check(&deep("[", "]", 100_000), both, Err(NoObject::TooDeep));
+        check(&deep("{\"a\":", "}", 33), both, Err(NoObject::TooDeep));
+        assert!(first_whole(&deep("[", "]", 32), both).is_ok());
+    }
+
+    #[test]
     fn garbage_is_bounded_and_never_panics() {
         for text in [
             "{".repeat(10 << 20),
@@ -282,6 +392,7 @@ mod tests {
             format!("{{\"a\":\"{}", "é{\"".repeat(1 << 17)),
         ] {
             assert!(first_object(&text).is_err());
+            assert!(first_whole(&text, &['{', '[']).is_err());
         }
         let bits = [
             "{", "}", "\"", "\\", "[", "]", ":", ",", "<think>", "</think>", "é", "1", "\n",
@@ -292,7 +403,7 @@ mod tests {
             let text: String = (0..30)
                 .filter_map(|i| seed.derive("bit", i).index(bits.len()).map(|i| bits[i]))
                 .collect();
-            let _ = first_object(&text);
+            let _ = (first_object(&text), first_whole(&text, &['{', '[']));
         }
     }
 }

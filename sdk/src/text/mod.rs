@@ -1,11 +1,14 @@
-//! Text without a model: JSON out of prose, blocks that cannot be closed, secrets out, escapes.
+//! Text without a model: JSON out of prose and against a schema, blocks that cannot be closed, secrets out, escapes.
 
 mod block;
 mod escape;
 mod json;
 mod redact;
+mod schema;
 
 pub use block::{fenced, skill_block};
 pub use escape::{escape_html, plain_terminal};
+pub(crate) use json::first_whole;
 pub use json::{NoObject, first_object, without_thinking};
 pub use redact::Redactor;
+pub use schema::{JsonSchema, SchemaFault};

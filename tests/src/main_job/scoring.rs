@@ -64,7 +64,10 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
 }
 
 /// A request for each candidate: in the model's deterministic mode, none finds what another one decoded.
-fn separately(parts: &Parts, request: &ScoreRequest) -> Result<Vec<TokenScores>, journeyman::Error> {
+fn separately(
+    parts: &Parts,
+    request: &ScoreRequest,
+) -> Result<Vec<TokenScores>, journeyman::Error> {
     let mut scores = Vec::new();
     for continuation in &request.continuations {
         let alone = ScoreRequest {

@@ -5,9 +5,9 @@ use journeyman::{
     ErrorKind,
     contract::{GenerateRequest, Generation, LanguageModel, ScoreRequest, Scorer},
 };
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+use journeyman_llama_cpp::LlamaCpp;
 
-use crate::support::{Lora, TestFile, Tiny, prompt};
+use crate::support::{Lora, TestFile, Tiny, load, prompt};
 
 fn ask(adapter: Option<&str>) -> GenerateRequest {
     let mut request = GenerateRequest::greedy(prompt("turn on the lamp"), 20);
@@ -26,9 +26,7 @@ fn file(lora: &Lora) -> TestFile {
 #[test]
 fn an_adapter_is_switched_by_request() {
     let base = Tiny::default().file();
-    let mut config = LlamaConfig::new(&base.0);
-    config.deterministic = true;
-    let model = LlamaCpp::load(config).unwrap();
+    let model = load(&base, |config| config.deterministic = true);
     let (one, two) = (
         file(&Lora::default()),
         file(&Lora {
@@ -61,7 +59,7 @@ fn an_adapter_is_switched_by_request() {
 #[test]
 fn an_adapter_of_zeros_changes_nothing() {
     let base = Tiny::default().file();
-    let model = LlamaCpp::load(LlamaConfig::new(&base.0)).unwrap();
+    let model = load(&base, |_| ());
     let zeros = file(&Lora {
         scale: 0.0,
         ..Lora::default()
@@ -76,7 +74,7 @@ fn an_adapter_of_zeros_changes_nothing() {
 #[test]
 fn requests_with_and_without_run_side_by_side() {
     let base = Tiny::default().file();
-    let model = LlamaCpp::load(LlamaConfig::new(&base.0)).unwrap();
+    let model = load(&base, |_| ());
     let lora = file(&Lora::default());
     block_on(model.load_adapter("one", &lora.0)).unwrap();
     let (plain, with_one) = (write(&model, None), write(&model, Some("one")));
@@ -112,7 +110,7 @@ fn requests_with_and_without_run_side_by_side() {
 #[test]
 fn requests_in_flight_survive_a_new_adapter() {
     let base = Tiny::default().file();
-    let model = LlamaCpp::load(LlamaConfig::new(&base.0)).unwrap();
+    let model = load(&base, |_| ());
     let want = write(&model, None);
     let lora = file(&Lora::default());
     let writing = async { model.generate(&ask(None)).await };
@@ -125,7 +123,7 @@ fn requests_in_flight_survive_a_new_adapter() {
 #[test]
 fn what_is_no_adapter_of_this_model_is_refused() {
     let base = Tiny::default().file();
-    let model = LlamaCpp::load(LlamaConfig::new(&base.0)).unwrap();
+    let model = load(&base, |_| ());
     let before = write(&model, None);
     let load = |file: &TestFile| block_on(model.load_adapter("one", &file.0)).unwrap_err();
     let check = |file: &TestFile, kind: ErrorKind| {

@@ -75,7 +75,9 @@ fn damaged_bytes_never_take_the_process_down() {
         let at = noise.next() as usize % reach;
         damaged[at] ^= 1 << (noise.next() % 8);
         let file = TestFile::new("flipped.gguf", &damaged);
-        match LlamaCpp::load(LlamaConfig::new(&file.0)) {
+        let mut config = LlamaConfig::new(&file.0);
+        config.template = Template::None;
+        match LlamaCpp::load(config) {
             Err(error) => {
                 assert!(error.hint_text().is_some(), "{error}");
                 refused += 1;
@@ -120,14 +122,17 @@ fn values_out_of_range_are_invalid() {
 }
 
 #[test]
-fn a_template_that_llama_cpp_does_not_know_is_unsupported() {
+fn a_missing_template_and_one_without_contents_are_unsupported() {
     let tiny = Tiny {
-        template: Some("{{ messages | tojson }}"),
+        template: Some("{{ messages | length }}"),
         ..Tiny::default()
     };
-    let error = refusal(&tiny.bytes());
-    assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.hint_text().unwrap().contains("Template::Named"));
+    for bytes in [tiny.bytes(), Tiny::default().bytes()] {
+        let error = refusal(&bytes);
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.fact("path").is_some(), "{error}");
+        assert!(error.hint_text().unwrap().contains("Template::Named"));
+    }
     tiny.load_with(|config| config.template = Template::None);
     tiny.load_with(|config| config.template = Template::Named("chatml".to_owned()));
 }

@@ -10,7 +10,7 @@ use journeyman_llama_cpp::LlamaCpp;
 
 use crate::support::{Tiny, control, prompt};
 
-const CHATML: &str = "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}";
+const CHATML: &str = "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{'<|im_start|>assistant\n'}}{% endif %}";
 
 fn ids(model: &LlamaCpp, prompt: Prompt) -> Vec<i32> {
     let request = GenerateRequest::greedy(prompt, 0);
@@ -139,4 +139,27 @@ fn texts_are_counted_and_cut_as_data() {
     assert_eq!(model.truncate("thex", 0), "");
     let long = "the x ".repeat(100_000);
     assert_eq!(model.truncate(&long, 5), "the x the");
+}
+
+#[test]
+fn messages_that_a_template_refuses_are_unsupported_and_the_model_serves_on() {
+    let strict = "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}\
+                  {{ bos_token + m.content + eos_token }}{% endfor %}";
+    let tiny = Tiny {
+        template: Some(strict),
+        add_bos: true,
+        ..Tiny::default()
+    };
+    let model = tiny.load();
+    let said = |speaker| Prompt {
+        messages: vec![Message::data(speaker, "x")],
+        open: Vec::new(),
+    };
+    let request = GenerateRequest::greedy(said(Speaker::System), 1);
+    let error = block_on(model.generate(&request)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert_eq!(error.fact("detail"), Some("no system"));
+    let x = i32::from(b'x');
+    let want = [control("<s>"), x, control("</s>")];
+    assert_eq!(ids(&model, said(Speaker::User)), want);
 }

@@ -7,9 +7,9 @@ use journeyman::{
     ErrorKind,
     contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer, TokenScores},
 };
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+use journeyman_llama_cpp::LlamaCpp;
 
-use crate::support::{Tiny, bare::Bare, prompt};
+use crate::support::{Tiny, bare::Bare, load, prompt};
 
 fn request(continuations: &[&str]) -> ScoreRequest {
     ScoreRequest {
@@ -51,7 +51,7 @@ const TEXTS: [&str; 7] = [
 fn a_shared_prefix_equals_separate_passes() {
     let tiny = Tiny::default();
     let file = tiny.file();
-    let model = LlamaCpp::load(LlamaConfig::new(&file.0)).unwrap();
+    let model = load(&file, |_| ());
     let request = request(&TEXTS);
     let got = score(&model, &request);
     let prompt = GenerateRequest::greedy(request.prompt.clone(), 0);

@@ -14,9 +14,8 @@ use journeyman::{
     contract::{GenerateRequest, Generation, LanguageModel, ScoreRequest, Scorer, TokenSink},
     domain::Sampling,
 };
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 
-use crate::support::{Noise, TestFile, Tiny, prompt};
+use crate::support::{Noise, TestFile, Tiny, load, prompt};
 
 /// Texts of one request are the same, or part where two tokens are nearly tied.
 fn assert_same(got: &Generation, want: &Generation) {
@@ -304,7 +303,7 @@ fn drawn_texts_share_batches_too() {
 fn prefixes_outlive_the_process() {
     let tiny = Tiny::default();
     let file = tiny.file();
-    let load = |path: &TestFile| LlamaCpp::load(LlamaConfig::new(&path.0)).unwrap();
+    let load = |file: &TestFile| load(file, |_| ());
     let folder = file.0.with_extension("prefixes");
     let (long, other) = (text(6, 500), text(7, 300));
     let model = load(&file);

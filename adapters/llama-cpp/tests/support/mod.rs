@@ -13,7 +13,7 @@ use std::{
 };
 
 use journeyman::domain::{Message, Prompt, Span, Speaker};
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 
 /// Width, layers, heads, heads of keys and values, feed-forward.
 const WIDTH: usize = 32;
@@ -83,10 +83,12 @@ impl Tiny {
     }
 
     pub(crate) fn load_with(&self, change: impl FnOnce(&mut LlamaConfig)) -> Arc<LlamaCpp> {
-        let file = self.file();
-        let mut config = LlamaConfig::new(&file.0);
-        change(&mut config);
-        LlamaCpp::load(config).unwrap()
+        load(&self.file(), |config| {
+            if self.template.is_some() {
+                config.template = Template::Auto;
+            }
+            change(config);
+        })
     }
 
     pub(crate) fn file(&self) -> TestFile {
@@ -275,6 +277,14 @@ impl Noise {
             .sum::<f32>()
             - 6.0
     }
+}
+
+/// Loads a file that has no chat template.
+pub(crate) fn load(file: &TestFile, change: impl FnOnce(&mut LlamaConfig)) -> Arc<LlamaCpp> {
+    let mut config = LlamaConfig::new(&file.0);
+    config.template = Template::None;
+    change(&mut config);
+    LlamaCpp::load(config).unwrap()
 }
 
 /// A whole file of numbers in full precision.

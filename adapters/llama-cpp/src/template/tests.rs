@@ -1,0 +1,416 @@
+//! Templates as models bring them, and as nobody should.
+
+use journeyman::ErrorKind;
+
+use super::*;
+
+const LLAMA3: &str = r#"{{- bos_token }}
+{%- if custom_tools is defined %}
+    {%- set tools = custom_tools %}
+{%- endif %}
+{%- if not date_string is defined %}
+    {%- if strftime_now is defined %}
+        {%- set date_string = strftime_now("%d %b %Y") %}
+    {%- else %}
+        {%- set date_string = "26 Jul 2024" %}
+    {%- endif %}
+{%- endif %}
+{%- if messages[0]['role'] == 'system' %}
+    {%- set system_message = messages[0]['content']|trim %}
+    {%- set messages = messages[1:] %}
+{%- else %}
+    {%- set system_message = "" %}
+{%- endif %}
+{{- "<|start_header_id|>system<|end_header_id|>\n\n" }}
+{{- "Today Date: " + date_string + "\n\n" }}
+{{- system_message }}
+{{- "<|eot_id|>" }}
+{%- for message in messages %}
+    {%- if not (message.role == 'ipython' or message.role == 'tool' or 'tool_calls' in message) %}
+        {{- '<|start_header_id|>' + message['role'] + '<|end_header_id|>\n\n'+ message['content'] | trim + '<|eot_id|>' }}
+    {%- elif message.role == "tool" or message.role == "ipython" %}
+        {{- "<|start_header_id|>ipython<|end_header_id|>\n\n" }}
+        {%- if message.content is mapping or message.content is iterable and message.content is not string %}
+            {{- message.content | tojson }}
+        {%- else %}
+            {{- message.content }}
+        {%- endif %}
+        {{- "<|eot_id|>" }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|start_header_id|>assistant<|end_header_id|>\n\n' }}
+{%- endif %}
+"#;
+
+const GEMMA: &str = "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}{% for message in messages %}{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('Conversation roles must alternate user/assistant/user/assistant/...') }}{% endif %}{% if (message['role'] == 'assistant') %}{% set role = 'model' %}{% else %}{% set role = message['role'] %}{% endif %}{{ '<start_of_turn>' + role + '\n' + message['content'] | trim + '<end_of_turn>\n' }}{% endfor %}{% if add_generation_prompt %}{{'<start_of_turn>model\n'}}{% endif %}";
+
+const MISTRAL: &str = r#"{%- if messages[0]["role"] == "system" %}
+    {%- set system_message = messages[0]["content"] %}
+    {%- set loop_messages = messages[1:] %}
+{%- else %}
+    {%- set loop_messages = messages %}
+{%- endif %}
+{%- if not tools is defined %}
+    {%- set tools = none %}
+{%- endif %}
+{%- set user_messages = loop_messages | selectattr("role", "equalto", "user") | list %}
+{%- set ns = namespace(index=0) %}
+{%- for message in loop_messages %}
+    {%- if not (message.role == "tool" or (message.tool_calls is defined and message.tool_calls is not none)) %}
+        {%- if (message["role"] == "user") != (ns.index % 2 == 0) %}
+            {{- raise_exception("After the optional system message, conversation roles must alternate") }}
+        {%- endif %}
+        {%- set ns.index = ns.index + 1 %}
+    {%- endif %}
+{%- endfor %}
+{{- bos_token }}
+{%- for message in loop_messages %}
+    {%- if message["role"] == "user" %}
+        {%- if tools is not none and (message == user_messages[-1]) %}
+            {{- "[AVAILABLE_TOOLS] [" }}
+        {%- endif %}
+        {%- if loop.last and system_message is defined %}
+            {{- "[INST] " + system_message + "\n\n" + message["content"] + "[/INST]" }}
+        {%- else %}
+            {{- "[INST] " + message["content"] + "[/INST]" }}
+        {%- endif %}
+    {%- elif message["role"] == "assistant" %}
+        {{- " " + message["content"]|trim + eos_token}}
+    {%- endif %}
+{%- endfor %}
+"#;
+
+const QWEN3: &str = r#"{%- if tools %}
+    {{- '<|im_start|>system\n' }}
+    {%- for tool in tools %}
+        {{- tool | tojson }}
+    {%- endfor %}
+{%- else %}
+    {%- if messages[0].role == 'system' %}
+        {{- '<|im_start|>system\n' + messages[0].content + '<|im_end|>\n' }}
+    {%- endif %}
+{%- endif %}
+{%- set ns = namespace(multi_step_tool=true, last_query_index=messages|length - 1) %}
+{%- for message in messages[::-1] %}
+    {%- set index = (messages|length - 1) - loop.index0 %}
+    {%- if ns.multi_step_tool and message.role == "user" and message.content is string and not(message.content.startswith('<tool_response>') and message.content.endswith('</tool_response>')) %}
+        {%- set ns.multi_step_tool = false %}
+        {%- set ns.last_query_index = index %}
+    {%- endif %}
+{%- endfor %}
+{%- for message in messages %}
+    {%- if (message.role == "user") or (message.role == "system" and not loop.first) %}
+        {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>' + '\n' }}
+    {%- elif message.role == "assistant" %}
+        {%- set content = message.content %}
+        {%- set reasoning_content = '' %}
+        {%- if message.reasoning_content is string %}
+            {%- set reasoning_content = message.reasoning_content %}
+        {%- else %}
+            {%- if '</think>' in content %}
+                {%- set reasoning_content = content.split('</think>')[0].rstrip('\n').split('<think>')[-1].lstrip('\n') %}
+                {%- set content = content.split('</think>')[-1].lstrip('\n') %}
+            {%- endif %}
+        {%- endif %}
+        {%- if loop.index0 > ns.last_query_index and (loop.last or (not loop.last and reasoning_content)) %}
+            {{- '<|im_start|>' + message.role + '\n<think>\n' + reasoning_content.strip('\n') + '\n</think>\n\n' + content.lstrip('\n') }}
+        {%- else %}
+            {{- '<|im_start|>' + message.role + '\n' + content }}
+        {%- endif %}
+        {{- '<|im_end|>\n' }}
+    {%- elif message.role == "tool" %}
+        {%- if loop.first or (messages[loop.index0 - 1].role != "tool") %}
+            {{- '<|im_start|>user' }}
+        {%- endif %}
+        {{- '\n<tool_response>\n' + message.content + '\n</tool_response>' }}
+        {%- if loop.last or (messages[loop.index0 + 1].role != "tool") %}
+            {{- '<|im_end|>\n' }}
+        {%- endif %}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant\n' }}
+    {%- if enable_thinking is defined and enable_thinking is false %}
+        {{- '<think>\n\n</think>\n\n' }}
+    {%- endif %}
+{%- endif %}
+"#;
+
+const DEEPSEEK: &str = "{% if not add_generation_prompt is defined %}{% set add_generation_prompt = false %}{% endif %}{% set ns = namespace(is_first=false, is_tool=false, system_prompt='') %}{%- for message in messages %}{%- if message['role'] == 'system' %}{% set ns.system_prompt = message['content'] %}{%- endif %}{%- endfor %}{{bos_token}}{{ns.system_prompt}}{%- for message in messages %}{%- if message['role'] == 'user' %}{%- set ns.is_tool = false -%}{{'<｜User｜>' + message['content']}}{%- endif %}{%- if message['role'] == 'assistant' and message['content'] is not none %}{% set content = message['content'] %}{% if '</think>' in content %}{% set content = content.split('</think>')[-1] %}{% endif %}{{'<｜Assistant｜>' + content + '<｜end▁of▁sentence｜>'}}{%- endif %}{%- endfor -%}{% if add_generation_prompt and not ns.is_tool %}{{'<｜Assistant｜><think>\\n'}}{% endif %}";
+
+/// Marks what a trainer learns from, uses a macro and a break.
+const SMOL: &str = "{%- macro turn(role, content) -%}
+<|im_start|>{{ role }}
+{{ content }}<|im_end|>
+{% endmacro -%}
+{% for message in messages %}
+  {% if message.role == 'assistant' %}
+    {%- generation -%}
+    {{ turn(message.role, message.content) }}
+    {%- endgeneration -%}
+  {% else %}
+    {{- turn(message.role, message.content) -}}
+  {% endif %}
+  {%- if loop.index0 > 1000 %}{% break %}{% endif %}
+{% endfor %}
+{%- if add_generation_prompt -%}
+<|im_start|>assistant
+{% endif -%}";
+
+fn jinja(source: &str) -> Result<ChatTemplate> {
+    ChatTemplate::compile(source.to_owned(), "<s>".to_owned(), "</s>".to_owned())
+}
+
+/// What a template makes of one letter for each message, with the message's number for its content.
+fn rendered(source: &str, speakers: &str) -> Result<String> {
+    let roles: Vec<&str> = speakers
+        .chars()
+        .map(|letter| match letter {
+            's' => "system",
+            'u' => "user",
+            'a' => "assistant",
+            _ => "tool",
+        })
+        .collect();
+    let texts = jinja(source)?.around("test", &roles)?;
+    assert_eq!(texts.len(), roles.len() + 1);
+    let mut out = String::new();
+    for (index, text) in texts.iter().enumerate() {
+        out += text;
+        if index < roles.len() {
+            out += &index.to_string();
+        }
+    }
+    Ok(out)
+}
+
+fn check(source: &str, speakers: &str, expect: &str) {
+    assert_eq!(rendered(source, speakers).unwrap(), expect);
+}
+
+fn check_refused(source: &str, speakers: &str, why: &str) {
+    let error = rendered(source, speakers).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    assert!(error.to_string().contains(why), "{error}");
+    assert!(error.hint_text().unwrap().contains("Template::"));
+    assert!(error.to_string().len() < 700, "{error}");
+}
+
+fn named(name: &str) -> &'static str {
+    NAMED.iter().find(|(known, _)| *known == name).unwrap().1
+}
+
+#[test]
+fn well_known_families_are_rendered_as_their_authors_meant() {
+    check(
+        LLAMA3,
+        "suat",
+        "<s><|start_header_id|>system<|end_header_id|>\n\nToday Date: 26 Jul 2024\n\n0<|eot_id|>\
+         <|start_header_id|>user<|end_header_id|>\n\n1<|eot_id|>\
+         <|start_header_id|>assistant<|end_header_id|>\n\n2<|eot_id|>\
+         <|start_header_id|>ipython<|end_header_id|>\n\n3<|eot_id|>\
+         <|start_header_id|>assistant<|end_header_id|>\n\n",
+    );
+    check(
+        GEMMA,
+        "uau",
+        "<s><start_of_turn>user\n0<end_of_turn>\n<start_of_turn>model\n1<end_of_turn>\n\
+         <start_of_turn>user\n2<end_of_turn>\n<start_of_turn>model\n",
+    );
+    check(MISTRAL, "su", "<s>[INST] 0\n\n1[/INST]");
+    check(MISTRAL, "uau", "<s>[INST] 0[/INST] 1</s>[INST] 2[/INST]");
+    check(
+        QWEN3,
+        "suautt",
+        "<|im_start|>system\n0<|im_end|>\n<|im_start|>user\n1<|im_end|>\n<|im_start|>assistant\n2<|im_end|>\n\
+         <|im_start|>user\n3<|im_end|>\n<|im_start|>user\n<tool_response>\n4\n</tool_response>\
+         \n<tool_response>\n5\n</tool_response><|im_end|>\n<|im_start|>assistant\n",
+    );
+    check(
+        DEEPSEEK,
+        "suau",
+        "<s>0<｜User｜>1<｜Assistant｜>2<｜end▁of▁sentence｜><｜User｜>3<｜Assistant｜><think>\n",
+    );
+    check(
+        SMOL,
+        "ua",
+        "<|im_start|>user\n0<|im_end|>\n<|im_start|>assistant\n1<|im_end|>\n<|im_start|>assistant\n",
+    );
+}
+
+#[test]
+fn named_templates_are_rendered() {
+    check(
+        named("chatml"),
+        "sua",
+        "<|im_start|>system\n0<|im_end|>\n<|im_start|>user\n1<|im_end|>\n<|im_start|>assistant\n2<|im_end|>\n\
+         <|im_start|>assistant\n",
+    );
+    check(
+        named("llama3"),
+        "ut",
+        "<s><|start_header_id|>user<|end_header_id|>\n\n0<|eot_id|><|start_header_id|>ipython<|end_header_id|>\n\n1\
+         <|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
+    );
+    check(
+        named("gemma"),
+        "ua",
+        "<s><start_of_turn>user\n0<end_of_turn>\n<start_of_turn>model\n1<end_of_turn>\n<start_of_turn>model\n",
+    );
+    check(
+        named("mistral"),
+        "suau",
+        "<s>[SYSTEM_PROMPT]0[/SYSTEM_PROMPT][INST]1[/INST]2</s>[INST]3[/INST]",
+    );
+    check_refused(named("gemma"), "su", "only user and assistant speak");
+    check_refused(
+        named("mistral"),
+        "ut",
+        "only system, user and assistant speak",
+    );
+}
+
+#[test]
+fn what_a_template_refuses_is_told_in_its_words() {
+    check_refused(GEMMA, "su", "System role not supported");
+    check_refused(GEMMA, "uu", "must alternate");
+    check_refused(MISTRAL, "suu", "must alternate");
+    // Mistral's puts the system's words before the last of the user's.
+    check_refused(MISTRAL, "suau", "drops, reorders or repeats");
+    check_refused(LLAMA3, "", "refuses these messages");
+    let shouting = "{{ raise_exception('\x1b[31m' ~ 'x' * 1000) }}";
+    check_refused(shouting, "u", " [31mxxx");
+}
+
+#[test]
+fn a_template_that_drops_reorders_or_repeats_a_message_is_refused() {
+    check_refused("", "u", "drops");
+    check_refused("always the same", "u", "drops");
+    check_refused("{{ messages[-1].content }}", "ua", "drops");
+    check_refused(
+        "{% for m in messages[::-1] %}{{ m.content }}{% endfor %}",
+        "ua",
+        "reorders",
+    );
+    let again = "{% for m in messages %}{{ m.content }}{% endfor %}{{ messages[0].content }}";
+    check_refused(again, "ua", "repeats");
+    let spelled = "JOURNEYMAN-CONTENT-1-END{{ messages[0].content }}";
+    check_refused(spelled, "u", "repeats");
+    check_refused("{{ messages[0].content | upper | lower }}", "u", "drops");
+}
+
+#[test]
+fn what_cannot_be_read_is_refused() {
+    for source in [
+        "{% for m in messages %}{{ m.content }}",
+        "{% if %}",
+        "{{ messages[0].content",
+        "{% frobnicate %}",
+    ] {
+        check_refused(source, "u", "no Jinja that can be read");
+    }
+    check_refused(&" ".repeat(200_000), "u", "64 KiB");
+    check_refused("{{ messages[0].content | frobnicate }}", "u", "frobnicate");
+    check_refused("{{ frobnicate() }}", "u", "unknown function");
+}
+
+#[test]
+fn no_nesting_overflows_the_stack() {
+    let within = |open: &str, close: &str, n: usize| {
+        format!("{{{{ {}1{} }}}}", open.repeat(n), close.repeat(n))
+    };
+    for source in [
+        within("(", ")", 30_000),
+        within("[", "]", 30_000),
+        within("not ", "", 15_000),
+        within("-", "", 60_000),
+        within("", "+1", 30_000),
+        within("", "~1", 30_000),
+        within("", "**1", 20_000),
+        within("", ".x", 30_000),
+        within("", "[0]", 20_000),
+        within("", "()", 30_000),
+        within("", "|e", 30_000),
+        within("", " if 1", 10_000),
+        within("", " is odd", 9_000),
+        "{% if 1 %}".repeat(6_000),
+        "{% if 0 %}".to_owned() + &"{% elif 0 %}".repeat(5_000) + "{% endif %}",
+        "{% for a in [1] %}".repeat(3_000),
+        "{% macro a() %}".repeat(4_000),
+        "{% set a %}".repeat(5_000),
+    ] {
+        let error = jinja(&source).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+        assert!(error.to_string().len() < 700, "{error}");
+    }
+    let nest = "{% set ns = namespace(a=0) %}{% for i in range(10000) %}{% for i in range(10000) %}\
+                {% set ns.a = [ns.a] %}{% if messages|length == i %}{{ WHAT }}{% endif %}\
+                {% endfor %}{% endfor %}";
+    for what in [
+        "''",
+        "ns.a",
+        "ns.a|tojson",
+        "ns.a == [ns.a]",
+        "ns.a|string|length",
+    ] {
+        check_refused(&nest.replace("WHAT", what), "u", "");
+    }
+}
+
+#[test]
+fn a_hostile_template_ends_and_reads_nothing() {
+    let nested = "{% for a in range(9000) %}{% for b in range(9000) %}{% for c in range(9000) %}\
+                  {% endfor %}{% endfor %}{% endfor %}";
+    check_refused(nested, "u", "does not come to an end");
+    let itself = "{% macro again() %}{{ again() }}{{ again() }}{% endmacro %}{{ again() }}";
+    check_refused(itself, "u", "refuses");
+    let looped = "{% for m in [1] recursive %}{{ loop([1]) }}{% endfor %}";
+    check_refused(looped, "u", "refuses");
+    let loud = format!(
+        "{{% for a in range(9000) %}}{}{{% endfor %}}",
+        "x".repeat(9_000)
+    );
+    check_refused(&loud, "u", "more than 4 MiB");
+    check_refused("{{ 'x' * 50000000 }}", "u", "more than 4 MiB");
+    check_refused("{{ 'x' * 50000000000 }}", "u", "too large");
+    check_refused("{{ range(100000000) }}", "u", "too many");
+    for outside in [
+        "{% include '/etc/hostname' %}",
+        "{% extends '/etc/hostname' %}",
+        "{% import '/etc/hostname' as host %}",
+        "{% from '/etc/hostname' import host %}",
+    ] {
+        check_refused(outside, "u", "template not found");
+    }
+    check_refused("{% include 'chat' %}", "u", "refuses");
+    check_refused("{{ ''.__class__.__mro__ }}", "u", "refuses");
+}
+
+#[test]
+fn a_missing_template_is_refused_with_what_to_do() {
+    let choose = |template: &Template, own: Option<&str>| {
+        ChatTemplate::choose(
+            template,
+            own.map(str::to_owned),
+            String::new(),
+            String::new(),
+        )
+    };
+    let error = choose(&Template::Auto, None).map(|_| ()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Unsupported at LlamaCpp::load: the file has no chat template; hint: load with Template::None where prompts \
+         are written in the model's own dialect, as for the bundled model, or with Template::Named, such as `chatml`, \
+         for a chat model"
+    );
+    assert!(choose(&Template::None, Some(GEMMA)).unwrap().is_none());
+    assert!(choose(&Template::Auto, Some(GEMMA)).unwrap().is_some());
+    assert!(
+        choose(&Template::Jinja(GEMMA.to_owned()), None)
+            .unwrap()
+            .is_some()
+    );
+    let error = choose(&Template::Named("chat".to_owned()), Some(GEMMA)).map(|_| ());
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Invalid);
+}
