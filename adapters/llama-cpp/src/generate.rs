@@ -8,6 +8,7 @@ use journeyman::{
 use llama_cpp_2::token::LlamaToken;
 
 use crate::{
+    constrain::Constraint,
     convert::{ids, too_long},
     decode::{Engine, GoOn, Row},
     sampling::{self, LogSum},
@@ -16,11 +17,24 @@ use crate::{
 
 pub(crate) const GENERATE: &str = "LlamaCpp::generate";
 
-/// What the model chose.
-#[derive(Default)]
+/// What the model chose, and what holds it to a schema.
 struct Written {
+    constraint: Option<Constraint>,
     ids: Vec<TokenId>,
     logprobs: Vec<f32>,
+}
+
+impl Written {
+    /// Draws the next token, of those that may come.
+    fn draw(&mut self, request: &GenerateRequest, logits: &[f32]) -> Result<TokenId> {
+        let place = self.ids.len() as u64;
+        let Some(constraint) = &mut self.constraint else {
+            return Ok(sampling::draw(&request.sampling, place, logits));
+        };
+        let mut masked = logits.to_vec();
+        constraint.mask(&mut masked)?;
+        Ok(sampling::draw(&request.sampling, place, &masked))
+    }
 }
 
 pub(crate) fn generate(
@@ -40,7 +54,11 @@ pub(crate) fn generate(
         .checked_sub(prompt.len())
         .ok_or_else(|| too_long(GENERATE, prompt.len(), context))?;
 
-    let mut written = Written::default();
+    let mut written = Written {
+        constraint: engine.renderer.constraint(GENERATE, request)?,
+        ids: Vec::new(),
+        logprobs: Vec::new(),
+    };
     let mut stream = TextStream::new(request.stop.clone(), request.sink.clone());
     let room = room.min(request.max_tokens);
     let mut finish = FinishReason::Length;
@@ -86,7 +104,7 @@ fn write(
         go_on()?;
         let logits = engine.logits(row);
         let log_sum = LogSum::of(GENERATE, logits)?;
-        let id = sampling::draw(&request.sampling, written.ids.len() as u64, logits);
+        let id = written.draw(request, logits)?;
         written
             .logprobs
             .push(log_sum.logprob(GENERATE, logits, id)? as f32);
@@ -95,6 +113,9 @@ fn write(
         let token = LlamaToken(id);
         if engine.renderer.ends_text(token) {
             return Ok(FinishReason::EndOfText);
+        }
+        if let Some(constraint) = &mut written.constraint {
+            constraint.accept(id)?;
         }
         if stream.push(&engine.renderer.piece(token)) {
             return Ok(FinishReason::Stop);

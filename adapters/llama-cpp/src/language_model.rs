@@ -18,12 +18,6 @@ impl LanguageModel for LlamaCpp {
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
         crate::convert::no_adapter(GENERATE, request.adapter.as_deref())?;
-        if request.json_schema.is_some() {
-            return Err(journeyman::Error::unsupported(
-                GENERATE,
-                "a JSON Schema is not obeyed",
-            ));
-        }
         let limit = request.time_limit;
         let ask = |answer| Request::Generate(request.clone(), answer);
         self.worker.ask(GENERATE, limit, ask).await

@@ -51,6 +51,12 @@
 //! A continuation that is scored is tokenised on its own as well, as data: scoring is from the first token behind
 //! the prompt's last span, and no merge joins the two.
 //!
+//! # Output by a JSON Schema
+//! With the feature `llguidance` a request's `json_schema` is obeyed while the text is written: tokens that would break
+//! it are not drawn. The log-probabilities returned are the model's own, of all tokens. What a grammar cannot say (`not`,
+//! `if`, `oneOf`) is `Unsupported`. Two things to mind: the feature turns on `preserve_order` of `serde_json` in the
+//! whole program, and llguidance puts a panic hook in front of the program's at its first use.
+//!
 //! # Repeatability
 //! One worker thread owns the context, and a request has the context to itself: memory is cleared before it, and the
 //! shape of every batch follows from the request and the configuration alone. So an answer does not depend on what
@@ -68,6 +74,7 @@
 )]
 
 mod config;
+mod constrain;
 mod convert;
 mod decode;
 mod generate;

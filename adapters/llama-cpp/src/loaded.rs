@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     config::LlamaConfig,
-    gguf,
+    constrain, gguf,
     render::Renderer,
     worker::{Limits, Worker},
 };
@@ -84,6 +84,7 @@ impl LlamaCpp {
         let mut capabilities = ModelCapabilities::new(id, context as usize);
         capabilities.score = true;
         capabilities.token_records = true;
+        capabilities.json_schema = constrain::AVAILABLE;
         capabilities.deterministic = true;
         Ok(Arc::new(Self {
             worker,
