@@ -8,6 +8,7 @@ use journeyman::{
 use llama_cpp_2::token::LlamaToken;
 
 use crate::{
+    constrain::Constraint,
     convert::{ids, too_long},
     render::Renderer,
     sampling::{self, Sampler},
@@ -24,6 +25,7 @@ pub(crate) struct Writing {
     /// Greatest number of tokens to write, within the context.
     room: usize,
     sampling: Sampling,
+    constraint: Option<Constraint>,
     logprobs: Vec<f32>,
     stream: TextStream,
 }
@@ -45,6 +47,7 @@ impl Writing {
             tokens,
             room: room.min(request.max_tokens),
             sampling: request.sampling,
+            constraint: renderer.constraint(GENERATE, request)?,
             logprobs: Vec::new(),
             stream: TextStream::new(request.stop.clone(), request.sink.clone()),
         })
@@ -73,13 +76,18 @@ impl Writing {
         logits: &[f32],
     ) -> Result<Option<FinishReason>> {
         let place = self.written() as u64;
-        let (id, logprob) = sampler.draw(GENERATE, &self.sampling, place, logits)?;
+        let constraint = self.constraint.as_mut();
+        let (id, logprob) = sampler.draw(GENERATE, &self.sampling, constraint, place, logits)?;
         self.logprobs.push(logprob as f32);
         let token = LlamaToken(id);
         self.tokens.push(token);
-        let finish = if renderer.ends_text(token) {
-            Some(FinishReason::EndOfText)
-        } else if self.stream.push(&renderer.piece(token)) {
+        if renderer.ends_text(token) {
+            return Ok(Some(FinishReason::EndOfText));
+        }
+        if let Some(constraint) = &mut self.constraint {
+            constraint.accept(id)?;
+        }
+        let finish = if self.stream.push(&renderer.piece(token)) {
             Some(FinishReason::Stop)
         } else if self.left() == 0 {
             Some(FinishReason::Length)

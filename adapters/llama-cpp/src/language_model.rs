@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use journeyman::{
-    Error, Result,
+    Result,
     contract::{GenerateRequest, Generation, LanguageModel, ModelCapabilities},
 };
 
@@ -21,12 +21,6 @@ impl LanguageModel for LlamaCpp {
     }
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
-        if request.json_schema.is_some() {
-            return Err(Error::unsupported(
-                GENERATE,
-                "this build obeys no JSON Schema",
-            ));
-        }
         let writing = Writing::new(&self.renderer, request)?;
         let adapter = request.adapter.clone();
         self.worker

@@ -59,6 +59,12 @@
 //! runs out, cached prefixes go, and then the youngest request begins anew later. Too many that wait are refused with
 //! `RateLimited`. [`LlamaCpp::stats`] tells what happens.
 //!
+//! # Output by a JSON Schema
+//! With the feature `llguidance` a request's `json_schema` is obeyed while the text is written: tokens that would break
+//! it are not drawn. The log-probabilities returned are the model's own, of all tokens. What a grammar cannot say (`not`,
+//! `if`, `oneOf`) is `Unsupported`. Two things to mind: the feature turns on `preserve_order` of `serde_json` in the
+//! whole program, and llguidance puts a panic hook in front of the program's at its first use.
+//!
 //! # Repeatability
 //! The shape of a batch changes the arithmetic, by less than 1e-3 in a log-probability, so two texts of one request may
 //! part where two tokens are nearly tied. With [`LlamaConfig::deterministic`] a request has the context to itself: memory
@@ -79,6 +85,7 @@
 )]
 
 mod config;
+mod constrain;
 mod context;
 mod convert;
 mod exp;

@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     config::LlamaConfig,
+    constrain,
     context::Limits,
     gguf,
     render::Renderer,
@@ -95,6 +96,7 @@ impl LlamaCpp {
         let mut capabilities = ModelCapabilities::new(id, context as usize);
         capabilities.score = true;
         capabilities.token_records = true;
+        capabilities.json_schema = constrain::AVAILABLE;
         capabilities.deterministic = deterministic;
         Ok(Arc::new(Self {
             worker,

@@ -2,12 +2,14 @@
 
 use journeyman::{
     Error, Result,
+    contract::GenerateRequest,
     domain::{Prompt, Span},
 };
 use llama_cpp_2::{model::LlamaModel, token::LlamaToken};
 
 use crate::{
     config::Template,
+    constrain::{Constraint, Grammars},
     convert::{role, too_long},
     template::ChatTemplate,
 };
@@ -16,6 +18,7 @@ use crate::{
 pub(crate) struct Renderer {
     model: LlamaModel,
     template: Option<ChatTemplate>,
+    grammars: Grammars,
     /// Greatest number of tokens of prompt and output.
     pub(crate) context: usize,
     /// Bytes of the longest token, at least 1.
@@ -42,6 +45,7 @@ impl Renderer {
         Ok(Self {
             model,
             template,
+            grammars: Grammars::default(),
             context,
             longest_token,
         })
@@ -54,6 +58,15 @@ impl Renderer {
 
     pub(crate) fn ends_text(&self, token: LlamaToken) -> bool {
         self.model.vocab().is_eog(token)
+    }
+
+    /// What holds a request to its JSON Schema, if it has one.
+    pub(crate) fn constraint(
+        &self,
+        operation: &'static str,
+        request: &GenerateRequest,
+    ) -> Result<Option<Constraint>> {
+        self.grammars.constraint(operation, &self.model, request)
     }
 
     /// Whether a text is one token that data cannot spell.

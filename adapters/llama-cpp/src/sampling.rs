@@ -3,6 +3,7 @@
 use journeyman::{Error, Result, domain::Sampling};
 
 use crate::{
+    constrain::Constraint,
     convert::not_finite,
     exp::{exp, greatest, sum_exp},
 };
@@ -65,11 +66,13 @@ pub(crate) fn check(operation: &'static str, sampling: &Sampling) -> Result<()> 
 #[derive(Debug, Default)]
 pub(crate) struct Sampler {
     weights: Vec<f64>,
+    allowed: Vec<f32>,
 }
 
 impl Sampler {
     /// Draws the token at a place in the output, with its log-probability at temperature 1: by temperature, then
-    /// nucleus, then one number that follows from the seed and the place. Among equals the lowest token comes first.
+    /// nucleus, then one number that follows from the seed and the place; of the tokens that a constraint allows, where
+    /// there is one. Among equals the lowest token comes first. The log-probability is one of all tokens.
     ///
     /// # Errors
     /// `Model` where the logits are no numbers.
@@ -77,37 +80,46 @@ impl Sampler {
         &mut self,
         operation: &'static str,
         sampling: &Sampling,
+        constraint: Option<&mut Constraint>,
         place: u64,
         logits: &[f32],
     ) -> Result<(i32, f64)> {
         let log_sum = LogSum::of(operation, logits)?;
-        let id = self.choose(sampling, place, logits);
+        let id = match constraint {
+            None => choose(&mut self.weights, sampling, place, logits),
+            Some(constraint) => {
+                self.allowed.clear();
+                self.allowed.extend_from_slice(logits);
+                constraint.mask(&mut self.allowed)?;
+                choose(&mut self.weights, sampling, place, &self.allowed)
+            }
+        };
         Ok((id, log_sum.logprob(operation, logits, id)?))
     }
+}
 
-    /// The logits hold no NaN.
-    fn choose(&mut self, sampling: &Sampling, place: u64, logits: &[f32]) -> i32 {
-        let max = greatest(logits);
-        let best = logits.iter().position(|&logit| logit == max).unwrap_or(0) as i32;
-        if sampling.temperature == 0.0 {
-            return best;
-        }
-        let temperature = f64::from(sampling.temperature);
-        let weight = |&logit: &f32| exp(f64::from(logit - max) / temperature);
-        self.weights.clear();
-        self.weights.extend(logits.iter().map(weight));
-        let number = sampling.seed.derive("token", place).unit();
-        let drawn = if sampling.top_p < 1.0 {
-            let kept = nucleus(&self.weights, f64::from(sampling.top_p));
-            let total = kept.iter().map(|(_, weight)| weight).sum();
-            pick(kept.into_iter(), number, total)
-        } else {
-            let total = self.weights.iter().sum();
-            pick(self.weights.iter().copied().enumerate(), number, total)
-        };
-        // Rounding may leave a trace.
-        drawn.map_or(best, |index| index as i32)
+/// The logits hold no NaN.
+fn choose(weights: &mut Vec<f64>, sampling: &Sampling, place: u64, logits: &[f32]) -> i32 {
+    let max = greatest(logits);
+    let best = logits.iter().position(|&logit| logit == max).unwrap_or(0) as i32;
+    if sampling.temperature == 0.0 {
+        return best;
     }
+    let temperature = f64::from(sampling.temperature);
+    let weight = |&logit: &f32| exp(f64::from(logit - max) / temperature);
+    weights.clear();
+    weights.extend(logits.iter().map(weight));
+    let number = sampling.seed.derive("token", place).unit();
+    let drawn = if sampling.top_p < 1.0 {
+        let kept = nucleus(weights, f64::from(sampling.top_p));
+        let total = kept.iter().map(|(_, weight)| weight).sum();
+        pick(kept.into_iter(), number, total)
+    } else {
+        let total = weights.iter().sum();
+        pick(weights.iter().copied().enumerate(), number, total)
+    };
+    // Rounding may leave a trace.
+    drawn.map_or(best, |index| index as i32)
 }
 
 /// The thing in whose share of the total a number from 0 to 1 falls.
@@ -158,7 +170,7 @@ mod tests {
         let mut counts = vec![0.0; logits.len()];
         for seed in 0..4000 {
             let (id, _) = Sampler::default()
-                .draw("test", &sampling_of(seed), seed % 7, logits)
+                .draw("test", &sampling_of(seed), None, seed % 7, logits)
                 .unwrap();
             counts[id as usize] += 1.0 / 4000.0;
         }
@@ -169,7 +181,7 @@ mod tests {
     fn greedy_takes_the_first_of_the_best() {
         let logits = [0.0, 2.0, 2.0, 1.0];
         let (id, logprob) = Sampler::default()
-            .draw("test", &Sampling::GREEDY, 0, &logits)
+            .draw("test", &Sampling::GREEDY, None, 0, &logits)
             .unwrap();
         let total: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
         assert_eq!(id, 1);
@@ -201,7 +213,7 @@ mod tests {
         let logits = [0.0; 50];
         let row = |seed| {
             (0..20)
-                .map(|place| Sampler::default().choose(&sampling(1.0, 0.9, seed), place, &logits))
+                .map(|place| choose(&mut Vec::new(), &sampling(1.0, 0.9, seed), place, &logits))
                 .collect::<Vec<_>>()
         };
         assert_eq!(row(3), row(3));

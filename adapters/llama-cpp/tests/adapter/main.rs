@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod adapters;
+mod constrained;
 mod generating;
 mod loading;
 mod prompting;

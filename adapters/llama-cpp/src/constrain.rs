@@ -1,0 +1,55 @@
+//! Output that obeys a host's JSON Schema while it is written, with the feature `llguidance`.
+
+#[cfg(feature = "llguidance")]
+mod grammars;
+#[cfg(feature = "llguidance")]
+#[cfg(test)]
+mod tests;
+
+#[cfg(feature = "llguidance")]
+pub(crate) use grammars::{Constraint, Grammars};
+#[cfg(not(feature = "llguidance"))]
+pub(crate) use without::{Constraint, Grammars};
+
+/// Whether this build can hold a model to a schema.
+pub(crate) const AVAILABLE: bool = cfg!(feature = "llguidance");
+
+/// A build without the feature: nothing can be constrained, so nothing is.
+#[cfg(not(feature = "llguidance"))]
+mod without {
+    use journeyman::{Error, Result, contract::GenerateRequest};
+    use llama_cpp_2::model::LlamaModel;
+
+    #[derive(Default)]
+    pub(crate) struct Grammars;
+
+    pub(crate) enum Constraint {}
+
+    impl Grammars {
+        pub(crate) fn constraint(
+            &self,
+            operation: &'static str,
+            _model: &LlamaModel,
+            request: &GenerateRequest,
+        ) -> Result<Option<Constraint>> {
+            match request.json_schema {
+                None => Ok(None),
+                Some(_) => Err(Error::unsupported(
+                    operation,
+                    "this build holds no model to a JSON Schema",
+                )
+                .hint("build journeyman-llama-cpp with the feature `llguidance`, or ask by role::Structured")),
+            }
+        }
+    }
+
+    impl Constraint {
+        pub(crate) fn mask(&mut self, _logits: &mut [f32]) -> Result<()> {
+            match *self {}
+        }
+
+        pub(crate) fn accept(&mut self, _token: i32) -> Result<()> {
+            match *self {}
+        }
+    }
+}

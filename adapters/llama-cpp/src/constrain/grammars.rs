@@ -1,0 +1,185 @@
+//! Schemas into masks over a vocabulary, by llguidance.
+
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, OnceLock},
+};
+
+use journeyman::{Error, ErrorKind, Result, contract::GenerateRequest, text::JsonSchema};
+use llama_cpp_2::{model::LlamaModel, token::LlamaToken};
+use llguidance::{Matcher, ParserFactory, api::TopLevelGrammar, toktrie};
+use serde_json::{Value, json};
+use toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie};
+
+/// How many states a grammar's lexer may have: some 2 kB each.
+const MAX_STATES: usize = 50_000;
+/// The white space between two parts of the JSON: a model could write more of it without end.
+const SPACE: &str = r"[ ]{1,2}|\n[ \t]{0,32}";
+/// Where llguidance reads options in a schema.
+const OPTIONS: &str = "x-guidance";
+/// How much of llguidance's words an error tells, in characters.
+const MAX_WORDS: usize = 200;
+
+/// What grammars need of a model's vocabulary: made once, when the first schema comes (some 0.1 s for 150,000 tokens).
+#[derive(Default)]
+pub(crate) struct Grammars(OnceLock<Result<ParserFactory>>);
+
+/// One output that is held to a schema.
+pub(crate) struct Constraint {
+    operation: &'static str,
+    matcher: Matcher,
+}
+
+impl Grammars {
+    /// What holds this request to its schema, if it has one.
+    ///
+    /// # Errors
+    /// `Invalid` for a schema that is none or too large, `Unsupported` for one that no grammar can be made of.
+    pub(crate) fn constraint(
+        &self,
+        operation: &'static str,
+        model: &LlamaModel,
+        request: &GenerateRequest,
+    ) -> Result<Option<Constraint>> {
+        let Some(schema) = &request.json_schema else {
+            return Ok(None);
+        };
+        let factory = self.0.get_or_init(|| {
+            let (words, ends) = vocabulary(model);
+            factory(operation, &words, &ends)
+        });
+        Constraint::new(operation, factory.as_ref().map_err(Clone::clone)?, schema).map(Some)
+    }
+}
+
+impl Constraint {
+    pub(super) fn new(
+        operation: &'static str,
+        factory: &ParserFactory,
+        schema: &Value,
+    ) -> Result<Self> {
+        // Its bounds hold here too, and what it knows to be wrong is told better there.
+        let mut schema = JsonSchema::new(schema.clone())?.as_value().clone();
+        if let Value::Object(fields) = &mut schema {
+            fields.insert(OPTIONS.to_owned(), json!({"whitespace_pattern": SPACE}));
+        }
+        let matcher = contained(|| {
+            let parser = factory.create_parser(TopLevelGrammar::from_json_schema(schema));
+            let matcher = Matcher::new(parser);
+            match matcher.get_error() {
+                None => Ok(matcher),
+                Some(error) => Err(error),
+            }
+        });
+        let matcher = matcher.map_err(|words| {
+            Error::unsupported(operation, "the model cannot be held to this JSON Schema")
+                .with("detail", words)
+                .hint(
+                    "leave out what a grammar cannot say, such as `not`, `if` and `oneOf`; or ask by role::Structured, \
+                     which then lets the model write freely and validates",
+                )
+        })?;
+        Ok(Self { operation, matcher })
+    }
+
+    /// Sets the logits of all tokens that may not come next to minus infinity. Where the value is complete, only
+    /// tokens that end the text are left.
+    ///
+    /// # Errors
+    /// `Model` where nothing may come next, or where what may costs too much to find out.
+    pub(crate) fn mask(&mut self, logits: &mut [f32]) -> Result<()> {
+        let allowed =
+            contained(|| self.matcher.compute_mask_or_eos()).map_err(|w| self.failed(w))?;
+        let mut left = 0_usize;
+        for (token, logit) in logits.iter_mut().enumerate() {
+            if token < allowed.len() && allowed.get(token) {
+                left += 1;
+            } else {
+                *logit = f32::NEG_INFINITY;
+            }
+        }
+        match left {
+            0 => Err(self.failed("no token may come next".to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Goes on behind a token that was drawn; not for one that ends the text.
+    ///
+    /// # Errors
+    /// `Model` for a token that may not come next.
+    pub(crate) fn accept(&mut self, token: i32) -> Result<()> {
+        let token = u32::try_from(token).unwrap_or(u32::MAX);
+        contained(|| self.matcher.consume_token(token)).map_err(|words| self.failed(words))
+    }
+
+    fn failed(&self, words: String) -> Error {
+        Error::new(
+            ErrorKind::Model,
+            self.operation,
+            "the output cannot be held to its JSON Schema any further",
+        )
+        .with("detail", words)
+        .hint("simplify the schema, above all its patterns and alternatives; or ask by role::Structured")
+    }
+}
+
+/// The bytes of each token, and those that end the text. A special token is spelled behind a mark that no text holds.
+fn vocabulary(model: &LlamaModel) -> (Vec<Vec<u8>>, Vec<u32>) {
+    let vocab = model.vocab();
+    let spelled = |id: i32| {
+        let text = vocab.token_to_piece(LlamaToken(id), false, None);
+        if !text.is_empty() {
+            return text;
+        }
+        let special = vocab.token_to_piece(LlamaToken(id), true, None);
+        match special.is_empty() {
+            true => special,
+            false => [&[TokTrie::SPECIAL_TOKEN_MARKER], special.as_slice()].concat(),
+        }
+    };
+    let ids = 0..vocab.n_tokens();
+    let ends = ids.clone().filter(|&id| vocab.is_eog(LlamaToken(id)));
+    let ends = ends.map(i32::unsigned_abs).collect();
+    (ids.map(spelled).collect(), ends)
+}
+
+pub(super) fn factory(
+    operation: &'static str,
+    words: &[Vec<u8>],
+    ends: &[u32],
+) -> Result<ParserFactory> {
+    let unfit = |words: String| {
+        Error::unsupported(operation, "no grammar can be made for this vocabulary")
+            .with("detail", words)
+            .hint("ask without json_schema: role::Structured lets the model write freely and validates")
+    };
+    let first = *ends
+        .first()
+        .ok_or_else(|| unfit("no token ends the text".to_owned()))?;
+    let made = contained(|| {
+        let info = TokRxInfo::new(words.len() as u32, first);
+        let trie = TokTrie::from(&info, words).with_eos_tokens(ends);
+        let environment: TokEnv = Arc::new(ApproximateTokEnv::new(trie));
+        ParserFactory::new_simple(&environment)
+    });
+    let mut factory = made.map_err(unfit)?;
+    factory.quiet();
+    let limits = factory.limits_mut();
+    limits.max_lexer_states = MAX_STATES;
+    limits.verbose_errors = false;
+    Ok(factory)
+}
+
+/// What llguidance says, without its panics, at a bounded length.
+fn contained<T, E: fmt::Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    let plain = |words: String| {
+        let words = words.chars().map(|c| if c.is_control() { ' ' } else { c });
+        words.take(MAX_WORDS).collect()
+    };
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => done.map_err(|error| plain(error.to_string())),
+        Err(_) => Err("llguidance panicked".to_owned()),
+    }
+}

@@ -1,0 +1,85 @@
+//! Output that is held to a JSON Schema.
+
+use futures::executor::block_on;
+use journeyman::{
+    ErrorKind, Seed,
+    contract::{FinishReason, GenerateRequest, LanguageModel},
+    domain::Sampling,
+    role::Structured,
+    text::JsonSchema,
+};
+use serde_json::{Value, json};
+
+use crate::support::{Tiny, prompt};
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "tool": {"enum": ["kettle", "pan"]},
+            "steps": {"type": "array", "items": {"type": "boolean"}, "maxItems": 3},
+        },
+        "required": ["tool", "steps"],
+        "additionalProperties": false,
+    })
+}
+
+fn request(seed: u64) -> GenerateRequest {
+    let mut request = GenerateRequest::greedy(prompt("go on"), 600);
+    request.sampling = Sampling {
+        temperature: 1.5,
+        top_p: 0.95,
+        seed: Seed(seed),
+    };
+    request.json_schema = Some(schema());
+    request
+}
+
+#[test]
+fn a_random_model_writes_what_the_schema_allows() {
+    let model = Tiny::default().load();
+    if !cfg!(feature = "llguidance") {
+        assert!(!model.capabilities().json_schema);
+        let error = block_on(model.generate(&request(0))).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        return;
+    }
+    assert!(model.capabilities().json_schema);
+    let schema = JsonSchema::new(schema()).unwrap();
+    let mut texts = Vec::new();
+    for seed in 0..20 {
+        let answer = block_on(model.generate(&request(seed))).unwrap();
+        assert_eq!(answer.finish, FinishReason::EndOfText, "{}", answer.text);
+        let value: Value = serde_json::from_str(&answer.text).unwrap();
+        assert!(schema.faults(&value).is_empty(), "{value}");
+        // The model's own numbers, with no regard to what may come.
+        assert_eq!(answer.logprobs.len() as u64, answer.output_tokens);
+        assert!(answer.logprobs.iter().sum::<f32>() < -20.0);
+        texts.push(answer.text);
+    }
+    assert_eq!(
+        block_on(model.generate(&request(3))).unwrap().text,
+        texts[3]
+    );
+    texts.sort();
+    texts.dedup();
+    assert!(texts.len() > 5, "{texts:?}");
+}
+
+#[test]
+fn a_schema_that_cannot_be_obeyed_fails_alone_and_structured_goes_on_without_it() {
+    let model = Tiny::default().load();
+    let mut hard = request(1);
+    hard.json_schema = Some(json!({"type": "object", "not": {"required": ["x"]}}));
+    let error = block_on(model.generate(&hard)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    let structured = Structured::new(JsonSchema::new(hard.json_schema.unwrap()).unwrap());
+    // Written freely, a random model's text is no JSON.
+    let mut free = request(1);
+    free.max_tokens = 20;
+    let error = block_on(structured.generate(&*model, free)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Model);
+    hard = request(1);
+    hard.json_schema = None;
+    assert!(block_on(model.generate(&hard)).is_ok());
+}
