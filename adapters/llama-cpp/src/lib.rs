@@ -58,7 +58,7 @@
 //! passes, even while llama.cpp is in the middle of a batch; the worker notices, as it notices a dropped future,
 //! before its next batch. A panic while a request runs is that request's `Unavailable`, and the worker serves on. An
 //! abort inside llama.cpp ends the process: what leads to one is refused at loading as far as it is known, and a host
-//! that cannot bear the rest keeps the model in a process of its own.
+//! that cannot bear the rest keeps the model in a process of its own: [`IsolatedLlama`].
 #![cfg_attr(
     not(test),
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
@@ -69,6 +69,7 @@ mod convert;
 mod decode;
 mod generate;
 mod gguf;
+mod isolated;
 mod language_model;
 mod loaded;
 mod render;
@@ -80,4 +81,5 @@ mod tokenizer;
 mod worker;
 
 pub use config::{LlamaConfig, Template};
+pub use isolated::{IsolatedConfig, IsolatedLlama, run_worker};
 pub use loaded::LlamaCpp;
