@@ -67,8 +67,10 @@
 mod config;
 mod convert;
 mod decode;
+mod devices;
 mod generate;
 mod gguf;
+mod info;
 mod isolated;
 mod language_model;
 mod loaded;
@@ -81,5 +83,7 @@ mod tokenizer;
 mod worker;
 
 pub use config::{LlamaConfig, Template};
+pub use devices::{Device, devices};
+pub use info::ModelInfo;
 pub use isolated::{IsolatedConfig, IsolatedLlama, run_worker};
 pub use loaded::LlamaCpp;

@@ -155,7 +155,7 @@ fn load_model(config: &LlamaConfig) -> Result<LlamaModel> {
     })
 }
 
-fn file_digest(path: &Path) -> Result<String> {
+pub(crate) fn file_digest(path: &Path) -> Result<String> {
     let failed = |error: std::io::Error| {
         Error::new(
             ErrorKind::Unavailable,
