@@ -229,7 +229,9 @@ fn read_tail(mut pipe: impl Read) -> Vec<u8> {
 
 fn last_line(tail: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(tail);
-    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+    // Behind a panic Rust tells how to learn more of it.
+    let says = |line: &&str| !line.is_empty() && !line.starts_with("note: ");
+    let line = text.lines().map(str::trim).rfind(says)?;
     Some(line.chars().take(MOST_SAID).collect())
 }
 

@@ -17,11 +17,11 @@ use journeyman::{
     contract::{LanguageModel, Tokenizer},
 };
 use journeyman_llama_cpp::{IsolatedConfig, IsolatedLlama, LlamaConfig};
-use rustix::process::Signal;
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 
 use crate::{
     Told, endless, greedy, is_gone, send,
-    support::{TestFile, Tiny, isolated_config},
+    support::{TestFile, Tiny, isolated_config, prompt},
     tireless, wait_until,
 };
 
@@ -70,6 +70,26 @@ fn an_abort_costs_the_requests_in_flight_and_nothing_else() {
         assert_ne!(model.process_id(), before);
         assert!(is_gone(before.unwrap()));
     }
+}
+
+#[test]
+fn want_of_memory_costs_the_requests_in_flight_and_nothing_else() {
+    let (model, _file) = Tiny::default().isolate_with(|_| ());
+    let worker = model.process_id().unwrap();
+    // From now on the system gives it none.
+    let nothing = Rlimit {
+        current: Some(1 << 20),
+        maximum: Some(1 << 20),
+    };
+    prlimit(Pid::from_raw(worker as i32), Resource::As, nothing).unwrap();
+    let mut request = greedy(5);
+    request.prompt = prompt(&"word ".repeat(4 << 20));
+    let error = block_on(model.generate(&request)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert_eq!(error.retry(), Retry::Temporary);
+    assert!(error.message().contains("was ended by signal"), "{error}");
+    block_on(model.generate(&greedy(5))).unwrap();
+    assert!(is_gone(worker));
 }
 
 #[test]
