@@ -5,18 +5,20 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::model::arguments::ModelCommand;
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done; nothing is wrong
   1  refused, or faults were found
   2  the arguments are not understood
   3  what was asked for is not there
-  4  the library or an archive is damaged
+  4  the library, an archive or a model's file is damaged
   5  busy, read-only, a full disk or the like: another try may help
 
 The names of skills and all text of theirs are printed without control characters.";
 
-/// Skill libraries: look, compare, validate, bring in and out, take back, check and repair.
+/// Skill libraries: look, compare, validate, bring in and out, take back, check and repair; and local models.
 #[derive(Debug, Parser)]
 #[command(name = "journeyman", version, about, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
@@ -38,6 +40,9 @@ pub(crate) enum Command {
     /// The library as a whole
     #[command(subcommand)]
     Library(LibraryCommand),
+    /// Local models in GGUF, on llama.cpp
+    #[command(subcommand)]
+    Model(ModelCommand),
     /// A completion script for a shell
     Completions {
         /// Which shell

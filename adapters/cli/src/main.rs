@@ -1,4 +1,4 @@
-//! The command `journeyman`: a skill library for people and scripts. `journeyman --help` and `docs/command-line.md` tell
+//! The command `journeyman`: skill libraries and local models for people and scripts. `journeyman --help` and `docs/command-line.md` tell
 //! its commands, exit codes and JSON.
 
 mod arguments;
@@ -11,6 +11,7 @@ mod files;
 mod import;
 mod library;
 mod log;
+mod model;
 mod outcome;
 mod output;
 mod reading;
@@ -29,6 +30,7 @@ use journeyman::{Error, Result};
 
 use crate::{
     arguments::{Arguments, Command, LibraryCommand, SkillCommand},
+    model::arguments::ModelCommand,
     output::Answer,
 };
 
@@ -41,6 +43,9 @@ fn main() -> ExitCode {
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Arguments::command(), "journeyman", &mut script);
         return output::print(&script);
+    }
+    if let Command::Model(ModelCommand::Worker) = arguments.command {
+        return journeyman_llama_cpp::run_worker();
     }
     let json = arguments.json;
     output::answer(json, block_on(perform(arguments)))
@@ -99,6 +104,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
             LibraryCommand::Restore { archive } => copy::restore(&root, &archive).await,
             LibraryCommand::Merge(merge) => import::merge(&root, &merge).await,
         },
+        Command::Model(command) => model::perform(command, arguments.json).await,
         // Answered before.
         Command::Completions { .. } => Ok(Answer::default()),
     }

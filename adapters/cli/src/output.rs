@@ -96,6 +96,11 @@ pub(crate) fn warn(error: &Error) {
     say(&format!("warning: {}", error_text(error)));
 }
 
+/// The same of what is no fault.
+pub(crate) fn tell(text: &str) {
+    say(text);
+}
+
 fn say(text: &str) {
     // Nobody may be listening.
     let _ = writeln!(io::stderr(), "{}", plain_terminal(text));

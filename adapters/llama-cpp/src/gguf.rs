@@ -19,7 +19,7 @@ const TOKENS: &str = "tokenizer.ggml.tokens";
 
 /// A value of the metadata, as far as it is needed here.
 #[derive(Debug)]
-enum Value {
+pub(crate) enum Value {
     Number(i128),
     Text(String),
     /// The texts' number, and, of tokens, whether two are equal.
@@ -51,9 +51,11 @@ pub(crate) struct Header {
 /// `NotFound` for no file, `Invalid` for what is no GGUF, `Corrupt` for a damaged one, `Unsupported` for a GGUF that
 /// is no language model, `Unavailable` where the file cannot be read.
 pub(crate) fn inspect(path: &Path) -> Result<Header> {
-    read_file(path)
-        .and_then(|values| check(&values))
-        .map_err(|error| error.with("path", path.display()))
+    let with_path = |error: Error| error.with("path", path.display());
+    let mut reader = Reader::open(path).map_err(with_path)?;
+    read_header(&mut reader)
+        .and_then(|(values, _)| check(&values))
+        .map_err(with_path)
 }
 
 /// Reads and checks the header of an adapter (LoRA) for a model of the architecture.
@@ -84,21 +86,12 @@ pub(crate) fn inspect_adapter(path: &Path, architecture: &str) -> Result<()> {
         }
         Ok(())
     };
-    read_file(path)
-        .and_then(check)
-        .map_err(|error| error.with("path", path.display()))
+    let with_path = |error: Error| error.with("path", path.display());
+    let mut reader = Reader::open(path).map_err(with_path)?;
+    read_header(&mut reader)
+        .and_then(|(values, _)| check(values))
+        .map_err(with_path)
 }
-
-fn read_file(path: &Path) -> Result<HashMap<String, Value>> {
-    let file = open(path)?;
-    let length = file.metadata().map_err(unreadable)?.len();
-    let mut reader = Reader {
-        bytes: BufReader::new(file),
-        left: length,
-    };
-    read_header(&mut reader, length)
-}
-
 fn open(path: &Path) -> Result<File> {
     if path.is_dir() {
         return Err(Error::invalid(OPERATION, "the path is a folder")
@@ -131,16 +124,27 @@ fn no_gguf() -> Error {
     .hint("convert the model with llama.cpp's convert_hf_to_gguf.py, or download its GGUF form")
 }
 
-fn corrupt(message: impl Into<String>) -> Error {
+pub(crate) fn corrupt(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Corrupt, OPERATION, message).hint(
         "the file is damaged or was cut off: copy or download it again and compare its sha256",
     )
 }
 
 /// A reader that knows how much can still come.
-struct Reader<R> {
+pub(crate) struct Reader<R> {
     bytes: R,
-    left: u64,
+    pub(crate) left: u64,
+}
+
+impl Reader<BufReader<File>> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let file = open(path)?;
+        let left = file.metadata().map_err(unreadable)?.len();
+        Ok(Self {
+            bytes: BufReader::new(file),
+            left,
+        })
+    }
 }
 
 impl<R: Read> Reader<R> {
@@ -158,11 +162,11 @@ impl<R: Read> Reader<R> {
         self.bytes.read_exact(buffer).map_err(unreadable)
     }
 
-    fn u32(&mut self) -> Result<u32> {
+    pub(crate) fn u32(&mut self) -> Result<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    fn u64(&mut self) -> Result<u64> {
+    pub(crate) fn u64(&mut self) -> Result<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
@@ -177,7 +181,7 @@ impl<R: Read> Reader<R> {
         Ok(count)
     }
 
-    fn text(&mut self) -> Result<Vec<u8>> {
+    pub(crate) fn text(&mut self) -> Result<Vec<u8>> {
         let mut buffer = vec![0; self.count(1)? as usize];
         self.fill(&mut buffer)?;
         Ok(buffer)
@@ -245,7 +249,11 @@ fn size_of_kind(kind: u32) -> Result<u64> {
     }
 }
 
-fn read_header<R: Read>(reader: &mut Reader<R>, length: u64) -> Result<HashMap<String, Value>> {
+/// The metadata, and how many tensors are told of behind it.
+pub(crate) fn read_header<R: Read>(
+    reader: &mut Reader<R>,
+) -> Result<(HashMap<String, Value>, u64)> {
+    let length = reader.left;
     if length < 4 || reader.array()? != *b"GGUF" {
         return Err(no_gguf());
     }
@@ -279,7 +287,7 @@ fn read_header<R: Read>(reader: &mut Reader<R>, length: u64) -> Result<HashMap<S
             "the header counts {tensors} tensors, which the file does not hold"
         )));
     }
-    Ok(values)
+    Ok((values, tensors))
 }
 
 fn check(values: &HashMap<String, Value>) -> Result<Header> {
@@ -372,12 +380,8 @@ mod tests {
     }
 
     fn check_bytes(bytes: &[u8]) -> Result<HashMap<String, Value>> {
-        let length = bytes.len() as u64;
-        let mut reader = Reader {
-            bytes,
-            left: length,
-        };
-        read_header(&mut reader, length)
+        let left = bytes.len() as u64;
+        read_header(&mut Reader { bytes, left }).map(|(values, _)| values)
     }
 
     #[test]

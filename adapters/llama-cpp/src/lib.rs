@@ -78,7 +78,7 @@
 //! request whose logits are no numbers begins once more with nothing beside it, for the fault may be another one's;
 //! where they are none again, it fails with `Model`. An abort inside llama.cpp ends the process: what leads to one is
 //! refused at loading as far as it is known, and a host that cannot bear the rest keeps the model in a process of its
-//! own.
+//! own: [`IsolatedLlama`].
 #![cfg_attr(
     not(test),
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
@@ -88,9 +88,12 @@ mod config;
 mod constrain;
 mod context;
 mod convert;
+mod devices;
 mod exp;
 mod generate;
 mod gguf;
+mod info;
+mod isolated;
 mod job;
 mod language_model;
 mod loaded;
@@ -110,5 +113,8 @@ mod tokenizer;
 mod worker;
 
 pub use config::{LlamaConfig, Template};
+pub use devices::{Device, devices};
+pub use info::ModelInfo;
+pub use isolated::{IsolatedConfig, IsolatedLlama, run_worker};
 pub use loaded::{LlamaCpp, backend};
 pub use stats::EngineStats;

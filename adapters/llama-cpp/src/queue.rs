@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Longer waits than a year are a year's.
-const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// What is computed for whom.
 pub(crate) enum Work {

@@ -12,11 +12,12 @@ use journeyman::{
         scorer::{self, ScorerFixture},
         tokenizer,
     },
-    contract::GenerateRequest,
+    contract::{GenerateRequest, LanguageModel, Scorer, Tokenizer},
 };
 
 mod support;
 
+use journeyman_llama_cpp::LlamaConfig;
 use support::{Tiny, prompt};
 
 /// All cases pass, and none is skipped.
@@ -38,15 +39,24 @@ fn models() -> [Tiny; 2] {
     [Tiny::default(), templated]
 }
 
+/// Loaded in process, and in a process of its own with the file that this reads.
+macro_rules! on_both {
+    ($tiny:expr, $change:expr, $check:expr) => {{
+        let tiny: &Tiny = $tiny;
+        $check(&*tiny.load_with($change));
+        let (isolated, _file) = tiny.isolate_with(|config| $change(&mut config.model));
+        $check(&*isolated);
+    }};
+}
+
 #[test]
 fn it_writes() {
     for tiny in models() {
         // A long context, so that a request can take longer than it may.
-        let model = Tiny {
+        let tiny = Tiny {
             context: 16_384,
             ..tiny
-        }
-        .load_with(|config| config.n_ctx = Some(16_384));
+        };
         let mut slow = GenerateRequest::greedy(prompt("go on"), 16_000);
         slow.time_limit = Duration::from_millis(30);
         let fixture = LanguageModelFixture {
@@ -56,7 +66,13 @@ fn it_writes() {
             slow: Some(slow),
             clock: Some(Arc::new(SystemClock::default())),
         };
-        assert_kept(block_on(language_model::check(&*model, &fixture)));
+        on_both!(
+            &tiny,
+            |config: &mut LlamaConfig| config.n_ctx = Some(16_384),
+            |model: &dyn LanguageModel| assert_kept(block_on(language_model::check(
+                model, &fixture
+            )))
+        );
     }
 }
 
@@ -71,13 +87,17 @@ fn it_scores() {
             context: Some(tiny.context as usize),
             time_limit: Duration::from_secs(60),
         };
-        assert_kept(block_on(scorer::check(&*tiny.load(), &fixture)));
+        on_both!(&tiny, |_: &mut LlamaConfig| (), |model: &dyn Scorer| {
+            assert_kept(block_on(scorer::check(model, &fixture)))
+        });
     }
 }
 
 #[test]
 fn it_counts() {
     for tiny in models() {
-        assert_kept(block_on(tokenizer::check(&*tiny.load())));
+        on_both!(&tiny, |_: &mut LlamaConfig| (), |model: &dyn Tokenizer| {
+            assert_kept(block_on(tokenizer::check(model)))
+        });
     }
 }

@@ -6,6 +6,7 @@ mod bad_input;
 mod changing;
 mod interchange;
 mod maintenance;
+mod models;
 mod reading;
 mod repair;
 mod strangers;

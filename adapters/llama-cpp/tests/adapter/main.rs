@@ -3,6 +3,7 @@
 
 mod adapters;
 mod constrained;
+mod describing;
 mod generating;
 mod loading;
 mod prompting;

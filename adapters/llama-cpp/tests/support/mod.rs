@@ -13,7 +13,7 @@ use std::{
 };
 
 use journeyman::domain::{Message, Prompt, Span, Speaker};
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
+use journeyman_llama_cpp::{IsolatedConfig, IsolatedLlama, LlamaConfig, LlamaCpp, Template};
 
 /// Width, layers, heads, heads of keys and values, feed-forward.
 const WIDTH: usize = 32;
@@ -77,6 +77,13 @@ impl Drop for TestFile {
     }
 }
 
+/// With the worker of this build.
+pub(crate) fn isolated_config(file: &TestFile) -> IsolatedConfig {
+    let mut config = IsolatedConfig::new(LlamaConfig::new(&file.0));
+    config.worker = Some(env!("CARGO_BIN_EXE_journeyman-llama-worker").into());
+    config
+}
+
 impl Tiny {
     pub(crate) fn load(&self) -> Arc<LlamaCpp> {
         self.load_with(|_| ())
@@ -93,6 +100,17 @@ impl Tiny {
 
     pub(crate) fn file(&self) -> TestFile {
         TestFile::new("tiny.gguf", &self.bytes())
+    }
+
+    /// In a process of its own, with the file, which a worker that is started anew reads again.
+    pub(crate) fn isolate_with(
+        &self,
+        change: impl FnOnce(&mut IsolatedConfig),
+    ) -> (Arc<IsolatedLlama>, TestFile) {
+        let file = TestFile::new("tiny.gguf", &self.bytes());
+        let mut config = isolated_config(&file);
+        change(&mut config);
+        (IsolatedLlama::load(config).unwrap(), file)
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {

@@ -1,0 +1,90 @@
+//! What is there before anything is loaded.
+
+use std::path::Path;
+
+use journeyman::Result;
+use journeyman_llama_cpp::ModelInfo;
+use serde_json::json;
+
+use crate::output::{Answer, error_json, table};
+
+pub(super) fn devices() -> Result<Answer> {
+    let devices = journeyman_llama_cpp::devices()?;
+    let rows: Vec<Vec<String>> = devices
+        .iter()
+        .map(|device| {
+            vec![
+                device.name.clone(),
+                device.kind.to_owned(),
+                device.backend.clone(),
+                mebibytes(device.memory_total),
+                mebibytes(device.memory_free),
+                device.description.clone(),
+            ]
+        })
+        .collect();
+    Ok(Answer {
+        json: json!({ "devices": devices }),
+        text: table(
+            &["NAME", "KIND", "BACKEND", "MEMORY", "FREE", "DESCRIPTION"],
+            &rows,
+        ),
+        ..Answer::default()
+    })
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes >> 20)
+}
+
+pub(super) fn info(file: &Path) -> Result<Answer> {
+    let info = ModelInfo::read(file)?;
+    let types = info.tensor_types.iter().map(|(name, count)| {
+        let share = *count as f64 / info.parameters.max(1) as f64;
+        format!("{name} {:.1}%", 100.0 * share)
+    });
+    let types: Vec<String> = types.collect();
+    let trained = info.trained_context.map(|tokens| tokens.to_string());
+    let loads = match &info.refused {
+        None => "yes, as far as the header tells".to_owned(),
+        Some(error) => format!("no: {}", error.message()),
+    };
+    let unknown = || "not told".to_owned();
+    let rows = [
+        ("model", info.model.to_string()),
+        ("architecture", info.architecture.clone()),
+        ("parameters", info.parameters.to_string()),
+        ("quantisation", info.quantisation.clone()),
+        ("tensor types", types.join(", ")),
+        ("trained context", trained.unwrap_or_else(unknown)),
+        (
+            "chat template",
+            if info.chat_template { "yes" } else { "no" }.to_owned(),
+        ),
+        ("vocabulary", info.vocabulary.to_string()),
+        ("pooling", info.pooling.clone().unwrap_or_else(unknown)),
+        ("file bytes", info.file_bytes.to_string()),
+        ("sha256", info.sha256.clone()),
+        ("writes text", loads),
+    ];
+    let rows = rows.map(|(name, value)| vec![name.to_owned(), value]);
+    let json = json!({
+        "model": info.model,
+        "architecture": info.architecture,
+        "parameters": info.parameters,
+        "quantisation": info.quantisation,
+        "tensor_types": info.tensor_types,
+        "trained_context": info.trained_context,
+        "chat_template": info.chat_template,
+        "vocabulary": info.vocabulary,
+        "pooling": info.pooling,
+        "file_bytes": info.file_bytes,
+        "sha256": info.sha256,
+        "refused": info.refused.as_ref().map(error_json),
+    });
+    Ok(Answer {
+        json,
+        text: table(&[], &rows),
+        ..Answer::default()
+    })
+}

@@ -1,0 +1,134 @@
+//! A model as the options say, and what it is given.
+
+use std::{
+    fs,
+    io::{self, Read},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+use journeyman::{
+    Error, ErrorKind, Result,
+    contract::{LanguageModel, Scorer, Tokenizer},
+    domain::{Message, Prompt, Speaker},
+};
+use journeyman_llama_cpp::{IsolatedConfig, IsolatedLlama, LlamaConfig, LlamaCpp, Template};
+
+use super::arguments::{Given, Load};
+use crate::output::Progress;
+
+/// A longer prompt is refused before it is read whole.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// A loaded model, whichever process it is in.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    pub(super) language: Arc<dyn LanguageModel>,
+    pub(super) scorer: Arc<dyn Scorer>,
+    pub(super) tokenizer: Arc<dyn Tokenizer>,
+    pub(super) time_limit: Duration,
+}
+
+impl Model {
+    pub(super) fn load(options: &Load) -> Result<Self> {
+        let _progress = Progress::of("loading the model");
+        let time_limit = Duration::from_secs(options.timeout.get().into());
+        let mut config = LlamaConfig::new(&options.file);
+        config.n_ctx = options.ctx;
+        config.threads = options.threads;
+        config.gpu_layers = options.gpu_layers;
+        config.template = match options.template.as_str() {
+            "auto" => Template::Auto,
+            "none" => Template::None,
+            name => Template::Named(name.to_owned()),
+        };
+        if options.isolated {
+            return IsolatedLlama::load(isolated(config)?).map(|model| Self {
+                language: model.clone(),
+                scorer: model.clone(),
+                tokenizer: model,
+                time_limit,
+            });
+        }
+        LlamaCpp::load(config).map(|model| Self {
+            language: model.clone(),
+            scorer: model.clone(),
+            tokenizer: model,
+            time_limit,
+        })
+    }
+}
+
+/// This command is its own worker.
+fn isolated(model: LlamaConfig) -> Result<IsolatedConfig> {
+    let mut config = IsolatedConfig::new(model);
+    let here = std::env::current_exe().map_err(|error| {
+        Error::new(
+            ErrorKind::Unavailable,
+            "model",
+            "the place of this command is not known",
+        )
+        .hint("leave out --isolated")
+        .source_from(error)
+    })?;
+    config.worker = Some(here);
+    config.worker_arguments = ["model", "worker"].map(str::to_owned).to_vec();
+    Ok(config)
+}
+
+/// A person's message behind the instructions, if there are any.
+pub(super) fn prompt(system: Option<&str>, text: &str) -> Prompt {
+    let system = system.map(|text| Message::data(Speaker::System, text));
+    let messages = system
+        .into_iter()
+        .chain([Message::data(Speaker::User, text)]);
+    Prompt {
+        messages: messages.collect(),
+        open: Vec::new(),
+    }
+}
+
+impl Given {
+    pub(super) fn text(&self) -> Result<String> {
+        match (&self.prompt, &self.prompt_file) {
+            (Some(text), _) => Ok(text.clone()),
+            (None, Some(path)) => read(path),
+            // clap asks for one of them.
+            (None, None) => Ok(String::new()),
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    let refused = |kind, message: String| {
+        Error::new(kind, "prompt", message)
+            .with("path", path.display())
+            .hint("name a text file in UTF-8, or `-` for standard input")
+    };
+    let unreadable = |error: io::Error| {
+        let kind = match error.kind() {
+            io::ErrorKind::NotFound => ErrorKind::NotFound,
+            io::ErrorKind::IsADirectory => ErrorKind::Invalid,
+            _ => ErrorKind::Unavailable,
+        };
+        refused(
+            kind,
+            format!("the prompt cannot be read ({})", error.kind()),
+        )
+        .source_from(error)
+    };
+    let mut bytes = Vec::new();
+    if path.as_os_str() == "-" {
+        io::stdin().take(MOST_BYTES + 1).read_to_end(&mut bytes)
+    } else {
+        fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
+    }
+    .map_err(unreadable)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let message = format!("the prompt is longer than {MOST_BYTES} bytes");
+        return Err(refused(ErrorKind::Invalid, message));
+    }
+    String::from_utf8(bytes)
+        .map_err(|_| refused(ErrorKind::Invalid, "the prompt is not UTF-8".to_owned()))
+}

@@ -1,0 +1,25 @@
+//! Local models: devices, descriptions, scores, texts, measurements.
+
+pub(crate) mod arguments;
+mod bench;
+mod describe;
+mod generate;
+mod load;
+mod score;
+
+use journeyman::Result;
+
+use self::arguments::ModelCommand;
+use crate::output::Answer;
+
+pub(crate) async fn perform(command: ModelCommand, json: bool) -> Result<Answer> {
+    match command {
+        ModelCommand::Devices => describe::devices(),
+        ModelCommand::Info { file } => describe::info(&file),
+        ModelCommand::Score(command) => score::score(&command).await,
+        ModelCommand::Generate(command) => generate::generate(&command, json).await,
+        ModelCommand::Bench(command) => bench::bench(&command).await,
+        // Answered before.
+        ModelCommand::Worker => Ok(Answer::default()),
+    }
+}

@@ -1,0 +1,122 @@
+//! The log-probability of given texts.
+
+use journeyman::{
+    Error, Result,
+    contract::{ScoreRequest, TokenScores},
+    domain::Prompt,
+};
+use serde_json::{Value, json};
+
+use super::{
+    arguments::Score,
+    load::{Model, prompt},
+};
+use crate::output::{Answer, Progress, table};
+
+/// A text with what it is worth.
+struct Scored<'a> {
+    text: &'a str,
+    scores: TokenScores,
+    pmi: Option<f64>,
+}
+
+impl Scored<'_> {
+    fn key(&self) -> f64 {
+        self.pmi.unwrap_or_else(|| self.scores.sum())
+    }
+}
+
+pub(super) async fn score(command: &Score) -> Result<Answer> {
+    let text = command.given.text()?;
+    let system = command.given.system.as_deref();
+    let model = Model::load(&command.load)?;
+    let _progress = Progress::of("scoring");
+    let behind = |text: &str| ask(command, &model, prompt(system, text));
+    let conditional = model.scorer.score(&behind(&text)).await?;
+    for (number, scores) in (1..).zip(&conditional) {
+        if scores.ids.is_empty() {
+            return Err(no_tokens(number));
+        }
+    }
+    let pmi: Vec<Option<f64>> = match command.pmi {
+        false => vec![None; conditional.len()],
+        true => {
+            let alone = model.scorer.score(&behind("")).await?;
+            let pairs = conditional.iter().zip(&alone);
+            pairs
+                .map(|(behind, alone)| Some(behind.sum() - alone.sum()))
+                .collect()
+        }
+    };
+    let texts = command.candidates.iter();
+    let mut scored: Vec<Scored<'_>> = texts
+        .zip(conditional)
+        .zip(pmi)
+        .map(|((text, scores), pmi)| Scored { text, scores, pmi })
+        .collect();
+    // Of equals the one that was named first.
+    scored.sort_by(|a, b| b.key().total_cmp(&a.key()));
+    Ok(Answer {
+        json: json!({
+            "model": model.scorer.model(),
+            "candidates": scored.iter().map(as_json).collect::<Vec<_>>(),
+        }),
+        text: as_table(&scored, command.pmi),
+        ..Answer::default()
+    })
+}
+
+fn no_tokens(number: usize) -> Error {
+    Error::invalid(
+        "candidate",
+        format!("candidate {number} has no tokens, so it has no probability"),
+    )
+    .with("candidate", number)
+    .hint("give it some text, and a --max-tokens above 0")
+}
+
+fn ask(command: &Score, model: &Model, prompt: Prompt) -> ScoreRequest {
+    ScoreRequest {
+        prompt,
+        continuations: command.candidates.clone(),
+        max_continuation_tokens: command.max_tokens,
+        time_limit: model.time_limit,
+        adapter: None,
+    }
+}
+
+fn as_json(scored: &Scored<'_>) -> Value {
+    json!({
+        "text": scored.text,
+        "sum": scored.scores.sum(),
+        "mean": scored.scores.mean(),
+        "pmi": scored.pmi,
+        "tokens": scored.scores.ids.len(),
+        "cut": scored.scores.truncated,
+        "ids": scored.scores.ids,
+        "logprobs": scored.scores.logprobs,
+    })
+}
+
+fn as_table(scored: &[Scored<'_>], pmi: bool) -> String {
+    let mut head = vec!["SUM", "MEAN", "TOKENS", "CUT", "TEXT"];
+    if pmi {
+        head.insert(0, "PMI");
+    }
+    let rows: Vec<Vec<String>> = scored
+        .iter()
+        .map(|scored| {
+            let pmi = scored.pmi.map(|pmi| format!("{pmi:.3}"));
+            let cut = if scored.scores.truncated { "yes" } else { "no" };
+            let rest = [
+                format!("{:.3}", scored.scores.sum()),
+                format!("{:.3}", scored.scores.mean()),
+                scored.scores.ids.len().to_string(),
+                cut.to_owned(),
+                scored.text.to_owned(),
+            ];
+            pmi.into_iter().chain(rest).collect()
+        })
+        .collect();
+    table(&head, &rows)
+}

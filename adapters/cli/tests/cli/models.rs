@@ -1,0 +1,319 @@
+//! Local models, on the bundled one.
+
+use std::{
+    fs,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::support::{Ran, fields, ran};
+
+fn command(arguments: &[&str]) -> Command {
+    let model = "../../examples/apprentice/apprentice.gguf";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_journeyman"));
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .arg("model")
+        .args(arguments.iter().map(|&text| match text {
+            "MODEL" => model,
+            other => other,
+        }));
+    command
+}
+
+fn run(arguments: &[&str]) -> Ran {
+    ran(&command(arguments).output().unwrap())
+}
+
+fn json(arguments: &[&str]) -> Value {
+    run(&[arguments, &["--json"]].concat()).done().json()
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    let numbers = value.as_array().unwrap().iter();
+    numbers.map(|number| number.as_f64().unwrap()).collect()
+}
+
+#[test]
+fn the_cpu_is_a_device() {
+    let devices = json(&["devices"]);
+    let first = &devices["devices"][0];
+    let names = [
+        "backend",
+        "description",
+        "kind",
+        "memory_free",
+        "memory_total",
+        "name",
+    ];
+    assert_eq!(fields(first), names);
+    let said = run(&["devices"]).done().out;
+    assert!(said.starts_with("NAME") && said.contains(" cpu "), "{said}");
+}
+
+#[test]
+fn a_file_is_described() {
+    let info = json(&["info", "MODEL"]);
+    assert_eq!(info["architecture"], "qwen3");
+    assert_eq!(info["quantisation"], "F32");
+    assert_eq!(info["chat_template"], false);
+    assert_eq!(info["refused"], Value::Null);
+    let digits = info["sha256"].as_str().unwrap();
+    let model = info["model"].as_str().unwrap();
+    assert_eq!(model, format!("apprentice@{}", &digits[..12]));
+    let said = run(&["info", "MODEL"]).done().out;
+    assert!(
+        said.contains(digits) && said.contains("F32 100.0%"),
+        "{said}"
+    );
+    let written = json(&["generate", "MODEL", "--prompt", "x", "--max-tokens", "1"]);
+    assert_eq!(written["model"], info["model"]);
+}
+
+#[test]
+fn files_that_are_no_models() {
+    let folder = tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let model =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/apprentice/apprentice.gguf");
+    let model = fs::read(model).unwrap();
+    let text = file("text.gguf", b"<html>404</html>");
+    let cut = file("cut.gguf", &model[..5000]);
+    for (path, code, said) in [
+        ("no/such.gguf", 3, "there is no such file"),
+        (text.as_str(), 1, "does not begin with `GGUF`"),
+        (cut.as_str(), 4, "the header"),
+    ] {
+        run(&["info", path]).failed(code, said);
+        for how in [&[][..], &["--isolated"]] {
+            let arguments = [&["generate", path, "--prompt", "x"], how].concat();
+            run(&arguments).failed(code, said);
+        }
+    }
+    // The header is whole, the weights are not.
+    let short = file("short.gguf", &model[..model.len() - 4]);
+    run(&["info", &short]).done();
+    run(&["generate", &short, "--prompt", "x"]).failed(4, "llama.cpp refuses the file");
+}
+
+#[test]
+fn texts_are_scored_and_the_likeliest_is_first() {
+    let texts = [
+        "--candidate",
+        "unseal bell",
+        "--candidate",
+        "row",
+        "--candidate",
+        "row boat",
+    ];
+    let ask = |more: &[&str]| {
+        let given = ["score", "MODEL", "--prompt", "row the boat"];
+        json(&[&given, &texts[..], more].concat())
+    };
+    let by_sum = ask(&[]);
+    let all = by_sum["candidates"].as_array().unwrap();
+    assert_eq!(all.len(), 3);
+    for one in all {
+        let logprobs = numbers(&one["logprobs"]);
+        let sum = one["sum"].as_f64().unwrap();
+        assert!((sum - logprobs.iter().sum::<f64>()).abs() < 1e-9);
+        assert_eq!(one["tokens"], logprobs.len());
+        assert!((one["mean"].as_f64().unwrap() * logprobs.len() as f64 - sum).abs() < 1e-9);
+        assert_eq!(
+            (&one["cut"], &one["pmi"]),
+            (&Value::Bool(false), &Value::Null)
+        );
+    }
+    let sorted = |of: &Value, key: &str| {
+        let keys = of["candidates"].as_array().unwrap().iter();
+        let keys: Vec<f64> = keys.map(|one| one[key].as_f64().unwrap()).collect();
+        keys.is_sorted_by(|a, b| a >= b)
+    };
+    assert!(sorted(&by_sum, "sum"), "{by_sum}");
+    let by_pmi = ask(&["--pmi"]);
+    assert!(sorted(&by_pmi, "pmi"), "{by_pmi}");
+    // Behind an empty prompt the prompt makes nothing likelier.
+    let nothing = json(&[
+        "score",
+        "MODEL",
+        "--prompt",
+        "",
+        "--candidate",
+        "row",
+        "--pmi",
+    ]);
+    assert_eq!(nothing["candidates"][0]["pmi"], 0.0);
+    let cut = ask(&["--max-tokens", "2"]);
+    let cut = cut["candidates"].as_array().unwrap();
+    assert!(cut.iter().all(|one| one["tokens"].as_u64().unwrap() <= 2));
+    assert!(cut.iter().any(|one| one["cut"] == true));
+    assert_eq!(ask(&["--isolated"]), by_sum);
+}
+
+#[test]
+fn what_is_scored_is_printed_without_control_characters() {
+    let text = "\u{1b}[31mred\u{202e}";
+    let said = run(&[
+        "score",
+        "MODEL",
+        "--prompt",
+        "x",
+        "--candidate",
+        text,
+        "--pmi",
+    ])
+    .done();
+    assert!(said.out.starts_with("PMI"), "{}", said.out);
+    assert!(said.out.ends_with("  red\n"), "{:?}", said.out);
+}
+
+#[test]
+fn a_prompt_comes_from_a_file_or_standard_input_too() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("prompt.txt");
+    fs::write(&file, "find the coffee").unwrap();
+    let arguments = ["generate", "MODEL", "--max-tokens", "8"];
+    let given = json(&[&arguments[..], &["--prompt", "find the coffee"]].concat());
+    let read = json(&[&arguments[..], &["-f", file.to_str().unwrap()]].concat());
+    assert_eq!(read, given);
+    let mut piped = command(&[&arguments[..], &["-f", "-", "--json"]].concat())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = piped.stdin.take().unwrap();
+    input.write_all(b"find the coffee").unwrap();
+    drop(input);
+    assert_eq!(ran(&piped.wait_with_output().unwrap()).json(), given);
+    fs::write(&file, b"\xff").unwrap();
+    let from = |path: &str| run(&["generate", "MODEL", "-f", path]);
+    from(file.to_str().unwrap()).failed(1, "the prompt is not UTF-8");
+    from("no/such.txt").failed(3, "the prompt cannot be read");
+    from("src").failed(1, "the prompt cannot be read");
+}
+
+#[test]
+fn a_text_is_shown_as_it_is_in_the_document() {
+    let drawn = [
+        "--max-tokens",
+        "12",
+        "--temperature",
+        "1.5",
+        "--top-p",
+        "0.9",
+        "--seed",
+    ];
+    let given = ["generate", "MODEL", "--prompt", "find the coffee"];
+    let ask = |more: &[&'static str]| [&given[..], &drawn, more].concat();
+    let got = json(&ask(&["3"]));
+    assert_eq!(got["finish"], "length");
+    assert_eq!(numbers(&got["ids"]).len(), 12);
+    assert_eq!(numbers(&got["logprobs"]).len(), 12);
+    assert_eq!(
+        numbers(&got["prompt_ids"]).len() as u64,
+        got["prompt_tokens"].as_u64().unwrap()
+    );
+    let text = got["text"].as_str().unwrap();
+    let shown = run(&ask(&["3"])).done();
+    assert_eq!(shown.out, format!("{text}\n"));
+    assert!(shown.err.contains("12 tokens behind"), "{}", shown.err);
+    assert_eq!(json(&ask(&["3", "--isolated"])), got);
+    assert_ne!(json(&ask(&["4"]))["ids"], got["ids"]);
+    let stop = &text[4..6];
+    let stopped = json(&[&ask(&["3"])[..], &["--stop", stop]].concat());
+    assert_eq!(stopped["finish"], "stop");
+    assert_eq!(stopped["text"].as_str(), text.split(stop).next());
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let mut child = command(&[
+        "generate",
+        "MODEL",
+        "--prompt",
+        "find",
+        "--max-tokens",
+        "200",
+    ])
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("error"));
+}
+
+#[test]
+fn what_cannot_be_asked() {
+    let usage = run(&["generate", "MODEL"]);
+    assert_eq!(usage.code, 2, "{}", usage.err);
+    let usage = run(&["generate", "MODEL", "--prompt", "x", "-f", "y"]);
+    assert_eq!(usage.code, 2, "{}", usage.err);
+    let empty = [
+        "score",
+        "MODEL",
+        "--prompt",
+        "x",
+        "--candidate",
+        "row",
+        "--candidate",
+        "",
+    ];
+    run(&empty).failed(1, "candidate 2 has no tokens");
+    let long = "row ".repeat(2000);
+    let long = ["generate", "MODEL", "--prompt", long.as_str()];
+    run(&long).failed(1, "and the context 1024");
+    let template = [
+        "generate",
+        "MODEL",
+        "--prompt",
+        "x",
+        "--template",
+        "none such",
+    ];
+    let refused = run(&template);
+    assert_eq!(refused.code, 1, "{}", refused.err);
+    let document = run(&[&empty[..], &["--json"]].concat());
+    assert_eq!(document.code, 1);
+    assert_eq!(document.json()["error"]["kind"], "Invalid");
+}
+
+#[test]
+fn speed_is_measured_and_said_for_what_it_is() {
+    let small = [
+        "--prompt-tokens",
+        "16",
+        "--tokens",
+        "4",
+        "--streams",
+        "2",
+        "--repeats",
+        "2",
+    ];
+    let more = ["--candidates", "2", "--candidate-tokens", "4"];
+    let arguments = [&["bench", "MODEL"], &small[..], &more].concat();
+    let got = json(&arguments);
+    let figures = got["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 6);
+    for figure in figures {
+        assert_eq!(numbers(&figure["values"]).len(), 2, "{figure}");
+        assert!(figure["median"].as_f64().unwrap() > 0.0, "{figure}");
+    }
+    assert_eq!(
+        fields(&got["machine"]),
+        ["arch", "cores", "os", "processor"]
+    );
+    assert_eq!(got["settings"]["seed"], 1);
+    let said = run(&[&arguments[..], &["--isolated"]].concat()).done().out;
+    assert!(said.contains("that other programs share"), "{said}");
+}

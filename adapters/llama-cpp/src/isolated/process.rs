@@ -1,0 +1,266 @@
+//! One worker process, seen from the host.
+
+use std::{
+    io::Read,
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{self, Receiver, Sender},
+    thread,
+    time::Duration,
+};
+
+use journeyman::{Error, ErrorKind, Result};
+
+use super::{
+    LOAD,
+    config::IsolatedConfig,
+    keeper::Event,
+    protocol::{self, FromWorker, Heard, ToWorker, frame},
+};
+
+/// How much of what it wrote to standard error is kept: the end, where the reason is.
+const TAIL: usize = 4096;
+/// The most characters of it in an error.
+const MOST_SAID: usize = 300;
+/// How long its last words are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// A running worker. Whoever has it reaps it.
+pub(super) struct Process {
+    child: Child,
+    frames: Sender<Vec<u8>>,
+    last_words: Receiver<Vec<u8>>,
+    /// Which of the workers one after the other.
+    pub(super) number: u64,
+    /// Why it was killed, if by us.
+    killed: Option<String>,
+}
+
+impl Process {
+    /// Starts a worker and tells it what to load.
+    pub(super) fn start(
+        config: &IsolatedConfig,
+        program: &Path,
+        folder: &Path,
+        number: u64,
+        events: &Sender<Event>,
+    ) -> Result<Self> {
+        let load = load_frame(config)?;
+        let mut child = Command::new(program)
+            .args(&config.worker_arguments)
+            .current_dir(folder)
+            .env_clear()
+            // llama.cpp would else start a debugger, where there is one, to print where it aborts.
+            .env("GGML_NO_BACKTRACE", "1")
+            .envs(config.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| not_started(program, error))?;
+        let (frames, outbox) = mpsc::channel();
+        let (tail, last_words) = mpsc::channel();
+        let attached = attach(&mut child, outbox, tail, number, events.clone());
+        let mut process = Self {
+            child,
+            frames,
+            last_words,
+            number,
+            killed: None,
+        };
+        match attached {
+            Ok(()) => {
+                process.say(load);
+                Ok(process)
+            }
+            Err(error) => {
+                process.kill("has no threads");
+                process.reap();
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a frame, without waiting.
+    pub(super) fn say(&self, frame: Vec<u8>) {
+        let _ = self.frames.send(frame);
+    }
+
+    /// Kills it, for this reason; the end of its answers follows.
+    pub(super) fn kill(&mut self, why: &str) {
+        if self.killed.is_none() {
+            self.killed = Some(format!("was ended by its host, since it {why}"));
+            let _ = self.child.kill();
+        }
+    }
+
+    pub(super) fn is_killed(&self) -> bool {
+        self.killed.is_some()
+    }
+
+    /// Waits for its end, and says how it was.
+    pub(super) fn reap(mut self) -> Death {
+        // One whose answers ended may still run.
+        let ended = self.child.try_wait().ok().flatten();
+        let status = ended.or_else(|| {
+            // Between its last answer and its end a dying process needs a moment.
+            thread::sleep(Duration::from_millis(if self.is_killed() { 0 } else { 20 }));
+            self.child.try_wait().ok().flatten()
+        });
+        let status = status.or_else(|| {
+            let _ = self.child.kill();
+            self.child.wait().ok()
+        });
+        let tail = self.last_words.recv_timeout(LAST_WORDS);
+        Death {
+            how: self
+                .killed
+                .take()
+                .unwrap_or_else(|| status.map_or_else(|| "ended".to_owned(), how)),
+            said: last_line(&tail.unwrap_or_default()),
+        }
+    }
+}
+
+/// How a worker ended.
+#[derive(Clone, Debug)]
+pub(super) struct Death {
+    /// Such as `was ended by signal 6 (SIGABRT)`.
+    pub(super) how: String,
+    /// The last line it wrote to standard error.
+    said: Option<String>,
+}
+
+impl Death {
+    /// Adds what it last said.
+    pub(super) fn with_said(&self, error: Error) -> Error {
+        match &self.said {
+            Some(said) => error.with("said", said),
+            None => error,
+        }
+    }
+}
+
+fn load_frame(config: &IsolatedConfig) -> Result<Vec<u8>> {
+    // The only thing in it that JSON may not hold is the path.
+    frame(&ToWorker::Load(config.model.clone()))
+        .ok()
+        .flatten()
+        .ok_or_else(|| {
+            Error::invalid(LOAD, "the path is not UTF-8").hint("rename the file or its folders")
+        })
+}
+
+fn not_started(program: &Path, error: std::io::Error) -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        LOAD,
+        format!("the worker cannot be started ({})", error.kind()),
+    )
+    .with("worker", program.display())
+    .hint("check that the file may be executed and was built for this machine")
+    .source_from(error)
+}
+
+/// A thread for each pipe.
+fn attach(
+    child: &mut Child,
+    outbox: Receiver<Vec<u8>>,
+    tail: Sender<Vec<u8>>,
+    number: u64,
+    events: Sender<Event>,
+) -> Result<()> {
+    if let Some(input) = child.stdin.take() {
+        run("llama-worker-in", move || {
+            // A worker that is gone is noticed where its answers end.
+            let _ = protocol::write_all(&outbox, input);
+        })?;
+    }
+    if let Some(mut output) = child.stdout.take() {
+        run("llama-worker-out", move || {
+            read_all(&mut output, number, &events);
+        })?;
+    }
+    if let Some(errors) = child.stderr.take() {
+        run("llama-worker-err", move || {
+            let _ = tail.send(read_tail(errors));
+        })?;
+    }
+    Ok(())
+}
+
+fn run(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    let started = thread::Builder::new().name(name.to_owned()).spawn(work);
+    started.map(drop).map_err(|error| {
+        crate::convert::worker_failed(LOAD, "the system starts no thread").source_from(error)
+    })
+}
+
+fn read_all(output: &mut impl Read, number: u64, events: &Sender<Event>) {
+    loop {
+        let (event, last) = match protocol::read::<FromWorker>(output) {
+            Heard::Message(message) => (Event::Said(number, message), false),
+            Heard::End => (Event::Ended(number, None), true),
+            Heard::Garbage(what) => (Event::Ended(number, Some(what)), true),
+        };
+        if events.send(event).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// The end of all that comes.
+fn read_tail(mut pipe: impl Read) -> Vec<u8> {
+    let mut tail = Vec::new();
+    let mut part = [0; 1024];
+    while let Ok(length) = pipe.read(&mut part) {
+        if length == 0 {
+            break;
+        }
+        tail.extend_from_slice(&part[..length]);
+        tail.drain(..tail.len().saturating_sub(TAIL));
+    }
+    tail
+}
+
+fn last_line(tail: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(tail);
+    // Behind a panic Rust tells how to learn more of it.
+    let says = |line: &&str| !line.is_empty() && !line.starts_with("note: ");
+    let line = text.lines().map(str::trim).rfind(says)?;
+    Some(line.chars().take(MOST_SAID).collect())
+}
+
+#[cfg(unix)]
+fn how(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => {
+            let name = match signal {
+                4 => " (SIGILL)",
+                6 => " (SIGABRT)",
+                7 => " (SIGBUS)",
+                8 => " (SIGFPE)",
+                9 => " (SIGKILL: by somebody, or for want of memory)",
+                11 => " (SIGSEGV)",
+                15 => " (SIGTERM)",
+                _ => "",
+            };
+            format!("was ended by signal {signal}{name}")
+        }
+        (None, Some(code)) => format!("ended with exit code {code}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+#[cfg(not(unix))]
+fn how(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("ended with exit code {code}"),
+        None => "ended".to_owned(),
+    }
+}

@@ -1,0 +1,280 @@
+//! What host and worker process say to each other: frames of a length (32 bits, little-endian) and that many bytes of
+//! JSON.
+
+use std::{
+    io::{self, Read, Write},
+    time::Duration,
+};
+
+use journeyman::{
+    Error, Result,
+    contract::{GenerateRequest, Generation, ModelCapabilities, ScoreRequest, TokenScores},
+    domain::{Prompt, Sampling},
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::config::LlamaConfig;
+
+/// Both sides must speak the same version.
+pub(super) const VERSION: u32 = 1;
+/// What a worker calls itself.
+pub(super) const NAME: &str = "journeyman-llama-worker";
+/// A frame of more bytes is refused unread.
+pub(super) const MOST_BYTES: usize = 64 << 20;
+
+/// What the host says. The first is `Load`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum ToWorker {
+    Load(LlamaConfig),
+    Ask { id: u64, ask: Ask },
+    Cancel { id: u64 },
+}
+
+/// What the worker says. The first is `Hello`, the second `Loaded` or `Refused`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum FromWorker {
+    Hello { name: String, protocol: u32 },
+    Loaded(ModelCapabilities),
+    Refused(Error),
+    Token { id: u64, text: String },
+    Answer { id: u64, answer: Result<Answer> },
+}
+
+/// What is asked of the model.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Ask {
+    Generate(Generate),
+    Score(Score),
+    Count { text: String },
+    Truncate { text: String, tokens: usize },
+    RequireTokens { texts: Vec<String> },
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Answer {
+    Generation(Generation),
+    Scores(Vec<TokenScores>),
+    Count { tokens: usize, estimated: bool },
+    Text(String),
+    Done,
+}
+
+/// A [`GenerateRequest`].
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Generate {
+    prompt: Prompt,
+    sampling: Sampling,
+    max_tokens: usize,
+    stop: Vec<String>,
+    time_limit: Duration,
+    adapter: Option<String>,
+    /// As text: one nested too deeply to be read is then the request's fault, not the frame's.
+    json_schema: Option<String>,
+    /// Whether tokens are told as they come.
+    pub(super) streamed: bool,
+}
+
+impl Generate {
+    pub(super) fn of(request: &GenerateRequest) -> Self {
+        // Named one by one, so that a new field cannot be lost on the way.
+        let GenerateRequest {
+            prompt,
+            sampling,
+            max_tokens,
+            stop,
+            time_limit,
+            adapter,
+            json_schema,
+            sink,
+        } = request;
+        Self {
+            prompt: prompt.clone(),
+            sampling: *sampling,
+            max_tokens: *max_tokens,
+            stop: stop.clone(),
+            time_limit: *time_limit,
+            adapter: adapter.clone(),
+            json_schema: json_schema.as_ref().map(ToString::to_string),
+            streamed: sink.is_some(),
+        }
+    }
+
+    pub(super) fn request(self) -> Result<GenerateRequest> {
+        let schema = self.json_schema.map(|text| serde_json::from_str(&text));
+        let json_schema = schema.transpose().map_err(|_| {
+            Error::invalid(crate::generate::GENERATE, "the JSON Schema cannot be read")
+                .hint("nest it less deeply: at most some hundred levels")
+        })?;
+        Ok(GenerateRequest {
+            prompt: self.prompt,
+            sampling: self.sampling,
+            max_tokens: self.max_tokens,
+            stop: self.stop,
+            time_limit: self.time_limit,
+            adapter: self.adapter,
+            json_schema,
+            sink: None,
+        })
+    }
+}
+
+/// A [`ScoreRequest`].
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Score {
+    prompt: Prompt,
+    continuations: Vec<String>,
+    max_continuation_tokens: usize,
+    time_limit: Duration,
+    adapter: Option<String>,
+}
+
+impl Score {
+    pub(super) fn of(request: &ScoreRequest) -> Self {
+        let ScoreRequest {
+            prompt,
+            continuations,
+            max_continuation_tokens,
+            time_limit,
+            adapter,
+        } = request.clone();
+        Self {
+            prompt,
+            continuations,
+            max_continuation_tokens,
+            time_limit,
+            adapter,
+        }
+    }
+
+    pub(super) fn request(self) -> ScoreRequest {
+        ScoreRequest {
+            prompt: self.prompt,
+            continuations: self.continuations,
+            max_continuation_tokens: self.max_continuation_tokens,
+            time_limit: self.time_limit,
+            adapter: self.adapter,
+        }
+    }
+}
+
+/// A frame, length and all; none where it would be too long.
+pub(super) fn frame(message: &impl Serialize) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = vec![0; 4];
+    serde_json::to_writer(&mut bytes, message)?;
+    let length = bytes.len() - 4;
+    if length > MOST_BYTES {
+        return Ok(None);
+    }
+    bytes[..4].copy_from_slice(&(length as u32).to_le_bytes());
+    Ok(Some(bytes))
+}
+
+/// Writes frames until there are none any more, or nobody reads them.
+pub(super) fn write_all(
+    frames: &std::sync::mpsc::Receiver<Vec<u8>>,
+    mut pipe: impl Write,
+) -> io::Result<()> {
+    while let Ok(frame) = frames.recv() {
+        pipe.write_all(&frame)?;
+        pipe.flush()?;
+    }
+    Ok(())
+}
+
+/// What was read.
+#[derive(Debug)]
+pub(super) enum Heard<T> {
+    Message(T),
+    /// The other side is gone.
+    End,
+    /// What is not of the protocol.
+    Garbage(&'static str),
+}
+
+/// Reads a frame. Nothing is set aside for what a length says alone.
+pub(super) fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Heard<T> {
+    let mut length = [0; 4];
+    match pipe.read(&mut length[..1]) {
+        Ok(1) => {}
+        _ => return Heard::End,
+    }
+    if pipe.read_exact(&mut length[1..]).is_err() {
+        return Heard::Garbage("a frame that is cut off");
+    }
+    let length = u32::from_le_bytes(length) as usize;
+    if length > MOST_BYTES {
+        return Heard::Garbage("a frame that is too long");
+    }
+    let mut bytes = Vec::new();
+    match pipe.take(length as u64).read_to_end(&mut bytes) {
+        Ok(have) if have == length => {}
+        _ => return Heard::Garbage("a frame that is cut off"),
+    }
+    match serde_json::from_slice(&bytes) {
+        Ok(message) => Heard::Message(message),
+        Err(_) => Heard::Garbage("a frame that is no message"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(bytes: &[u8], expect: &str) {
+        match read::<ToWorker>(&mut &*bytes) {
+            Heard::Garbage(what) => assert_eq!(what, expect),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn frames_come_back_and_garbage_is_told() {
+        let bytes = frame(&ToWorker::Cancel { id: 7 }).unwrap().unwrap();
+        let mut pipe = &*[bytes.clone(), bytes.clone()].concat();
+        for _ in 0..2 {
+            let got = read::<ToWorker>(&mut pipe);
+            assert!(matches!(got, Heard::Message(ToWorker::Cancel { id: 7 })));
+        }
+        assert!(matches!(read::<ToWorker>(&mut pipe), Heard::End));
+        check(&bytes[..3], "a frame that is cut off");
+        check(&bytes[..bytes.len() - 1], "a frame that is cut off");
+        check(b"hello, world", "a frame that is too long");
+        check(b"\x02\0\0\0{}", "a frame that is no message");
+        check(b"\x02\0\0\0\xff\xfe", "a frame that is no message");
+    }
+
+    #[test]
+    fn numbers_come_back_to_the_bit() {
+        let logprobs = [-0.1_f32, -1.0e-7, -16_777_216.0, -3.402_823_5e38, -0.0];
+        let scores = [-0.1_f64, -1.0 / 3.0, -5e-324, -700.123_456_789_012_3];
+        let answer = Answer::Generation(Generation {
+            text: "a\u{0}\u{1f600}".to_owned(),
+            prompt_ids: vec![1, -1],
+            ids: vec![0; 5],
+            logprobs: logprobs.to_vec(),
+            prompt_tokens: 2,
+            output_tokens: 5,
+            finish: journeyman::contract::FinishReason::Stop,
+            model: journeyman::ModelId::new("m"),
+        });
+        let said = FromWorker::Answer {
+            id: 1,
+            answer: Ok(answer),
+        };
+        let bytes = frame(&said).unwrap().unwrap();
+        let Heard::Message(FromWorker::Answer {
+            answer: Ok(Answer::Generation(got)),
+            ..
+        }) = read(&mut &*bytes)
+        else {
+            panic!("another message");
+        };
+        assert_eq!(got.text, "a\u{0}\u{1f600}");
+        let bits = |numbers: &[f32]| numbers.iter().map(|n| n.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&got.logprobs), bits(&logprobs));
+        let text = serde_json::to_vec(&scores).unwrap();
+        let back: [f64; 4] = serde_json::from_slice(&text).unwrap();
+        assert_eq!(back.map(f64::to_bits), scores.map(f64::to_bits));
+    }
+}

@@ -1,0 +1,217 @@
+//! The worker process, from inside.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::{self, Read, Write},
+    process::ExitCode,
+    sync::{
+        Arc,
+        mpsc::{self, Sender},
+    },
+    thread,
+};
+
+use futures::{
+    StreamExt,
+    channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded},
+    executor::block_on,
+    future::{AbortHandle, Abortable},
+    stream::FuturesUnordered,
+};
+use journeyman::{
+    Error, ErrorKind, Result,
+    contract::{LanguageModel, Scorer, TokenSink, Tokenizer},
+};
+use serde::Serialize;
+
+use super::protocol::{self, Answer, Ask, FromWorker, Heard, NAME, ToWorker, VERSION, frame};
+use crate::{config::LlamaConfig, loaded::LlamaCpp};
+
+/// What the executable `journeyman-llama-worker` does: loads the model that its host names on standard input, answers
+/// on standard output, and ends when standard input does. An executable of a host's own may call it as the first thing
+/// that it does, and be named in [`IsolatedConfig::worker`](crate::IsolatedConfig::worker).
+pub fn run_worker() -> ExitCode {
+    match work() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "{NAME}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn work() -> io::Result<()> {
+    let output = claim_output()?;
+    let (frames, outbox) = mpsc::channel();
+    let frames = Frames(frames);
+    let writer = thread::Builder::new().spawn(move || protocol::write_all(&outbox, output))?;
+    frames.say(&FromWorker::Hello {
+        name: NAME.to_owned(),
+        protocol: VERSION,
+    });
+    let mut input = io::stdin();
+    let Heard::Message(ToWorker::Load(config)) = protocol::read(&mut input) else {
+        return Err(io::Error::other(
+            "this program is started by a host that keeps a model in a process of its own",
+        ));
+    };
+    let (said, inbox) = unbounded();
+    thread::Builder::new().spawn(move || listen(&mut input, &said))?;
+    serve(config, inbox, &frames);
+    drop(frames);
+    writer
+        .join()
+        .unwrap_or_else(|_| Err(io::Error::other("the writing thread panicked")))
+}
+
+/// The pipe to the host, and standard output turned to standard error: what a library prints must not get between
+/// frames.
+#[cfg(unix)]
+fn claim_output() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    let pipe = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(File::from(pipe))
+}
+
+#[cfg(not(unix))]
+fn claim_output() -> io::Result<io::Stdout> {
+    Ok(io::stdout())
+}
+
+/// Passes on what the host says. When it says nothing any more, it is gone, and so is this process.
+fn listen(input: &mut impl Read, said: &UnboundedSender<ToWorker>) {
+    while let Heard::Message(message) = protocol::read(input) {
+        if said.unbounded_send(message).is_err() {
+            return;
+        }
+    }
+    end();
+}
+
+/// At once, for llama.cpp may be in the middle of a batch and its destructors cannot run beside that.
+fn end() {
+    #[cfg(unix)]
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    std::process::exit(1);
+}
+
+/// Where messages go to the host.
+#[derive(Clone)]
+struct Frames(Sender<Vec<u8>>);
+
+impl Frames {
+    /// Says it, unless it is too long for a frame.
+    fn say(&self, message: &impl Serialize) -> bool {
+        let Ok(Some(frame)) = frame(message) else {
+            return false;
+        };
+        // Where nobody reads, the host is gone, and standard input ends.
+        let _ = self.0.send(frame);
+        true
+    }
+
+    fn answer(&self, id: u64, answer: Result<Answer>) {
+        if !self.say(&FromWorker::Answer { id, answer }) {
+            let error = Error::new(
+                ErrorKind::Unavailable,
+                "IsolatedLlama",
+                "the answer is too large for a worker process",
+            )
+            .with("most_bytes", protocol::MOST_BYTES)
+            .hint("ask for less at once");
+            let answer = Err(error);
+            self.say(&FromWorker::Answer { id, answer });
+        }
+    }
+}
+
+/// Tokens of a request on their way to the host.
+struct Stream {
+    id: u64,
+    frames: Frames,
+}
+
+impl TokenSink for Stream {
+    fn token(&self, text: &str) {
+        self.frames.say(&FromWorker::Token {
+            id: self.id,
+            text: text.to_owned(),
+        });
+    }
+}
+
+fn serve(config: LlamaConfig, inbox: UnboundedReceiver<ToWorker>, frames: &Frames) {
+    match LlamaCpp::load(config) {
+        Ok(model) => {
+            frames.say(&FromWorker::Loaded(model.capabilities().clone()));
+            block_on(answer_all(model, inbox, frames));
+        }
+        Err(error) => {
+            frames.say(&FromWorker::Refused(error));
+        }
+    }
+}
+
+/// All requests at once: the model queues them as it does in process.
+async fn answer_all(model: Arc<LlamaCpp>, inbox: UnboundedReceiver<ToWorker>, frames: &Frames) {
+    let mut inbox = inbox.fuse();
+    let mut running = FuturesUnordered::new();
+    let mut handles: HashMap<u64, AbortHandle> = HashMap::new();
+    loop {
+        futures::select! {
+            message = inbox.next() => match message {
+                Some(ToWorker::Ask { id, ask }) => {
+                    let (handle, registration) = AbortHandle::new_pair();
+                    handles.insert(id, handle);
+                    let work = answer(model.clone(), id, ask, frames.clone());
+                    let work = Abortable::new(work, registration);
+                    running.push(async move { (id, work.await) });
+                }
+                Some(ToWorker::Cancel { id }) => {
+                    if let Some(handle) = handles.remove(&id) {
+                        handle.abort();
+                    }
+                }
+                // Loaded once; a host that wants another model starts another worker.
+                Some(ToWorker::Load(_)) => {}
+                None => return,
+            },
+            (id, done) = running.select_next_some() => {
+                handles.remove(&id);
+                let cancelled = || {
+                    Error::new(ErrorKind::Cancelled, "IsolatedLlama", "the future was dropped")
+                };
+                frames.answer(id, done.unwrap_or_else(|_| Err(cancelled())));
+            }
+        }
+    }
+}
+
+async fn answer(model: Arc<LlamaCpp>, id: u64, ask: Ask, frames: Frames) -> Result<Answer> {
+    Ok(match ask {
+        Ask::Generate(request) => {
+            let streamed = request.streamed;
+            let mut request = request.request()?;
+            if streamed {
+                request.sink = Some(Arc::new(Stream { id, frames }));
+            }
+            Answer::Generation(model.generate(&request).await?)
+        }
+        Ask::Score(request) => Answer::Scores(model.score(&request.request()).await?),
+        Ask::Count { text } => {
+            let count = model.count(&text);
+            Answer::Count {
+                tokens: count.tokens,
+                estimated: count.estimated,
+            }
+        }
+        Ask::Truncate { text, tokens } => Answer::Text(model.truncate(&text, tokens)),
+        Ask::RequireTokens { texts } => {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            model.require_tokens(&texts)?;
+            Answer::Done
+        }
+    })
+}
