@@ -53,6 +53,15 @@
 //! shape of every batch follows from the request and the configuration alone. So an answer does not depend on what
 //! ran before or waits beside it; the same request gives the same bytes on the same machine and build.
 //!
+//! # Devices
+//! The processor computes, unless [`GpuLayers`] gives layers to a GPU: the features `cuda`,
+//! `vulkan` and `metal` build its backend in, and with `dynamic-backends` every backend, the processor's too, is a
+//! library that `load_backends` loads at run time. [`devices`](devices()) lists what there is. Before llama.cpp is
+//! asked, weights, keys and values and what a batch takes are reckoned from the file's header ([`Plan`]) against the
+//! memory that is free on the GPUs and in the system; what does not fit is refused with what would.
+//! A GPU may compute in half precision: on Vulkan, log-probabilities then depend on a batch's shape by some 1e-2,
+//! with the environment's `GGML_VK_DISABLE_F16=1` by less than 1e-3.
+//!
 //! # Deadlines and cancellation
 //! A request's time limit counts from the call, its time in the queue included. The answer is `Timeout` when the limit
 //! passes, even while llama.cpp is in the middle of a batch; the worker notices, as it notices a dropped future,
@@ -67,6 +76,8 @@
 mod config;
 mod convert;
 mod decode;
+mod devices;
+mod fit;
 mod generate;
 mod gguf;
 mod language_model;
@@ -79,5 +90,9 @@ mod text_stream;
 mod tokenizer;
 mod worker;
 
-pub use config::{LlamaConfig, Template};
+pub use config::{GpuLayers, LlamaConfig, Template};
+#[cfg(feature = "dynamic-backends")]
+pub use devices::load_backends;
+pub use devices::{Device, DeviceKind, devices};
+pub use fit::Plan;
 pub use loaded::LlamaCpp;

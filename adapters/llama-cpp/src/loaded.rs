@@ -17,7 +17,8 @@ use llama_cpp_2::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    config::LlamaConfig,
+    config::{GpuLayers, LlamaConfig},
+    fit::Plan,
     gguf,
     render::Renderer,
     worker::{Limits, Worker},
@@ -54,18 +55,20 @@ impl LlamaCpp {
     /// - `NotFound`: no such file.
     /// - `Invalid`: not a GGUF, or a value of the configuration is out of range.
     /// - `Corrupt`: a GGUF that is cut off or damaged.
-    /// - `Unsupported`: not a language model, or its chat template is unknown to llama.cpp.
+    /// - `Unsupported`: not a language model, its chat template is unknown to llama.cpp, or layers are wanted on a GPU
+    ///   and there is none.
     /// - `Unavailable`: the file cannot be read, or there is too little memory.
     pub fn load(config: LlamaConfig) -> Result<Arc<Self>> {
         config.check()?;
         let header = gguf::inspect(&config.path)?;
+        let plan = Plan::of(&config, &header)?;
         let with_path = |error: Error| error.with("path", config.path.display());
         let digest = file_digest(&config.path).map_err(with_path)?;
         let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
         let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
         let id = ModelId::new(format!("{name}@{}", &digest[..12]));
 
-        let context = config.context_for(header.trained_context);
+        let context = plan.context;
         if context > header.trained_context {
             tracing::warn!(
                 model = id.as_str(),
@@ -74,7 +77,7 @@ impl LlamaCpp {
                 "n_ctx is beyond what the model was trained for"
             );
         }
-        let model = Arc::new(load_model(&config).map_err(with_path)?);
+        let model = Arc::new(load_model(&config, plan.gpu_layers).map_err(with_path)?);
         let renderer = Renderer::new(model.clone(), &config.template, context as usize)
             .map(Arc::new)
             .map_err(with_path)?;
@@ -136,14 +139,20 @@ pub(crate) fn backend() -> Result<&'static LlamaBackend> {
         })
 }
 
-fn load_model(config: &LlamaConfig) -> Result<LlamaModel> {
+fn load_model(config: &LlamaConfig, gpu_layers: u32) -> Result<LlamaModel> {
     let path = config.path.to_str().ok_or_else(|| {
         Error::invalid(LOAD, "the path is not UTF-8").hint("rename the file or its folders")
     })?;
     let mapped = fs::metadata(path).is_ok_and(|file| file.len() > MAPPED_FROM);
-    let params = LlamaModelParams::default()
-        .with_n_gpu_layers(config.gpu_layers)
+    let mut params = LlamaModelParams::default()
+        .with_n_gpu_layers(gpu_layers)
         .with_use_mmap(mapped);
+    if config.gpu_layers == GpuLayers::None {
+        // Else llama.cpp gives large batches to a GPU even so.
+        params = params.with_devices(&[]).map_err(|error| {
+            Error::new(ErrorKind::Internal, LOAD, "GPUs cannot be left out").source_from(error)
+        })?;
+    }
     LlamaModel::load_from_file(backend()?, path, &params).map_err(|error| {
         Error::new(
             ErrorKind::Corrupt,

@@ -1,6 +1,7 @@
 //! What the adapter does beyond the contracts' conformance cases, on a tiny random model.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
+mod fitting;
 mod generating;
 mod loading;
 mod prompting;

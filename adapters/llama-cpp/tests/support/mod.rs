@@ -11,7 +11,7 @@ use std::{
 };
 
 use journeyman::domain::{Message, Prompt, Span, Speaker};
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+use journeyman_llama_cpp::{GpuLayers, LlamaConfig, LlamaCpp};
 
 /// Width, layers, heads, heads of keys and values, feed-forward.
 const WIDTH: usize = 32;
@@ -69,6 +69,15 @@ impl TestFile {
     }
 }
 
+/// Layers on a GPU: `JOURNEYMAN_TEST_GPU_LAYERS` runs the same tests there.
+fn gpu_layers() -> GpuLayers {
+    match std::env::var("JOURNEYMAN_TEST_GPU_LAYERS").as_deref() {
+        Ok("all") => GpuLayers::All,
+        Ok(layers) => GpuLayers::Count(layers.parse().unwrap()),
+        Err(_) => GpuLayers::None,
+    }
+}
+
 impl Drop for TestFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
@@ -83,6 +92,7 @@ impl Tiny {
     pub(crate) fn load_with(&self, change: impl FnOnce(&mut LlamaConfig)) -> Arc<LlamaCpp> {
         let file = TestFile::new("tiny.gguf", &self.bytes());
         let mut config = LlamaConfig::new(&file.0);
+        config.gpu_layers = gpu_layers();
         change(&mut config);
         LlamaCpp::load(config).unwrap()
     }
