@@ -59,8 +59,8 @@
 //! library that `load_backends` loads at run time. [`devices`](devices()) lists what there is. Before llama.cpp is
 //! asked, weights, keys and values and what a batch takes are reckoned from the file's header ([`Plan`]) against the
 //! memory that is free on the GPUs and in the system; what does not fit is refused with what would.
-//! A GPU may compute in half precision: on Vulkan, log-probabilities then depend on a batch's shape by some 1e-2,
-//! with the environment's `GGML_VK_DISABLE_F16=1` by less than 1e-3.
+//! A GPU rounds otherwise: on Vulkan, log-probabilities of a text depend on the shape of its batches by some 1e-2, with
+//! the environment's `GGML_VK_DISABLE_F16=1` by some 5e-3.
 //!
 //! # Deadlines and cancellation
 //! A request's time limit counts from the call, its time in the queue included. The answer is `Timeout` when the limit
