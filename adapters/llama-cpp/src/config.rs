@@ -22,6 +22,22 @@ pub enum Template {
     Jinja(String),
 }
 
+/// How many layers a GPU computes, from the last on; the step from states to logits counts as one and goes first.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GpuLayers {
+    /// None: GPUs are left alone.
+    #[default]
+    None,
+    /// So many, at most all. Without a GPU, or where they do not fit into its free memory, loading is refused.
+    Count(u32),
+    /// All, under the same conditions.
+    All,
+    /// As many as fit into the free memory of the GPUs; none without a GPU.
+    Fit,
+}
+
 /// How a model is loaded. Made with [`LlamaConfig::new`], then by its fields.
 ///
 /// ```
@@ -37,15 +53,16 @@ pub struct LlamaConfig {
     /// The GGUF file.
     pub path: PathBuf,
     /// Greatest number of tokens of prompt and output together, at least 16. `None`: what the model was trained for,
-    /// at most 4,096. More than it was trained for is allowed and warned of.
+    /// at most 4,096, and less, down to 512, where memory is short. More than it was trained for is allowed and warned
+    /// of.
     pub n_ctx: Option<u32>,
     /// Greatest number of tokens in one decode, 1 or more (512). A time limit or a dropped future is noticed between
     /// decodes.
     pub n_batch: u32,
     /// Threads that compute, 1 or more (1).
     pub threads: u32,
-    /// Layers given to a GPU (0), where the build has a GPU backend.
-    pub gpu_layers: u32,
+    /// Layers given to GPUs (none).
+    pub gpu_layers: GpuLayers,
     /// Sequences in memory at once, 2 to 256 (64): one for each request that is computed, for each continuation that is
     /// scored beside others, and for each cached prefix. What finds none free waits, or goes in several rounds.
     pub n_seq_max: u32,
@@ -76,7 +93,7 @@ impl LlamaConfig {
             n_ctx: None,
             n_batch: 512,
             threads: 1,
-            gpu_layers: 0,
+            gpu_layers: GpuLayers::None,
             n_seq_max: 64,
             shared_cells: None,
             max_waiting: 1024,

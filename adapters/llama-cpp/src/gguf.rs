@@ -10,6 +10,14 @@ use std::{
 
 use journeyman::{Error, ErrorKind, Result};
 
+use crate::fit::Sizes;
+
+mod tensors;
+
+pub(crate) use tensors::Tensor;
+
+type Values = HashMap<String, Value>;
+
 const OPERATION: &str = "LlamaCpp::load";
 /// A text or a list longer than this is damage, not content.
 const LONGEST: u64 = 1 << 28;
@@ -43,6 +51,8 @@ pub(crate) struct Header {
     pub(crate) trained_context: u32,
     /// `general.architecture`.
     pub(crate) architecture: String,
+    /// How much memory its parts take.
+    pub(crate) sizes: Sizes,
 }
 
 /// Reads and checks the header.
@@ -53,8 +63,9 @@ pub(crate) struct Header {
 pub(crate) fn inspect(path: &Path) -> Result<Header> {
     let with_path = |error: Error| error.with("path", path.display());
     let mut reader = Reader::open(path).map_err(with_path)?;
+    let length = reader.left;
     read_header(&mut reader)
-        .and_then(|(values, _)| check(&values))
+        .and_then(|header| check(header, &mut reader, length))
         .map_err(with_path)
 }
 
@@ -278,11 +289,7 @@ pub(crate) fn read_header<R: Read>(
         values.insert(key, value);
     }
     // The first file of several may hold none.
-    let parts = match values.get("split.count") {
-        Some(Value::Number(parts)) => *parts,
-        _ => 1,
-    };
-    if (tensors == 0 && parts < 2) || tensors.saturating_mul(24) > reader.left {
+    if (tensors == 0 && parts(&values) < 2) || tensors.saturating_mul(24) > reader.left {
         return Err(corrupt(format!(
             "the header counts {tensors} tensors, which the file does not hold"
         )));
@@ -290,7 +297,20 @@ pub(crate) fn read_header<R: Read>(
     Ok((values, tensors))
 }
 
-fn check(values: &HashMap<String, Value>) -> Result<Header> {
+/// Number of files that the model is in.
+fn parts(values: &Values) -> i128 {
+    match values.get("split.count") {
+        Some(Value::Number(parts)) => *parts,
+        _ => 1,
+    }
+}
+
+fn check<R: Read>(
+    (values, tensors): (Values, u64),
+    reader: &mut Reader<R>,
+    length: u64,
+) -> Result<Header> {
+    let values = &values;
     let text = |key: &str| match values.get(key) {
         Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
         _ => None,
@@ -333,16 +353,23 @@ fn check(values: &HashMap<String, Value>) -> Result<Header> {
     {
         return Err(corrupt("the header's kind of position scaling is unknown"));
     }
-    check_vocabulary(values, text("tokenizer.ggml.model"))?;
+    let vocabulary = check_vocabulary(values, text("tokenizer.ggml.model"))?;
+    let alignment = match values.get("general.alignment") {
+        Some(Value::Number(number)) => *number,
+        _ => 32,
+    };
+    let tensors = tensors::read(reader, tensors, alignment, length)?;
+    let number = |name: &str| number(name).and_then(|number| u64::try_from(number).ok());
     Ok(Header {
         name: text("general.name"),
         trained_context,
-        architecture,
+        architecture: architecture.clone(),
+        sizes: Sizes::new(&tensors, number, vocabulary, parts(values) < 2),
     })
 }
 
-/// The assertions of llama_vocab::impl::load.
-fn check_vocabulary(values: &HashMap<String, Value>, model: Option<String>) -> Result<()> {
+/// The assertions of llama_vocab::impl::load. The number of tokens.
+fn check_vocabulary(values: &Values, model: Option<String>) -> Result<u64> {
     if !model.is_some_and(|model| model != "no_vocab" && model != "none") {
         return Err(Error::unsupported(OPERATION, "the file has no vocabulary")
             .hint("use the GGUF of a whole language model, not of a projector or an adapter"));
@@ -367,58 +394,8 @@ fn check_vocabulary(values: &HashMap<String, Value>, model: Option<String>) -> R
             }
         }
     }
-    Ok(())
+    Ok(len)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(bytes: &mut Vec<u8>, text: &str) {
-        bytes.extend((text.len() as u64).to_le_bytes());
-        bytes.extend(text.as_bytes());
-    }
-
-    fn check_bytes(bytes: &[u8]) -> Result<HashMap<String, Value>> {
-        let left = bytes.len() as u64;
-        read_header(&mut Reader { bytes, left }).map(|(values, _)| values)
-    }
-
-    #[test]
-    fn a_file_that_is_no_gguf_is_invalid() {
-        for bytes in [b"".as_slice(), b"GG", b"<html>404 not found</html>"] {
-            assert_eq!(check_bytes(bytes).unwrap_err().kind(), ErrorKind::Invalid);
-        }
-    }
-
-    #[test]
-    fn counts_that_the_file_cannot_hold_are_corrupt() {
-        let mut bytes = b"GGUF".to_vec();
-        bytes.extend(3_u32.to_le_bytes());
-        bytes.extend(1_u64.to_le_bytes());
-        let mut many_pairs = bytes.clone();
-        many_pairs.extend(u64::MAX.to_le_bytes());
-        let mut long_key = bytes.clone();
-        long_key.extend(1_u64.to_le_bytes());
-        long_key.extend((1_u64 << 40).to_le_bytes());
-        long_key.extend([0; 64]);
-        let mut list_of_lists = bytes.clone();
-        list_of_lists.extend(1_u64.to_le_bytes());
-        text(&mut list_of_lists, "key");
-        list_of_lists.extend(9_u32.to_le_bytes());
-        list_of_lists.extend(9_u32.to_le_bytes());
-        list_of_lists.extend([0; 64]);
-        for bytes in [bytes, many_pairs, long_key, list_of_lists] {
-            assert_eq!(check_bytes(&bytes).unwrap_err().kind(), ErrorKind::Corrupt);
-        }
-    }
-
-    #[test]
-    fn an_unknown_version_is_unsupported() {
-        let mut bytes = b"GGUF".to_vec();
-        bytes.extend(1_u32.to_le_bytes());
-        bytes.extend([0; 64]);
-        let error = check_bytes(&bytes).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unsupported);
-    }
-}
+mod tests;

@@ -71,6 +71,15 @@
 //! is cleared before it, and the shape of every batch follows from the request and the configuration alone. The same
 //! request then gives the same bytes on the same machine and build.
 //!
+//! # Devices
+//! The processor computes, unless [`GpuLayers`] gives layers to a GPU: the features `cuda`,
+//! `vulkan` and `metal` build its backend in, and with `dynamic-backends` every backend, the processor's too, is a
+//! library that `load_backends` loads at run time. [`devices`](devices()) lists what there is. Before llama.cpp is
+//! asked, weights, keys and values and what a batch takes are reckoned from the file's header ([`Plan`]) against the
+//! memory that is free on the GPUs and in the system; what does not fit is refused with what would.
+//! A GPU rounds otherwise: on Vulkan, log-probabilities of a text depend on the shape of its batches by some 1e-2, with
+//! the environment's `GGML_VK_DISABLE_F16=1` by some 5e-3.
+//!
 //! # Deadlines and cancellation
 //! A request's time limit counts from the call, its time in the queue included. The answer is `Timeout` when the limit
 //! passes, even while llama.cpp is in the middle of a batch; the worker notices, as it notices a dropped future,
@@ -90,6 +99,7 @@ mod context;
 mod convert;
 mod devices;
 mod exp;
+mod fit;
 mod generate;
 mod gguf;
 mod info;
@@ -112,8 +122,11 @@ mod text_stream;
 mod tokenizer;
 mod worker;
 
-pub use config::{LlamaConfig, Template};
-pub use devices::{Device, devices};
+pub use config::{GpuLayers, LlamaConfig, Template};
+#[cfg(feature = "dynamic-backends")]
+pub use devices::load_backends;
+pub use devices::{Device, DeviceKind, devices};
+pub use fit::Plan;
 pub use info::ModelInfo;
 pub use isolated::{IsolatedConfig, IsolatedLlama, run_worker};
 pub use loaded::{LlamaCpp, backend};

@@ -17,9 +17,10 @@ use llama_cpp_2::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    config::LlamaConfig,
+    config::{GpuLayers, LlamaConfig},
     constrain,
     context::Limits,
+    fit::Plan,
     gguf,
     render::Renderer,
     stats::EngineStats,
@@ -58,11 +59,13 @@ impl LlamaCpp {
     /// - `NotFound`: no such file.
     /// - `Invalid`: not a GGUF, or a value of the configuration is out of range.
     /// - `Corrupt`: a GGUF that is cut off or damaged.
-    /// - `Unsupported`: not a language model, or its chat template is missing or cannot be used.
+    /// - `Unsupported`: not a language model, its chat template is missing or cannot be used, or layers are wanted on a
+    ///   GPU and there is none.
     /// - `Unavailable`: the file cannot be read, or there is too little memory.
     pub fn load(config: LlamaConfig) -> Result<Arc<Self>> {
         config.check()?;
         let header = gguf::inspect(&config.path)?;
+        let plan = Plan::of(&config, &header)?;
         let path = config.path.clone();
         let with_path = |error: Error| error.with("path", path.display());
         let digest = file_digest(LOAD, &config.path).map_err(with_path)?;
@@ -70,7 +73,7 @@ impl LlamaCpp {
         let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
         let id = ModelId::new(format!("{name}@{}", &digest[..12]));
 
-        let context = config.context_for(header.trained_context);
+        let context = plan.context;
         if context > header.trained_context {
             tracing::warn!(
                 model = id.as_str(),
@@ -80,13 +83,14 @@ impl LlamaCpp {
             );
         }
         // The vocabulary apart: texts are tokenised where they come in, and the worker changes its model's adapters.
-        let vocabulary = load_model(&config, true).map_err(with_path)?;
+        let vocabulary = load_model(&config, None).map_err(with_path)?;
         let renderer = Renderer::new(vocabulary, &config.template, context as usize)
             .map(Arc::new)
             .map_err(with_path)?;
         let deterministic = config.deterministic;
         let setup = Setup {
             limits: Limits::new(&config, context),
+            gpu_layers: plan.gpu_layers,
             config,
             renderer: renderer.clone(),
             id: id.clone(),
@@ -159,16 +163,22 @@ pub fn backend() -> Result<&'static LlamaBackend> {
         })
 }
 
-/// Loads the weights, or the vocabulary alone.
-pub(crate) fn load_model(config: &LlamaConfig, vocabulary: bool) -> Result<LlamaModel> {
+/// Loads the weights, with so many layers on GPUs, or the vocabulary alone.
+pub(crate) fn load_model(config: &LlamaConfig, gpu_layers: Option<u32>) -> Result<LlamaModel> {
     let path = config.path.to_str().ok_or_else(|| {
         Error::invalid(LOAD, "the path is not UTF-8").hint("rename the file or its folders")
     })?;
     let mapped = fs::metadata(path).is_ok_and(|file| file.len() > MAPPED_FROM);
-    let params = LlamaModelParams::default()
-        .with_n_gpu_layers(config.gpu_layers)
-        .with_vocab_only(vocabulary)
+    let mut params = LlamaModelParams::default()
+        .with_n_gpu_layers(gpu_layers.unwrap_or(0))
+        .with_vocab_only(gpu_layers.is_none())
         .with_use_mmap(mapped);
+    if config.gpu_layers == GpuLayers::None {
+        // Else llama.cpp gives large batches to a GPU even so.
+        params = params.with_devices(&[]).map_err(|error| {
+            Error::new(ErrorKind::Internal, LOAD, "GPUs cannot be left out").source_from(error)
+        })?;
+    }
     LlamaModel::load_from_file(backend()?, path, &params).map_err(|error| {
         Error::new(
             ErrorKind::Corrupt,

@@ -65,6 +65,7 @@ pub(crate) struct Setup {
     pub(crate) config: LlamaConfig,
     pub(crate) renderer: Arc<Renderer>,
     pub(crate) limits: Limits,
+    pub(crate) gpu_layers: u32,
     pub(crate) id: ModelId,
 }
 
@@ -188,7 +189,7 @@ fn run(
     ready: &Sender<Result<()>>,
     stats: &Mutex<EngineStats>,
 ) {
-    let mut model = match load_model(&setup.config, false) {
+    let mut model = match load_model(&setup.config, Some(setup.gpu_layers)) {
         Ok(model) => model,
         Err(error) => {
             let _ = ready.send(Err(error));
@@ -255,7 +256,7 @@ fn change_adapters(
                 .hint("put the file back, or load the model anew from the new one"));
             }
             // llama.cpp frees an adapter with its model only.
-            let mut fresh = load_model(&setup.config, false)?;
+            let mut fresh = load_model(&setup.config, Some(setup.gpu_layers))?;
             let mut kept = Adapters::new();
             for (other, loaded) in adapters.iter().filter(|(other, _)| **other != name) {
                 let path = loaded.path.clone();

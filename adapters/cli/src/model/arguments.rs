@@ -3,6 +3,7 @@
 use std::{num::NonZeroU32, path::PathBuf};
 
 use clap::{Args, Subcommand};
+use journeyman_llama_cpp::GpuLayers;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
@@ -35,9 +36,9 @@ pub(crate) struct Load {
     /// Threads that compute
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) threads: u32,
-    /// Layers given to a GPU, where this build has a backend for one
-    #[arg(long, value_name = "N", default_value = "0")]
-    pub(crate) gpu_layers: u32,
+    /// Layers given to GPUs: `none`, `all`, `fit` for as many as their free memory holds, or a number
+    #[arg(long, value_name = "N", default_value = "none", value_parser = gpu_layers)]
+    pub(crate) gpu_layers: GpuLayers,
     /// The chat template: `auto` for the file's own, `none`, or one that llama.cpp knows by name
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) template: String,
@@ -129,4 +130,17 @@ pub(crate) struct Bench {
     /// What the texts are drawn from
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) seed: u64,
+}
+
+fn gpu_layers(text: &str) -> Result<GpuLayers, String> {
+    match text {
+        "none" => Ok(GpuLayers::None),
+        "all" => Ok(GpuLayers::All),
+        "fit" => Ok(GpuLayers::Fit),
+        number => match number.parse() {
+            Ok(0) => Ok(GpuLayers::None),
+            Ok(layers) => Ok(GpuLayers::Count(layers)),
+            Err(_) => Err("say `none`, `all`, `fit` or a number".to_owned()),
+        },
+    }
 }

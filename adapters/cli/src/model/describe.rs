@@ -15,7 +15,7 @@ pub(super) fn devices() -> Result<Answer> {
         .map(|device| {
             vec![
                 device.name.clone(),
-                device.kind.to_owned(),
+                device.kind.to_string(),
                 device.backend.clone(),
                 mebibytes(device.memory_total),
                 mebibytes(device.memory_free),

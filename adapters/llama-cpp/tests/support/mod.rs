@@ -13,7 +13,9 @@ use std::{
 };
 
 use journeyman::domain::{Message, Prompt, Span, Speaker};
-use journeyman_llama_cpp::{IsolatedConfig, IsolatedLlama, LlamaConfig, LlamaCpp, Template};
+use journeyman_llama_cpp::{
+    GpuLayers, IsolatedConfig, IsolatedLlama, LlamaConfig, LlamaCpp, Template,
+};
 
 /// Width, layers, heads, heads of keys and values, feed-forward.
 const WIDTH: usize = 32;
@@ -71,6 +73,15 @@ impl TestFile {
     }
 }
 
+/// Layers on a GPU: `JOURNEYMAN_TEST_GPU_LAYERS` runs the same tests there.
+fn gpu_layers() -> GpuLayers {
+    match std::env::var("JOURNEYMAN_TEST_GPU_LAYERS").as_deref() {
+        Ok("all") => GpuLayers::All,
+        Ok(layers) => GpuLayers::Count(layers.parse().unwrap()),
+        Err(_) => GpuLayers::None,
+    }
+}
+
 impl Drop for TestFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
@@ -79,7 +90,10 @@ impl Drop for TestFile {
 
 /// With the worker of this build.
 pub(crate) fn isolated_config(file: &TestFile) -> IsolatedConfig {
-    let mut config = IsolatedConfig::new(LlamaConfig::new(&file.0));
+    let mut model = LlamaConfig::new(&file.0);
+    model.template = Template::None;
+    model.deterministic = true;
+    let mut config = IsolatedConfig::new(model);
     config.worker = Some(env!("CARGO_BIN_EXE_journeyman-llama-worker").into());
     config
 }
@@ -107,8 +121,11 @@ impl Tiny {
         &self,
         change: impl FnOnce(&mut IsolatedConfig),
     ) -> (Arc<IsolatedLlama>, TestFile) {
-        let file = TestFile::new("tiny.gguf", &self.bytes());
+        let file = self.file();
         let mut config = isolated_config(&file);
+        if self.template.is_some() {
+            config.model.template = Template::Auto;
+        }
         change(&mut config);
         (IsolatedLlama::load(config).unwrap(), file)
     }
@@ -301,6 +318,7 @@ impl Noise {
 pub(crate) fn load(file: &TestFile, change: impl FnOnce(&mut LlamaConfig)) -> Arc<LlamaCpp> {
     let mut config = LlamaConfig::new(&file.0);
     config.template = Template::None;
+    config.gpu_layers = gpu_layers();
     change(&mut config);
     LlamaCpp::load(config).unwrap()
 }

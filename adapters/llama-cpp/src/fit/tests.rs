@@ -1,0 +1,170 @@
+//! Reckoned by hand: 4 layers of 1 MiB, 8 kept numbers of a token in a layer, shared embeddings of 2 MiB.
+
+use super::*;
+
+const MIB: u64 = 1 << 20;
+
+fn sizes() -> Sizes {
+    let tensor = |name: &str, bytes| Tensor {
+        name: name.to_owned(),
+        bytes,
+    };
+    let mut tensors = vec![
+        tensor("token_embd.weight", 2 * MIB),
+        tensor("output_norm.weight", 64),
+    ];
+    for layer in 0..4 {
+        tensors.push(tensor(&format!("blk.{layer}.attn_q.weight"), MIB / 2));
+        tensors.push(tensor(&format!("blk.{layer}.ffn_up.weight"), MIB / 2));
+    }
+    let number = |name: &str| match name {
+        "block_count" => Some(4),
+        "embedding_length" => Some(8),
+        "attention.head_count" => Some(4),
+        "attention.head_count_kv" => Some(2),
+        "feed_forward_length" => Some(16),
+        _ => None,
+    };
+    Sizes::new(&tensors, number, 100, true)
+}
+
+/// No cells but the context's, batches of 2 tokens.
+fn config() -> LlamaConfig {
+    let mut config = LlamaConfig::new("model.gguf");
+    config.shared_cells = Some(0);
+    config.n_batch = 1;
+    config.n_seq_max = 2;
+    config
+}
+
+fn memory(system: u64, gpu: Option<u64>) -> Memory {
+    Memory {
+        system: Some(system),
+        gpu,
+    }
+}
+
+/// What a batch of two is computed in: 100 + 4 x 16 numbers each, and for 4 heads one for each cell.
+fn computing(context: u64) -> u64 {
+    (164 + 4 * context) * 2 * 4
+}
+
+#[test]
+fn needs_are_those_of_layers_cells_and_batches() {
+    let (sizes, config) = (sizes(), config());
+    let kept = 8 * 1000 * 4;
+    assert_eq!(
+        sizes.needs(&config, 0, 1000),
+        Needs {
+            device: 0,
+            host: 6 * MIB + 64 + 4 * kept + computing(1000)
+        }
+    );
+    // The last step first, with a copy of the embeddings; then the last layer.
+    assert_eq!(
+        sizes.needs(&config, 2, 1000),
+        Needs {
+            device: 3 * MIB + 64 + kept + computing(1000),
+            host: 5 * MIB + 3 * kept + computing(1000)
+        }
+    );
+    assert_eq!(
+        sizes.needs(&config, 5, 1000),
+        Needs {
+            device: 6 * MIB + 64 + 4 * kept + computing(1000),
+            host: 2 * MIB
+        }
+    );
+    let mut lean = config.clone();
+    lean.half_memory = true;
+    lean.flash_attention = true;
+    assert_eq!(
+        sizes.needs(&lean, 0, 1000).host,
+        6 * MIB + 64 + 2 * kept + computing(0)
+    );
+}
+
+#[test]
+fn layers_are_fitted_to_what_is_free() {
+    let sizes = sizes();
+    let mut config = config();
+    config.gpu_layers = GpuLayers::Fit;
+    let layers = |free| plan(&sizes, &config, 1000, memory(1 << 40, free)).unwrap();
+    assert_eq!(layers(None).gpu_layers, 0);
+    assert_eq!(layers(Some(MIB)).gpu_layers, 0);
+    assert_eq!(layers(Some(4 * MIB)).gpu_layers, 2);
+    assert_eq!(layers(Some(1 << 40)).gpu_layers, 5);
+    // With none to spare for the fifth.
+    let all = sizes.needs(&config, 5, 1000).device;
+    assert_eq!(layers(Some(all)).gpu_layers, 4);
+    assert_eq!(layers(Some(all + all / 15 + 1)).gpu_layers, 5);
+}
+
+#[test]
+fn a_context_that_nobody_asked_for_is_made_to_fit() {
+    let (sizes, config) = (sizes(), config());
+    let free = sizes.needs(&config, 0, 700).host;
+    let plan = |config| plan(&sizes, &config, 1000, memory(free, None));
+    assert_eq!(plan(config.clone()).unwrap().context, 700);
+    let mut asked = config;
+    asked.n_ctx = Some(1000);
+    let error = plan(asked).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    let hint = error.hint_text().unwrap();
+    assert!(hint.starts_with("set n_ctx to 700 or less; or"), "{hint}");
+}
+
+#[test]
+fn more_layers_than_memory_are_refused_with_what_would_fit() {
+    let sizes = sizes();
+    let mut config = config();
+    config.gpu_layers = GpuLayers::All;
+    let error = plan(&sizes, &config, 1000, memory(1 << 40, Some(4 * MIB))).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Unavailable at LlamaCpp::load: the GPU's memory is too small: about 7 MiB are needed for weights and a \
+         context of 1000, 4 are free; hint: set gpu_layers to 2 or fewer of 5, or to GpuLayers::Fit; or end what else \
+         uses that memory; or use a smaller model or quantization"
+    );
+    // Within the system's memory, too.
+    config.gpu_layers = GpuLayers::None;
+    let error = plan(&sizes, &config, 1000, memory(MIB, None)).unwrap_err();
+    assert!(error.message().starts_with("the system's"), "{error}");
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+}
+
+#[test]
+fn where_memory_cannot_be_read_nothing_is_refused() {
+    let nowhere = Memory {
+        system: None,
+        gpu: None,
+    };
+    let plan = plan(&sizes(), &config(), 1 << 24, nowhere).unwrap();
+    assert_eq!((plan.gpu_layers, plan.layers), (0, 5));
+    assert_eq!(plan.context, 1 << 24);
+}
+
+#[test]
+fn a_model_in_several_files_is_loaded_unseen_but_not_fitted() {
+    let mut sizes = sizes();
+    sizes.whole = false;
+    let mut config = config();
+    plan(&sizes, &config, 1000, memory(0, Some(0))).unwrap();
+    config.gpu_layers = GpuLayers::Fit;
+    let error = plan(&sizes, &config, 1000, memory(0, Some(0))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn an_output_of_its_own_is_not_shared() {
+    let tensors = ["token_embd.weight", "output.weight", "blk.7.odd"].map(|name| Tensor {
+        name: name.to_owned(),
+        bytes: MIB,
+    });
+    let number = |name: &str| (name == "block_count").then_some(4);
+    let sizes = Sizes::new(&tensors, number, 0, true);
+    assert_eq!((sizes.shared, sizes.output, sizes.all), (0, MIB, 3 * MIB));
+    // Numbers that no model has stay numbers.
+    let sizes = Sizes::new(&tensors, |_| Some(u64::MAX), 0, true);
+    assert!(sizes.needs(&config(), 3, 1 << 24).host > 1 << 40);
+}

@@ -1,0 +1,51 @@
+//! The list of tensors: where each lies, and so how large it is, whatever its type.
+
+use std::io::Read;
+
+use journeyman::Result;
+
+use super::{Reader, corrupt};
+
+/// A tensor of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tensor {
+    pub(crate) name: String,
+    /// From its first byte to the next tensor's.
+    pub(crate) bytes: u64,
+}
+
+/// Reads the list behind the metadata.
+pub(super) fn read<R: Read>(
+    reader: &mut Reader<R>,
+    count: u64,
+    alignment: i128,
+    length: u64,
+) -> Result<Vec<Tensor>> {
+    let alignment = u64::try_from(alignment)
+        .ok()
+        .filter(|alignment| alignment.is_power_of_two() && *alignment <= 1 << 20)
+        .ok_or_else(|| corrupt("the alignment of the tensors is no power of two"))?;
+    let mut starts = Vec::new();
+    for _ in 0..count {
+        let name = String::from_utf8_lossy(&reader.text()?).into_owned();
+        let dimensions = reader.u32()?;
+        if dimensions > 4 {
+            return Err(corrupt(format!("a tensor has {dimensions} dimensions")));
+        }
+        // Sizes and type: the next tensor's place tells as much.
+        reader.skip(u64::from(dimensions) * 8 + 4)?;
+        starts.push((reader.u64()?, name));
+    }
+    let first = (length - reader.left).next_multiple_of(alignment);
+    let mut end = length.saturating_sub(first);
+    starts.sort();
+    let mut tensors = Vec::new();
+    for (start, name) in starts.into_iter().rev() {
+        let bytes = end
+            .checked_sub(start)
+            .ok_or_else(|| corrupt("a tensor lies behind the end of the file"))?;
+        tensors.push(Tensor { name, bytes });
+        end = start;
+    }
+    Ok(tensors)
+}
