@@ -1,6 +1,7 @@
 //! What is checked across the crates: their architecture and tidiness, and the figures that are measured.
 
 pub mod apprentice;
+pub mod engine;
 pub mod figures;
 pub mod library;
 pub mod main_job;

@@ -47,6 +47,17 @@ pub(crate) fn too_long(operation: &'static str, prompt_tokens: usize, context: u
     .hint("shorten the prompt, or load the model with a larger n_ctx")
 }
 
+/// The queue is full.
+pub(crate) fn too_many_wait(operation: &'static str, most: usize) -> Error {
+    Error::new(
+        ErrorKind::RateLimited,
+        operation,
+        format!("{most} requests wait for the model already"),
+    )
+    .temporary()
+    .hint("ask again later or fewer at once, or raise max_waiting")
+}
+
 /// The time limit passed.
 pub(crate) fn timed_out(operation: &'static str, limit: Duration) -> Error {
     Error::new(

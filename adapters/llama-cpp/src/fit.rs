@@ -150,7 +150,10 @@ impl Plan {
     /// As [`LlamaCpp::load`](crate::LlamaCpp::load), as far as a header tells.
     pub fn new(config: &LlamaConfig) -> Result<Self> {
         config.check()?;
-        Self::of(config, &gguf::inspect(&config.path)?)
+        Self::of(
+            config,
+            &gguf::inspect(&config.path, gguf::Purpose::Writing)?,
+        )
     }
 
     pub(crate) fn of(config: &LlamaConfig, header: &Header) -> Result<Self> {

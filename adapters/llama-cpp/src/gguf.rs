@@ -53,56 +53,31 @@ pub(crate) struct Header {
     pub(crate) architecture: String,
     /// How much memory its parts take.
     pub(crate) sizes: Sizes,
+    /// `{architecture}.pooling_type`, by llama.cpp's numbers.
+    pub(crate) pooling: Option<u64>,
+}
+
+/// What a model is loaded for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Writing,
+    Embedding,
 }
 
 /// Reads and checks the header.
 ///
 /// # Errors
 /// `NotFound` for no file, `Invalid` for what is no GGUF, `Corrupt` for a damaged one, `Unsupported` for a GGUF that
-/// is no language model, `Unavailable` where the file cannot be read.
-pub(crate) fn inspect(path: &Path) -> Result<Header> {
+/// is not fit for the purpose, `Unavailable` where the file cannot be read.
+pub(crate) fn inspect(path: &Path, purpose: Purpose) -> Result<Header> {
     let with_path = |error: Error| error.with("path", path.display());
     let mut reader = Reader::open(path).map_err(with_path)?;
     let length = reader.left;
     read_header(&mut reader)
-        .and_then(|header| check(header, &mut reader, length))
+        .and_then(|header| check(header, purpose, &mut reader, length))
         .map_err(with_path)
 }
 
-/// Reads and checks the header of an adapter (LoRA) for a model of the architecture.
-///
-/// # Errors
-/// As [`inspect`]; `Invalid` for a GGUF that is no adapter, `Unsupported` for one of another architecture.
-pub(crate) fn inspect_adapter(path: &Path, architecture: &str) -> Result<()> {
-    let text = |values: &HashMap<String, Value>, key: &str| match values.get(key) {
-        Some(Value::Text(text)) => text.clone(),
-        _ => String::new(),
-    };
-    let check = |values: HashMap<String, Value>| {
-        if text(&values, "general.type") != "adapter" || text(&values, "adapter.type") != "lora" {
-            return Err(
-                Error::invalid(OPERATION, "the file is a GGUF, but no adapter (LoRA)")
-                    .hint("convert the adapter with llama.cpp's convert_lora_to_gguf.py"),
-            );
-        }
-        let of = text(&values, "general.architecture");
-        if of != architecture {
-            return Err(Error::unsupported(
-                OPERATION,
-                format!(
-                    "the adapter is for the architecture `{of}`, the model is `{architecture}`"
-                ),
-            )
-            .hint("load it with the model that it was trained on"));
-        }
-        Ok(())
-    };
-    let with_path = |error: Error| error.with("path", path.display());
-    let mut reader = Reader::open(path).map_err(with_path)?;
-    read_header(&mut reader)
-        .and_then(|(values, _)| check(values))
-        .map_err(with_path)
-}
 fn open(path: &Path) -> Result<File> {
     if path.is_dir() {
         return Err(Error::invalid(OPERATION, "the path is a folder")
@@ -307,6 +282,7 @@ fn parts(values: &Values) -> i128 {
 
 fn check<R: Read>(
     (values, tensors): (Values, u64),
+    purpose: Purpose,
     reader: &mut Reader<R>,
     length: u64,
 ) -> Result<Header> {
@@ -325,7 +301,8 @@ fn check<R: Read>(
     let encoder = architecture.contains("bert")
         || architecture.starts_with("t5")
         || ["clip", "wavtokenizer-dec"].contains(&architecture.as_str());
-    if encoder || number("attention.causal") == Some(0) {
+    let unable = encoder || number("attention.causal") == Some(0);
+    if unable && purpose == Purpose::Writing {
         return Err(Error::unsupported(
             OPERATION,
             format!("a model of the kind `{architecture}` does not write text from left to right"),
@@ -364,6 +341,7 @@ fn check<R: Read>(
         name: text("general.name"),
         trained_context,
         architecture: architecture.clone(),
+        pooling: number("pooling_type"),
         sizes: Sizes::new(&tensors, number, vocabulary, parts(values) < 2),
     })
 }

@@ -79,7 +79,7 @@ impl ModelInfo {
             pooling: own("pooling_type").map(pooling),
             file_bytes,
             sha256,
-            refused: gguf::inspect(path).err(),
+            refused: gguf::inspect(path, gguf::Purpose::Writing).err(),
             architecture,
         })
     }

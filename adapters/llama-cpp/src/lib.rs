@@ -2,7 +2,8 @@
 //!
 //! [`LlamaCpp`] is one loaded model that writes ([`LanguageModel`](journeyman::contract::LanguageModel)), gives the
 //! log-probability of a given text ([`Scorer`](journeyman::contract::Scorer)) and counts tokens
-//! ([`Tokenizer`](journeyman::contract::Tokenizer)).
+//! ([`Tokenizer`](journeyman::contract::Tokenizer)). [`LlamaEmbedder`] is one that embeds
+//! ([`Embedder`](journeyman::contract::Embedder)).
 //!
 //! ```no_run
 //! use journeyman::{
@@ -98,6 +99,7 @@ mod constrain;
 mod context;
 mod convert;
 mod devices;
+mod embedder;
 mod exp;
 mod fit;
 mod generate;
@@ -126,6 +128,7 @@ pub use config::{GpuLayers, LlamaConfig, Template};
 #[cfg(feature = "dynamic-backends")]
 pub use devices::load_backends;
 pub use devices::{Device, DeviceKind, devices};
+pub use embedder::{EmbedderConfig, LlamaEmbedder, Pooling};
 pub use fit::Plan;
 pub use info::ModelInfo;
 pub use isolated::{IsolatedConfig, IsolatedLlama, run_worker};

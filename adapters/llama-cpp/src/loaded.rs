@@ -64,7 +64,7 @@ impl LlamaCpp {
     /// - `Unavailable`: the file cannot be read, or there is too little memory.
     pub fn load(config: LlamaConfig) -> Result<Arc<Self>> {
         config.check()?;
-        let header = gguf::inspect(&config.path)?;
+        let header = gguf::inspect(&config.path, gguf::Purpose::Writing)?;
         let plan = Plan::of(&config, &header)?;
         let path = config.path.clone();
         let with_path = |error: Error| error.with("path", path.display());

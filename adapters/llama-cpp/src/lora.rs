@@ -6,7 +6,11 @@ use std::path::Path;
 use journeyman::{Error, ErrorKind, Result};
 use llama_cpp_2::model::{LlamaLoraAdapter, LlamaModel};
 
-use crate::{gguf, loaded::LlamaCpp, worker::Adapter};
+use crate::{
+    gguf::{Reader, Value, read_header},
+    loaded::LlamaCpp,
+    worker::Adapter,
+};
 
 const LOAD: &str = "LlamaCpp::load_adapter";
 pub(crate) const UNLOAD: &str = "LlamaCpp::unload_adapter";
@@ -31,7 +35,7 @@ impl LlamaCpp {
                 .hint("give it a name; requests choose it by that"));
         }
         let architecture = &self.architecture;
-        gguf::inspect_adapter(path, architecture)?;
+        inspect(path, architecture)?;
         let path = path.to_owned();
         self.worker
             .adapter(LOAD, Adapter::Load { name, path })
@@ -47,6 +51,32 @@ impl LlamaCpp {
         let name = name.into();
         self.worker.adapter(UNLOAD, Adapter::Unload { name }).await
     }
+}
+
+/// Reads and checks the header of an adapter for a model of the architecture.
+fn inspect(path: &Path, architecture: &str) -> Result<()> {
+    let with_path = |error: Error| error.with("path", path.display());
+    let mut reader = Reader::open(path).map_err(with_path)?;
+    let (values, _) = read_header(&mut reader).map_err(with_path)?;
+    let text = |key: &str| match values.get(key) {
+        Some(Value::Text(text)) => text.as_str(),
+        _ => "",
+    };
+    if text("general.type") != "adapter" || text("adapter.type") != "lora" {
+        let error = Error::invalid(LOAD, "the file is a GGUF, but no adapter (LoRA)")
+            .hint("convert the adapter with llama.cpp's convert_lora_to_gguf.py");
+        return Err(with_path(error));
+    }
+    let of = text("general.architecture");
+    if of != architecture {
+        let error = Error::unsupported(
+            LOAD,
+            format!("the adapter is for the architecture `{of}`, the model is `{architecture}`"),
+        )
+        .hint("load it with the model that it was trained on");
+        return Err(with_path(error));
+    }
+    Ok(())
 }
 
 pub(crate) fn load(model: &mut LlamaModel, path: &Path) -> Result<LlamaLoraAdapter> {

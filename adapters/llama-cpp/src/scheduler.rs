@@ -6,15 +6,17 @@
 //! least recently used first, and then the youngest request gives its memory back and begins anew later: the oldest one
 //! always gets on. All rows of a batch are computed with the same adapter; adapters take turns.
 
-use std::{collections::VecDeque, time::Instant};
+mod admission;
+
+use std::collections::VecDeque;
 
 use journeyman::{Error, ErrorKind, ModelId, contract::FinishReason};
 
 use crate::{
     context::Context,
-    convert::{no_adapter, worker_failed},
+    convert::worker_failed,
     job::{Job, Plan, Planned, Progress},
-    prefix_cache::{PrefixCache, common},
+    prefix_cache::PrefixCache,
     queue::Request,
     render::Renderer,
     sampling::Sampler,
@@ -23,8 +25,6 @@ use crate::{
 
 /// Rows for prompts in a batch beside those who write, at least.
 const BESIDE: usize = 64;
-/// A request waits for a prefix that another one is about to decode if it is longer by this many tokens.
-const WORTH_WAITING: usize = 16;
 
 /// The requests of one model.
 pub(crate) struct Scheduler<'r> {
@@ -84,131 +84,6 @@ impl<'r> Scheduler<'r> {
             // Nobody got a cell or a sequence: the youngest makes room.
             self.preempt(context);
         }
-    }
-
-    /// Ends requests that were taken back or are out of time.
-    fn expire(&mut self, context: &mut Context<'_>) {
-        let now = Instant::now();
-        let mut at = 0;
-        while at < self.active.len() {
-            match self.active[at].wanted(now) {
-                Ok(()) => at += 1,
-                Err(error) => {
-                    let job = self.active.remove(at);
-                    self.fail(context, job, error);
-                }
-            }
-        }
-        for _ in 0..self.waiting.len() {
-            if let Some(job) = self.waiting.pop_front() {
-                match job.wanted(now) {
-                    Ok(()) => self.waiting.push_back(job),
-                    Err(error) => self.fail(context, job, error),
-                }
-            }
-        }
-    }
-
-    /// Lets waiting requests begin.
-    fn admit(&mut self, context: &mut Context<'_>, known: &[&str]) {
-        let mut at = 0;
-        while at < self.waiting.len() {
-            let alone = context.limits.deterministic || self.waiting[at].alone;
-            if (alone || self.active.iter().any(|job| job.alone)) && !self.active.is_empty() {
-                return;
-            }
-            let unknown = self.waiting[at].adapter.as_deref();
-            if let Some(name) = unknown.filter(|name| !known.contains(name)) {
-                let error = no_adapter("LlamaCpp", name, known);
-                if let Some(job) = self.waiting.remove(at) {
-                    self.fail(context, job, error);
-                }
-                continue;
-            }
-            if self.waiting[at].is_empty() {
-                if let Some(job) = self.waiting.remove(at) {
-                    self.done(job, FinishReason::Length);
-                }
-                continue;
-            }
-            if alone {
-                self.reset(context);
-            } else if self.is_worth_waiting(context, at) {
-                at += 1;
-                continue;
-            }
-            if !self.begin(context, at) {
-                return;
-            }
-        }
-    }
-
-    /// Where memory holds the longest beginning of a job's tokens. At least one token is left to decode, for its logits.
-    fn source(&self, context: &Context<'_>, job: &Job) -> (Source, usize) {
-        let tokens = job.tokens();
-        let most = tokens.len() - 1;
-        let adapter = job.adapter.as_deref();
-        let divisible = context.divisible;
-        let cached = self.cache.longest(tokens, adapter, divisible, most);
-        let cached = cached.map(|(at, len)| (Source::Cached(at), len));
-        let active = self.active.iter().enumerate();
-        let active = active.filter(|(_, other)| other.adapter == job.adapter);
-        let active = active.filter_map(|(at, other)| {
-            let held = other.trunk.as_ref()?;
-            let len = common(held.tokens(), tokens).min(most);
-            (len > 0 && (divisible || len == held.len())).then_some((Source::Active(at), len))
-        });
-        let best = active.chain(cached).max_by_key(|&(_, len)| len);
-        best.unwrap_or((Source::Nothing, 0))
-    }
-
-    /// Whether an active request will soon hold much more of this one's beginning than memory does now.
-    fn is_worth_waiting(&self, context: &Context<'_>, at: usize) -> bool {
-        let job = &self.waiting[at];
-        let others = self.active.iter();
-        let others = others.filter(|other| context.divisible && other.adapter == job.adapter);
-        let soon = others
-            .map(|other| common(other.tokens(), job.tokens()))
-            .max();
-        soon.is_some_and(|soon| soon >= self.source(context, job).1 + WORTH_WAITING)
-    }
-
-    /// Lets a waiting request begin, with as much of its beginning as memory holds; false where there is no room.
-    fn begin(&mut self, context: &mut Context<'_>, at: usize) -> bool {
-        let room = context.free_cells() + self.cache.tokens();
-        let soon: usize = self.active.iter().map(Job::soon).sum();
-        let job = &self.waiting[at];
-        let need = job.soon() - self.source(context, job).1;
-        if !self.active.is_empty() && soon + need > room {
-            return false;
-        }
-        while context.free_sequences() == 0 && self.cache.evict(context) {
-            self.stats.evicted += 1;
-        }
-        let trunk = match self.source(context, &self.waiting[at]) {
-            (Source::Nothing, _) => Ok(context.open()),
-            (Source::Cached(cached), len) => self.cache.take(context, cached, len),
-            (Source::Active(other), len) => match &self.active[other].trunk {
-                Some(trunk) => context.fork(trunk, len),
-                None => Ok(None),
-            },
-        };
-        match trunk {
-            Ok(None) => return false,
-            Ok(Some(trunk)) => {
-                if let Some(mut job) = self.waiting.remove(at) {
-                    self.stats.reused_tokens += trunk.len() as u64;
-                    job.begin(trunk);
-                    self.active.push(job);
-                }
-            }
-            Err(error) => {
-                if let Some(job) = self.waiting.remove(at) {
-                    self.fail(context, job, error);
-                }
-            }
-        }
-        true
     }
 
     /// Plans a batch of the active jobs.
@@ -422,12 +297,4 @@ impl<'r> Scheduler<'r> {
             ..self.stats
         }
     }
-}
-
-/// Where a job's beginning comes from.
-#[derive(Clone, Copy, Debug)]
-enum Source {
-    Nothing,
-    Cached(usize),
-    Active(usize),
 }

@@ -20,7 +20,7 @@ use llama_cpp_2::model::{LlamaLoraAdapter, LlamaModel};
 use crate::{
     config::LlamaConfig,
     context::{Context, Limits, Row},
-    convert::worker_failed,
+    convert::{no_adapter, too_many_wait, worker_failed},
     loaded::{file_digest, load_model},
     lora,
     queue::{Answer, Request, Ticket, Work, answer},
@@ -119,13 +119,7 @@ impl Worker {
         let Some(ticket) = Ticket::take(&self.places, self.most_waiting) else {
             self.refused
                 .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            return Err(Error::new(
-                ErrorKind::RateLimited,
-                operation,
-                format!("{} requests wait for the model already", self.most_waiting),
-            )
-            .temporary()
-            .hint("ask again later or fewer at once, or raise max_waiting"));
+            return Err(too_many_wait(operation, self.most_waiting));
         };
         let request = Request {
             work: work(answer),
@@ -244,7 +238,7 @@ fn change_adapters(
         Adapter::Unload { name } => {
             if !adapters.contains_key(&name) {
                 let loaded: Vec<&str> = adapters.keys().map(String::as_str).collect();
-                return Err(crate::convert::no_adapter(lora::UNLOAD, &name, &loaded));
+                return Err(no_adapter(lora::UNLOAD, &name, &loaded));
             }
             let digest = file_digest(lora::UNLOAD, &setup.config.path)?;
             if !setup.id.as_str().ends_with(&digest[..12]) {
@@ -376,7 +370,7 @@ impl Serving<'_, '_, '_> {
         let done = match (&wanted, &self.computing_with) {
             (Some(name), _) => match self.adapters.get_mut(name) {
                 Some(loaded) => self.context.compute_with(&mut loaded.adapter),
-                None => Err(crate::convert::no_adapter("LlamaCpp", name, &[])),
+                None => Err(no_adapter("LlamaCpp", name, &[])),
             },
             (None, Some(name)) => match self.adapters.get_mut(name) {
                 Some(loaded) => self.context.compute_without(&mut loaded.adapter),

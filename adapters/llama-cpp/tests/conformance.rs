@@ -7,7 +7,7 @@ use futures::executor::block_on;
 use journeyman::{
     builtin::SystemClock,
     conformance::{
-        Report,
+        Report, embedder,
         language_model::{self, LanguageModelFixture},
         scorer::{self, ScorerFixture},
         tokenizer,
@@ -17,7 +17,7 @@ use journeyman::{
 
 mod support;
 
-use journeyman_llama_cpp::LlamaConfig;
+use journeyman_llama_cpp::{EmbedderConfig, LlamaConfig, LlamaEmbedder};
 use support::{Tiny, prompt};
 
 /// All cases pass, and none is skipped.
@@ -99,5 +99,17 @@ fn it_counts() {
         on_both!(&tiny, |_: &mut LlamaConfig| (), |model: &dyn Tokenizer| {
             assert_kept(block_on(tokenizer::check(model)))
         });
+    }
+}
+
+#[test]
+fn it_embeds() {
+    for pooling in 1..=3 {
+        let tiny = Tiny {
+            pooling: Some(pooling),
+            ..Tiny::default()
+        };
+        let model = LlamaEmbedder::load(EmbedderConfig::new(&tiny.file().0)).unwrap();
+        assert_kept(block_on(embedder::check(&*model)));
     }
 }

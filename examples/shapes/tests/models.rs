@@ -9,7 +9,7 @@ use journeyman::{
     contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer},
     domain::{Message, Prompt, Speaker},
 };
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use shapes::{Quantization, Shape};
 
 fn prompt() -> Prompt {
@@ -24,7 +24,8 @@ fn speaks(shape: Shape, quantization: Quantization, tokens: usize) {
     let path = shapes::cached(folder.path(), shape, quantization, Seed(1)).unwrap();
     let mut config = LlamaConfig::new(path);
     config.n_ctx = Some(512);
-    config.score_cells = 128;
+    config.shared_cells = Some(128);
+    config.template = Template::None;
     let model = LlamaCpp::load(config).unwrap();
     let greedy = block_on(model.generate(&GenerateRequest::greedy(prompt(), tokens))).unwrap();
     assert_eq!(greedy.ids.len(), tokens, "the text ended early");

@@ -1,7 +1,7 @@
 //! The groups of figures that there are.
 
 use super::{Bound, Figures, Outcome, stats};
-use crate::{apprentice, library, main_job};
+use crate::{apprentice, engine, library, main_job};
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,12 @@ pub fn groups() -> &'static [Group] {
             about: "the library on disk: losses, safety, interchange, costs",
             listed: true,
             run: library::run,
+        },
+        Group {
+            name: "engine",
+            about: "the engine: many askers at once, exactness, speed beside a bare loop",
+            listed: true,
+            run: engine::run,
         },
         Group {
             name: "self-test",

@@ -2,7 +2,7 @@
 
 mod banks;
 mod safety;
-mod told;
+pub(crate) mod told;
 
 use std::{env, path::PathBuf};
 

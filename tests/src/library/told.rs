@@ -11,14 +11,14 @@ use crate::figures::{Bound, Figures, Outcome};
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A command that is run in the repository.
-pub(super) fn command(root: &Path, program: &str, arguments: &[&str]) -> Command {
+pub(crate) fn command(root: &Path, program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root);
     command
 }
 
 /// Runs the command once and records its figures. Status 1 says that one is short; another one that it failed.
-pub(super) fn run(figures: &mut Figures<'_>, key: &str, command: Command) -> Outcome {
+pub(crate) fn run(figures: &mut Figures<'_>, key: &str, command: Command) -> Outcome {
     let lines: Vec<String> = figures.once(key, || lines(command))?;
     for line in &lines {
         let (name, value, bound) =

@@ -55,7 +55,7 @@ pub(super) async fn store(committed: &[Committed]) -> Result<Arc<MemoryStore>> {
 }
 
 /// What a universe's contracts call for, as skills.
-pub(super) fn true_skills(universe: &Universe) -> Result<Vec<Skill>> {
+pub(crate) fn true_skills(universe: &Universe) -> Result<Vec<Skill>> {
     universe
         .members()
         .iter()

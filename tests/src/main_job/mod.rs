@@ -1,7 +1,7 @@
 //! The figures of the main job: an agent that learns skills on real local inference.
 
 mod arms;
-mod library;
+pub(crate) mod library;
 mod model;
 mod runtime;
 mod scoring;

@@ -43,15 +43,24 @@ impl Model {
             "none" => Template::None,
             name => Template::Named(name.to_owned()),
         };
+        let untold = |error: Error| {
+            match options.template.as_str() {
+            "auto" if error.message().contains("chat template") => {
+                error.hint("say --template none for a model that is not made for chats, or --template chatml or another one by name")
+            }
+            _ => error,
+        }
+        };
         if options.isolated {
-            return IsolatedLlama::load(isolated(config)?).map(|model| Self {
+            let loaded = IsolatedLlama::load(isolated(config)?);
+            return loaded.map_err(untold).map(|model| Self {
                 language: model.clone(),
                 scorer: model.clone(),
                 tokenizer: model,
                 time_limit,
             });
         }
-        LlamaCpp::load(config).map(|model| Self {
+        LlamaCpp::load(config).map_err(untold).map(|model| Self {
             language: model.clone(),
             scorer: model.clone(),
             tokenizer: model,

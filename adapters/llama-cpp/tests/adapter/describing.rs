@@ -1,7 +1,7 @@
 //! What a file tells without being loaded.
 
 use journeyman::{ErrorKind, contract::LanguageModel};
-use journeyman_llama_cpp::{ModelInfo, devices};
+use journeyman_llama_cpp::{DeviceKind, ModelInfo, devices};
 
 use crate::support::{CONTROL, TestFile, Tiny};
 
@@ -66,6 +66,9 @@ fn a_header_cut_anywhere_is_corrupt() {
 #[test]
 fn the_cpu_is_among_the_devices() {
     let devices = devices().unwrap();
-    let cpu = devices.iter().find(|device| device.kind == "cpu").unwrap();
+    let cpu = devices
+        .iter()
+        .find(|device| device.kind == DeviceKind::Cpu)
+        .unwrap();
     assert!(cpu.memory_total > 0, "{cpu:?}");
 }

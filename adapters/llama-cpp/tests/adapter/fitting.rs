@@ -5,7 +5,7 @@ use journeyman::{
     ErrorKind,
     contract::{GenerateRequest, LanguageModel},
 };
-use journeyman_llama_cpp::{DeviceKind, GpuLayers, LlamaConfig, LlamaCpp, Plan, devices};
+use journeyman_llama_cpp::{DeviceKind, GpuLayers, LlamaConfig, LlamaCpp, Plan, Template, devices};
 
 use crate::support::{TestFile, Tiny, prompt};
 
@@ -43,6 +43,7 @@ fn layers_are_fitted_with_and_without_a_gpu() {
     assert_eq!((plan.layers, plan.context), (3, 1024));
     assert_eq!(plan.gpu_layers, if has_gpu() { 3 } else { 0 });
     assert!(plan.system_bytes > 0);
+    config.template = Template::None;
     LlamaCpp::load(config).unwrap();
 }
 

@@ -4,6 +4,7 @@
 mod adapters;
 mod constrained;
 mod describing;
+mod embedding;
 mod fitting;
 mod generating;
 mod loading;

@@ -23,7 +23,7 @@ use crate::{
 #[test]
 fn they_equal_those_in_process() {
     let tiny = Tiny::default();
-    let here = tiny.load();
+    let here = tiny.load_with(|config| config.deterministic = true);
     let (there, _file) = tiny.isolate_with(|_| ());
     assert_eq!(there.capabilities(), here.capabilities());
     let mut drawn = greedy(40);
@@ -137,7 +137,7 @@ fn a_sink_that_panics_is_not_called_again() {
 fn many_ask_at_once() {
     let tiny = Tiny::default();
     let (model, _file) = tiny.isolate_with(|_| ());
-    let alone = tiny.load();
+    let alone = tiny.load_with(|config| config.deterministic = true);
     let requests: Vec<_> = (1..30).map(greedy).collect();
     let answers = join_all(requests.iter().map(|request| model.generate(request)));
     for (request, answer) in requests.iter().zip(block_on(answers)) {

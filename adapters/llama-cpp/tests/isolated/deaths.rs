@@ -16,7 +16,7 @@ use journeyman::{
     Error, ErrorKind, Retry,
     contract::{LanguageModel, Tokenizer},
 };
-use journeyman_llama_cpp::{IsolatedConfig, IsolatedLlama, LlamaConfig};
+use journeyman_llama_cpp::IsolatedLlama;
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 
 use crate::{
@@ -83,7 +83,7 @@ fn want_of_memory_costs_the_requests_in_flight_and_nothing_else() {
     };
     prlimit(Pid::from_raw(worker as i32), Resource::As, nothing).unwrap();
     let mut request = greedy(5);
-    request.prompt = prompt(&"word ".repeat(4 << 20));
+    request.prompt = prompt(&"word ".repeat(12 << 20));
     let error = block_on(model.generate(&request)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert_eq!(error.retry(), Retry::Temporary);
@@ -215,8 +215,7 @@ fn host() {
     let Ok(path) = env::var(HOST) else {
         return;
     };
-    let mut config = IsolatedConfig::new(LlamaConfig::new(path));
-    config.worker = Some(env!("CARGO_BIN_EXE_journeyman-llama-worker").into());
+    let config = isolated_config(Path::new(&path));
     let model = IsolatedLlama::load(config).unwrap();
     let (sink, told) = Told::new();
     let mut request = endless();
@@ -267,7 +266,7 @@ fn a_worker_that_went_mad_is_replaced() {
         bytes.extend(text.into_bytes());
     }
     fs::write(&file.0, bytes).unwrap();
-    let mut config = isolated_config(&real);
+    let mut config = isolated_config(&real.0);
     config.worker = Some("/bin/cat".into());
     config.worker_arguments = vec![file.0.to_str().unwrap().to_owned(), "-".to_owned()];
     config.restarts = 1;

@@ -13,7 +13,7 @@ use crate::support::{TestFile, Tiny, isolated_config};
 
 fn refusal(change: impl FnOnce(&mut IsolatedConfig)) -> Error {
     let file = TestFile::new("tiny.gguf", &Tiny::default().bytes());
-    let mut config = isolated_config(&file);
+    let mut config = isolated_config(&file.0);
     change(&mut config);
     IsolatedLlama::load(config).unwrap_err()
 }

@@ -41,6 +41,8 @@ pub(crate) const CONTROL: [&str; 8] = [
 #[derive(Clone)]
 pub(crate) struct Tiny {
     pub(crate) seed: u64,
+    /// How it says that it pools, by llama.cpp's numbers.
+    pub(crate) pooling: Option<u32>,
     pub(crate) template: Option<&'static str>,
     pub(crate) add_bos: bool,
     pub(crate) context: u32,
@@ -51,6 +53,7 @@ impl Default for Tiny {
     fn default() -> Self {
         Self {
             seed: 1,
+            pooling: None,
             template: None,
             add_bos: false,
             context: 1024,
@@ -89,8 +92,8 @@ impl Drop for TestFile {
 }
 
 /// With the worker of this build.
-pub(crate) fn isolated_config(file: &TestFile) -> IsolatedConfig {
-    let mut model = LlamaConfig::new(&file.0);
+pub(crate) fn isolated_config(path: &Path) -> IsolatedConfig {
+    let mut model = LlamaConfig::new(path);
     model.template = Template::None;
     model.deterministic = true;
     let mut config = IsolatedConfig::new(model);
@@ -122,7 +125,7 @@ impl Tiny {
         change: impl FnOnce(&mut IsolatedConfig),
     ) -> (Arc<IsolatedLlama>, TestFile) {
         let file = self.file();
-        let mut config = isolated_config(&file);
+        let mut config = isolated_config(&file.0);
         if self.template.is_some() {
             config.model.template = Template::Auto;
         }
@@ -169,6 +172,9 @@ impl Tiny {
             pair_u32("tokenizer.ggml.eos_token_id", bos + 1),
             pair("tokenizer.ggml.add_bos_token", 7, &[self.add_bos.into()]),
         ];
+        if let Some(pooling) = self.pooling {
+            pairs.push(pair_u32("llama.pooling_type", pooling));
+        }
         if let Some(template) = self.template {
             pairs.push(pair_text("tokenizer.chat_template", template));
         }

@@ -1,0 +1,387 @@
+//! Embeddings, as [`Embedder`].
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::AtomicUsize,
+        mpsc::{self, Receiver, Sender},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use journeyman::{
+    Error, ErrorKind, Result,
+    contract::{Embedder, Embedding, EmbeddingSpace},
+};
+use llama_cpp_2::{
+    context::{
+        LlamaContext,
+        params::{LlamaContextParams, LlamaPoolingType},
+    },
+    llama_batch::LlamaBatch,
+    model::LlamaModel,
+    token::LlamaToken,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    config::{GpuLayers, LlamaConfig},
+    convert::{decode_error, not_finite, too_many_wait, worker_failed},
+    fit::Plan,
+    gguf,
+    loaded::{backend, file_digest, load_model},
+    queue::{Answer, Ticket, answer},
+};
+
+const LOAD: &str = "LlamaEmbedder::load";
+const EMBED: &str = "LlamaEmbedder::embed";
+
+/// How the states of a text's tokens become one vector.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pooling {
+    /// Their mean.
+    Mean,
+    /// The first one's.
+    Cls,
+    /// The last one's.
+    Last,
+}
+
+/// How an embedding model is loaded. Made with [`EmbedderConfig::new`], then by its fields.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmbedderConfig {
+    /// The GGUF file.
+    pub path: PathBuf,
+    /// Greatest number of tokens of a text, at least 16; longer ones are cut. `None`: what the model was trained for, at
+    /// most 2,048.
+    pub n_ctx: Option<u32>,
+    /// Threads that compute, 1 or more (1).
+    pub threads: u32,
+    /// Layers given to GPUs (none).
+    pub gpu_layers: GpuLayers,
+    /// How tokens are pooled. `None`: as the file says; one that does not say is refused.
+    pub pooling: Option<Pooling>,
+    /// Greatest number of calls that wait, 1 or more (1,024); more are refused with `RateLimited`.
+    pub max_waiting: u32,
+    /// How long a call may take (60 s).
+    pub time_limit: Duration,
+}
+
+impl EmbedderConfig {
+    /// The defaults, for a file.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            n_ctx: None,
+            threads: 1,
+            gpu_layers: GpuLayers::None,
+            pooling: None,
+            max_waiting: 1024,
+            time_limit: Duration::from_secs(60),
+        }
+    }
+
+    /// The same for the weights: an embedder has no memory beside the text that it reads.
+    fn model(&self, context: u32) -> LlamaConfig {
+        let mut config = LlamaConfig::new(&self.path);
+        config.n_ctx = Some(context);
+        config.threads = self.threads;
+        config.gpu_layers = self.gpu_layers;
+        config.max_waiting = self.max_waiting;
+        config.n_batch = context;
+        config.n_seq_max = 2;
+        config.shared_cells = Some(0);
+        config
+    }
+}
+
+/// A loaded embedding model with the thread that runs it: an encoder such as BERT's kind, or a language model trained to
+/// embed. Each text is computed by itself, so an embedding does not depend on what else is embedded; calls take turns
+/// text by text.
+pub struct LlamaEmbedder {
+    space: EmbeddingSpace,
+    time_limit: Duration,
+    most_waiting: usize,
+    places: Arc<AtomicUsize>,
+    /// For its vocabulary.
+    vocabulary: LlamaModel,
+    context: usize,
+    /// `None` only while it is dropped.
+    calls: Option<Sender<Call>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Texts to be embedded, and those that are.
+struct Call {
+    texts: VecDeque<Vec<LlamaToken>>,
+    done: Vec<Embedding>,
+    answer: Answer<Vec<Embedding>>,
+    _ticket: Ticket,
+}
+
+impl fmt::Debug for LlamaEmbedder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LlamaEmbedder")
+            .field("space", &self.space)
+            .finish_non_exhaustive()
+    }
+}
+
+impl LlamaEmbedder {
+    /// Loads a GGUF file and starts its worker. The space is named by the model and its pooling.
+    ///
+    /// # Errors
+    /// As [`LlamaCpp::load`](crate::LlamaCpp::load); `Unsupported` too where the file does not say how to pool and the
+    /// configuration does not either, or where it is a reranker.
+    pub fn load(config: EmbedderConfig) -> Result<Arc<Self>> {
+        let with_path = |error: Error| error.with("path", config.path.display());
+        let header = gguf::inspect(&config.path, gguf::Purpose::Embedding)?;
+        let context = config
+            .n_ctx
+            .unwrap_or(2048)
+            .min(header.trained_context)
+            .max(16);
+        let model = config.model(context);
+        model.check()?;
+        let gpu_layers = Plan::of(&model, &header)?.gpu_layers;
+        let pooling = pooling(config.pooling, header.pooling).map_err(with_path)?;
+        let digest = file_digest(LOAD, &config.path).map_err(with_path)?;
+        let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
+        let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
+        let vocabulary = load_model(&model, None).map_err(with_path)?;
+
+        let (calls, queue) = mpsc::channel();
+        let (ready, standing) = mpsc::channel();
+        let thread = thread::Builder::new()
+            .name("llama-cpp-embed".to_owned())
+            .spawn(move || run(&model, gpu_layers, pooling, &queue, &ready))
+            .map_err(|error| {
+                worker_failed(LOAD, "the system starts no thread").source_from(error)
+            })?;
+        let dimensions = standing
+            .recv()
+            .unwrap_or_else(|_| Err(worker_failed(LOAD, "the worker did not start")))
+            .map_err(with_path)?;
+        Ok(Arc::new(Self {
+            space: EmbeddingSpace {
+                name: format!("{name}@{}/{}", &digest[..12], pooling_name(pooling)),
+                dimensions,
+            },
+            time_limit: config.time_limit,
+            most_waiting: config.max_waiting as usize,
+            places: Arc::default(),
+            vocabulary,
+            context: context as usize,
+            calls: Some(calls),
+            thread: Some(thread),
+        }))
+    }
+
+    /// The tokens of a text, with those that the model wants around it; at least one, and no more than fit.
+    fn tokens(&self, text: &str) -> Vec<LlamaToken> {
+        let vocab = self.vocabulary.vocab();
+        let mut tokens = vocab.tokenize(text.as_bytes(), true, false);
+        if let Some(&last) = tokens.last()
+            && tokens.len() > self.context
+        {
+            tokens.truncate(self.context);
+            if vocab.is_control(last) {
+                tokens[self.context - 1] = last;
+            }
+        }
+        if tokens.is_empty() {
+            // The empty text of a vocabulary that puts nothing around it.
+            let known = (0..vocab.n_tokens()).contains(&vocab.eos().0);
+            tokens.push(if known { vocab.eos() } else { LlamaToken(0) });
+        }
+        tokens
+    }
+}
+
+#[async_trait]
+impl Embedder for LlamaEmbedder {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.space
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (answer, awaited) = answer(EMBED, self.time_limit);
+        let ticket = Ticket::take(&self.places, self.most_waiting)
+            .ok_or_else(|| too_many_wait(EMBED, self.most_waiting))?;
+        let call = Call {
+            texts: texts.iter().map(|text| self.tokens(text)).collect(),
+            done: Vec::with_capacity(texts.len()),
+            answer,
+            _ticket: ticket,
+        };
+        let gone = || worker_failed(EMBED, "the model's worker has ended");
+        let calls = self.calls.as_ref().ok_or_else(gone)?;
+        calls.send(call).map_err(|_| gone())?;
+        awaited.wait().await
+    }
+}
+
+impl Drop for LlamaEmbedder {
+    fn drop(&mut self) {
+        self.calls = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn pooling_name(pooling: Pooling) -> &'static str {
+    match pooling {
+        Pooling::Mean => "mean",
+        Pooling::Cls => "cls",
+        Pooling::Last => "last",
+    }
+}
+
+/// The host's choice, or the file's (`{architecture}.pooling_type`, by llama.cpp's numbers).
+fn pooling(chosen: Option<Pooling>, of_file: Option<u64>) -> Result<Pooling> {
+    match (chosen, of_file) {
+        (Some(chosen), _) => Ok(chosen),
+        (None, Some(1)) => Ok(Pooling::Mean),
+        (None, Some(2)) => Ok(Pooling::Cls),
+        (None, Some(3)) => Ok(Pooling::Last),
+        (None, Some(4)) => Err(Error::unsupported(LOAD, "the model ranks pairs of texts")
+            .hint("use the GGUF of an embedding model, not of a reranker")),
+        (None, _) => Err(
+            Error::unsupported(LOAD, "the file does not say how tokens are pooled").hint(
+                "set EmbedderConfig::pooling to what the model was trained with, or use the GGUF of an embedding model",
+            ),
+        ),
+    }
+}
+
+/// The worker's thread.
+fn run(
+    config: &LlamaConfig,
+    gpu_layers: u32,
+    pooling: Pooling,
+    queue: &Receiver<Call>,
+    ready: &Sender<Result<usize>>,
+) {
+    let size = config.n_ctx.unwrap_or(512);
+    let model = match load_model(config, Some(gpu_layers)) {
+        Ok(model) => model,
+        Err(error) => {
+            let _ = ready.send(Err(error));
+            return;
+        }
+    };
+    let mut context = match make_context(&model, config, size, pooling) {
+        Ok(context) => context,
+        Err(error) => {
+            let _ = ready.send(Err(error));
+            return;
+        }
+    };
+    let _ = ready.send(Ok(model.n_embd_out().max(0) as usize));
+    let mut batch = LlamaBatch::new(size as usize, 1);
+    let mut calls = VecDeque::new();
+    loop {
+        if calls.is_empty() {
+            match queue.recv() {
+                Ok(call) => calls.push_back(call),
+                Err(_) => return,
+            }
+        }
+        calls.extend(queue.try_iter());
+        let Some(mut call) = calls.pop_front() else {
+            continue;
+        };
+        let Some(text) = call.texts.pop_front() else {
+            call.answer.send(Ok(call.done));
+            continue;
+        };
+        let embedded = call
+            .answer
+            .wanted(Instant::now())
+            .and_then(|()| embed(&mut context, &mut batch, &text));
+        match embedded {
+            Ok(embedding) => {
+                call.done.push(embedding);
+                if call.texts.is_empty() {
+                    call.answer.send(Ok(call.done));
+                } else {
+                    calls.push_back(call);
+                }
+            }
+            Err(error) => call.answer.send(Err(error)),
+        }
+    }
+}
+
+fn make_context<'m>(
+    model: &'m LlamaModel,
+    config: &LlamaConfig,
+    size: u32,
+    pooling: Pooling,
+) -> Result<LlamaContext<'m>> {
+    let params = LlamaContextParams::default()
+        .with_n_ctx(std::num::NonZeroU32::new(size))
+        // An encoder reads a text in one piece.
+        .with_n_batch(size)
+        .with_n_ubatch(size)
+        .with_n_seq_max(1)
+        .with_n_threads(config.threads as i32)
+        .with_n_threads_batch(config.threads as i32)
+        .with_embeddings(true)
+        .with_pooling_type(match pooling {
+            Pooling::Mean => LlamaPoolingType::Mean,
+            Pooling::Cls => LlamaPoolingType::Cls,
+            Pooling::Last => LlamaPoolingType::Last,
+        })
+        .with_no_perf(true);
+    model.new_context(backend()?, params).map_err(|error| {
+        Error::new(
+            ErrorKind::Unavailable,
+            LOAD,
+            format!("llama.cpp cannot make a context of {size} tokens"),
+        )
+        .hint("there may be too little memory: lower n_ctx or gpu_layers")
+        .source_from(error)
+    })
+}
+
+/// One text's vector, of unit length.
+fn embed(
+    context: &mut LlamaContext<'_>,
+    batch: &mut LlamaBatch<'static>,
+    text: &[LlamaToken],
+) -> Result<Embedding> {
+    let internal = |message: String| Error::new(ErrorKind::Internal, EMBED, message);
+    context.clear_kv_cache();
+    batch.clear();
+    for (at, &token) in text.iter().enumerate() {
+        batch
+            .add(token, at as i32, &[0], true)
+            .map_err(|error| internal(error.to_string()))?;
+    }
+    context
+        .decode(batch)
+        .map_err(|error| decode_error(EMBED, error))?;
+    let vector = context
+        .embeddings_seq_ith(0)
+        .map_err(|error| internal(error.to_string()))?;
+    let squares: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+    if !(squares.is_finite() && squares > 0.0) {
+        return Err(not_finite(EMBED));
+    }
+    let length = squares.sqrt();
+    let unit = vector.iter().map(|&x| (f64::from(x) / length) as f32);
+    Ok(Embedding(unit.collect()))
+}

@@ -1,0 +1,47 @@
+//! The engine: many askers at once, exactness, and speed beside a bare loop.
+
+#[path = "../../../adapters/llama-cpp/tests/support/bare.rs"]
+mod bare;
+mod exact;
+mod mixed;
+
+use std::{env, path::PathBuf};
+
+use journeyman_llama_cpp::{LlamaConfig, Template};
+
+use crate::{
+    figures::{Figures, Outcome},
+    library::told,
+};
+
+/// Measures and records.
+pub fn run(figures: &mut Figures<'_>) -> Outcome {
+    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
+    let model = root.join("examples/apprentice/apprentice.gguf");
+    let seed = figures.options().seed;
+    exact::run(figures, &model)?;
+    mixed::run(figures, &model)?;
+    let seed = seed.0.to_string();
+    let arguments = [
+        "bench",
+        "-q",
+        "--profile",
+        "dev",
+        "-p",
+        "journeyman-llama-cpp",
+        "--bench",
+        "engine",
+        "--",
+        "--seed",
+        &seed,
+    ];
+    let bench = told::command(&root, "cargo", &arguments);
+    told::run(figures, "beside a bare loop", bench)
+}
+
+/// The bundled model, which has no chat template.
+fn config(model: &std::path::Path) -> LlamaConfig {
+    let mut config = LlamaConfig::new(model);
+    config.template = Template::None;
+    config
+}
