@@ -36,7 +36,7 @@
 //! ```
 //!
 //! Where to read on: [`contract`] for what a host implements, [`run`] for the two ways in, [`select`] for the gate,
-//! [`library`] for what a library does with a commit.
+//! [`library`] for what a library does with a commit, [`role::Structured`] for JSON by a schema from any model.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod admit;

@@ -2,8 +2,7 @@
 
 #[cfg(feature = "llguidance")]
 mod grammars;
-#[cfg(feature = "llguidance")]
-#[cfg(test)]
+#[cfg(all(test, feature = "llguidance"))]
 mod tests;
 
 #[cfg(feature = "llguidance")]
@@ -21,7 +20,7 @@ mod without {
     use llama_cpp_2::model::LlamaModel;
 
     #[derive(Default)]
-    pub(crate) struct Grammars;
+    pub(crate) struct Grammars {}
 
     pub(crate) enum Constraint {}
 

@@ -61,7 +61,7 @@
 //! `RateLimited`. [`LlamaCpp::stats`] tells what happens.
 //!
 //! # Output by a JSON Schema
-//! With the feature `llguidance` a request's `json_schema` is obeyed while the text is written: tokens that would break
+//! With the feature `llguidance` a request's `json_schema`, of an object or an array, is obeyed while the text is written: tokens that would break
 //! it are not drawn. The log-probabilities returned are the model's own, of all tokens. What a grammar cannot say (`not`,
 //! `if`, `oneOf`) is `Unsupported`. Two things to mind: the feature turns on `preserve_order` of `serde_json` in the
 //! whole program, and llguidance puts a panic hook in front of the program's at its first use.

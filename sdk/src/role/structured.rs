@@ -115,7 +115,7 @@ impl Structured {
         self
     }
 
-    /// Asks. The request's `json_schema` is set here.
+    /// Asks. The request's `json_schema` is set here; its sink hears both answers.
     ///
     /// # Errors
     /// - `Model`: the repair cannot be used either; `stage` says why (`extract`: no JSON, `cut_off`, `parse`, `schema`)
