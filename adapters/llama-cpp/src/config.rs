@@ -1,6 +1,6 @@
 //! What a host sets.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -83,6 +83,9 @@ pub struct LlamaConfig {
     pub flash_attention: bool,
     /// Which chat template renders messages.
     pub template: Template,
+    /// Adapters (LoRA, in GGUF) that are loaded with the model, by the names that requests say (none). More can be loaded
+    /// later: [`LlamaCpp::load_adapter`](crate::LlamaCpp::load_adapter).
+    pub adapters: BTreeMap<String, PathBuf>,
 }
 
 impl LlamaConfig {
@@ -101,6 +104,7 @@ impl LlamaConfig {
             half_memory: false,
             flash_attention: false,
             template: Template::Auto,
+            adapters: BTreeMap::new(),
         }
     }
 

@@ -290,12 +290,14 @@ impl Job {
         pending == 0 && scoring.is_done()
     }
 
-    /// Gives back the branches and the trunk, which is returned. It can begin again.
-    pub(crate) fn restart(&mut self, context: &mut Context<'_>) -> Option<Sequence> {
+    /// Gives back the branches and the trunk. It can begin again.
+    pub(crate) fn restart(&mut self, context: &mut Context<'_>) {
         if let Work::Score(scoring, _) = &mut self.work {
             scoring.restart(context);
         }
-        self.trunk.take()
+        if let Some(trunk) = self.trunk.take() {
+            context.close(trunk);
+        }
     }
 
     fn operation(&self) -> &'static str {

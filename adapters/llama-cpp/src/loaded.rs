@@ -21,7 +21,7 @@ use crate::{
     constrain,
     context::Limits,
     fit::Plan,
-    gguf,
+    gguf, lora,
     render::Renderer,
     stats::EngineStats,
     worker::{Setup, Worker},
@@ -81,6 +81,9 @@ impl LlamaCpp {
                 trained = header.trained_context,
                 "n_ctx is beyond what the model was trained for"
             );
+        }
+        for (name, adapter) in &config.adapters {
+            lora::inspect(name, adapter, &header.architecture)?;
         }
         // The vocabulary apart: texts are tokenised where they come in, and the worker changes its model's adapters.
         let vocabulary = load_model(&config, None).map_err(with_path)?;

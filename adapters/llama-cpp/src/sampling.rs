@@ -5,12 +5,15 @@ use journeyman::{Error, Result, domain::Sampling};
 use crate::{
     constrain::Constraint,
     convert::not_finite,
-    exp::{exp, greatest, sum_exp},
+    exp::{greatest, sum_exp},
 };
 
-/// The normaliser of one row of logits: `log p(i) = logit(i) - self.0`, in f64.
+/// One row of logits with its normaliser: `log p(i) = logit(i) - log_sum`, in f64.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LogSum(f64);
+pub(crate) struct LogSum {
+    max: f32,
+    log_sum: f64,
+}
 
 impl LogSum {
     /// # Errors
@@ -19,7 +22,7 @@ impl LogSum {
         let max = greatest(logits);
         let log_sum = f64::from(max) + sum_exp(logits, max).ln();
         if log_sum.is_finite() {
-            Ok(Self(log_sum))
+            Ok(Self { max, log_sum })
         } else {
             Err(not_finite(operation))
         }
@@ -39,7 +42,7 @@ impl LogSum {
             .ok()
             .and_then(|token| logits.get(token))
             .filter(|logit| logit.is_finite())
-            .map(|&logit| (f64::from(logit) - self.0).min(0.0))
+            .map(|&logit| (f64::from(logit) - self.log_sum).min(0.0))
             .ok_or_else(|| not_finite(operation))
     }
 }
@@ -86,27 +89,33 @@ impl Sampler {
     ) -> Result<(i32, f64)> {
         let log_sum = LogSum::of(operation, logits)?;
         let id = match constraint {
-            None => choose(&mut self.weights, sampling, place, logits),
+            None => choose(&mut self.weights, sampling, place, logits, log_sum.max),
             Some(constraint) => {
                 self.allowed.clear();
                 self.allowed.extend_from_slice(logits);
                 constraint.mask(&mut self.allowed)?;
-                choose(&mut self.weights, sampling, place, &self.allowed)
+                let max = greatest(&self.allowed);
+                choose(&mut self.weights, sampling, place, &self.allowed, max)
             }
         };
         Ok((id, log_sum.logprob(operation, logits, id)?))
     }
 }
 
-/// The logits hold no NaN.
-fn choose(weights: &mut Vec<f64>, sampling: &Sampling, place: u64, logits: &[f32]) -> i32 {
-    let max = greatest(logits);
+/// The logits hold no NaN, and `max` is the greatest of them.
+fn choose(
+    weights: &mut Vec<f64>,
+    sampling: &Sampling,
+    place: u64,
+    logits: &[f32],
+    max: f32,
+) -> i32 {
     let best = logits.iter().position(|&logit| logit == max).unwrap_or(0) as i32;
     if sampling.temperature == 0.0 {
         return best;
     }
     let temperature = f64::from(sampling.temperature);
-    let weight = |&logit: &f32| exp(f64::from(logit - max) / temperature);
+    let weight = |&logit: &f32| (f64::from(logit - max) / temperature).exp();
     weights.clear();
     weights.extend(logits.iter().map(weight));
     let number = sampling.seed.derive("token", place).unit();
@@ -213,7 +222,15 @@ mod tests {
         let logits = [0.0; 50];
         let row = |seed| {
             (0..20)
-                .map(|place| choose(&mut Vec::new(), &sampling(1.0, 0.9, seed), place, &logits))
+                .map(|place| {
+                    choose(
+                        &mut Vec::new(),
+                        &sampling(1.0, 0.9, seed),
+                        place,
+                        &logits,
+                        0.0,
+                    )
+                })
                 .collect::<Vec<_>>()
         };
         assert_eq!(row(3), row(3));

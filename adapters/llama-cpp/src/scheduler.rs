@@ -165,7 +165,7 @@ impl<'r> Scheduler<'r> {
                         // Numbers that are none may be another request's, by way of masked attention.
                         self.suspect = true;
                         job.alone = true;
-                        job.restart(context).map(|trunk| context.close(trunk));
+                        job.restart(context);
                         self.waiting.push_front(job);
                     } else {
                         self.suspect |= error.kind() == ErrorKind::Model;
@@ -215,7 +215,7 @@ impl<'r> Scheduler<'r> {
     pub(crate) fn restart_all(&mut self, context: &mut Context<'_>) {
         self.active.sort_by_key(|job| job.number);
         while let Some(mut job) = self.active.pop() {
-            job.restart(context).map(|trunk| context.close(trunk));
+            job.restart(context);
             self.waiting.push_front(job);
         }
         self.cache.clear();
@@ -243,7 +243,7 @@ impl<'r> Scheduler<'r> {
             return;
         }
         self.stats.preempted += 1;
-        job.restart(context).map(|trunk| context.close(trunk));
+        job.restart(context);
         self.waiting.push_front(job);
     }
 
@@ -281,7 +281,7 @@ impl<'r> Scheduler<'r> {
     }
 
     fn fail(&mut self, context: &mut Context<'_>, mut job: Job, error: Error) {
-        job.restart(context).map(|trunk| context.close(trunk));
+        job.restart(context);
         self.stats.failed += 1;
         self.outbox.push((job, Err(error)));
     }

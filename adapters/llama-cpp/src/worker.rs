@@ -1,7 +1,6 @@
 //! The thread that owns the weights and the context, and how it is asked.
 
 use std::{
-    collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{
@@ -14,15 +13,14 @@ use std::{
 };
 
 use futures::channel::oneshot;
-use journeyman::{Error, ErrorKind, ModelId, Result};
-use llama_cpp_2::model::{LlamaLoraAdapter, LlamaModel};
+use journeyman::{Error, ModelId, Result};
 
 use crate::{
     config::LlamaConfig,
     context::{Context, Limits, Row},
     convert::{no_adapter, too_many_wait, worker_failed},
-    loaded::{file_digest, load_model},
-    lora,
+    loaded::load_model,
+    lora::Adapters,
     queue::{Answer, Request, Ticket, Work, answer},
     render::Renderer,
     saved,
@@ -32,7 +30,7 @@ use crate::{
 
 /// What the worker is told.
 enum Message {
-    Work(Request),
+    Work(Box<Request>),
     /// To be done with the context as it is.
     Prefixes(Prefixes, oneshot::Sender<Result<usize>>),
     /// To be done to the model, without a context.
@@ -51,14 +49,6 @@ pub(crate) enum Adapter {
     Load { name: String, path: PathBuf },
     Unload { name: String },
 }
-
-/// An adapter that is loaded, and where it came from.
-struct Loaded {
-    path: PathBuf,
-    adapter: LlamaLoraAdapter,
-}
-
-type Adapters = BTreeMap<String, Loaded>;
 
 /// What the thread needs.
 pub(crate) struct Setup {
@@ -126,7 +116,7 @@ impl Worker {
             adapter,
             ticket,
         };
-        self.send(operation, Message::Work(request))?;
+        self.send(operation, Message::Work(Box::new(request)))?;
         awaited.wait().await
     }
 
@@ -190,7 +180,13 @@ fn run(
             return;
         }
     };
-    let mut adapters = Adapters::new();
+    let mut adapters = match Adapters::load(&mut model, &setup.config.adapters) {
+        Ok(adapters) => adapters,
+        Err(error) => {
+            let _ = ready.send(Err(error));
+            return;
+        }
+    };
     let mut scheduler = Scheduler::new(&setup.renderer, &setup.id);
     loop {
         let end = match Context::new(&model, setup.limits) {
@@ -217,49 +213,8 @@ fn run(
             End::Gone => return,
             // llama.cpp loads adapters into a model, which no context may borrow meanwhile.
             End::Adapter(change, reply) => {
-                let _ = reply.send(change_adapters(setup, &mut model, &mut adapters, change));
+                let _ = reply.send(adapters.change(setup, &mut model, change));
             }
-        }
-    }
-}
-
-fn change_adapters(
-    setup: &Setup,
-    model: &mut LlamaModel,
-    adapters: &mut Adapters,
-    change: Adapter,
-) -> Result<()> {
-    match change {
-        Adapter::Load { name, path } => {
-            let adapter = lora::load(model, &path)?;
-            adapters.insert(name, Loaded { path, adapter });
-            Ok(())
-        }
-        Adapter::Unload { name } => {
-            if !adapters.contains_key(&name) {
-                let loaded: Vec<&str> = adapters.keys().map(String::as_str).collect();
-                return Err(no_adapter(lora::UNLOAD, &name, &loaded));
-            }
-            let digest = file_digest(lora::UNLOAD, &setup.config.path)?;
-            if !setup.id.as_str().ends_with(&digest[..12]) {
-                return Err(Error::new(
-                    ErrorKind::Corrupt,
-                    lora::UNLOAD,
-                    "the model's file is not the one that was loaded any more",
-                )
-                .hint("put the file back, or load the model anew from the new one"));
-            }
-            // llama.cpp frees an adapter with its model only.
-            let mut fresh = load_model(&setup.config, Some(setup.gpu_layers))?;
-            let mut kept = Adapters::new();
-            for (other, loaded) in adapters.iter().filter(|(other, _)| **other != name) {
-                let path = loaded.path.clone();
-                let adapter = lora::load(&mut fresh, &path)?;
-                kept.insert(other.clone(), Loaded { path, adapter });
-            }
-            *adapters = kept;
-            *model = fresh;
-            Ok(())
         }
     }
 }
@@ -308,7 +263,7 @@ impl Serving<'_, '_, '_> {
                 }
             };
             match message {
-                Message::Work(request) => self.scheduler.submit(request),
+                Message::Work(request) => self.scheduler.submit(*request),
                 Message::Adapter(change, reply) => return Some(End::Adapter(change, reply)),
                 Message::Prefixes(what, reply) => {
                     let _ = reply.send(self.prefixes(what));
@@ -328,7 +283,7 @@ impl Serving<'_, '_, '_> {
                 cache,
             ),
             Prefixes::Restore(folder) => {
-                let loaded: Vec<&str> = self.adapters.keys().map(String::as_str).collect();
+                let loaded = self.adapters.names();
                 let limits = self.setup.limits;
                 saved::restore(
                     &folder,
@@ -348,7 +303,7 @@ impl Serving<'_, '_, '_> {
     }
 
     fn step(&mut self) {
-        let known: Vec<&str> = self.adapters.keys().map(String::as_str).collect();
+        let known = self.adapters.names();
         let planned = self.scheduler.plan(self.context, &known);
         if planned.is_empty() {
             return;
@@ -368,12 +323,12 @@ impl Serving<'_, '_, '_> {
             return Ok(());
         }
         let done = match (&wanted, &self.computing_with) {
-            (Some(name), _) => match self.adapters.get_mut(name) {
-                Some(loaded) => self.context.compute_with(&mut loaded.adapter),
+            (Some(name), _) => match self.adapters.get(name) {
+                Some(adapter) => self.context.compute_with(adapter),
                 None => Err(no_adapter("LlamaCpp", name, &[])),
             },
-            (None, Some(name)) => match self.adapters.get_mut(name) {
-                Some(loaded) => self.context.compute_without(&mut loaded.adapter),
+            (None, Some(name)) => match self.adapters.get(name) {
+                Some(adapter) => self.context.compute_without(adapter),
                 None => Ok(()),
             },
             (None, None) => Ok(()),

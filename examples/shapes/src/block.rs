@@ -8,6 +8,8 @@ use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantization {
+    /// None: four bytes a number. What rounds nothing shows what an engine itself adds.
+    F32,
     /// Eight bits and a scale for 32.
     Q8_0,
     /// As llama.cpp's quantiser mixes Q4_K_M: four bits, in super-blocks of 256; the embeddings, and in half of the
@@ -19,11 +21,12 @@ pub enum Quantization {
 
 impl Quantization {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Q8_0, Self::Q4_K];
+    pub const ALL: [Self; 3] = [Self::F32, Self::Q8_0, Self::Q4_K];
 
     /// Its name, in small letters.
     pub fn name(self) -> &'static str {
         match self {
+            Self::F32 => "f32",
             Self::Q8_0 => "q8_0",
             Self::Q4_K => "q4_k",
         }
@@ -48,9 +51,10 @@ impl Quantization {
         })
     }
 
-    /// llama.cpp's number for such a file (`llama_ftype`): Q8_0, Q4_K_M.
+    /// llama.cpp's number for such a file (`llama_ftype`): F32, Q8_0, Q4_K_M.
     pub(crate) fn file_type(self) -> u32 {
         match self {
+            Self::F32 => 0,
             Self::Q8_0 => 7,
             Self::Q4_K => 15,
         }
@@ -58,6 +62,7 @@ impl Quantization {
 
     pub(crate) fn block(self, row: u32, more_bits: bool) -> Block {
         match (self, row.is_multiple_of(256), more_bits) {
+            (Self::F32, ..) => Block::F32,
             (Self::Q4_K, true, true) => Block::Q6_K,
             (Self::Q4_K, true, false) => Block::Q4_K,
             (Self::Q4_K, false, false) => Block::Q5_0,

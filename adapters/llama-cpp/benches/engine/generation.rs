@@ -10,10 +10,10 @@ use llama_cpp_2::{context::LlamaContext, llama_batch::LlamaBatch, token::LlamaTo
 use crate::{Bench, bare::Bare, median, prompt, text, timed};
 
 const PROMPT: usize = 16;
-const TOKENS: usize = 32;
+const TOKENS: usize = 64;
 
 pub(crate) fn run(bench: &mut Bench, bare: &Bare) {
-    let engine = bench.engine(|_| ());
+    let engine = bench.engine();
     let mut context = bare.context(4096, 512, bench.threads as i32);
     for streams in [1_usize, 8] {
         let mut ratios = Vec::new();

@@ -5,15 +5,21 @@
 //! `cargo bench --profile dev -p journeyman-llama-cpp --bench engine -- [--seed N] [--rounds N] [--model FILE]`; the
 //! profile is the one that everything here is built with, so that llama.cpp is compiled once, and this crate is optimised
 //! in it as in a release.
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    missing_docs
+)]
 
 #[path = "../../tests/support/bare.rs"]
 mod bare;
+mod exact;
 mod generation;
 mod scoring;
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
     time::{Duration, Instant},
@@ -58,21 +64,28 @@ impl Bench {
             }
         }
         if bench.model.as_os_str().is_empty() {
-            let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("shapes");
-            let shape = (Shape::B0_5, Quantization::Q8_0);
-            bench.model = shapes::cached(&folder, shape.0, shape.1, Seed(1)).unwrap();
+            bench.model = Self::shape(Quantization::Q8_0);
         }
         bench
     }
 
-    fn engine(&self, change: impl FnOnce(&mut LlamaConfig)) -> Arc<LlamaCpp> {
-        let mut config = LlamaConfig::new(&self.model);
+    fn engine(&self) -> Arc<LlamaCpp> {
+        self.engine_of(&self.model)
+    }
+
+    fn engine_of(&self, model: &Path) -> Arc<LlamaCpp> {
+        let mut config = LlamaConfig::new(model);
         config.n_ctx = Some(2048);
         config.shared_cells = Some(2048);
         config.threads = self.threads;
         config.template = Template::None;
-        change(&mut config);
         LlamaCpp::load(config).unwrap()
+    }
+
+    /// A model of 0.5 billion parameters.
+    fn shape(quantization: Quantization) -> PathBuf {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("shapes");
+        shapes::cached(&folder, Shape::B0_5, quantization, Seed(1)).unwrap()
     }
 
     fn record(&mut self, name: &str, value: f64, bound: &str) {
@@ -137,5 +150,7 @@ fn main() -> ExitCode {
     let bare = Bare::load(&bench.model);
     generation::run(&mut bench, &bare);
     scoring::run(&mut bench, &bare);
+    drop(bare);
+    exact::run(&mut bench);
     ExitCode::from(u8::from(bench.short))
 }

@@ -89,4 +89,12 @@ impl IsolatedConfig {
             "put `{NAME}` beside your executable (`cargo build -p journeyman-llama-cpp` builds it), or name its path in `worker`"
         )))
     }
+
+    /// Lets a new worker load what the present one has.
+    pub(super) fn remember(&mut self, adapter: String, path: Option<PathBuf>) {
+        match path {
+            Some(path) => self.model.adapters.insert(adapter, path),
+            None => self.model.adapters.remove(&adapter),
+        };
+    }
 }

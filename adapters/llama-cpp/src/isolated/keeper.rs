@@ -34,6 +34,8 @@ pub(super) enum Event {
     Ask(u64, Pending),
     /// Nobody waits any more.
     Cancel(u64),
+    /// An adapter that the worker has, or none of this name.
+    Adapter(String, Option<PathBuf>),
     /// By which worker, and what.
     Said(u64, FromWorker),
     /// Nothing more comes from this worker; with what it wrote instead, if anything.
@@ -133,6 +135,7 @@ impl Keeper {
             match inbox.recv_timeout(wait) {
                 Ok(Event::Ask(id, pending)) => self.ask(id, pending),
                 Ok(Event::Cancel(id)) => self.cancel(id),
+                Ok(Event::Adapter(name, path)) => self.config.remember(name, path),
                 Ok(Event::Said(number, message)) if self.is_present(number) => self.said(message),
                 Ok(Event::Ended(number, garbage)) if self.is_present(number) => self.ended(garbage),
                 Ok(Event::Said(..) | Event::Ended(..)) | Err(RecvTimeoutError::Timeout) => {}

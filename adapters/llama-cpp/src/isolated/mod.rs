@@ -1,5 +1,6 @@
 //! The same model in a process of its own.
 
+mod adapters;
 mod config;
 mod keeper;
 mod process;

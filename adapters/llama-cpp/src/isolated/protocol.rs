@@ -3,6 +3,7 @@
 
 use std::{
     io::{self, Read, Write},
+    path::PathBuf,
     time::Duration,
 };
 
@@ -13,7 +14,7 @@ use journeyman::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::config::LlamaConfig;
+use crate::{config::LlamaConfig, stats::EngineStats};
 
 /// Both sides must speak the same version.
 pub(super) const VERSION: u32 = 1;
@@ -48,6 +49,9 @@ pub(super) enum Ask {
     Count { text: String },
     Truncate { text: String, tokens: usize },
     RequireTokens { texts: Vec<String> },
+    LoadAdapter { name: String, path: PathBuf },
+    UnloadAdapter { name: String },
+    Stats,
 }
 
 /// What it answers.
@@ -57,6 +61,7 @@ pub(super) enum Answer {
     Scores(Vec<TokenScores>),
     Count { tokens: usize, estimated: bool },
     Text(String),
+    Stats(EngineStats),
     Done,
 }
 

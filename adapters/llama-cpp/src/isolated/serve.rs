@@ -213,5 +213,14 @@ async fn answer(model: Arc<LlamaCpp>, id: u64, ask: Ask, frames: Frames) -> Resu
             model.require_tokens(&texts)?;
             Answer::Done
         }
+        Ask::LoadAdapter { name, path } => {
+            model.load_adapter(name, path).await?;
+            Answer::Done
+        }
+        Ask::UnloadAdapter { name } => {
+            model.unload_adapter(name).await?;
+            Answer::Done
+        }
+        Ask::Stats => Answer::Stats(model.stats()),
     })
 }
