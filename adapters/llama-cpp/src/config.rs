@@ -56,7 +56,7 @@ pub struct LlamaConfig {
     /// at most 4,096, and less, down to 512, where memory is short. More than it was trained for is allowed and warned
     /// of.
     pub n_ctx: Option<u32>,
-    /// Greatest number of tokens in one decode, 1 or more (512). A time limit or a dropped future is noticed between
+    /// Greatest number of tokens in one decode, 2 or more (512). A time limit or a dropped future is noticed between
     /// decodes.
     pub n_batch: u32,
     /// Threads that compute, 1 or more (1).
@@ -132,8 +132,8 @@ impl LlamaConfig {
         {
             return out_of_range("n_ctx", n_ctx, "16 to 16,777,216");
         }
-        if !(1..=1 << 16).contains(&self.n_batch) {
-            return out_of_range("n_batch", self.n_batch, "1 to 65,536");
+        if !(2..=1 << 16).contains(&self.n_batch) {
+            return out_of_range("n_batch", self.n_batch, "2 to 65,536");
         }
         if !(1..=512).contains(&self.threads) {
             return out_of_range("threads", self.threads, "1 to 512");

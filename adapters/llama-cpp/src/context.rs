@@ -34,6 +34,8 @@ pub(crate) struct Limits {
     pub(crate) batch: usize,
     /// Sequences in memory at once.
     pub(crate) sequences: usize,
+    /// Whether a part of a sequence can be used: not where attention slides, and llama.cpp forgets what it left behind.
+    divisible: bool,
     /// One request at a time, in a memory of its own.
     pub(crate) deterministic: bool,
     threads: i32,
@@ -42,11 +44,14 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    pub(crate) fn new(config: &LlamaConfig, context: u32) -> Self {
+    pub(crate) fn new(config: &LlamaConfig, context: u32, divisible: bool) -> Self {
+        let cells = context + config.shared_cells_for(context);
         Self {
-            cells: (context + config.shared_cells_for(context)) as usize,
+            cells: cells as usize,
             batch: config.n_batch as usize,
-            sequences: config.n_seq_max as usize,
+            // llama.cpp asserts that its memory has a cell for each.
+            sequences: config.n_seq_max.min(cells) as usize,
+            divisible,
             deterministic: config.deterministic,
             threads: config.threads as i32,
             memory: if config.half_memory {
@@ -61,8 +66,8 @@ impl Limits {
     /// The kind of memory, for what is saved of it.
     pub(crate) fn memory_name(self) -> String {
         format!(
-            "{:?}, flash attention {}",
-            self.memory, self.flash_attention
+            "{:?}, {} cells, flash attention {}",
+            self.memory, self.cells, self.flash_attention
         )
     }
 
@@ -144,7 +149,7 @@ impl Sequence {
 /// A context with its batch, owned by the worker's thread.
 pub(crate) struct Context<'m> {
     pub(crate) limits: Limits,
-    /// Whether a sequence can begin with a part of another one: not in a recurrent model.
+    /// Whether a sequence can begin with a part of another one: not in a recurrent model either.
     pub(crate) divisible: bool,
     context: LlamaContext<'m>,
     batch: LlamaBatch<'static>,
@@ -169,7 +174,7 @@ impl<'m> Context<'m> {
         let row = model.n_vocab().max(1) as usize * size_of::<f32>();
         let mut fresh = Self {
             limits,
-            divisible: !model.is_recurrent() && !model.is_hybrid(),
+            divisible: limits.divisible && !model.is_recurrent() && !model.is_hybrid(),
             context,
             batch: LlamaBatch::new(limits.batch, 1),
             scored_rows: (LOGITS_BYTES / row).clamp(1, limits.batch),

@@ -76,14 +76,18 @@ pub(crate) fn worker_failed(operation: &'static str, message: &'static str) -> E
         .hint("try again; load the model anew if it persists")
 }
 
+const NOT_FINITE: &str = "the model's logits are not finite";
+
+/// Whether the model gave numbers that are none.
+pub(crate) fn is_not_finite(error: &Error) -> bool {
+    error.kind() == ErrorKind::Model && error.message() == NOT_FINITE
+}
+
 /// The model gave numbers that are none.
 pub(crate) fn not_finite(operation: &'static str) -> Error {
-    Error::new(
-        ErrorKind::Model,
-        operation,
-        "the model's logits are not finite",
+    Error::new(ErrorKind::Model, operation, NOT_FINITE).hint(
+        "the file's weights are damaged or overflow: check the GGUF, or use another quantisation",
     )
-    .hint("the file's weights are damaged or overflow: check the GGUF, or use another quantisation")
 }
 
 /// No adapter of this name is loaded.

@@ -148,7 +148,7 @@ impl LlamaEmbedder {
             .n_ctx
             .unwrap_or(2048)
             .min(header.trained_context)
-            .max(16);
+            .min(1 << 16);
         let model = config.model(context);
         model.check()?;
         let gpu_layers = Plan::of(&model, &header)?.gpu_layers;

@@ -39,6 +39,8 @@ pub(crate) enum Value {
         kind: u32,
         len: u64,
     },
+    /// A number in single precision.
+    Single,
     Other,
 }
 
@@ -53,6 +55,10 @@ pub(crate) struct Header {
     pub(crate) architecture: String,
     /// How much memory its parts take.
     pub(crate) sizes: Sizes,
+    /// Whether some layers attend to a window that slides along.
+    pub(crate) slides: bool,
+    /// Whether positions are looked up in a table, of as many rows as the model was trained for.
+    pub(crate) has_position_table: bool,
     /// `{architecture}.pooling_type`, by llama.cpp's numbers.
     pub(crate) pooling: Option<u64>,
 }
@@ -196,8 +202,12 @@ impl<R: Read> Reader<R> {
             9 => self.list(key)?,
             10 => Value::Number(self.u64()?.into()),
             11 => Value::Number(self.array().map(i64::from_le_bytes)?.into()),
-            6 | 12 => {
-                self.skip(size_of_kind(kind)?)?;
+            6 => {
+                self.skip(4)?;
+                Value::Single
+            }
+            12 => {
+                self.skip(8)?;
                 Value::Other
             }
             _ => return Err(corrupt(format!("a value has the unknown type {kind}"))),
@@ -341,6 +351,10 @@ fn check<R: Read>(
         name: text("general.name"),
         trained_context,
         architecture: architecture.clone(),
+        slides: own("attention.sliding_window").is_some(),
+        has_position_table: tensors
+            .iter()
+            .any(|tensor| tensor.name == "position_embd.weight"),
         pooling: number("pooling_type"),
         sizes: Sizes::new(&tensors, number, vocabulary, parts(values) < 2),
     })

@@ -204,6 +204,9 @@ impl Job {
                 return Ok(());
             }
             if branch == scoring.branches() {
+                if !scoring.has_unopened() {
+                    return Ok(());
+                }
                 if plan.context.free_sequences() == 0 && !plan.evict() {
                     return Ok(());
                 }
@@ -211,7 +214,7 @@ impl Job {
                     return Ok(());
                 }
             }
-            let room = plan.room(most);
+            let room = plan.room(most.min(scoring.unread(branch)));
             for row in scoring.rows(branch, room) {
                 plan.push(job, Part::Branch(branch), row);
                 left -= 1;

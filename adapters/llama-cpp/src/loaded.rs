@@ -74,6 +74,16 @@ impl LlamaCpp {
         let id = ModelId::new(format!("{name}@{}", &digest[..12]));
 
         let context = plan.context;
+        if context > header.trained_context && header.has_position_table {
+            let positions = header.trained_context;
+            let error = Error::invalid(
+                LOAD,
+                format!("the model has positions for {positions} tokens only"),
+            );
+            return Err(with_path(
+                error.with("n_ctx", context).hint("lower n_ctx to that"),
+            ));
+        }
         if context > header.trained_context {
             tracing::warn!(
                 model = id.as_str(),
@@ -92,7 +102,7 @@ impl LlamaCpp {
             .map_err(with_path)?;
         let deterministic = config.deterministic;
         let setup = Setup {
-            limits: Limits::new(&config, context),
+            limits: Limits::new(&config, context, !header.slides),
             gpu_layers: plan.gpu_layers,
             config,
             renderer: renderer.clone(),
@@ -195,12 +205,16 @@ pub(crate) fn load_model(config: &LlamaConfig, gpu_layers: Option<u32>) -> Resul
 
 pub(crate) fn file_digest(operation: &'static str, path: &Path) -> Result<String> {
     let failed = |error: std::io::Error| {
+        let kind = match error.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::NotFound,
+            _ => ErrorKind::Unavailable,
+        };
         Error::new(
-            ErrorKind::Unavailable,
+            kind,
             operation,
             format!("the file cannot be read ({})", error.kind()),
         )
-        .hint("check that the file and its folders may be read")
+        .hint("check the path, and that the file and its folders may be read")
         .source_from(error)
     };
     let mut file = fs::File::open(path).map_err(failed)?;

@@ -20,8 +20,9 @@ pub(crate) const LOAD: &str = "LlamaCpp::load_adapter";
 pub(crate) const UNLOAD: &str = "LlamaCpp::unload_adapter";
 
 impl LlamaCpp {
-    /// Loads an adapter (LoRA, in GGUF) under a name that requests then say. One of the same name is replaced. Requests
-    /// that are being computed begin anew, and the prefix cache is emptied.
+    /// Loads an adapter (LoRA, in GGUF) under a name that requests then say. One of the same name is replaced, and the
+    /// weights are loaded anew for that. What is being computed ends first, what waits begins after it, and the prefix
+    /// cache is emptied.
     ///
     /// # Errors
     /// - `NotFound`: no such file.
@@ -41,11 +42,12 @@ impl LlamaCpp {
             .await
     }
 
-    /// Unloads an adapter and frees its memory: llama.cpp does that with a model only, so the weights are loaded anew.
-    /// Requests that are being computed begin anew; those that name it fail.
+    /// Unloads an adapter and frees its memory: llama.cpp does that with a model only, so the weights are loaded anew,
+    /// for a moment beside the old ones. What is being computed ends first; requests that name it fail after that.
     ///
     /// # Errors
-    /// `NotFound` where none of this name is loaded; else as [`LlamaCpp::load`], and then nothing has changed.
+    /// `NotFound` where none of this name is loaded; `Corrupt` where the file of the model or of another adapter has
+    /// changed; else as [`LlamaCpp::load`]. Then nothing has changed.
     pub async fn unload_adapter(&self, name: impl Into<String>) -> Result<()> {
         let name = name.into();
         self.worker.adapter(UNLOAD, Adapter::Unload { name }).await
@@ -70,6 +72,16 @@ pub(crate) fn inspect(name: &str, path: &Path, architecture: &str) -> Result<()>
             .hint("convert the adapter with llama.cpp's convert_lora_to_gguf.py");
         return Err(with_path(error));
     }
+    // llama.cpp asserts its type.
+    if !matches!(values.get("adapter.lora.alpha"), Some(Value::Single)) {
+        let error = Error::new(
+            ErrorKind::Corrupt,
+            LOAD,
+            "the adapter has no `adapter.lora.alpha` in single precision",
+        )
+        .hint("convert the adapter anew with llama.cpp's convert_lora_to_gguf.py");
+        return Err(with_path(error));
+    }
     let of = text("general.architecture");
     if of != architecture {
         let error = Error::unsupported(
@@ -82,9 +94,16 @@ pub(crate) fn inspect(name: &str, path: &Path, architecture: &str) -> Result<()>
     Ok(())
 }
 
-/// The adapters of a model, by name, each with the file that it came from.
+/// An adapter that is loaded, and the file that it came from.
+struct Loaded {
+    path: PathBuf,
+    digest: String,
+    adapter: LlamaLoraAdapter,
+}
+
+/// The adapters of a model, by name.
 #[derive(Default)]
-pub(crate) struct Adapters(BTreeMap<String, (PathBuf, LlamaLoraAdapter)>);
+pub(crate) struct Adapters(BTreeMap<String, Loaded>);
 
 impl Adapters {
     pub(crate) fn load(model: &mut LlamaModel, files: &BTreeMap<String, PathBuf>) -> Result<Self> {
@@ -96,6 +115,9 @@ impl Adapters {
     }
 
     fn add(&mut self, model: &mut LlamaModel, name: String, path: PathBuf) -> Result<()> {
+        // llama.cpp's binding asserts that the file is there.
+        let digest =
+            file_digest(LOAD, &path).map_err(|error| error.with("path", path.display()))?;
         let adapter = model.lora_adapter_init(&path).map_err(|error| {
             Error::new(
                 ErrorKind::Unsupported,
@@ -106,7 +128,12 @@ impl Adapters {
             .hint("an adapter belongs to the model it was trained on: load it with that one, or train it anew")
             .source_from(error)
         })?;
-        self.0.insert(name, (path, adapter));
+        let loaded = Loaded {
+            path,
+            digest,
+            adapter,
+        };
+        self.0.insert(name, loaded);
         Ok(())
     }
 
@@ -115,7 +142,12 @@ impl Adapters {
     }
 
     pub(crate) fn get(&mut self, name: &str) -> Option<&mut LlamaLoraAdapter> {
-        self.0.get_mut(name).map(|(_, adapter)| adapter)
+        self.0.get_mut(name).map(|loaded| &mut loaded.adapter)
+    }
+
+    /// The sha256 of an adapter's file.
+    pub(crate) fn digest(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|loaded| loaded.digest.as_str())
     }
 
     /// Changes them; where that fails, nothing has changed.
@@ -126,28 +158,50 @@ impl Adapters {
         change: Adapter,
     ) -> Result<()> {
         match change {
-            Adapter::Load { name, path } => self.add(model, name, path),
-            Adapter::Unload { name } => {
-                if !self.0.contains_key(&name) {
-                    return Err(no_adapter(UNLOAD, &name, &self.names()));
-                }
-                let digest = file_digest(UNLOAD, &setup.config.path)?;
-                if !setup.id.as_str().ends_with(&digest[..12]) {
-                    return Err(Error::new(
-                        ErrorKind::Corrupt,
-                        UNLOAD,
-                        "the model's file is not the one that was loaded any more",
-                    )
-                    .hint("put the file back, or load the model anew from the new one"));
-                }
-                // llama.cpp frees an adapter with its model only.
-                let mut fresh = load_model(&setup.config, Some(setup.gpu_layers))?;
-                let others = self.0.iter().filter(|(other, _)| **other != name);
-                let others = others.map(|(other, (path, _))| (other.clone(), path.clone()));
-                *self = Self::load(&mut fresh, &others.collect())?;
-                *model = fresh;
-                Ok(())
+            Adapter::Load { name, path } if self.0.contains_key(&name) => {
+                let (mut fresh, mut others) = self.without(LOAD, setup, &name)?;
+                others.add(&mut fresh, name, path)?;
+                (*model, *self) = (fresh, others);
+            }
+            Adapter::Load { name, path } => self.add(model, name, path)?,
+            Adapter::Unload { name } if self.0.contains_key(&name) => {
+                let (fresh, others) = self.without(UNLOAD, setup, &name)?;
+                (*model, *self) = (fresh, others);
+            }
+            Adapter::Unload { name } => return Err(no_adapter(UNLOAD, &name, &self.names())),
+        }
+        Ok(())
+    }
+
+    /// The weights anew with all adapters but one: llama.cpp frees an adapter with its model only.
+    fn without(
+        &self,
+        operation: &'static str,
+        setup: &Setup,
+        name: &str,
+    ) -> Result<(LlamaModel, Self)> {
+        let changed = |path: &Path| {
+            Error::new(
+                ErrorKind::Corrupt,
+                operation,
+                "a file is not the one that was loaded any more",
+            )
+            .with("path", path.display())
+            .hint("put the file back, or load the model anew")
+        };
+        let digest = file_digest(operation, &setup.config.path)?;
+        if !setup.id.as_str().ends_with(&digest[..12]) {
+            return Err(changed(&setup.config.path));
+        }
+        let mut fresh = load_model(&setup.config, Some(setup.gpu_layers))?;
+        let others = self.0.iter().filter(|(other, _)| *other != name);
+        let files = others.map(|(other, loaded)| (other.clone(), loaded.path.clone()));
+        let others = Self::load(&mut fresh, &files.collect())?;
+        for (other, loaded) in &others.0 {
+            if self.digest(other) != Some(loaded.digest.as_str()) {
+                return Err(changed(&loaded.path));
             }
         }
+        Ok((fresh, others))
     }
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     context::{Context, Limits},
     loaded::{LlamaCpp, file_digest},
+    lora::Adapters,
     prefix_cache::PrefixCache,
     worker::Prefixes,
 };
@@ -35,7 +36,14 @@ struct List {
 struct Saved {
     file: String,
     tokens: usize,
-    adapter: Option<String>,
+    adapter: Option<SavedAdapter>,
+    sha256: String,
+}
+
+/// The adapter that a prefix was computed with.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct SavedAdapter {
+    name: String,
     sha256: String,
 }
 
@@ -50,8 +58,8 @@ impl LlamaCpp {
         self.worker.prefixes(SAVE, Prefixes::Save(folder)).await
     }
 
-    /// Reads what [`LlamaCpp::save_prefixes`] wrote for the same model, as much as memory has room for, so that it is
-    /// not decoded again. The number of tokens is returned. In deterministic mode there is no cache, and it is 0.
+    /// Reads what [`LlamaCpp::save_prefixes`] wrote for the same model and the adapters that are loaded, as much as memory
+    /// has room for, so that it is not decoded again. The number of tokens is returned. In deterministic mode there is no cache, and it is 0.
     ///
     /// # Errors
     /// - `NotFound`: nothing was saved there.
@@ -89,6 +97,7 @@ pub(crate) fn save(
     folder: &Path,
     model: &ModelId,
     limits: Limits,
+    adapters: &Adapters,
     context: &Context<'_>,
     cache: &PrefixCache,
 ) -> Result<usize> {
@@ -98,6 +107,15 @@ pub(crate) fn save(
     match fs::remove_file(folder.join(LIST)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
+    }
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "prefix")
+        {
+            fs::remove_file(&path).map_err(failed)?;
+        }
     }
     let mut list = List {
         form: FORM,
@@ -112,7 +130,12 @@ pub(crate) fn save(
         list.prefixes.push(Saved {
             file,
             tokens: idle.sequence.len(),
-            adapter: idle.adapter.clone(),
+            adapter: idle.adapter.as_deref().and_then(|name| {
+                Some(SavedAdapter {
+                    name: name.to_owned(),
+                    sha256: adapters.digest(name)?.to_owned(),
+                })
+            }),
             sha256: file_digest(SAVE, &path)?,
         });
     }
@@ -128,7 +151,7 @@ pub(crate) fn restore(
     folder: &Path,
     model: &ModelId,
     limits: Limits,
-    adapters: &[&str],
+    adapters: &Adapters,
     context: &mut Context<'_>,
     cache: &mut PrefixCache,
 ) -> Result<usize> {
@@ -152,8 +175,8 @@ pub(crate) fn restore(
     for saved in list.prefixes.iter().rev() {
         let known = saved
             .adapter
-            .as_deref()
-            .is_none_or(|name| adapters.contains(&name));
+            .as_ref()
+            .is_none_or(|one| adapters.digest(&one.name) == Some(one.sha256.as_str()));
         if known && saved.tokens <= room && fitting.len() + 2 < context.free_sequences() {
             room -= saved.tokens;
             fitting.push(saved);
@@ -168,7 +191,8 @@ pub(crate) fn restore(
         let Some(sequence) = sequence else {
             return Err(damaged().with("file", &saved.file));
         };
-        cache.put(context, sequence, saved.adapter.clone());
+        let adapter = saved.adapter.as_ref().map(|one| one.name.clone());
+        cache.put(context, sequence, adapter);
         restored += saved.tokens;
     }
     Ok(restored)

@@ -14,7 +14,7 @@ use journeyman::{Error, ErrorKind, ModelId, contract::FinishReason};
 
 use crate::{
     context::Context,
-    convert::worker_failed,
+    convert::{is_not_finite, worker_failed},
     job::{Job, Plan, Planned, Progress},
     prefix_cache::PrefixCache,
     queue::Request,
@@ -25,6 +25,14 @@ use crate::{
 
 /// Rows for prompts in a batch beside those who write, at least.
 const BESIDE: usize = 64;
+
+/// Steps that an adapter keeps its turn for.
+const STEPS_OF_AN_ADAPTER: u64 = 8;
+
+/// Who comes first: who was not served for the longest time, and then who came first.
+fn turn(job: &Job) -> (u64, u64) {
+    (job.served, job.number)
+}
 
 /// The requests of one model.
 pub(crate) struct Scheduler<'r> {
@@ -38,6 +46,10 @@ pub(crate) struct Scheduler<'r> {
     sampler: Sampler,
     /// The adapter that the context computes with.
     pub(crate) adapter: Option<String>,
+    /// The step since when.
+    switched: u64,
+    /// Whether no further request may begin.
+    pub(crate) closing: bool,
     pub(crate) stats: EngineStats,
     arrived: u64,
     step: u64,
@@ -56,6 +68,8 @@ impl<'r> Scheduler<'r> {
             cache: PrefixCache::default(),
             sampler: Sampler::default(),
             adapter: None,
+            switched: 0,
+            closing: false,
             stats: EngineStats::default(),
             arrived: 0,
             step: 0,
@@ -65,6 +79,11 @@ impl<'r> Scheduler<'r> {
 
     pub(crate) fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.active.is_empty()
+    }
+
+    /// Whether nothing is being computed.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.active.is_empty()
     }
 
     pub(crate) fn submit(&mut self, request: Request) {
@@ -86,55 +105,88 @@ impl<'r> Scheduler<'r> {
         }
     }
 
-    /// Plans a batch of the active jobs.
+    /// Plans a batch of the active jobs that compute with one adapter.
     fn fill(&mut self, context: &mut Context<'_>) -> Vec<Planned> {
         self.step += 1;
-        let turn = |job: &Job| (job.served, job.number);
-        let Some(first) = self.active.iter().min_by_key(|job| turn(job)) else {
-            return Vec::new();
-        };
-        let adapter = first.adapter.clone();
+        for adapter in self.adapters_in_turn() {
+            let rows = self.fill_for(context, adapter.as_deref());
+            if rows.is_empty() {
+                continue;
+            }
+            if adapter != self.adapter {
+                (self.adapter, self.switched) = (adapter, self.step);
+            }
+            for planned in &rows {
+                self.active[planned.job].served = self.step;
+            }
+            return rows;
+        }
+        Vec::new()
+    }
+
+    /// The adapters of the active jobs, that of the job that waited longest first. But the present one keeps its turn
+    /// for some steps: llama.cpp lays its graphs anew for another.
+    fn adapters_in_turn(&self) -> Vec<Option<String>> {
+        let mut jobs: Vec<&Job> = self.active.iter().collect();
+        jobs.sort_by_key(|job| turn(job));
+        let mut adapters: Vec<Option<String>> = Vec::new();
+        for job in jobs {
+            if !adapters.contains(&job.adapter) {
+                adapters.push(job.adapter.clone());
+            }
+        }
+        let present = adapters.iter().position(|one| *one == self.adapter);
+        if let Some(at) = present
+            && self.step < self.switched + STEPS_OF_AN_ADAPTER
+        {
+            adapters[..=at].rotate_right(1);
+        }
+        adapters
+    }
+
+    fn fill_for(&mut self, context: &mut Context<'_>, adapter: Option<&str>) -> Vec<Planned> {
         let jobs = self.active.iter().enumerate();
         let mut jobs: Vec<usize> = jobs
-            .filter(|(_, job)| job.adapter == adapter)
+            .filter(|(_, job)| job.adapter.as_deref() == adapter)
             .map(|(at, _)| at)
             .collect();
         jobs.sort_by_key(|&at| turn(&self.active[at]));
-        let (writing, reading): (Vec<usize>, Vec<usize>) = jobs
+        let (mut writing, reading): (Vec<usize>, Vec<usize>) = jobs
             .into_iter()
             .partition(|&at| self.active[at].is_writing());
 
         let mut plan = Plan::new(context, &mut self.cache);
-        let mut failed = Vec::new();
+        let beside = BESIDE.max(plan.batch() / 4).min(plan.batch() / 2);
+        if !reading.is_empty() {
+            // So many writers that no prompt would ever get on take turns.
+            writing.truncate(plan.batch() - beside);
+        }
+        let mut failed = None;
         for &at in &writing {
             if let Err(error) = self.active[at].plan(at, &mut plan, 1) {
-                failed.push((at, error));
+                failed = Some((at, error));
             }
         }
         let mut left = plan.left();
         if !writing.is_empty() {
-            left = left.min(BESIDE.max(plan.batch() / 4));
+            left = left.min(beside);
         }
         for (behind, &at) in reading.iter().enumerate() {
             let share = left.div_ceil(reading.len() - behind);
             let before = plan.rows.len();
             if let Err(error) = self.active[at].plan(at, &mut plan, share) {
-                failed.push((at, error));
+                failed = Some((at, error));
             }
             left -= plan.rows.len() - before;
         }
         let rows = plan.rows;
         self.stats.evicted += plan.evicted;
-        for planned in &rows {
-            self.active[planned.job].served = self.step;
-        }
-        self.adapter = adapter;
-        match failed.pop() {
+        match failed {
             None => rows,
             Some((at, error)) => {
                 let job = self.active.remove(at);
                 self.fail(context, job, error);
-                self.fill(context)
+                self.fill_for(context, adapter)
             }
         }
     }
@@ -161,14 +213,14 @@ impl<'r> Scheduler<'r> {
             match end {
                 Some(Progress::Failed(error)) => {
                     let mut job = self.active.remove(at);
-                    if error.kind() == ErrorKind::Model && !job.alone {
+                    if is_not_finite(&error) && !job.alone {
                         // Numbers that are none may be another request's, by way of masked attention.
                         self.suspect = true;
                         job.alone = true;
                         job.restart(context);
                         self.waiting.push_front(job);
                     } else {
-                        self.suspect |= error.kind() == ErrorKind::Model;
+                        self.suspect |= is_not_finite(&error);
                         self.fail(context, job, error);
                     }
                 }
@@ -255,14 +307,21 @@ impl<'r> Scheduler<'r> {
     /// Ends an active request that is done, and keeps what it decoded.
     fn end(&mut self, context: &mut Context<'_>, at: usize, finish: FinishReason) {
         let mut job = self.active.remove(at);
+        self.keep(context, &mut job);
         if let Some(trunk) = job.trunk.take() {
-            if context.limits.deterministic || job.alone {
-                context.close(trunk);
-            } else {
-                self.cache.put(context, trunk, job.adapter.clone());
-            }
+            context.close(trunk);
         }
         self.done(job, finish);
+    }
+
+    /// Keeps what a job decoded of its tokens for the next one that begins with them.
+    fn keep(&mut self, context: &mut Context<'_>, job: &mut Job) {
+        if context.limits.deterministic || job.alone {
+            return;
+        }
+        if let Some(trunk) = job.trunk.take() {
+            self.cache.put(context, trunk, job.adapter.clone());
+        }
     }
 
     fn done(&mut self, job: Job, finish: FinishReason) {

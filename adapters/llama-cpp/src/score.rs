@@ -86,12 +86,23 @@ impl Scoring {
         self.branches.len()
     }
 
-    /// Opens a branch for the next text that has more than one token; false where there is none or no room.
-    pub(crate) fn open(&mut self, context: &mut Context<'_>, trunk: &Sequence) -> Result<bool> {
+    /// Whether there is a further text with rows to read: one of more than one token.
+    pub(crate) fn has_unopened(&mut self) -> bool {
         while self.texts.get(self.next).is_some_and(|text| text.len() < 2) {
             self.next += 1;
         }
-        if self.next == self.texts.len() {
+        self.next < self.texts.len()
+    }
+
+    /// How many rows a branch still needs.
+    pub(crate) fn unread(&self, branch: usize) -> usize {
+        let Branch { of, read, .. } = &self.branches[branch];
+        self.texts[*of].len() - 1 - read
+    }
+
+    /// Opens a branch for the next text; false where there is none or no room.
+    pub(crate) fn open(&mut self, context: &mut Context<'_>, trunk: &Sequence) -> Result<bool> {
+        if !self.has_unopened() {
             return Ok(false);
         }
         let Some(sequence) = context.fork(trunk, trunk.len())? else {

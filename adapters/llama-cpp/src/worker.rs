@@ -1,6 +1,7 @@
 //! The thread that owns the weights and the context, and how it is asked.
 
 use std::{
+    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{
@@ -191,6 +192,7 @@ fn run(
         }
     };
     let mut scheduler = Scheduler::new(&setup.renderer, &setup.id);
+    let mut changes = VecDeque::new();
     loop {
         let end = match Context::new(&model, setup.limits) {
             Ok(mut context) => {
@@ -200,6 +202,7 @@ fn run(
                     context: &mut context,
                     scheduler: &mut scheduler,
                     adapters: &mut adapters,
+                    changes: &mut changes,
                     computing_with: None,
                     batch_time: Duration::ZERO,
                     stats,
@@ -229,6 +232,8 @@ struct Serving<'s, 'r, 'm> {
     context: &'s mut Context<'m>,
     scheduler: &'s mut Scheduler<'r>,
     adapters: &'s mut Adapters,
+    /// What is to be done as soon as nothing is being computed.
+    changes: &'s mut VecDeque<(Adapter, oneshot::Sender<Result<()>>)>,
     computing_with: Option<String>,
     /// How long the last batch took.
     batch_time: Duration,
@@ -238,9 +243,16 @@ struct Serving<'s, 'r, 'm> {
 impl Serving<'_, '_, '_> {
     fn all(&mut self, queue: &Receiver<Message>) -> End {
         loop {
+            // A text is written with one adapter from its beginning to its end.
+            if self.scheduler.is_clear()
+                && let Some((change, reply)) = self.changes.pop_front()
+            {
+                return End::Adapter(change, reply);
+            }
             if let Some(end) = self.listen(queue) {
                 return end;
             }
+            self.scheduler.closing = !self.changes.is_empty();
             let step = catch_unwind(AssertUnwindSafe(|| self.step()));
             if step.is_err() {
                 // Not to be expected: what a request's own part does is caught with the request.
@@ -274,7 +286,12 @@ impl Serving<'_, '_, '_> {
             };
             match message {
                 Message::Work(request) => self.scheduler.submit(*request),
-                Message::Adapter(change, reply) => return Some(End::Adapter(change, reply)),
+                Message::Adapter(change, reply) => {
+                    self.changes.push_back((change, reply));
+                    if self.scheduler.is_clear() {
+                        return None;
+                    }
+                }
                 Message::Prefixes(what, reply) => {
                     let _ = reply.send(self.prefixes(what));
                 }
@@ -289,21 +306,18 @@ impl Serving<'_, '_, '_> {
                 &folder,
                 &self.setup.id,
                 self.setup.limits,
+                self.adapters,
                 self.context,
                 cache,
             ),
-            Prefixes::Restore(folder) => {
-                let loaded = self.adapters.names();
-                let limits = self.setup.limits;
-                saved::restore(
-                    &folder,
-                    &self.setup.id,
-                    limits,
-                    &loaded,
-                    self.context,
-                    cache,
-                )
-            }
+            Prefixes::Restore(folder) => saved::restore(
+                &folder,
+                &self.setup.id,
+                self.setup.limits,
+                self.adapters,
+                self.context,
+                cache,
+            ),
             Prefixes::Forget => {
                 let tokens = cache.tokens();
                 while cache.evict(self.context) {}

@@ -96,7 +96,7 @@ impl Bench {
         };
         self.short |= !ok;
         println!(
-            "{name}, {value:.4}, {bound}, {}",
+            "{name}, {value:.6}, {bound}, {}",
             if ok { "ok" } else { "short" }
         );
     }

@@ -27,7 +27,9 @@ impl Scheduler<'_> {
             match self.active[at].wanted(now) {
                 Ok(()) => at += 1,
                 Err(error) => {
-                    let job = self.active.remove(at);
+                    let mut job = self.active.remove(at);
+                    // What it decoded may serve another one.
+                    self.keep(context, &mut job);
                     self.fail(context, job, error);
                 }
             }
@@ -45,7 +47,7 @@ impl Scheduler<'_> {
     /// Lets waiting requests begin.
     pub(super) fn admit(&mut self, context: &mut Context<'_>, known: &[&str]) {
         let mut at = 0;
-        while at < self.waiting.len() {
+        while at < self.waiting.len() && !self.closing {
             let alone = context.limits.deterministic || self.waiting[at].alone;
             if (alone || self.active.iter().any(|job| job.alone)) && !self.active.is_empty() {
                 return;

@@ -3,7 +3,7 @@
 use futures::{executor::block_on, future::join_all};
 use journeyman::{
     ErrorKind,
-    contract::{GenerateRequest, Generation, LanguageModel, ScoreRequest, Scorer},
+    contract::{GenerateRequest, Generation, LanguageModel, ScoreRequest, Scorer, TokenSink},
 };
 use journeyman_llama_cpp::LlamaCpp;
 
@@ -107,17 +107,65 @@ fn requests_with_and_without_run_side_by_side() {
     assert_eq!(score(Some("none")).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
+/// Takes its time over each token.
+struct Slow;
+
+impl TokenSink for Slow {
+    fn token(&self, _: &str) {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
 #[test]
-fn requests_in_flight_survive_a_new_adapter() {
+fn what_is_being_written_ends_with_the_adapter_that_it_began_with() {
     let base = Tiny::default().file();
-    let model = load(&base, |_| ());
-    let want = write(&model, None);
-    let lora = file(&Lora::default());
-    let writing = async { model.generate(&ask(None)).await };
-    let loading = async { model.load_adapter("one", &lora.0).await };
-    let (written, loaded) = block_on(futures::future::join(writing, loading));
+    let model = load(&base, |config| config.deterministic = true);
+    let (one, two) = (
+        file(&Lora::default()),
+        file(&Lora {
+            seed: 5,
+            ..Lora::default()
+        }),
+    );
+    block_on(model.load_adapter("one", &one.0)).unwrap();
+    let want = write(&model, Some("one"));
+    let mut slow = ask(Some("one"));
+    slow.sink = Some(std::sync::Arc::new(Slow));
+    let writing = async { model.generate(&slow).await };
+    // While it writes, "one" is replaced.
+    let loading = async { model.load_adapter("one", &two.0).await };
+    let after = async { model.generate(&ask(Some("one"))).await };
+    let (written, loaded, after) = block_on(futures::future::join3(writing, loading, after));
     loaded.unwrap();
-    assert_eq!(written.unwrap().ids[0], want.ids[0]);
+    assert_eq!(written.unwrap(), want);
+    let replaced = write(&model, Some("one"));
+    assert_ne!(replaced.logprobs, want.logprobs);
+    assert_eq!(after.unwrap(), replaced);
+}
+
+#[test]
+fn a_file_that_changed_meanwhile_is_not_taken_for_what_was_loaded() {
+    let base = Tiny::default().file();
+    let model = load(&base, |config| config.deterministic = true);
+    let (one, two) = (file(&Lora::default()), file(&Lora::default()));
+    block_on(model.load_adapter("one", &one.0)).unwrap();
+    block_on(model.load_adapter("two", &two.0)).unwrap();
+    let with_one = write(&model, Some("one"));
+    let whole = std::fs::read(&one.0).unwrap();
+    let other = Lora {
+        seed: 8,
+        ..Lora::default()
+    };
+    std::fs::write(&one.0, other.bytes()).unwrap();
+    let error = block_on(model.unload_adapter("two")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    std::fs::remove_file(&one.0).unwrap();
+    let error = block_on(model.unload_adapter("two")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+    assert_eq!(write(&model, Some("one")), with_one);
+    std::fs::write(&one.0, whole).unwrap();
+    block_on(model.unload_adapter("two")).unwrap();
+    assert_eq!(write(&model, Some("one")), with_one);
 }
 
 #[test]

@@ -150,6 +150,16 @@ fn a_dialect_names_the_tokens_it_lacks() {
 }
 
 #[test]
+fn fewer_cells_than_sequences_are_enough() {
+    let model = Tiny::default().load_with(|config| {
+        config.n_ctx = Some(32);
+        config.shared_cells = Some(0);
+    });
+    let request = GenerateRequest::greedy(prompt("go"), 20);
+    assert_eq!(block_on(model.generate(&request)).unwrap().ids.len(), 20);
+}
+
+#[test]
 fn several_models_live_in_one_process() {
     let models: Vec<_> = (0..3)
         .map(|seed| {

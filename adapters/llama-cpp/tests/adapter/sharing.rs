@@ -188,6 +188,7 @@ fn too_little_memory_for_all_is_enough_for_each() {
         let want = block_on(fresh.score(request)).unwrap();
         for (got, want) in got.unwrap().iter().zip(&want) {
             assert_eq!(got.ids, want.ids);
+            assert_eq!(got.logprobs.len(), got.ids.len());
             for (a, b) in got.logprobs.iter().zip(&want.logprobs) {
                 assert!((a - b).abs() < 1e-3, "{a} against {b}");
             }
@@ -228,6 +229,52 @@ fn a_long_prompt_does_not_stop_those_who_write() {
     let first_of_long = turns.iter().position(|&who| who == 2).unwrap();
     // Some 100 batches for the long prompt, in each of which the other one wrote a token.
     assert!(first_of_long > 60, "{first_of_long}");
+}
+
+#[test]
+fn many_writers_let_a_prompt_get_on() {
+    let model = Tiny::default().load_with(|config| config.n_batch = 4);
+    let turns = Arc::new(Mutex::new(Vec::new()));
+    let requests: Vec<_> = (0..13)
+        .map(|who: u32| {
+            let (length, tokens) = if who == 12 { (100, 2) } else { (2, 150) };
+            let mut request = greedy(&text(u64::from(who), length), tokens);
+            request.sink = Some(Arc::new(Turns(who, turns.clone())));
+            request
+        })
+        .collect();
+    let all = requests.iter().map(|request| model.generate(request));
+    for got in block_on(join_all(all)) {
+        got.unwrap();
+    }
+    let turns = turns.lock().unwrap();
+    let prompt = turns.iter().position(|&who| who == 12).unwrap();
+    // The others have 1,800 tokens to write.
+    assert!(prompt < 900, "{prompt}");
+}
+
+#[test]
+fn a_request_that_is_taken_back_leaves_its_prefix() {
+    let model = Tiny::default().load();
+    let opening = text(8, 500);
+    block_on(model.generate(&greedy(&opening, 2))).unwrap();
+    let mut late = greedy(&format!("{opening} and"), 400);
+    late.time_limit = Duration::from_millis(20);
+    late.sink = Some(Arc::new(Slow));
+    let error = block_on(model.generate(&late)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    let before = model.stats().reused_tokens;
+    block_on(model.generate(&greedy(&opening, 2))).unwrap();
+    assert!(model.stats().reused_tokens - before > 450);
+}
+
+/// Takes its time over each token.
+struct Slow;
+
+impl TokenSink for Slow {
+    fn token(&self, _: &str) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 #[test]
