@@ -184,7 +184,7 @@ pub(crate) fn restore(
     }
     for saved in fitting.into_iter().rev() {
         let path = folder.join(&saved.file);
-        let whole = is_plain(&saved.file) && file_digest(RESTORE, &path)? == saved.sha256;
+        let whole = is_plain(&saved.file) && is_whole(&path, &saved.sha256)?;
         let sequence = whole
             .then(|| context.restore(&path, saved.tokens))
             .flatten();
@@ -196,6 +196,15 @@ pub(crate) fn restore(
         restored += saved.tokens;
     }
     Ok(restored)
+}
+
+/// Whether the file is there and what was written.
+fn is_whole(path: &Path, sha256: &str) -> Result<bool> {
+    match file_digest(RESTORE, path) {
+        Ok(digest) => Ok(digest == sha256),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether a name stays inside its folder.

@@ -1,6 +1,14 @@
 //! Adapters (LoRA): loaded, chosen by request, unloaded, refused.
 
-use futures::{executor::block_on, future::join_all};
+use std::{
+    sync::{Arc, mpsc},
+    thread,
+};
+
+use futures::{
+    executor::block_on,
+    future::{join, join_all},
+};
 use journeyman::{
     ErrorKind,
     contract::{GenerateRequest, Generation, LanguageModel, ScoreRequest, Scorer, TokenSink},
@@ -107,11 +115,12 @@ fn requests_with_and_without_run_side_by_side() {
     assert_eq!(score(Some("none")).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
-/// Takes its time over each token.
-struct Slow;
+/// Takes its time over each token, and tells of it.
+struct Slow(mpsc::Sender<()>);
 
 impl TokenSink for Slow {
     fn token(&self, _: &str) {
+        let _ = self.0.send(());
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
@@ -130,13 +139,18 @@ fn what_is_being_written_ends_with_the_adapter_that_it_began_with() {
     block_on(model.load_adapter("one", &one.0)).unwrap();
     let want = write(&model, Some("one"));
     let mut slow = ask(Some("one"));
-    slow.sink = Some(std::sync::Arc::new(Slow));
-    let writing = async { model.generate(&slow).await };
-    // While it writes, "one" is replaced.
-    let loading = async { model.load_adapter("one", &two.0).await };
-    let after = async { model.generate(&ask(Some("one"))).await };
-    let (written, loaded, after) = block_on(futures::future::join3(writing, loading, after));
-    loaded.unwrap();
+    let (told, begun) = mpsc::channel();
+    slow.sink = Some(Arc::new(Slow(told)));
+    let (written, after) = thread::scope(|scope| {
+        let writing = scope.spawn(|| block_on(model.generate(&slow)));
+        begun.recv().unwrap();
+        // While it writes, "one" is replaced.
+        let loading = async { model.load_adapter("one", &two.0).await };
+        let after = async { model.generate(&ask(Some("one"))).await };
+        let (loaded, after) = block_on(join(loading, after));
+        loaded.unwrap();
+        (writing.join().unwrap(), after)
+    });
     assert_eq!(written.unwrap(), want);
     let replaced = write(&model, Some("one"));
     assert_ne!(replaced.logprobs, want.logprobs);
