@@ -1,5 +1,7 @@
 //! A thousand mixed requests from 32 tasks at once, some of which are taken back or are out of time.
 
+mod compare;
+
 use std::{fs, path::Path, sync::Mutex, thread, time::Duration};
 
 use futures::{
@@ -14,8 +16,8 @@ use journeyman::{
 };
 use journeyman_llama_cpp::LlamaCpp;
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
-use llama_cpp_2::{llama_batch::LlamaBatch, token::LlamaToken};
 
+use self::compare::{Same, compared};
 use super::{bare::Bare, config};
 use crate::figures::{Bound, Figures, Outcome};
 
@@ -27,6 +29,23 @@ const TIE: f64 = 1e-3;
 enum Ask {
     Write(GenerateRequest),
     Score(ScoreRequest),
+}
+
+impl Ask {
+    /// The same with time enough.
+    fn patient(&self) -> Self {
+        let time_limit = Duration::from_secs(300);
+        match self {
+            Self::Write(request) => Self::Write(GenerateRequest {
+                time_limit,
+                ..request.clone()
+            }),
+            Self::Score(request) => Self::Score(ScoreRequest {
+                time_limit,
+                ..request.clone()
+            }),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -194,22 +213,11 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let mut seen = Seen::default();
     let mut unequal = 0;
     for (load, (end, again)) in loads.iter().zip(ends.iter().zip(&repeated)) {
-        let mut patient = Load {
-            ask: match &load.ask {
-                Ask::Write(request) => Ask::Write(request.clone()),
-                Ask::Score(request) => Ask::Score(request.clone()),
-            },
-            ..*load
-        };
-        match &mut patient.ask {
-            Ask::Write(request) => request.time_limit = Duration::from_secs(300),
-            Ask::Score(request) => request.time_limit = Duration::from_secs(300),
-        }
         let answered = [end, again]
             .iter()
             .any(|end| matches!(end, End::Answered(_)));
         let want = answered
-            .then(|| block_on(ask(&alone, &patient.ask)))
+            .then(|| block_on(ask(&alone, &load.ask.patient())))
             .transpose()?;
         seen.note(end, want.as_ref(), load, &bare);
         match again {
@@ -218,60 +226,18 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
             End::TakenBack | End::OutOfTime => {}
         }
     }
-    if let Some(reason) = &seen.first_failure {
-        figures.progress(format_args!("failed without reason: {reason}"));
-    }
-    let ended = seen.answered + seen.taken_back + seen.out_of_time;
-    figures.record(
-        "1,000 requests: answered",
-        seen.answered as f64,
-        Bound::None,
-    );
-    figures.record(
-        "1,000 requests: taken back",
-        seen.taken_back as f64,
-        Bound::AtLeast(1.0),
-    );
-    figures.record(
-        "1,000 requests: out of time",
-        seen.out_of_time as f64,
-        Bound::AtLeast(1.0),
-    );
-    figures.record(
-        "1,000 requests: ended with neither answer nor reason",
-        (REQUESTS - ended) as f64,
-        Bound::AtMost(0.0),
-    );
-    figures.record(
-        "1,000 requests: answers that part at a near tie, share",
-        seen.ties as f64 / seen.answered as f64,
-        Bound::None,
-    );
-    figures.record(
-        "1,000 requests: answers that differ otherwise",
-        seen.different as f64,
-        Bound::AtMost(0.0),
-    );
-    figures.record(
-        "1,000 requests: resident memory at the end over that after a third",
-        growth,
-        Bound::AtMost(1.1),
-    );
-    figures.record(
-        "1,000 requests: begun anew for want of memory",
-        stats.preempted as f64,
-        Bound::None,
-    );
-    figures.record(
-        "1,000 requests: tokens a batch",
-        stats.decoded_tokens as f64 / stats.batches as f64,
-        Bound::None,
-    );
-    figures.record(
-        "1,000 requests: tokens not decoded again, share",
-        stats.reused_tokens as f64 / (stats.reused_tokens + stats.decoded_tokens) as f64,
-        Bound::None,
-    );
+    seen.record(figures);
+    let number = |name: &str| format!("1,000 requests: {name}");
+    let name = number("resident memory at the end over that after a third");
+    figures.record(&name, growth, Bound::AtMost(1.1));
+    let name = number("begun anew for want of memory");
+    figures.record(&name, stats.preempted as f64, Bound::None);
+    let tokens = stats.decoded_tokens as f64;
+    let name = number("tokens a batch");
+    figures.record(&name, tokens / stats.batches as f64, Bound::None);
+    let reused = stats.reused_tokens as f64;
+    let name = number("tokens not decoded again, share");
+    figures.record(&name, reused / (reused + tokens), Bound::None);
     figures.record(
         "1,000 requests, deterministic: answers that are not the same bytes as alone",
         unequal as f64,
@@ -291,6 +257,34 @@ struct Seen {
 }
 
 impl Seen {
+    fn record(&self, figures: &mut Figures<'_>) {
+        if let Some(reason) = &self.first_failure {
+            figures.progress(format_args!("failed without reason: {reason}"));
+        }
+        let ended = self.answered + self.taken_back + self.out_of_time;
+        let answered = self.answered as f64;
+        let some = Bound::AtLeast(1.0);
+        let none = Bound::AtMost(0.0);
+        for (name, value, bound) in [
+            ("answered", answered, some),
+            ("taken back", self.taken_back as f64, some),
+            ("out of time", self.out_of_time as f64, some),
+            (
+                "ended with neither answer nor reason",
+                (REQUESTS - ended) as f64,
+                none,
+            ),
+            (
+                "answers that part at a near tie, share",
+                self.ties as f64 / answered,
+                Bound::None,
+            ),
+            ("answers that differ otherwise", self.different as f64, none),
+        ] {
+            figures.record(&format!("1,000 requests: {name}"), value, bound);
+        }
+    }
+
     fn note(&mut self, end: &End, want: Option<&Answer>, load: &Load, bare: &Bare) {
         match (end, want) {
             (End::TakenBack, _) => self.taken_back += 1,
@@ -309,101 +303,4 @@ impl Seen {
             (End::Answered(_), None) => self.different += 1,
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Same {
-    Equal,
-    Tied,
-    Different,
-}
-
-fn compared(got: &Answer, want: &Answer, load: &Load, bare: &Bare) -> Same {
-    match (got, want, &load.ask) {
-        (Answer::Scored(got), Answer::Scored(want), _) => scored(got, want),
-        (Answer::Written(got), Answer::Written(want), Ask::Write(request)) => {
-            written(got, want, request, bare)
-        }
-        _ => Same::Different,
-    }
-}
-
-fn scored(got: &[TokenScores], want: &[TokenScores]) -> Same {
-    let near = got.len() == want.len()
-        && got.iter().zip(want).all(|(got, want)| {
-            let pairs = got.logprobs.iter().zip(&want.logprobs);
-            got.ids == want.ids
-                && got.logprobs.len() == want.logprobs.len()
-                && pairs.into_iter().all(|(a, b)| (a - b).abs() < TIE)
-        });
-    if near { Same::Equal } else { Same::Different }
-}
-
-fn written(got: &Generation, want: &Generation, request: &GenerateRequest, bare: &Bare) -> Same {
-    let pairs = got.ids.iter().zip(&want.ids);
-    let common = pairs.take_while(|(a, b)| a == b).count();
-    let near = |at: usize| f64::from((got.logprobs[at] - want.logprobs[at]).abs()) < TIE;
-    if got.prompt_ids != want.prompt_ids || !(0..common).all(near) {
-        return Same::Different;
-    }
-    if got.ids.len() == common && want.ids.len() == common {
-        return Same::Equal;
-    }
-    let (Some(&a), Some(&b)) = (got.ids.get(common), want.ids.get(common)) else {
-        return Same::Different;
-    };
-    let tied = if request.sampling.temperature == 0.0 {
-        near(common)
-    } else {
-        on_a_border(
-            request,
-            &[&got.prompt_ids, &got.ids[..common]].concat(),
-            common,
-            a,
-            b,
-            bare,
-        )
-    };
-    if tied { Same::Tied } else { Same::Different }
-}
-
-/// Whether the drawn number is so near to both tokens' shares that either may be drawn.
-fn on_a_border(
-    request: &GenerateRequest,
-    before: &[i32],
-    place: usize,
-    a: i32,
-    b: i32,
-    bare: &Bare,
-) -> bool {
-    let mut context = bare.context(before.len() as u32 + 64, before.len() as u32 + 64, 1);
-    let mut batch = LlamaBatch::new(before.len(), 1);
-    for (at, &id) in before.iter().enumerate() {
-        let last = at + 1 == before.len();
-        if batch.add(LlamaToken(id), at as i32, &[0], last).is_err() {
-            return false;
-        }
-    }
-    if context.decode(&mut batch).is_err() {
-        return false;
-    }
-    let logits = context.get_logits_ith(before.len() as i32 - 1);
-    let number = request.sampling.seed.derive("token", place as u64).unit();
-    let temperature = f64::from(request.sampling.temperature);
-    let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let weights: Vec<f64> = logits
-        .iter()
-        .map(|&logit| (f64::from(logit - max) / temperature).exp())
-        .collect();
-    let total: f64 = weights.iter().sum();
-    let share = |token: i32| {
-        let token = token as usize;
-        let low: f64 = weights[..token].iter().sum::<f64>() / total;
-        (low, low + weights[token] / total)
-    };
-    let near = |token: i32| {
-        let (low, high) = share(token);
-        number > low - TIE && number < high + TIE
-    };
-    near(a) && near(b)
 }

@@ -28,7 +28,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         "--profile",
         "dev",
         "-p",
-        "journeyman-llama-cpp",
+        "shapes",
         "--bench",
         "engine",
         "--",

@@ -2,9 +2,9 @@
 //! with random weights: scoring behind a shared prefix, prefixes across calls, one and eight streams, exactness. The
 //! lines are figures: name, value, bound, `ok` or `short`.
 //!
-//! `cargo bench --profile dev -p journeyman-llama-cpp --bench engine -- [--seed N] [--rounds N] [--model FILE]`; the
-//! profile is the one that everything here is built with, so that llama.cpp is compiled once, and this crate is optimised
-//! in it as in a release.
+//! `cargo bench --profile dev -p shapes --bench engine -- [--seed N] [--rounds N] [--model FILE]`; the
+//! profile is the one that everything here is built with, so that llama.cpp is compiled once; both sides are optimised in
+//! it as in a release.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -12,7 +12,7 @@
     missing_docs
 )]
 
-#[path = "../../tests/support/bare.rs"]
+#[path = "../../../../adapters/llama-cpp/tests/support/bare.rs"]
 mod bare;
 mod exact;
 mod generation;
