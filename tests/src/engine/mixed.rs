@@ -23,6 +23,8 @@ use crate::figures::{Bound, Figures, Outcome};
 
 const REQUESTS: u64 = 1000;
 const TASKS: u64 = 32;
+/// Tokens of the longest request.
+const CONTEXT: u32 = 256;
 /// Two log-probabilities, or a drawn number and a border, this near are a tie.
 const TIE: f64 = 1e-3;
 
@@ -99,7 +101,7 @@ fn load(seed: Seed, queries: &[String], number: u64) -> Load {
             adapter: None,
         }),
         kind => {
-            let mut request = GenerateRequest::greedy(prompt, 8 + number as usize % 40);
+            let mut request = GenerateRequest::greedy(prompt, 8 + number as usize % 150);
             request.time_limit = limit;
             if kind > 0.8 {
                 request.sampling = Sampling {
@@ -196,7 +198,8 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     figures.progress(format_args!("{REQUESTS} requests, shared batches"));
     let mut shared = config(path);
     // So few that requests have to give their memory back at times.
-    shared.shared_cells = Some(256);
+    shared.n_ctx = Some(CONTEXT);
+    shared.shared_cells = Some(64);
     let shared = LlamaCpp::load(shared)?;
     let (ends, growth) = run_load(&shared, &loads);
     let stats = shared.stats();
@@ -204,6 +207,7 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
 
     figures.progress(format_args!("{REQUESTS} requests, deterministic"));
     let mut one_by_one = config(path);
+    one_by_one.n_ctx = Some(CONTEXT);
     one_by_one.deterministic = true;
     let alone = LlamaCpp::load(one_by_one.clone())?;
     let deterministic = LlamaCpp::load(one_by_one)?;
