@@ -36,6 +36,7 @@ use crate::{
     gguf,
     loaded::{backend, file_digest, load_model},
     queue::{Answer, Ticket, answer},
+    tokens::Splitting,
 };
 
 const LOAD: &str = "LlamaEmbedder::load";
@@ -113,6 +114,7 @@ pub struct LlamaEmbedder {
     places: Arc<AtomicUsize>,
     /// For its vocabulary.
     vocabulary: LlamaModel,
+    splitting: Splitting,
     context: usize,
     /// `None` only while it is dropped.
     calls: Option<Sender<Call>>,
@@ -178,6 +180,7 @@ impl LlamaEmbedder {
             time_limit: config.time_limit,
             most_waiting: config.max_waiting as usize,
             places: Arc::default(),
+            splitting: Splitting::of(&vocabulary),
             vocabulary,
             context: context as usize,
             calls: Some(calls),
@@ -188,7 +191,7 @@ impl LlamaEmbedder {
     /// The tokens of a text, with those that the model wants around it; at least one, and no more than fit.
     fn tokens(&self, text: &str) -> Vec<LlamaToken> {
         let vocab = self.vocabulary.vocab();
-        let mut tokens = vocab.tokenize(text.as_bytes(), true, false);
+        let mut tokens = self.splitting.enclosed(&self.vocabulary, text);
         if let Some(&last) = tokens.last()
             && tokens.len() > self.context
         {

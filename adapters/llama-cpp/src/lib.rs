@@ -122,6 +122,7 @@ mod stats;
 mod template;
 mod text_stream;
 mod tokenizer;
+mod tokens;
 mod worker;
 
 pub use config::{GpuLayers, LlamaConfig, Template};

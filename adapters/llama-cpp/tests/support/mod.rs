@@ -43,6 +43,8 @@ pub(crate) struct Tiny {
     pub(crate) seed: u64,
     /// How it says that it pools, by llama.cpp's numbers.
     pub(crate) pooling: Option<u32>,
+    /// How it says that texts are split into words, by llama.cpp's names.
+    pub(crate) split: &'static str,
     pub(crate) template: Option<&'static str>,
     pub(crate) add_bos: bool,
     pub(crate) context: u32,
@@ -54,6 +56,7 @@ impl Default for Tiny {
         Self {
             seed: 1,
             pooling: None,
+            split: "gpt-2",
             template: None,
             add_bos: false,
             context: 1024,
@@ -159,7 +162,7 @@ impl Tiny {
                 &1e-5_f32.to_le_bytes(),
             ),
             pair_text("tokenizer.ggml.model", "gpt2"),
-            pair_text("tokenizer.ggml.pre", "gpt-2"),
+            pair_text("tokenizer.ggml.pre", self.split),
             pair_texts("tokenizer.ggml.tokens", &vocabulary),
             pair_texts("tokenizer.ggml.merges", &merges.map(str::to_owned)),
             pair_list(
