@@ -219,7 +219,7 @@ impl Embedder for LlamaEmbedder {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let (answer, awaited) = answer(EMBED, self.time_limit);
+        let (answer, awaited) = answer(EMBED, Instant::now(), self.time_limit);
         let ticket = Ticket::take(&self.places, self.most_waiting)
             .ok_or_else(|| too_many_wait(EMBED, self.most_waiting))?;
         let call = Call {

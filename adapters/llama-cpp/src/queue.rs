@@ -72,21 +72,28 @@ pub(crate) struct Answer<T> {
 pub(crate) struct Awaited<T> {
     operation: &'static str,
     limit: Duration,
+    deadline: Option<Instant>,
     answer: oneshot::Receiver<Result<T>>,
 }
 
-/// The two ends of a request that may take `limit`, from now on.
-pub(crate) fn answer<T>(operation: &'static str, limit: Duration) -> (Answer<T>, Awaited<T>) {
+/// The two ends of a request that was made at `called` and may take `limit` from then on.
+pub(crate) fn answer<T>(
+    operation: &'static str,
+    called: Instant,
+    limit: Duration,
+) -> (Answer<T>, Awaited<T>) {
     let (reply, answer) = oneshot::channel();
+    let deadline = called.checked_add(limit);
     let ours = Answer {
         operation,
         limit,
-        deadline: Instant::now().checked_add(limit),
+        deadline,
         reply,
     };
     let theirs = Awaited {
         operation,
         limit,
+        deadline,
         answer,
     };
     (ours, theirs)
@@ -121,7 +128,11 @@ impl<T> Answer<T> {
 impl<T> Awaited<T> {
     /// Waits, no longer than the limit: the worker looks at the time between decodes only.
     pub(crate) async fn wait(self) -> Result<T> {
-        match select(self.answer, Delay::new(self.limit.min(LONGEST_WAIT))).await {
+        let left = match self.deadline {
+            Some(deadline) => deadline.saturating_duration_since(Instant::now()),
+            None => LONGEST_WAIT,
+        };
+        match select(self.answer, Delay::new(left.min(LONGEST_WAIT))).await {
             Either::Left((answer, _)) => answer.unwrap_or_else(|_| {
                 Err(worker_failed(
                     self.operation,
