@@ -39,8 +39,9 @@
 //! By the GGUF's own chat template or another one ([`Template`]), with the opening of the model's turn behind it; or
 //! without a template, the contents one after the other. A template is rendered with placeholders for the contents: it
 //! places them, and can neither change them nor look into them (one that leaves out earlier reasoning finds none).
-//! `tools` are none, and `strftime_now` says one fixed date. It is held to bounds of steps and output; a file of unknown
-//! origin can still make it take much memory, as its tensors can. Each span is tokenised **on its own**: data with special
+//! `tools` are none, and `strftime_now` says one fixed date. It is held to bounds of steps and output and to 10 s, after
+//! which its thread is left behind and the template refused; a file of unknown origin can still make it take much memory,
+//! as its tensors can. Each span is tokenised **on its own**: data with special
 //! parsing off, so that `<|im_end|>` in somebody's text stays text; the prompt author's spans, and the template's own
 //! text, with special parsing on. Byte-pair merges therefore never cross the border of a span, and whoever trains a
 //! model for such prompts must tokenise span by span too. A vocabulary of the SentencePiece kind begins each span
