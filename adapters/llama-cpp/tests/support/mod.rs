@@ -80,7 +80,7 @@ impl TestFile {
 }
 
 /// Layers on a GPU: `JOURNEYMAN_TEST_GPU_LAYERS` runs the same tests there.
-fn gpu_layers() -> GpuLayers {
+pub(crate) fn gpu_layers() -> GpuLayers {
     match std::env::var("JOURNEYMAN_TEST_GPU_LAYERS").as_deref() {
         Ok("all") => GpuLayers::All,
         Ok(layers) => GpuLayers::Count(layers.parse().unwrap()),
@@ -99,7 +99,12 @@ pub(crate) fn isolated_config(path: &Path) -> IsolatedConfig {
     let mut model = LlamaConfig::new(path);
     model.template = Template::None;
     model.deterministic = true;
+    model.gpu_layers = gpu_layers();
     let mut config = IsolatedConfig::new(model);
+    config.environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| name.starts_with("GGML_VK_") || name.starts_with("VK_"))
+        .collect();
     config.worker = Some(env!("CARGO_BIN_EXE_journeyman-llama-worker").into());
     config
 }
