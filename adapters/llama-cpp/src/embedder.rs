@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     config::{GpuLayers, LlamaConfig},
     convert::{decode_error, not_finite, too_many_wait, worker_failed},
+    devices,
     fit::Plan,
     gguf,
     loaded::{backend, file_digest, load_model},
@@ -145,6 +146,7 @@ impl LlamaEmbedder {
     /// configuration does not either, or where it is a reranker.
     pub fn load(config: EmbedderConfig) -> Result<Arc<Self>> {
         let with_path = |error: Error| error.with("path", config.path.display());
+        devices::provide(LOAD, None)?;
         let header = gguf::inspect(&config.path, gguf::Purpose::Embedding)?;
         let context = config
             .n_ctx

@@ -76,7 +76,7 @@
 //! # Devices
 //! The processor computes, unless [`GpuLayers`] gives layers to a GPU: the features `cuda`,
 //! `vulkan` and `metal` build its backend in, and with `dynamic-backends` every backend, the processor's too, is a
-//! library that `load_backends` loads at run time. [`devices`](devices()) lists what there is. Before llama.cpp is
+//! library that [`load_backends`] or [`LlamaConfig::backends`] loads at run time. [`devices`](devices()) lists what there is. Before llama.cpp is
 //! asked, weights, keys and values and what a batch takes are reckoned from the file's header ([`Plan`]) against the
 //! memory that is free on the GPUs and in the system; what does not fit is refused with what would.
 //! A GPU rounds otherwise: on Vulkan, log-probabilities of a text depend on the shape of its batches by some 1e-2, with
@@ -127,9 +127,7 @@ mod tokens;
 mod worker;
 
 pub use config::{GpuLayers, LlamaConfig, Template};
-#[cfg(feature = "dynamic-backends")]
-pub use devices::load_backends;
-pub use devices::{Device, DeviceKind, devices};
+pub use devices::{Device, DeviceKind, devices, load_backends};
 pub use embedder::{EmbedderConfig, LlamaEmbedder, Pooling};
 pub use fit::Plan;
 pub use info::ModelInfo;
