@@ -225,7 +225,7 @@ fn available() -> Option<u64> {
     ]
     .iter()
     .filter_map(|(folder, [limit, used], kept)| {
-        let read = |file| std::fs::read_to_string(format!("/sys/fs/cgroup/{folder}{file}"));
+        let read = |file: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{folder}{file}"));
         let used = read(used).unwrap_or_default();
         let stat = read("memory.stat").unwrap_or_default();
         left_of(&read(limit).ok()?, &used, &stat, kept)

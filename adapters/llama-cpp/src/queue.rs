@@ -143,3 +143,23 @@ impl<T> Awaited<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::executor::block_on;
+
+    use super::*;
+
+    #[test]
+    fn a_limit_counts_from_the_call() {
+        let limit = Duration::from_secs(3600);
+        let called = Instant::now();
+        let (ours, _theirs) = answer::<()>("test", called, limit);
+        assert!(ours.wanted(called).is_ok());
+        assert!(ours.wanted(called + limit).is_err());
+        let passed = Duration::from_millis(1);
+        let (_ours, theirs) = answer::<()>("test", called.checked_sub(passed).unwrap(), passed);
+        let error = block_on(theirs.wait()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Timeout);
+    }
+}

@@ -58,57 +58,49 @@ impl Splitting {
 
     /// The tokens of a text, with special parsing or not.
     pub(crate) fn tokens(&self, model: &LlamaModel, text: &str, special: bool) -> Vec<LlamaToken> {
+        let tokenize = |text: &str| model.vocab().tokenize(text.as_bytes(), false, special);
+        if !self.takes_stack(text) {
+            return tokenize(text);
+        }
         let mut tokens = Vec::new();
-        let mut rest = text;
-        while !rest.is_empty() {
-            let (piece, behind) = self.piece(rest);
-            tokens.extend(self.of_piece(model, piece, false, special));
-            rest = behind;
+        for piece in pieces(text, PIECE) {
+            let stack = BASE + piece.chars().count() * PER_CHARACTER;
+            match with_stack(stack, || tokenize(piece)) {
+                Ok(some) => tokens.extend(some),
+                // The system has no room for the stack: words are parted.
+                Err(_) => tokens.extend(pieces(piece, SHORT).flat_map(tokenize)),
+            }
         }
         tokens
     }
 
-    /// The tokens of a text's first piece as data, with those that the vocabulary wants around it.
+    /// The tokens of a text as data, with those that the vocabulary wants around it.
     pub(crate) fn enclosed(&self, model: &LlamaModel, text: &str) -> Vec<LlamaToken> {
-        self.of_piece(model, self.piece(text).0, true, false)
+        let vocab = model.vocab();
+        if !self.takes_stack(text) {
+            return vocab.tokenize(text.as_bytes(), true, false);
+        }
+        let around = vocab.tokenize(b"", true, false);
+        let before = around.len().min(vocab.should_add_bos().into());
+        let (before, behind) = around.split_at(before);
+        let within = self.tokens(model, text, false);
+        [before, &within, behind].concat()
     }
 
-    fn piece<'t>(&self, text: &'t str) -> (&'t str, &'t str) {
-        match self.recursive {
-            true => split_at_character(text, PIECE),
-            false => (text, ""),
-        }
-    }
-
-    fn of_piece(
-        &self,
-        model: &LlamaModel,
-        text: &str,
-        around: bool,
-        special: bool,
-    ) -> Vec<LlamaToken> {
-        let tokenize = |text: &str| model.vocab().tokenize(text.as_bytes(), around, special);
-        if !self.recursive || text.len() <= SHORT {
-            return tokenize(text);
-        }
-        let stack = BASE + text.chars().count() * PER_CHARACTER;
-        with_stack(stack, || tokenize(text)).unwrap_or_else(|_| {
-            // The system has no room for the stack: the words at the borders are parted.
-            let mut tokens = Vec::new();
-            let mut rest = text;
-            while !rest.is_empty() {
-                let (short, behind) = split_at_character(rest, SHORT);
-                tokens.extend(tokenize(short));
-                rest = behind;
-            }
-            tokens
-        })
+    fn takes_stack(&self, text: &str) -> bool {
+        self.recursive && text.len() > SHORT
     }
 }
 
-fn split_at_character(text: &str, characters: usize) -> (&str, &str) {
-    let end = text.char_indices().nth(characters);
-    text.split_at(end.map_or(text.len(), |(at, _)| at))
+/// A text's parts of so many characters, the last one of fewer.
+fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = rest.char_indices().nth(characters);
+        let (piece, behind) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+        rest = behind;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 /// Does it on a thread of its own with so much stack, and waits.
@@ -120,4 +112,23 @@ fn with_stack<T: Send>(stack: usize, work: impl FnOnce() -> T + Send) -> io::Res
             .spawn_scoped(scope, work)?;
         thread.join().map_err(|_| io::Error::other("a panic"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_the_text() {
+        let parts: Vec<_> = pieces("éaéaé", 2).collect();
+        assert_eq!(parts, ["éa", "éa", "é"]);
+        assert_eq!(pieces("", 2).count(), 0);
+    }
+
+    #[test]
+    fn what_no_stack_is_there_for_is_an_error() {
+        assert_eq!(with_stack(BASE, || 1).unwrap(), 1);
+        assert!(with_stack(usize::MAX / 4, || 1).is_err());
+        assert!(with_stack(BASE, || panic!("to be caught")).is_err());
+    }
 }

@@ -165,6 +165,23 @@ fn messages_that_a_template_refuses_are_unsupported_and_the_model_serves_on() {
 }
 
 #[test]
+fn a_stack_of_its_own_changes_no_tokens() {
+    let text = "the a".repeat(202);
+    let embedded = ["gpt-2", "tekken"].map(|split| {
+        let tiny = Tiny {
+            split,
+            add_bos: true,
+            pooling: Some(1),
+            ..Tiny::default()
+        };
+        let file = tiny.file();
+        let embedder = LlamaEmbedder::load(EmbedderConfig::new(&file.0)).unwrap();
+        block_on(embedder.embed(&[&text])).unwrap()
+    });
+    assert_eq!(embedded[0], embedded[1]);
+}
+
+#[test]
 fn long_words_do_not_overflow_the_stack_of_the_asker() {
     let text = "a".repeat(200_000);
     for split in ["tekken", "gpt-4o", "deepseek-v3"] {
