@@ -86,6 +86,10 @@ pub struct LlamaConfig {
     /// Adapters (LoRA, in GGUF) that are loaded with the model, by the names that requests say (none). More can be loaded
     /// later: [`LlamaCpp::load_adapter`](crate::LlamaCpp::load_adapter).
     pub adapters: BTreeMap<String, PathBuf>,
+    /// A folder whose backends are loaded before the model if no model did so before (none), as
+    /// [`load_backends`](crate::load_backends) does; a worker process needs it here. Only in a build with the feature
+    /// `dynamic-backends`.
+    pub backends: Option<PathBuf>,
 }
 
 impl LlamaConfig {
@@ -105,6 +109,7 @@ impl LlamaConfig {
             flash_attention: false,
             template: Template::Auto,
             adapters: BTreeMap::new(),
+            backends: None,
         }
     }
 

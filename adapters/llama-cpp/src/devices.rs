@@ -1,8 +1,13 @@
 //! What llama.cpp can compute on, and the memory that is free there.
 
-use std::fmt;
+use std::{
+    collections::BTreeSet,
+    fmt,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
 
-use journeyman::Result;
+use journeyman::{Error, ErrorKind, Result};
 use llama_cpp_2::{LlamaBackendDevice, LlamaBackendDeviceType, list_llama_ggml_backend_devices};
 use serde::Serialize;
 
@@ -118,13 +123,17 @@ pub fn devices() -> Result<Vec<Device>> {
 /// The libraries run inside this process: name a folder that only you can write.
 ///
 /// # Errors
-/// `NotFound` for no folder, or one without a backend that runs here; `Invalid` for a path that is not UTF-8.
-#[cfg(feature = "dynamic-backends")]
-pub fn load_backends(folder: &std::path::Path) -> Result<Vec<Device>> {
-    use journeyman::{Error, ErrorKind};
-
+/// `NotFound` for no folder, or one without a backend that runs here; `Invalid` for a path that is not UTF-8;
+/// `Unsupported` in a build without `dynamic-backends`.
+pub fn load_backends(folder: &Path) -> Result<Vec<Device>> {
     const OPERATION: &str = "load_backends";
     let with_path = |error: Error| error.with("path", folder.display());
+    if !cfg!(feature = "dynamic-backends") {
+        let error = Error::unsupported(OPERATION, "this build loads no backends").hint(
+            "build with the feature `dynamic-backends`, or leave the folder out: this build has its backends within",
+        );
+        return Err(with_path(error));
+    }
     if !folder.is_dir() {
         let error = Error::new(ErrorKind::NotFound, OPERATION, "there is no such folder")
             .hint("name the folder that llama.cpp's build or package put its libggml-*.so into");
@@ -135,6 +144,7 @@ pub fn load_backends(folder: &std::path::Path) -> Result<Vec<Device>> {
         return Err(with_path(error.hint("rename the folder")));
     }
     let before = devices()?.len();
+    #[cfg(feature = "dynamic-backends")]
     llama_cpp_2::llama_backend::load_backends_from_path(folder);
     let devices = devices()?;
     if devices.len() > before {
@@ -147,6 +157,31 @@ pub fn load_backends(folder: &std::path::Path) -> Result<Vec<Device>> {
     )
     .hint("check that its libraries are of this build of llama.cpp and that their drivers are installed");
     Err(with_path(error))
+}
+
+/// Sees to it that there is something to compute on: loads a folder's backends if that was not done for a model before.
+pub(crate) fn provide(operation: &'static str, folder: Option<&Path>) -> Result<()> {
+    static LOADED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    if let Some(folder) = folder {
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        if !loaded.contains(folder) {
+            load_backends(folder)?;
+            loaded.insert(folder.to_owned());
+        }
+    }
+    some_of(operation, &devices()?)
+}
+
+fn some_of(operation: &'static str, devices: &[Device]) -> Result<()> {
+    if devices.is_empty() {
+        return Err(Error::new(
+            ErrorKind::Unavailable,
+            operation,
+            "llama.cpp has nothing to compute on, not even the processor: no backend is loaded",
+        )
+        .hint("call load_backends with the folder of llama.cpp's libggml-*.so before, or name it in LlamaConfig::backends"));
+    }
+    Ok(())
 }
 
 /// Bytes that are free; `None` where there is no such memory, or nobody can tell.
@@ -181,16 +216,37 @@ fn available() -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok();
     let available = meminfo.as_deref().and_then(available_of);
     let limit = [
-        "/sys/fs/cgroup/memory.max",
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        ("", ["memory.max", "memory.current"], "inactive_file"),
+        (
+            "memory/",
+            ["memory.limit_in_bytes", "memory.usage_in_bytes"],
+            "total_inactive_file",
+        ),
     ]
     .iter()
-    .filter_map(|file| std::fs::read_to_string(file).ok()?.trim().parse().ok())
+    .filter_map(|(folder, [limit, used], kept)| {
+        let read = |file: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{folder}{file}"));
+        let used = read(used).unwrap_or_default();
+        let stat = read("memory.stat").unwrap_or_default();
+        left_of(&read(limit).ok()?, &used, &stat, kept)
+    })
     .min();
     match (available, limit) {
         (Some(available), Some(limit)) => Some(available.min(limit)),
         (available, limit) => available.or(limit),
     }
+}
+
+/// What a group of processes may still have under its limit. Of what it uses, files that were read and are `kept` in
+/// memory go where it is wanted. `None` without a limit.
+fn left_of(limit: &str, used: &str, stat: &str, kept: &str) -> Option<u64> {
+    let limit: u64 = limit.trim().parse().ok()?;
+    let used: u64 = used.trim().parse().unwrap_or(0);
+    let kept = stat.lines().find_map(|line| {
+        let (name, bytes) = line.split_once(' ')?;
+        (name == kept).then(|| bytes.trim().parse().ok())?
+    });
+    Some(limit.saturating_sub(used.saturating_sub(kept.unwrap_or(0))))
 }
 
 /// `MemAvailable` of Linux's `/proc/meminfo`, in bytes.
@@ -228,5 +284,33 @@ mod tests {
         ] {
             assert_eq!(available_of(other), None);
         }
+    }
+
+    #[test]
+    fn what_a_group_uses_is_not_free() {
+        let stat = "anon 50\ninactive_file 30\nactive_file 7\ntotal_inactive_file 20\n";
+        let left = |limit, used| left_of(limit, used, stat, "inactive_file");
+        assert_eq!(left("100\n", "80\n"), Some(50));
+        assert_eq!(left("100", "10"), Some(100));
+        assert_eq!(left("100", "1000"), Some(0));
+        assert_eq!(left("100", ""), Some(100));
+        assert_eq!(left("max\n", "80"), None);
+        assert_eq!(left_of("100", "80", stat, "total_inactive_file"), Some(40));
+        assert_eq!(left_of("100", "80", "", "inactive_file"), Some(20));
+    }
+
+    #[test]
+    fn without_a_device_it_is_told_how_to_load_one() {
+        let error = some_of("test", &[]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(error.hint_text().unwrap().contains("load_backends"));
+        some_of("test", &devices().unwrap()).unwrap();
+    }
+
+    #[cfg(not(feature = "dynamic-backends"))]
+    #[test]
+    fn without_the_feature_no_folder_is_loaded() {
+        let error = provide("test", Some(Path::new("/"))).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
     }
 }

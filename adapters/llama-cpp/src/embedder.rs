@@ -32,10 +32,12 @@ use serde::{Deserialize, Serialize};
 use crate::{
     config::{GpuLayers, LlamaConfig},
     convert::{decode_error, not_finite, too_many_wait, worker_failed},
+    devices,
     fit::Plan,
     gguf,
     loaded::{backend, file_digest, load_model},
     queue::{Answer, Ticket, answer},
+    tokens::Splitting,
 };
 
 const LOAD: &str = "LlamaEmbedder::load";
@@ -113,6 +115,7 @@ pub struct LlamaEmbedder {
     places: Arc<AtomicUsize>,
     /// For its vocabulary.
     vocabulary: LlamaModel,
+    splitting: Splitting,
     context: usize,
     /// `None` only while it is dropped.
     calls: Option<Sender<Call>>,
@@ -143,6 +146,7 @@ impl LlamaEmbedder {
     /// configuration does not either, or where it is a reranker.
     pub fn load(config: EmbedderConfig) -> Result<Arc<Self>> {
         let with_path = |error: Error| error.with("path", config.path.display());
+        devices::provide(LOAD, None)?;
         let header = gguf::inspect(&config.path, gguf::Purpose::Embedding)?;
         let context = config
             .n_ctx
@@ -178,6 +182,7 @@ impl LlamaEmbedder {
             time_limit: config.time_limit,
             most_waiting: config.max_waiting as usize,
             places: Arc::default(),
+            splitting: Splitting::of(&vocabulary),
             vocabulary,
             context: context as usize,
             calls: Some(calls),
@@ -188,7 +193,7 @@ impl LlamaEmbedder {
     /// The tokens of a text, with those that the model wants around it; at least one, and no more than fit.
     fn tokens(&self, text: &str) -> Vec<LlamaToken> {
         let vocab = self.vocabulary.vocab();
-        let mut tokens = vocab.tokenize(text.as_bytes(), true, false);
+        let mut tokens = self.splitting.enclosed(&self.vocabulary, text);
         if let Some(&last) = tokens.last()
             && tokens.len() > self.context
         {
@@ -216,7 +221,7 @@ impl Embedder for LlamaEmbedder {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let (answer, awaited) = answer(EMBED, self.time_limit);
+        let (answer, awaited) = answer(EMBED, Instant::now(), self.time_limit);
         let ticket = Ticket::take(&self.places, self.most_waiting)
             .ok_or_else(|| too_many_wait(EMBED, self.most_waiting))?;
         let call = Call {

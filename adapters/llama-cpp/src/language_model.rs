@@ -1,5 +1,7 @@
 //! [`LanguageModel`].
 
+use std::time::Instant;
+
 use async_trait::async_trait;
 use journeyman::{
     Result,
@@ -21,10 +23,11 @@ impl LanguageModel for LlamaCpp {
     }
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
+        let called = Instant::now();
         let writing = Writing::new(&self.renderer, request)?;
         let adapter = request.adapter.clone();
         self.worker
-            .ask(GENERATE, request.time_limit, adapter, |answer| {
+            .ask(GENERATE, called, request.time_limit, adapter, |answer| {
                 Work::Write(writing, answer)
             })
             .await

@@ -39,8 +39,9 @@
 //! By the GGUF's own chat template or another one ([`Template`]), with the opening of the model's turn behind it; or
 //! without a template, the contents one after the other. A template is rendered with placeholders for the contents: it
 //! places them, and can neither change them nor look into them (one that leaves out earlier reasoning finds none).
-//! `tools` are none, and `strftime_now` says one fixed date. It is held to bounds of steps and output; a file of unknown
-//! origin can still make it take much memory, as its tensors can. Each span is tokenised **on its own**: data with special
+//! `tools` are none, and `strftime_now` says one fixed date. It is held to bounds of steps and output and to 10 s, after
+//! which its thread is left behind and the template refused; a file of unknown origin can still make it take much memory,
+//! as its tensors can. Each span is tokenised **on its own**: data with special
 //! parsing off, so that `<|im_end|>` in somebody's text stays text; the prompt author's spans, and the template's own
 //! text, with special parsing on. Byte-pair merges therefore never cross the border of a span, and whoever trains a
 //! model for such prompts must tokenise span by span too. A vocabulary of the SentencePiece kind begins each span
@@ -75,7 +76,7 @@
 //! # Devices
 //! The processor computes, unless [`GpuLayers`] gives layers to a GPU: the features `cuda`,
 //! `vulkan` and `metal` build its backend in, and with `dynamic-backends` every backend, the processor's too, is a
-//! library that `load_backends` loads at run time. [`devices`](devices()) lists what there is. Before llama.cpp is
+//! library that [`load_backends`] or [`LlamaConfig::backends`] loads at run time. [`devices`](devices()) lists what there is. Before llama.cpp is
 //! asked, weights, keys and values and what a batch takes are reckoned from the file's header ([`Plan`]) against the
 //! memory that is free on the GPUs and in the system; what does not fit is refused with what would.
 //! A GPU rounds otherwise: on Vulkan, log-probabilities of a text depend on the shape of its batches by some 1e-2, with
@@ -122,12 +123,11 @@ mod stats;
 mod template;
 mod text_stream;
 mod tokenizer;
+mod tokens;
 mod worker;
 
 pub use config::{GpuLayers, LlamaConfig, Template};
-#[cfg(feature = "dynamic-backends")]
-pub use devices::load_backends;
-pub use devices::{Device, DeviceKind, devices};
+pub use devices::{Device, DeviceKind, devices, load_backends};
 pub use embedder::{EmbedderConfig, LlamaEmbedder, Pooling};
 pub use fit::Plan;
 pub use info::ModelInfo;

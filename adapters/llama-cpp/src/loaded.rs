@@ -20,6 +20,7 @@ use crate::{
     config::{GpuLayers, LlamaConfig},
     constrain,
     context::Limits,
+    devices,
     fit::Plan,
     gguf, lora,
     render::Renderer,
@@ -61,9 +62,11 @@ impl LlamaCpp {
     /// - `Corrupt`: a GGUF that is cut off or damaged.
     /// - `Unsupported`: not a language model, its chat template is missing or cannot be used, or layers are wanted on a
     ///   GPU and there is none.
-    /// - `Unavailable`: the file cannot be read, or there is too little memory.
+    /// - `Unavailable`: the file cannot be read, there is too little memory, or no backend is loaded; and as
+    ///   [`load_backends`](crate::load_backends) where the configuration names a folder.
     pub fn load(config: LlamaConfig) -> Result<Arc<Self>> {
         config.check()?;
+        devices::provide(LOAD, config.backends.as_deref())?;
         let header = gguf::inspect(&config.path, gguf::Purpose::Writing)?;
         let plan = Plan::of(&config, &header)?;
         let path = config.path.clone();

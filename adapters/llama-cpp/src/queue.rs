@@ -72,21 +72,28 @@ pub(crate) struct Answer<T> {
 pub(crate) struct Awaited<T> {
     operation: &'static str,
     limit: Duration,
+    deadline: Option<Instant>,
     answer: oneshot::Receiver<Result<T>>,
 }
 
-/// The two ends of a request that may take `limit`, from now on.
-pub(crate) fn answer<T>(operation: &'static str, limit: Duration) -> (Answer<T>, Awaited<T>) {
+/// The two ends of a request that was made at `called` and may take `limit` from then on.
+pub(crate) fn answer<T>(
+    operation: &'static str,
+    called: Instant,
+    limit: Duration,
+) -> (Answer<T>, Awaited<T>) {
     let (reply, answer) = oneshot::channel();
+    let deadline = called.checked_add(limit);
     let ours = Answer {
         operation,
         limit,
-        deadline: Instant::now().checked_add(limit),
+        deadline,
         reply,
     };
     let theirs = Awaited {
         operation,
         limit,
+        deadline,
         answer,
     };
     (ours, theirs)
@@ -121,7 +128,11 @@ impl<T> Answer<T> {
 impl<T> Awaited<T> {
     /// Waits, no longer than the limit: the worker looks at the time between decodes only.
     pub(crate) async fn wait(self) -> Result<T> {
-        match select(self.answer, Delay::new(self.limit.min(LONGEST_WAIT))).await {
+        let left = match self.deadline {
+            Some(deadline) => deadline.saturating_duration_since(Instant::now()),
+            None => LONGEST_WAIT,
+        };
+        match select(self.answer, Delay::new(left.min(LONGEST_WAIT))).await {
             Either::Left((answer, _)) => answer.unwrap_or_else(|_| {
                 Err(worker_failed(
                     self.operation,
@@ -130,5 +141,25 @@ impl<T> Awaited<T> {
             }),
             Either::Right(_) => Err(timed_out(self.operation, self.limit)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::executor::block_on;
+
+    use super::*;
+
+    #[test]
+    fn a_limit_counts_from_the_call() {
+        let limit = Duration::from_secs(3600);
+        let called = Instant::now();
+        let (ours, _theirs) = answer::<()>("test", called, limit);
+        assert!(ours.wanted(called).is_ok());
+        assert!(ours.wanted(called + limit).is_err());
+        let passed = Duration::from_millis(1);
+        let (_ours, theirs) = answer::<()>("test", called.checked_sub(passed).unwrap(), passed);
+        let error = block_on(theirs.wait()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Timeout);
     }
 }

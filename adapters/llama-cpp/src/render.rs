@@ -12,11 +12,16 @@ use crate::{
     constrain::{Constraint, Grammars},
     convert::{role, too_long},
     template::ChatTemplate,
+    tokens::Splitting,
 };
+
+/// How many tokens beyond those that are wanted are looked at.
+const AHEAD: usize = 8;
 
 /// A model's vocabulary and chat template.
 pub(crate) struct Renderer {
     model: LlamaModel,
+    splitting: Splitting,
     template: Option<ChatTemplate>,
     grammars: Grammars,
     /// Greatest number of tokens of prompt and output.
@@ -43,6 +48,7 @@ impl Renderer {
             .unwrap_or(1)
             .max(1);
         Ok(Self {
+            splitting: Splitting::of(&model),
             model,
             template,
             grammars: Grammars::default(),
@@ -81,6 +87,27 @@ impl Renderer {
         let mut tokens = Vec::new();
         self.append(&mut tokens, text, false);
         tokens
+    }
+
+    /// As much of a text as its first `tokens` tokens can reach, and some more, so that a cut word does not change them.
+    pub(crate) fn head<'t>(&self, text: &'t str, tokens: usize) -> &'t str {
+        let reach = tokens
+            .saturating_add(AHEAD)
+            .saturating_mul(self.longest_token);
+        &text[..text.floor_char_boundary(reach)]
+    }
+
+    /// At most so many tokens of a text of any origin, from the first on, and whether there are more.
+    pub(crate) fn first(&self, text: &str, most: usize) -> (Vec<LlamaToken>, bool) {
+        let head = self.head(text, most);
+        let mut tokens = self.data(head);
+        if tokens.len() <= most && head.len() < text.len() {
+            // A vocabulary that leaves out spaces reaches further.
+            tokens = self.data(text);
+        }
+        let more = tokens.len() > most;
+        tokens.truncate(most);
+        (tokens, more)
     }
 
     /// The tokens of a prompt: at least one, and not certain to fit the context.
@@ -161,8 +188,6 @@ impl Renderer {
     }
 
     fn append(&self, tokens: &mut Vec<LlamaToken>, text: &str, special: bool) {
-        if !text.is_empty() {
-            tokens.extend(self.model.vocab().tokenize(text.as_bytes(), false, special));
-        }
+        tokens.extend(self.splitting.tokens(&self.model, text, special));
     }
 }

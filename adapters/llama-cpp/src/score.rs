@@ -39,9 +39,7 @@ impl Scoring {
         let mut texts = Vec::with_capacity(request.continuations.len());
         let mut scores = Vec::with_capacity(request.continuations.len());
         for continuation in &request.continuations {
-            let mut tokens = renderer.data(continuation);
-            let truncated = tokens.len() > request.max_continuation_tokens;
-            tokens.truncate(request.max_continuation_tokens);
+            let (tokens, truncated) = renderer.first(continuation, request.max_continuation_tokens);
             scores.push(TokenScores {
                 ids: ids(&tokens),
                 logprobs: Vec::with_capacity(tokens.len()),

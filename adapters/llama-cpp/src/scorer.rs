@@ -1,5 +1,7 @@
 //! [`Scorer`].
 
+use std::time::Instant;
+
 use async_trait::async_trait;
 use journeyman::{
     ModelId, Result,
@@ -25,10 +27,11 @@ impl Scorer for LlamaCpp {
         if request.continuations.is_empty() {
             return Ok(Vec::new());
         }
+        let called = Instant::now();
         let scoring = Scoring::new(&self.renderer, request)?;
         let adapter = request.adapter.clone();
         self.worker
-            .ask(SCORE, request.time_limit, adapter, |answer| {
+            .ask(SCORE, called, request.time_limit, adapter, |answer| {
                 Work::Score(scoring, answer)
             })
             .await

@@ -1,6 +1,15 @@
 //! Chat templates: Jinja, as the files bring it, held to bounds.
 
-use std::{io, thread};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::Duration,
+};
 
 use journeyman::{Error, Result};
 use minijinja::{
@@ -16,8 +25,12 @@ const NAME: &str = "chat";
 const MAX_SOURCE: usize = 64 * 1024;
 /// The greatest rendering, without contents, in bytes.
 const MAX_OUTPUT: usize = 4 * 1024 * 1024;
-/// How many steps a rendering may take. A step is no more than some microseconds where texts are short.
-const FUEL: u64 = 2_000_000;
+/// How many steps a rendering may take. The templates of known families take up to 60 for a message. A step is no more
+/// than some microseconds where texts are short.
+const FUEL: u64 = 200_000;
+/// How long one may take.
+const LIMIT: Duration = Duration::from_secs(10);
+const TOO_SLOW: &str = "the chat template takes longer than 10 s";
 /// The stack that templates are compiled and rendered on, in bytes: what a hostile one can nest within the bounds above
 /// fits it, where an ordinary thread's would overflow and end the process.
 const STACK: usize = 256 * 1024 * 1024;
@@ -68,9 +81,12 @@ const NAMED: [(&str, &str); 4] = [
 
 /// A compiled chat template.
 pub(crate) struct ChatTemplate {
-    jinja: Environment<'static>,
+    jinja: Arc<Environment<'static>>,
     bos: String,
     eos: String,
+    /// Whether a rendering took too long: no second thread is left behind.
+    stuck: AtomicBool,
+    limit: Duration,
 }
 
 impl ChatTemplate {
@@ -109,7 +125,7 @@ impl ChatTemplate {
         if source.len() > MAX_SOURCE {
             return Err(unfit(LOAD, "the chat template is longer than 64 KiB"));
         }
-        let mut jinja = Environment::new();
+        let mut jinja: Environment<'static> = Environment::new();
         let syntax = SyntaxConfig::builder()
             .trim_blocks(true)
             .lstrip_blocks(true)
@@ -126,8 +142,17 @@ impl ChatTemplate {
                 .fold(format, |text, (mark, value)| text.replace(mark, value))
         });
         let source = without_generation_blocks(source);
-        with_stack(LOAD, || jinja.add_template_owned(NAME, source))?;
-        let template = Self { jinja, bos, eos };
+        let jinja = with_stack(LOAD, LIMIT, move || {
+            jinja.add_template_owned(NAME, source)?;
+            Ok(Arc::new(jinja))
+        })?;
+        let template = Self {
+            jinja,
+            bos,
+            eos,
+            stuck: AtomicBool::new(false),
+            limit: LIMIT,
+        };
         template.around(LOAD, &["user"])?;
         Ok(template)
     }
@@ -173,40 +198,60 @@ impl ChatTemplate {
             tools => (),
             documents => (),
         };
-        let mut out = Bounded(Vec::new());
-        with_stack(operation, || {
-            let template = self.jinja.get_template(NAME)?;
-            template.render_captured_to(context, &mut out).map(|_| ())
-        })?;
-        String::from_utf8(out.0).map_err(|_| unfit(operation, "the chat template writes no UTF-8"))
+        if self.stuck.load(Ordering::Relaxed) {
+            return Err(too_slow(operation));
+        }
+        let jinja = self.jinja.clone();
+        let rendered = with_stack(operation, self.limit, move || {
+            let mut out = Bounded(Vec::new());
+            let template = jinja.get_template(NAME)?;
+            template.render_captured_to(context, &mut out)?;
+            Ok(out.0)
+        });
+        if matches!(&rendered, Err(error) if error.message() == TOO_SLOW) {
+            self.stuck.store(true, Ordering::Relaxed);
+        }
+        String::from_utf8(rendered?)
+            .map_err(|_| unfit(operation, "the chat template writes no UTF-8"))
     }
 }
 
-/// Does it on a thread of its own with a large stack, and waits.
-fn with_stack(
+/// Does it on a thread of its own with a large stack, and waits, at most `limit`. A step can take long where texts are
+/// long, and nothing ends a thread: one that takes longer is left behind, and ends when its fuel does.
+fn with_stack<T: Send + 'static>(
     operation: &'static str,
-    work: impl FnOnce() -> Result<(), JinjaError> + Send,
-) -> Result<()> {
-    let no_thread = |source: io::Error| {
-        worker_failed(
-            operation,
-            "the system starts no thread for the chat template",
-        )
-        .source_from(source)
-    };
-    thread::scope(|scope| {
-        let started = thread::Builder::new()
-            .name("chat-template".to_owned())
-            .stack_size(STACK)
-            .spawn_scoped(scope, work);
-        match started.map_err(no_thread)?.join() {
-            Ok(done) => done.map_err(|error| failed(operation, &error)),
-            Err(_) => Err(unfit(
+    limit: Duration,
+    work: impl FnOnce() -> Result<T, JinjaError> + Send + 'static,
+) -> Result<T> {
+    let (done, result) = mpsc::channel();
+    thread::Builder::new()
+        .name("chat-template".to_owned())
+        .stack_size(STACK)
+        .spawn(move || {
+            let _ = done.send(work());
+        })
+        .map_err(|source| {
+            worker_failed(
                 operation,
-                "the chat template made the renderer panic",
-            )),
-        }
-    })
+                "the system starts no thread for the chat template",
+            )
+            .source_from(source)
+        })?;
+    match result.recv_timeout(limit) {
+        Ok(done) => done.map_err(|error| failed(operation, &error)),
+        Err(RecvTimeoutError::Timeout) => Err(too_slow(operation)),
+        Err(RecvTimeoutError::Disconnected) => Err(unfit(
+            operation,
+            "the chat template made the renderer panic",
+        )),
+    }
+}
+
+fn too_slow(operation: &'static str) -> Error {
+    Error::unsupported(operation, TOO_SLOW).hint(
+        "load with another template: Template::Jinja, Template::Named or Template::None; a model from elsewhere may bring \
+         one that takes less",
+    )
 }
 
 /// `{% generation %}` marks what a trainer learns from; a prompt is the same without it.

@@ -30,10 +30,8 @@ impl Tokenizer for LlamaCpp {
     /// Among prefixes near the end of the first `tokens` tokens, the longest that has at most so many itself.
     fn truncate(&self, text: &str, tokens: usize) -> String {
         // What lies behind cannot be within the first `tokens` tokens.
-        let reach = tokens
-            .saturating_add(AHEAD)
-            .saturating_mul(self.renderer.longest_token);
-        let head = &text[..text.floor_char_boundary(reach.min(PART))];
+        let head = self.renderer.head(text, tokens);
+        let head = &head[..head.floor_char_boundary(PART)];
         let all = self.renderer.data(head);
         if all.len() <= tokens {
             return head.to_owned();

@@ -101,15 +101,16 @@ impl Worker {
         })
     }
 
-    /// Asks and waits, at most `limit`. Dropping the future takes the request back.
+    /// Asks and waits, at most `limit` from the call on. Dropping the future takes the request back.
     pub(crate) async fn ask<T>(
         &self,
         operation: &'static str,
+        called: Instant,
         limit: Duration,
         adapter: Option<String>,
         work: impl FnOnce(Answer<T>) -> Work,
     ) -> Result<T> {
-        let (answer, awaited) = answer(operation, limit);
+        let (answer, awaited) = answer(operation, called, limit);
         let Some(ticket) = Ticket::take(&self.places, self.most_waiting) else {
             self.refused
                 .fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -18,7 +18,7 @@ use journeyman::{
 mod support;
 
 use journeyman_llama_cpp::{EmbedderConfig, LlamaConfig, LlamaEmbedder};
-use support::{Tiny, prompt};
+use support::{Tiny, gpu_layers, prompt};
 
 /// All cases pass, and none is skipped.
 fn assert_kept(report: Report) {
@@ -109,7 +109,10 @@ fn it_embeds() {
             pooling: Some(pooling),
             ..Tiny::default()
         };
-        let model = LlamaEmbedder::load(EmbedderConfig::new(&tiny.file().0)).unwrap();
+        let file = tiny.file();
+        let mut config = EmbedderConfig::new(&file.0);
+        config.gpu_layers = gpu_layers();
+        let model = LlamaEmbedder::load(config).unwrap();
         assert_kept(block_on(embedder::check(&*model)));
     }
 }

@@ -78,18 +78,18 @@ pub fn first_object(text: &str) -> Result<Map<String, Value>, NoObject> {
 }
 
 /// The first JSON value in an answer that begins with one of these brackets, whatever stands around it. Stricter than
-/// [`first_object`]: nothing is looked for within a value that is not closed, not valid or too deep, since a part of
-/// an answer is no answer.
-pub(crate) fn first_whole(text: &str, brackets: &[char]) -> Result<Value, NoObject> {
-    find(text, brackets, false)
+/// [`first_object`]: nothing is looked for within a value of the other kind, or within one that is not closed, not valid
+/// or too deep, since a part of an answer is no answer. Brackets of prose, such as `[0, 1)`, are passed over.
+pub(crate) fn first_whole(text: &str, wanted: &[char]) -> Result<Value, NoObject> {
+    find(text, wanted, false)
 }
 
-fn find(text: &str, brackets: &[char], parts_too: bool) -> Result<Value, NoObject> {
+fn find(text: &str, wanted: &[char], parts_too: bool) -> Result<Value, NoObject> {
     if text.len() > MAX_BYTES {
         return Err(NoObject::TooLong);
     }
     let mut search = Search {
-        brackets,
+        wanted,
         parts_too,
         work: MAX_WORK,
         empty: None,
@@ -110,7 +110,7 @@ fn find(text: &str, brackets: &[char], parts_too: bool) -> Result<Value, NoObjec
     }
 }
 
-/// An answer without its reasoning blocks.
+/// An answer without its reasoning blocks; of one that is longer than 1 MiB, no more than the first 1 MiB is looked at.
 ///
 /// ```
 /// use journeyman::text::without_thinking;
@@ -118,11 +118,12 @@ fn find(text: &str, brackets: &[char], parts_too: bool) -> Result<Value, NoObjec
 /// assert_eq!(without_thinking("<think>hm</think>\nyes"), "\nyes");
 /// ```
 pub fn without_thinking(text: &str) -> String {
-    outside_thinking(text).concat()
+    outside_thinking(&text[..text.floor_char_boundary(MAX_BYTES)]).concat()
 }
 
 struct Search<'a> {
-    brackets: &'a [char],
+    /// The brackets that the value may begin with.
+    wanted: &'a [char],
     /// Whether to look within what cannot be read.
     parts_too: bool,
     work: usize,
@@ -132,11 +133,16 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn within(&mut self, text: &str) -> Option<Value> {
+        let brackets = match self.parts_too {
+            true => self.wanted,
+            false => &['{', '['],
+        };
         let mut from = 0;
-        while let Some(offset) = text.get(from..).and_then(|rest| rest.find(self.brackets)) {
+        while let Some(offset) = text.get(from..).and_then(|rest| rest.find(brackets)) {
             let start = from + offset;
             from = start + 1;
             let candidate = &text[start..];
+            let wanted = candidate.starts_with(self.wanted);
             if !may_open(candidate) {
                 continue;
             }
@@ -151,6 +157,8 @@ impl Search<'_> {
                 })
             });
             match parsed {
+                Ok(_) if !wanted => from = start + length,
+                Err(_) if !wanted && !surely_opens(candidate) => {}
                 Ok(value) if is_empty(&value) => {
                     self.empty.get_or_insert(value);
                 }
@@ -187,6 +195,11 @@ fn may_open(text: &str) -> bool {
         Some(b'}') => object,
         Some(next) => !object && b"{[]-tfn0123456789".contains(&next),
     }
+}
+
+/// Whether what begins with a bracket is JSON beyond doubt, if only a part of it. Prose has intervals and footnotes.
+fn surely_opens(text: &str) -> bool {
+    text.starts_with('{') || text[1..].trim_start().starts_with(['{', '"'])
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -234,22 +247,31 @@ fn outside_thinking(text: &str) -> Vec<&str> {
     } else if let Some(end) = unopened(text) {
         rest = &text[end..];
     }
-    loop {
-        let opened = THINKING
-            .iter()
-            .filter_map(|(open, close)| Some((rest.find(open)?, open, close)))
-            .min_by_key(|(at, ..)| *at);
-        let Some((at, open, close)) = opened else {
-            parts.push(rest);
-            return parts;
-        };
-        parts.push(&rest[..at]);
-        let block = &rest[at + open.len()..];
-        match block.find(close) {
-            Some(end) => rest = &block[end + close.len()..],
-            None => return parts,
+    // One pass over all that may be a mark, whatever an answer has of them.
+    let (mut from, mut closes) = (0, None);
+    while let Some(at) = rest[from..].find('<').map(|offset| from + offset) {
+        let here = &rest[at..];
+        from = at + 1;
+        match closes {
+            None => {
+                let opened = THINKING.iter().find(|(open, _)| here.starts_with(open));
+                if let Some((open, close)) = opened {
+                    parts.push(&rest[..at]);
+                    from = at + open.len();
+                    closes = Some(*close);
+                }
+            }
+            Some(close) if here.starts_with(close) => {
+                rest = &here[close.len()..];
+                (from, closes) = (0, None);
+            }
+            Some(_) => {}
         }
     }
+    if closes.is_none() {
+        parts.push(rest);
+    }
+    parts
 }
 
 /// Where the JSON value ends that an answer begins with, in a fence or not: marks within it are content. 0 for none.
@@ -283,127 +305,4 @@ fn unopened(text: &str) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Seed;
-
-    fn check(text: &str, expect: Result<&str, NoObject>) {
-        let found = first_object(text).map(|object| Value::from(object).to_string());
-        assert_eq!(found.as_deref(), expect.as_ref().map(|text| *text));
-    }
-
-    #[test]
-    fn objects_are_found_in_prose() {
-        check(r#"{"a":1}"#, Ok(r#"{"a":1}"#));
-        check(
-            "Sure!\n```json\n{\"a\": {\"b\": [1, 2]}}\n```\nDone {\"c\":2}",
-            Ok(r#"{"a":{"b":[1,2]}}"#),
-        );
-        check(
-            r#"with \frac{1}{2} and {} and {x}: {"a":"}{\"" } tail"#,
-            Ok(r#"{"a":"}{\""}"#),
-        );
-        check("{}", Ok("{}"));
-        check(r#"{"a":1,} then {"b":2}"#, Ok(r#"{"b":2}"#));
-        check(r#"{"broken": {"a":1}"#, Ok(r#"{"a":1}"#));
-    }
-
-    #[test]
-    fn reasoning_is_passed_over() {
-        check(r#"<think>{"a":1}</think>{"b":2}"#, Ok(r#"{"b":2}"#));
-        check(r#"{"a":1} was wrong</think>{"b":2}"#, Ok(r#"{"a":1}"#));
-        check(r#"so {"a":1} was wrong</think>{"b":2}"#, Ok(r#"{"b":2}"#));
-        check(r#"<think>{"a":1}"#, Err(NoObject::Absent));
-        check(
-            r#"<thinking>x</thinking>ok<think>{"a":1}</think> {"b":2}"#,
-            Ok(r#"{"b":2}"#),
-        );
-        check(
-            r#"{"message":"write </think> at the end"}"#,
-            Ok(r#"{"message":"write </think> at the end"}"#),
-        );
-    }
-
-    #[test]
-    fn what_is_wrong_is_told() {
-        check("", Err(NoObject::Absent));
-        check("no braces, {x}, [1]", Err(NoObject::Absent));
-        check(r#"{"a": "b"#, Err(NoObject::Unfinished));
-        check(
-            "{\"a\": 1,\n}",
-            Err(NoObject::Malformed { line: 2, column: 1 }),
-        );
-        check(
-            &format!("{{\"a\":{}1{}}}", "[".repeat(40), "]".repeat(40)),
-            Err(NoObject::TooDeep),
-        );
-        check(&"x".repeat(MAX_BYTES + 1), Err(NoObject::TooLong));
-    }
-
-    #[test]
-    fn marks_within_the_value_that_an_answer_begins_with_are_content() {
-        check(r#"{"a":"<think>"}"#, Ok(r#"{"a":"<think>"}"#));
-        check(
-            "```json\n{\"a\":\"</think><think>\"}\n```",
-            Ok(r#"{"a":"</think><think>"}"#),
-        );
-        check(r#"{}<think>{"a":1}</think>{"b":2}"#, Ok(r#"{"b":2}"#));
-        assert_eq!(
-            without_thinking(r#"{"a":"<think>"}<think>x</think>!"#),
-            r#"{"a":"<think>"}!"#
-        );
-    }
-
-    #[test]
-    fn a_part_of_a_value_is_none() {
-        let check = |text: &str, brackets: &[char], expect: Result<&str, NoObject>| {
-            let found = first_whole(text, brackets).map(|value| value.to_string());
-            assert_eq!(found.as_deref(), expect.as_ref().map(|text| *text));
-        };
-        let both = &['{', '['][..];
-        check("two: [[1], {}] and {}", both, Ok("[[1],{}]"));
-        check("see [a] and {\"a\":[]}", both, Ok(r#"{"a":[]}"#));
-        check(r#"[1] {"a":1}"#, &['{'], Ok(r#"{"a":1}"#));
-        check("[] then", both, Ok("[]"));
-        check(r#"{"a":{"b":1}"#, both, Err(NoObject::Unfinished));
-        check(
-            r#"{"a": {"b":1}, c}"#,
-            both,
-            Err(NoObject::Malformed {
-                line: 1,
-                column: 16,
-            }),
-        );
-        check(r#"{"a":{"b":1},} {"c":2}"#, both, Ok(r#"{"c":2}"#));
-        let deep = |open: &str, close: &str, n: usize| open.repeat(n) + "1" + &close.repeat(n);
-        check(&deep("[", "]", 100_000), both, Err(NoObject::TooDeep));
-        check(&deep("{\"a\":", "}", 33), both, Err(NoObject::TooDeep));
-        assert!(first_whole(&deep("[", "]", 32), both).is_ok());
-    }
-
-    #[test]
-    fn garbage_is_bounded_and_never_panics() {
-        for text in [
-            "{".repeat(10 << 20),
-            "{\"".repeat(1 << 19),
-            "{\"a\":[".repeat(1 << 17),
-            "{\"a\":\"{\",".repeat(1 << 16),
-            "<think>".repeat(1 << 17),
-            format!("{{\"a\":\"{}", "é{\"".repeat(1 << 17)),
-        ] {
-            assert!(first_object(&text).is_err());
-            assert!(first_whole(&text, &['{', '[']).is_err());
-        }
-        let bits = [
-            "{", "}", "\"", "\\", "[", "]", ":", ",", "<think>", "</think>", "é", "1", "\n",
-            "{\"a\":", "```",
-        ];
-        for round in 0..5000 {
-            let seed = Seed(3).derive("garbage", round);
-            let text: String = (0..30)
-                .filter_map(|i| seed.derive("bit", i).index(bits.len()).map(|i| bits[i]))
-                .collect();
-            let _ = (first_object(&text), first_whole(&text, &['{', '[']));
-        }
-    }
-}
+mod tests;

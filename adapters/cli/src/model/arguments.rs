@@ -8,7 +8,11 @@ use journeyman_llama_cpp::GpuLayers;
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
     /// What a model can run on here
-    Devices,
+    Devices {
+        /// The folder of llama.cpp's backends, in a build that loads them
+        #[arg(long, value_name = "DIR")]
+        backends: Option<PathBuf>,
+    },
     /// What a file tells of its model; the weights are not loaded
     Info {
         /// The GGUF file
@@ -39,9 +43,12 @@ pub(crate) struct Load {
     /// Layers given to GPUs: `none`, `all`, `fit` for as many as their free memory holds, or a number
     #[arg(long, value_name = "N", default_value = "none", value_parser = gpu_layers)]
     pub(crate) gpu_layers: GpuLayers,
-    /// The chat template: `auto` for the file's own, `none`, or one that llama.cpp knows by name
+    /// The chat template: `auto` for the file's own, `none`, or one by name: `chatml`, `gemma`, `llama3` or `mistral`
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) template: String,
+    /// The folder of llama.cpp's backends, in a build that loads them
+    #[arg(long, value_name = "DIR")]
+    pub(crate) backends: Option<PathBuf>,
     /// Keep the model in a process of its own
     #[arg(long)]
     pub(crate) isolated: bool,

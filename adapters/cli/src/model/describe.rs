@@ -8,8 +8,11 @@ use serde_json::json;
 
 use crate::output::{Answer, error_json, table};
 
-pub(super) fn devices() -> Result<Answer> {
-    let devices = journeyman_llama_cpp::devices()?;
+pub(super) fn devices(backends: Option<&Path>) -> Result<Answer> {
+    let devices = match backends {
+        Some(folder) => journeyman_llama_cpp::load_backends(folder)?,
+        None => journeyman_llama_cpp::devices()?,
+    };
     let rows: Vec<Vec<String>> = devices
         .iter()
         .map(|device| {

@@ -38,6 +38,7 @@ impl Model {
         config.n_ctx = options.ctx;
         config.threads = options.threads;
         config.gpu_layers = options.gpu_layers;
+        config.backends.clone_from(&options.backends);
         config.template = match options.template.as_str() {
             "auto" => Template::Auto,
             "none" => Template::None,

@@ -14,7 +14,7 @@ use crate::output::Answer;
 
 pub(crate) async fn perform(command: ModelCommand, json: bool) -> Result<Answer> {
     match command {
-        ModelCommand::Devices => describe::devices(),
+        ModelCommand::Devices { backends } => describe::devices(backends.as_deref()),
         ModelCommand::Info { file } => describe::info(&file),
         ModelCommand::Score(command) => score::score(&command).await,
         ModelCommand::Generate(command) => generate::generate(&command, json).await,

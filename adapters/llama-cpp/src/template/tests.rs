@@ -388,6 +388,23 @@ fn a_hostile_template_ends_and_reads_nothing() {
 }
 
 #[test]
+fn a_slow_template_is_left_behind_once() {
+    let slow = "{% set s = 'x' * 100000000 %}{% for i in range(100) %}{% if s.count('y') %}{% endif %}{% endfor %}\
+                {% for m in messages %}{{ m.content }}{% endfor %}";
+    let slow = format!(
+        "{{% if messages|length > 1 %}}{slow}{{% else %}}{{{{ messages[0].content }}}}{{% endif %}}"
+    );
+    let mut template = jinja(&slow).unwrap();
+    template.limit = Duration::from_millis(1);
+    let error = template.around("test", &["user", "user"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.hint_text().unwrap().contains("Template::"));
+    template.limit = LIMIT;
+    let error = template.around("test", &["user"]).unwrap_err();
+    assert_eq!(error.message(), TOO_SLOW);
+}
+
+#[test]
 fn a_missing_template_is_refused_with_what_to_do() {
     let choose = |template: &Template, own: Option<&str>| {
         ChatTemplate::choose(

@@ -3,10 +3,10 @@
 use futures::executor::block_on;
 use journeyman::{
     ErrorKind,
-    contract::{GenerateRequest, LanguageModel, Tokenizer},
+    contract::{Embedder, GenerateRequest, LanguageModel, Tokenizer},
     domain::{Message, Prompt, Span, Speaker},
 };
-use journeyman_llama_cpp::LlamaCpp;
+use journeyman_llama_cpp::{EmbedderConfig, LlamaCpp, LlamaEmbedder};
 
 use crate::support::{Tiny, control, prompt};
 
@@ -162,4 +162,43 @@ fn messages_that_a_template_refuses_are_unsupported_and_the_model_serves_on() {
     let x = i32::from(b'x');
     let want = [control("<s>"), x, control("</s>")];
     assert_eq!(ids(&model, said(Speaker::User)), want);
+}
+
+#[test]
+fn a_stack_of_its_own_changes_no_tokens() {
+    let text = "the a".repeat(202);
+    let embedded = ["gpt-2", "tekken"].map(|split| {
+        let tiny = Tiny {
+            split,
+            add_bos: true,
+            pooling: Some(1),
+            ..Tiny::default()
+        };
+        let file = tiny.file();
+        let embedder = LlamaEmbedder::load(EmbedderConfig::new(&file.0)).unwrap();
+        block_on(embedder.embed(&[&text])).unwrap()
+    });
+    assert_eq!(embedded[0], embedded[1]);
+}
+
+#[test]
+fn long_words_do_not_overflow_the_stack_of_the_asker() {
+    let text = "a".repeat(200_000);
+    for split in ["tekken", "gpt-4o", "deepseek-v3"] {
+        let tiny = Tiny {
+            split,
+            pooling: Some(1),
+            ..Tiny::default()
+        };
+        let model = tiny.load();
+        assert_eq!(model.count(&text).tokens, text.len());
+        // Cut where it is longer than one piece.
+        assert_eq!(model.count(&text.repeat(2)).tokens, 2 * text.len());
+        assert_eq!(model.truncate(&text, 3), "aaa");
+        let prompt = prompt(&text);
+        let error = block_on(model.generate(&GenerateRequest::greedy(prompt, 1))).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        let embedder = LlamaEmbedder::load(EmbedderConfig::new(&tiny.file().0)).unwrap();
+        block_on(embedder.embed(&[&text])).unwrap();
+    }
 }

@@ -98,6 +98,21 @@ fn scores_are_what_generation_reports() {
 }
 
 #[test]
+fn a_long_text_is_cut_at_the_same_tokens() {
+    let model = Tiny::default().load();
+    let mut request = request(&[&("x".to_owned() + &"the".repeat(300))]);
+    request.max_continuation_tokens = 400;
+    let whole = &score(&model, &request)[0];
+    assert_eq!((whole.ids.len(), whole.truncated), (301, false));
+    for cap in 0..40 {
+        request.max_continuation_tokens = cap;
+        let cut = &score(&model, &request)[0];
+        assert!(cut.truncated);
+        assert_eq!(cut.ids, whole.ids[..cap]);
+    }
+}
+
+#[test]
 fn the_cut_is_exact() {
     let model = Tiny::default().load();
     let mut request = request(&["abcdef", "abc", "the the"]);

@@ -43,6 +43,8 @@ pub(crate) struct Tiny {
     pub(crate) seed: u64,
     /// How it says that it pools, by llama.cpp's numbers.
     pub(crate) pooling: Option<u32>,
+    /// How it says that texts are split into words, by llama.cpp's names.
+    pub(crate) split: &'static str,
     pub(crate) template: Option<&'static str>,
     pub(crate) add_bos: bool,
     pub(crate) context: u32,
@@ -54,6 +56,7 @@ impl Default for Tiny {
         Self {
             seed: 1,
             pooling: None,
+            split: "gpt-2",
             template: None,
             add_bos: false,
             context: 1024,
@@ -77,7 +80,7 @@ impl TestFile {
 }
 
 /// Layers on a GPU: `JOURNEYMAN_TEST_GPU_LAYERS` runs the same tests there.
-fn gpu_layers() -> GpuLayers {
+pub(crate) fn gpu_layers() -> GpuLayers {
     match std::env::var("JOURNEYMAN_TEST_GPU_LAYERS").as_deref() {
         Ok("all") => GpuLayers::All,
         Ok(layers) => GpuLayers::Count(layers.parse().unwrap()),
@@ -96,7 +99,12 @@ pub(crate) fn isolated_config(path: &Path) -> IsolatedConfig {
     let mut model = LlamaConfig::new(path);
     model.template = Template::None;
     model.deterministic = true;
+    model.gpu_layers = gpu_layers();
     let mut config = IsolatedConfig::new(model);
+    config.environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| name.starts_with("GGML_VK_") || name.starts_with("VK_"))
+        .collect();
     config.worker = Some(env!("CARGO_BIN_EXE_journeyman-llama-worker").into());
     config
 }
@@ -159,7 +167,7 @@ impl Tiny {
                 &1e-5_f32.to_le_bytes(),
             ),
             pair_text("tokenizer.ggml.model", "gpt2"),
-            pair_text("tokenizer.ggml.pre", "gpt-2"),
+            pair_text("tokenizer.ggml.pre", self.split),
             pair_texts("tokenizer.ggml.tokens", &vocabulary),
             pair_texts("tokenizer.ggml.merges", &merges.map(str::to_owned)),
             pair_list(
