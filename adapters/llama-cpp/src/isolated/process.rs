@@ -1,7 +1,7 @@
 //! One worker process, seen from the host.
 
 use std::{
-    io::Read,
+    io::{self, Read},
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{self, Receiver, Sender},
@@ -15,7 +15,7 @@ use super::{
     LOAD,
     config::IsolatedConfig,
     keeper::Event,
-    protocol::{self, FromWorker, Heard, ToWorker, frame},
+    protocol::{self, FromWorker, Heard, ToWorker, request_frame},
 };
 
 /// How much of what it wrote to standard error is kept: the end, where the reason is.
@@ -45,7 +45,7 @@ impl Process {
         number: u64,
         events: &Sender<Event>,
     ) -> Result<Self> {
-        let load = load_frame(config)?;
+        let load = request_frame(LOAD, &ToWorker::Load(config.model.clone()))?;
         let mut child = Command::new(program)
             .args(&config.worker_arguments)
             .current_dir(folder)
@@ -145,17 +145,7 @@ impl Death {
     }
 }
 
-fn load_frame(config: &IsolatedConfig) -> Result<Vec<u8>> {
-    // The only thing in it that JSON may not hold is the path.
-    frame(&ToWorker::Load(config.model.clone()))
-        .ok()
-        .flatten()
-        .ok_or_else(|| {
-            Error::invalid(LOAD, "the path is not UTF-8").hint("rename the file or its folders")
-        })
-}
-
-fn not_started(program: &Path, error: std::io::Error) -> Error {
+fn not_started(program: &Path, error: io::Error) -> Error {
     Error::new(
         ErrorKind::Unavailable,
         LOAD,
@@ -205,6 +195,10 @@ fn read_all(output: &mut impl Read, number: u64, events: &Sender<Event>) {
         let (event, last) = match protocol::read::<FromWorker>(output) {
             Heard::Message(message) => (Event::Said(number, message), false),
             Heard::End => (Event::Ended(number, None), true),
+            Heard::Unreadable(_) => {
+                let what = "a frame that is no message";
+                (Event::Ended(number, Some(what)), true)
+            }
             Heard::Garbage(what) => (Event::Ended(number, Some(what)), true),
         };
         if events.send(event).is_err() || last {
@@ -217,14 +211,16 @@ fn read_all(output: &mut impl Read, number: u64, events: &Sender<Event>) {
 fn read_tail(mut pipe: impl Read) -> Vec<u8> {
     let mut tail = Vec::new();
     let mut part = [0; 1024];
-    while let Ok(length) = pipe.read(&mut part) {
-        if length == 0 {
-            break;
+    loop {
+        match pipe.read(&mut part) {
+            Ok(length) if length > 0 => {
+                tail.extend_from_slice(&part[..length]);
+                tail.drain(..tail.len().saturating_sub(TAIL));
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            _ => return tail,
         }
-        tail.extend_from_slice(&part[..length]);
-        tail.drain(..tail.len().saturating_sub(TAIL));
     }
-    tail
 }
 
 fn last_line(tail: &[u8]) -> Option<String> {

@@ -1,7 +1,9 @@
 //! While all goes well.
 
 use std::{
+    ffi::OsStr,
     fs,
+    os::unix::ffi::OsStrExt,
     sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
@@ -64,10 +66,15 @@ fn errors_come_across_whole() {
     stopped.stop = vec![String::new()];
     let mut adapted = greedy(1);
     adapted.adapter = Some("none".to_owned());
-    for request in [long, stopped, adapted] {
+    let [mut hot, mut narrow] = [greedy(1), greedy(1)];
+    hot.sampling.temperature = f32::INFINITY;
+    narrow.sampling.top_p = f32::NAN;
+    let process = there.process_id();
+    for request in [long, stopped, adapted, hot, narrow] {
         let expect = block_on(here.generate(&request)).unwrap_err();
         assert_eq!(block_on(there.generate(&request)).unwrap_err(), expect);
     }
+    assert_eq!(there.process_id(), process);
     there.require_tokens(&CONTROL).unwrap();
     let wrong = ["<task>", "<plan>"];
     let expect = here.require_tokens(&wrong).unwrap_err();
@@ -90,13 +97,16 @@ fn a_schema_nested_without_end_harms_nobody() {
 }
 
 #[test]
-fn a_request_larger_than_a_frame_is_invalid() {
+fn requests_that_fit_into_no_frame_are_invalid() {
     let (model, _file) = Tiny::default().isolate_with(|_| ());
     let mut request = greedy(1);
     request.prompt = prompt(&"word ".repeat(14 << 20));
     let error = block_on(model.generate(&request)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
     let text = "\u{e9}".repeat(1 << 20);
+    let path = OsStr::from_bytes(b"lora\xff.gguf");
+    let error = block_on(model.load_adapter("one", path)).unwrap_err();
+    assert_eq!(error.message(), "the path is not UTF-8");
     let count = model.count(&text);
     assert!(count.estimated && count.tokens == text.len());
     assert_eq!(model.truncate(&text, 5), "\u{e9}\u{e9}");
