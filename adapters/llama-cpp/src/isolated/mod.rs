@@ -66,7 +66,8 @@ const MOST_COUNTED: usize = 1 << 20;
 /// - Time limits are kept by the host, whatever the worker does. A worker that stays silent beyond
 ///   [`IsolatedConfig::grace`] is killed and replaced. One whose model hangs while the process answers is not: its
 ///   requests end as `Timeout`.
-/// - The worker has no environment but what the configuration gives it, and no shell. It ends when this is dropped,
+/// - The worker has no environment but what the configuration gives it, no shell, and a process group of its own,
+///   which is killed as a whole. It ends when this is dropped,
 ///   and when the host's process ends in any way, for its standard input ends then. One that somebody has stopped
 ///   (SIGSTOP) when the host's process ends notices it when it goes on.
 /// - A file that was replaced by another model since the first loading is `Conflict`.
@@ -211,9 +212,11 @@ impl IsolatedLlama {
         reply: Reply,
     ) -> Result<TakenBack> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let change = ask.change();
         let frame = request_frame(operation, &ToWorker::Ask { id, ask })?;
         let pending = Pending {
             operation,
+            change,
             frame: Some(frame),
             patient,
             reply: Some(reply),

@@ -54,6 +54,19 @@ pub(super) enum Ask {
     Stats,
 }
 
+/// An adapter's name, and the file that it is loaded from; none where it is unloaded.
+pub(super) type AdapterChange = (String, Option<PathBuf>);
+
+impl Ask {
+    pub(super) fn change(&self) -> Option<AdapterChange> {
+        match self {
+            Self::LoadAdapter { name, path } => Some((name.clone(), Some(path.clone()))),
+            Self::UnloadAdapter { name } => Some((name.clone(), None)),
+            _ => None,
+        }
+    }
+}
+
 /// What it answers.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {

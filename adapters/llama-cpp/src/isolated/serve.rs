@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     fs::File,
     io::{self, Read, Write},
+    pin::pin,
     process::ExitCode,
     sync::{
         Arc,
@@ -13,7 +14,7 @@ use std::{
 };
 
 use futures::{
-    StreamExt,
+    FutureExt, StreamExt,
     channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded},
     executor::block_on,
     future::{AbortHandle, Abortable},
@@ -58,11 +59,12 @@ fn work() -> io::Result<()> {
     };
     let (said, inbox) = unbounded();
     thread::Builder::new().spawn(move || listen(&mut input, &said))?;
-    serve(config, inbox, &frames);
+    let served = serve(config, inbox, &frames);
     drop(frames);
     writer
         .join()
-        .unwrap_or_else(|_| Err(io::Error::other("the writing thread panicked")))
+        .unwrap_or_else(|_| Err(io::Error::other("the writing thread panicked")))?;
+    served.map_err(io::Error::other)
 }
 
 /// The pipe to the host, and standard output turned to standard error: what a library prints must not get between
@@ -146,26 +148,33 @@ impl TokenSink for Stream {
     }
 }
 
-fn serve(config: LlamaConfig, inbox: UnboundedReceiver<Heard<ToWorker>>, frames: &Frames) {
+fn serve(
+    config: LlamaConfig,
+    inbox: UnboundedReceiver<Heard<ToWorker>>,
+    frames: &Frames,
+) -> Result<()> {
     match LlamaCpp::load(config) {
         Ok(model) => {
             frames.say(&FromWorker::Loaded(model.capabilities().clone()));
-            block_on(answer_all(model, inbox, frames));
+            block_on(answer_all(model, inbox, frames))
         }
         Err(error) => {
             frames.say(&FromWorker::Refused(error));
+            Ok(())
         }
     }
 }
 
-/// All requests at once: the model queues them as it does in process.
+/// All requests at once: the model queues them as it does in process. Where its engine ends, so does this process, for
+/// the host to start another one.
 async fn answer_all(
     model: Arc<LlamaCpp>,
     inbox: UnboundedReceiver<Heard<ToWorker>>,
     frames: &Frames,
-) {
+) -> Result<()> {
     let mut inbox = inbox.fuse();
     let mut running = FuturesUnordered::new();
+    let mut ended = pin!(model.worker.ended().fuse());
     let mut handles: HashMap<u64, AbortHandle> = HashMap::new();
     loop {
         futures::select! {
@@ -190,8 +199,9 @@ async fn answer_all(
                 }
                 // Loaded once; a host that wants another model starts another worker.
                 Some(_) => {}
-                None => return,
+                None => return Ok(()),
             },
+            error = ended => return Err(error),
             (id, done) = running.select_next_some() => {
                 handles.remove(&id);
                 let cancelled = || {

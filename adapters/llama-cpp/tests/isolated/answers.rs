@@ -16,11 +16,9 @@ use journeyman::{
     domain::Sampling,
 };
 
-use rustix::process::{Pid, Signal, kill_process};
-
 use crate::{
     Told, endless, greedy,
-    support::{CONTROL, Lora, TestFile, Tiny, prompt},
+    support::{CONTROL, Tiny, prompt},
     tireless,
 };
 
@@ -194,33 +192,4 @@ fn the_worker_has_no_environment_and_its_prints_go_elsewhere() {
     assert_eq!(entries, ["GGML_NO_BACKTRACE=1", "ONE=1"]);
     let output = fs::read_link(format!("{own}/fd/1")).unwrap();
     assert_eq!(output, fs::read_link(format!("{own}/fd/2")).unwrap());
-}
-
-#[test]
-fn adapters_outlive_a_worker() {
-    let (model, _file) = Tiny::default().isolate_with(|_| ());
-    let lora = TestFile::new("lora.gguf", &Lora::default().bytes());
-    let ask = |adapter: Option<&str>| {
-        let mut request = greedy(20);
-        request.adapter = adapter.map(str::to_owned);
-        block_on(model.generate(&request))
-    };
-    let plain = ask(None).unwrap();
-    assert_eq!(ask(Some("one")).unwrap_err().kind(), ErrorKind::NotFound);
-    block_on(model.load_adapter("one", &lora.0)).unwrap();
-    let with = ask(Some("one")).unwrap();
-    assert_ne!(with.logprobs, plain.logprobs);
-    assert!(block_on(model.stats()).unwrap().answered >= 2);
-
-    let worker = Pid::from_raw(model.process_id().unwrap() as i32).unwrap();
-    kill_process(worker, Signal::KILL).unwrap();
-    // The request that finds it dead fails; the next one is answered by a new worker.
-    let again = std::iter::repeat_with(|| ask(Some("one"))).find_map(Result::ok);
-    assert_eq!(again.unwrap(), with);
-    block_on(model.unload_adapter("one")).unwrap();
-    assert_eq!(ask(Some("one")).unwrap_err().kind(), ErrorKind::NotFound);
-    assert_eq!(ask(None).unwrap(), plain);
-    let base = Tiny::default().file();
-    let error = block_on(model.load_adapter("two", &base.0)).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Invalid);
 }

@@ -125,7 +125,7 @@ fn a_request_that_cannot_be_read_costs_no_other() {
     };
     let refused = answer();
     assert_eq!(refused["id"], 7);
-    assert_eq!(refused["answer"]["Err"]["kind"], "invalid");
+    assert_eq!(refused["answer"]["Err"]["kind"], "Invalid");
     let counted = answer();
     assert_eq!(counted["id"], 8);
     assert!(counted["answer"]["Ok"]["Stats"].is_object());
