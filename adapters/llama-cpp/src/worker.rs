@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::channel::oneshot;
+use futures::{FutureExt, channel::oneshot, future::Shared};
 use journeyman::{Error, ModelId, Result};
 
 use crate::{
@@ -68,6 +68,7 @@ pub(crate) struct Worker {
     /// `None` only while it is dropped.
     messages: Option<Sender<Message>>,
     thread: Option<JoinHandle<()>>,
+    ended: Shared<oneshot::Receiver<Error>>,
     places: Arc<AtomicUsize>,
     most_waiting: usize,
     refused: AtomicUsize,
@@ -82,9 +83,15 @@ impl Worker {
         let (ready, standing) = mpsc::channel();
         let stats = Arc::new(Mutex::default());
         let shown = stats.clone();
+        let (tell, ended) = oneshot::channel();
         let thread = thread::Builder::new()
             .name("llama-cpp".to_owned())
-            .spawn(move || run(&setup, &queue, &ready, &shown))
+            .spawn(move || {
+                if let Err(error) = run(&setup, &queue, &ready, &shown) {
+                    let _ = ready.send(Err(error.clone()));
+                    let _ = tell.send(error);
+                }
+            })
             .map_err(|error| {
                 worker_failed("LlamaCpp::load", "the system starts no thread").source_from(error)
             })?;
@@ -94,6 +101,7 @@ impl Worker {
         Ok(Self {
             messages: Some(messages),
             thread: Some(thread),
+            ended: ended.shared(),
             places: Arc::default(),
             most_waiting,
             refused: AtomicUsize::new(0),
@@ -137,6 +145,12 @@ impl Worker {
         answer.await.unwrap_or_else(|_| Err(gone(operation)))
     }
 
+    /// Waits until the thread has ended, and says why.
+    pub(crate) async fn ended(&self) -> Error {
+        let why = self.ended.clone().await;
+        why.unwrap_or_else(|_| gone("LlamaCpp"))
+    }
+
     pub(crate) fn stats(&self) -> EngineStats {
         let refused = self.refused.load(std::sync::atomic::Ordering::Relaxed) as u64;
         let stats = self.stats.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,48 +191,29 @@ fn run(
     queue: &Receiver<Message>,
     ready: &Sender<Result<()>>,
     stats: &Mutex<EngineStats>,
-) {
-    let mut model = match load_model(&setup.config, Some(setup.gpu_layers)) {
-        Ok(model) => model,
-        Err(error) => {
-            let _ = ready.send(Err(error));
-            return;
-        }
-    };
-    let mut adapters = match Adapters::load(&mut model, &setup.config.adapters) {
-        Ok(adapters) => adapters,
-        Err(error) => {
-            let _ = ready.send(Err(error));
-            return;
-        }
-    };
+) -> Result<()> {
+    let mut model = load_model(&setup.config, Some(setup.gpu_layers))?;
+    let mut adapters = Adapters::load(&mut model, &setup.config.adapters)?;
     let mut scheduler = Scheduler::new(&setup.renderer, &setup.id);
     let mut changes = VecDeque::new();
     loop {
-        let end = match Context::new(&model, setup.limits) {
-            Ok(mut context) => {
-                let _ = ready.send(Ok(()));
-                let mut serving = Serving {
-                    setup,
-                    context: &mut context,
-                    scheduler: &mut scheduler,
-                    adapters: &mut adapters,
-                    changes: &mut changes,
-                    computing_with: None,
-                    batch_time: Duration::ZERO,
-                    stats,
-                };
-                let end = serving.all(queue);
-                scheduler.restart_all(&mut context);
-                end
-            }
-            Err(error) => {
-                let _ = ready.send(Err(error));
-                return;
-            }
+        let mut context = Context::new(&model, setup.limits)?;
+        let _ = ready.send(Ok(()));
+        let mut serving = Serving {
+            setup,
+            context: &mut context,
+            scheduler: &mut scheduler,
+            adapters: &mut adapters,
+            changes: &mut changes,
+            computing_with: None,
+            batch_time: Duration::ZERO,
+            stats,
         };
+        let end = serving.all(queue);
+        scheduler.restart_all(&mut context);
+        drop(context);
         match end {
-            End::Gone => return,
+            End::Gone => return Ok(()),
             // llama.cpp loads adapters into a model, which no context may borrow meanwhile.
             End::Adapter(change, reply) => {
                 let _ = reply.send(adapters.change(setup, &mut model, change));

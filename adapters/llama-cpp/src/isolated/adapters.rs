@@ -7,7 +7,7 @@ use std::{
 
 use journeyman::{Error, Result};
 
-use super::{IsolatedLlama, keeper::Event, protocol::Ask, unexpected};
+use super::{IsolatedLlama, protocol::Ask, unexpected};
 use crate::{
     isolated::protocol::Answer,
     lora::{LOAD, UNLOAD},
@@ -20,7 +20,8 @@ const CHANGE_LIMIT: Duration = Duration::from_secs(600);
 const STATS_LIMIT: Duration = Duration::from_secs(10);
 
 impl IsolatedLlama {
-    /// As [`LlamaCpp::load_adapter`](crate::LlamaCpp::load_adapter). A worker that is started anew loads it again.
+    /// As [`LlamaCpp::load_adapter`](crate::LlamaCpp::load_adapter). A worker that is started anew loads it again,
+    /// also where the future was dropped meanwhile; without it where the file is gone.
     ///
     /// # Errors
     /// As there, and `Unavailable` where the worker dies of it.
@@ -36,25 +37,19 @@ impl IsolatedLlama {
                 .hint("name the adapter's .gguf file")
                 .source_from(error)
         })?;
-        let ask = Ask::LoadAdapter {
-            name: name.clone(),
-            path: path.clone(),
-        };
-        self.ask(LOAD, CHANGE_LIMIT, ask, None).await?;
-        let _ = self.events.send(Event::Adapter(name, Some(path)));
-        Ok(())
+        let ask = Ask::LoadAdapter { name, path };
+        self.ask(LOAD, CHANGE_LIMIT, ask, None).await.map(drop)
     }
 
-    /// As [`LlamaCpp::unload_adapter`](crate::LlamaCpp::unload_adapter).
+    /// As [`LlamaCpp::unload_adapter`](crate::LlamaCpp::unload_adapter). While there is no worker it is
+    /// forgotten: the way out where the file was damaged and no worker can start with it.
     ///
     /// # Errors
     /// As there, and `Unavailable` where the worker dies of it.
     pub async fn unload_adapter(&self, name: impl Into<String>) -> Result<()> {
         let name = name.into();
-        let ask = Ask::UnloadAdapter { name: name.clone() };
-        self.ask(UNLOAD, CHANGE_LIMIT, ask, None).await?;
-        let _ = self.events.send(Event::Adapter(name, None));
-        Ok(())
+        let ask = Ask::UnloadAdapter { name };
+        self.ask(UNLOAD, CHANGE_LIMIT, ask, None).await.map(drop)
     }
 
     /// What the engine of the present worker has done since it was started, and what it is doing.

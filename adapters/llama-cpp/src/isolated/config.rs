@@ -1,6 +1,10 @@
 //! What a host sets.
 
-use std::{env, path::PathBuf, time::Duration};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use journeyman::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
@@ -88,6 +92,22 @@ impl IsolatedConfig {
         Err(error.with("worker", path.display()).hint(format!(
             "put `{NAME}` beside your executable (`cargo build -p journeyman-llama-cpp` builds it), or name its path in `worker`"
         )))
+    }
+
+    /// For a further worker: without adapters whose files are gone, so that only requests that name them fail.
+    pub(super) fn without_lost_adapters(&self, folder: &Path) -> Self {
+        let mut config = self.clone();
+        config.model.adapters.retain(|adapter, path| {
+            let lost = matches!(folder.join(&*path).try_exists(), Ok(false));
+            if lost {
+                tracing::warn!(
+                    adapter,
+                    "a worker starts without an adapter: its file is gone"
+                );
+            }
+            !lost
+        });
+        config
     }
 
     /// Lets a new worker load what the present one has.

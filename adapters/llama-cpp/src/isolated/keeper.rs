@@ -1,5 +1,7 @@
 //! The thread that keeps a worker process running and passes requests to it.
 
+mod deaths;
+
 use std::{
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -7,7 +9,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering},
-        mpsc::{Receiver, RecvTimeoutError, Sender},
+        mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError},
     },
     time::{Duration, Instant},
 };
@@ -20,22 +22,16 @@ use journeyman::{
 use super::{
     LOAD,
     config::IsolatedConfig,
-    process::{Death, Process},
-    protocol::{Answer, FromWorker, NAME, ToWorker, VERSION, frame},
+    process::Process,
+    protocol::{AdapterChange, Answer, FromWorker, NAME, ToWorker, VERSION, frame},
 };
-
-/// The first pause before a worker is started once more; each further one is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// The longest.
-const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+use crate::convert::too_many_wait;
 
 /// What happens to a keeper.
 pub(super) enum Event {
     Ask(u64, Pending),
     /// Nobody waits any more.
     Cancel(u64),
-    /// An adapter that the worker has, or none of this name.
-    Adapter(String, Option<PathBuf>),
     /// By which worker, and what.
     Said(u64, FromWorker),
     /// Nothing more comes from this worker; with what it wrote instead, if anything.
@@ -49,6 +45,8 @@ pub(super) type Reply = Box<dyn FnOnce(Result<Answer>) + Send>;
 /// A request that is not answered yet.
 pub(super) struct Pending {
     pub(super) operation: &'static str,
+    /// Which adapter the worker has when it is done, or has not any more.
+    pub(super) change: Option<AdapterChange>,
     /// What is sent; gone once it was.
     pub(super) frame: Option<Vec<u8>>,
     /// Whether it may wait for a worker that is being started.
@@ -123,26 +121,40 @@ impl Keeper {
 
     /// Serves until the handle is dropped, or the first worker cannot load the model.
     pub(super) fn run(mut self, inbox: &Receiver<Event>) {
-        loop {
-            if self.loaded.is_none() && self.first.is_none() {
-                break;
-            }
-            self.tick(Instant::now());
-            let wait = match self.next_tick() {
-                Some(at) => at.saturating_duration_since(Instant::now()),
-                None => Duration::from_secs(3600),
+        while self.loaded.is_some() || self.first.is_some() {
+            // What came goes first: the answer that seems to be late may be among it.
+            let event = match inbox.try_recv() {
+                Err(TryRecvError::Empty) => {
+                    self.tick(Instant::now());
+                    match inbox.recv_timeout(self.idle()) {
+                        Err(RecvTimeoutError::Timeout) => continue,
+                        event => event.ok(),
+                    }
+                }
+                event => event.ok(),
             };
-            match inbox.recv_timeout(wait) {
-                Ok(Event::Ask(id, pending)) => self.ask(id, pending),
-                Ok(Event::Cancel(id)) => self.cancel(id),
-                Ok(Event::Adapter(name, path)) => self.config.remember(name, path),
-                Ok(Event::Said(number, message)) if self.is_present(number) => self.said(message),
-                Ok(Event::Ended(number, garbage)) if self.is_present(number) => self.ended(garbage),
-                Ok(Event::Said(..) | Event::Ended(..)) | Err(RecvTimeoutError::Timeout) => {}
-                Ok(Event::Close) | Err(RecvTimeoutError::Disconnected) => break,
+            match event {
+                Some(Event::Ask(id, pending)) => self.ask(id, pending),
+                Some(Event::Cancel(id)) => self.cancel(id),
+                Some(Event::Said(number, message)) if self.is_present(number) => {
+                    self.said(message);
+                }
+                Some(Event::Ended(number, garbage)) if self.is_present(number) => {
+                    self.ended(garbage);
+                }
+                Some(Event::Said(..) | Event::Ended(..)) => {}
+                Some(Event::Close) | None => break,
             }
         }
         self.end(Some("is not needed any more"));
+    }
+
+    /// How long nothing is due.
+    fn idle(&self) -> Duration {
+        match self.next_tick() {
+            Some(at) => at.saturating_duration_since(Instant::now()),
+            None => Duration::from_secs(3600),
+        }
     }
 
     fn process(&mut self) -> Option<&mut Process> {
@@ -160,23 +172,33 @@ impl Keeper {
     fn next_tick(&self) -> Option<Instant> {
         match &self.phase {
             Phase::Pausing(until) => Some(*until),
-            Phase::Loading(process, until) if !process.is_killed() => *until,
-            Phase::Serving(process) if !process.is_killed() => {
+            Phase::Loading(process, until) => process.due(*until),
+            Phase::Serving(process) => {
                 let pending = self.pending.values();
-                pending.filter_map(|pending| pending.kill_at).min()
+                process.due(pending.filter_map(|pending| pending.kill_at).min())
             }
-            _ => None,
+            Phase::Resting(..) => None,
         }
     }
 
     /// Does what is due.
     fn tick(&mut self, now: Instant) {
-        if self.next_tick().is_none_or(|due| due > now) {
+        let Some(due) = self.next_tick().filter(|due| *due <= now) else {
+            return;
+        };
+        if let Some(process) = self.process()
+            && !process.is_killed()
+            && process.doubt(due, now)
+        {
             return;
         }
         let (load_limit, grace) = (self.config.load_limit, self.config.grace);
         match &mut self.phase {
             Phase::Pausing(_) => self.start(),
+            // Something else holds its pipes open, or the system does not let it go.
+            Phase::Loading(process, _) | Phase::Serving(process) if process.is_killed() => {
+                self.ended(None);
+            }
             Phase::Loading(process, _) => {
                 process.kill(&format!("did not load the model within {load_limit:?}"));
             }
@@ -190,8 +212,12 @@ impl Keeper {
     fn start(&mut self) {
         self.started += 1;
         let until = Instant::now().checked_add(self.config.load_limit);
+        let config = match self.loaded {
+            Some(_) => self.config.without_lost_adapters(&self.folder),
+            None => self.config.clone(),
+        };
         let started = Process::start(
-            &self.config,
+            &config,
             &self.program,
             &self.folder,
             self.started,
@@ -207,8 +233,12 @@ impl Keeper {
     }
 
     fn ask(&mut self, id: u64, mut pending: Pending) {
+        if self.forgets(&pending) {
+            pending.answer(Ok(Answer::Done));
+            return;
+        }
         if let Phase::Resting(error, until) = &self.phase {
-            if until.is_some_and(|until| Instant::now() < until) {
+            if until.is_none_or(|until| Instant::now() < until) {
                 pending.answer(Err(error.clone()));
                 return;
             }
@@ -225,9 +255,32 @@ impl Keeper {
                 return;
             }
             _ if !pending.patient => return,
-            _ => {}
+            _ => {
+                let most = self.config.model.max_waiting as usize;
+                if self.pending.len() >= most {
+                    let operation = pending.operation;
+                    pending.answer(Err(too_many_wait(operation, most)));
+                    return;
+                }
+            }
         }
         self.pending.insert(id, pending);
+    }
+
+    /// Without a worker, unloading is forgetting: the way out where an adapter lets no worker start.
+    fn forgets(&mut self, pending: &Pending) -> bool {
+        let forgotten = match &pending.change {
+            Some((name, None)) if self.process().is_none() => {
+                self.config.model.adapters.remove(name).is_some()
+            }
+            _ => false,
+        };
+        if let Phase::Resting(_, until) = &mut self.phase
+            && forgotten
+        {
+            *until = Some(Instant::now());
+        }
+        forgotten
     }
 
     fn cancel(&mut self, id: u64) {
@@ -240,8 +293,14 @@ impl Keeper {
             self.pending.remove(&id);
             return;
         }
-        let soon = Instant::now().checked_add(self.config.grace);
-        pending.kill_at = pending.kill_at.map(|at| soon.unwrap_or(at).min(at));
+        // A change of adapters is brought to its end: it would not be known else what the worker has.
+        if pending.change.is_some() {
+            return;
+        }
+        if pending.patient {
+            let soon = Instant::now().checked_add(self.config.grace);
+            pending.kill_at = pending.kill_at.into_iter().chain(soon).min();
+        }
         if let (Ok(Some(frame)), Some(process)) = (frame(&ToWorker::Cancel { id }), self.process())
         {
             process.say(frame);
@@ -250,6 +309,11 @@ impl Keeper {
 
     fn said(&mut self, message: FromWorker) {
         match message {
+            FromWorker::Hello { .. } | FromWorker::Loaded(_) | FromWorker::Refused(_)
+                if !matches!(self.phase, Phase::Loading(..)) =>
+            {
+                self.ended(Some("a message out of turn"));
+            }
             FromWorker::Hello { name, protocol } if name == NAME && protocol == VERSION => {}
             FromWorker::Hello { protocol, .. } => {
                 let message = format!(
@@ -268,12 +332,23 @@ impl Keeper {
             }
             FromWorker::Token { id, text } => self.token(id, &text),
             FromWorker::Answer { id, answer } => {
-                self.failures = 0;
-                if let Some(mut pending) = self.pending.remove(&id) {
-                    pending.answer(answer);
+                if let Some(pending) = self.pending.remove(&id) {
+                    self.answered(pending, answer);
                 }
             }
         }
+    }
+
+    fn answered(&mut self, mut pending: Pending, answer: Result<Answer>) {
+        self.failures = 0;
+        if let Some((name, path)) = pending.change.take() {
+            // One that was left out at a start is not there to be unloaded.
+            let absent = |error: &Error| path.is_none() && error.kind() == ErrorKind::NotFound;
+            if answer.as_ref().err().is_none_or(absent) {
+                self.config.remember(name, path);
+            }
+        }
+        pending.answer(answer);
     }
 
     fn loaded(&mut self, capabilities: ModelCapabilities) {
@@ -313,87 +388,6 @@ impl Keeper {
             && catch_unwind(AssertUnwindSafe(|| sink.token(text))).is_err()
         {
             pending.sink = None;
-        }
-    }
-
-    /// The present worker is gone, or writes garbage.
-    fn ended(&mut self, garbage: Option<&'static str>) {
-        let why = garbage.map(|what| format!("wrote what is not of the protocol ({what})"));
-        let serving = matches!(self.phase, Phase::Serving(_));
-        let Some(death) = self.end(why.as_deref()) else {
-            return;
-        };
-        let how = &death.how;
-        tracing::warn!(
-            worker = self.started,
-            how,
-            "a model's worker process is gone"
-        );
-        if serving {
-            let next = match self.failures < self.config.restarts {
-                true => ", and another one is started",
-                false => "",
-            };
-            let message = format!("the worker process {how}{next}");
-            let sent = |_: &u64, pending: &mut Pending| pending.frame.is_none();
-            for (_, mut pending) in self.pending.extract_if(.., sent).collect::<Vec<_>>() {
-                let error = Error::new(ErrorKind::Unavailable, pending.operation, &message)
-                    .temporary()
-                    .hint("try again; where the same request ends it each time, report it with the model's name");
-                pending.answer(Err(death.with_said(error)));
-            }
-        }
-        let message = match self.failures {
-            0 => format!("the worker process {how}"),
-            times => format!("the worker process {how}, as {times} before it"),
-        };
-        let error = Error::new(ErrorKind::Unavailable, LOAD, message)
-            .temporary()
-            .with("worker", self.program.display())
-            .hint("check that the file is sound, that memory suffices and that the worker is the one of this host");
-        self.failed(death.with_said(error), true);
-    }
-
-    /// No worker can be had with this file or this executable, as they are.
-    fn give_up(&mut self, error: Error) {
-        self.end(Some("cannot be used"));
-        self.failed(error, false);
-    }
-
-    /// Another try, later, or refusal.
-    fn failed(&mut self, error: Error, again: bool) {
-        self.failures += 1;
-        if let Some(first) = self.first.take() {
-            let _ = first.send(Err(error));
-            return;
-        }
-        if again && self.failures <= self.config.restarts {
-            let pause = match self.failures {
-                1 => Duration::ZERO,
-                n => FIRST_PAUSE.saturating_mul(1 << (n - 2).min(16)),
-            };
-            self.phase = Phase::Pausing(Instant::now() + pause.min(LONGEST_PAUSE));
-            return;
-        }
-        let error = error.with("next_try_in", format!("{:?}", self.config.rest));
-        for (_, mut pending) in std::mem::take(&mut self.pending) {
-            pending.answer(Err(error.clone()));
-        }
-        self.phase = Phase::Resting(error, Instant::now().checked_add(self.config.rest));
-    }
-
-    /// Waits for the end of the present worker, if there is one; kills it first where there is a reason to.
-    fn end(&mut self, kill: Option<&str>) -> Option<Death> {
-        let pausing = Phase::Pausing(Instant::now());
-        match std::mem::replace(&mut self.phase, pausing) {
-            Phase::Loading(mut process, _) | Phase::Serving(mut process) => {
-                self.process_id.store(0, Ordering::Relaxed);
-                if let Some(why) = kill {
-                    process.kill(why);
-                }
-                Some(process.reap())
-            }
-            Phase::Pausing(_) | Phase::Resting(..) => None,
         }
     }
 }

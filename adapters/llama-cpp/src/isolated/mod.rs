@@ -37,12 +37,13 @@ pub use serve::run_worker;
 
 use self::{
     keeper::{Event, Keeper, Pending, Reply},
-    protocol::{Answer, Ask, Generate, Score, ToWorker, frame},
+    protocol::{Answer, Ask, Generate, Score, ToWorker, request_frame},
 };
 use crate::{
     convert::{timed_out, worker_failed},
     generate::GENERATE,
     queue::LONGEST_WAIT,
+    sampling,
     score::SCORE,
 };
 
@@ -65,8 +66,10 @@ const MOST_COUNTED: usize = 1 << 20;
 /// - Time limits are kept by the host, whatever the worker does. A worker that stays silent beyond
 ///   [`IsolatedConfig::grace`] is killed and replaced. One whose model hangs while the process answers is not: its
 ///   requests end as `Timeout`.
-/// - The worker has no environment but what the configuration gives it, and no shell. It ends when this is dropped,
-///   and when the host's process ends in any way, for its standard input ends then.
+/// - The worker has no environment but what the configuration gives it, no shell, and a process group of its own,
+///   which is killed as a whole. It ends when this is dropped,
+///   and when the host's process ends in any way, for its standard input ends then. One that somebody has stopped
+///   (SIGSTOP) when the host's process ends notices it when it goes on.
 /// - A file that was replaced by another model since the first loading is `Conflict`.
 pub struct IsolatedLlama {
     events: Sender<Event>,
@@ -209,12 +212,11 @@ impl IsolatedLlama {
         reply: Reply,
     ) -> Result<TakenBack> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let frame = frame(&ToWorker::Ask { id, ask })
-            .ok()
-            .flatten()
-            .ok_or_else(|| too_large(operation))?;
+        let change = ask.change();
+        let frame = request_frame(operation, &ToWorker::Ask { id, ask })?;
         let pending = Pending {
             operation,
+            change,
             frame: Some(frame),
             patient,
             reply: Some(reply),
@@ -264,12 +266,6 @@ fn gone(operation: &'static str) -> Error {
     worker_failed(operation, "the worker process is not there just now")
 }
 
-fn too_large(operation: &'static str) -> Error {
-    Error::invalid(operation, "the request is too large for a worker process")
-        .with("most_bytes", protocol::MOST_BYTES)
-        .hint("send less text at once")
-}
-
 /// The worker answered something else than it was asked.
 fn unexpected(operation: &'static str) -> Error {
     Error::new(
@@ -287,6 +283,8 @@ impl LanguageModel for IsolatedLlama {
     }
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
+        // JSON has no word for numbers that are none.
+        sampling::check(GENERATE, &request.sampling)?;
         let ask = Ask::Generate(Generate::of(request));
         let sink = request.sink.clone();
         match self.ask(GENERATE, request.time_limit, ask, sink).await? {

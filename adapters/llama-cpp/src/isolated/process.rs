@@ -1,12 +1,12 @@
 //! One worker process, seen from the host.
 
 use std::{
-    io::Read,
+    io::{self, Read},
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{self, Receiver, Sender},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use journeyman::{Error, ErrorKind, Result};
@@ -15,7 +15,7 @@ use super::{
     LOAD,
     config::IsolatedConfig,
     keeper::Event,
-    protocol::{self, FromWorker, Heard, ToWorker, frame},
+    protocol::{self, FromWorker, Heard, ToWorker, request_frame},
 };
 
 /// How much of what it wrote to standard error is kept: the end, where the reason is.
@@ -25,6 +25,13 @@ const MOST_SAID: usize = 300;
 /// How long its last words are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
+/// How long after it was killed the end of its answers is waited for.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+/// How long it is then waited for itself.
+const LAST_BREATH: Duration = Duration::from_secs(1);
+/// How long an answer that is late may still be on its way from the pipe: the host may have been stopped meanwhile.
+const DOUBT: Duration = Duration::from_millis(100);
+
 /// A running worker. Whoever has it reaps it.
 pub(super) struct Process {
     child: Child,
@@ -32,8 +39,10 @@ pub(super) struct Process {
     last_words: Receiver<Vec<u8>>,
     /// Which of the workers one after the other.
     pub(super) number: u64,
-    /// Why it was killed, if by us.
-    killed: Option<String>,
+    /// Why it was killed, if by us, and when.
+    killed: Option<(String, Instant)>,
+    /// When an answer was due that has not come, and until when it is waited for nevertheless.
+    doubted: Option<(Instant, Instant)>,
 }
 
 impl Process {
@@ -45,8 +54,11 @@ impl Process {
         number: u64,
         events: &Sender<Event>,
     ) -> Result<Self> {
-        let load = load_frame(config)?;
-        let mut child = Command::new(program)
+        let load = request_frame(LOAD, &ToWorker::Load(config.model.clone()))?;
+        let mut command = Command::new(program);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command
             .args(&config.worker_arguments)
             .current_dir(folder)
             .env_clear()
@@ -67,6 +79,7 @@ impl Process {
             last_words,
             number,
             killed: None,
+            doubted: None,
         };
         match attached {
             Ok(()) => {
@@ -93,8 +106,9 @@ impl Process {
     /// Kills it, for this reason; the end of its answers follows.
     pub(super) fn kill(&mut self, why: &str) {
         if self.killed.is_none() {
-            self.killed = Some(format!("was ended by its host, since it {why}"));
-            let _ = self.child.kill();
+            let why = format!("was ended by its host, since it {why}");
+            self.killed = Some((why, Instant::now()));
+            self.strike();
         }
     }
 
@@ -102,25 +116,68 @@ impl Process {
         self.killed.is_some()
     }
 
+    /// When something must be done about it that should have answered by then.
+    pub(super) fn due(&self, answer: Option<Instant>) -> Option<Instant> {
+        match (&self.killed, self.doubted) {
+            (Some((_, at)), _) => Some(*at + LAST_ANSWERS),
+            (None, Some((due, until))) if answer == Some(due) => Some(until),
+            _ => answer,
+        }
+    }
+
+    /// Whether it is given another moment.
+    pub(super) fn doubt(&mut self, due: Instant, now: Instant) -> bool {
+        if self.doubted.is_some_and(|(_, until)| until == due) {
+            return false;
+        }
+        self.doubted = Some((due, now + DOUBT));
+        true
+    }
+
+    /// Kills it and what it has started, such as a script the worker itself.
+    fn strike(&mut self) {
+        #[cfg(unix)]
+        let _ = rustix::process::kill_process_group(
+            rustix::process::Pid::from_child(&self.child),
+            rustix::process::Signal::KILL,
+        );
+        let _ = self.child.kill();
+    }
+
+    /// Its end, if it comes by then.
+    fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let start = Instant::now();
+        loop {
+            let status = self.child.try_wait().ok().flatten();
+            if status.is_some() || start.elapsed() >= limit {
+                return status;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// Waits for its end, and says how it was.
     pub(super) fn reap(mut self) -> Death {
-        // One whose answers ended may still run.
-        let ended = self.child.try_wait().ok().flatten();
-        let status = ended.or_else(|| {
-            // Between its last answer and its end a dying process needs a moment.
-            thread::sleep(Duration::from_millis(if self.is_killed() { 0 } else { 20 }));
-            self.child.try_wait().ok().flatten()
-        });
-        let status = status.or_else(|| {
-            let _ = self.child.kill();
-            self.child.wait().ok()
+        // One whose answers ended may still run; a dying one needs a moment.
+        let status = self.wait(Duration::from_millis(20)).or_else(|| {
+            self.strike();
+            self.wait(LAST_BREATH)
         });
         let tail = self.last_words.recv_timeout(LAST_WORDS);
+        let how = match (self.killed, status) {
+            (Some((why, _)), _) => why,
+            (None, Some(status)) => how(status),
+            (None, None) => "ended".to_owned(),
+        };
+        if status.is_none() {
+            // The system does not let it go, and nobody waits for that but this thread.
+            let mut child = self.child;
+            let _ = run("llama-worker-end", move || {
+                let _ = child.wait();
+            });
+        }
         Death {
-            how: self
-                .killed
-                .take()
-                .unwrap_or_else(|| status.map_or_else(|| "ended".to_owned(), how)),
+            how,
             said: last_line(&tail.unwrap_or_default()),
         }
     }
@@ -145,17 +202,7 @@ impl Death {
     }
 }
 
-fn load_frame(config: &IsolatedConfig) -> Result<Vec<u8>> {
-    // The only thing in it that JSON may not hold is the path.
-    frame(&ToWorker::Load(config.model.clone()))
-        .ok()
-        .flatten()
-        .ok_or_else(|| {
-            Error::invalid(LOAD, "the path is not UTF-8").hint("rename the file or its folders")
-        })
-}
-
-fn not_started(program: &Path, error: std::io::Error) -> Error {
+fn not_started(program: &Path, error: io::Error) -> Error {
     Error::new(
         ErrorKind::Unavailable,
         LOAD,
@@ -205,6 +252,10 @@ fn read_all(output: &mut impl Read, number: u64, events: &Sender<Event>) {
         let (event, last) = match protocol::read::<FromWorker>(output) {
             Heard::Message(message) => (Event::Said(number, message), false),
             Heard::End => (Event::Ended(number, None), true),
+            Heard::Unreadable(_) => {
+                let what = "a frame that is no message";
+                (Event::Ended(number, Some(what)), true)
+            }
             Heard::Garbage(what) => (Event::Ended(number, Some(what)), true),
         };
         if events.send(event).is_err() || last {
@@ -217,14 +268,16 @@ fn read_all(output: &mut impl Read, number: u64, events: &Sender<Event>) {
 fn read_tail(mut pipe: impl Read) -> Vec<u8> {
     let mut tail = Vec::new();
     let mut part = [0; 1024];
-    while let Ok(length) = pipe.read(&mut part) {
-        if length == 0 {
-            break;
+    loop {
+        match pipe.read(&mut part) {
+            Ok(length) if length > 0 => {
+                tail.extend_from_slice(&part[..length]);
+                tail.drain(..tail.len().saturating_sub(TAIL));
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            _ => return tail,
         }
-        tail.extend_from_slice(&part[..length]);
-        tail.drain(..tail.len().saturating_sub(TAIL));
     }
-    tail
 }
 
 fn last_line(tail: &[u8]) -> Option<String> {

@@ -54,6 +54,19 @@ pub(super) enum Ask {
     Stats,
 }
 
+/// An adapter's name, and the file that it is loaded from; none where it is unloaded.
+pub(super) type AdapterChange = (String, Option<PathBuf>);
+
+impl Ask {
+    pub(super) fn change(&self) -> Option<AdapterChange> {
+        match self {
+            Self::LoadAdapter { name, path } => Some((name.clone(), Some(path.clone()))),
+            Self::UnloadAdapter { name } => Some((name.clone(), None)),
+            _ => None,
+        }
+    }
+}
+
 /// What it answers.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
@@ -163,6 +176,23 @@ impl Score {
     }
 }
 
+/// A request's frame.
+///
+/// # Errors
+/// `Invalid`: it is too large, or holds a path that is not UTF-8, the only thing in it that JSON may not hold.
+pub(super) fn request_frame(operation: &'static str, message: &ToWorker) -> Result<Vec<u8>> {
+    match frame(message) {
+        Ok(Some(frame)) => Ok(frame),
+        Ok(None) => Err(
+            Error::invalid(operation, "the request is too large for a worker process")
+                .with("most_bytes", MOST_BYTES)
+                .hint("send less text at once"),
+        ),
+        Err(_) => Err(Error::invalid(operation, "the path is not UTF-8")
+            .hint("rename the file or its folders")),
+    }
+}
+
 /// A frame, length and all; none where it would be too long.
 pub(super) fn frame(message: &impl Serialize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = vec![0; 4];
@@ -191,18 +221,23 @@ pub(super) fn write_all(
 #[derive(Debug)]
 pub(super) enum Heard<T> {
     Message(T),
+    /// A whole frame that is no message: the next one may be.
+    Unreadable(Vec<u8>),
     /// The other side is gone.
     End,
-    /// What is not of the protocol.
+    /// What is no frame; nothing behind it can be read.
     Garbage(&'static str),
 }
 
 /// Reads a frame. Nothing is set aside for what a length says alone.
 pub(super) fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Heard<T> {
     let mut length = [0; 4];
-    match pipe.read(&mut length[..1]) {
-        Ok(1) => {}
-        _ => return Heard::End,
+    loop {
+        match pipe.read(&mut length[..1]) {
+            Ok(1) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            _ => return Heard::End,
+        }
     }
     if pipe.read_exact(&mut length[1..]).is_err() {
         return Heard::Garbage("a frame that is cut off");
@@ -218,8 +253,18 @@ pub(super) fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Heard<T> {
     }
     match serde_json::from_slice(&bytes) {
         Ok(message) => Heard::Message(message),
-        Err(_) => Heard::Garbage("a frame that is no message"),
+        Err(_) => Heard::Unreadable(bytes),
     }
+}
+
+/// Which request a frame is that cannot be read as a whole.
+pub(super) fn id_of(unreadable: &[u8]) -> Option<u64> {
+    #[derive(Deserialize)]
+    enum Named {
+        Ask { id: u64 },
+    }
+    let Named::Ask { id } = serde_json::from_slice(unreadable).ok()?;
+    Some(id)
 }
 
 #[cfg(test)]
@@ -245,8 +290,43 @@ mod tests {
         check(&bytes[..3], "a frame that is cut off");
         check(&bytes[..bytes.len() - 1], "a frame that is cut off");
         check(b"hello, world", "a frame that is too long");
-        check(b"\x02\0\0\0{}", "a frame that is no message");
-        check(b"\x02\0\0\0\xff\xfe", "a frame that is no message");
+    }
+
+    #[test]
+    fn a_frame_that_is_no_message_hides_none_behind_it() {
+        let ask = br#"{"Ask":{"id":7,"ask":{"Generate":{"sampling":null}}}}"#;
+        let next = frame(&ToWorker::Cancel { id: 8 }).unwrap().unwrap();
+        for (bytes, id) in [(&b"{}"[..], None), (b"\xff\xfe", None), (ask, Some(7))] {
+            let mut pipe = (bytes.len() as u32).to_le_bytes().to_vec();
+            pipe.extend_from_slice(bytes);
+            pipe.extend_from_slice(&next);
+            let mut pipe = &*pipe;
+            match read::<ToWorker>(&mut pipe) {
+                Heard::Unreadable(got) => assert_eq!(id_of(&got), id),
+                other => panic!("{other:?}"),
+            }
+            let got = read::<ToWorker>(&mut pipe);
+            assert!(matches!(got, Heard::Message(ToWorker::Cancel { id: 8 })));
+        }
+    }
+
+    #[test]
+    fn an_interrupted_read_is_no_end() {
+        struct Interrupted<'a>(&'a [u8], bool);
+        impl Read for Interrupted<'_> {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.1 = !self.1;
+                match self.1 {
+                    true => Err(io::ErrorKind::Interrupted.into()),
+                    false => self.0.read(buffer),
+                }
+            }
+        }
+        let bytes = frame(&ToWorker::Cancel { id: 7 }).unwrap().unwrap();
+        let mut pipe = Interrupted(&bytes, false);
+        let got = read::<ToWorker>(&mut pipe);
+        assert!(matches!(got, Heard::Message(ToWorker::Cancel { id: 7 })));
+        assert!(matches!(read::<ToWorker>(&mut pipe), Heard::End));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     fs::File,
     io::{self, Read, Write},
+    pin::pin,
     process::ExitCode,
     sync::{
         Arc,
@@ -13,7 +14,7 @@ use std::{
 };
 
 use futures::{
-    StreamExt,
+    FutureExt, StreamExt,
     channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded},
     executor::block_on,
     future::{AbortHandle, Abortable},
@@ -58,11 +59,12 @@ fn work() -> io::Result<()> {
     };
     let (said, inbox) = unbounded();
     thread::Builder::new().spawn(move || listen(&mut input, &said))?;
-    serve(config, inbox, &frames);
+    let served = serve(config, inbox, &frames);
     drop(frames);
     writer
         .join()
-        .unwrap_or_else(|_| Err(io::Error::other("the writing thread panicked")))
+        .unwrap_or_else(|_| Err(io::Error::other("the writing thread panicked")))?;
+    served.map_err(io::Error::other)
 }
 
 /// The pipe to the host, and standard output turned to standard error: what a library prints must not get between
@@ -81,9 +83,13 @@ fn claim_output() -> io::Result<io::Stdout> {
 }
 
 /// Passes on what the host says. When it says nothing any more, it is gone, and so is this process.
-fn listen(input: &mut impl Read, said: &UnboundedSender<ToWorker>) {
-    while let Heard::Message(message) = protocol::read(input) {
-        if said.unbounded_send(message).is_err() {
+fn listen(input: &mut impl Read, said: &UnboundedSender<Heard<ToWorker>>) {
+    loop {
+        let heard = protocol::read(input);
+        if matches!(heard, Heard::End | Heard::Garbage(_)) {
+            break;
+        }
+        if said.unbounded_send(heard).is_err() {
             return;
         }
     }
@@ -142,42 +148,60 @@ impl TokenSink for Stream {
     }
 }
 
-fn serve(config: LlamaConfig, inbox: UnboundedReceiver<ToWorker>, frames: &Frames) {
+fn serve(
+    config: LlamaConfig,
+    inbox: UnboundedReceiver<Heard<ToWorker>>,
+    frames: &Frames,
+) -> Result<()> {
     match LlamaCpp::load(config) {
         Ok(model) => {
             frames.say(&FromWorker::Loaded(model.capabilities().clone()));
-            block_on(answer_all(model, inbox, frames));
+            block_on(answer_all(model, inbox, frames))
         }
         Err(error) => {
             frames.say(&FromWorker::Refused(error));
+            Ok(())
         }
     }
 }
 
-/// All requests at once: the model queues them as it does in process.
-async fn answer_all(model: Arc<LlamaCpp>, inbox: UnboundedReceiver<ToWorker>, frames: &Frames) {
+/// All requests at once: the model queues them as it does in process. Where its engine ends, so does this process, for
+/// the host to start another one.
+async fn answer_all(
+    model: Arc<LlamaCpp>,
+    inbox: UnboundedReceiver<Heard<ToWorker>>,
+    frames: &Frames,
+) -> Result<()> {
     let mut inbox = inbox.fuse();
     let mut running = FuturesUnordered::new();
+    let mut ended = pin!(model.worker.ended().fuse());
     let mut handles: HashMap<u64, AbortHandle> = HashMap::new();
     loop {
         futures::select! {
             message = inbox.next() => match message {
-                Some(ToWorker::Ask { id, ask }) => {
+                Some(Heard::Message(ToWorker::Ask { id, ask })) => {
                     let (handle, registration) = AbortHandle::new_pair();
                     handles.insert(id, handle);
                     let work = answer(model.clone(), id, ask, frames.clone());
                     let work = Abortable::new(work, registration);
                     running.push(async move { (id, work.await) });
                 }
-                Some(ToWorker::Cancel { id }) => {
+                Some(Heard::Message(ToWorker::Cancel { id })) => {
                     if let Some(handle) = handles.remove(&id) {
                         handle.abort();
                     }
                 }
+                // The fault of one request, and no reason to let the others fail.
+                Some(Heard::Unreadable(frame)) => {
+                    if let Some(id) = protocol::id_of(&frame) {
+                        frames.answer(id, Err(unreadable()));
+                    }
+                }
                 // Loaded once; a host that wants another model starts another worker.
-                Some(ToWorker::Load(_)) => {}
-                None => return,
+                Some(_) => {}
+                None => return Ok(()),
             },
+            error = ended => return Err(error),
             (id, done) = running.select_next_some() => {
                 handles.remove(&id);
                 let cancelled = || {
@@ -187,6 +211,14 @@ async fn answer_all(model: Arc<LlamaCpp>, inbox: UnboundedReceiver<ToWorker>, fr
             }
         }
     }
+}
+
+fn unreadable() -> Error {
+    Error::invalid(
+        "IsolatedLlama",
+        "the worker process cannot read the request",
+    )
+    .hint("use the worker that was built with this host")
 }
 
 async fn answer(model: Arc<LlamaCpp>, id: u64, ask: Ask, frames: Frames) -> Result<Answer> {

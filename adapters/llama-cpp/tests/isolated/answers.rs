@@ -1,7 +1,9 @@
 //! While all goes well.
 
 use std::{
+    ffi::OsStr,
     fs,
+    os::unix::ffi::OsStrExt,
     sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
@@ -14,11 +16,9 @@ use journeyman::{
     domain::Sampling,
 };
 
-use rustix::process::{Pid, Signal, kill_process};
-
 use crate::{
     Told, endless, greedy,
-    support::{CONTROL, Lora, TestFile, Tiny, prompt},
+    support::{CONTROL, Tiny, prompt},
     tireless,
 };
 
@@ -64,10 +64,15 @@ fn errors_come_across_whole() {
     stopped.stop = vec![String::new()];
     let mut adapted = greedy(1);
     adapted.adapter = Some("none".to_owned());
-    for request in [long, stopped, adapted] {
+    let [mut hot, mut narrow] = [greedy(1), greedy(1)];
+    hot.sampling.temperature = f32::INFINITY;
+    narrow.sampling.top_p = f32::NAN;
+    let process = there.process_id();
+    for request in [long, stopped, adapted, hot, narrow] {
         let expect = block_on(here.generate(&request)).unwrap_err();
         assert_eq!(block_on(there.generate(&request)).unwrap_err(), expect);
     }
+    assert_eq!(there.process_id(), process);
     there.require_tokens(&CONTROL).unwrap();
     let wrong = ["<task>", "<plan>"];
     let expect = here.require_tokens(&wrong).unwrap_err();
@@ -90,13 +95,16 @@ fn a_schema_nested_without_end_harms_nobody() {
 }
 
 #[test]
-fn a_request_larger_than_a_frame_is_invalid() {
+fn requests_that_fit_into_no_frame_are_invalid() {
     let (model, _file) = Tiny::default().isolate_with(|_| ());
     let mut request = greedy(1);
     request.prompt = prompt(&"word ".repeat(14 << 20));
     let error = block_on(model.generate(&request)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
     let text = "\u{e9}".repeat(1 << 20);
+    let path = OsStr::from_bytes(b"lora\xff.gguf");
+    let error = block_on(model.load_adapter("one", path)).unwrap_err();
+    assert_eq!(error.message(), "the path is not UTF-8");
     let count = model.count(&text);
     assert!(count.estimated && count.tokens == text.len());
     assert_eq!(model.truncate(&text, 5), "\u{e9}\u{e9}");
@@ -184,33 +192,4 @@ fn the_worker_has_no_environment_and_its_prints_go_elsewhere() {
     assert_eq!(entries, ["GGML_NO_BACKTRACE=1", "ONE=1"]);
     let output = fs::read_link(format!("{own}/fd/1")).unwrap();
     assert_eq!(output, fs::read_link(format!("{own}/fd/2")).unwrap());
-}
-
-#[test]
-fn adapters_outlive_a_worker() {
-    let (model, _file) = Tiny::default().isolate_with(|_| ());
-    let lora = TestFile::new("lora.gguf", &Lora::default().bytes());
-    let ask = |adapter: Option<&str>| {
-        let mut request = greedy(20);
-        request.adapter = adapter.map(str::to_owned);
-        block_on(model.generate(&request))
-    };
-    let plain = ask(None).unwrap();
-    assert_eq!(ask(Some("one")).unwrap_err().kind(), ErrorKind::NotFound);
-    block_on(model.load_adapter("one", &lora.0)).unwrap();
-    let with = ask(Some("one")).unwrap();
-    assert_ne!(with.logprobs, plain.logprobs);
-    assert!(block_on(model.stats()).unwrap().answered >= 2);
-
-    let worker = Pid::from_raw(model.process_id().unwrap() as i32).unwrap();
-    kill_process(worker, Signal::KILL).unwrap();
-    // The request that finds it dead fails; the next one is answered by a new worker.
-    let again = std::iter::repeat_with(|| ask(Some("one"))).find_map(Result::ok);
-    assert_eq!(again.unwrap(), with);
-    block_on(model.unload_adapter("one")).unwrap();
-    assert_eq!(ask(Some("one")).unwrap_err().kind(), ErrorKind::NotFound);
-    assert_eq!(ask(None).unwrap(), plain);
-    let base = Tiny::default().file();
-    let error = block_on(model.load_adapter("two", &base.0)).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Invalid);
 }

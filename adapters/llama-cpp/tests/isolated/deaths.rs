@@ -6,7 +6,7 @@ use std::{
     os::unix::fs::symlink,
     path::Path,
     process::{Command, Stdio},
-    sync::Arc,
+    sync::{Arc, Mutex, mpsc},
     thread,
     time::Duration,
 };
@@ -14,9 +14,9 @@ use std::{
 use futures::{executor::block_on, future::join_all};
 use journeyman::{
     Error, ErrorKind, Retry,
-    contract::{LanguageModel, Tokenizer},
+    contract::{LanguageModel, TokenSink, Tokenizer},
 };
-use journeyman_llama_cpp::IsolatedLlama;
+use journeyman_llama_cpp::{IsolatedConfig, IsolatedLlama};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 
 use crate::{
@@ -250,26 +250,36 @@ fn a_host_that_is_killed_leaves_no_worker() {
     wait_until(|| is_gone(worker));
 }
 
-#[test]
-fn a_worker_that_went_mad_is_replaced() {
-    // A worker that says hello and that it loaded, and then repeats what it is told.
-    let file = TestFile::new("tiny.gguf", b"");
+/// A worker that says hello and that it loaded, then the further messages, and then repeats what it is told. With the
+/// files that it needs.
+fn mad(further: &[&str]) -> (IsolatedConfig, [TestFile; 2]) {
     let (model, real) = Tiny::default().isolate_with(|_| ());
-    let capabilities = serde_json::json!({ "Loaded": model.capabilities() });
     let hello = serde_json::json!({
         "Hello": { "name": "journeyman-llama-worker", "protocol": 1 }
     });
+    let loaded = serde_json::json!({ "Loaded": model.capabilities() });
+    let (hello, loaded) = (hello.to_string(), loaded.to_string());
     let mut bytes = Vec::new();
-    for message in [hello, capabilities] {
-        let text = message.to_string();
+    for message in [&["Hello", "Loaded"], further].concat() {
+        let text = match message {
+            "Hello" => &hello,
+            "Loaded" => &loaded,
+            other => other,
+        };
         bytes.extend((text.len() as u32).to_le_bytes());
-        bytes.extend(text.into_bytes());
+        bytes.extend(text.as_bytes());
     }
-    fs::write(&file.0, bytes).unwrap();
+    let said = TestFile::new("said", &bytes);
     let mut config = isolated_config(&real.0);
     config.worker = Some("/bin/cat".into());
-    config.worker_arguments = vec![file.0.to_str().unwrap().to_owned(), "-".to_owned()];
+    config.worker_arguments = vec![said.0.to_str().unwrap().to_owned(), "-".to_owned()];
     config.restarts = 1;
+    (config, [real, said])
+}
+
+#[test]
+fn a_worker_that_went_mad_is_replaced() {
+    let (config, _files) = mad(&[]);
     let mad = IsolatedLlama::load(config).unwrap();
     let error = block_on(mad.generate(&greedy(5))).unwrap_err();
     assert_eq!(
@@ -278,4 +288,133 @@ fn a_worker_that_went_mad_is_replaced() {
     );
     let said = "wrote what is not of the protocol (a frame that is no message)";
     assert!(error.message().contains(said), "{error}");
+}
+
+#[test]
+fn a_worker_that_greets_twice_is_killed_and_reaped() {
+    let refused = Error::invalid("x", "y");
+    let refused = serde_json::json!({ "Refused": refused }).to_string();
+    for message in ["Loaded", "Hello", &refused] {
+        let (mut config, files) = mad(&[message]);
+        // One after the other: this shell becomes the worker, and its process ids are known.
+        let ids = TestFile::new("ids", b"");
+        let script = format!(
+            "echo $$ >> {}; exec /bin/cat {} -",
+            ids.0.display(),
+            files[1].0.display()
+        );
+        config.worker = Some("/bin/sh".into());
+        config.worker_arguments = vec!["-c".to_owned(), script];
+        let model = IsolatedLlama::load(config).unwrap();
+        let error = std::iter::repeat_with(|| block_on(model.generate(&greedy(5))).unwrap_err())
+            .find(|error| error.operation() == "IsolatedLlama::load")
+            .unwrap();
+        let said = "wrote what is not of the protocol (a message out of turn)";
+        assert!(error.message().contains(said), "{error}");
+        let ids = fs::read_to_string(&ids.0).unwrap();
+        assert_eq!(ids.lines().count(), 2, "{ids}");
+        for id in ids.lines() {
+            assert!(!Path::new("/proc").join(id).exists());
+        }
+    }
+}
+
+/// The worker that a script has started.
+fn child_of(script: u32) -> u32 {
+    let children = format!("/proc/{script}/task/{script}/children");
+    let children = fs::read_to_string(children).unwrap();
+    children.trim().parse().unwrap()
+}
+
+#[test]
+fn a_frozen_worker_behind_a_script_is_replaced() {
+    // In the script's process group, and in one of its own, where it keeps the pipes open.
+    for apart in ["", "setsid "] {
+        let worker = env!("CARGO_BIN_EXE_journeyman-llama-worker");
+        let (model, _file) = Tiny::default().isolate_with(|config| {
+            config.worker = Some("/bin/sh".into());
+            config.worker_arguments = vec!["-c".to_owned(), format!("{apart}{worker}; true")];
+            config.grace = Duration::from_millis(300);
+        });
+        let script = model.process_id().unwrap();
+        let frozen = child_of(script);
+        send(frozen, Signal::STOP);
+        let mut request = greedy(5);
+        request.time_limit = Duration::from_millis(100);
+        let late = block_on(model.generate(&request)).unwrap_err();
+        assert_eq!(late.kind(), ErrorKind::Timeout, "{late}");
+        wait_until(|| model.process_id() != Some(script));
+        block_on(model.generate(&greedy(5))).unwrap();
+        if !apart.is_empty() {
+            send(frozen, Signal::KILL);
+        }
+        wait_until(|| is_gone(script) && is_gone(frozen));
+    }
+}
+
+#[test]
+fn a_frozen_worker_is_replaced_though_its_request_had_no_limit() {
+    let grace = Duration::from_millis(300);
+    let (model, _file) = Tiny::default().isolate_with(|config| config.grace = grace);
+    let frozen = model.process_id().unwrap();
+    send(frozen, Signal::STOP);
+    let mut request = greedy(5);
+    request.time_limit = Duration::MAX;
+    let mut writing = model.generate(&request);
+    block_on(async {
+        assert!(futures::poll!(&mut writing).is_pending());
+    });
+    drop(writing);
+    wait_until(|| is_gone(frozen));
+    block_on(model.generate(&greedy(5))).unwrap();
+}
+
+#[test]
+fn a_slow_sink_costs_no_worker() {
+    struct Slow(Mutex<mpsc::Receiver<()>>);
+    impl TokenSink for Slow {
+        fn token(&self, _text: &str) {
+            let _ = self.0.lock().unwrap().recv();
+        }
+    }
+    let grace = Duration::from_millis(50);
+    let (model, _file) = Tiny::default().isolate_with(|config| config.grace = grace);
+    let worker = model.process_id();
+    let (go_on, wait) = mpsc::channel();
+    let mut request = greedy(20);
+    request.time_limit = Duration::from_millis(500);
+    request.sink = Some(Arc::new(Slow(Mutex::new(wait))));
+    let late = block_on(model.generate(&request)).unwrap_err();
+    assert_eq!(late.kind(), ErrorKind::Timeout, "{late}");
+    // Long after it was due; its answer came in time, behind the tokens.
+    thread::sleep(4 * grace);
+    drop(go_on);
+    block_on(model.generate(&greedy(5))).unwrap();
+    assert_eq!(model.process_id(), worker);
+}
+
+#[test]
+fn no_more_wait_for_a_worker_than_may() {
+    let flag = TestFile::new("flag", b"");
+    let worker = env!("CARGO_BIN_EXE_journeyman-llama-worker");
+    let script = format!(
+        "[ -e {} ] && exec {worker}; exec sleep 60",
+        flag.0.display()
+    );
+    let (model, _file) = Tiny::default().isolate_with(|config| {
+        config.worker = Some("/bin/sh".into());
+        config.worker_arguments = vec!["-c".to_owned(), script];
+        config.model.max_waiting = 2;
+    });
+    let first = model.process_id();
+    fs::remove_file(&flag.0).unwrap();
+    send(first.unwrap(), Signal::KILL);
+    wait_until(|| model.process_id() != first);
+    let mut request = greedy(5);
+    request.time_limit = Duration::from_millis(300);
+    let answers = [&request, &request, &request].map(|request| model.generate(request));
+    let kinds = block_on(join_all(answers)).into_iter();
+    let kinds: Vec<_> = kinds.map(|answer| answer.unwrap_err().kind()).collect();
+    let (timeout, refused) = (ErrorKind::Timeout, ErrorKind::RateLimited);
+    assert_eq!(kinds, [timeout, timeout, refused]);
 }

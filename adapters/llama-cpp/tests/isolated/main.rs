@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
+mod adapters;
 mod answers;
 mod deaths;
 mod starting;

@@ -1,13 +1,14 @@
 //! Workers that do not come up.
 
 use std::{
-    io::Write,
+    io::{Read, Write},
     process::{Command, Stdio},
     time::Duration,
 };
 
 use journeyman::{Error, ErrorKind};
 use journeyman_llama_cpp::{IsolatedConfig, IsolatedLlama, LlamaConfig, LlamaCpp};
+use serde_json::json;
 
 use crate::support::{TestFile, Tiny, isolated_config};
 
@@ -88,6 +89,48 @@ fn what_the_model_is_refused_for_comes_across_whole() {
     let mut config = LlamaConfig::new(&whole.0);
     config.threads = 0;
     check(config);
+}
+
+#[test]
+fn a_request_that_cannot_be_read_costs_no_other() {
+    let file = Tiny::default().file();
+    let mut worker = Command::new(env!("CARGO_BIN_EXE_journeyman-llama-worker"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut pipe = worker.stdin.take().unwrap();
+    for message in [
+        json!({ "Load": isolated_config(&file.0).model }),
+        json!({ "Ask": { "id": 7, "ask": { "Generate": null } } }),
+        json!({ "Tell": {} }),
+        json!({ "Ask": { "id": 8, "ask": "Stats" } }),
+    ] {
+        let text = message.to_string();
+        pipe.write_all(&(text.len() as u32).to_le_bytes()).unwrap();
+        pipe.write_all(text.as_bytes()).unwrap();
+    }
+    let mut output = worker.stdout.take().unwrap();
+    let mut said = std::iter::repeat_with(|| {
+        let mut length = [0; 4];
+        output.read_exact(&mut length).unwrap();
+        let mut text = vec![0; u32::from_le_bytes(length) as usize];
+        output.read_exact(&mut text).unwrap();
+        serde_json::from_slice::<serde_json::Value>(&text).unwrap()
+    });
+    let mut answer = || {
+        said.find_map(|message| message.get("Answer").cloned())
+            .unwrap()
+    };
+    let refused = answer();
+    assert_eq!(refused["id"], 7);
+    assert_eq!(refused["answer"]["Err"]["kind"], "Invalid");
+    let counted = answer();
+    assert_eq!(counted["id"], 8);
+    assert!(counted["answer"]["Ok"]["Stats"].is_object());
+    drop(pipe);
+    worker.wait().unwrap();
 }
 
 #[test]

@@ -1,0 +1,100 @@
+//! Adapters, and workers that die with them.
+
+use std::fs;
+
+use futures::{executor::block_on, poll};
+use journeyman::{
+    ErrorKind, Result,
+    contract::{Generation, LanguageModel},
+};
+use journeyman_llama_cpp::IsolatedLlama;
+use rustix::process::Signal;
+
+use crate::{
+    greedy, send,
+    support::{Lora, TestFile, Tiny},
+    wait_until,
+};
+
+fn ask(model: &IsolatedLlama, adapter: Option<&str>) -> Result<Generation> {
+    let mut request = greedy(20);
+    request.adapter = adapter.map(str::to_owned);
+    block_on(model.generate(&request))
+}
+
+/// Ends the worker, and waits until the host has seen it.
+fn kill(model: &IsolatedLlama) {
+    let worker = model.process_id();
+    send(worker.unwrap(), Signal::KILL);
+    wait_until(|| model.process_id() != worker);
+}
+
+#[test]
+fn adapters_outlive_a_worker() {
+    let (model, _file) = Tiny::default().isolate_with(|_| ());
+    let lora = TestFile::new("lora.gguf", &Lora::default().bytes());
+    let ask = |adapter| ask(&model, adapter);
+    let plain = ask(None).unwrap();
+    assert_eq!(ask(Some("one")).unwrap_err().kind(), ErrorKind::NotFound);
+    block_on(model.load_adapter("one", &lora.0)).unwrap();
+    let with = ask(Some("one")).unwrap();
+    assert_ne!(with.logprobs, plain.logprobs);
+    assert!(block_on(model.stats()).unwrap().answered >= 2);
+
+    kill(&model);
+    assert_eq!(ask(Some("one")).unwrap(), with);
+    block_on(model.unload_adapter("one")).unwrap();
+    assert_eq!(ask(Some("one")).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(ask(None).unwrap(), plain);
+    let base = Tiny::default().file();
+    let error = block_on(model.load_adapter("two", &base.0)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn an_adapter_whose_file_is_gone_costs_its_own_requests_alone() {
+    let (model, _file) = Tiny::default().isolate_with(|_| ());
+    let ask = |adapter| ask(&model, adapter);
+    let bytes = Lora::default().bytes();
+    let [one, two] = ["one.gguf", "two.gguf"].map(|name| TestFile::new(name, &bytes));
+    block_on(model.load_adapter("one", &one.0)).unwrap();
+    block_on(model.load_adapter("two", &two.0)).unwrap();
+    let with = ask(Some("one")).unwrap();
+    fs::remove_file(&one.0).unwrap();
+    kill(&model);
+    assert_eq!(ask(Some("one")).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(ask(Some("two")).unwrap().logprobs, with.logprobs);
+    // It is only left out: once the file is back, the next worker has it.
+    fs::write(&one.0, &bytes).unwrap();
+    kill(&model);
+    assert_eq!(ask(Some("one")).unwrap(), with);
+}
+
+#[test]
+fn an_adapter_that_lets_no_worker_start_can_be_unloaded() {
+    let (model, _file) = Tiny::default().isolate_with(|_| ());
+    let ask = |adapter| ask(&model, adapter);
+    let plain = ask(None).unwrap();
+    let lora = TestFile::new("lora.gguf", &Lora::default().bytes());
+    block_on(model.load_adapter("one", &lora.0)).unwrap();
+    fs::write(&lora.0, b"<html>404</html>").unwrap();
+    kill(&model);
+    assert_eq!(ask(None).unwrap_err().kind(), ErrorKind::Invalid);
+    block_on(model.unload_adapter("one")).unwrap();
+    assert_eq!(ask(None).unwrap(), plain);
+    assert_eq!(ask(Some("one")).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn an_adapter_that_nobody_waited_for_outlives_a_worker() {
+    let (model, _file) = Tiny::default().isolate_with(|_| ());
+    let lora = TestFile::new("lora.gguf", &Lora::default().bytes());
+    let mut loading = Box::pin(model.load_adapter("one", &lora.0));
+    block_on(async {
+        assert!(poll!(&mut loading).is_pending());
+    });
+    drop(loading);
+    wait_until(|| ask(&model, Some("one")).is_ok());
+    kill(&model);
+    ask(&model, Some("one")).unwrap();
+}
