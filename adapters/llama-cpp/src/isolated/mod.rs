@@ -60,7 +60,8 @@ const MOST_COUNTED: usize = 1 << 20;
 ///
 /// - Answers are the same to the bit; errors keep kind, message, facts and hint.
 /// - When the worker dies, every request in flight fails as `Unavailable`, temporary, with the signal or exit code,
-///   and another worker is started at once. Requests that come meanwhile wait for it within their time limits.
+///   and another worker is started at once. Requests that come meanwhile wait for it within their time limits, at most
+///   [`LlamaConfig::max_waiting`](crate::LlamaConfig::max_waiting) of them.
 /// - Workers that die one after the other with no request answered between are started with growing pauses; after
 ///   [`IsolatedConfig::restarts`] of them requests are refused with the reason for [`IsolatedConfig::rest`].
 /// - Time limits are kept by the host, whatever the worker does. A worker that stays silent beyond

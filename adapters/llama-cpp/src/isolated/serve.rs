@@ -17,7 +17,7 @@ use futures::{
     FutureExt, StreamExt,
     channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded},
     executor::block_on,
-    future::{AbortHandle, Abortable},
+    future::{AbortHandle, Abortable, Aborted},
     stream::FuturesUnordered,
 };
 use journeyman::{
@@ -177,7 +177,20 @@ async fn answer_all(
     let mut ended = pin!(model.worker.ended().fuse());
     let mut handles: HashMap<u64, AbortHandle> = HashMap::new();
     loop {
-        futures::select! {
+        // In this order: what is answered goes out even where the engine has ended meanwhile.
+        futures::select_biased! {
+            (id, done) = running.select_next_some() => {
+                handles.remove(&id);
+                let answer = match done {
+                    Ok(answer) => answer,
+                    Err(Aborted) => Err(Error::new(
+                        ErrorKind::Cancelled,
+                        "IsolatedLlama",
+                        "the future was dropped",
+                    )),
+                };
+                frames.answer(id, answer);
+            }
             message = inbox.next() => match message {
                 Some(Heard::Message(ToWorker::Ask { id, ask })) => {
                     let (handle, registration) = AbortHandle::new_pair();
@@ -202,13 +215,6 @@ async fn answer_all(
                 None => return Ok(()),
             },
             error = ended => return Err(error),
-            (id, done) = running.select_next_some() => {
-                handles.remove(&id);
-                let cancelled = || {
-                    Error::new(ErrorKind::Cancelled, "IsolatedLlama", "the future was dropped")
-                };
-                frames.answer(id, done.unwrap_or_else(|_| Err(cancelled())));
-            }
         }
     }
 }

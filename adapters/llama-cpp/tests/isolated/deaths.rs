@@ -30,15 +30,21 @@ fn struck(model: &Arc<IsolatedLlama>, signal: Signal) -> Vec<Error> {
     let (sink, told) = Told::new();
     let mut request = endless();
     request.sink = Some(Arc::new(sink));
+    let (all_sent, sent) = mpsc::channel();
     let asking = thread::spawn({
         let model = model.clone();
         move || {
             let requests = [request, endless(), endless()];
-            let answers = join_all(requests.iter().map(|request| model.generate(request)));
-            block_on(answers)
+            let mut answers = join_all(requests.iter().map(|request| model.generate(request)));
+            block_on(async {
+                assert!(futures::poll!(&mut answers).is_pending());
+                all_sent.send(()).unwrap();
+                answers.await
+            })
         }
     });
     told.recv().unwrap();
+    sent.recv().unwrap();
     send(model.process_id().unwrap(), signal);
     let answers = asking.join().unwrap();
     answers.into_iter().map(Result::unwrap_err).collect()
