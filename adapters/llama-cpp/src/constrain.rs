@@ -2,7 +2,8 @@
 
 #[cfg(feature = "llguidance")]
 mod grammars;
-#[cfg(all(test, feature = "llguidance"))]
+#[cfg(test)]
+#[cfg(feature = "llguidance")]
 mod tests;
 
 #[cfg(feature = "llguidance")]

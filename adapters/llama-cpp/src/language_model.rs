@@ -28,7 +28,7 @@ impl LanguageModel for LlamaCpp {
         let adapter = request.adapter.clone();
         self.worker
             .ask(GENERATE, called, request.time_limit, adapter, |answer| {
-                Work::Write(writing, answer)
+                Work::Write(Box::new(writing), answer)
             })
             .await
     }

@@ -29,7 +29,7 @@ pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// What is computed for whom.
 pub(crate) enum Work {
-    Write(Writing, Answer<Generation>),
+    Write(Box<Writing>, Answer<Generation>),
     Score(Scoring, Answer<Vec<TokenScores>>),
 }
 
