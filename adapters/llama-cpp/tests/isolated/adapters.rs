@@ -112,8 +112,12 @@ fn a_worker_whose_engine_ends_at_a_change_is_replaced() {
     };
     let id = Pid::from_raw(worker.unwrap() as i32);
     prlimit(id, Resource::As, room).unwrap();
-    block_on(model.load_adapter("one", &lora.0)).unwrap();
-    let error = ask(&model, None).unwrap_err();
+    // With so little memory the worker may end at the change already, or at the request behind it.
+    let changed = block_on(model.load_adapter("one", &lora.0)).map(|()| ask(&model, None));
+    let error = match changed {
+        Ok(asked) => asked.unwrap_err(),
+        Err(error) => error,
+    };
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert_eq!(error.retry(), Retry::Temporary);
     wait_until(|| model.process_id() != worker);
