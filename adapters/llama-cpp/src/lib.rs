@@ -68,8 +68,9 @@
 //! whole program, and llguidance puts a panic hook in front of the program's at its first use.
 //!
 //! # Repeatability
-//! The shape of a batch changes the arithmetic, by less than 1e-3 in a log-probability, so two texts of one request may
-//! part where two tokens are nearly tied. With [`LlamaConfig::deterministic`] a request has the context to itself: memory
+//! What shares a batch and the memory with a request changes its arithmetic in the last place, so two texts of one request
+//! may part where two tokens are nearly tied. With weights in full precision log-probabilities differ by less than 1e-4;
+//! where activations are rounded to eight bits a rounding may tip over, and more has been seen (`docs/results.md`). With [`LlamaConfig::deterministic`] a request has the context to itself: memory
 //! is cleared before it, and the shape of every batch follows from the request and the configuration alone. The same
 //! request then gives the same bytes on the same machine and build.
 //!
