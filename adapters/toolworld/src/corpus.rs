@@ -61,7 +61,7 @@ impl Mixture {
         gate: 40,
         drill: 40,
         values: 50,
-        roles: [80, 50, 45, 65, 55, 40, 10, 70, 45, 80],
+        roles: [105, 50, 60, 75, 60, 40, 10, 70, 45, 95],
     };
 
     /// For the second half: more of the roles that come late, and of tasks that no tool does.
@@ -75,7 +75,7 @@ impl Mixture {
         gate: 40,
         drill: 10,
         values: 50,
-        roles: [80, 45, 50, 75, 65, 45, 15, 100, 50, 90],
+        roles: [105, 45, 65, 85, 70, 45, 15, 100, 50, 115],
     };
 
     fn weights(&self) -> [u32; 9] {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::passing::PassingKind;
 use crate::seed::Draws;
 
 /// Which demands a contract combines.
@@ -37,8 +38,21 @@ impl ContractForm {
 
     /// Draws a form with hidden demands.
     pub fn draw_hidden(draws: &mut Draws) -> Self {
-        let at = draws.weighted(&Self::HIDDEN.map(|(_, weight)| weight));
-        Self::HIDDEN.get(at).map_or(Self::Before, |(form, _)| *form)
+        Self::draw_lasting(None, draws)
+    }
+
+    /// Draws a form with hidden demands, none of which is of the kind that passes.
+    pub fn draw_lasting(passing: Option<PassingKind>, draws: &mut Draws) -> Self {
+        let weight = |(form, weight): (Self, u32)| {
+            let (before, _, carried) = form.parts();
+            match passing {
+                Some(PassingKind::Call) if before => 0,
+                Some(PassingKind::Value) if carried => 0,
+                _ => weight,
+            }
+        };
+        let at = draws.weighted(&Self::HIDDEN.map(weight));
+        Self::HIDDEN.get(at).map_or(Self::Exact, |(form, _)| *form)
     }
 
     /// Whether it holds a call first, an exact argument, a carried value.

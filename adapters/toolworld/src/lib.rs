@@ -20,6 +20,7 @@ pub mod dialect;
 pub mod environment;
 pub mod form;
 pub mod lexicon;
+pub mod passing;
 pub mod policy;
 pub mod rivals;
 pub mod roles;

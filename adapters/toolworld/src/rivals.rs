@@ -2,6 +2,7 @@
 
 use crate::form::ContractForm;
 use crate::lexicon::{NOUNS, value_for};
+use crate::passing::extra_demand;
 use crate::seed::Draws;
 use crate::tool::{Demand, Service, Setting, SkillText, ToolName};
 use crate::world::{World, WorldSpec, bare, fresh_name, make_target};
@@ -132,7 +133,8 @@ pub(crate) fn irrelevant_service(
     (service, given)
 }
 
-/// The target as it was before one of its demands changed or came up. None for one that demands nothing.
+/// The target as it was before one of its demands changed, came up or went, its helper with it. None for one that
+/// demands nothing.
 #[must_use]
 pub fn stale_service(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> Option<Service> {
     let mut taken: Vec<_> = world
@@ -155,6 +157,23 @@ pub fn stale_service(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> 
     };
     if draws.chance(0.25) {
         old.contract.remove(at);
+        return Some(old);
+    }
+    if draws.chance(0.25) {
+        if draws.chance(0.4) {
+            world.add_parameter(draws);
+            old.tool = world.target()?.tool.clone();
+        }
+        // Nobody shows the tool that it sent to any more: calling it tells that the skill is out of date. Beside a helper
+        // of another form it comes last, or an attempt that stops there would not tell which of the two gave the value.
+        let gone = extra_demand(spec, &old, &world.given_names(), None, &mut taken, draws);
+        let other = |known: &Demand| known.helper().is_some() && !known.same_form(&gone);
+        let at = if old.contract.iter().any(other) {
+            old.contract.len()
+        } else {
+            draws.below(old.contract.len() + 1)
+        };
+        old.contract.insert(at, gone);
         return Some(old);
     }
     let mut gone = None;

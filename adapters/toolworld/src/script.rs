@@ -91,6 +91,24 @@ impl Script {
         self.text(text, false)
     }
 
+    /// An attempt as it is compared with others: its task, and its calls with what came back.
+    #[must_use]
+    pub fn compared<'a>(
+        self,
+        query: &str,
+        calls: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        let script = self.control("<task>", false).text(query, false);
+        let call = |script: Self, (line, reply)| script.call(line, false).reply(reply);
+        calls.into_iter().fold(script, call)
+    }
+
+    /// A note: a checklist, a rule, how an earlier skill fared.
+    #[must_use]
+    pub fn note(self, text: &str) -> Self {
+        self.control("<note>", false).text(text, false)
+    }
+
     /// What a role writes, and its end.
     #[must_use]
     pub fn answer(self, text: &str) -> Self {

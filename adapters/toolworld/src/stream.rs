@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::environment::Setup;
 use crate::form::ContractForm;
 use crate::lexicon::VERBS;
+use crate::passing::{Passing, PassingKind, add_parameter};
 use crate::seed::Draws;
 use crate::split::Split;
 use crate::tool::{Service, Setting, SkillText, ToolName};
@@ -26,6 +27,8 @@ pub struct UniverseSpec {
     pub hidden: usize,
     /// Number of tools without one.
     pub plain: usize,
+    /// How often single tasks of the stream show a demand that passes; none where it is not given.
+    pub passing: Option<Passing>,
     /// How a task's world is made; its `hidden` is not used.
     pub world: WorldSpec,
 }
@@ -35,6 +38,7 @@ impl Default for UniverseSpec {
         Self {
             hidden: 16,
             plain: 8,
+            passing: None,
             world: WorldSpec::default(),
         }
     }
@@ -76,8 +80,18 @@ impl Universe {
     /// Makes a universe; the same spec and seed give the same one.
     ///
     /// # Errors
-    /// `Invalid` for a universe without tools.
+    /// `Invalid` for a universe without tools, and for a share of passing demands that is none.
     pub fn make(spec: UniverseSpec, seed: u64) -> Result<Self> {
+        if let Some(passing) = spec.passing
+            && !(0.0..=1.0).contains(&passing.share)
+        {
+            return Err(Error::invalid(
+                "Universe::make",
+                "the share of passing demands is not from 0 to 1",
+            )
+            .with("share", passing.share)
+            .hint("give a share such as 0.3"));
+        }
         if spec.hidden + spec.plain == 0 {
             return Err(
                 Error::invalid("Universe::make", "the universe has no tools")
@@ -92,12 +106,16 @@ impl Universe {
         let mut members: Vec<Member> = Vec::new();
         for number in 0..spec.hidden + spec.plain {
             let name = member_name(&spec.world, &verbs, &members, &mut taken, &mut draws);
+            let passing = spec.passing.and_then(|passing| passing.kind);
             let form = if number < spec.hidden {
-                ContractForm::draw_hidden(&mut draws)
+                ContractForm::draw_lasting(passing, &mut draws)
             } else {
                 ContractForm::Plain
             };
-            let (service, given) = make_target(&spec.world, name, form, &mut taken, &mut draws);
+            let (mut service, given) = make_target(&spec.world, name, form, &mut taken, &mut draws);
+            if passing == Some(PassingKind::Value) {
+                add_parameter(&mut service.tool, &mut draws);
+            }
             members.push(Member { service, given });
         }
         Ok(Self {
@@ -162,14 +180,25 @@ impl Universe {
             if let Some(member) = order.pop().and_then(|at| self.members.get(at)) {
                 let no_values = Vec::new();
                 let values = told.get(&member.service.tool.name).unwrap_or(&no_values);
-                let world = self.world(side, member, values, &mut draws);
+                let lasting = self.world(side, member, values, &mut draws);
+                let met = self.met(side, &lasting, &mut draws);
                 tasks.push(StreamTask {
                     id: format!("{label}-{}-{number}", self.seed),
-                    world,
+                    passing: met.is_some(),
+                    world: met.unwrap_or(lasting),
                 });
             }
         }
         tasks
+    }
+
+    /// The world as the stream's task meets it, where something more is demanded this once.
+    fn met(&self, side: Side, world: &World, draws: &mut Draws) -> Option<World> {
+        let passing = self.spec.passing.filter(|_| side == Side::Stream)?;
+        if !draws.chance(passing.share) {
+            return None;
+        }
+        world.with_passing(&self.spec.world, passing.kind, draws)
     }
 
     fn world(&self, side: Side, member: &Member, told: &[&Setting], draws: &mut Draws) -> World {
@@ -234,10 +263,12 @@ pub struct StreamTask {
     pub id: String,
     /// The world that it is set in.
     pub world: World,
+    /// Whether its service demands something this once.
+    pub passing: bool,
 }
 
 impl StreamTask {
-    /// The task as the SDK takes it. The tag says `hidden` or `plain`; an agent does not see it.
+    /// The task as the SDK takes it. Its tags say `hidden` or `plain`, and `passing`; an agent does not see them.
     ///
     /// # Errors
     /// `Internal` when the world cannot be written as JSON.
@@ -251,6 +282,7 @@ impl StreamTask {
             }
             .to_owned(),
         ];
+        task.tags.extend(self.passing.then(|| "passing".to_owned()));
         task.payload = Setup::new(self.world.clone()).to_json()?;
         Ok(task)
     }

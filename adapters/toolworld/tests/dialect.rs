@@ -4,15 +4,11 @@
 use std::collections::BTreeMap;
 
 use futures::executor::block_on;
-use journeyman::contract::{
-    Dialect, Environment, FinishReason, Generation, SkillWriter, Trace, TurnMove, TurnView,
-    WriteRequest,
-};
+use journeyman::contract::{Dialect, Environment, FinishReason, Generation, TurnMove, TurnView};
 use journeyman::domain::{
-    Action, EndReason, InjectedSkill, Injection, Observation, Prompt, SkillRef, Span, Step,
-    StepResult, Task, Trajectory, Usage,
+    Action, InjectedSkill, Injection, Observation, Prompt, SkillRef, Span, Step, StepResult, Task,
 };
-use journeyman::{AttemptId, ErrorKind, ModelId, Seed, SkillId, Version};
+use journeyman::{ErrorKind, ModelId, Seed, SkillId, Version};
 use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
 use journeyman_toolworld::environment::{Setup, Toolworld};
 use journeyman_toolworld::skill_form::{read_body, to_draft};
@@ -20,7 +16,6 @@ use journeyman_toolworld::tool::{Demand, Service, Setting, SkillText, Tool, Tool
 use journeyman_toolworld::vocabulary::{CONTROLS, Vocabulary};
 use journeyman_toolworld::wording::Wording;
 use journeyman_toolworld::world::{Goal, World};
-use journeyman_toolworld::writer::ApprenticeWriter;
 
 const SKILL: &str = "unseal coffee: unseal bell; unseal coffee tone off power $";
 const HEAD: &str = "<s><task> unseal the coffee with power 65<tools> unseal coffee tone # power #\n unseal bell<plan>";
@@ -345,97 +340,6 @@ fn the_score_prompt_is_what_stands_before_a_skill() {
         "<s><task> unseal the coffee<skill>"
     );
     assert_eq!(dialect.score_prompt("").text(), "<s><task><skill>");
-}
-
-fn trajectory() -> Trajectory {
-    let call = |line: &str| {
-        act_of(turn(
-            Mode::Model,
-            &Injection::NONE,
-            &[],
-            &[&format!("<skip><call>{line}")],
-        ))
-        .0
-    };
-    let steps = [
-        (
-            " unseal coffee tone # power #\n<skip><call> unseal coffee tone # power 65<obs>",
-            "error needs unseal bell",
-            true,
-        ),
-        ("<call> unseal bell<obs>", "ok", false),
-        ("<call> unseal coffee tone off power 65<obs>", "done", false),
-    ];
-    let line = |said: &str| {
-        said.split_once("<call>")
-            .unwrap()
-            .1
-            .trim_end_matches("<obs>")
-            .to_owned()
-    };
-    let steps = steps
-        .iter()
-        .enumerate()
-        .map(|(index, (said, text, is_error))| {
-            step(index as u32, said, call(&line(said)), text, *is_error)
-        });
-    Trajectory {
-        schema: Trajectory::SCHEMA,
-        attempt: AttemptId::new("a"),
-        task: task().id,
-        seed: Seed(1),
-        steps: steps.collect(),
-        exposures: Vec::new(),
-        left_out: Vec::new(),
-        outcome: None,
-        end: EndReason::Finished,
-        usage: Usage::default(),
-    }
-}
-
-#[test]
-fn the_writer_shows_the_attempt_and_reads_a_step_list() {
-    let (task, trajectory) = (task(), trajectory());
-    let traces = [Trace {
-        trajectory: &trajectory,
-    }];
-    let request = WriteRequest {
-        task: &task,
-        traces: &traces,
-        seed: Seed(1),
-        failed: None,
-    };
-    let prompt = ApprenticeWriter.prompt(&request).prompt.text();
-    let said = " unseal coffee tone # power #\n<skip><call> unseal coffee tone # power 65<obs> error needs unseal bell\
-                <call> unseal bell<obs> ok<call> unseal coffee tone off power 65<obs> done<extract>";
-    assert_eq!(prompt, format!("{HEAD}{said}"));
-    let draft = ApprenticeWriter
-        .read(&request, &format!(" {SKILL}"))
-        .unwrap();
-    assert_eq!(draft.title, "unseal-coffee");
-    assert_eq!(read_body(&draft.body).unwrap().to_string(), SKILL);
-    assert_eq!(
-        read_body(&ApprenticeWriter.fallback(&request).body)
-            .unwrap()
-            .to_string(),
-        SKILL
-    );
-    for garbage in [
-        "",
-        "unseal coffee",
-        "lift moon: lift moon",
-        "unseal coffee: unseal coffee depth 3",
-        "\u{202e}: ;",
-    ] {
-        let error = ApprenticeWriter.read(&request, garbage).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Model, "{garbage}");
-    }
-    let none = WriteRequest {
-        traces: &[],
-        ..request
-    };
-    assert!(!ApprenticeWriter.fallback(&none).body.is_empty());
-    let _prompt = ApprenticeWriter.prompt(&none);
 }
 
 #[test]

@@ -35,6 +35,10 @@ pub struct Acting {
     pub stale: Share,
     /// The stale skill repaired from that attempt, fully right; of all.
     pub repaired: Share,
+    /// Where the service demands something this once: done within the step budget without a skill; recovered within two
+    /// retries with the skill for what it always demands; written from the first, what that attempt shows, the passing
+    /// demand with it, which a single attempt cannot tell from the others.
+    pub passing: [Share; 3],
     /// Credit given rightly to the skills of its own attempts: helpful, harmful, neutral.
     pub credited: [Share; 3],
     /// Says which skill it uses, or none, rightly: with the right one, an irrelevant one, both.
@@ -155,6 +159,29 @@ fn stale_world(
     Ok(())
 }
 
+fn passing_world(
+    arena: &Arena,
+    spec: &WorldSpec,
+    acting: &mut Acting,
+    draws: &mut Draws,
+) -> Result<()> {
+    let world = World::with_form(spec, ContractForm::draw_hidden(draws), draws);
+    let (Some(target), Some(met)) = (world.target(), world.with_passing(spec, None, draws)) else {
+        return Ok(());
+    };
+    let lasting = SkillText::of(target, &world.given_names());
+    let episode = draws.below(1 << 40) as u64;
+    let [done, recovered, written] = &mut acting.passing;
+    let alone = arena.attempt(&met, &[], episode)?;
+    done.add(alone.success);
+    recovered.add(arena.attempt(&met, &[&lasting], episode)?.recovered);
+    if let (true, Some(next)) = (alone.success, met.again(spec, draws)) {
+        let skill = arena.write(&alone)?;
+        written.add(skill.is_some_and(|skill| is_right(&next, &skill)));
+    }
+    Ok(())
+}
+
 /// Whether a policy that follows the skill does another task of the same contract at the first attempt.
 fn is_right(world: &World, skill: &SkillText) -> bool {
     let mut simulation = Simulation::start(world.clone(), 1);
@@ -186,6 +213,8 @@ impl Acting {
             one_world(arena, &spec(&mut draws), &mut acting, &mut draws)?;
             let mut draws = Draws::new("evaluation-stale", &[seed, number as u64]);
             stale_world(arena, &spec(&mut draws), &mut acting, &mut draws)?;
+            let mut draws = Draws::new("evaluation-passing", &[seed, number as u64]);
+            passing_world(arena, &spec(&mut draws), &mut acting, &mut draws)?;
             if number % 2 == 0 {
                 let mut draws = Draws::new("evaluation-plain", &[seed, number as u64]);
                 plain_world(arena, &spec(&mut draws), &mut acting, &mut draws)?;
@@ -219,7 +248,10 @@ impl Acting {
              | skill written from a success, fully right | {} | {} |\n\
              | new task with the skill of its own writing, first attempt | {} | {} |\n\
              | stale skill: recovered within 2 retries | {} | |\n\
-             | stale skill: repaired, fully right, of all | {} | |\n\n\
+             | stale skill: repaired, fully right, of all | {} | |\n\
+             | a demand that passes, no skill: done | {} | |\n\
+             | a demand that passes, the lasting skill: recovered within 2 retries | {} | |\n\
+             | a demand that passes: skill written says what was met, that demand with it | {} | |\n\n\
              Credit to the skills of its own attempts, right: helpful {}, harmful {}, neutral {}.\n\n\
              It says rightly which skill it uses, or none: {} of the right one alone, {} of an irrelevant one, {} of \
              both.\n",
@@ -229,6 +261,9 @@ impl Acting {
             self.own.plain,
             self.stale,
             self.repaired,
+            self.passing[0],
+            self.passing[1],
+            self.passing[2],
             self.credited[0],
             self.credited[1],
             self.credited[2],

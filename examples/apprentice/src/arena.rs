@@ -6,10 +6,10 @@ use std::time::Duration;
 use futures::executor::block_on;
 use journeyman::builtin::{ModelExecutor, ModelExecutorOptions};
 use journeyman::contract::{
-    Attempt, Dialect, Environment, Executor, FixedGuidance, LanguageModel, ScoreRequest, Scorer,
-    SkillWriter, Trace, WriteRequest,
+    Attempt, Dialect, Environment, Executor, FixedGuidance, LanguageModel, RoleAnswer, RoleRequest,
+    RoleTask, Roles, ScoreRequest, Scorer,
 };
-use journeyman::domain::{InjectedSkill, Injection, SkillRef, Task, Trajectory};
+use journeyman::domain::{InjectedSkill, Injection, SkillRef, Task, Trace};
 use journeyman::{AttemptId, Result, Seed, SkillId, Version};
 use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
 use journeyman_toolworld::environment::{Setup, Toolworld};
@@ -17,7 +17,7 @@ use journeyman_toolworld::roles::Role;
 use journeyman_toolworld::skill_form::read_body;
 use journeyman_toolworld::tool::SkillText;
 use journeyman_toolworld::world::World;
-use journeyman_toolworld::writer::{ApprenticeWriter, role_request};
+use journeyman_toolworld::writer::{ApprenticeRoles, role_request};
 
 /// How many refusals an attempt may meet and still count as recovered.
 const RETRIES: f64 = 2.0;
@@ -35,9 +35,7 @@ pub struct Arena {
 /// What an attempt came to.
 #[derive(Debug)]
 pub(crate) struct Tried {
-    pub(crate) task: Task,
-    pub(crate) trajectory: Trajectory,
-    pub(crate) injection: Injection,
+    pub(crate) trace: Trace,
     /// Done with no call refused and none in vain.
     pub(crate) first: bool,
     /// Done within the step budget.
@@ -49,7 +47,7 @@ pub(crate) struct Tried {
 impl Tried {
     /// For each skill of the prompt, whether the agent said that it follows it.
     pub(crate) fn used(&self) -> Vec<bool> {
-        let exposures = self.trajectory.exposures.iter();
+        let exposures = self.trace.trajectory.exposures.iter();
         exposures.map(|exposure| exposure.used).collect()
     }
 }
@@ -116,7 +114,7 @@ impl Arena {
             plan: None,
             prefix: &[],
         };
-        let trajectory = block_on(async {
+        let mut trajectory = block_on(async {
             let mut episode = self.environment.reset(&task, Seed(seed)).await?;
             let trajectory = self.executor.execute(attempt, episode.as_mut()).await?;
             episode.close().await?;
@@ -134,10 +132,15 @@ impl Arena {
             .is_some_and(|outcome| outcome.success);
         let first = part("first_attempt") == Some(1.0);
         let recovered = success && part("refusals").is_some_and(|refusals| refusals <= RETRIES);
-        Ok(Tried {
+        trajectory.injection = injection;
+        let trace = Trace {
             task,
             trajectory,
-            injection,
+            verdict: None,
+            world_seed: Seed(seed),
+        };
+        Ok(Tried {
+            trace,
             first,
             success,
             recovered,
@@ -146,44 +149,33 @@ impl Arena {
 
     /// The skill that the model writes from an attempt; none when it cannot be read.
     pub(crate) fn write(&self, tried: &Tried) -> Result<Option<SkillText>> {
-        let traces = [Trace {
-            trajectory: &tried.trajectory,
-        }];
-        let request = WriteRequest {
-            task: &tried.task,
-            traces: &traces,
+        let task = RoleTask::Extract {
+            attempt: Box::new(tried.trace.clone()),
+            candidate: 0,
+            rules: Vec::new(),
+        };
+        let request = RoleRequest {
+            task: &task,
             seed: Seed(0),
             failed: None,
         };
-        let generation = block_on(self.model.generate(&ApprenticeWriter.prompt(&request)))?;
-        let draft = ApprenticeWriter.read(&request, &generation.text).ok();
-        Ok(draft.and_then(|draft| read_body(&draft.body)))
+        let generation = block_on(self.model.generate(&ApprenticeRoles.prompt(&request)?))?;
+        Ok(match ApprenticeRoles.read(&request, &generation.text) {
+            Ok(RoleAnswer::Draft(draft)) => read_body(&draft.body),
+            _ => None,
+        })
     }
 
     /// The first skill of an attempt's prompt as the model repairs it; none when it cannot be read.
     pub(crate) fn repair(&self, tried: &Tried) -> Result<Option<SkillText>> {
-        let attempt = Some(&tried.trajectory);
-        let request = role_request(
-            Role::Repair,
-            Some(0),
-            &tried.task,
-            &tried.injection,
-            attempt,
-        );
+        let request = role_request(Role::Repair, Some(0), &tried.trace, &[]);
         let generation = block_on(self.model.generate(&request))?;
         Ok(SkillText::parse(&generation.text))
     }
 
     /// What the model says that the skill at this place of an attempt's prompt did to it.
     pub(crate) fn credit(&self, tried: &Tried, asked: usize) -> Result<String> {
-        let attempt = Some(&tried.trajectory);
-        let request = role_request(
-            Role::Credit,
-            Some(asked),
-            &tried.task,
-            &tried.injection,
-            attempt,
-        );
+        let request = role_request(Role::Credit, Some(asked), &tried.trace, &[]);
         let generation = block_on(self.model.generate(&request))?;
         Ok(generation.text.trim().to_owned())
     }

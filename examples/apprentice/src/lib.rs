@@ -13,5 +13,5 @@ pub use acting::Acting;
 pub use arena::Arena;
 pub use equality::{Greedy, greedy, tokens};
 pub use gate::Gate;
-pub use roles::{Roles, held_out};
+pub use roles::{Roles, TWISTED, held_out};
 pub use share::{Apart, Share};

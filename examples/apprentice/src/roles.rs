@@ -9,7 +9,7 @@ use journeyman::contract::GenerateRequest;
 use journeyman_toolworld::corpus::without_its_tool;
 use journeyman_toolworld::lexicon::foreign_words;
 use journeyman_toolworld::rivals::irrelevant_skill;
-use journeyman_toolworld::roles::{Case, Credit, Role};
+use journeyman_toolworld::roles::{Case, Credit, Role, Twist};
 use journeyman_toolworld::script::Script;
 use journeyman_toolworld::seed::Draws;
 use journeyman_toolworld::split::Split;
@@ -23,6 +23,28 @@ use crate::share::Share;
 /// The most tokens of an answer.
 const TOKENS: usize = 96;
 
+/// Cases that are harder than most of their role: the role, what sets them apart, and both in words.
+pub const TWISTED: [(Role, Twist, &str); 6] = [
+    (Role::Extract, Twist::Rules, "`<extract>` under rules"),
+    (Role::Compare, Twist::Rules, "`<compare>` under rules"),
+    (Role::Repair, Twist::Rules, "`<repair>` under rules"),
+    (
+        Role::Compare,
+        Twist::Disagreement,
+        "`<compare>` where one attempt alone met a demand",
+    ),
+    (
+        Role::Repair,
+        Twist::Outlived,
+        "`<repair>` of a skill that outlived a demand",
+    ),
+    (
+        Role::Credit,
+        Twist::Outlived,
+        "`<credit>` to a skill that outlived a demand",
+    ),
+];
+
 /// Cases of each role, in wide held-out worlds: what policies did, and what the worlds' truth answers.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Roles {
@@ -30,6 +52,8 @@ pub struct Roles {
     pub right: BTreeMap<Role, Share>,
     /// Credits given right, by what is true.
     pub credit: BTreeMap<Credit, Share>,
+    /// Answered right, of as many cases of each of [`TWISTED`], in its order.
+    pub twisted: [Share; TWISTED.len()],
     /// Says that no tool fits where the task's tool is not visible; half of the times with an irrelevant skill.
     pub absent: Share,
     /// The same for a task in words of random letters.
@@ -59,6 +83,11 @@ impl Roles {
                 if let Some(truth) = truth {
                     roles.credit.entry(truth).or_default().add(right);
                 }
+            }
+        }
+        for ((role, twist, label), share) in TWISTED.iter().zip(&mut roles.twisted) {
+            for case in twisted(*role, *twist, label, seed).take(count) {
+                share.add(case.is_right(&arena.answer(&case)?));
             }
         }
         for number in 0..count as u64 {
@@ -102,6 +131,9 @@ impl Roles {
         for (role, share) in &self.right {
             let _ = writeln!(out, "| `{}` | {share} |", role.opening());
         }
+        for ((_, _, label), share) in TWISTED.iter().zip(&self.twisted) {
+            let _ = writeln!(out, "| {label} | {share} |");
+        }
         for (credit, share) in &self.credit {
             let _ = writeln!(
                 out,
@@ -122,6 +154,15 @@ impl Roles {
         );
         out
     }
+}
+
+/// The cases of a role, drawn anew, that are of this kind.
+fn twisted(role: Role, twist: Twist, label: &str, seed: u64) -> impl Iterator<Item = Case> {
+    let drawn = (0..).map(move |number| {
+        let mut draws = Draws::new(label, &[seed, number]);
+        role.case(&held_out(&mut draws), &mut draws)
+    });
+    drawn.filter(move |case| case.twists.contains(&twist))
 }
 
 /// The worlds of the evaluation: 3 to 8 tools, a quarter of the nouns invented, all wordings of refusals.

@@ -18,7 +18,7 @@ use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode},
     environment::Toolworld,
-    writer::ApprenticeWriter,
+    writer::ApprenticeRoles,
 };
 
 /// Where the bundled model lies, seen from the repository's root.
@@ -33,8 +33,8 @@ pub fn default_model() -> PathBuf {
         .join(BUNDLED)
 }
 
-/// The special tokens that the dialect is made of.
-const DIALECT: [&str; 12] = [
+/// The special tokens that the dialect and the roles are made of.
+const DIALECT: [&str; 18] = [
     "<s>",
     "<task>",
     "<skill>",
@@ -46,7 +46,13 @@ const DIALECT: [&str; 12] = [
     "<none>",
     "<call>",
     "<obs>",
+    "<note>",
     "<extract>",
+    "<compare>",
+    "<repair>",
+    "<credit>",
+    "<segment>",
+    "<rule>",
 ];
 
 /// A loaded model and the world it acts in.
@@ -110,7 +116,7 @@ impl Parts {
         backends.model = Some(self.model.clone());
         backends.tokenizer = Some(self.model.clone());
         backends.dialect = Some(self.dialect.clone());
-        backends.writer = Some(Arc::new(ApprenticeWriter));
+        backends.roles = Some(Arc::new(ApprenticeRoles));
         backends.clock = Some(Arc::new(SystemClock::new()));
         Ok(backends)
     }

@@ -79,6 +79,6 @@ fn summary<'a>(tasks: impl Iterator<Item = &'a TaskReport>) -> Summary {
         success: share(&|a| a.success == Some(true)),
         steps: mean(&|a| f64::from(a.steps)),
         tokens: mean(&|a| a.usage.total() as f64),
-        skill_use: share(&|a| a.injected.is_some()),
+        skill_use: share(&|a| !a.injected.is_empty()),
     }
 }

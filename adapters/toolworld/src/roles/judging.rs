@@ -1,6 +1,6 @@
 //! Roles that judge: what a skill did, what a step was for, how good it was, what a task is about, which rule holds.
 
-use super::{Credit, Drawn, FEATURES};
+use super::{Credit, Drawn, Feature, NOTHING, Rule, Told, Twist, fared};
 use crate::lexicon::value_for;
 use crate::policy::{Exchange, Policy};
 use crate::scene::Scene;
@@ -21,7 +21,9 @@ pub(super) fn credit(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     };
     let asked = draws.below(scene.advice.len());
     let answer = credit_of(&scene, asked)?.word().to_owned();
-    Some((scene.script, Some(asked), answer))
+    let outlived = scene.used == Some(asked) && scene.outlived(scene.advice.get(asked)?);
+    let told = Told::of(scene.script, answer).about(asked);
+    Some(told.with(outlived.then_some(Twist::Outlived)))
 }
 
 /// What a skill in the context of an attempt did to it, as the world knows it.
@@ -48,6 +50,7 @@ pub(super) fn credit_of(scene: &Scene, asked: usize) -> Option<Credit> {
                     Refusal::NeedsResult { parameter: now, .. },
                     Demand::Carried { parameter, .. },
                 ) => now == parameter,
+                (Refusal::UnknownTool(gone), wanted) => Some(gone) == wanted.helper(),
                 _ => false,
             }
         })
@@ -85,7 +88,7 @@ pub(super) fn segment(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
         .iter()
         .map(|(kind, first, last)| format!("{kind} {first} {last}"));
     let answer = spans.collect::<Vec<_>>().join("; ");
-    Some((scene.script, None, answer))
+    Some(Told::of(scene.script, answer))
 }
 
 /// What a step was for.
@@ -107,11 +110,11 @@ fn subgoal(contract: &[Demand], exchange: &Exchange) -> &'static str {
     }
 }
 
-pub(super) fn tag(spec: &WorldSpec, draws: &mut Draws) -> (Script, Option<usize>, String) {
+pub(super) fn tag(spec: &WorldSpec, draws: &mut Draws) -> Told {
     let world = World::make(spec, draws);
     let mut tags = vec![world.goal.target.to_string()];
     tags.extend(world.given_names());
-    (Script::task(&world.query), None, tags.join("; "))
+    Told::of(Script::task(&world.query), tags.join("; "))
 }
 
 pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
@@ -142,9 +145,7 @@ pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     }
     let mut simulation = Simulation::start(world.clone(), draws.below(usize::MAX) as u64);
     let mut policy = Policy::follower(&world, &skill)?;
-    let mut script = Script::task(&world.query)
-        .control("<note>", false)
-        .text(&skill.to_string(), false);
+    let mut script = Script::task(&world.query).note(&skill.to_string());
     for step in skill.steps.split_last()?.1 {
         if flaws.contains(&"first") && before.as_ref() == Some(step) {
             continue;
@@ -168,7 +169,7 @@ pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     }
     let script = script.control("<call>", false).text(&call, false);
     if wanted == 0 {
-        return Some((script, None, "other 0".to_owned()));
+        return Some(Told::of(script, "other 0".to_owned()));
     }
     let word = |bad: bool| if bad { "bad" } else { "good" };
     let first = word(flaws.contains(&"first"));
@@ -180,7 +181,7 @@ pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     });
     let items = first.into_iter().chain(items);
     let items: Vec<String> = items.chain([points.to_string()]).collect();
-    Some((script, None, items.join(" ")))
+    Some(Told::of(script, items.join(" ")))
 }
 
 /// The call with another value for a parameter, or with none.
@@ -204,48 +205,35 @@ fn spoilt(call: &str, parameter: &str, draws: &mut Draws) -> Option<String> {
 }
 
 pub(super) fn rule(draws: &mut Draws) -> Drawn {
-    let truth = (draws.below(FEATURES.len()), draws.chance(0.5));
+    let draw_rule = |draws: &mut Draws| Rule {
+        feature: *draws.pick(&Feature::ALL).unwrap_or(&Feature::First),
+        prefer: draws.chance(0.5),
+    };
+    let truth = draw_rule(draws);
     let lawless = draws.chance(0.18);
     let count = draws.between(5, 8);
-    let rows: Vec<([bool; FEATURES.len()], bool)> = (0..count)
+    let rows: Vec<(Vec<Feature>, bool)> = (0..count)
         .map(|_| {
-            let mut has = [false; FEATURES.len()];
-            for feature in &mut has {
-                *feature = draws.chance(0.4);
-            }
+            let mut has = Feature::ALL.to_vec();
+            has.retain(|_| draws.chance(0.4));
             let good = if lawless {
                 draws.chance(0.5)
             } else {
-                has.get(truth.0) == Some(&truth.1)
+                truth.fits(&has)
             };
             (has, good)
         })
         .collect();
     // Exactly one rule of the family fits, or none at all; and both outcomes occur.
     let both = rows.iter().any(|(_, good)| *good) && rows.iter().any(|(_, good)| !*good);
-    let rules = (0..FEATURES.len()).flat_map(|feature| [(feature, true), (feature, false)]);
-    let fitting: Vec<(usize, bool)> = rules
-        .filter(|(feature, good)| {
-            rows.iter()
-                .all(|(has, outcome)| (has.get(*feature) == Some(good)) == *outcome)
-        })
+    let rules = Feature::ALL.into_iter().flat_map(Rule::about);
+    let fitting: Vec<Rule> = rules
+        .filter(|rule| rows.iter().all(|(has, good)| rule.fits(has) == *good))
         .collect();
     let answer = match (fitting.as_slice(), lawless) {
-        ([(feature, good)], false) => {
-            let verb = if *good { "prefer" } else { "avoid" };
-            format!("{verb} {}", FEATURES.get(*feature)?)
-        }
-        ([], true) => "none".to_owned(),
+        ([rule], false) => rule.to_string(),
+        ([], true) => NOTHING.to_owned(),
         _ => return None,
     };
-    let mut script = Script::default().control("<s>", false);
-    for (has, good) in rows {
-        let named = FEATURES.iter().zip(has).filter(|(_, has)| *has);
-        let mut words: Vec<&str> = named.map(|(feature, _)| *feature).collect();
-        words.push(if good { "good" } else { "bad" });
-        script = script
-            .control("<note>", false)
-            .text(&words.join(" "), false);
-    }
-    both.then_some((script, None, answer))
+    both.then(|| Told::of(fared(&rows), answer))
 }

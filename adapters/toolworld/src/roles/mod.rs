@@ -3,6 +3,7 @@
 //! no tools and have no sides: there, the evaluation only draws anew.
 
 mod judging;
+mod rules;
 mod writing;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,14 @@ use crate::seed::Draws;
 use crate::tool::SkillText;
 use crate::world::WorldSpec;
 
-/// A role beside acting.
+pub use rules::{Feature, Rule};
+pub(crate) use rules::{fared, noted};
+
+/// What a role writes where there is nothing to write.
+pub(crate) const NOTHING: &str = "none";
+
+/// A role beside acting. Those that write skills from attempts (extract, compare, repair) keep to rules that stand
+/// before their opening, each in a note of its own ([`Rule`]), and write `none` where they cannot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -47,8 +55,8 @@ pub enum Role {
 pub enum Credit {
     /// The agent followed it, no refusal contradicted it, and the task got done.
     Helpful,
-    /// The agent followed it, and a refusal named another call, value or source than it says; or it is about another
-    /// tool. That another part of it may have helped does not count.
+    /// The agent followed it, and a refusal named another call, value or source than it says, or a tool that it calls is
+    /// no more; or it is about another tool. That another part of it may have helped does not count.
     Harmful,
     /// The agent did not follow it, or it says nothing that the task and the tools do not say.
     Neutral,
@@ -72,9 +80,6 @@ impl Credit {
     }
 }
 
-/// What a rule can be about.
-pub const FEATURES: [&str; 5] = ["first", "fixed", "carried", "given", "long"];
-
 /// What a role is shown and what it should write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
@@ -84,6 +89,20 @@ pub struct Case {
     pub prompt: Script,
     /// What it should write, without the token that ends it.
     pub answer: String,
+    /// What sets it apart from the plain cases of its role.
+    pub twists: Vec<Twist>,
+}
+
+/// What sets a case apart from the plain ones of its role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Twist {
+    /// Of those that write skills: rules are noted.
+    Rules,
+    /// Of comparing: a service demanded something of one attempt alone.
+    Disagreement,
+    /// Of crediting and repairing: the skill calls a tool that is no more.
+    Outlived,
 }
 
 impl Role {
@@ -134,16 +153,17 @@ impl Role {
                 Self::Curate => writing::curate(spec, draws),
                 Self::Rule => judging::rule(draws),
             };
-            if let Some((script, marker, answer)) = drawn {
-                let prompt = script.control(self.opening(), false);
-                let prompt = match marker {
+            if let Some(told) = drawn {
+                let prompt = told.script.control(self.opening(), false);
+                let prompt = match told.asked {
                     Some(number) => prompt.control(choice(Some(number)), false),
                     None => prompt,
                 };
                 return Case {
                     role: self,
                     prompt,
-                    answer,
+                    answer: told.answer,
+                    twists: told.twists,
                 };
             }
         }
@@ -181,7 +201,37 @@ fn same(answer: &str, written: &str) -> bool {
 }
 
 /// What was shown, which skill the role is asked about, and the answer.
-type Drawn = Option<(Script, Option<usize>, String)>;
+#[derive(Debug)]
+struct Told {
+    script: Script,
+    asked: Option<usize>,
+    answer: String,
+    twists: Vec<Twist>,
+}
+
+impl Told {
+    fn of(script: Script, answer: String) -> Self {
+        Self {
+            script,
+            asked: None,
+            answer,
+            twists: Vec::new(),
+        }
+    }
+
+    fn about(mut self, skill: usize) -> Self {
+        self.asked = Some(skill);
+        self
+    }
+
+    fn with(mut self, twist: Option<Twist>) -> Self {
+        self.twists.extend(twist);
+        self
+    }
+}
+
+/// None where the draws gave no case of the role.
+type Drawn = Option<Told>;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

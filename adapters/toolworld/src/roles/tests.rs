@@ -1,12 +1,13 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::judging::credit_of;
+use super::rules::{draw, skill_under};
 use super::writing::{corrected, written};
 use super::*;
 use crate::policy::Policy;
 use crate::scene::Scene;
 use crate::simulate::Simulation;
-use crate::tool::{RESULT_SLOT, TASK_SLOT, ToolName};
+use crate::tool::{DEFAULT_SLOT, Demand, RESULT_SLOT, Service, Setting, TASK_SLOT, Tool, ToolName};
 use crate::vocabulary::Vocabulary;
 use crate::world::World;
 
@@ -37,7 +38,7 @@ fn does(world: &World, skill: &SkillText) -> bool {
 
 #[test]
 fn a_written_and_a_repaired_skill_do_the_next_task_and_the_stale_one_does_not() {
-    for scene in scenes(Scene::alone, "written") {
+    for scene in scenes(Scene::alone, "written").chain(scenes(Scene::passing, "written")) {
         let next = scene
             .world
             .again(&WorldSpec::default(), &mut Draws::new("next", &[]))
@@ -182,6 +183,7 @@ fn an_answer_is_right_when_it_says_the_same() {
         role: Role::Curate,
         prompt: Script::default(),
         answer: answer.to_owned(),
+        twists: Vec::new(),
     };
     let two = case("update 2 cut rope: lift bell; fold map; cut rope zone @");
     assert!(two.is_right(" update 2 cut rope: fold map; lift bell; cut rope zone @"));
@@ -208,4 +210,309 @@ fn documents_fit_a_training_row() {
             assert!(length <= 256, "{role:?}: {length} tokens");
         }
     }
+}
+
+fn skill(text: &str) -> SkillText {
+    SkillText::parse(text).unwrap()
+}
+
+const BOTH: &str = "cut rope: lift bell; fold map; cut rope zone @ tone off power $ depth #";
+
+#[test]
+fn a_rule_is_read_as_it_is_written_and_nothing_else_is() {
+    for rule in Feature::ALL.into_iter().flat_map(Rule::about) {
+        assert_eq!(Rule::parse(&rule.to_string()), Some(rule));
+        assert_eq!(Rule::parse(&format!(" {rule}\n")), Some(rule));
+    }
+    for other in [
+        "",
+        "none",
+        "avoid",
+        "avoid ",
+        "avoid  first",
+        "first avoid",
+        "Avoid first",
+        "avoid first steps",
+    ] {
+        assert_eq!(Rule::parse(other), None, "{other:?}");
+    }
+}
+
+#[test]
+fn features_are_read_off_the_step_list() {
+    use Feature::{Carried, First, Fixed, Given, Long};
+    for (text, expected) in [
+        ("cut rope: cut rope", vec![]),
+        ("cut rope: cut rope zone #", vec![]),
+        ("cut rope: lift bell; cut rope zone #", vec![First]),
+        ("cut rope: lift bell; cut rope zone @", vec![Carried]),
+        ("cut rope: cut rope zone 7 tone off", vec![Fixed]),
+        ("cut rope: cut rope zone $", vec![Given]),
+        (
+            "cut rope: lift bell; fold map; cut rope zone @",
+            vec![First, Carried, Long],
+        ),
+        ("cut rope: lift bell; fold map; cut rope", vec![First, Long]),
+        (BOTH, Feature::ALL.to_vec()),
+    ] {
+        assert_eq!(Feature::of(&skill(text)), expected, "{text}");
+        for feature in Feature::ALL {
+            assert_eq!(feature.is_in(&skill(text)), expected.contains(&feature));
+            for rule in Rule::about(feature) {
+                assert_eq!(
+                    rule.allows(&skill(text)),
+                    rule.fits(&expected),
+                    "{rule}: {text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_skill_under_rules_leaves_out_what_they_avoid_or_is_none() {
+    let demands = [
+        Demand::Before(ToolName::new("lift", "bell")),
+        Demand::Carried {
+            parameter: "zone".into(),
+            source: ToolName::new("fold", "map"),
+        },
+        Demand::Exact(Setting {
+            parameter: "tone".into(),
+            value: "off".into(),
+        }),
+    ];
+    let service = Service {
+        tool: Tool {
+            name: ToolName::new("cut", "rope"),
+            parameters: ["zone", "tone", "power", "depth"]
+                .map(str::to_owned)
+                .to_vec(),
+        },
+        contract: demands.to_vec(),
+    };
+    let under = |rules: &[&str]| {
+        let rules: Vec<Rule> = rules
+            .iter()
+            .map(|rule| Rule::parse(rule).unwrap())
+            .collect();
+        let skill = skill_under(&rules, &service, &["power".to_owned()]);
+        skill.map(|skill| skill.to_string())
+    };
+    for (rules, expected) in [
+        (&[][..], Some(BOTH)),
+        (&["prefer first", "prefer long"], Some(BOTH)),
+        (
+            &["avoid first"],
+            Some("cut rope: fold map; cut rope zone @ tone off power $ depth #"),
+        ),
+        (
+            &["avoid carried"],
+            Some("cut rope: lift bell; cut rope zone # tone off power $ depth #"),
+        ),
+        (
+            &["avoid fixed"],
+            Some("cut rope: lift bell; fold map; cut rope zone @ tone # power $ depth #"),
+        ),
+        (
+            &["avoid given"],
+            Some("cut rope: lift bell; fold map; cut rope zone @ tone off power # depth #"),
+        ),
+        (&["avoid long"], None),
+        (
+            &["avoid long", "avoid first"],
+            Some("cut rope: fold map; cut rope zone @ tone off power $ depth #"),
+        ),
+        (&["prefer long", "avoid first"], None),
+        (&["prefer first", "avoid first"], None),
+    ] {
+        assert_eq!(under(rules).as_deref(), expected, "{rules:?}");
+    }
+}
+
+#[test]
+fn drawn_rules_leave_some_skills_be_change_some_and_forbid_some() {
+    let [mut same, mut changed, mut none] = [0, 0, 0];
+    for (number, scene) in scenes(Scene::alone, "ruled").enumerate() {
+        let target = scene.world.target().unwrap();
+        let given = scene.world.given_names();
+        for again in 0..3 {
+            let rules = draw(&mut Draws::new("rules", &[number as u64, again]));
+            assert!((1..=3).contains(&rules.len()));
+            match skill_under(&rules, target, &given) {
+                None => none += 1,
+                Some(skill) if skill == SkillText::of(target, &given) => same += 1,
+                Some(skill) => {
+                    assert!(rules.iter().all(|rule| rule.allows(&skill)));
+                    changed += 1;
+                }
+            }
+        }
+    }
+    let counts = [same, changed, none];
+    assert!(
+        counts
+            .iter()
+            .all(|count| *count * 6 > same + changed + none),
+        "{counts:?}"
+    );
+}
+
+#[test]
+fn written_skills_are_in_words_of_what_is_shown() {
+    for role in [Role::Extract, Role::Compare, Role::Repair] {
+        for case in cases(role, 300) {
+            let shown = case.prompt.readable();
+            let shown: HashSet<&str> = shown.split([' ', '<', '>', ';', ':', '\n']).collect();
+            let answer = case
+                .answer
+                .split([' ', ';', ':'])
+                .filter(|word| !word.is_empty());
+            for word in answer {
+                let ours = [DEFAULT_SLOT, TASK_SLOT, RESULT_SLOT, NOTHING].contains(&word);
+                assert!(ours || shown.contains(word), "{word} in {}", case.answer);
+            }
+        }
+    }
+}
+
+/// What attempts that are compared share, from their text alone.
+fn shared(prompt: &str) -> String {
+    let attempts: Vec<(&str, Vec<(&str, &str)>)> = (prompt.split("<task> ").skip(1))
+        .map(|attempt| {
+            let attempt = attempt
+                .split("<note>")
+                .next()
+                .unwrap()
+                .trim_end_matches("<compare>");
+            let (query, calls) = attempt.split_once("<call> ").unwrap();
+            let calls = calls
+                .split("<call> ")
+                .map(|call| call.split_once("<obs> ").unwrap());
+            (query, calls.collect())
+        })
+        .collect();
+    let settings =
+        |line: &str| -> Vec<String> { line.split(' ').skip(2).map(str::to_owned).collect() };
+    let name = |line: &str| ToolName::parse(line).unwrap();
+    let (_, first) = &attempts[0];
+    let target = name(first.last().unwrap().0);
+    let same = |(_, calls): &(&str, Vec<(&str, &str)>)| name(calls.last().unwrap().0) == target;
+    if !attempts.iter().all(same) {
+        return NOTHING.to_owned();
+    }
+    let answered = |calls: &[(&str, &str)], line: &str| -> Option<String> {
+        let found = calls
+            .iter()
+            .find(|(call, reply)| *call == line && reply.starts_with("ok"));
+        found.map(|(_, reply)| (*reply).to_owned())
+    };
+    let mut helpers: Vec<&str> = Vec::new();
+    for (line, reply) in first {
+        let everywhere = attempts
+            .iter()
+            .all(|(_, calls)| answered(calls, line).is_some());
+        if reply.starts_with("ok") && everywhere && !helpers.contains(line) {
+            helpers.push(line);
+        }
+    }
+    let mut call = target.to_string();
+    let names = settings(first.last().unwrap().0);
+    for (at, parameter) in names.iter().enumerate().step_by(2) {
+        let value = |calls: &[(&str, &str)]| settings(calls.last().unwrap().0)[at + 1].clone();
+        let given = |(query, calls): &(&str, Vec<(&str, &str)>)| {
+            format!(" {query} ").contains(&format!(" {parameter} {} ", value(calls)))
+        };
+        let carried = |helper: &&str| {
+            attempts.iter().all(|(_, calls)| {
+                answered(calls, helper) == Some(format!("ok {parameter} {}", value(calls)))
+            })
+        };
+        let slot = if attempts.iter().all(given) {
+            TASK_SLOT.to_owned()
+        } else if helpers.iter().any(carried) {
+            RESULT_SLOT.to_owned()
+        } else if attempts
+            .iter()
+            .all(|(_, calls)| value(calls) == value(first))
+        {
+            value(first)
+        } else {
+            DEFAULT_SLOT.to_owned()
+        };
+        call.push_str(&format!(" {parameter} {slot}"));
+    }
+    let steps: Vec<&str> = helpers.into_iter().chain([call.as_str()]).collect();
+    format!("{target}: {}", steps.join("; "))
+}
+
+#[test]
+fn what_compared_attempts_share_can_be_told_from_their_text() {
+    let mut disagreeing = 0;
+    for case in cases(Role::Compare, 400) {
+        if case.twists.contains(&Twist::Rules) {
+            continue;
+        }
+        let prompt = case.prompt.readable();
+        assert!(case.is_right(&shared(&prompt)), "{prompt} {}", case.answer);
+        disagreeing += usize::from(case.twists.contains(&Twist::Disagreement));
+    }
+    assert!(disagreeing > 100, "{disagreeing}");
+}
+
+#[test]
+fn a_skill_that_outlived_a_demand_is_harmful_and_its_repair_drops_the_call() {
+    let outlived = |case: &Case| case.twists.contains(&Twist::Outlived);
+    let mut seen = 0;
+    for case in cases(Role::Credit, 1_500).filter(outlived) {
+        assert_eq!(case.answer, Credit::Harmful.word());
+        assert!(case.prompt.readable().contains("error no tool"));
+        seen += 1;
+    }
+    assert!(seen > 30, "{seen}");
+    let (mut seen, mut carried) = (0, 0);
+    let plain = |case: &Case| case.twists == [Twist::Outlived];
+    for case in cases(Role::Repair, 1_000).filter(plain) {
+        let prompt = case.prompt.readable();
+        let opening = if prompt.ends_with("<use>") {
+            "<skill> "
+        } else {
+            "<skill2> "
+        };
+        let (_, told) = prompt.split_once(opening).unwrap();
+        let mut skill = SkillText::parse(told.split('<').next().unwrap()).unwrap();
+        let (_, gone) = prompt.split_once("error no tool ").unwrap();
+        let gone = gone.split('<').next().unwrap().to_owned();
+        skill.steps.retain(|step| *step != gone);
+        let last = skill.steps.last_mut().unwrap();
+        // A value of an earlier result is one that a call gave.
+        if last.contains(RESULT_SLOT) && !prompt.contains("<obs> ok ") {
+            *last = last.replace(RESULT_SLOT, DEFAULT_SLOT);
+            carried += 1;
+        }
+        assert!(
+            case.is_right(&skill.to_string()),
+            "{prompt} {}",
+            case.answer
+        );
+        seen += 1;
+    }
+    assert!(seen > 60 && carried > 8, "{seen} {carried}");
+}
+
+#[test]
+fn a_repaired_skill_that_outlived_a_demand_does_the_task() {
+    let mut seen = 0;
+    for scene in scenes(Scene::failing, "outlived") {
+        let stale = scene.advice.get(scene.used.unwrap()).unwrap();
+        if scene.outlived(stale) {
+            assert_eq!(
+                credit_of(&scene, scene.used.unwrap()),
+                Some(Credit::Harmful)
+            );
+            assert!(does(&scene.world, &corrected(&scene, stale).unwrap()));
+            seen += 1;
+        }
+    }
+    assert!(seen > 8, "{seen}");
 }

@@ -1,33 +1,58 @@
 //! Roles that write skills and lessons, and decide what becomes of the library.
 
-use super::Drawn;
+use super::rules::{self, skill_under};
+use super::{Drawn, NOTHING, Told, Twist, noted};
 use crate::policy::{Exchange, Policy};
 use crate::scene::{Advice, Scene};
 use crate::script::Script;
 use crate::seed::Draws;
 use crate::simulate::{Outcome, Refusal, Simulation, parse};
-use crate::tool::{ANY_NOUN, Demand, RESULT_SLOT, Setting, SkillText, TASK_SLOT};
+use crate::tool::{ANY_NOUN, Demand, RESULT_SLOT, Service, Setting, SkillText, TASK_SLOT};
 use crate::world::{World, WorldSpec};
 
 pub(super) fn extract(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
-    let scene = if draws.chance(0.6) {
-        Scene::alone(spec, draws)?
-    } else {
-        Scene::recount(spec, draws)?
+    let scene = match draws.weighted(&[50, 10, 40]) {
+        0 => Scene::alone(spec, draws)?,
+        1 => Scene::passing(spec, draws)?,
+        _ => Scene::recount(spec, draws)?,
     };
-    let answer = written(&scene)?.to_string();
-    scene.is_done().then_some((scene.script, None, answer))
+    let said = shown(&scene)?;
+    let done = scene.is_done();
+    done.then(|| ruled(scene.script, 0.35, Some(said), draws))
+}
+
+/// Now and then notes rules, and writes the skill for a service that keeps to them, or `none`.
+fn ruled(
+    script: Script,
+    share: f64,
+    service: Option<(Service, Vec<String>)>,
+    draws: &mut Draws,
+) -> Told {
+    let rules = if draws.chance(share) {
+        rules::draw(draws)
+    } else {
+        Vec::new()
+    };
+    let skill = service.and_then(|(service, given)| skill_under(&rules, &service, &given));
+    let answer = skill.map_or_else(|| NOTHING.to_owned(), |skill| skill.to_string());
+    let told = Told::of(noted(script, &rules), answer);
+    told.with((!rules.is_empty()).then_some(Twist::Rules))
 }
 
 /// The skill that a finished attempt shows, its calls in the order in which they were made.
 pub(super) fn written(scene: &Scene) -> Option<SkillText> {
+    let (service, given) = shown(scene)?;
+    Some(SkillText::of(&service, &given))
+}
+
+fn shown(scene: &Scene) -> Option<(Service, Vec<String>)> {
     let mut service = scene.world.target()?.clone();
     service.contract.sort_by_key(|demand| {
         let name = demand.helper().map(ToString::to_string);
         let called = |exchange: &Exchange| Some(&exchange.call) == name.as_ref();
         scene.exchanges.iter().position(called)
     });
-    Some(SkillText::of(&service, &scene.world.given_names()))
+    Some((service, scene.world.given_names()))
 }
 
 pub(super) fn lesson(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
@@ -77,7 +102,7 @@ pub(super) fn lesson(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     };
     let number = scene.exchanges.len();
     let answer = format!("{number}: {flawed}; {should}; {principle}");
-    Some((scene.script, None, answer))
+    Some(Told::of(scene.script, answer))
 }
 
 /// A call with the values that the task or a result gave as slots.
@@ -104,10 +129,14 @@ fn abstracted(scene: &Scene, call: &str) -> String {
 }
 
 pub(super) fn compare(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
-    let world = World::make(spec, draws);
+    let mut world = World::make(spec, draws);
+    if draws.chance(0.3) {
+        world.add_parameter(draws);
+    }
     let count = draws.between(2, 3);
     let shares = draws.chance(0.8);
     let mut script = Script::default().control("<s>", false);
+    let mut disagree = false;
     let mut first = None;
     for number in 0..count {
         let next = if number == 0 {
@@ -118,19 +147,24 @@ pub(super) fn compare(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
             world.again(spec, draws)?
         };
         let target = next.target()?.clone();
-        let policy = if number == 0 && draws.chance(0.3) {
-            Policy::novice(&next)?
+        // What only one of them met is no part of what they share.
+        let passes = shares && draws.chance(0.3);
+        disagree |= passes;
+        let met = if passes {
+            next.with_passing(spec, None, draws)?
         } else {
-            Policy::follower(&next, &SkillText::of(&target, &next.given_names()))?
+            next.clone()
         };
-        let mut simulation = Simulation::start(next.clone(), draws.below(usize::MAX) as u64);
+        let policy = if number == 0 && draws.chance(0.3) {
+            Policy::novice(&met)?
+        } else {
+            Policy::follower(&met, &SkillText::of(&target, &next.given_names()))?
+        };
+        let mut simulation = Simulation::start(met, draws.below(usize::MAX) as u64);
         let exchanges = policy.run(&mut simulation, 8);
-        script = script.control("<task>", false).text(&next.query, false);
-        for exchange in &exchanges {
-            script = script
-                .call(&exchange.call, false)
-                .reply(&exchange.reply.text);
-        }
+        let calls = exchanges.iter();
+        let calls = calls.map(|exchange| (exchange.call.as_str(), exchange.reply.text.as_str()));
+        script = script.compared(&next.query, calls);
         first.get_or_insert(Scene {
             world: next,
             advice: Vec::new(),
@@ -139,12 +173,9 @@ pub(super) fn compare(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
             script: Script::default(),
         });
     }
-    let answer = if shares {
-        written(&first?)?.to_string()
-    } else {
-        "none".to_owned()
-    };
-    Some((script, None, answer))
+    let shared = if shares { Some(shown(&first?)?) } else { None };
+    let told = ruled(script, 0.2, shared, draws);
+    Some(told.with(disagree.then_some(Twist::Disagreement)))
 }
 
 pub(super) fn repair(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
@@ -154,23 +185,32 @@ pub(super) fn repair(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
         let name = &advice.service.tool.name;
         let broad = format!("{} {ANY_NOUN}", name.verb);
         let answer = advice.text.replacen(&broad, &name.to_string(), 1);
-        return Some((scene.script, Some(0), answer));
+        return Some(Told::of(scene.script, answer).about(0));
     }
     let scene = Scene::failing(spec, draws)?;
     let used = scene.used?;
-    let answer = corrected(&scene, scene.advice.get(used)?)?.to_string();
-    Some((scene.script, Some(used), answer))
+    let stale = scene.advice.get(used)?;
+    let now = service_now(&scene, stale)?;
+    let given = scene.world.given_names();
+    let outlived = scene.outlived(stale);
+    let told = ruled(scene.script, 0.2, Some((now, given)), draws).about(used);
+    Some(told.with(outlived.then_some(Twist::Outlived)))
 }
 
 /// The skill as it should be now, each step where it stood before and a new one just before the last.
 pub(super) fn corrected(scene: &Scene, stale: &Advice) -> Option<SkillText> {
+    let now = service_now(scene, stale)?;
+    Some(SkillText::of(&now, &scene.world.given_names()))
+}
+
+fn service_now(scene: &Scene, stale: &Advice) -> Option<Service> {
     let mut now = scene.world.target()?.clone();
     now.contract.sort_by_key(|demand| {
         let before = stale.service.contract.iter();
         let place = before.clone().position(|old| old.same_form(demand));
         place.unwrap_or(usize::MAX)
     });
-    Some(SkillText::of(&now, &scene.world.given_names()))
+    Some(now)
 }
 
 pub(super) fn curate(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
@@ -199,5 +239,5 @@ pub(super) fn curate(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
         (None, 0) if target.is_hidden() => format!("insert {}", written(&scene)?),
         _ => "keep".to_owned(),
     };
-    scene.is_done().then_some((scene.script, None, answer))
+    scene.is_done().then(|| Told::of(scene.script, answer))
 }

@@ -8,7 +8,7 @@ use crate::policy::{Exchange, Policy};
 use crate::script::{Script, choice};
 use crate::seed::Draws;
 use crate::simulate::{Outcome, Simulation};
-use crate::tool::{ANY_NOUN, Service, SkillText, ToolName};
+use crate::tool::{ANY_NOUN, Demand, Service, SkillText, ToolName};
 use crate::world::{World, WorldSpec, fresh_name};
 use parts::{either_order, irrelevant, mistake, right, stale};
 
@@ -69,9 +69,22 @@ impl Scene {
         last.is_some_and(|exchange| exchange.reply.outcome == Outcome::Done)
     }
 
+    /// Whether a skill about the target calls a tool that is no more.
+    pub(crate) fn outlived(&self, advice: &Advice) -> bool {
+        let mut helpers = advice.service.contract.iter().filter_map(Demand::helper);
+        advice.service.tool.name == self.world.goal.target
+            && helpers.any(|name| self.world.service(name).is_none())
+    }
+
     /// With no skill: find the contract out.
     pub(crate) fn alone(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         Self::novice(spec, World::make(spec, draws), Vec::new(), draws)
+    }
+
+    /// The same on a day when more is demanded, which the attempt cannot tell from what always is.
+    pub(crate) fn passing(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
+        let met = World::make(spec, draws).with_passing(spec, None, draws)?;
+        Self::novice(spec, met, Vec::new(), draws)
     }
 
     /// With the right skill: follow it.

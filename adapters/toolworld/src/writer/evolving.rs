@@ -1,0 +1,130 @@
+//! Rules, from how earlier skills fared.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use journeyman::Result;
+use journeyman::contract::{Experience, RoleAnswer};
+use journeyman::domain::RoleRule;
+
+use super::unusable;
+use crate::roles::{Feature, NOTHING, Rule, fared};
+use crate::script::Script;
+use crate::skill_form::read_body;
+
+/// How many rows the model was trained on.
+const ROWS: std::ops::RangeInclusive<usize> = 5..=8;
+
+/// A skill's features and whether it fared well.
+type Row = (Vec<Feature>, bool);
+
+/// Shows at most eight rows, those that most experiences bear out, good and bad ones by turns. Fewer than five are
+/// repeated until there are five: the model knows no shorter lists.
+pub(super) fn script(experiences: &[Experience]) -> Script {
+    let rows = merged(&told(experiences));
+    let count = rows.len().clamp(*ROWS.start(), *ROWS.end());
+    let rows: Vec<Row> = rows.into_iter().cycle().take(count).collect();
+    fared(&rows)
+}
+
+/// Reads a rule. It joins those so far where the experiences bear it out and none of them is about the same; those so far
+/// that the experiences speak against are dropped. Rules in words that this model does not read stay.
+pub(super) fn read(rules: &[RoleRule], rows: &[Experience], text: &str) -> Result<RoleAnswer> {
+    let new = match (text.trim(), Rule::parse(text)) {
+        (_, Some(rule)) => Some(rule),
+        (NOTHING, None) => None,
+        _ => {
+            let message = "the answer is not `avoid FEATURE`, `prefer FEATURE` or `none`";
+            return Err(unusable(message, text));
+        }
+    };
+    let rows = told(rows);
+    let stays = |rule: &&RoleRule| {
+        let read = Rule::parse(&rule.0);
+        read.is_none_or(|rule| !Weighed::of(rule, &rows).is_contradicted())
+    };
+    let mut kept: Vec<RoleRule> = rules.iter().filter(stays).cloned().collect();
+    if let Some(rule) = new {
+        let about = |kept: &RoleRule| Rule::parse(&kept.0).map(|rule| rule.feature);
+        let known = kept.iter().any(|kept| about(kept) == Some(rule.feature));
+        if !known && is_singled_out(rule, &rows) {
+            kept.push(RoleRule(rule.to_string()));
+        }
+    }
+    kept.truncate(RoleRule::MOST);
+    Ok(RoleAnswer::Rules(kept))
+}
+
+/// The experiences that tell something, as rows: those whose skill is a step list and did more good than harm, or harm
+/// and no more good.
+fn told(experiences: &[Experience]) -> Vec<Row> {
+    let row = |experience: &Experience| {
+        let good = experience.helpful > experience.harmful;
+        let tells = good || experience.harmful > 0;
+        let skill = read_body(&experience.skill.body).filter(|_| tells)?;
+        Some((Feature::of(&skill), good))
+    };
+    experiences.iter().filter_map(row).collect()
+}
+
+/// One row for each set of features, as most of its experiences say; none where they are even.
+fn merged(rows: &[Row]) -> Vec<Row> {
+    let mut sums: BTreeMap<&[Feature], i64> = BTreeMap::new();
+    for (features, good) in rows {
+        *sums.entry(features).or_default() += if *good { 1 } else { -1 };
+    }
+    let mut sums: Vec<(&[Feature], i64)> = sums.into_iter().filter(|(_, sum)| *sum != 0).collect();
+    sums.sort_by_key(|(_, sum)| Reverse(sum.abs()));
+    let (good, bad): (Vec<_>, Vec<_>) = sums.into_iter().partition(|(_, sum)| *sum > 0);
+    let most = good.len().max(bad.len());
+    let turns = (0..most).flat_map(|turn| [good.get(turn), bad.get(turn)]);
+    let row = |(features, sum): &(&[Feature], i64)| (features.to_vec(), *sum > 0);
+    turns.flatten().map(row).collect()
+}
+
+/// What a rule would have let through and kept out.
+#[derive(Debug, Default)]
+struct Weighed {
+    good_in: usize,
+    good_out: usize,
+    bad_out: usize,
+}
+
+impl Weighed {
+    fn of(rule: Rule, rows: &[Row]) -> Self {
+        let mut weighed = Self::default();
+        for (features, good) in rows {
+            match (rule.fits(features), good) {
+                (true, true) => weighed.good_in += 1,
+                (false, true) => weighed.good_out += 1,
+                (false, false) => weighed.bad_out += 1,
+                (true, false) => {}
+            }
+        }
+        weighed
+    }
+
+    /// Whether it would have kept out good ones, and no fewer than bad ones. Bad ones that it lets through may have
+    /// another fault.
+    fn is_contradicted(&self) -> bool {
+        self.good_out > 0 && self.good_out >= self.bad_out
+    }
+
+    /// How many rows it tells rightly.
+    fn right(&self) -> usize {
+        self.good_in + self.bad_out
+    }
+}
+
+/// Whether a rule would have kept out more bad ones than good ones, would have let good ones through, and no rule about
+/// something else tells as many rows rightly: what fits by chance would keep good skills out from then on, and with them
+/// the evidence against it.
+fn is_singled_out(rule: Rule, rows: &[Row]) -> bool {
+    let weighed = Weighed::of(rule, rows);
+    let others = Feature::ALL.into_iter().filter(|it| *it != rule.feature);
+    let best = others.flat_map(Rule::about);
+    let best = best.map(|other| Weighed::of(other, rows).right()).max();
+    weighed.bad_out > weighed.good_out
+        && weighed.good_in > 0
+        && best.is_none_or(|best| best < weighed.right())
+}

@@ -1,0 +1,659 @@
+use journeyman::admit::{Admittance, to_skill};
+use journeyman::contract::{CaseDraft, Experience};
+use journeyman::domain::{
+    Action, CaseKind, EndReason, Exposure, InjectedSkill, Judgement, Observation, Origin,
+    Provenance, Role as Part, Skill, Source, Step, StepResult, Task, ToolCall, Trust, Usage,
+    Verdict,
+};
+use journeyman::{AttemptId, Seed, SkillId, TaskId, Version};
+use serde_json::Value;
+
+use super::*;
+use crate::environment::{define, wire_name};
+use crate::policy::Exchange;
+use crate::scene::Scene;
+use crate::seed::Draws;
+use crate::simulate::{Outcome, parse};
+use crate::skill_form::{read_body, to_draft};
+use crate::tool::{DEFAULT_SLOT, SkillText};
+use crate::world::WorldSpec;
+
+fn scenes(
+    kind: fn(&WorldSpec, &mut Draws) -> Option<Scene>,
+    count: u64,
+) -> impl Iterator<Item = Scene> {
+    let draws = (0..count).map(|number| Draws::new("attempts", &[number]));
+    draws.filter_map(move |mut draws| kind(&WorldSpec::wide(&mut draws), &mut draws))
+}
+
+fn skill_of(id: &str, text: &str) -> Skill {
+    let admittance = Admittance {
+        id: id.into(),
+        version: Version(1),
+        provenance: Provenance {
+            origin: Origin::Human,
+            runs: Vec::new(),
+            tasks: Vec::new(),
+        },
+        taint: Default::default(),
+        parents: Vec::new(),
+    };
+    to_skill(&to_draft(&SkillText::parse(text).unwrap()), admittance).unwrap()
+}
+
+fn action(line: &str) -> Action {
+    let (name, settings) = parse(line).unwrap();
+    let set = settings
+        .into_iter()
+        .filter(|setting| setting.value != DEFAULT_SLOT);
+    let arguments = set.map(|setting| {
+        let number = setting.value.parse::<u64>().map(Value::from);
+        (
+            setting.parameter,
+            number.unwrap_or(Value::from(setting.value)),
+        )
+    });
+    Action::Call(vec![ToolCall {
+        tool: wire_name(&name),
+        arguments: arguments.collect(),
+    }])
+}
+
+/// The scene as a run would have it: its skills are called `skill-0` and `skill-1`.
+fn trace_of(scene: &Scene) -> Trace {
+    let source = Source {
+        name: "toolworld".into(),
+        trust: Trust::Trusted,
+    };
+    let services = scene.world.services.iter();
+    let observation = Observation {
+        text: scene.world.query.clone(),
+        tools: services.map(|service| define(&service.tool)).collect(),
+        source: source.clone(),
+    };
+    let readable = scene.script.readable();
+    let (_, said) = readable.split_once("<plan>").unwrap();
+    let (begun, _) = said.split_once("<call>").unwrap();
+    let step = |(index, exchange): (usize, &Exchange)| {
+        let begun = if index == 0 { begun } else { "" };
+        Step {
+            index: index as u32,
+            turn: 0,
+            actor: "agent".into(),
+            observation: observation.clone(),
+            action: action(&exchange.call),
+            result: StepResult {
+                text: exchange.reply.text.clone(),
+                is_error: matches!(exchange.reply.outcome, Outcome::Refused(_)),
+                source: source.clone(),
+            },
+            transcript: format!("{begun}<call> {}<obs>", exchange.call),
+            generations: Vec::new(),
+        }
+    };
+    let skills = scene.advice.iter().enumerate().map(|(at, advice)| {
+        let skill = skill_of(&format!("skill-{at}"), "cut rope: cut rope").reference();
+        InjectedSkill {
+            skill,
+            text: format!(" {}", advice.text),
+            sha256: String::new(),
+        }
+    });
+    let injection = Injection {
+        skills: skills.collect(),
+    };
+    let exposures = injection.skills.iter().enumerate();
+    let exposures = exposures.map(|(at, injected)| Exposure {
+        skill: injected.skill.clone(),
+        used: scene.used == Some(at),
+    });
+    let exposures: Vec<Exposure> = exposures.collect();
+    Trace {
+        task: Task::new("t", scene.world.query.as_str()),
+        trajectory: Trajectory {
+            schema: Trajectory::SCHEMA,
+            attempt: AttemptId::new("a"),
+            task: TaskId::new("t"),
+            seed: Seed(1),
+            steps: scene.exchanges.iter().enumerate().map(step).collect(),
+            exposures,
+            injection,
+            left_out: Vec::new(),
+            outcome: None,
+            end: EndReason::Finished,
+            usage: Usage::default(),
+        },
+        verdict: Some(Verdict::binary(scene.is_done())),
+        world_seed: Seed(1),
+    }
+}
+
+fn rules(texts: &[&str]) -> Vec<RoleRule> {
+    texts
+        .iter()
+        .map(|text| RoleRule((*text).to_owned()))
+        .collect()
+}
+
+fn request(task: &RoleTask) -> RoleRequest<'_> {
+    RoleRequest {
+        task,
+        seed: Seed(3),
+        failed: None,
+    }
+}
+
+fn prompt(task: &RoleTask) -> String {
+    let generate = ApprenticeRoles.prompt(&request(task)).unwrap();
+    assert_eq!(generate.sampling, Sampling::GREEDY);
+    generate.prompt.text()
+}
+
+fn read(task: &RoleTask, text: &str) -> Result<RoleAnswer> {
+    ApprenticeRoles.read(&request(task), text)
+}
+
+/// Refused as the model's fault, with these words.
+fn check_unusable(task: &RoleTask, text: &str, words: &str) {
+    let error = read(task, text).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Model, "{error}");
+    assert!(error.to_string().contains(words), "{error}");
+}
+
+fn check_refused(task: &RoleTask, kind: ErrorKind, words: &str) {
+    let error = ApprenticeRoles.prompt(&request(task)).unwrap_err();
+    assert_eq!(error.kind(), kind, "{error}");
+    assert!(error.to_string().contains(words), "{error}");
+}
+
+fn extract(attempt: &Trace, texts: &[&str]) -> RoleTask {
+    RoleTask::Extract {
+        attempt: Box::new(attempt.clone()),
+        candidate: 0,
+        rules: rules(texts),
+    }
+}
+
+fn refactor(attempts: Vec<Trace>, texts: &[&str]) -> RoleTask {
+    RoleTask::Refactor {
+        attempts,
+        skills: Vec::new(),
+        reason: "one task family".into(),
+        group: "g".into(),
+        rules: rules(texts),
+    }
+}
+
+fn refine(skill: &str, attempts: Vec<Trace>) -> RoleTask {
+    RoleTask::Refine {
+        skill: Box::new(skill_of(skill, "cut rope: cut rope")),
+        attempts,
+        failures: vec!["unit-1: not done".into()],
+        rules: rules(&["avoid first", "keep it short"]),
+    }
+}
+
+fn attribute(attempt: &Trace, skill: usize) -> RoleTask {
+    RoleTask::Attribute {
+        attempt: Box::new(attempt.clone()),
+        skill,
+    }
+}
+
+fn bundle(attempt: &Trace) -> RoleTask {
+    RoleTask::Bundle {
+        skill: Box::new(skill_of("s", "cut rope: cut rope")),
+        attempt: Box::new(attempt.clone()),
+    }
+}
+
+#[test]
+fn roles_are_asked_about_an_attempt_as_they_were_trained() {
+    for scene in scenes(Scene::alone, 60) {
+        let (attempt, shown) = (trace_of(&scene), scene.script.readable());
+        assert_eq!(prompt(&extract(&attempt, &[])), format!("{shown}<extract>"));
+        let summary = RoleTask::Summarize {
+            attempts: vec![attempt.clone()],
+        };
+        assert_eq!(prompt(&summary), format!("{shown}<extract>"));
+        assert_eq!(
+            prompt(&extract(
+                &attempt,
+                &["avoid first", "be brief", "prefer given"]
+            )),
+            format!("{shown}<note> avoid first<note> prefer given<extract>")
+        );
+        assert_eq!(prompt(&bundle(&attempt)), format!("{shown}<segment>"));
+    }
+    let mut second = 0;
+    for kind in [Scene::failing, Scene::both, Scene::right] {
+        for scene in scenes(kind, 60) {
+            let (attempt, shown) = (trace_of(&scene), scene.script.readable());
+            let used = scene.used.unwrap();
+            let (place, name) = [("<use>", "skill-0"), ("<use2>", "skill-1")][used];
+            second += used;
+            assert_eq!(
+                prompt(&refine(name, vec![attempt.clone()])),
+                format!("{shown}<note> avoid first<repair>{place}")
+            );
+            assert_eq!(
+                prompt(&attribute(&attempt, used)),
+                format!("{shown}<credit>{place}")
+            );
+            assert_eq!(prompt(&bundle(&attempt)), format!("{shown}<segment>"));
+            let alone = prompt(&extract(&attempt, &[]));
+            assert!(
+                !alone.contains("<skill") && alone.contains(place),
+                "{alone}"
+            );
+        }
+    }
+    assert!(second > 20, "{second}");
+}
+
+#[test]
+fn attempts_are_compared_as_they_were_trained() {
+    let all: Vec<Scene> = scenes(Scene::alone, 40)
+        .chain(scenes(Scene::failing, 40))
+        .collect();
+    for scenes in all.chunks(4) {
+        let attempts: Vec<Trace> = scenes.iter().map(trace_of).collect();
+        let mut script = Script::default().control("<s>", false);
+        for scene in scenes.iter().rev().take(3).rev() {
+            let calls = scene.exchanges.iter();
+            let calls =
+                calls.map(|exchange| (exchange.call.as_str(), exchange.reply.text.as_str()));
+            script = script.compared(&scene.world.query, calls);
+        }
+        let shown = script.readable();
+        let task = refactor(attempts, &["prefer carried"]);
+        assert_eq!(
+            prompt(&task),
+            format!("{shown}<note> prefer carried<compare>")
+        );
+    }
+    let lone: Vec<Trace> = all.iter().take(1).map(trace_of).collect();
+    check_refused(
+        &refactor(lone, &[]),
+        ErrorKind::Unsupported,
+        "fewer than two attempts",
+    );
+}
+
+/// An attempt that met a call first, with that call's skill in the prompt.
+fn done() -> (Scene, Trace) {
+    let mut all = scenes(Scene::right, 400);
+    let scene = all.find(|scene| scene.exchanges.len() == 2 && scene.advice[0].text.contains("; "));
+    let scene = scene.unwrap();
+    let attempt = trace_of(&scene);
+    (scene, attempt)
+}
+
+#[test]
+fn a_written_skill_is_read_and_what_breaks_a_rule_or_names_other_tools_is_refused() {
+    for scene in scenes(Scene::alone, 80) {
+        let attempt = trace_of(&scene);
+        let target = scene.world.target().unwrap();
+        let right = SkillText::of(target, &scene.world.given_names());
+        let RoleAnswer::Draft(draft) = read(&extract(&attempt, &[]), &format!(" {right}")).unwrap()
+        else {
+            panic!("{right}")
+        };
+        assert_eq!(read_body(&draft.body), Some(right.clone()));
+        assert_eq!(draft.title, right.title.to_string().replace(' ', "-"));
+        for rule in crate::roles::Feature::ALL.into_iter().flat_map(Rule::about) {
+            let task = extract(&attempt, &[&rule.to_string()]);
+            if rule.allows(&right) {
+                assert!(matches!(
+                    read(&task, &right.to_string()),
+                    Ok(RoleAnswer::Draft(_))
+                ));
+            } else {
+                check_unusable(&task, &right.to_string(), &format!("the rule `{rule}`"));
+            }
+            assert!(matches!(read(&task, " none"), Ok(RoleAnswer::Nothing(_))));
+        }
+    }
+    let (scene, attempt) = done();
+    let name = &scene.world.goal.target;
+    let task = extract(&attempt, &[]);
+    check_unusable(&task, "cut moon: cut moon", "did not have");
+    check_unusable(&task, &format!("{name}: {name} wire 3"), "does not have");
+    for garbage in ["", "none of it", "cut", "cut moon", "\u{202e}: ;", "<end>"] {
+        check_unusable(&task, garbage, "verb noun: step; step");
+    }
+    // What attempts share is in tools that each of them had.
+    let other = trace_of(&scenes(Scene::alone, 9).last().unwrap());
+    check_unusable(
+        &refactor(vec![attempt, other], &[]),
+        &scene.advice[0].text,
+        "did not have",
+    );
+}
+
+#[test]
+fn further_candidates_and_repairs_are_drawn_otherwise() {
+    let (_, attempt) = done();
+    let sampling = |candidate, failed| {
+        let task = RoleTask::Extract {
+            attempt: Box::new(attempt.clone()),
+            candidate,
+            rules: Vec::new(),
+        };
+        let request = RoleRequest {
+            failed,
+            ..request(&task)
+        };
+        ApprenticeRoles.prompt(&request).unwrap().sampling
+    };
+    let failed = Some(("cut", "no skill"));
+    let all = [
+        sampling(0, None),
+        sampling(1, None),
+        sampling(2, None),
+        sampling(0, failed),
+        sampling(1, failed),
+    ];
+    for (at, one) in all.iter().enumerate() {
+        assert!(all.iter().skip(at + 1).all(|other| other != one));
+        let drawn = (one.temperature, one.top_p) == (0.7, 0.95);
+        assert!(drawn || *one == Sampling::GREEDY && at == 0);
+    }
+}
+
+#[test]
+fn a_summary_has_a_fallback_from_the_attempt_and_nothing_else_has_one() {
+    for scene in scenes(Scene::alone, 60) {
+        let attempt = trace_of(&scene);
+        let summary = RoleTask::Summarize {
+            attempts: vec![attempt.clone()],
+        };
+        let Some(RoleAnswer::Draft(draft)) = ApprenticeRoles.fallback(&summary) else {
+            panic!("no draft")
+        };
+        let skill = read_body(&draft.body).unwrap();
+        assert_eq!(skill.title, scene.world.goal.target);
+        assert_eq!(ApprenticeRoles.fallback(&extract(&attempt, &[])), None);
+        assert_eq!(ApprenticeRoles.fallback(&attribute(&attempt, 0)), None);
+    }
+    let (scene, attempt) = done();
+    let summary = |attempts| RoleTask::Summarize { attempts };
+    let Some(RoleAnswer::Draft(draft)) = ApprenticeRoles.fallback(&summary(vec![attempt])) else {
+        panic!("no draft")
+    };
+    assert_eq!(
+        read_body(&draft.body).unwrap().to_string(),
+        scene.advice[0].text
+    );
+    let empty = ApprenticeRoles.fallback(&summary(Vec::new()));
+    assert!(matches!(empty, Some(RoleAnswer::Draft(_))));
+    check_refused(&summary(Vec::new()), ErrorKind::Invalid, "no attempt");
+}
+
+#[test]
+fn a_skill_is_mended_from_an_attempt_in_which_it_stood() {
+    let scene = scenes(Scene::failing, 20).next().unwrap();
+    let attempt = trace_of(&scene);
+    let other = trace_of(&scenes(Scene::alone, 9).last().unwrap());
+    let both = vec![other.clone(), attempt.clone()];
+    assert_eq!(
+        prompt(&refine("skill-0", both)),
+        prompt(&refine("skill-0", vec![attempt.clone()]))
+    );
+    check_refused(
+        &refine("skill-0", vec![other]),
+        ErrorKind::Invalid,
+        "none of the attempts",
+    );
+    let mut third = attempt.clone();
+    let skills = &mut third.trajectory.injection.skills;
+    let front: Vec<InjectedSkill> = (0..2)
+        .map(|at| InjectedSkill {
+            skill: skill_of(&format!("other-{at}"), "cut rope: cut rope").reference(),
+            ..skills[0].clone()
+        })
+        .collect();
+    skills.splice(0..0, front);
+    let unsupported = ErrorKind::Unsupported;
+    check_refused(
+        &refine("skill-0", vec![third.clone()]),
+        unsupported,
+        "first two",
+    );
+    assert_eq!(
+        prompt(&refine("skill-0", vec![third.clone(), attempt.clone()])),
+        prompt(&refine("skill-0", vec![attempt.clone()]))
+    );
+    check_refused(&attribute(&third, 2), unsupported, "first two");
+    check_refused(&attribute(&attempt, 7), ErrorKind::Invalid, "no such skill");
+    // A skill that comes out as it was is no new one.
+    let name = &scene.world.goal.target;
+    let same = RoleTask::Refine {
+        skill: Box::new(Skill {
+            id: SkillId::new("skill-0"),
+            ..skill_of("skill-0", &format!("{name}: {name}"))
+        }),
+        attempts: vec![attempt],
+        failures: Vec::new(),
+        rules: Vec::new(),
+    };
+    let answer = read(&same, &format!("{name}: {name}")).unwrap();
+    assert!(matches!(answer, RoleAnswer::Nothing(_)), "{answer:?}");
+}
+
+#[test]
+fn credit_rests_on_what_the_attempt_shows() {
+    let scene = scenes(Scene::failing, 200)
+        .find(|scene| {
+            let refused =
+                |exchange: &&Exchange| matches!(exchange.reply.outcome, Outcome::Refused(_));
+            scene.exchanges.iter().filter(refused).count() == 1
+                && scene.is_done()
+                && scene.used == Some(0)
+        })
+        .unwrap();
+    let attempt = trace_of(&scene);
+    let at = attempt
+        .trajectory
+        .steps
+        .iter()
+        .position(|step| step.result.is_error)
+        .unwrap();
+    let text = &attempt.trajectory.steps[at].result.text;
+    let credit = |attempt: &Trace, word: &str| match read(&attribute(attempt, 0), word).unwrap() {
+        RoleAnswer::Credit {
+            judgement,
+            scope,
+            reason,
+        } => (judgement, scope, reason),
+        other => panic!("{other:?}"),
+    };
+    let reason = format!(
+        "followed; 1 of {} calls refused, first step {}: {text}; the task was done",
+        scene.exchanges.len(),
+        at + 1
+    );
+    let scope = format!("step {}", at + 1);
+    assert_eq!(
+        credit(&attempt, " harmful\n"),
+        (Judgement::Harmful, scope, reason.clone())
+    );
+    assert_eq!(
+        credit(&attempt, "uncertain"),
+        (Judgement::Uncertain, String::new(), reason)
+    );
+    let (_, mut attempt) = done();
+    attempt.verdict = None;
+    attempt.trajectory.exposures.clear();
+    let reason = "not followed; no call was refused; nobody could tell whether the task was done";
+    assert_eq!(
+        credit(&attempt, "neutral"),
+        (Judgement::Neutral, String::new(), reason.into())
+    );
+    assert_eq!(credit(&attempt, "helpful").0, Judgement::Helpful);
+    for garbage in ["", "none", "helpful harmful", "Helpful"] {
+        check_unusable(&attribute(&attempt, 0), garbage, "none of helpful");
+    }
+}
+
+#[test]
+fn segments_become_the_fragment_that_finishes_and_the_whole_task() {
+    let (_, attempt) = done();
+    let cases = |text: &str| match read(&bundle(&attempt), text).unwrap() {
+        RoleAnswer::Cases(cases) => cases,
+        other => panic!("{other:?}"),
+    };
+    let froms = |cases: &[CaseDraft]| -> Vec<(CaseKind, usize)> {
+        cases.iter().map(|case| (case.kind, case.from)).collect()
+    };
+    let cut = cases(" prepare 1 1; finish 2 2");
+    assert_eq!(
+        froms(&cut),
+        [(CaseKind::Unit, 1), (CaseKind::Integration, 0)]
+    );
+    assert!(cut.iter().all(|case| !case.about.is_empty()));
+    let whole = cases("finish 1 2");
+    assert_eq!(
+        froms(&whole),
+        [(CaseKind::Unit, 0), (CaseKind::Integration, 0)]
+    );
+    assert_eq!(
+        froms(&cases("probe 1 1; collect 2 2")),
+        [(CaseKind::Integration, 0)]
+    );
+    for garbage in [
+        "",
+        "none",
+        "finish 1 1",
+        "prepare 1 1; finish 2 3",
+        "prepare 1 1; finish 3 3",
+        "prepare 1 1;finish 2 2",
+        "prepare 1 1; cook 2 2",
+        "prepare 2 1; finish 2 2",
+        "prepare 1 1 1; finish 2 2",
+        "prepare 1 18446744073709551615; finish 2 2",
+    ] {
+        check_unusable(&bundle(&attempt), garbage, "does not cut");
+    }
+}
+
+fn experience(text: &str, helpful: u32, harmful: u32) -> Experience {
+    Experience {
+        skill: skill_of("s", text),
+        helpful,
+        harmful,
+        other: 2,
+        bundle: None,
+        fate: "active".into(),
+    }
+}
+
+fn evolve(texts: &[&str], rows: Vec<Experience>) -> RoleTask {
+    RoleTask::Evolve {
+        role: Part::Extract,
+        rules: rules(texts),
+        rows,
+    }
+}
+
+const FIRST: &str = "cut rope: lift bell; cut rope zone #";
+const FIXED: &str = "cut rope: cut rope zone 7";
+const BOTH: &str = "cut rope: lift bell; cut rope zone 7";
+const GIVEN: &str = "cut rope: cut rope zone $";
+const CARRIED: &str = "cut rope: lift bell; cut rope zone @";
+
+#[test]
+fn experiences_are_shown_as_rows_of_features() {
+    let rows = vec![
+        experience(FIRST, 0, 2),
+        experience(FIRST, 5, 1),
+        experience(FIRST, 1, 1),
+        experience(FIXED, 2, 0),
+        experience(GIVEN, 0, 0),
+        experience(CARRIED, 1, 0),
+        experience(CARRIED, 0, 1),
+    ];
+    // Even ones and those that tell nothing are left out; two rows are repeated until there are five.
+    let expected = "<s><note> fixed good<note> first bad<note> fixed good<note> first bad<note> fixed good<rule>";
+    assert_eq!(prompt(&evolve(&["avoid first"], rows)), expected);
+    assert_eq!(prompt(&evolve(&[], Vec::new())), "<s><rule>");
+    let mut unreadable = experience(FIRST, 3, 0);
+    unreadable.skill.body = "Be careful.".into();
+    assert_eq!(prompt(&evolve(&[], vec![unreadable])), "<s><rule>");
+    let values = ["#", "$", "7", "@"];
+    let shapes = values.iter().flat_map(|value| {
+        [
+            format!("cut rope: cut rope zone {value}"),
+            format!("cut rope: lift bell; cut rope zone {value}"),
+            format!("cut rope: lift bell; fold map; cut rope zone {value} tone 7"),
+        ]
+    });
+    let many = shapes
+        .enumerate()
+        .map(|(at, text)| experience(&text, u32::from(at % 3 > 0), 1 - u32::from(at % 3 > 0)));
+    let shown = prompt(&evolve(&[], many.collect()));
+    assert_eq!(shown.matches("<note>").count(), 8, "{shown}");
+    assert!(
+        shown.matches(" bad").count() >= 3 && shown.matches(" good").count() >= 4,
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_rule_joins_where_experience_singles_it_out_and_goes_where_it_is_contradicted() {
+    let answer = |task: &RoleTask, text: &str| match read(task, text).unwrap() {
+        RoleAnswer::Rules(rules) => rules.into_iter().map(|rule| rule.0).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    let bad_first = || {
+        vec![
+            experience(FIRST, 0, 2),
+            experience(BOTH, 0, 1),
+            experience(FIXED, 3, 0),
+            experience(GIVEN, 2, 1),
+        ]
+    };
+    let none: &[&str] = &[];
+    for (so_far, text, expected) in [
+        (none, " avoid first\n", &["avoid first"][..]),
+        (none, "none", none),
+        // It would keep good ones out, or tells them apart by chance at best.
+        (none, "prefer first", none),
+        (none, "avoid fixed", none),
+        (none, "prefer given", none),
+        // Known already, or contradicted by now; what is not in its words stays.
+        (&["avoid first"], "avoid first", &["avoid first"]),
+        (&["prefer first"], "avoid first", &["avoid first"]),
+        (&["avoid given", "be brief"], "none", &["be brief"]),
+        (
+            &["avoid carried"],
+            "avoid first",
+            &["avoid carried", "avoid first"],
+        ),
+        (
+            &["a", "b", "c", "d", "e"],
+            "avoid first",
+            &["a", "b", "c", "d", "e"],
+        ),
+    ] {
+        let task = evolve(so_far, bad_first());
+        assert_eq!(answer(&task, text), expected, "{so_far:?} {text}");
+    }
+    // Two rules that fit as well as one another: which of them holds is open.
+    let open = vec![
+        experience("cut rope: lift bell; cut rope zone $", 0, 3),
+        experience("cut rope: cut rope zone #", 3, 0),
+    ];
+    assert_eq!(answer(&evolve(&[], open), "avoid first"), none);
+    // Nothing that fared badly, nothing that fared well, nothing at all.
+    for rows in [
+        vec![experience(FIXED, 3, 0)],
+        vec![experience(FIRST, 0, 3)],
+        Vec::new(),
+    ] {
+        assert_eq!(answer(&evolve(&[], rows), "avoid first"), none);
+    }
+    for garbage in ["", "avoid", "avoid rain", "avoid first; avoid long", "good"] {
+        check_unusable(&evolve(&[], bad_first()), garbage, "avoid FEATURE");
+    }
+}
