@@ -25,10 +25,10 @@ use journeyman::{
     contract::{
         Clock, Dialect, FixedGuidance, GenerateRequest, Journal, Retriever, SkillFiles, SkillStore,
     },
-    domain::{Action, EndReason, Message, Prompt, Speaker},
+    domain::{Action, EndReason, Message, Prompt, Role, Speaker},
     testing::{
         HashEmbedder, ManualClock, Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor,
-        ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedScorer, ScriptedWriter,
+        ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedRoles, ScriptedScorer,
         WordTokenizer, sample,
     },
 };
@@ -186,6 +186,44 @@ fn retriever() -> Report {
     }))
 }
 
+/// Answers of the scripted roles: those that can be read, and those that cannot.
+fn answers(role: Role) -> (&'static [&'static str], &'static [&'static str]) {
+    match role {
+        Role::Summarize | Role::Extract | Role::Refactor | Role::Refine => (
+            &["saying: says a word\nSay it.", "none: nothing new"],
+            &["saying: no body", "no title\nand a body"],
+        ),
+        Role::Attribute => (&["harmful: it misled", "neutral"], &["good: yes"]),
+        Role::Bundle => (
+            &["unit 1 says day\nnegative 0 no harm", "none"],
+            &["unit 2 x", "unit x"],
+        ),
+        _ => (&["Be exact.\nBe short."], &["a\nb\nc\nd\ne\nf"]),
+    }
+}
+
+fn samples(roles: &[Role]) -> Vec<conformance::roles::RoleSample> {
+    let sample = |role: &Role| {
+        let (readable, unreadable) = answers(*role);
+        conformance::roles::RoleSample {
+            task: sample::role_task(*role),
+            readable: readable.iter().map(|text| (*text).to_owned()).collect(),
+            unreadable: unreadable.iter().map(|text| (*text).to_owned()).collect(),
+        }
+    };
+    roles.iter().map(sample).collect()
+}
+
+fn roles() -> Report {
+    let (unplayed, played) = (Role::Evolve, &Role::ALL[..6]);
+    let fixture = conformance::roles::RolesFixture {
+        played: samples(played),
+        unplayed: vec![sample::role_task(unplayed)],
+    };
+    let roles = ScriptedRoles::only(played.iter().copied());
+    block_on(conformance::roles::check(&roles, &fixture))
+}
+
 fn scorer_fixture() -> conformance::scorer::ScorerFixture {
     conformance::scorer::ScorerFixture {
         prompt: ScriptedDialect.score_prompt("open the vault"),
@@ -219,17 +257,6 @@ fn skill_store() -> Report {
     }))
 }
 
-fn skill_writer() -> Report {
-    let task = sample::task("t", &["one"]);
-    let fixture = conformance::skill_writer::SkillWriterFixture {
-        attempts: vec![sample::trajectory("a", &task, &["one"], true)],
-        task,
-        readable: vec!["saying: says a word\nSay it.".to_owned()],
-        unreadable: vec!["no body".to_owned(), "no title\nand a body".to_owned()],
-    };
-    block_on(conformance::skill_writer::check(&ScriptedWriter, &fixture))
-}
-
 fn tokenizer() -> Report {
     block_on(conformance::tokenizer::check(&WordTokenizer))
 }
@@ -246,10 +273,10 @@ fn suites() -> BTreeMap<&'static str, Report> {
         ("judge", judge()),
         ("language_model", language_model()),
         ("retriever", retriever()),
+        ("roles", roles()),
         ("scorer", scorer()),
         ("skill_files", skill_files()),
         ("skill_store", skill_store()),
-        ("skill_writer", skill_writer()),
         ("tokenizer", tokenizer()),
     ]
     .into_iter()
@@ -272,6 +299,15 @@ fn other_parts_keep_the_rules_too() {
         Ok(Arc::new(JsonLinesJournal::new(Vec::new())) as Arc<dyn Journal>)
     }));
     lines.into_result().unwrap();
+    let fixture = conformance::roles::RolesFixture {
+        played: samples(&Role::ALL),
+        unplayed: Vec::new(),
+    };
+    let all = block_on(conformance::roles::check(
+        &ScriptedRoles::default(),
+        &fixture,
+    ));
+    all.into_result().unwrap();
     let system = block_on(conformance::clock::check(&SystemClock::new(), None));
     system.into_result().unwrap();
     let vectors = block_on(conformance::retriever::check(async || {

@@ -1,4 +1,4 @@
-//! A world, an agent, a dialect or a writer that breaks one rule fails the case of that rule.
+//! A world, an agent, a dialect or roles that break one rule fail the case of that rule.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::{
@@ -16,14 +16,14 @@ use journeyman::{
     conformance::{self, Report},
     contract::{
         Attempt, Dialect, Environment, EnvironmentCapabilities, Episode, Executor, GenerateRequest,
-        SkillWriter, TurnMove, TurnView, WriteRequest,
+        RoleAnswer, RoleRequest, RoleTask, Roles, TurnMove, TurnView,
     },
     domain::{
-        Action, EndReason, Observation, Prompt, Skill, SkillDraft, Span, Task, Trajectory,
+        Action, EndReason, Observation, Prompt, Role, RoleRule, Skill, Span, Task, Trajectory,
         Transition,
     },
     testing::{
-        Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, ScriptedWriter, sample,
+        Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, ScriptedRoles, sample,
     },
 };
 
@@ -307,71 +307,111 @@ fn dialects() {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum WriterFlaw {
+enum RolesFlaw {
     Wavers,
     Panics,
     WrongKind,
     LongDescription,
+    AnotherRole,
+    StepBeyond,
+    SixRules,
+    AsksTheSame,
+    NoFallback,
     EmptyFallback,
+    PlaysAll,
 }
 
 #[derive(Debug)]
-struct FlawedWriter(WriterFlaw, AtomicUsize);
+struct FlawedRoles(RolesFlaw, AtomicUsize);
 
-impl SkillWriter for FlawedWriter {
-    fn prompt(&self, request: &WriteRequest<'_>) -> GenerateRequest {
-        let mut ask = ScriptedWriter.prompt(request);
-        if self.0 == WriterFlaw::Wavers {
+impl Roles for FlawedRoles {
+    fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
+        let inner = match self.0 {
+            RolesFlaw::PlaysAll => ScriptedRoles::default(),
+            _ => ScriptedRoles::only(PLAYED),
+        };
+        let failed = request.failed.filter(|_| self.0 != RolesFlaw::AsksTheSame);
+        let mut ask = inner.prompt(&RoleRequest { failed, ..*request })?;
+        if self.0 == RolesFlaw::Wavers {
             ask.max_tokens += self.1.fetch_add(1, Ordering::SeqCst);
         }
-        ask
+        Ok(ask)
     }
 
-    fn read(&self, request: &WriteRequest<'_>, text: &str) -> Result<SkillDraft> {
+    fn read(&self, request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
         assert!(
-            self.0 != WriterFlaw::Panics || text.is_ascii(),
+            self.0 != RolesFlaw::Panics || text.is_ascii(),
             "only plain letters"
         );
-        let mut draft = ScriptedWriter
-            .read(request, text)
-            .map_err(|error| match self.0 {
-                WriterFlaw::WrongKind => Error::new(ErrorKind::Internal, "read", "oh"),
-                _ => error,
-            })?;
-        if self.0 == WriterFlaw::LongDescription {
-            draft.description = "long ".repeat(1_000);
+        let answer = ScriptedRoles::default().read(request, text);
+        let mut answer = answer.map_err(|error| match self.0 {
+            RolesFlaw::WrongKind => Error::new(ErrorKind::Internal, "read", "oh"),
+            _ => error,
+        })?;
+        match (&mut answer, self.0) {
+            (RoleAnswer::Draft(draft), RolesFlaw::LongDescription) => {
+                draft.description = "long ".repeat(1_000);
+            }
+            (RoleAnswer::Draft(_), RolesFlaw::AnotherRole) => {
+                return Ok(RoleAnswer::Cases(Vec::new()));
+            }
+            (RoleAnswer::Cases(cases), RolesFlaw::StepBeyond) => {
+                cases.iter_mut().for_each(|case| case.from += 2);
+            }
+            (RoleAnswer::Rules(rules), RolesFlaw::SixRules) => {
+                rules.extend((0..6).map(|n| RoleRule(n.to_string())));
+            }
+            _ => {}
         }
-        Ok(draft)
+        Ok(answer)
     }
 
-    fn fallback(&self, request: &WriteRequest<'_>) -> SkillDraft {
-        let mut draft = ScriptedWriter.fallback(request);
-        if self.0 == WriterFlaw::EmptyFallback {
-            draft.body.clear();
+    fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
+        let mut answer = ScriptedRoles::default().fallback(task)?;
+        match (&mut answer, self.0) {
+            (_, RolesFlaw::NoFallback) => return None,
+            (RoleAnswer::Draft(draft), RolesFlaw::EmptyFallback) => draft.body.clear(),
+            _ => {}
         }
-        draft
+        Some(answer)
     }
 }
 
+const PLAYED: [Role; 3] = [Role::Summarize, Role::Bundle, Role::Evolve];
+
 #[test]
-fn skill_writers() {
-    let task = sample::task("t", &["one"]);
-    let fixture = conformance::skill_writer::SkillWriterFixture {
-        attempts: vec![sample::trajectory("a", &task, &["one"], true)],
-        task,
-        readable: vec!["saying: says a word\nSay it.".to_owned()],
-        unreadable: vec!["no body".to_owned()],
+fn roles() {
+    let answers = [
+        "saying: says a word\nSay it.",
+        "unit 1 says day",
+        "Be exact.",
+    ];
+    let unreadable = ["no body", "no case", "a\nb\nc\nd\ne\nf"];
+    let sample = |index: usize| conformance::roles::RoleSample {
+        task: sample::role_task(PLAYED[index]),
+        readable: vec![answers[index].to_owned()],
+        unreadable: vec![unreadable[index].to_owned()],
     };
-    let cases: [(WriterFlaw, &[&str]); 5] = [
-        (WriterFlaw::Wavers, &["pure"]),
-        (WriterFlaw::Panics, &["garbage"]),
-        (WriterFlaw::WrongKind, &["garbage"]),
-        (WriterFlaw::LongDescription, &["bounded"]),
-        (WriterFlaw::EmptyFallback, &["fallback"]),
+    let fixture = conformance::roles::RolesFixture {
+        played: (0..PLAYED.len()).map(sample).collect(),
+        unplayed: vec![sample::role_task(Role::Extract)],
+    };
+    let cases: [(RolesFlaw, &[&str]); 11] = [
+        (RolesFlaw::Wavers, &["pure"]),
+        (RolesFlaw::Panics, &["garbage"]),
+        (RolesFlaw::WrongKind, &["garbage"]),
+        (RolesFlaw::LongDescription, &["fits"]),
+        (RolesFlaw::AnotherRole, &["fits"]),
+        (RolesFlaw::StepBeyond, &["fits"]),
+        (RolesFlaw::SixRules, &["garbage", "fits"]),
+        (RolesFlaw::AsksTheSame, &["repair"]),
+        (RolesFlaw::NoFallback, &["fallback"]),
+        (RolesFlaw::EmptyFallback, &["fallback"]),
+        (RolesFlaw::PlaysAll, &["unknown"]),
     ];
     for (flaw, expected) in cases {
-        let writer = FlawedWriter(flaw, AtomicUsize::new(0));
-        let report = block_on(conformance::skill_writer::check(&writer, &fixture));
+        let roles = FlawedRoles(flaw, AtomicUsize::new(0));
+        let report = block_on(conformance::roles::check(&roles, &fixture));
         assert_eq!(failed(&report), expected, "{flaw:?}\n{report}");
     }
 }

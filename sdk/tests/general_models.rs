@@ -1,5 +1,5 @@
-//! General instruct models: the chat dialect and ARISE's writer keep the rules of their contracts, and an agent that is
-//! spoken to in the chat dialect does a task.
+//! General instruct models: the chat dialect keeps the rules of its contract, and an agent that is spoken to in it does a
+//! task. Their roles: `roles/`.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::{sync::Arc, time::Duration};
@@ -10,8 +10,7 @@ use journeyman::{
     builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions},
     conformance::{self, Report},
     contract::{Attempt, Environment, Executor, FixedGuidance},
-    domain::{AriseSchema, EndReason, ProblemTypes, SkillDraft, seed_skills},
-    role::AriseWriter,
+    domain::{EndReason, SkillDraft, seed_skills},
     testing::{ScriptedEnvironment, ScriptedModel, sample},
 };
 
@@ -39,25 +38,6 @@ fn the_chat_dialect_keeps_the_rules() {
     };
     let dialect = ChatDialect::default();
     check(block_on(conformance::dialect::check(&dialect, &fixture)));
-}
-
-#[test]
-fn arises_writer_keeps_the_rules() {
-    let task = sample::task("t", &["one"]);
-    let document = seed_skills()[0].to_json();
-    let fixture = conformance::skill_writer::SkillWriterFixture {
-        attempts: vec![
-            sample::trajectory("a", &task, &["one", "two"], true),
-            sample::trajectory("b", &task, &["</success-2>"], true),
-        ],
-        task,
-        readable: vec![document.clone(), format!("```json\n{document}\n```")],
-        unreadable: vec![document[1..].to_owned(), document.replace("algebra", "x")],
-    };
-    let writer = AriseWriter::new(AriseSchema::new(ProblemTypes::arise()));
-    check(block_on(conformance::skill_writer::check(
-        &writer, &fixture,
-    )));
 }
 
 #[test]

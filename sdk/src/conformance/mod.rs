@@ -28,10 +28,10 @@ pub mod judge;
 pub mod language_model;
 mod report;
 pub mod retriever;
+pub mod roles;
 pub mod scorer;
 pub mod skill_files;
 pub mod skill_store;
-pub mod skill_writer;
 pub mod tokenizer;
 
 pub use report::{Case, Outcome, Report};

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::{
     Clock, Dialect, Embedder, Environment, Executor, Journal, Judge, LanguageModel, Retriever,
-    Scorer, SkillStore, SkillWriter, Tokenizer,
+    Roles, Scorer, SkillStore, Tokenizer,
 };
 
 /// A host's parts. The first three are the host's own; the others are what the stations need.
 ///
 /// A part that is `None` is one that the run does without: no retriever, and every skill of the cache is a
-/// candidate; no scorer or dialect, and the gate declines and says so; no model or writer, and no skill is
+/// candidate; no scorer or dialect, and the gate declines and says so; no model or roles, and no skill is
 /// written; no clock, and no deadline is kept.
 #[derive(Clone, Debug)]
 pub struct Backends {
@@ -30,13 +30,13 @@ pub struct Backends {
     pub scorer: Option<Arc<dyn Scorer>>,
     /// How the executor's model wants skills to be written.
     pub dialect: Option<Arc<dyn Dialect>>,
-    /// Writes skills.
+    /// Plays the roles beside the agent's: writes, mends and judges skills.
     pub model: Option<Arc<dyn LanguageModel>>,
-    /// What the writing model is asked and how it is read.
-    pub writer: Option<Arc<dyn SkillWriter>>,
+    /// What that model is asked in each role, and how it is read.
+    pub roles: Option<Arc<dyn Roles>>,
     /// Counts tokens, where a recipe bounds what skills may take of a prompt.
     pub tokenizer: Option<Arc<dyn Tokenizer>>,
-    /// Embeds texts; no recipe of today asks for it.
+    /// Embeds texts, for what compares them by meaning: the overlap graph, retrieval at each turn.
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Keeps deadlines.
     pub clock: Option<Arc<dyn Clock>>,
@@ -59,7 +59,7 @@ impl Backends {
             scorer: None,
             dialect: None,
             model: None,
-            writer: None,
+            roles: None,
             tokenizer: None,
             embedder: None,
             clock: None,

@@ -12,15 +12,16 @@ mod journal;
 mod judge;
 mod language_model;
 mod retriever;
+mod roles;
 mod scorer;
 mod skill_files;
 mod skill_store;
-mod skill_writer;
 mod tokenizer;
 
 pub use backends::Backends;
 pub use clock::Clock;
 pub use dialect::{Dialect, TurnMove, TurnView};
+pub(crate) use embedder::dot;
 pub use embedder::{Embedder, Embedding, EmbeddingSpace};
 pub use environment::{Environment, EnvironmentCapabilities, Episode};
 pub use executor::{Attempt, Executor};
@@ -31,8 +32,8 @@ pub use language_model::{
     FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenSink,
 };
 pub use retriever::Retriever;
+pub use roles::{CaseDraft, Experience, RoleAnswer, RoleRequest, RoleTask, Roles};
 pub use scorer::{ScoreRequest, Scorer, TokenScores};
 pub use skill_files::SkillFiles;
 pub use skill_store::{SkillStore, SkillStoreExt, Snapshot};
-pub use skill_writer::{SkillWriter, Trace, WriteRequest};
 pub use tokenizer::{TokenCount, Tokenizer};

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::play::{Calls, Play};
 use crate::{
     contract::{Attempt, Episode, Executor},
-    domain::{Action, EndReason, Exposure, Step, StepResult, Trajectory, Usage},
+    domain::{Action, EndReason, Exposure, Injection, Step, StepResult, Trajectory, Usage},
     error::Result,
 };
 
@@ -101,6 +101,7 @@ async fn act(
         seed: attempt.seed,
         steps: Vec::new(),
         exposures,
+        injection: Injection::NONE,
         left_out: Vec::new(),
         outcome: None,
         end: EndReason::StepBudget,

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    contract::{Experience, RoleTask},
     domain::{
         Action, Cause, Commit, Committed, EndReason, InjectedSkill, Injection, Kind, LibraryChange,
-        Observation, Origin, Outcome, Provenance, Scope, Skill, SkillName, Source, State, Step,
-        StepResult, Taint, Task, Trajectory, Trust, Usage,
+        Observation, Origin, Outcome, Provenance, Role, Scope, Skill, SkillName, Source, State,
+        Step, StepResult, Taint, Task, Trace, Trajectory, Trust, Usage, Verdict,
     },
     id::{AttemptId, CommitKey, Revision, Seed, SkillId, Version},
 };
@@ -133,10 +134,80 @@ pub fn trajectory(attempt: &str, task: &Task, words: &[&str], success: bool) -> 
         seed: Seed(0),
         steps,
         exposures: Vec::new(),
+        injection: Injection::NONE,
         left_out: Vec::new(),
         outcome: Some(outcome(success)),
         end: EndReason::Finished,
         usage: Usage::default(),
+    }
+}
+
+/// An attempt that said these words, with the verdict that it ended with.
+pub fn trace(attempt: &str, task: &Task, words: &[&str], success: bool) -> Trace {
+    Trace {
+        task: task.clone(),
+        trajectory: trajectory(attempt, task, words, success),
+        verdict: Some(Verdict::binary(success)),
+        world_seed: Seed(0),
+    }
+}
+
+/// What a role may be asked: attempts `a-1` (which succeeded) and `a-2` (which did not) with the skill `saying` in their
+/// prompts, and no rules.
+pub fn role_task(role: Role) -> RoleTask {
+    let skill = skill("saying");
+    let attempt = |id: &str, words: &[&str], success| {
+        let mut trace = trace(id, &task(id, &["good", "day"]), words, success);
+        trace.trajectory.injection = injection(std::slice::from_ref(&skill));
+        trace
+    };
+    let (first, second) = (
+        attempt("a-1", &["good", "day"], true),
+        attempt("a-2", &["day"], false),
+    );
+    let rules = Vec::new();
+    match role {
+        Role::Summarize => RoleTask::Summarize {
+            attempts: vec![first],
+        },
+        Role::Extract => RoleTask::Extract {
+            attempt: Box::new(first),
+            candidate: 0,
+            rules,
+        },
+        Role::Refactor => RoleTask::Refactor {
+            attempts: vec![first, second],
+            skills: vec![skill],
+            reason: "the same words".to_owned(),
+            group: "a-1 and a-2".to_owned(),
+            rules,
+        },
+        Role::Refine => RoleTask::Refine {
+            skill: Box::new(skill),
+            attempts: vec![second],
+            failures: vec!["case one: the task was not done".to_owned()],
+            rules,
+        },
+        Role::Attribute => RoleTask::Attribute {
+            attempt: Box::new(second),
+            skill: 0,
+        },
+        Role::Bundle => RoleTask::Bundle {
+            skill: Box::new(skill),
+            attempt: Box::new(first),
+        },
+        Role::Evolve => RoleTask::Evolve {
+            role: Role::Extract,
+            rules,
+            rows: vec![Experience {
+                skill,
+                helpful: 1,
+                harmful: 2,
+                other: 0,
+                bundle: Some((1, 2)),
+                fate: "disabled".to_owned(),
+            }],
+        },
     }
 }
 

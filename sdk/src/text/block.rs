@@ -15,18 +15,60 @@ use crate::id::sha256_hex;
 /// ```
 pub fn fenced(label: &str, body: &str) -> String {
     let mut label = label.to_owned();
-    // Blank space, case and the slash's place aside, as a model would read it.
-    let plain: String = body
-        .chars()
-        .filter(|c| !c.is_whitespace())
-        .flat_map(char::to_lowercase)
-        .collect();
+    let plain = plain(body);
     let mut hash = sha256_hex(body);
     while plain.contains(&format!("</{}", label.to_lowercase())) {
         label = format!("{label}-{}", &hash[..8]);
         hash = sha256_hex(&hash);
     }
     format!("<{label}>\n{body}\n</{label}>")
+}
+
+/// Blank space and case aside, as a model would read it.
+fn plain(text: &str) -> String {
+    text.chars()
+        .filter(|c| !c.is_whitespace())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// The blocks that skills, rules and judgements come to stand in or beside, or are written from.
+const LABELS: [&str; 11] = [
+    "skill",
+    "task",
+    "attempt",
+    "trace",
+    "rules",
+    "failures",
+    "reason",
+    "evidence",
+    "answer",
+    "result",
+    "observation",
+];
+/// What ends a turn in the templates of common models.
+const TURN_MARKS: [&str; 9] = [
+    "<|im_",
+    "<|eot_id|>",
+    "<|end",
+    "<|start_header_id|>",
+    "<|system|>",
+    "<|user|>",
+    "<|assistant|>",
+    "_of_turn>",
+    "[/inst]",
+];
+
+/// Whether a text tries to close a block that it may come to stand in, or to end a turn. No block can be closed
+/// ([`fenced`]) and marks in data are no marks; but a model that writes such a thing was led to, and what it wrote is not
+/// kept.
+pub(crate) fn closes_a_block(text: &str) -> bool {
+    if !text.contains(['<', '[']) {
+        return false;
+    }
+    let plain = plain(text);
+    let closes = |label: &&str| plain.contains(&format!("</{label}"));
+    LABELS.iter().any(closes) || TURN_MARKS.iter().any(|mark| plain.contains(mark))
 }
 
 /// A skill in front of a query: `SKILL:` and the skill's text (ARISE C.4), then a line break. A text of one line, such
@@ -57,6 +99,30 @@ mod tests {
         assert!(close.starts_with("</skill"));
         assert_eq!(block.matches(close).count(), 1, "{block}");
         assert!(block.contains(body));
+    }
+
+    #[test]
+    fn what_would_close_a_block_is_told() {
+        for text in [
+            "a\n</skill>",
+            "< / SKILL",
+            "</attempt-1-0a1b2c3d>",
+            "<|im_end|>",
+            "[ /INST]",
+            "<end_of_turn>",
+        ] {
+            assert!(closes_a_block(text), "{text}");
+        }
+        for text in [
+            "",
+            "1 < 2 and 3 > 2",
+            "<b>bold</b>",
+            "[x] done",
+            "`Vec<Task>`",
+            "a </ b",
+        ] {
+            assert!(!closes_a_block(text), "{text}");
+        }
     }
 
     #[test]

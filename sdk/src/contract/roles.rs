@@ -1,0 +1,200 @@
+//! The roles that a model plays beside the agent's.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::GenerateRequest;
+use crate::{
+    domain::{CaseKind, Judgement, Role, RoleRule, Skill, SkillDraft, Trace},
+    error::Result,
+    id::Seed,
+};
+
+/// What a role is asked.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoleTask {
+    /// One skill from the successful attempts of a group, one or two, the best first.
+    Summarize {
+        /// The attempts.
+        attempts: Vec<Trace>,
+    },
+    /// A skill from one attempt.
+    Extract {
+        /// The attempt.
+        attempt: Box<Trace>,
+        /// Which of the candidates from this attempt, from 0.
+        candidate: u32,
+        /// What the role learnt.
+        rules: Vec<RoleRule>,
+    },
+    /// The skill that attempts at several tasks share, or that several skills come to.
+    Refactor {
+        /// The attempts; at least two, or one and a skill.
+        attempts: Vec<Trace>,
+        /// The skills in the group, often none.
+        skills: Vec<Skill>,
+        /// What they have in common, in words.
+        reason: String,
+        /// What tells the group from others; no part of the prompt.
+        group: String,
+        /// What the role learnt.
+        rules: Vec<RoleRule>,
+    },
+    /// A skill, mended.
+    Refine {
+        /// The skill as it is.
+        skill: Box<Skill>,
+        /// Attempts that were given it, those that tell the most first; at least one.
+        attempts: Vec<Trace>,
+        /// The cases that it fails, each with the reason.
+        failures: Vec<String>,
+        /// What the role learnt.
+        rules: Vec<RoleRule>,
+    },
+    /// What a skill did to an attempt.
+    Attribute {
+        /// The attempt.
+        attempt: Box<Trace>,
+        /// Which of the skills of its injection is asked about, from 0.
+        skill: usize,
+    },
+    /// The cases that a skill has to pass, cut from an attempt.
+    Bundle {
+        /// The skill.
+        skill: Box<Skill>,
+        /// The attempt.
+        attempt: Box<Trace>,
+    },
+    /// The rules of another role, from how what it made has fared.
+    Evolve {
+        /// Which role.
+        role: Role,
+        /// Its rules so far.
+        rules: Vec<RoleRule>,
+        /// What it made and how that fared; only what has lived long enough to tell.
+        rows: Vec<Experience>,
+    },
+}
+
+impl RoleTask {
+    /// Which role is asked.
+    pub fn role(&self) -> Role {
+        match self {
+            Self::Summarize { .. } => Role::Summarize,
+            Self::Extract { .. } => Role::Extract,
+            Self::Refactor { .. } => Role::Refactor,
+            Self::Refine { .. } => Role::Refine,
+            Self::Attribute { .. } => Role::Attribute,
+            Self::Bundle { .. } => Role::Bundle,
+            Self::Evolve { .. } => Role::Evolve,
+        }
+    }
+
+    /// The attempts that it is shown.
+    pub fn attempts(&self) -> &[Trace] {
+        match self {
+            Self::Summarize { attempts }
+            | Self::Refactor { attempts, .. }
+            | Self::Refine { attempts, .. } => attempts,
+            Self::Extract { attempt, .. }
+            | Self::Attribute { attempt, .. }
+            | Self::Bundle { attempt, .. } => std::slice::from_ref(attempt.as_ref()),
+            Self::Evolve { .. } => &[],
+        }
+    }
+}
+
+/// What a role made and how it fared: a row of its replay buffer (HiSME Eq. 17).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Experience {
+    /// What it made, in its first version.
+    pub skill: Skill,
+    /// How often it was judged helpful.
+    pub helpful: u32,
+    /// How often it was judged harmful.
+    pub harmful: u32,
+    /// How often it was judged neither, or it could not be told.
+    pub other: u32,
+    /// How many cases of its bundle it passes, and of how many; `None` where it was never tested.
+    pub bundle: Option<(u32, u32)>,
+    /// What became of it, in words: `active`, `disabled`, `revised`.
+    pub fate: String,
+}
+
+/// What a role is asked, and with which randomness.
+#[derive(Clone, Copy, Debug)]
+pub struct RoleRequest<'a> {
+    /// What it is asked.
+    pub task: &'a RoleTask,
+    /// What sampling follows from.
+    pub seed: Seed,
+    /// The unreadable answer and what was wrong with it, when this is the one repair.
+    pub failed: Option<(&'a str, &'a str)>,
+}
+
+/// A case as a role proposes it: a fragment of the attempt that it was shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseDraft {
+    /// What it checks.
+    pub kind: CaseKind,
+    /// The first step of the fragment, from 0: the steps before it are played, from it on the agent acts.
+    pub from: usize,
+    /// What it checks, in words.
+    pub about: String,
+}
+
+/// What a role answers.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoleAnswer {
+    /// A skill: of summarize, extract, refactor and refine.
+    Draft(Box<SkillDraft>),
+    /// There is nothing to write, and why: of the same.
+    Nothing(String),
+    /// Of attribute.
+    Credit {
+        /// What the skill did.
+        judgement: Judgement,
+        /// To which part of the attempt, in words; the whole where it is empty.
+        scope: String,
+        /// Why, in words.
+        reason: String,
+    },
+    /// Of bundle.
+    Cases(Vec<CaseDraft>),
+    /// Of evolve: all the rules from here on.
+    Rules(Vec<RoleRule>),
+}
+
+/// The roles, for one kind of model: a prompt and a parser for each. Pure.
+///
+/// # Behaviour
+/// - *pure*: the same request gives the same prompt, the same text the same answer.
+/// - *garbage*: no text makes `read` panic; what cannot be read is a `Model` error that says what was wrong.
+/// - *fits*: the answer is of the role that was asked, a draft's description has 1 to 1,024 characters and its body is not
+///   empty, a case's first step is one of the attempt's, and there are at most [`RoleRule::MOST`] rules.
+/// - *repair*: the prompt of a repair is another one, or samples otherwise.
+/// - *fallback*: `fallback` gives a draft for any summary that is asked for.
+/// - *unknown*: a role that this model does not play is `Unsupported`.
+pub trait Roles: fmt::Debug + Send + Sync {
+    /// What to ask the model.
+    ///
+    /// # Errors
+    /// `Unsupported` for a role that this model does not play; `Invalid` where what is asked about is not there, such as
+    /// a skill that did not stand in the attempt's prompt.
+    fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest>;
+
+    /// Reads the model's answer.
+    ///
+    /// # Errors
+    /// `Model`, saying what was wrong.
+    fn read(&self, request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer>;
+
+    /// What stands in for an answer that cannot be read, made without a model; `None` where nothing can. A summary has
+    /// one: the skill straight from the first attempt (D.1's trace abstraction).
+    fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer>;
+}

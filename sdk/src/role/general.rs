@@ -1,0 +1,349 @@
+//! The roles for general instruct models.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::{
+    answers, shown,
+    summarize::trace_abstract,
+    template::{Template, role_of},
+};
+use crate::{
+    contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles},
+    domain::{
+        AriseSchema, Message, ProblemTypes, Prompt, Role, RoleRule, Sampling, SkillMd, Speaker,
+    },
+    error::{Error, ErrorKind, Result},
+    text::{fenced, without_thinking},
+};
+
+const PROMPT: &str = "Roles::prompt";
+/// How much of an answer that could not be read the repair shows again, in characters.
+const FAILED_CHARS: usize = 2_000;
+/// How much of the reason, in characters.
+const REASON_CHARS: usize = 500;
+
+/// The shipped skills, in the order of [`Role::ALL`].
+const SHIPPED: [&str; 7] = [
+    include_str!("../../../skills/role-summarize/SKILL.md"),
+    include_str!("../../../skills/role-extract/SKILL.md"),
+    include_str!("../../../skills/role-refactor/SKILL.md"),
+    include_str!("../../../skills/role-refine/SKILL.md"),
+    include_str!("../../../skills/role-attribute/SKILL.md"),
+    include_str!("../../../skills/role-bundle/SKILL.md"),
+    include_str!("../../../skills/role-evolve/SKILL.md"),
+];
+
+/// What the roles' skills do not say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoleOptions {
+    /// The form of a summary: the host's types of problem, and the lengths. Default: ARISE's own.
+    pub arise: AriseSchema,
+    /// Whether the model can be held to a JSON Schema while it writes
+    /// ([`ModelCapabilities::json_schema`](crate::contract::ModelCapabilities)): then each request carries the role's.
+    /// Default: not.
+    pub json_schema: bool,
+    /// How long an answer may take. Default: a minute.
+    pub time_limit: Duration,
+}
+
+impl Default for RoleOptions {
+    fn default() -> Self {
+        Self {
+            arise: AriseSchema::new(ProblemTypes::arise()),
+            json_schema: false,
+            time_limit: Duration::from_secs(60),
+        }
+    }
+}
+
+/// The [`Roles`] of a general instruct model, each made of a skill: `role-extract` and so on.
+///
+/// The skill's body is the prompt, with slots such as `{{attempt}}`; its first block of JSON is the schema of the answer,
+/// which the model reads where it stands; `temperature`, `top-p`, `max-tokens`, `shown` (how many attempts or rows) and
+/// `shown-chars` (how much of each) are in its metadata. `docs/roles.md` lists the slots. A host edits a copy of a shipped
+/// skill and hands it over.
+///
+/// What fills a slot is data in a block that it cannot close (S3, S4), and never a template. An answer is read strictly:
+/// a field that the role has no say in, a limit that is passed, a hidden character or what would end a block of a later
+/// prompt is refused with the reason, whatever the schema says. Of what stands behind the answer's first JSON object
+/// nothing is read.
+///
+/// ```
+/// use journeyman::{
+///     Seed,
+///     contract::{RoleAnswer, RoleRequest, RoleTask, Roles},
+///     domain::Role,
+///     role::GeneralRoles,
+/// };
+///
+/// let roles = GeneralRoles::shipped()?;
+/// let task = RoleTask::Evolve { role: Role::Extract, rules: Vec::new(), rows: Vec::new() };
+/// let request = RoleRequest { task: &task, seed: Seed(1), failed: None };
+/// assert_eq!(roles.prompt(&request)?.max_tokens, 1_024);
+///
+/// let answer = r#"{"analysis": "Vague triggers did harm.", "summary": "Be exact.", "rules": ["1. Name the tool."]}"#;
+/// let RoleAnswer::Rules(rules) = roles.read(&request, answer)? else { panic!() };
+/// assert_eq!(rules[0].0, "Name the tool.");
+/// let error = roles.read(&request, &answer.replace("summary", "delete")).unwrap_err();
+/// assert_eq!(
+///     error.message(),
+///     "the object has a field that this role has no say in; its fields are analysis, summary, rules"
+/// );
+///
+/// // One of the roles in the host's own words.
+/// let mut mine = roles.skill(Role::Evolve).unwrap().clone();
+/// mine.body = mine.body.replace("You improve how skills are made.", "You look after a library of recipes.");
+/// let roles = roles.with_skill(&mine)?;
+/// assert!(roles.prompt(&request)?.prompt.text().starts_with("You look after"));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct GeneralRoles {
+    templates: BTreeMap<Role, Template>,
+    options: RoleOptions,
+}
+
+impl GeneralRoles {
+    /// All seven, of the skills that Journeyman ships.
+    ///
+    /// # Errors
+    /// None but for a broken build: the skills are part of it.
+    pub fn shipped() -> Result<Self> {
+        let skills: Result<Vec<SkillMd>> = (SHIPPED.iter().zip(Role::ALL))
+            .map(|(text, role)| SkillMd::read_strict(text, Some(&format!("role-{role}"))))
+            .collect();
+        Self::from_skills(&skills?)
+    }
+
+    /// The roles of these skills, and no others. A skill of a library becomes a [`SkillMd`] by `SkillMd::from(&skill)`.
+    ///
+    /// # Errors
+    /// `Invalid`, with the role: a skill that is named for no role, or for the role of another one; a slot that the role
+    /// does not know, or lacks; no schema, or one that cannot be used; a number that is missing or out of its range.
+    pub fn from_skills(skills: &[SkillMd]) -> Result<Self> {
+        let mut roles = Self {
+            templates: BTreeMap::new(),
+            options: RoleOptions::default(),
+        };
+        for skill in skills {
+            if roles.templates.contains_key(&role_of(skill)?) {
+                return Err(Error::invalid(
+                    "GeneralRoles::from_skills",
+                    "two skills are of one role",
+                )
+                .with("skill", &skill.name)
+                .hint("leave one of them out"));
+            }
+            roles = roles.with_skill(skill)?;
+        }
+        Ok(roles)
+    }
+
+    /// With the role that this skill is named for made of it.
+    ///
+    /// # Errors
+    /// As [`GeneralRoles::from_skills`].
+    pub fn with_skill(mut self, skill: &SkillMd) -> Result<Self> {
+        let role = role_of(skill)?;
+        self.templates.insert(role, Template::new(role, skill)?);
+        Ok(self)
+    }
+
+    /// With other options.
+    #[must_use]
+    pub fn with_options(mut self, options: RoleOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The skill that a role is made of; `None` for a role that is not played.
+    pub fn skill(&self, role: Role) -> Option<&SkillMd> {
+        self.templates.get(&role).map(|template| &template.skill)
+    }
+
+    fn template(&self, operation: &'static str, role: Role) -> Result<&Template> {
+        self.templates.get(&role).ok_or_else(|| {
+            Error::unsupported(operation, "there is no skill for this role")
+                .with("role", role)
+                .hint("add the skill by `GeneralRoles::with_skill`, or switch the role off in the recipe")
+        })
+    }
+
+    /// What a slot is filled with.
+    fn fill(&self, template: &Template, task: &RoleTask, slot: &str) -> String {
+        let (count, most) = (template.shown, template.shown_chars);
+        let first = task.attempts().first();
+        match (slot, task) {
+            ("task", _) => first.map_or_else(String::new, |trace| shown::task("task", trace)),
+            ("attempt", _) => {
+                first.map_or_else(String::new, |trace| shown::attempt("attempt", trace, most))
+            }
+            ("attempts", _) => {
+                // Those of a summary are all at one task.
+                let with_tasks = task.role() != Role::Summarize;
+                shown::attempts(task.attempts(), with_tasks, count, most)
+            }
+            (
+                "rules",
+                RoleTask::Extract { rules, .. }
+                | RoleTask::Refactor { rules, .. }
+                | RoleTask::Refine { rules, .. }
+                | RoleTask::Evolve { rules, .. },
+            ) => shown::rules(rules),
+            ("skill", RoleTask::Refine { skill, .. } | RoleTask::Bundle { skill, .. }) => {
+                fenced("skill", &shown::skill(skill))
+            }
+            ("skill", RoleTask::Attribute { attempt, skill }) => {
+                let asked = attempt.trajectory.injection.skills.get(*skill);
+                fenced("skill", asked.map_or("", |asked| &asked.text))
+            }
+            ("given", _) => {
+                let asked = match task {
+                    RoleTask::Attribute { skill, .. } => Some(*skill),
+                    _ => None,
+                };
+                let given = first
+                    .into_iter()
+                    .flat_map(|trace| &trace.trajectory.injection.skills);
+                let others = given.enumerate().filter(|(index, _)| Some(*index) != asked);
+                shown::skills(others.map(|(_, skill)| skill.text.as_str()), most)
+            }
+            ("skills", RoleTask::Refactor { skills, .. }) => {
+                let texts: Vec<String> = skills.iter().map(shown::skill).collect();
+                shown::skills(texts.iter().map(String::as_str), most)
+            }
+            ("reason", RoleTask::Refactor { reason, .. }) => fenced("reason", reason),
+            ("failures", RoleTask::Refine { failures, .. }) => {
+                shown::list("failures", failures.iter().map(String::as_str))
+            }
+            ("role", RoleTask::Evolve { role, .. }) => shown::part(*role).to_owned(),
+            ("rows", RoleTask::Evolve { rows, .. }) => shown::rows(rows, count, most),
+            ("most_rules", _) => RoleRule::MOST.to_string(),
+            ("rule_chars", _) => RoleRule::MAX.to_string(),
+            (slot, _) => self.limit(slot),
+        }
+    }
+
+    /// The slots of a summary's form.
+    fn limit(&self, slot: &str) -> String {
+        let limits = &self.options.arise.limits;
+        match slot {
+            "problem_types" => self.options.arise.problem_types.names().join(", "),
+            "total_chars" => limits.total.to_string(),
+            "name_chars" => limits.name.to_string(),
+            "insight_chars" => limits.insight.to_string(),
+            "step_chars" => limits.step.to_string(),
+            "check_chars" => limits.check.to_string(),
+            "steps" => format!("{} to {}", limits.steps.start(), limits.steps.end()),
+            _ => String::new(),
+        }
+    }
+
+    /// The schema that a model is held to.
+    fn held_to(&self, template: &Template, role: Role) -> Option<Value> {
+        if !self.options.json_schema {
+            return None;
+        }
+        let mut schema = template.schema.as_value().clone();
+        // The types of problem are the host's: the skill cannot know them.
+        if role == Role::Summarize
+            && let Some(types) = schema.pointer_mut("/properties/problem_type")
+        {
+            *types = json!({ "enum": self.options.arise.problem_types.names() });
+        }
+        Some(schema)
+    }
+}
+
+impl Roles for GeneralRoles {
+    fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
+        let (task, role) = (request.task, request.task.role());
+        let template = self.template(PROMPT, role)?;
+        complete(task)?;
+        let mut text = template.render(|slot| self.fill(template, task, slot));
+        if let Some((answer, reason)) = request.failed {
+            text.push_str(&repair(answer, reason));
+        }
+        let seed = match task {
+            // Candidates of one attempt differ, whatever the seed that they are asked with.
+            RoleTask::Extract { candidate, .. } => {
+                request.seed.derive("candidate", u64::from(*candidate))
+            }
+            _ => request.seed,
+        };
+        Ok(GenerateRequest {
+            prompt: Prompt {
+                messages: vec![Message::data(Speaker::User, text)],
+                open: Vec::new(),
+            },
+            sampling: Sampling {
+                temperature: template.temperature,
+                top_p: template.top_p,
+                seed,
+            },
+            max_tokens: template.max_tokens,
+            stop: Vec::new(),
+            time_limit: self.options.time_limit,
+            adapter: None,
+            json_schema: self.held_to(template, role),
+            sink: None,
+        })
+    }
+
+    fn read(&self, request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
+        const READ: &str = "Roles::read";
+        let template = self.template(READ, request.task.role())?;
+        let answer = answers::read(request.task, &template.schema, &self.options.arise, text);
+        answer.map_err(|refusal| {
+            Error::new(ErrorKind::Model, READ, refusal.reason).with("stage", refusal.stage)
+        })
+    }
+
+    fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
+        match task {
+            RoleTask::Summarize { attempts } => {
+                let draft = trace_abstract(attempts.first(), &self.options.arise);
+                Some(RoleAnswer::Draft(Box::new(draft)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What is asked about is there.
+fn complete(task: &RoleTask) -> Result<()> {
+    let lacking = match task {
+        RoleTask::Attribute { attempt, skill }
+            if *skill >= attempt.trajectory.injection.skills.len() =>
+        {
+            "the skill that is asked about did not stand in the attempt's prompt"
+        }
+        RoleTask::Summarize { attempts } | RoleTask::Refine { attempts, .. }
+            if attempts.is_empty() =>
+        {
+            "there is no attempt to show"
+        }
+        RoleTask::Refactor {
+            attempts, skills, ..
+        } if attempts.len() + skills.len() < 2 => "there are not two things to compare",
+        _ => return Ok(()),
+    };
+    Err(Error::invalid(PROMPT, lacking)
+        .with("role", task.role())
+        .hint("ask for a role only with what it works on"))
+}
+
+/// What the prompt ends with when an answer could not be read. The answer is in a block too: not every model's template
+/// sets turns apart.
+fn repair(answer: &str, reason: &str) -> String {
+    let answer = without_thinking(answer);
+    let answer: String = answer.trim().chars().take(FAILED_CHARS).collect();
+    let reason: String = shown::one_line(reason).chars().take(REASON_CHARS).collect();
+    format!(
+        "\n\nYou have answered once:\n{}\nThis answer cannot be used: {reason}\nAnswer again with the whole JSON object and \
+         nothing else; be shorter if it was cut off.",
+        fenced("answer", &answer)
+    )
+}

@@ -1,0 +1,226 @@
+//! What a role is shown, as text. All of it is data: it stands in blocks that it cannot close (S3, S4).
+
+use crate::{
+    contract::Experience,
+    domain::{Action, EndReason, Role, RoleRule, Skill, Step, Trace},
+    text::fenced,
+};
+
+/// How much of a tool's result stands behind its call, in characters, however little is shown of an attempt.
+const LEAST_RESULT: usize = 80;
+/// The same, as a part of what is shown of an attempt.
+const RESULT_PART: usize = 5;
+/// How much of a task is shown, in characters.
+const TASK_CHARS: usize = 4_000;
+/// How much of a judge's evidence is shown, in characters.
+const EVIDENCE_CHARS: usize = 600;
+/// How much of an item of a list is shown, in characters.
+const ITEM_CHARS: usize = 500;
+
+/// The beginning and the end of a text where it is longer than `most` characters, two thirds and one: errors often
+/// stand at the end.
+pub(super) fn clipped(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let tail = most / 3;
+    let head: String = text.chars().take(most - tail).collect();
+    let end: String = text.chars().skip(count - tail).collect();
+    format!("{head}\n[{} more characters]\n{end}", count - most)
+}
+
+/// On one line.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What was asked.
+pub(super) fn task(label: &str, trace: &Trace) -> String {
+    fenced(label, &clipped(&trace.task.instruction, TASK_CHARS))
+}
+
+/// An attempt at a task that stands elsewhere, in a block of this label.
+pub(super) fn attempt(label: &str, trace: &Trace, most: usize) -> String {
+    let mut text = format!(
+        "{}\n{}",
+        outcome(trace),
+        fenced(label, &clipped(&steps(trace, most), most))
+    );
+    let evidence = trace.verdict.iter().flat_map(|verdict| &verdict.evidence);
+    let evidence: Vec<&str> = evidence.map(String::as_str).collect();
+    if !evidence.is_empty() {
+        let evidence = clipped(&evidence.join("\n"), EVIDENCE_CHARS);
+        text.push_str(&format!(
+            "\nWhat the judgement rests on:\n{}",
+            fenced("evidence", &evidence)
+        ));
+    }
+    text
+}
+
+/// The attempts, numbered from 1, each with its task where `with_tasks` says so.
+pub(super) fn attempts(traces: &[Trace], with_tasks: bool, count: usize, most: usize) -> String {
+    let shown = (1..).zip(traces.iter().take(count)).map(|(number, trace)| {
+        let task = match with_tasks {
+            true => task(&format!("task-{number}"), trace) + "\n",
+            false => String::new(),
+        };
+        let attempt = attempt(&format!("attempt-{number}"), trace, most);
+        format!("Attempt {number}\n{task}{attempt}")
+    });
+    shown.collect::<Vec<_>>().join("\n\n")
+}
+
+/// How it went, in our words alone: nothing in the block can pass itself off as it.
+fn outcome(trace: &Trace) -> String {
+    let success = trace.verdict.as_ref().and_then(|verdict| verdict.success);
+    let done = match success {
+        Some(true) => "The task was done",
+        Some(false) => "The task was not done",
+        None => "Nobody could tell whether the task was done",
+    };
+    let score = trace
+        .verdict
+        .as_ref()
+        .map(|verdict| format!(" (score {:.2})", verdict.score));
+    let end = match &trace.trajectory.end {
+        EndReason::Finished => "",
+        EndReason::GaveUp => " The agent gave up.",
+        EndReason::StepBudget => " The agent used up its steps.",
+        EndReason::Deadline => " The agent used up its time.",
+        EndReason::Unreadable => " What the agent wrote last could not be read.",
+        EndReason::Failed(_) => " A part of the system failed.",
+    };
+    format!("{done}{}.{end}", score.unwrap_or_default())
+}
+
+/// Each step with its number from 0, and what came back. Further lines of a text are indented, so that none of them
+/// passes itself off as a step.
+fn steps(trace: &Trace, most: usize) -> String {
+    let result_chars = (most / RESULT_PART).max(LEAST_RESULT);
+    let indented = |text: &str| {
+        let lines: Vec<&str> = text.trim().lines().collect();
+        lines.join("\n    ")
+    };
+    let mut text = String::new();
+    let first = trace.trajectory.steps.first();
+    let seen = first.map_or("", |step| step.observation.text.trim());
+    if !seen.is_empty() && seen != trace.task.instruction.trim() {
+        text.push_str(&format!(
+            "seen at first: {}\n",
+            indented(&clipped(seen, result_chars))
+        ));
+    }
+    for (number, step) in trace.trajectory.steps.iter().enumerate() {
+        let mark = if step.result.is_error { "error: " } else { "" };
+        let did = indented(&did(step));
+        let result = indented(&clipped(&step.result.text, result_chars));
+        text.push_str(&format!("{number}. {did}\n=> {mark}{result}\n"));
+    }
+    match text.is_empty() {
+        true => "no step was taken".to_owned(),
+        false => text,
+    }
+}
+
+/// What the agent did, in its own words where it has some.
+pub(super) fn did(step: &Step) -> String {
+    if !step.transcript.trim().is_empty() {
+        return step.transcript.trim().to_owned();
+    }
+    match &step.action {
+        Action::Call(calls) => {
+            let calls = calls.iter().map(|call| {
+                let arguments = serde_json::Value::from(call.arguments.clone());
+                format!("{} {arguments}", call.tool)
+            });
+            calls.collect::<Vec<_>>().join("; ")
+        }
+        Action::Message(text) => text.clone(),
+        Action::EndTurn => "end the turn".to_owned(),
+    }
+}
+
+/// A skill, whole: what is mended must be seen.
+pub(super) fn skill(skill: &Skill) -> String {
+    let name = (skill.original_name.as_deref()).unwrap_or(skill.name.as_str());
+    let trigger = match &skill.trigger {
+        Some(trigger) => format!("\ntrigger: {trigger}"),
+        None => String::new(),
+    };
+    let Skill {
+        description, body, ..
+    } = skill;
+    format!("name: {name}\ndescription: {description}{trigger}\n\n{body}")
+}
+
+/// Texts of skills, each clipped and in a block of its own.
+pub(super) fn skills<'a>(texts: impl Iterator<Item = &'a str>, most: usize) -> String {
+    let blocks = (1..).zip(texts);
+    let blocks: Vec<String> = blocks
+        .map(|(number, text)| fenced(&format!("skill-{number}"), &clipped(text, most)))
+        .collect();
+    match blocks.is_empty() {
+        true => "There are none.".to_owned(),
+        false => blocks.join("\n"),
+    }
+}
+
+/// Lines of a list, in a block.
+pub(super) fn list<'a>(label: &str, items: impl Iterator<Item = &'a str>) -> String {
+    let item = |item: &str| {
+        let line = one_line(item);
+        let line: String = line.chars().take(ITEM_CHARS).collect();
+        format!("- {line}")
+    };
+    let items: Vec<String> = items.map(item).collect();
+    match items.is_empty() {
+        true => "There are none.".to_owned(),
+        false => fenced(label, &items.join("\n")),
+    }
+}
+
+/// Rules, as a list.
+pub(super) fn rules(rules: &[RoleRule]) -> String {
+    list("rules", rules.iter().map(|rule| rule.0.as_str()))
+}
+
+/// A role, in words.
+pub(super) fn part(role: Role) -> &'static str {
+    match role {
+        Role::Summarize => "summarize: writes one skill from the successful attempts at a task",
+        Role::Extract => "extract: writes a skill from a single attempt",
+        Role::Refactor => "refactor: writes the skill that attempts at several tasks share",
+        Role::Refine => "refine: mends a skill from what attempts with it showed",
+        Role::Attribute => "attribute: says what a skill did to an attempt",
+        Role::Bundle => "bundle: cuts an attempt into the test cases of a skill",
+        Role::Evolve => "evolve: finds rules for another part",
+    }
+}
+
+/// What a role made and how it fared.
+pub(super) fn rows(rows: &[Experience], count: usize, most: usize) -> String {
+    let shown = (1..).zip(rows.iter().take(count)).map(|(number, row)| {
+        let bundle = match row.bundle {
+            Some((passed, of)) => format!("passes {passed} of {of} test cases"),
+            None => "never tested".to_owned(),
+        };
+        format!(
+            "Row {number}: helpful {}, harmful {}, neither {}; {bundle}; now {}\n{}",
+            row.helpful,
+            row.harmful,
+            row.other,
+            one_line(&row.fate),
+            fenced(
+                &format!("skill-{number}"),
+                &clipped(&skill(&row.skill), most)
+            ),
+        )
+    });
+    let shown: Vec<String> = shown.collect();
+    match shown.is_empty() {
+        true => "There is nothing yet.".to_owned(),
+        false => shown.join("\n\n"),
+    }
+}

@@ -1,0 +1,222 @@
+//! A role as a skill: its prompt with named slots, the schema of its answer, its numbers.
+
+use std::str::FromStr;
+
+use crate::{
+    domain::{Role, SkillMd},
+    error::{Error, Result},
+    text::JsonSchema,
+};
+
+const NEW: &str = "GeneralRoles::from_skills";
+/// What a role's skill is called: this and the role's name.
+const PREFIX: &str = "role-";
+
+/// The slots of a role's template, and whether it must have them: what is asked cannot be told without those.
+fn slots(role: Role) -> &'static [(&'static str, bool)] {
+    match role {
+        Role::Summarize => &[
+            ("task", true),
+            ("attempts", true),
+            ("problem_types", true),
+            ("total_chars", false),
+            ("name_chars", false),
+            ("insight_chars", false),
+            ("step_chars", false),
+            ("check_chars", false),
+            ("steps", false),
+        ],
+        Role::Extract => &[
+            ("task", true),
+            ("attempt", true),
+            ("rules", true),
+            ("given", false),
+        ],
+        Role::Refactor => &[
+            ("attempts", true),
+            ("skills", true),
+            ("reason", true),
+            ("rules", true),
+        ],
+        Role::Refine => &[
+            ("skill", true),
+            ("attempts", true),
+            ("failures", true),
+            ("rules", true),
+        ],
+        Role::Attribute => &[
+            ("task", true),
+            ("attempt", true),
+            ("skill", true),
+            ("given", false),
+        ],
+        Role::Bundle => &[("skill", true), ("task", true), ("attempt", true)],
+        Role::Evolve => &[
+            ("role", true),
+            ("rules", true),
+            ("rows", true),
+            ("most_rules", false),
+            ("rule_chars", false),
+        ],
+    }
+}
+
+/// Which role a skill is for, by its name.
+pub(super) fn role_of(skill: &SkillMd) -> Result<Role> {
+    let name = skill.name.as_str();
+    let role = Role::ALL
+        .into_iter()
+        .find(|role| name.strip_prefix(PREFIX) == Some(role.name()));
+    role.ok_or_else(|| {
+        let names = Role::ALL.map(|role| format!("{PREFIX}{role}")).join(", ");
+        Error::invalid(NEW, "the skill is named for no role")
+            .with("skill", name)
+            .hint(format!("name it one of {names}"))
+    })
+}
+
+/// A role's skill, taken apart.
+#[derive(Clone, Debug)]
+pub(super) struct Template {
+    /// The skill that it was made of.
+    pub(super) skill: SkillMd,
+    pieces: Vec<Piece>,
+    /// What an answer must be valid under.
+    pub(super) schema: JsonSchema,
+    pub(super) temperature: f32,
+    pub(super) top_p: f32,
+    pub(super) max_tokens: usize,
+    /// How many attempts or rows are shown.
+    pub(super) shown: usize,
+    /// How much of each, in characters.
+    pub(super) shown_chars: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    Slot(&'static str),
+}
+
+impl Template {
+    pub(super) fn new(role: Role, skill: &SkillMd) -> Result<Self> {
+        let pieces = pieces(role, &skill.body)?;
+        let missing =
+            (slots(role).iter()).find(|(slot, must)| *must && !pieces.contains(&Piece::Slot(slot)));
+        if let Some((slot, _)) = missing {
+            return Err(fault(role, "the prompt lacks a slot that the role needs")
+                .with("slot", slot)
+                .hint(format!("write {{{{{slot}}}}} where it is to be shown")));
+        }
+        let number = Numbers { role, skill };
+        Ok(Self {
+            schema: schema(role, &skill.body)?,
+            temperature: number.read("temperature", None, |n: &f32| (0.0..=2.0).contains(n))?,
+            top_p: number.read("top-p", None, |n: &f32| *n > 0.0 && *n <= 1.0)?,
+            max_tokens: number.read("max-tokens", None, |n| *n > 0)?,
+            shown: number.read("shown", Some(usize::MAX), |n| *n > 0)?,
+            shown_chars: number.read("shown-chars", None, |n| *n > 0)?,
+            skill: skill.clone(),
+            pieces,
+        })
+    }
+
+    /// The prompt. What fills a slot is no template: slots that it holds stay as they are.
+    pub(super) fn render(&self, fill: impl Fn(&'static str) -> String) -> String {
+        let pieces = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Slot(slot) => fill(slot),
+        });
+        pieces.collect()
+    }
+}
+
+fn fault(role: Role, message: impl Into<String>) -> Error {
+    Error::invalid(NEW, message).with("role", role)
+}
+
+/// Cuts the body at its slots: a name of `a-z` and underscores in two braces.
+fn pieces(role: Role, body: &str) -> Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let (mut text, mut rest) = (String::new(), body);
+    while let Some((before, after)) = rest.split_once("{{") {
+        text.push_str(before);
+        let name = after.split_once("}}").map_or("", |(name, _)| name);
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') {
+            text.push_str("{{");
+            rest = after;
+            continue;
+        }
+        let Some((slot, _)) = slots(role).iter().find(|(slot, _)| *slot == name) else {
+            let known: Vec<_> = slots(role).iter().map(|(slot, _)| *slot).collect();
+            return Err(
+                fault(role, "the prompt has a slot that the role does not know")
+                    .with("slot", name.chars().take(40).collect::<String>())
+                    .hint(format!("the slots of this role: {}", known.join(", "))),
+            );
+        };
+        pieces.push(Piece::Text(std::mem::take(&mut text)));
+        pieces.push(Piece::Slot(slot));
+        rest = &after[name.len() + 2..];
+    }
+    text.push_str(rest);
+    pieces.push(Piece::Text(text));
+    Ok(pieces)
+}
+
+/// The schema: the body's first block of JSON, which the model sees where it stands.
+fn schema(role: Role, body: &str) -> Result<JsonSchema> {
+    let mut lines = body.lines();
+    if !lines.any(|line| line.trim() == "```json") {
+        return Err(fault(role, "there is no schema of the answer")
+            .hint("put a JSON Schema into the body, between the lines ```json and ```"));
+    }
+    let block: Vec<&str> = lines.take_while(|line| line.trim() != "```").collect();
+    let value = serde_json::from_str(&block.join("\n")).map_err(|error| {
+        fault(role, "the schema of the answer is not JSON")
+            .with("line", error.line())
+            .with("column", error.column())
+            .hint("put right what stands there, counted from the block's first line")
+    })?;
+    let schema = JsonSchema::new(value).map_err(|error| {
+        let at = error.fact("at").unwrap_or_default().to_owned();
+        fault(role, error.message())
+            .with("at", at)
+            .hint(error.hint_text().unwrap_or_default())
+    })?;
+    match schema.brackets().contains(&'{') {
+        true => Ok(schema),
+        false => Err(fault(role, "no object fits the schema of the answer")
+            .hint("an answer is an object: see the schema of the shipped skill")),
+    }
+}
+
+struct Numbers<'a> {
+    role: Role,
+    skill: &'a SkillMd,
+}
+
+impl Numbers<'_> {
+    fn read<T: FromStr>(
+        &self,
+        key: &'static str,
+        absent: Option<T>,
+        fits: impl Fn(&T) -> bool,
+    ) -> Result<T> {
+        let written = self.skill.metadata.get(key);
+        if let (None, Some(value)) = (written, absent) {
+            return Ok(value);
+        }
+        let number = written.and_then(|text| text.trim().parse().ok());
+        number.filter(|number| fits(number)).ok_or_else(|| {
+            let message = match written {
+                None => "a number is missing",
+                Some(_) => "a number cannot be used",
+            };
+            fault(self.role, message).with("key", key).hint(
+                "in metadata: temperature from 0 to 2, top-p above 0 and at most 1, max-tokens, shown-chars and \
+                 shown (which may be left out) whole numbers from 1",
+            )
+        })
+    }
+}
