@@ -54,6 +54,8 @@ text_id! {
     ModelId;
     /// A group of tasks that a host treats alike.
     Category;
+    /// A node of the overlap graph: a turn of an attempt, or a skill.
+    SegmentId;
 }
 
 macro_rules! number_id {

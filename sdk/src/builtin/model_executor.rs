@@ -388,6 +388,7 @@ impl<'a> Run<'a> {
             seed: self.attempt.seed,
             steps: self.steps,
             exposures: self.exposures,
+            injection: Injection::NONE,
             left_out: Vec::new(),
             outcome: self.outcome,
             end,

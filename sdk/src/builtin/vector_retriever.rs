@@ -12,7 +12,7 @@ use futures::lock::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    contract::{Embedder, Embedding, EmbeddingSpace, Retriever},
+    contract::{Embedder, Embedding, EmbeddingSpace, Retriever, dot},
     domain::{Candidate, IndexMark, IndexUpdate, Query, Skill, SkillRef},
     error::{Error, ErrorKind, Result},
     id::{Revision, SkillId, Version, sha256_hex},
@@ -20,8 +20,6 @@ use crate::{
 
 /// How many texts the embedder is given at once.
 const BATCH: usize = 64;
-/// How many products are summed beside each other: enough for any machine's widest registers.
-const LANES: usize = 16;
 
 /// The vectors of a library's skills, as [`VectorRetriever::vectors`] gives them and
 /// [`VectorRetriever::with_vectors`] takes them: derived state that a host keeps where it likes, in any format of
@@ -239,21 +237,6 @@ fn text_of(skill: &Skill) -> String {
         &skill.body,
     ]
     .join("\n")
-}
-
-/// In lanes, which the compiler turns into wide instructions as it may not do with one running sum of floats.
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0_f32; LANES];
-    let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f32 = (a.remainder().iter().zip(b.remainder()))
-        .map(|(x, y)| x * y)
-        .sum();
-    for (a, b) in a.zip(b) {
-        for ((sum, x), y) in sums.iter_mut().zip(a).zip(b) {
-            *sum += x * y;
-        }
-    }
-    rest + sums.iter().sum::<f32>()
 }
 
 #[async_trait]

@@ -1,0 +1,117 @@
+//! What a segment is compared by: its n-grams as numbers.
+
+use std::{
+    collections::BTreeSet,
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+use super::super::Segment;
+
+/// Of an n-gram and where it stands: 64 bits of SipHash, so that two n-grams taken for one are no event to wait for.
+pub(super) type Feature = u64;
+
+/// A set of n-grams.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Grams {
+    /// Ascending, each once.
+    pub(super) sorted: Vec<Feature>,
+    /// A bit for each n-gram, several to a bit.
+    bitmap: [u64; 4],
+}
+
+impl Grams {
+    pub(super) fn new(kind: &str, texts: &BTreeSet<String>) -> Self {
+        let mut sorted: Vec<Feature> = texts.iter().map(|text| feature(kind, text)).collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let mut bitmap = [0; 4];
+        for feature in &sorted {
+            bitmap[(feature >> 6) as usize % 4] |= 1 << (feature % 64);
+        }
+        Self { sorted, bitmap }
+    }
+
+    /// The Jaccard index; 0 of two empty sets.
+    pub(super) fn jaccard(&self, other: &Self) -> f64 {
+        let (mut a, mut b) = (self.sorted.as_slice(), other.sorted.as_slice());
+        let mut both = 0;
+        while let ([first, rest @ ..], [second, others @ ..]) = (a, b) {
+            both += usize::from(first == second);
+            a = if first <= second { rest } else { a };
+            b = if second <= first { others } else { b };
+        }
+        jaccard_of(self.sorted.len(), other.sorted.len(), both)
+    }
+
+    /// What [`Grams::jaccard`] is at most. A bit that one has and the other lacks stands for an n-gram that they do not
+    /// share.
+    pub(super) fn at_most(&self, other: &Self) -> f64 {
+        let (small, large) = if self.sorted.len() <= other.sorted.len() {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        let bits = small.bitmap.iter().zip(&large.bitmap);
+        let lacking: u32 = bits.map(|(a, b)| (a & !b).count_ones()).sum();
+        let both = small.sorted.len() - lacking as usize;
+        jaccard_of(small.sorted.len(), large.sorted.len(), both)
+    }
+}
+
+/// The Jaccard index of two sets by their sizes and by how much they share.
+pub(super) fn jaccard_of(one: usize, other: usize, both: usize) -> f64 {
+    if both == 0 {
+        return 0.0;
+    }
+    both as f64 / (one + other - both) as f64
+}
+
+/// How many n-grams, and how many of the errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Sizes {
+    pub(super) ngrams: usize,
+    pub(super) errors: usize,
+}
+
+/// The two sets of a segment.
+#[derive(Clone, Debug)]
+pub(super) struct Features {
+    pub(super) ngrams: Grams,
+    pub(super) errors: Grams,
+}
+
+impl Features {
+    pub(super) fn of(segment: &Segment) -> Self {
+        Self {
+            ngrams: Grams::new(NGRAM, &segment.ngrams()),
+            errors: Grams::new("error", &segment.error_ngrams()),
+        }
+    }
+
+    /// All of them, each with whether it is of an error.
+    pub(super) fn all(&self) -> impl Iterator<Item = (Feature, bool)> {
+        let ngrams = self.ngrams.sorted.iter().map(|feature| (*feature, false));
+        ngrams.chain(self.errors.sorted.iter().map(|feature| (*feature, true)))
+    }
+
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes {
+            ngrams: self.ngrams.sorted.len(),
+            errors: self.errors.sorted.len(),
+        }
+    }
+
+    /// Whether a text's n-grams are all among the segment's.
+    pub(super) fn mentions(&self, ngrams: &BTreeSet<String>) -> bool {
+        let mut features = ngrams.iter().map(|text| feature(NGRAM, text));
+        !ngrams.is_empty() && features.all(|one| self.ngrams.sorted.binary_search(&one).is_ok())
+    }
+}
+
+const NGRAM: &str = "ngram";
+
+fn feature(kind: &str, text: &str) -> Feature {
+    let mut hasher = DefaultHasher::new();
+    (kind, text).hash(&mut hasher);
+    hasher.finish()
+}

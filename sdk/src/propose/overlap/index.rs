@@ -1,0 +1,165 @@
+//! The inverted index over n-grams and errors, and the pass over embeddings.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{
+    OverlapOptions,
+    features::{Feature, Features, Sizes, jaccard_of},
+};
+use crate::contract::dot;
+
+/// A segment's place in the graph.
+pub(super) type Slot = u32;
+
+/// Bounds are compared with this much room for rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The inverted index. Each segment is in it under the n-grams of its prefix.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    /// How many segments had each n-gram when the index was built. One that came later is taken for rarer than all.
+    frequency: HashMap<Feature, u32>,
+    /// By the sizes of the segments: what one may share with a large one is not enough for it.
+    postings: HashMap<Feature, BTreeMap<Sizes, Vec<Slot>>>,
+    /// For each slot the last look-up that met it.
+    met: Vec<u64>,
+    lookups: u64,
+}
+
+impl Index {
+    /// An empty index that knows how often the n-grams of these segments occur.
+    pub(super) fn for_segments<'a>(segments: impl Iterator<Item = &'a Features>) -> Self {
+        let mut frequency = HashMap::new();
+        for feature in segments.flat_map(|features| features.all().map(|(feature, _)| feature)) {
+            *frequency.entry(feature).or_default() += 1;
+        }
+        Self {
+            frequency,
+            ..Self::default()
+        }
+    }
+
+    /// The n-grams by which a segment is indexed and looked up, when only an overlap of words of at least `need` counts: all
+    /// but the most frequent ones, which together cannot bring it. With each goes what there is from it on.
+    pub(super) fn prefix(
+        &self,
+        features: &Features,
+        options: &OverlapOptions,
+        need: f64,
+    ) -> Vec<(Feature, Sizes)> {
+        let mut all: Vec<(Feature, bool)> = features.all().collect();
+        all.sort_unstable_by_key(|(feature, _)| (self.frequency.get(feature), *feature));
+        let mut left = features.sizes();
+        let from_here = all.into_iter().map(|(feature, is_error)| {
+            let here = (feature, left);
+            left.ngrams -= usize::from(!is_error);
+            left.errors -= usize::from(is_error);
+            here
+        });
+        // Who has nothing but what is left overlaps most with it.
+        let suffices = |left: Sizes| most(features, left, left, options) >= need - ROUNDING;
+        from_here.take_while(|(_, left)| suffices(*left)).collect()
+    }
+
+    pub(super) fn add(&mut self, slot: Slot, features: &Features, prefix: &[(Feature, Sizes)]) {
+        for (feature, _) in prefix {
+            let by_size = self.postings.entry(*feature).or_default();
+            by_size.entry(features.sizes()).or_default().push(slot);
+        }
+    }
+
+    pub(super) fn remove(&mut self, slot: Slot, features: &Features, prefix: &[(Feature, Sizes)]) {
+        let sizes = features.sizes();
+        for (feature, _) in prefix {
+            let Some(by_size) = self.postings.get_mut(feature) else {
+                continue;
+            };
+            if let Some(slots) = by_size.get_mut(&sizes) {
+                slots.retain(|other| *other != slot);
+                if slots.is_empty() {
+                    by_size.remove(&sizes);
+                }
+            }
+            if by_size.is_empty() {
+                self.postings.remove(feature);
+            }
+        }
+    }
+
+    /// The segments that share an n-gram of a prefix, and whose words may bring `need` if it is the rarest that they share;
+    /// each once.
+    pub(super) fn candidates(
+        &mut self,
+        features: &Features,
+        prefix: &[(Feature, Sizes)],
+        options: &OverlapOptions,
+        need: f64,
+    ) -> Vec<Slot> {
+        self.lookups += 1;
+        let mut found = Vec::new();
+        for (feature, left) in prefix {
+            for (sizes, slots) in self.postings.get(feature).into_iter().flatten() {
+                if most(features, *left, *sizes, options) < need - ROUNDING {
+                    continue;
+                }
+                for slot in slots {
+                    let at = *slot as usize;
+                    if self.met.len() <= at {
+                        self.met.resize(at + 1, 0);
+                    }
+                    if self.met[at] != self.lookups {
+                        self.met[at] = self.lookups;
+                        found.push(*slot);
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// What words bring at most where no more than `left` is shared with a segment of these sizes.
+fn most(features: &Features, left: Sizes, other: Sizes, options: &OverlapOptions) -> f64 {
+    let own = features.sizes();
+    let ngrams = jaccard_of(own.ngrams, other.ngrams, left.ngrams.min(other.ngrams));
+    let errors = jaccard_of(own.errors, other.errors, left.errors.min(other.errors));
+    options.weigh(ngrams, 0.0, errors).weight
+}
+
+/// The embeddings, one behind the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Dense {
+    slots: Vec<Slot>,
+    rows: Vec<f32>,
+}
+
+impl Dense {
+    /// How many components they have; `None` while there is none.
+    pub(super) fn dimensions(&self) -> Option<usize> {
+        self.rows.len().checked_div(self.slots.len())
+    }
+
+    pub(super) fn add(&mut self, slot: Slot, row: &[f32]) {
+        self.slots.push(slot);
+        self.rows.extend(row);
+    }
+
+    pub(super) fn remove(&mut self, slot: Slot) {
+        let Some(at) = self.slots.iter().position(|other| *other == slot) else {
+            return;
+        };
+        let width = self.rows.len() / self.slots.len();
+        let last = self.rows.len() - width;
+        self.rows.copy_within(last.., at * width);
+        self.rows.truncate(last);
+        self.slots.swap_remove(at);
+    }
+
+    /// Those whose cosine with `row` is at least `least`, with it.
+    pub(super) fn near(&self, row: &[f32], least: f64) -> Vec<(Slot, f64)> {
+        let rows = self.slots.iter().zip(self.rows.chunks_exact(row.len()));
+        rows.map(|(slot, other)| (*slot, f64::from(dot(row, other))))
+            .filter(|(_, cosine)| *cosine >= least)
+            .collect()
+    }
+}

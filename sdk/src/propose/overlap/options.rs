@@ -1,0 +1,108 @@
+//! The numbers of Eq. 21.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// What an edge weighs, and from where on it is one (HiSME appendix C).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OverlapOptions {
+    /// Weight of the n-grams' overlap (alpha), in [0, 1]. The paper: 0.45.
+    pub ngram: f64,
+    /// Weight of the embeddings' cosine (beta), in [0, 1]. The paper: 0.35.
+    pub embedding: f64,
+    /// Weight of the error texts' overlap (gamma), in [0, 1]. The paper: 0.20.
+    pub error: f64,
+    /// What the error texts' Jaccard index is multiplied with before it is cut at 1; in [0, 100]. The paper: 1.7.
+    pub error_factor: f64,
+    /// The least weight of an edge (eta), above 0 and at most 1. The paper: 0.18.
+    pub threshold: f64,
+    /// The least cosine of those that the pass over the embeddings finds, in [0, 1], with `embedding * neighbour` below
+    /// `threshold`. It changes no edge, only who finds it: a greater one leaves fewer to compare and words that must be
+    /// indexed deeper. Ours: 0.1.
+    pub neighbour: f64,
+    /// How many segments of traces are kept, at least 1; the oldest goes first. Ours: 2,000, some hundreds of tasks.
+    pub traces: usize,
+}
+
+impl Default for OverlapOptions {
+    /// The paper's numbers.
+    fn default() -> Self {
+        Self {
+            ngram: 0.45,
+            embedding: 0.35,
+            error: 0.20,
+            error_factor: 1.7,
+            threshold: 0.18,
+            neighbour: 0.1,
+            traces: 2_000,
+        }
+    }
+}
+
+impl OverlapOptions {
+    /// Checks the ranges that the fields document.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the field, its value and its range.
+    pub fn validate(&self) -> Result<()> {
+        let shares = [
+            ("ngram", self.ngram),
+            ("embedding", self.embedding),
+            ("error", self.error),
+            ("neighbour", self.neighbour),
+        ];
+        for (field, value) in shares {
+            check((0.0..=1.0).contains(&value), field, value, "in [0, 1]")?;
+        }
+        let (factor, least) = (self.error_factor, self.threshold);
+        let sound = (0.0..=100.0).contains(&factor);
+        check(sound, "error_factor", factor, "in [0, 100]")?;
+        let sound = least > 0.0 && least <= 1.0;
+        check(sound, "threshold", least, "above 0 and at most 1")?;
+        check(
+            self.embedding * self.neighbour < least,
+            "neighbour",
+            self.neighbour,
+            "so small that `embedding * neighbour` is below `threshold`",
+        )?;
+        check(self.traces >= 1, "traces", self.traces, "at least 1")
+    }
+
+    /// Eq. 21, of the Jaccard index of the n-grams, the cosine and the Jaccard index of the errors' n-grams.
+    pub(super) fn weigh(&self, ngram: f64, cosine: f64, error: f64) -> Overlap {
+        let embedding = cosine.clamp(0.0, 1.0);
+        let error = (self.error_factor * error).min(1.0);
+        Overlap {
+            weight: self.ngram * ngram + self.embedding * embedding + self.error * error,
+            ngram,
+            embedding,
+            error,
+        }
+    }
+}
+
+/// How much two segments overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Overlap {
+    /// The edge's weight, in [0, 1] with the paper's numbers.
+    pub weight: f64,
+    /// Of the n-grams, in [0, 1].
+    pub ngram: f64,
+    /// Of the embeddings, in [0, 1].
+    pub embedding: f64,
+    /// Of the errors, in [0, 1].
+    pub error: f64,
+}
+
+fn check(holds: bool, field: &str, value: impl fmt::Display, range: &str) -> Result<()> {
+    if holds {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        "OverlapOptions::validate",
+        format!("{field} must be {range}, and is {value}"),
+    ))
+}

@@ -1,0 +1,194 @@
+//! From an attempt to its segments.
+
+use serde_json::Value;
+
+use super::{Segment, SegmentArgument, SegmentCall, SegmentKind, ValueSource};
+use crate::{
+    domain::{Action, Step, Taint, Task, ToolCall, Trajectory, Trust, Verdict},
+    id::SegmentId,
+};
+
+/// Characters of what was asked.
+const FRAGMENT_CHARS: usize = 600;
+/// Calls of a turn, the first ones.
+const CALLS: usize = 24;
+/// Arguments of a call, the first ones by name.
+const ARGUMENTS: usize = 12;
+/// Characters of a tool's or an argument's name.
+const NAME_CHARS: usize = 64;
+/// Characters of an argument's value.
+const VALUE_CHARS: usize = 80;
+/// Refusals and results of a turn, the first ones of each.
+const TEXTS: usize = 12;
+/// Characters of a refusal and of a result.
+const TEXT_CHARS: usize = 200;
+/// How much of each text a value is looked for in, in characters.
+const SEARCHED_CHARS: usize = 4_000;
+/// How many results a value is looked for in, the latest ones.
+const SEARCHED_TEXTS: usize = 32;
+
+/// The segments of an attempt: one for each turn of the task, that is for each run of steps with the same `turn`.
+///
+/// What was asked is the task's instruction in the first turn, and what the agent saw at its beginning in a later one.
+/// Texts are cut: what was asked at 600 characters, a refusal or result at 200 and a turn at 12 of each, names at 64,
+/// values at 80, a turn at 24 calls and a call at 12 arguments.
+///
+/// A segment is tainted when an untrusted source spoke in it or in an earlier turn, since what an agent has read may be
+/// in all that it does then. Every segment has the verdict of the whole attempt; without one nobody can tell.
+pub fn project(task: &Task, trajectory: &Trajectory, verdict: Option<&Verdict>) -> Vec<Segment> {
+    let mut seen = Seen::default();
+    seen.request(&task.instruction);
+    let mut taint = Taint::Clean;
+    let mut segments = Vec::new();
+    for steps in trajectory.steps.chunk_by(|a, b| a.turn == b.turn) {
+        let Some(first) = steps.first() else { continue };
+        seen.request(&first.observation.text);
+        if steps.iter().any(is_untrusted) {
+            taint = Taint::Tainted;
+        }
+        let asked = if segments.is_empty() {
+            &task.instruction
+        } else {
+            &first.observation.text
+        };
+        let mut segment = Segment {
+            id: SegmentId::new(format!("{}#{}", trajectory.attempt, first.index)),
+            kind: SegmentKind::Trace {
+                attempt: trajectory.attempt.clone(),
+                turn: first.turn,
+            },
+            tasks: vec![task.id.clone()],
+            fragment: clipped(asked, FRAGMENT_CHARS),
+            calls: Vec::new(),
+            errors: Vec::new(),
+            changes: Vec::new(),
+            success: verdict.and_then(|verdict| verdict.success),
+            taint,
+            embedding: None,
+        };
+        for step in steps {
+            add(&mut segment, step, &mut seen);
+        }
+        segments.push(segment);
+    }
+    segments
+}
+
+fn is_untrusted(step: &Step) -> bool {
+    step.observation.source.trust != Trust::Trusted || step.result.source.trust != Trust::Trusted
+}
+
+fn add(segment: &mut Segment, step: &Step, seen: &mut Seen) {
+    let refused = step.result.is_error;
+    let mut tool = None;
+    if let Action::Call(calls) = &step.action {
+        let room = CALLS.saturating_sub(segment.calls.len());
+        let calls_of = |call: &ToolCall| seen.call(call, refused);
+        segment.calls.extend(calls.iter().take(room).map(calls_of));
+        tool = calls.last().map(|call| call.tool.as_str());
+    }
+    let text = clipped(&step.result.text, TEXT_CHARS);
+    let texts = if refused {
+        &mut segment.errors
+    } else {
+        &mut segment.changes
+    };
+    let is_new = !refused || !texts.contains(&text);
+    if !text.is_empty() && is_new && texts.len() < TEXTS {
+        texts.push(text);
+    }
+    match tool {
+        // What a refusal tells is the world's rule and no result of a call.
+        Some(tool) if !refused => seen.result(tool, &step.result.text),
+        Some(_) => {}
+        None => seen.request(&step.result.text),
+    }
+}
+
+/// What had been said by then.
+#[derive(Default)]
+struct Seen {
+    /// The instruction first.
+    requests: Vec<String>,
+    /// Tool and text, the latest last.
+    results: Vec<(String, String)>,
+}
+
+impl Seen {
+    fn request(&mut self, text: &str) {
+        if self.requests.len() == SEARCHED_TEXTS {
+            self.requests.remove(1);
+        }
+        self.requests.push(searched(text));
+    }
+
+    fn result(&mut self, tool: &str, text: &str) {
+        if self.results.len() == SEARCHED_TEXTS {
+            self.results.remove(0);
+        }
+        let tool = clipped(tool, NAME_CHARS);
+        self.results.push((tool, searched(text)));
+    }
+
+    fn call(&self, call: &ToolCall, refused: bool) -> SegmentCall {
+        let arguments = call.arguments.iter();
+        let mut arguments: Vec<SegmentArgument> = arguments
+            .map(|(name, value)| self.argument(name, value))
+            .collect();
+        arguments.sort_by(|a, b| a.name.cmp(&b.name));
+        arguments.truncate(ARGUMENTS);
+        SegmentCall {
+            tool: clipped(&call.tool, NAME_CHARS),
+            arguments,
+            refused,
+        }
+    }
+
+    fn argument(&self, name: &str, value: &Value) -> SegmentArgument {
+        let value = match value {
+            Value::String(text) => clipped(text, VALUE_CHARS),
+            other => clipped(&other.to_string(), VALUE_CHARS),
+        };
+        SegmentArgument {
+            name: clipped(name, NAME_CHARS),
+            source: self.source(&value.to_lowercase()),
+            value,
+        }
+    }
+
+    fn source(&self, value: &str) -> ValueSource {
+        if self.requests.iter().any(|text| holds(text, value)) {
+            return ValueSource::Request;
+        }
+        let mut results = self.results.iter().rev();
+        match results.find(|(_, text)| holds(text, value)) {
+            Some((tool, _)) => ValueSource::Result { tool: tool.clone() },
+            None => ValueSource::Agent,
+        }
+    }
+}
+
+fn searched(text: &str) -> String {
+    clipped(text, SEARCHED_CHARS).to_lowercase()
+}
+
+/// Whether a text holds a value that begins and ends where its words do.
+fn holds(text: &str, value: &str) -> bool {
+    let inner = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let mut found = text.match_indices(value);
+    !value.is_empty()
+        && found.any(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + value.len()..].chars().next();
+            let goes_on_before = inner(before) && inner(value.chars().next());
+            let goes_on_after = inner(after) && inner(value.chars().next_back());
+            !goes_on_before && !goes_on_after
+        })
+}
+
+fn clipped(text: &str, chars: usize) -> String {
+    text.trim().chars().take(chars).collect()
+}
+
+#[cfg(test)]
+mod tests;
