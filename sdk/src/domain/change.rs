@@ -1,79 +1,17 @@
 //! What changes a library. Changes record inputs, never results, so that a better fold can be replayed.
 
-use std::{collections::BTreeSet, fmt};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FileRef, Skill, SkillRef, State};
+use super::{
+    Attribution, BundleCase, CaseOutcome, FileRef, Role, RoleRule, Skill, SkillRef, State,
+    TierPolicy, Trace, tier_policy::check,
+};
 use crate::{
     error::{Error, ErrorKind, Result},
     id::{AttemptId, CommitKey, Revision, RunId, SkillId, TaskId, Version},
 };
-
-/// The numbers of the two tiers (ARISE C.2, Table 3).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TierPolicy {
-    /// Greatest number of skills in the cache, the pool that is offered; at least 1. The paper: 10.
-    pub cache: usize,
-    /// Greatest number of skills in the reservoir. The paper: 100.
-    pub reservoir: usize,
-    /// The moving average's weight of the past, in [0, 1). The paper: 0.9.
-    pub beta: f64,
-    /// What a new skill's utility starts at; finite. The paper: 0.
-    pub initial_utility: f64,
-    /// How many times a version is credited before it can leave the cache. The paper: 0. At most half of the
-    /// cache (rounded down) is so protected, the skills that were added last, so that newcomers whom nothing
-    /// selects cannot drive out the proven.
-    pub protected_credits: u64,
-    /// The reservoir's percentile of utility under which an unused skill is deleted, in [0, 100]. The paper: 10.
-    pub delete_percentile: f64,
-    /// Whether loading swaps until no swap is left to make, or once a step.
-    pub load_until_stable: bool,
-}
-
-impl Default for TierPolicy {
-    /// The paper's numbers; one swap a step.
-    fn default() -> Self {
-        Self {
-            cache: 10,
-            reservoir: 100,
-            beta: 0.9,
-            initial_utility: 0.0,
-            protected_credits: 0,
-            delete_percentile: 10.0,
-            load_until_stable: false,
-        }
-    }
-}
-
-impl TierPolicy {
-    /// Checks the ranges that the fields document.
-    ///
-    /// # Errors
-    /// `Invalid`, naming the field, its value and its range.
-    pub fn validate(&self) -> Result<()> {
-        let percentile = self.delete_percentile;
-        check(self.cache >= 1, "cache", self.cache, "at least 1")?;
-        check(
-            (0.0..1.0).contains(&self.beta),
-            "beta",
-            self.beta,
-            "in [0, 1)",
-        )?;
-        check(
-            self.initial_utility.is_finite(),
-            "initial_utility",
-            self.initial_utility,
-            "finite",
-        )?;
-        check(
-            (0.0..=100.0).contains(&percentile),
-            "delete_percentile",
-            percentile,
-            "in [0, 100]",
-        )
-    }
-}
 
 /// A version is bounded above, so that there is always a next one.
 fn check_skill(skill: &Skill) -> Result<()> {
@@ -84,14 +22,26 @@ fn check_skill(skill: &Skill) -> Result<()> {
     check(version.0 <= most, "version", version, "at most 4294967295")
 }
 
-fn check(holds: bool, field: &'static str, value: impl fmt::Display, range: &str) -> Result<()> {
-    if holds {
-        return Ok(());
+fn check_cases(cases: &[BundleCase]) -> Result<()> {
+    let least = cases.iter().map(|case| case.least_score);
+    let wrong = least.into_iter().find(|least| !(0.0..=1.0).contains(least));
+    match wrong {
+        None => Ok(()),
+        Some(wrong) => check(false, "least_score", wrong, "in [0, 1]"),
     }
-    Err(Error::invalid(
-        "LibraryChange::validate",
-        format!("{field} must be {range}, and is {value}"),
-    ))
+}
+
+fn check_rules(rules: &[RoleRule]) -> Result<()> {
+    let (count, most) = (rules.len(), RoleRule::MOST);
+    check(count <= most, "rules", count, "at most 5")?;
+    let lengths = rules.iter().map(|rule| rule.0.chars().count());
+    let longest = lengths.max().unwrap_or(1);
+    check(
+        longest <= RoleRule::MAX,
+        "rules",
+        longest,
+        "at most 300 characters each",
+    )
 }
 
 /// Where a library keeps a skill.
@@ -176,6 +126,49 @@ pub enum LibraryChange {
         /// The skills with versions that held it.
         skills: Vec<SkillId>,
     },
+    /// What an attempt did with a skill that was found for it (HiSME 3.3). An attempt counts once for each version.
+    Expose {
+        /// Which skill, in which version.
+        skill: SkillRef,
+        /// Which attempt.
+        attempt: AttemptId,
+        /// Whether it stood in the prompt.
+        injected: bool,
+        /// Whether the agent said that it used it.
+        used: bool,
+    },
+    /// What a skill did to an attempt (HiSME 3.3). An attempt is judged once for each version.
+    Attribute(Attribution),
+    /// What of a skill's bundle changes (HiSME 3.3).
+    PatchBundle {
+        /// Which skill.
+        skill: SkillId,
+        /// Cases that it has to pass from here on, beside those it has; one of a name that is there takes its place.
+        cases: Vec<BundleCase>,
+        /// The names of those that it need not pass any more.
+        dropped: Vec<String>,
+    },
+    /// What came of a version's cases.
+    Test {
+        /// Which skill, in which version.
+        skill: SkillRef,
+        /// Case by case.
+        outcomes: Vec<CaseOutcome>,
+    },
+    /// An attempt to be kept for roles that look across attempts.
+    Observe(Box<Trace>),
+    /// Something was handed to a role, and is not handed to it again: a group of attempts, a skill with its evidence.
+    Handled {
+        /// What tells it from others.
+        fingerprint: String,
+    },
+    /// What a role keeps to from here on (HiSME 3.4); at most [`RoleRule::MOST`].
+    SetRules {
+        /// Which role.
+        role: Role,
+        /// All its rules.
+        rules: Vec<RoleRule>,
+    },
     /// A person or evidence moves a skill to another state.
     SetState {
         /// Which skill.
@@ -194,7 +187,7 @@ impl LibraryChange {
     /// # Errors
     /// `Invalid` for a policy out of its ranges, a credit whose reward is not finite or that names no use, and
     /// a skill of version 0 or over 2^32 - 1 or with too many or too large files, a merge of nothing, of itself or of one skill twice, and a place that is no
-    /// tier.
+    /// tier; a case whose least score is none; more rules than a role may have, or one too long.
     pub fn validate(&self) -> Result<()> {
         match self {
             Self::Configure(policy) => policy.validate(),
@@ -223,7 +216,14 @@ impl LibraryChange {
                 "aside",
                 "cache or reservoir (set another state to put a skill aside)",
             ),
+            Self::PatchBundle { cases, .. } => check_cases(cases),
+            Self::SetRules { rules, .. } => check_rules(rules),
             Self::Maintain
+            | Self::Expose { .. }
+            | Self::Attribute(_)
+            | Self::Test { .. }
+            | Self::Observe(_)
+            | Self::Handled { .. }
             | Self::SetState { .. }
             | Self::RetireRun { .. }
             | Self::Erased { .. }

@@ -18,6 +18,22 @@ impl LibraryChange {
             | Self::Restore { skill, .. }
             | Self::Place { skill, .. }
             | Self::SetState { skill, .. } => vec![skill.as_str()],
+            Self::Expose { skill, attempt, .. } => vec![skill.id.as_str(), attempt.as_str()],
+            Self::Attribute(attribution) => vec![
+                attribution.skill.id.as_str(),
+                attribution.attempt.as_str(),
+                attribution.task.as_str(),
+            ],
+            Self::PatchBundle { skill, cases, .. } => {
+                let cases = cases.iter();
+                let cases = cases.flat_map(|case| [case.task.id.as_str(), case.attempt.as_str()]);
+                std::iter::once(skill.as_str()).chain(cases).collect()
+            }
+            Self::Test { skill, .. } => vec![skill.id.as_str()],
+            Self::Observe(trace) => {
+                vec![trace.task.id.as_str(), trace.trajectory.attempt.as_str()]
+            }
+            Self::Handled { .. } | Self::SetRules { .. } => Vec::new(),
             Self::RetireRun { run, .. } => vec![run.as_str()],
             Self::Erased { skills } => skills.iter().map(|id| id.as_str()).collect(),
         }

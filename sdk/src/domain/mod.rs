@@ -3,6 +3,7 @@
 mod arise;
 mod candidate;
 mod change;
+mod evidence;
 mod file;
 mod identities;
 mod index;
@@ -10,6 +11,7 @@ mod message;
 mod skill;
 mod skill_md;
 mod task;
+mod tier_policy;
 mod trajectory;
 mod verdict;
 
@@ -18,7 +20,10 @@ pub use arise::{
     SchemaStage, seed_skills,
 };
 pub use candidate::{Candidate, Query};
-pub use change::{Cause, Commit, Committed, LibraryChange, Tier, TierPolicy};
+pub use change::{Cause, Commit, Committed, LibraryChange, Tier};
+pub use evidence::{
+    Attribution, BundleCase, CaseKind, CaseOutcome, Judgement, Role, RoleRule, Trace,
+};
 pub use file::{FilePath, FileRef};
 pub use index::{IndexMark, IndexUpdate};
 pub use message::{Message, Prompt, Span, Speaker};
@@ -29,6 +34,7 @@ pub use skill_md::{
     Examined, Forgiven, HiddenCharacter, SkillMd, SkillParts, find_hidden, hidden_by_line,
 };
 pub use task::Task;
+pub use tier_policy::TierPolicy;
 pub use trajectory::{
     Action, EndReason, Exposure, GenerationRecord, InjectedSkill, Injection, LeftOut, Observation,
     Outcome, Sampling, Source, Step, StepResult, TokenId, ToolCall, ToolDefinition, Trajectory,

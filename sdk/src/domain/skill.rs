@@ -172,8 +172,14 @@ pub enum Taint {
 pub enum Origin {
     /// A person wrote it.
     Human,
-    /// A model summarised successful runs.
+    /// A model summarised the successful attempts at a task (ARISE D.1).
     Summary,
+    /// A model extracted it from one attempt (HiSME 3.2).
+    Extracted,
+    /// A model found what attempts at several tasks share (HiSME 3.2).
+    Refactored,
+    /// A model mended an earlier version (HiSME 3.3).
+    Refined,
     /// Made from a trace without a model, when the summary could not be read.
     TraceAbstract,
     /// The library started with it.

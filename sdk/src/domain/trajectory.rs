@@ -229,6 +229,11 @@ pub struct Injection {
 impl Injection {
     /// No skill at all.
     pub const NONE: Self = Self { skills: Vec::new() };
+
+    /// Whether it holds no skill.
+    pub fn is_empty(&self) -> bool {
+        self.skills.is_empty()
+    }
 }
 
 /// A skill that an attempt was given, and whether the agent said that it used it.
@@ -266,6 +271,9 @@ pub struct Trajectory {
     pub steps: Vec<Step>,
     /// The skills that it was given.
     pub exposures: Vec<Exposure>,
+    /// The skills that stood in its first prompt, as they stood there.
+    #[serde(default, skip_serializing_if = "Injection::is_empty")]
+    pub injection: Injection,
     /// The skills that were chosen for it and did not fit into the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,

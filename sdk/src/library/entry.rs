@@ -4,6 +4,7 @@ use std::{cmp::Ordering, collections::BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::life::Life;
 use crate::{
     domain::{Skill, SkillName, SkillRef, State, Tier},
     id::{AttemptId, Revision, RunId, SkillId, Version},
@@ -60,6 +61,9 @@ pub struct Entry {
     pub evidence: Vec<Evidence>,
     /// What it was merged into, where it was.
     pub merged: Option<Merged>,
+    /// What attempts did with it and what it did to them, and the cases that it has to pass.
+    #[serde(default, skip_serializing_if = "Life::is_empty")]
+    pub life: Life,
     /// What [`Skill::content_sha256`] gave when the current version came in.
     pub sha256: String,
     /// What the utility began at.
@@ -83,6 +87,7 @@ impl Entry {
             changed_at: added_at,
             evidence: Vec::new(),
             merged: None,
+            life: Life::default(),
             began: utility,
             seen: BTreeSet::new(),
         }
@@ -128,7 +133,14 @@ impl Entry {
             self.count(credit);
         }
         self.evidence = kept;
+        self.life.take_back(run);
         !gone.is_empty()
+    }
+
+    /// Whether a run credited, exposed, judged or tested it.
+    pub(super) fn is_touched_by(&self, run: &RunId) -> bool {
+        let mut credits = self.evidence.iter().map(|credit| credit.run.as_ref());
+        credits.any(|credited| credited == Some(run)) || self.life.is_touched_by(run)
     }
 
     fn count(&mut self, credit: &Evidence) {

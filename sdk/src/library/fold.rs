@@ -84,6 +84,13 @@ impl SkillLibrary {
             LibraryChange::Revise(skill) => self.revise(skill),
             LibraryChange::Merge { skill, sources } => self.merge(skill, sources),
             LibraryChange::Maintain => Ok(self.maintain()),
+            LibraryChange::Expose { .. }
+            | LibraryChange::Attribute(_)
+            | LibraryChange::PatchBundle { .. }
+            | LibraryChange::Test { .. }
+            | LibraryChange::Observe(_)
+            | LibraryChange::Handled { .. }
+            | LibraryChange::SetRules { .. } => self.remember(commit.cause.run.as_ref(), change),
             LibraryChange::SetState { skill, state, .. } => self.set_state(skill, *state),
             LibraryChange::RollBack { skill, to, .. } => self.roll_back(skill, *to),
             LibraryChange::RetireRun { run, .. } => Ok(self.retire_run(run)),

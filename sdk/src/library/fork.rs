@@ -180,13 +180,20 @@ fn subjects(change: &LibraryChange) -> Vec<&SkillId> {
         LibraryChange::Configure(_)
         | LibraryChange::Maintain
         | LibraryChange::RetireRun { .. }
+        | LibraryChange::Observe(_)
+        | LibraryChange::Handled { .. }
+        | LibraryChange::SetRules { .. }
         | LibraryChange::Erased { .. } => Vec::new(),
-        LibraryChange::Credit { skill, .. } => vec![&skill.id],
+        LibraryChange::Credit { skill, .. }
+        | LibraryChange::Expose { skill, .. }
+        | LibraryChange::Test { skill, .. } => vec![&skill.id],
+        LibraryChange::Attribute(attribution) => vec![&attribution.skill.id],
         LibraryChange::Add(skill) | LibraryChange::Revise(skill) => vec![&skill.id],
         LibraryChange::Merge { skill, sources } => [&skill.id].into_iter().chain(sources).collect(),
         LibraryChange::SetState { skill, .. }
         | LibraryChange::RollBack { skill, .. }
         | LibraryChange::Restore { skill, .. }
+        | LibraryChange::PatchBundle { skill, .. }
         | LibraryChange::Place { skill, .. } => vec![skill],
     }
 }

@@ -72,6 +72,7 @@ impl SkillLibrary {
     /// were merged into a disabled one are as they were before.
     pub(super) fn retire_run(&mut self, run: &RunId) -> Vec<Move> {
         let made = self.made_by(run);
+        self.memory.take_back(run);
         let ids = |library: &Self| -> Vec<SkillId> {
             let entries = library.entries();
             entries.map(|entry| entry.skill.id.clone()).collect()
@@ -79,11 +80,8 @@ impl SkillLibrary {
         let mut moves = Vec::new();
         let mut disabled = self.retire_deleted(run, &made);
         for id in ids(self) {
-            let credited = self.get(&id).is_some_and(|entry| {
-                let mut runs = entry.evidence.iter().map(|credit| credit.run.as_ref());
-                runs.any(|credited| credited == Some(run))
-            });
-            if credited && let Ok(entry) = self.known(&id) {
+            let touched = self.get(&id).is_some_and(|entry| entry.is_touched_by(run));
+            if touched && let Ok(entry) = self.known(&id) {
                 entry.take_back(run);
             }
             let Some(entry) = self.get(&id) else { continue };

@@ -44,6 +44,9 @@
 //! - *Revise.* A later version keeps its skill's tier and utility (the best guess before it was tried) and
 //!   its cumulative uses, and begins without credits, so protection begins anew. The version that it replaces
 //!   goes to the history and is recorded as its parent where the author named none.
+//! - *Life* (HiSME 3.3). Exposures and judgements count once for each attempt and version; a version's counts begin anew.
+//!   A bundle has at most 12 cases, of more the oldest that are no unit cases go; it belongs to the skill and outlives
+//!   versions. Attempts are kept up to the policy's number, the latest.
 //! - *Ids.* A deleted skill can be added again only in a version later than those it had, so that a skill and a
 //!   version never name two texts; its earlier versions are its history then, and it begins without evidence.
 //!
@@ -62,7 +65,7 @@
 //!   it keeps the skill's state, tier, utility and uses, as a revision does, and is quarantined where it was then.
 //! - *Restore.* What was deleted is there again with its state, versions and evidence, under a free name; an offered one
 //!   enters the cache.
-//! - *Retire a run.* Its credits are taken out and the utility is folded anew from those that are left (an attempt that
+//! - *Retire a run.* Its credits, exposures, judgements, cases and attempts are taken out, roles keep to what they kept to before it, and the utility is folded anew from those that are left (an attempt that
 //!   was seen stays so). A version is *of the run* when its provenance names it or one of its parents is of the run. A
 //!   skill whose current version is of the run goes back to its latest version that is not; one that has none is
 //!   disabled, and the sources of such a merged one are as they were before. A person's version that was made from one of
@@ -81,7 +84,10 @@ mod fold;
 mod fork;
 mod history;
 mod keys;
+mod life;
+mod memory;
 mod refresh;
+mod remember;
 mod shelf;
 mod skill_library;
 mod tiers;
@@ -93,4 +99,5 @@ pub use applied::{Applied, Move, Operation, PassReason, PassedOver};
 pub use difference::{Difference, FieldChange};
 pub use entry::{Entry, Evidence, Merged};
 pub use fork::{Conflict, ConflictReason, Fork, Rebased};
+pub use life::{BundledCase, Judged, JudgementCounts, Life, Lifetime, Tested};
 pub use skill_library::SkillLibrary;

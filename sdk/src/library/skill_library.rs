@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Entry, PassReason,
     keys::Keys,
+    memory::Memory,
     shelf::{Names, Shelf},
 };
 use crate::{
@@ -46,6 +47,7 @@ pub struct SkillLibrary {
     #[serde(skip)]
     pub(super) names: Names,
     pub(super) passed_over: BTreeMap<PassReason, u64>,
+    pub(super) memory: Memory,
     /// The keys of the last commits, by which an index knows a library that was put back.
     pub(super) keys: Keys,
 }
@@ -58,7 +60,7 @@ impl Default for SkillLibrary {
 
 impl SkillLibrary {
     /// The version of the JSON form.
-    pub const SCHEMA: u32 = 4;
+    pub const SCHEMA: u32 = 5;
 
     /// An empty library at revision 0 with the paper's tiers.
     pub fn new() -> Self {
@@ -72,6 +74,7 @@ impl SkillLibrary {
             deleted: Shelf::default(),
             names: Names::default(),
             passed_over: BTreeMap::new(),
+            memory: Memory::default(),
             keys: Keys::default(),
         }
     }
@@ -251,6 +254,7 @@ struct Saved {
     entries: Shelf,
     deleted: Shelf,
     passed_over: BTreeMap<PassReason, u64>,
+    memory: Memory,
     keys: Keys,
 }
 
@@ -285,6 +289,7 @@ impl TryFrom<Saved> for SkillLibrary {
             deleted: saved.deleted,
             names,
             passed_over: saved.passed_over,
+            memory: saved.memory,
             keys: saved.keys,
         })
     }

@@ -1,5 +1,6 @@
 mod fork;
 mod history;
+mod life;
 mod reference;
 
 use std::collections::BTreeMap;
@@ -651,7 +652,7 @@ fn json_is_read_back_and_checked() {
         assert_ne!(bad, json);
         assert_eq!(SkillLibrary::from_json(&bad).unwrap_err().kind(), kind);
     };
-    check("\"schema\":4", "\"schema\":3", ErrorKind::Unsupported);
+    check("\"schema\":5", "\"schema\":3", ErrorKind::Unsupported);
     check("\"cache\":1", "\"cache\":0", ErrorKind::Corrupt);
     check("{", "[", ErrorKind::Corrupt);
     check(

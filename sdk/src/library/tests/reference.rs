@@ -147,7 +147,15 @@ impl Reference {
                 }
             }
             LibraryChange::RetireRun { run, .. } => self.retire(run),
-            LibraryChange::Erased { .. } => {}
+            // They touch neither tiers nor utilities: `tests/life.rs` has them.
+            LibraryChange::Expose { .. }
+            | LibraryChange::Attribute(_)
+            | LibraryChange::PatchBundle { .. }
+            | LibraryChange::Test { .. }
+            | LibraryChange::Observe(_)
+            | LibraryChange::Handled { .. }
+            | LibraryChange::SetRules { .. }
+            | LibraryChange::Erased { .. } => {}
             LibraryChange::Restore { skill, .. } => {
                 if let Some(mut row) = self.gone.remove(skill.as_str()) {
                     let state = std::mem::replace(&mut row.state, State::Archived);
@@ -533,6 +541,7 @@ impl Events {
             protected_credits: self.below(3),
             delete_percentile: [0.0, 10.0, 10.0, 37.5, 100.0][self.below(5) as usize],
             load_until_stable: self.below(2) == 0,
+            traces: 0,
         }
     }
 

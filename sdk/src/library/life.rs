@@ -1,0 +1,202 @@
+//! What a skill's life leaves behind beside rewards (HiSME 3.3, Eq. 12): exposures, judgements, its bundle.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    domain::{Attribution, BundleCase, CaseOutcome, Judgement},
+    id::{AttemptId, RunId, Version},
+};
+
+/// The greatest number of cases of a bundle; of more, the oldest integration and negative cases go first.
+const MOST_CASES: usize = 12;
+
+/// How often a skill was found, given and used (H8), in any of its versions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lifetime {
+    /// In how many attempts it was among those that were found.
+    pub retrieved: u64,
+    /// In how many it stood in the prompt.
+    pub injected: u64,
+    /// In how many the agent said that it used it.
+    pub used: u64,
+}
+
+/// A judgement, and the run that made it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The judgement.
+    pub attribution: Attribution,
+    /// The run that made it, if one did.
+    pub run: Option<RunId>,
+}
+
+/// A case of the bundle, and the run that put it there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BundledCase {
+    /// The case.
+    pub case: BundleCase,
+    /// The run that put it there, if one did.
+    pub run: Option<RunId>,
+}
+
+/// What came of a version's cases.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tested {
+    /// Which version.
+    pub version: Version,
+    /// Case by case.
+    pub outcomes: Vec<CaseOutcome>,
+    /// The run that tested it, if one did.
+    pub run: Option<RunId>,
+}
+
+impl Tested {
+    /// How many cases passed.
+    pub fn passed(&self) -> usize {
+        let passed = |outcome: &&CaseOutcome| outcome.failed.is_none();
+        self.outcomes.iter().filter(passed).count()
+    }
+}
+
+/// How often a version was judged what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgementCounts {
+    /// Helpful.
+    pub helpful: u32,
+    /// Harmful.
+    pub harmful: u32,
+    /// Neutral.
+    pub neutral: u32,
+    /// Uncertain.
+    pub uncertain: u32,
+}
+
+impl JudgementCounts {
+    /// All of them.
+    pub fn total(&self) -> u32 {
+        self.helpful + self.harmful + self.neutral + self.uncertain
+    }
+
+    fn count(&mut self, judgement: Judgement) {
+        match judgement {
+            Judgement::Helpful => self.helpful += 1,
+            Judgement::Harmful => self.harmful += 1,
+            Judgement::Neutral => self.neutral += 1,
+            Judgement::Uncertain => self.uncertain += 1,
+        }
+    }
+}
+
+/// An exposure that counted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Exposed {
+    pub(super) attempt: AttemptId,
+    pub(super) version: Version,
+    pub(super) injected: bool,
+    pub(super) used: bool,
+    pub(super) run: Option<RunId>,
+}
+
+/// What a skill's life leaves behind beside rewards.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Life {
+    /// The judgements, oldest first, of every version.
+    pub judged: Vec<Judged>,
+    /// The cases that it has to pass, oldest first.
+    pub bundle: Vec<BundledCase>,
+    /// What came of them when they ran last.
+    pub tested: Option<Tested>,
+    /// By attempt and version.
+    pub(super) exposed: BTreeSet<Exposed>,
+}
+
+impl Life {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// How often it was found, given and used.
+    pub fn lifetime(&self) -> Lifetime {
+        let mut lifetime = Lifetime::default();
+        for exposed in &self.exposed {
+            lifetime.retrieved += 1;
+            lifetime.injected += u64::from(exposed.injected);
+            lifetime.used += u64::from(exposed.used);
+        }
+        lifetime
+    }
+
+    /// How often a version was judged what: each version begins anew (algorithm 4: a refined skill's counts are reset).
+    pub fn counts(&self, version: Version) -> JudgementCounts {
+        let mut counts = JudgementCounts::default();
+        let of_version = |judged: &&Judged| judged.attribution.skill.version == version;
+        for judged in self.judged.iter().filter(of_version) {
+            counts.count(judged.attribution.judgement);
+        }
+        counts
+    }
+
+    /// Whether the version passed its whole bundle when that ran last; `None` where it never ran.
+    pub fn passes(&self, version: Version) -> Option<bool> {
+        let tested = self.tested.as_ref()?;
+        (tested.version == version).then(|| tested.passed() == tested.outcomes.len())
+    }
+
+    /// Takes a judgement in, unless the attempt judged this version before.
+    pub(super) fn judge(&mut self, judged: Judged) -> bool {
+        let same = |known: &Judged| {
+            let (known, new) = (&known.attribution, &judged.attribution);
+            known.attempt == new.attempt && known.skill == new.skill
+        };
+        let new = !self.judged.iter().any(same);
+        if new {
+            self.judged.push(judged);
+        }
+        new
+    }
+
+    /// Takes an exposure in, unless the attempt exposed this version before.
+    pub(super) fn expose(&mut self, exposed: Exposed) -> bool {
+        let same =
+            |known: &Exposed| known.attempt == exposed.attempt && known.version == exposed.version;
+        let new = !self.exposed.iter().any(same);
+        new && self.exposed.insert(exposed)
+    }
+
+    pub(super) fn patch(&mut self, cases: &[BundleCase], dropped: &[String], run: Option<&RunId>) {
+        self.bundle
+            .retain(|known| !dropped.contains(&known.case.name));
+        for case in cases {
+            self.bundle.retain(|known| known.case.name != case.name);
+            self.bundle.push(BundledCase {
+                case: case.clone(),
+                run: run.cloned(),
+            });
+        }
+        while self.bundle.len() > MOST_CASES {
+            let unit = crate::domain::CaseKind::Unit;
+            let whole = self.bundle.iter().position(|known| known.case.kind != unit);
+            self.bundle.remove(whole.unwrap_or(0));
+        }
+    }
+
+    pub(super) fn is_touched_by(&self, run: &RunId) -> bool {
+        let judged = self.judged.iter().map(|judged| &judged.run);
+        let bundled = self.bundle.iter().map(|bundled| &bundled.run);
+        let exposed = self.exposed.iter().map(|exposed| &exposed.run);
+        let tested = self.tested.iter().map(|tested| &tested.run);
+        let mut runs = judged.chain(bundled).chain(exposed).chain(tested);
+        runs.any(|made| made.as_ref() == Some(run))
+    }
+
+    /// Takes a run's word back.
+    pub(super) fn take_back(&mut self, run: &RunId) {
+        let other = |made: &Option<RunId>| made.as_ref() != Some(run);
+        self.judged.retain(|judged| other(&judged.run));
+        self.bundle.retain(|bundled| other(&bundled.run));
+        self.exposed.retain(|exposed| other(&exposed.run));
+        self.tested = self.tested.take().filter(|tested| other(&tested.run));
+    }
+}

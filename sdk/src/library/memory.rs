@@ -1,0 +1,129 @@
+//! What the library keeps beside skills: attempts for roles that look across them, and what roles learnt.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    domain::{Role, RoleRule, Trace},
+    id::RunId,
+};
+
+/// Of how many things it is remembered that they were handed to a role, the latest.
+const MOST_HANDLED: usize = 4_096;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Kept {
+    #[serde(with = "shared")]
+    trace: Arc<Trace>,
+    run: Option<RunId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Learnt {
+    rules: Vec<RoleRule>,
+    run: Option<RunId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Handled {
+    fingerprint: String,
+    run: Option<RunId>,
+}
+
+/// What the library keeps beside skills.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Memory {
+    traces: Vec<Kept>,
+    handled: Vec<Handled>,
+    /// Of each role, all that it ever kept to; the last is in force.
+    rules: BTreeMap<Role, Vec<Learnt>>,
+}
+
+impl Memory {
+    pub(super) fn traces(&self) -> impl Iterator<Item = &Trace> {
+        self.traces.iter().map(|kept| &*kept.trace)
+    }
+
+    pub(super) fn rules(&self, role: Role) -> &[RoleRule] {
+        let learnt = self.rules.get(&role).and_then(|learnt| learnt.last());
+        learnt.map_or(&[], |learnt| &learnt.rules)
+    }
+
+    pub(super) fn is_handled(&self, fingerprint: &str) -> bool {
+        let mut handled = self.handled.iter();
+        handled.any(|one| one.fingerprint == fingerprint)
+    }
+
+    pub(super) fn all_handled(&self) -> impl Iterator<Item = &str> {
+        self.handled.iter().map(|one| one.fingerprint.as_str())
+    }
+
+    /// Keeps an attempt, unless it is kept already, and the latest `most` of all.
+    pub(super) fn observe(&mut self, trace: &Trace, run: Option<&RunId>, most: usize) -> bool {
+        let attempt = &trace.trajectory.attempt;
+        let new = !self
+            .traces()
+            .any(|kept| kept.trajectory.attempt == *attempt);
+        if new {
+            self.traces.push(Kept {
+                trace: Arc::new(trace.clone()),
+                run: run.cloned(),
+            });
+        }
+        let over = self.traces.len().saturating_sub(most);
+        self.traces.drain(..over);
+        new
+    }
+
+    pub(super) fn handled(&mut self, fingerprint: &str, run: Option<&RunId>) -> bool {
+        let new = !self.is_handled(fingerprint);
+        if new {
+            self.handled.push(Handled {
+                fingerprint: fingerprint.to_owned(),
+                run: run.cloned(),
+            });
+        }
+        let over = self.handled.len().saturating_sub(MOST_HANDLED);
+        self.handled.drain(..over);
+        new
+    }
+
+    pub(super) fn set_rules(&mut self, role: Role, rules: &[RoleRule], run: Option<&RunId>) {
+        self.rules.entry(role).or_default().push(Learnt {
+            rules: rules.to_vec(),
+            run: run.cloned(),
+        });
+    }
+
+    /// Takes a run's word back: a role keeps to what it kept to before.
+    pub(super) fn take_back(&mut self, run: &RunId) {
+        let other = |made: &Option<RunId>| made.as_ref() != Some(run);
+        self.traces.retain(|kept| other(&kept.run));
+        self.handled.retain(|one| other(&one.run));
+        for learnt in self.rules.values_mut() {
+            learnt.retain(|learnt| other(&learnt.run));
+        }
+        self.rules.retain(|_, learnt| !learnt.is_empty());
+    }
+}
+
+/// A shared value in JSON as the value itself.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        value: &Arc<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        T::serialize(value, serializer)
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<T>, D::Error> {
+        T::deserialize(deserializer).map(Arc::new)
+    }
+}

@@ -1,0 +1,89 @@
+//! The changes that move no skill: what its life leaves behind, and what roles learn of it.
+
+use super::{
+    PassReason, SkillLibrary,
+    fold::Outcome,
+    life::{Exposed, Judged, Tested},
+};
+use crate::{
+    domain::{LibraryChange, Role, RoleRule, Trace},
+    id::RunId,
+};
+
+impl SkillLibrary {
+    /// The attempts that are kept for roles that look across them, oldest first.
+    pub fn traces(&self) -> impl Iterator<Item = &Trace> {
+        self.memory.traces()
+    }
+
+    /// What a role keeps to.
+    pub fn rules(&self, role: Role) -> &[RoleRule] {
+        self.memory.rules(role)
+    }
+
+    /// Whether something was handed to a role already.
+    pub fn is_handled(&self, fingerprint: &str) -> bool {
+        self.memory.is_handled(fingerprint)
+    }
+
+    /// All that was handed to a role, the latest.
+    pub fn handled(&self) -> impl Iterator<Item = &str> {
+        self.memory.all_handled()
+    }
+
+    pub(super) fn remember(&mut self, run: Option<&RunId>, change: &LibraryChange) -> Outcome {
+        let new = match change {
+            LibraryChange::Expose {
+                skill,
+                attempt,
+                injected,
+                used,
+            } => self.known(&skill.id)?.life.expose(Exposed {
+                attempt: attempt.clone(),
+                version: skill.version,
+                injected: *injected,
+                used: *used,
+                run: run.cloned(),
+            }),
+            LibraryChange::Attribute(attribution) => {
+                let skill = &attribution.skill;
+                self.known(&skill.id)?.life.judge(Judged {
+                    attribution: attribution.clone(),
+                    run: run.cloned(),
+                })
+            }
+            LibraryChange::PatchBundle {
+                skill,
+                cases,
+                dropped,
+            } => {
+                self.known(skill)?.life.patch(cases, dropped, run);
+                true
+            }
+            LibraryChange::Test { skill, outcomes } => {
+                let entry = self.known(&skill.id)?;
+                if entry.skill.version != skill.version {
+                    return Err(PassReason::OtherVersion);
+                }
+                entry.life.tested = Some(Tested {
+                    version: skill.version,
+                    outcomes: outcomes.clone(),
+                    run: run.cloned(),
+                });
+                true
+            }
+            LibraryChange::Observe(trace) => self.memory.observe(trace, run, self.policy.traces),
+            LibraryChange::Handled { fingerprint } => self.memory.handled(fingerprint, run),
+            LibraryChange::SetRules { role, rules } => {
+                self.memory.set_rules(*role, rules, run);
+                true
+            }
+            _ => true,
+        };
+        if new {
+            Ok(Vec::new())
+        } else {
+            Err(PassReason::SeenBefore)
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! What a skill's life leaves behind, and what the library keeps beside skills.
+
+use super::*;
+use crate::{
+    domain::{Attribution, BundleCase, CaseKind, CaseOutcome, Judgement, Role, RoleRule, Trace},
+    id::{AttemptId, RunId, Seed, TaskId},
+    testing::sample,
+};
+
+fn attribute(id: &str, version: u64, attempt: &str, judgement: Judgement) -> LibraryChange {
+    LibraryChange::Attribute(Attribution {
+        skill: reference(id, version),
+        attempt: attempt.into(),
+        task: TaskId::new("t"),
+        judgement,
+        scope: String::new(),
+        reason: "a test".into(),
+    })
+}
+
+fn expose(id: &str, attempt: &str, injected: bool, used: bool) -> LibraryChange {
+    LibraryChange::Expose {
+        skill: reference(id, 1),
+        attempt: attempt.into(),
+        injected,
+        used,
+    }
+}
+
+fn case(name: &str, kind: CaseKind) -> BundleCase {
+    BundleCase {
+        name: name.into(),
+        kind,
+        task: sample::task("t", &["one"]),
+        attempt: AttemptId::new(name),
+        world_seed: Seed(1),
+        prefix: Vec::new(),
+        refusals: 0,
+        least_score: 0.0,
+    }
+}
+
+fn patch(id: &str, cases: Vec<BundleCase>, dropped: &[&str]) -> LibraryChange {
+    LibraryChange::PatchBundle {
+        skill: id.into(),
+        cases,
+        dropped: dropped.iter().map(|name| (*name).to_owned()).collect(),
+    }
+}
+
+fn test(id: &str, version: u64, failed: Option<&str>) -> LibraryChange {
+    LibraryChange::Test {
+        skill: reference(id, version),
+        outcomes: vec![CaseOutcome {
+            name: "one".into(),
+            failed: failed.map(str::to_owned),
+        }],
+    }
+}
+
+fn trace(attempt: &str) -> Trace {
+    sample::trace(attempt, &sample::task("t", &["one"]), &["one"], true)
+}
+
+fn rules(words: &str) -> LibraryChange {
+    LibraryChange::SetRules {
+        role: Role::Extract,
+        rules: vec![RoleRule(words.to_owned())],
+    }
+}
+
+fn of_run(run: &str, revision: u64, changes: Vec<LibraryChange>) -> Committed {
+    let mut committed = committed(revision, changes);
+    committed.cause.run = Some(RunId::new(run));
+    committed
+}
+
+fn fold(commits: &[Committed]) -> SkillLibrary {
+    SkillLibrary::replay(commits).unwrap()
+}
+
+fn keeping(traces: usize) -> LibraryChange {
+    LibraryChange::Configure(TierPolicy {
+        traces,
+        ..TierPolicy::default()
+    })
+}
+
+#[test]
+fn an_attempt_counts_once_for_each_version_and_counts_begin_anew() {
+    let library = fold(&[committed(
+        1,
+        vec![
+            add("a"),
+            expose("a", "t1", true, false),
+            expose("a", "t1", true, true),
+            expose("a", "t2", false, false),
+            attribute("a", 1, "t1", Judgement::Harmful),
+            attribute("a", 1, "t1", Judgement::Helpful),
+            attribute("a", 1, "t2", Judgement::Neutral),
+            revise("a", "a", 2),
+            attribute("a", 2, "t1", Judgement::Helpful),
+            attribute("z", 1, "t1", Judgement::Helpful),
+        ],
+    )]);
+    let entry = library.get(&"a".into()).unwrap();
+    let lifetime = entry.life.lifetime();
+    assert_eq!(
+        (lifetime.retrieved, lifetime.injected, lifetime.used),
+        (2, 1, 0)
+    );
+    let (first, second) = (entry.life.counts(Version(1)), entry.life.counts(Version(2)));
+    assert_eq!((first.harmful, first.helpful, first.neutral), (1, 0, 1));
+    assert_eq!((second.total(), second.helpful), (1, 1));
+    assert_eq!(library.passed_over()[&PassReason::SeenBefore], 2);
+    assert_eq!(library.passed_over()[&PassReason::Unknown], 1);
+}
+
+#[test]
+fn a_bundle_is_patched_by_name_and_bounded() {
+    let many = (0..20).map(|number| {
+        let kind = if number < 2 {
+            CaseKind::Unit
+        } else {
+            CaseKind::Integration
+        };
+        case(&format!("case-{number}"), kind)
+    });
+    let library = fold(&[committed(
+        1,
+        vec![
+            add("a"),
+            patch(
+                "a",
+                vec![case("one", CaseKind::Unit), case("two", CaseKind::Unit)],
+                &[],
+            ),
+            patch("a", vec![case("one", CaseKind::Negative)], &["two"]),
+            add("b"),
+            patch("b", many.collect(), &[]),
+        ],
+    )]);
+    let bundle = |id: &str| -> Vec<(String, CaseKind)> {
+        let entry = library.get(&id.into()).unwrap();
+        let cases = entry.life.bundle.iter().map(|bundled| &bundled.case);
+        cases.map(|case| (case.name.clone(), case.kind)).collect()
+    };
+    assert_eq!(bundle("a"), [("one".to_owned(), CaseKind::Negative)]);
+    let names: Vec<String> = bundle("b").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), 12);
+    assert_eq!(
+        names[..3],
+        ["case-0", "case-1", "case-10"],
+        "unit cases stay, of others the latest"
+    );
+}
+
+#[test]
+fn a_version_passes_by_its_own_test_alone() {
+    let library = |changes: Vec<LibraryChange>| {
+        let changes = [vec![add("a")], changes].concat();
+        let library = fold(&[committed(1, changes)]);
+        let entry = library.get(&"a".into()).unwrap().clone();
+        entry.life.passes(entry.skill.version)
+    };
+    assert_eq!(library(vec![]), None);
+    assert_eq!(library(vec![test("a", 1, None)]), Some(true));
+    assert_eq!(library(vec![test("a", 1, Some("no"))]), Some(false));
+    assert_eq!(library(vec![test("a", 1, None), revise("a", "a", 2)]), None);
+    assert_eq!(
+        library(vec![test("a", 2, None)]),
+        None,
+        "another version's outcome is passed over"
+    );
+}
+
+#[test]
+fn attempts_are_kept_up_to_the_policys_number_the_latest() {
+    let observe = |attempt: &str| LibraryChange::Observe(Box::new(trace(attempt)));
+    let kept = |most: usize| -> Vec<String> {
+        let changes = vec![
+            keeping(most),
+            observe("t1"),
+            observe("t2"),
+            observe("t2"),
+            observe("t3"),
+        ];
+        let library = fold(&[committed(1, changes)]);
+        let attempts = library
+            .traces()
+            .map(|trace| trace.trajectory.attempt.to_string());
+        attempts.collect()
+    };
+    assert_eq!(kept(2), ["t2", "t3"]);
+    assert!(kept(0).is_empty());
+}
+
+#[test]
+fn a_retired_run_takes_its_word_back() {
+    let before = vec![
+        committed(1, vec![keeping(9), add("a")]),
+        of_run(
+            "good",
+            2,
+            vec![
+                attribute("a", 1, "t1", Judgement::Helpful),
+                patch("a", vec![case("one", CaseKind::Unit)], &[]),
+                rules("Keep it."),
+                LibraryChange::Observe(Box::new(trace("t1"))),
+            ],
+        ),
+    ];
+    let mut all = before.clone();
+    all.push(of_run(
+        "bad",
+        3,
+        vec![
+            attribute("a", 1, "t2", Judgement::Harmful),
+            expose("a", "t2", true, true),
+            patch("a", vec![case("two", CaseKind::Unit)], &[]),
+            test("a", 1, Some("no")),
+            rules("Spoil it."),
+            LibraryChange::Observe(Box::new(trace("t2"))),
+            LibraryChange::Handled {
+                fingerprint: "group".into(),
+            },
+        ],
+    ));
+    assert_eq!(fold(&all).rules(Role::Extract)[0].0, "Spoil it.");
+    assert!(fold(&all).is_handled("group"));
+    let retire = LibraryChange::RetireRun {
+        run: RunId::new("bad"),
+        reason: "a test".into(),
+    };
+    all.push(committed(4, vec![retire]));
+    let (then, now) = (fold(&before), fold(&all));
+    let life = |library: &SkillLibrary| library.get(&"a".into()).unwrap().life.clone();
+    assert_eq!(life(&now), life(&then));
+    assert_eq!(now.rules(Role::Extract), then.rules(Role::Extract));
+    assert_eq!(now.traces().count(), 1);
+    assert!(!now.is_handled("group"));
+}
+
+#[test]
+fn what_no_library_takes_is_refused() {
+    let long = "x".repeat(RoleRule::MAX + 1);
+    let rules = |rules: Vec<&str>| LibraryChange::SetRules {
+        role: Role::Extract,
+        rules: rules
+            .into_iter()
+            .map(|rule| RoleRule(rule.to_owned()))
+            .collect(),
+    };
+    let mut wrong = case("one", CaseKind::Unit);
+    wrong.least_score = 1.5;
+    for change in [
+        rules(vec!["a"; 6]),
+        rules(vec![&long]),
+        patch("a", vec![wrong], &[]),
+    ] {
+        assert!(change.validate().is_err(), "{change:?}");
+    }
+    assert!(rules(vec!["a"; 5]).validate().is_ok());
+}
