@@ -52,7 +52,9 @@ pub mod interchange;
 pub mod library;
 pub mod lint;
 pub mod measure;
+pub mod propose;
 pub mod recipe;
+pub mod retrieve;
 pub mod reward;
 pub mod role;
 pub mod run;
@@ -62,6 +64,6 @@ pub mod text;
 
 pub use error::{Error, ErrorKind, Result, Retry};
 pub use id::{
-    AttemptId, Category, CommitKey, ModelId, Revision, RunId, Seed, SkillId, TaskId, Timestamp,
-    Version, sha256_hex,
+    AttemptId, Category, CommitKey, ModelId, Revision, RunId, Seed, SegmentId, SkillId, TaskId,
+    Timestamp, Version, sha256_hex,
 };

@@ -1,9 +1,12 @@
 //! ARISE, as the paper has it (Algorithm 1, Table 3).
 
-use super::{Candidates, Duplicates, Limits, Recipe, SelectPer, SkillUse, WriteWhen};
+use super::{
+    Candidates, Duplicates, Limits, Maintenance, Recipe, Schedule, SelectPer, SkillUse, WriteWhen,
+    Writer,
+};
 use crate::{
     credit::CreditPer,
-    domain::TierPolicy,
+    domain::{State, TierPolicy},
     reward::HierarchicalReward,
     select::{GatePolicy, Selector},
 };
@@ -17,6 +20,7 @@ pub fn arise() -> Recipe {
     Recipe {
         name: "arise".to_owned(),
         candidates: Candidates::Cache,
+        rank: None,
         selector: Selector::Gate(GatePolicy::faithful()),
         select_per: SelectPer::Query,
         group: 8,
@@ -26,8 +30,13 @@ pub fn arise() -> Recipe {
         skill_use: SkillUse::Injected,
         credit: CreditPer::Step,
         write: WriteWhen::Always,
+        writer: Writer::Summarize,
+        newcomers: State::Active,
+        attribute: false,
         duplicates: Duplicates::Add,
         tiers: TierPolicy::default(),
+        schedule: Schedule::default(),
+        maintenance: Maintenance::default(),
         warm_up: 500,
         limits: Limits::default(),
     }

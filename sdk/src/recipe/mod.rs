@@ -1,17 +1,28 @@
 //! Recipes: a policy for each station and a schedule. A recipe is data, so a run's journal can hold it.
 
 mod arise;
+mod hisme;
+mod schedule;
 mod standard;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::{arise::arise, standard::standard};
+pub use self::{
+    arise::arise,
+    hisme::hisme,
+    schedule::{
+        BundlePolicy, EvolvePolicy, FilterPolicy, Gate, Maintenance, RefactorPolicy, RefinePolicy,
+        Schedule,
+    },
+    standard::standard,
+};
 use crate::{
     credit::CreditPer,
-    domain::TierPolicy,
+    domain::{State, TierPolicy},
     error::{Error, Result},
+    retrieve::RankWeights,
     reward::HierarchicalReward,
     select::Selector,
 };
@@ -66,6 +77,21 @@ pub enum WriteWhen {
     Below(f64),
 }
 
+/// Who writes skills from single tasks.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Writer {
+    /// One skill from the successful attempts of the group (ARISE D.1).
+    #[default]
+    Summarize,
+    /// Several candidates from the best successful attempt (HiSME 3.2).
+    Extract {
+        /// How many, at least 1. The paper: 3.
+        candidates: u32,
+    },
+}
+
 /// What happens to a draft whose title the library already has.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +99,8 @@ pub enum WriteWhen {
 pub enum Duplicates {
     /// It is added beside the other (ARISE).
     Add,
+    /// It is added beside the other, unless a skill that is there says the same.
+    Distinct,
     /// The same content is refused; other content becomes a new version. Ours.
     Revise,
 }
@@ -112,6 +140,10 @@ pub struct Recipe {
     pub name: String,
     /// Which skills go to selection.
     pub candidates: Candidates,
+    /// How what was found is ranked anew, by tools and trust beside words (HiSME Eq. 20); as the retriever did where it is
+    /// not given.
+    #[serde(default)]
+    pub rank: Option<RankWeights>,
     /// Which of them is injected, if any.
     pub selector: Selector,
     /// How often that is decided.
@@ -132,10 +164,25 @@ pub struct Recipe {
     pub credit: CreditPer,
     /// When a skill is written.
     pub write: WriteWhen,
+    /// By which role.
+    #[serde(default)]
+    pub writer: Writer,
+    /// The state in which what a run writes begins: active, or on trial until its bundle and its attempts speak for it.
+    #[serde(default)]
+    pub newcomers: State,
+    /// Whether a model says what each skill did to each attempt that was given it (HiSME 3.3).
+    #[serde(default)]
+    pub attribute: bool,
     /// What happens to a draft whose title is taken.
     pub duplicates: Duplicates,
     /// The library's tiers.
     pub tiers: TierPolicy,
+    /// When tasks are put together and when the library is looked after.
+    #[serde(default)]
+    pub schedule: Schedule,
+    /// What is done for the library then.
+    #[serde(default)]
+    pub maintenance: Maintenance,
     /// Number of tasks at the start without selection and with the binary reward (ARISE 3.2).
     pub warm_up: u64,
     /// How long things may take.
@@ -174,9 +221,24 @@ impl Recipe {
         if let Candidates::Search { limit: 0 } = self.candidates {
             return invalid("candidates", "the limit must be at least 1");
         }
-        if let Selector::Gate(policy) = &self.selector {
-            policy.validate()?;
+        if let Some(weights) = &self.rank {
+            weights.validate()?;
         }
+        match &self.selector {
+            Selector::Gate(policy) => policy.validate()?,
+            Selector::Top { limit: 0 } => {
+                return invalid("selector", "the limit must be at least 1");
+            }
+            _ => {}
+        }
+        if let Writer::Extract { candidates: 0 } = self.writer {
+            return invalid("writer", "there must be at least 1 candidate");
+        }
+        if !self.newcomers.is_offered() {
+            return invalid("newcomers", "newcomers begin active or on trial");
+        }
+        self.schedule.validate()?;
+        self.maintenance.validate()?;
         self.tiers.validate()
     }
 }

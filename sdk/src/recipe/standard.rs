@@ -1,9 +1,12 @@
 //! Our own default: ARISE's parts with what we found to be better.
 
-use super::{Candidates, Duplicates, Limits, Recipe, SelectPer, SkillUse, WriteWhen};
+use super::{
+    Candidates, Duplicates, Limits, Maintenance, Recipe, Schedule, SelectPer, SkillUse, WriteWhen,
+    Writer,
+};
 use crate::{
     credit::CreditPer,
-    domain::TierPolicy,
+    domain::{State, TierPolicy},
     reward::HierarchicalReward,
     select::{GatePolicy, Selector},
 };
@@ -15,6 +18,7 @@ pub fn standard() -> Recipe {
     Recipe {
         name: "standard".to_owned(),
         candidates: Candidates::Search { limit: 10 },
+        rank: None,
         selector: Selector::Gate(GatePolicy::default()),
         select_per: SelectPer::Query,
         group: 4,
@@ -24,12 +28,17 @@ pub fn standard() -> Recipe {
         skill_use: SkillUse::Injected,
         credit: CreditPer::Step,
         write: WriteWhen::Below(0.75),
+        writer: Writer::Summarize,
+        newcomers: State::Active,
+        attribute: false,
         duplicates: Duplicates::Revise,
         tiers: TierPolicy {
             cache: 200,
             reservoir: 1_000,
             ..TierPolicy::default()
         },
+        schedule: Schedule::default(),
+        maintenance: Maintenance::default(),
         warm_up: 0,
         limits: Limits::default(),
     }

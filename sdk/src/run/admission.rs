@@ -2,12 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, WriteReport, Written, context::Context};
+use super::{Event, Played, WriteReport, context::Context};
 use crate::{
     admit::{self, Admittance},
-    domain::{LibraryChange, Origin, Provenance, Skill, SkillName, State, Taint, Task},
+    contract::RoleAnswer,
+    domain::{
+        LibraryChange, Origin, Provenance, Role, Skill, SkillDraft, SkillName, SkillRef, State,
+        Taint,
+    },
     error::{Error, ErrorKind, Result},
-    id::{SkillId, Version, sha256_hex},
+    id::{SkillId, TaskId, Version, sha256_hex},
     library::Applied,
     recipe::Duplicates,
 };
@@ -20,7 +24,11 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    fn refused(title: Option<String>, fallback: bool, reason: impl Into<String>) -> Self {
+    pub(super) fn refused(
+        title: Option<String>,
+        fallback: bool,
+        reason: impl Into<String>,
+    ) -> Self {
         Self {
             change: None,
             report: WriteReport {
@@ -36,10 +44,7 @@ impl Admission {
     /// Takes in what the commit did: a change that came too late, another writer being first, let nothing in.
     pub(super) fn applied(&mut self, own: &Applied, changes: &[LibraryChange]) {
         let late = own.passed_over.iter().find(|passed| {
-            matches!(
-                changes.get(passed.change),
-                Some(LibraryChange::Add(_) | LibraryChange::Revise(_))
-            )
+            self.change.is_some() && changes.get(passed.change) == self.change.as_ref()
         });
         if let Some(passed) = late {
             let reason = format!("another writer was first ({:?})", passed.reason);
@@ -68,25 +73,46 @@ impl Admission {
     }
 }
 
-/// Decides over what was written, or not written.
+/// What a draft comes from.
+#[derive(Clone, Debug)]
+pub(super) struct Drafted<'a> {
+    /// What tells it from every other draft of the run.
+    pub(super) key: String,
+    /// Which role wrote it.
+    pub(super) role: Role,
+    /// From which tasks.
+    pub(super) tasks: Vec<TaskId>,
+    /// Whether anything that it was written from is of an untrusted source.
+    pub(super) taint: Taint,
+    /// The versions that it was made from.
+    pub(super) parents: Vec<SkillRef>,
+    /// What the role said.
+    pub(super) said: &'a Result<Option<Played>>,
+}
+
+/// Decides over what was written, or not written. `before` are the decisions of the same commit so far.
 pub(super) fn decide(
     context: &Context<'_>,
-    step: u64,
-    task: &Task,
-    taint: Taint,
-    written: &Result<Option<Written>>,
+    drafted: &Drafted<'_>,
+    before: &[Admission],
 ) -> Admission {
-    let written = match written {
-        Ok(Some(written)) => written,
-        Ok(None) => return Admission::refused(None, false, "the run has no skill writer"),
+    let played = match drafted.said {
+        Ok(Some(played)) => played,
+        Ok(None) => return Admission::refused(None, false, "the run has no model for its roles"),
         Err(error) => return Admission::refused(None, false, error.to_string()),
     };
-    let title = written.draft.title.clone();
-    match admitted(context, step, task, taint, written) {
+    let draft = match &played.answer {
+        RoleAnswer::Draft(draft) => draft,
+        RoleAnswer::Nothing(reason) => return Admission::refused(None, false, reason.clone()),
+        _ => return Admission::refused(None, false, "the role wrote no skill"),
+    };
+    let title = draft.title.clone();
+    let fallback = played.fallback;
+    match admitted(context, drafted, draft, fallback, before) {
         Ok(Some((skill, revised))) => Admission {
             report: WriteReport {
                 title: Some(title),
-                fallback: written.fallback,
+                fallback,
                 admitted: Some(skill.reference()),
                 revised,
                 refused: None,
@@ -97,52 +123,71 @@ pub(super) fn decide(
                 LibraryChange::Add(Box::new(skill))
             }),
         },
-        Ok(None) => Admission::refused(
-            Some(title),
-            written.fallback,
-            "the library has this skill already",
-        ),
-        Err(error) => Admission::refused(Some(title), written.fallback, error.to_string()),
+        Ok(None) => {
+            let reason = "the library has this skill already";
+            Admission::refused(Some(title), fallback, reason)
+        }
+        Err(error) => Admission::refused(Some(title), fallback, error.to_string()),
     }
 }
 
-/// The skill, and whether it is a new version; `None` when the library has the same already.
-fn admitted(
+/// The skill that a draft would be, whatever the library has.
+///
+/// # Errors
+/// `Model` for a draft that no file can hold.
+pub(super) fn skill_of(
     context: &Context<'_>,
-    step: u64,
-    task: &Task,
-    taint: Taint,
-    written: &Written,
-) -> Result<Option<(Skill, bool)>> {
-    let origin = if written.fallback {
-        Origin::TraceAbstract
-    } else {
-        Origin::Summary
+    drafted: &Drafted<'_>,
+    draft: &SkillDraft,
+    fallback: bool,
+) -> Result<Skill> {
+    let origin = match drafted.role {
+        _ if fallback => Origin::TraceAbstract,
+        Role::Extract => Origin::Extracted,
+        Role::Refactor => Origin::Refactored,
+        Role::Refine => Origin::Refined,
+        _ => Origin::Summary,
     };
     let provenance = Provenance {
         origin,
         runs: vec![context.run.clone()],
-        tasks: vec![task.id.clone()],
+        tasks: drafted.tasks.clone(),
     };
     // Ids grow with time, so that among equal utilities the newcomer stays.
-    let identity = sha256_hex(format!("{}/{step}/{}", context.run, written.draft.title));
+    let identity = sha256_hex(format!("{}/{}/{}", context.run, drafted.key, draft.title));
     let revision = context.library.revision();
     let admittance = Admittance {
         id: SkillId::new(format!("sk-{revision:08}-{}", &identity[..8])),
         version: Version(1),
         provenance,
-        taint,
-        parents: Vec::new(),
+        taint: drafted.taint,
+        parents: drafted.parents.clone(),
     };
-    let skill = admit::to_skill(&written.draft, admittance)?;
+    let mut skill = admit::to_skill(draft, admittance)?;
+    if skill.state == State::Active {
+        skill.state = context.recipe.newcomers;
+    }
+    Ok(skill)
+}
+
+/// The skill, and whether it is a new version; `None` when the library has the same already.
+fn admitted(
+    context: &Context<'_>,
+    drafted: &Drafted<'_>,
+    draft: &SkillDraft,
+    fallback: bool,
+    before: &[Admission],
+) -> Result<Option<(Skill, bool)>> {
+    let skill = skill_of(context, drafted, draft, fallback)?;
     let known = match context.recipe.duplicates {
         Duplicates::Add => None,
+        Duplicates::Distinct => return Ok(distinct(context, skill, before)),
         Duplicates::Revise => same_title(context, &skill.name),
     };
     let Some(known) = known else {
         return Ok(Some((skill, false)));
     };
-    if known.description == skill.description && known.body == skill.body {
+    if says_the_same(known, &skill) {
         return Ok(None);
     }
     if matches!(known.state, State::Disabled | State::Archived) {
@@ -155,8 +200,8 @@ fn admitted(
     // What a person wrote, what is cleaner, and what is about something else (every trace abstraction has one title)
     // is not overwritten: the new one stands beside it.
     let keeps = known.provenance.origin == Origin::Human
-        || taint > known.taint
-        || written.fallback
+        || drafted.taint > known.taint
+        || fallback
         || known.provenance.origin == Origin::TraceAbstract;
     if keeps {
         return Ok(Some((skill, false)));
@@ -164,8 +209,21 @@ fn admitted(
     Ok(Some((revision_of(known, skill), true)))
 }
 
+/// The skill, unless one that is there or on its way says the same. One that was taken out of use is not brought back
+/// in another skill's name.
+fn distinct(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Option<(Skill, bool)> {
+    let mut coming = before.iter().filter_map(|one| one.change.as_ref()?.skill());
+    let there = |known: &Skill| says_the_same(known, &skill);
+    let known = coming.any(there) || context.library.entries().any(|entry| there(&entry.skill));
+    (!known).then_some((skill, false))
+}
+
+pub(super) fn says_the_same(known: &Skill, new: &Skill) -> bool {
+    known.description == new.description && known.body == new.body
+}
+
 /// The next version of a known skill, with what only its owner could give.
-fn revision_of(known: &Skill, new: Skill) -> Skill {
+pub(super) fn revision_of(known: &Skill, new: Skill) -> Skill {
     Skill {
         id: known.id.clone(),
         version: known.version.next(),

@@ -111,9 +111,8 @@ impl Attempting {
         context: &Context<'_>,
     ) -> AttemptNeed {
         let seed = context.step_seed(self.step);
-        let skill = selecting
-            .injected(index)
-            .and_then(|skill| context.library.get(&skill.id));
+        let skills = selecting.injected(index).iter();
+        let skills = skills.filter_map(|skill| context.library.get(&skill.id));
         AttemptNeed {
             run: context.run.clone(),
             attempt: self.id(index, context),
@@ -124,7 +123,7 @@ impl Attempting {
                 Mode::Train => context.recipe.temperature,
                 Mode::Evaluate => 0.0,
             },
-            skills: skill.map(ChosenSkill::from).into_iter().collect(),
+            skills: skills.map(ChosenSkill::from).collect(),
             skill_tokens: context.recipe.skill_tokens,
             time_limit: context.recipe.limits.attempt,
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AttemptReport, TaskReport};
 use crate::{
-    domain::{Candidate, Skill},
+    domain::{Candidate, Role, Skill},
     id::{Revision, RunId, Seed, TaskId},
     library::Move,
     select::Selection,
@@ -62,6 +62,15 @@ pub enum Event {
     Refused {
         /// The task's place in the stream.
         step: u64,
+        /// Why.
+        reason: String,
+    },
+    /// A role could not be played, or nothing that it said could be read.
+    RoleFailed {
+        /// The task's place in the stream.
+        step: u64,
+        /// Which role.
+        role: Role,
         /// Why.
         reason: String,
     },

@@ -21,20 +21,21 @@ const ADVANTAGE_EPSILON: f64 = 1e-8;
 #[derive(Debug)]
 pub(super) struct Rollout<'a> {
     pub(super) report: AttemptReport,
-    trajectory: Option<&'a Trajectory>,
+    pub(super) trajectory: Option<&'a Trajectory>,
+    pub(super) verdict: Option<&'a Verdict>,
 }
 
 pub(super) fn rollout<'a>(
     context: &Context<'_>,
     warming_up: bool,
     attempt: AttemptId,
-    injected: Option<&SkillRef>,
+    injected: &[SkillRef],
     made: &'a Result<Box<Trajectory>>,
-    verdict: Option<&Result<Verdict>>,
+    verdict: Option<&'a Result<Verdict>>,
 ) -> Rollout<'a> {
     let mut report = AttemptReport {
         attempt,
-        injected: injected.cloned(),
+        injected: injected.to_vec(),
         used: false,
         success: None,
         score: 0.0,
@@ -52,13 +53,12 @@ pub(super) fn rollout<'a>(
             return Rollout {
                 report,
                 trajectory: None,
+                verdict: None,
             };
         }
     };
     let left_out = |skill: &SkillRef| trajectory.left_out.iter().any(|one| one.skill == *skill);
-    if report.injected.as_ref().is_some_and(left_out) {
-        report.injected = None;
-    }
+    report.injected.retain(|skill| !left_out(skill));
     report.used = trajectory.exposures.iter().any(|exposure| exposure.used);
     report.steps = u32::try_from(trajectory.steps.len()).unwrap_or(u32::MAX);
     report.usage = trajectory.usage;
@@ -78,6 +78,7 @@ pub(super) fn rollout<'a>(
     Rollout {
         report,
         trajectory: Some(trajectory),
+        verdict: verdict.and_then(|verdict| verdict.as_ref().ok()),
     }
 }
 
@@ -89,7 +90,7 @@ fn reward_of(
 ) -> f64 {
     let recipe = context.recipe;
     let used = match recipe.skill_use {
-        SkillUse::Injected => report.injected.is_some(),
+        SkillUse::Injected => !report.injected.is_empty(),
         SkillUse::Reported => report.used,
     };
     if warming_up {
@@ -99,11 +100,12 @@ fn reward_of(
     }
 }
 
-/// The traces that a skill is to be written from, the best first; none when no skill is due.
-pub(super) fn traces<'a>(context: &Context<'_>, rollouts: &[Rollout<'a>]) -> Vec<&'a Trajectory> {
-    let judged: Vec<(&Rollout<'a>, f64, &'a Trajectory)> = rollouts
-        .iter()
-        .filter_map(|rollout| Some((rollout, rollout.report.reward?, rollout.trajectory?)))
+/// The places of the rollouts that a skill is to be written from, the best first; none when no skill is due.
+pub(super) fn sources(context: &Context<'_>, rollouts: &[Rollout<'_>]) -> Vec<usize> {
+    let judged: Vec<(&Rollout<'_>, f64, usize)> = (0..)
+        .zip(rollouts)
+        .filter(|(_, rollout)| rollout.trajectory.is_some())
+        .filter_map(|(place, rollout)| Some((rollout, rollout.report.reward?, place)))
         .collect();
     let mean =
         judged.iter().map(|(r, ..)| r.report.score).sum::<f64>() / judged.len().max(1) as f64;
@@ -154,18 +156,21 @@ pub(super) fn task_report(
         advantages: complete
             .then(|| reward::advantages(&rewards, ADVANTAGE_EPSILON))
             .flatten(),
-        written: None,
+        written: Vec::new(),
+        role_usage: crate::domain::Usage::default(),
         revision: context.library.revision(),
     }
 }
 
-/// Update, Add, and then Evict, Load and Delete: always in this order (ARISE C.3).
+/// Update, Add, and then Evict, Load and Delete: always in this order (ARISE C.3). What was said of skills and what is
+/// remembered of attempts come before: they touch no tier.
 pub(super) fn commit(
     context: &Context<'_>,
     step: u64,
     task: &Task,
     rollouts: &[Rollout<'_>],
-    admission: Option<&Admission>,
+    said: Vec<LibraryChange>,
+    admissions: &[Admission],
 ) -> Commit {
     let recipe = context.recipe;
     let mut changes = Vec::new();
@@ -176,7 +181,7 @@ pub(super) fn commit(
         .iter()
         .map(|rollout| GroupAttempt {
             attempt: rollout.report.attempt.clone(),
-            exposed: rollout.report.injected.iter().cloned().collect(),
+            exposed: rollout.report.injected.clone(),
             reward: rollout.report.reward,
         })
         .collect();
@@ -185,7 +190,8 @@ pub(super) fn commit(
         // Rewards are checked when a recipe is; one that still is no number credits nothing.
         Err(error) => tracing::error!(%error, "a group could not be credited"),
     }
-    changes.extend(admission.and_then(|admission| admission.change.clone()));
+    changes.extend(said);
+    changes.extend(admissions.iter().filter_map(|one| one.change.clone()));
     changes.push(LibraryChange::Maintain);
     Commit {
         base: context.library.revision(),

@@ -210,6 +210,7 @@ impl AttemptHandle {
                     used: reported.contains(&injected.skill),
                 })
                 .collect(),
+            injection: std::mem::take(&mut self.injection),
             left_out: std::mem::take(&mut self.left_out),
             outcome,
             end: EndReason::Finished,

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Answer, CommitDone, Event, Need, NeedId, RunReport, TaskReport, context::Context,
-    task_machine::TaskMachine,
+    Answer, CommitDone, Event, Need, NeedId, RunReport, Station, TaskReport, context::Context,
+    maintaining::Maintaining, task_machine::TaskMachine,
 };
 use crate::{
     domain::Task,
     error::{Error, ErrorKind, Result},
     id::{RunId, Seed},
-    library::{Applied, SkillLibrary},
+    library::SkillLibrary,
     recipe::Recipe,
     select::Mode,
 };
@@ -32,8 +32,8 @@ pub struct RunPlan {
     pub tasks: Vec<Task>,
     /// The library at the start.
     pub library: SkillLibrary,
-    /// How many tasks are under way at once in evaluation, at least 1; learning takes one after the other, since
-    /// each stands on the library that the one before left.
+    /// How many tasks are under way at once in evaluation, at least 1; in learning the recipe's schedule says how many
+    /// select on one state of the library.
     pub width: u64,
 }
 
@@ -43,19 +43,23 @@ pub struct RunPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunMachine {
     schema: u32,
-    run: RunId,
-    seed: Seed,
-    recipe: Recipe,
-    mode: Mode,
-    tasks: Vec<Task>,
-    library: SkillLibrary,
-    width: u64,
-    next: u64,
-    active: BTreeMap<u64, TaskMachine>,
-    reports: BTreeMap<u64, TaskReport>,
+    pub(super) run: RunId,
+    pub(super) seed: Seed,
+    pub(super) recipe: Recipe,
+    pub(super) mode: Mode,
+    pub(super) tasks: Vec<Task>,
+    pub(super) library: SkillLibrary,
+    pub(super) width: u64,
+    pub(super) next: u64,
+    pub(super) active: BTreeMap<u64, TaskMachine>,
+    /// What is done behind the last batch, while it is.
+    pub(super) maintaining: Option<Box<Maintaining>>,
+    /// How many tasks the library had learned from when maintenance was last thought of.
+    pub(super) maintained: u64,
+    pub(super) reports: BTreeMap<u64, TaskReport>,
     /// Events of tasks behind the first unfinished one, held back so that their order does not depend on timing.
-    held: BTreeMap<u64, Vec<Event>>,
-    events: Vec<Event>,
+    pub(super) held: BTreeMap<u64, Vec<Event>>,
+    pub(super) events: Vec<Event>,
 }
 
 impl RunMachine {
@@ -82,6 +86,7 @@ impl RunMachine {
             );
         }
         let total = plan.tasks.len() as u64;
+        let (batch, plan_steps) = (plan.recipe.schedule.batch, plan.library.steps());
         let mut machine = Self {
             schema: Self::SCHEMA,
             events: vec![Event::RunStarted {
@@ -96,11 +101,13 @@ impl RunMachine {
             tasks: plan.tasks,
             library: plan.library,
             width: match plan.mode {
-                Mode::Train => 1,
+                Mode::Train => batch,
                 Mode::Evaluate => plan.width.max(1),
             },
+            maintained: plan_steps,
             next: 0,
             active: BTreeMap::new(),
+            maintaining: None,
             reports: BTreeMap::new(),
             held: BTreeMap::new(),
         };
@@ -111,10 +118,10 @@ impl RunMachine {
     /// Everything that can run now and has no answer yet, in order of ids.
     pub fn needs(&self) -> Vec<(NeedId, Need)> {
         let context = self.context();
-        self.active
-            .values()
-            .flat_map(|task| task.needs(&context))
-            .collect()
+        let tasks = self.active.values().flat_map(|task| task.needs(&context));
+        let maintaining = self.maintaining.iter();
+        let maintaining = maintaining.flat_map(|maintaining| maintaining.needs(&context));
+        tasks.chain(maintaining).collect()
     }
 
     /// Folds an answer in. Answers may come in any order; one that came before is passed over.
@@ -122,11 +129,14 @@ impl RunMachine {
     /// # Errors
     /// `Invalid` when nothing waits for such an answer; `Corrupt` when a commit does not fit the library.
     pub fn answer(&mut self, id: NeedId, answer: Answer) -> Result<()> {
-        if answer.station() != id.station {
+        if !answer.fits(id.station) {
             return Err(
                 Error::invalid("RunMachine::answer", "the answer is not to this need")
                     .with("need", id),
             );
+        }
+        if matches!(id.station, Station::Maintain | Station::Keep) {
+            return self.maintained(id, answer);
         }
         let Some(mut task) = self.active.remove(&id.step) else {
             if self.reports.contains_key(&id.step) {
@@ -148,9 +158,9 @@ impl RunMachine {
         Ok(())
     }
 
-    /// Whether every task is through.
+    /// Whether every task is through, and what is done behind the last.
     pub fn is_finished(&self) -> bool {
-        self.reports.len() == self.tasks.len()
+        self.reports.len() == self.tasks.len() && self.maintaining.is_none()
     }
 
     /// The events since the last call.
@@ -227,7 +237,7 @@ impl RunMachine {
         serde_json::from_str(json).map_err(corrupt)
     }
 
-    fn context(&self) -> Context<'_> {
+    pub(super) fn context(&self) -> Context<'_> {
         Context {
             run: &self.run,
             seed: self.seed,
@@ -249,78 +259,10 @@ impl RunMachine {
                 Error::invalid("RunMachine::answer", "no commit is waited for").with("need", id),
             );
         }
-        let mut own = Applied::default();
-        for committed in &done.committed {
-            if committed.revision > self.library.revision() {
-                own = self.library.apply(committed)?;
-            }
-        }
+        let own = self.fold(&done)?;
         let changes = done.committed.last().map(|last| last.changes.as_slice());
         task.committed(&self.context(), &own, changes.unwrap_or_default(), events);
-        if !own.moves.is_empty() {
-            events.push(Event::Moved {
-                step: id.step,
-                moves: own.moves,
-            });
-        }
-        events.push(Event::Committed {
-            step: id.step,
-            revision: self.library.revision(),
-            rebased: done.rebased,
-        });
+        self.told(id.step, own, done.rebased, events);
         Ok(())
-    }
-
-    /// Lets the events of the first unfinished task, and of all before it, out.
-    fn release(&mut self) {
-        let first = (0..).find(|step| !self.reports.contains_key(step));
-        while let Some(entry) = self.held.first_entry() {
-            if Some(*entry.key()) > first {
-                break;
-            }
-            self.events.append(&mut entry.remove());
-        }
-    }
-
-    /// Takes finished tasks out and lets the next ones begin.
-    fn advance(&mut self) {
-        loop {
-            let finished: Vec<u64> = self
-                .active
-                .iter()
-                .filter(|(_, task)| task.is_done())
-                .map(|(step, _)| *step)
-                .collect();
-            for step in finished {
-                if let Some(report) = self.active.remove(&step).and_then(TaskMachine::into_report) {
-                    let finished = Event::TaskFinished {
-                        task: report.task.clone(),
-                        report: Box::new(report.clone()),
-                    };
-                    self.held.entry(step).or_default().push(finished);
-                    self.reports.insert(step, report);
-                }
-            }
-            let room = (self.active.len() as u64) < self.width;
-            let Some(task) = usize::try_from(self.next)
-                .ok()
-                .and_then(|next| self.tasks.get(next))
-                .filter(|_| room)
-            else {
-                break;
-            };
-            let mut events = Vec::new();
-            let machine = TaskMachine::new(self.next, task.clone(), &self.context(), &mut events);
-            self.held.entry(self.next).or_default().append(&mut events);
-            self.active.insert(self.next, machine);
-            self.next += 1;
-        }
-        self.release();
-        if self.is_finished() {
-            self.events.push(Event::RunFinished {
-                run: self.run.clone(),
-                revision: self.library.revision(),
-            });
-        }
     }
 }

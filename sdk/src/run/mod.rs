@@ -5,6 +5,8 @@
 //! replayed from its journal ([`replay`]). [`Journeyman`] is the front that a host uses.
 
 mod admission;
+mod advancing;
+mod asking;
 mod attempting;
 mod committing;
 mod context;
@@ -17,8 +19,10 @@ mod journal;
 mod journeyman;
 mod log;
 mod machine;
+mod maintaining;
 mod need;
 mod perform;
+mod playing;
 mod redacting;
 mod report;
 mod selecting;
@@ -30,6 +34,8 @@ pub use handle::AttemptHandle;
 pub use journal::{RunEntry, replay};
 pub use journeyman::{Journeyman, Options};
 pub use machine::{RunMachine, RunPlan};
-pub use need::{Answer, AttemptNeed, ChosenSkill, CommitDone, Need, NeedId, Station, Written};
+pub use need::{
+    Answer, AttemptNeed, CaseNeed, CaseRun, ChosenSkill, CommitDone, Need, NeedId, Played, Station,
+};
 pub use perform::Performer;
 pub use report::{AttemptReport, RunReport, TaskReport, WriteReport};

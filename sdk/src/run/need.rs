@@ -5,8 +5,9 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    contract::{Embedding, RoleAnswer, RoleTask},
     domain::{
-        Candidate, Commit, Committed, Query, Skill, SkillDraft, Task, Trajectory, Usage, Verdict,
+        Action, Candidate, Commit, Committed, Query, Skill, Task, Trajectory, Usage, Verdict,
     },
     error::Result,
     id::{AttemptId, RunId, Seed},
@@ -26,10 +27,14 @@ pub enum Station {
     Attempt,
     /// For verdicts.
     Judge,
-    /// For a skill to be written.
-    Write,
+    /// For what the roles say of the attempts: drafts, and what each skill did.
+    Role,
     /// For the library to be changed.
     Commit,
+    /// For what maintenance asks behind the task, in the order in which it does.
+    Maintain,
+    /// For the library to be changed by it.
+    Keep,
 }
 
 /// A need's identity. It follows from where the need arises and not from when, so answers can come in any order.
@@ -73,15 +78,17 @@ pub enum Need {
         /// The attempt at it.
         trajectory: Box<Trajectory>,
     },
-    /// A skill from successful attempts.
-    Write {
-        /// The task.
-        task: Box<Task>,
-        /// The attempts, the best first.
-        traces: Vec<Trajectory>,
+    /// What a role says.
+    Role {
+        /// What it is asked.
+        ask: Box<RoleTask>,
         /// What sampling follows from.
         seed: Seed,
     },
+    /// A case of a bundle, played and judged.
+    Case(Box<CaseNeed>),
+    /// Texts to be compared by meaning.
+    Embed(Vec<String>),
     /// A change of the library.
     Commit(Commit),
 }
@@ -109,6 +116,26 @@ pub struct AttemptNeed {
     pub time_limit: Duration,
 }
 
+/// A case of a bundle: an attempt that begins with what is played to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaseNeed {
+    /// The attempt.
+    pub attempt: AttemptNeed,
+    /// The actions that are played first.
+    pub prefix: Vec<Action>,
+}
+
+/// What came of a case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseRun {
+    /// How many actions of the agent's own the environment refused.
+    pub refusals: u32,
+    /// How it was judged.
+    pub verdict: Verdict,
+    /// What it cost.
+    pub usage: Usage,
+}
+
 /// A skill to inject, and the hash of what was chosen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChosenSkill {
@@ -128,29 +155,17 @@ impl From<&Entry> for ChosenSkill {
     }
 }
 
-/// A skill that was written, or why none was.
+/// What a role said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Written {
-    /// The draft.
-    pub draft: SkillDraft,
-    /// Whether it is the trace abstraction, made without the model.
+pub struct Played {
+    /// What.
+    pub answer: RoleAnswer,
+    /// Whether it was made without the model, since nothing that the model wrote could be read.
     pub fallback: bool,
     /// What the model wrote and why it could not be read, for each answer that could not.
     pub unreadable: Vec<(String, String)>,
-    /// What the writing cost.
+    /// What it cost.
     pub usage: Usage,
-}
-
-impl Written {
-    /// What the model wrote.
-    pub fn by_model(draft: SkillDraft, unreadable: Vec<(String, String)>, usage: Usage) -> Self {
-        Self {
-            draft,
-            fallback: false,
-            unreadable,
-            usage,
-        }
-    }
 }
 
 /// What a commit brought.
@@ -175,22 +190,27 @@ pub enum Answer {
     Attempted(Result<Box<Trajectory>>),
     /// To [`Need::Judge`].
     Judged(Result<Verdict>),
-    /// To [`Need::Write`]; `None` where the run has no writer.
-    Written(Result<Option<Written>>),
+    /// To [`Need::Role`]; `None` where the run has no model or no roles.
+    Played(Result<Option<Played>>),
+    /// To [`Need::Case`].
+    Tried(Result<CaseRun>),
+    /// To [`Need::Embed`]; `None` where the run has no embedder.
+    Embedded(Result<Option<Vec<Embedding>>>),
     /// To [`Need::Commit`].
     Committed(CommitDone),
 }
 
 impl Answer {
-    /// The station that the answer belongs to.
-    pub fn station(&self) -> Station {
+    /// Whether such an answer is given at a station.
+    pub(super) fn fits(&self, station: Station) -> bool {
         match self {
-            Self::Retrieved(_) => Station::Retrieve,
-            Self::Scored(_) => Station::Score,
-            Self::Attempted(_) => Station::Attempt,
-            Self::Judged(_) => Station::Judge,
-            Self::Written(_) => Station::Write,
-            Self::Committed(_) => Station::Commit,
+            Self::Retrieved(_) => station == Station::Retrieve,
+            Self::Scored(_) => station == Station::Score,
+            Self::Attempted(_) => station == Station::Attempt,
+            Self::Judged(_) => station == Station::Judge,
+            Self::Played(_) => matches!(station, Station::Role | Station::Maintain),
+            Self::Tried(_) | Self::Embedded(_) => station == Station::Maintain,
+            Self::Committed(_) => matches!(station, Station::Commit | Station::Keep),
         }
     }
 }

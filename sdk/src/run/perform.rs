@@ -14,19 +14,16 @@ use futures::{
 };
 
 use super::{
-    Answer, AttemptNeed, Need, Written,
+    Answer, AttemptNeed, Need,
     injecting::{complete_exposures, inject_all},
     redacting::{Redacting, holds_mark},
     sound,
 };
 use crate::{
-    contract::{
-        Attempt, Backends, Dialect, FixedGuidance, GenerateRequest, JudgeRequest, LanguageModel,
-        ScoreRequest, Scorer, Trace, WriteRequest,
-    },
-    domain::{Candidate, Prompt, Query, Skill, SkillRef, Task, Trajectory, Usage, Verdict},
+    contract::{Attempt, Backends, Dialect, FixedGuidance, JudgeRequest, ScoreRequest, Scorer},
+    domain::{Action, Candidate, Prompt, Query, Skill, SkillRef, Task, Trajectory, Verdict},
     error::{Error, ErrorKind, Result},
-    id::{ModelId, Seed, Timestamp},
+    id::{ModelId, Timestamp},
     library::SkillLibrary,
     recipe::Limits,
     select::{SkillScores, Total},
@@ -116,7 +113,7 @@ impl Performer {
                 .and_then(sound::scores),
             ),
             Need::Attempt(need) => {
-                Answer::Attempted(self.attempt(&need).await.and_then(sound::trajectory))
+                Answer::Attempted(self.attempt(&need, &[]).await.and_then(sound::trajectory))
             }
             Need::Judge { task, trajectory } => Answer::Judged(
                 self.bounded(
@@ -127,13 +124,15 @@ impl Performer {
                 .await
                 .and_then(sound::verdict),
             ),
-            Need::Write { task, traces, seed } => Answer::Written(
-                self.bounded(
-                    "SkillWriter::write",
-                    self.limits.write,
-                    self.write(&task, &traces, seed),
-                )
-                .await,
+            Need::Role { ask, seed } => Answer::Played(
+                self.bounded("Roles::play", self.limits.write, self.play(&ask, seed))
+                    .await,
+            ),
+            Need::Case(case) => Answer::Tried(self.case(&case).await),
+            Need::Embed(texts) => Answer::Embedded(
+                self.bounded("Embedder::embed", self.limits.score, self.embed(&texts))
+                    .await
+                    .and_then(|embedded| embedded.map(sound::embeddings).transpose()),
             ),
             Need::Commit(commit) => Answer::Committed(self.commit(&commit).await?),
         })
@@ -266,7 +265,11 @@ impl Performer {
         }
     }
 
-    async fn attempt(&self, need: &AttemptNeed) -> Result<Box<Trajectory>> {
+    pub(super) async fn attempt(
+        &self,
+        need: &AttemptNeed,
+        prefix: &[Action],
+    ) -> Result<Box<Trajectory>> {
         let task = self.redacting.real(need)?;
         let injecting = async { inject_all(&self.backends, need) };
         let (injection, left_out) = self
@@ -286,7 +289,7 @@ impl Performer {
             guidance: &guidance,
             time_limit: need.time_limit,
             plan: None,
-            prefix: &[],
+            prefix,
         };
         let execution = self.backends.executor.execute(attempt, episode.as_mut());
         let made = self
@@ -302,76 +305,15 @@ impl Performer {
         }
         let mut trajectory = made?;
         complete_exposures(&mut trajectory, &injection, &guidance.reported());
+        trajectory.injection = injection;
         trajectory.left_out = left_out;
         Ok(Box::new(trajectory))
     }
 
-    async fn judge(&self, task: &Task, trajectory: &Trajectory) -> Result<Verdict> {
+    pub(super) async fn judge(&self, task: &Task, trajectory: &Trajectory) -> Result<Verdict> {
         self.backends
             .judge
             .judge(&JudgeRequest { task, trajectory })
             .await
-    }
-
-    /// Writes a skill: one answer, one repair, then the trace abstraction (ARISE D.1).
-    async fn write(
-        &self,
-        task: &Task,
-        traces: &[Trajectory],
-        seed: Seed,
-    ) -> Result<Option<Written>> {
-        let (Some(model), Some(writer)) = (&self.backends.model, &self.backends.writer) else {
-            return Ok(None);
-        };
-        let traces: Vec<Trace<'_>> = traces
-            .iter()
-            .map(|trajectory| Trace { trajectory })
-            .collect();
-        let request = |round, failed| WriteRequest {
-            task,
-            traces: &traces,
-            seed: seed.derive("round", round),
-            failed,
-        };
-        let first = request(0, None);
-        let (text, usage) = self.ask(model.as_ref(), writer.prompt(&first)).await?;
-        let fault = match writer.read(&first, &text) {
-            Ok(draft) => return Ok(Some(Written::by_model(draft, Vec::new(), usage))),
-            Err(fault) => fault.to_string(),
-        };
-        let second = request(1, Some((text.as_str(), fault.as_str())));
-        let (repaired, more) = self.ask(model.as_ref(), writer.prompt(&second)).await?;
-        let usage = Usage {
-            prompt_tokens: usage.prompt_tokens + more.prompt_tokens,
-            output_tokens: usage.output_tokens + more.output_tokens,
-        };
-        let mut unreadable = vec![(text.clone(), fault.clone())];
-        Ok(Some(match writer.read(&second, &repaired) {
-            Ok(draft) => Written::by_model(draft, unreadable, usage),
-            Err(fault) => {
-                unreadable.push((repaired, fault.to_string()));
-                Written {
-                    draft: writer.fallback(&first),
-                    fallback: true,
-                    unreadable,
-                    usage,
-                }
-            }
-        }))
-    }
-
-    /// The model's answer without secrets: what cannot be read goes into the prompt of the repair.
-    async fn ask(
-        &self,
-        model: &dyn LanguageModel,
-        request: GenerateRequest,
-    ) -> Result<(String, Usage)> {
-        let mut generation = model.generate(&request).await?;
-        self.redacting.text(&mut generation.text);
-        let usage = Usage {
-            prompt_tokens: generation.prompt_tokens,
-            output_tokens: generation.output_tokens,
-        };
-        Ok((generation.text, usage))
     }
 }

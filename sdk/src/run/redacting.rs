@@ -10,8 +10,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Answer, AttemptNeed, Performer, Written};
+use super::{Answer, AttemptNeed, Performer, Played};
 use crate::{
+    contract::RoleAnswer,
     domain::{
         Action, EndReason, Observation, Scope, Skill, SkillDraft, Source, Step, StepResult, Task,
         ToolDefinition, Trajectory, Verdict,
@@ -114,15 +115,19 @@ impl Redacting {
         match answer {
             Answer::Attempted(Ok(trajectory)) => self.trajectory(trajectory, of_secrets),
             Answer::Judged(Ok(verdict)) => self.verdict(verdict),
-            Answer::Written(Ok(Some(written))) => self.written(written),
+            Answer::Played(Ok(Some(played))) => self.played(played),
+            Answer::Tried(Ok(tried)) => self.verdict(&mut tried.verdict),
             Answer::Retrieved(Err(error))
             | Answer::Scored(Err(error))
             | Answer::Attempted(Err(error))
             | Answer::Judged(Err(error))
-            | Answer::Written(Err(error)) => *error = self.error(error.clone()),
+            | Answer::Played(Err(error))
+            | Answer::Tried(Err(error))
+            | Answer::Embedded(Err(error)) => *error = self.error(error.clone()),
             Answer::Retrieved(Ok(_))
             | Answer::Scored(Ok(_))
-            | Answer::Written(Ok(None))
+            | Answer::Played(Ok(None))
+            | Answer::Embedded(Ok(_))
             | Answer::Committed(_) => {}
         }
     }
@@ -252,11 +257,26 @@ impl Redacting {
         self.keys(&mut verdict.parts);
     }
 
-    fn written(&self, written: &mut Written) {
-        for (answer, fault) in &mut written.unreadable {
+    fn played(&self, played: &mut Played) {
+        for (answer, fault) in &mut played.unreadable {
             self.text(answer);
             self.text(fault);
         }
+        match &mut played.answer {
+            RoleAnswer::Draft(draft) => self.draft(draft),
+            RoleAnswer::Nothing(reason) => self.text(reason),
+            RoleAnswer::Credit { scope, reason, .. } => {
+                self.text(scope);
+                self.text(reason);
+            }
+            RoleAnswer::Cases(cases) => {
+                cases.iter_mut().for_each(|case| self.text(&mut case.about))
+            }
+            RoleAnswer::Rules(rules) => rules.iter_mut().for_each(|rule| self.text(&mut rule.0)),
+        }
+    }
+
+    fn draft(&self, draft: &mut SkillDraft) {
         let SkillDraft {
             title,
             description,
@@ -265,7 +285,7 @@ impl Redacting {
             trigger,
             body,
             metadata,
-        } = &mut written.draft;
+        } = draft;
         let texts = [title, description, body].into_iter().chain(trigger);
         texts.for_each(|text| self.text(text));
         if let Scope::Category(category) = scope {

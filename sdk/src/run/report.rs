@@ -16,8 +16,8 @@ use crate::{
 pub struct AttemptReport {
     /// Which attempt.
     pub attempt: AttemptId,
-    /// The skill that was injected, if one was.
-    pub injected: Option<SkillRef>,
+    /// The skills that were injected, often one or none.
+    pub injected: Vec<SkillRef>,
     /// Whether the agent said that it used it.
     pub used: bool,
     /// Whether the task was done; `None` when nobody could tell.
@@ -38,7 +38,7 @@ pub struct AttemptReport {
     pub error: Option<Error>,
 }
 
-/// What became of a group's skill writing.
+/// What became of a draft.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WriteReport {
     /// The title, where there is a draft.
@@ -70,8 +70,11 @@ pub struct TaskReport {
     pub attempts: Vec<AttemptReport>,
     /// Group-relative advantages (ARISE Eq. 5); `None` for a group of equal rewards or without verdicts.
     pub advantages: Option<Vec<f64>>,
-    /// What became of skill writing, where it was due.
-    pub written: Option<WriteReport>,
+    /// What became of each draft, where writing was due.
+    pub written: Vec<WriteReport>,
+    /// What the roles beside the agent's cost.
+    #[serde(default)]
+    pub role_usage: Usage,
     /// The library's revision after the task.
     pub revision: Revision,
 }

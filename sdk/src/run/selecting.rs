@@ -8,6 +8,7 @@ use crate::{
     error::Result,
     id::Seed,
     recipe::{Candidates, SelectPer},
+    retrieve::{Ranked, TurnQuery, rank},
     select::{Mode, NothingReason, ScoreKind, Selection, Selector, SkillScores},
 };
 
@@ -66,12 +67,16 @@ impl Selecting {
         (self.stage == Stage::Done).then_some(&self.selections)
     }
 
-    /// The skill for a rollout.
-    pub(super) fn injected(&self, rollout: u32) -> Option<&SkillRef> {
-        self.selections
-            .get(rollout as usize)
-            .or_else(|| self.selections.first())
-            .and_then(Selection::skill)
+    /// The skills for a rollout.
+    pub(super) fn injected(&self, rollout: u32) -> &[SkillRef] {
+        let own = self.selections.get(rollout as usize);
+        own.or(self.selections.first())
+            .map_or(&[], Selection::skills)
+    }
+
+    /// What was found.
+    pub(super) fn candidates(&self) -> &[Candidate] {
+        &self.candidates
     }
 
     pub(super) fn need(&self, task: &Task, context: &Context<'_>) -> Option<(Station, Need)> {
@@ -108,6 +113,7 @@ impl Selecting {
                         })
                     })
                     .collect();
+                self.rank(context);
                 events.push(Event::Retrieved {
                     step: self.step,
                     candidates: self.candidates.clone(),
@@ -122,6 +128,31 @@ impl Selecting {
                 self.select_nothing(NothingReason::RetrieverUnavailable(error.to_string()));
             }
         }
+    }
+
+    /// Ranks what was found anew, where the recipe says how.
+    fn rank(&mut self, context: &Context<'_>) {
+        let Some(weights) = &context.recipe.rank else {
+            return;
+        };
+        let found = self.candidates.iter();
+        let found = found.filter_map(|found| Some((found, context.library.get(&found.skill.id)?)));
+        let skills: Vec<Ranked<'_>> = found
+            .map(|(found, entry)| {
+                let counts = entry.life.counts(entry.skill.version);
+                Ranked {
+                    skill: &entry.skill,
+                    sparse: found.score,
+                    embedding: None,
+                    judged: (counts.helpful, counts.harmful),
+                }
+            })
+            .collect();
+        let query = TurnQuery {
+            text: String::new(),
+            tools: Vec::new(),
+        };
+        self.candidates = rank(&query, None, &skills, weights);
     }
 
     pub(super) fn scored(&mut self, context: &Context<'_>, scores: Result<Vec<SkillScores>>) {

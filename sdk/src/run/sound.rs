@@ -2,6 +2,7 @@
 //! journal unreadable.
 
 use crate::{
+    contract::Embedding,
     domain::{Candidate, Trajectory, Verdict},
     error::{Error, ErrorKind, Result},
     select::{SkillScores, Total},
@@ -46,6 +47,14 @@ pub(super) fn trajectory(trajectory: Box<Trajectory>) -> Result<Box<Trajectory>>
         "Executor::execute",
         "a recorded log-probability is not finite",
     )
+}
+
+pub(super) fn embeddings(embeddings: Vec<Embedding>) -> Result<Vec<Embedding>> {
+    let mut components = embeddings.iter().flat_map(|embedding| &embedding.0);
+    if components.all(|component| component.is_finite()) {
+        return Ok(embeddings);
+    }
+    refuse("Embedder::embed", "a component is not finite")
 }
 
 pub(super) fn verdict(verdict: Verdict) -> Result<Verdict> {

@@ -4,14 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Answer, Event, Need, NeedId, Station, TaskReport,
-    admission::{self, Admission},
+    admission::{self, Admission, Drafted},
+    asking::{self, Asked},
     attempting::Attempting,
     context::Context,
     fold::{self, Rollout},
     selecting::Selecting,
 };
 use crate::{
-    domain::{LibraryChange, Taint, Task, Trust},
+    domain::{LibraryChange, Role, Task},
     error::{Error, ErrorKind, Result},
     library::Applied,
     select::Mode,
@@ -23,7 +24,9 @@ use crate::{
 enum Stage {
     Select,
     Attempt,
-    Write,
+    Role,
+    /// All is known; the task's turn to change the library has not come.
+    Ready,
     Commit,
     Done,
 }
@@ -36,7 +39,8 @@ pub(super) struct TaskMachine {
     stage: Stage,
     selecting: Selecting,
     attempting: Attempting,
-    admission: Option<Admission>,
+    asked: Asked,
+    admissions: Vec<Admission>,
     report: Option<Box<TaskReport>>,
 }
 
@@ -54,7 +58,8 @@ impl TaskMachine {
             stage: Stage::Select,
             selecting: Selecting::new(step, context),
             attempting: Attempting::new(step, context),
-            admission: None,
+            asked: Asked::default(),
+            admissions: Vec::new(),
             report: None,
         };
         machine.selected(events);
@@ -66,13 +71,17 @@ impl TaskMachine {
         self.stage == Stage::Done
     }
 
+    /// Whether the task waits for its turn to change the library.
+    pub(super) fn is_ready(&self) -> bool {
+        self.stage == Stage::Ready
+    }
+
     pub(super) fn into_report(self) -> Option<TaskReport> {
         self.report.map(|report| *report)
     }
 
     /// Everything that can run now.
     pub(super) fn needs(&self, context: &Context<'_>) -> Vec<(NeedId, Need)> {
-        let one = |station, need| vec![(self.id(station, 0), need)];
         match self.stage {
             Stage::Select => (self.selecting.need(&self.task, context).into_iter())
                 .map(|(station, need)| (self.id(station, 0), need))
@@ -81,9 +90,14 @@ impl TaskMachine {
                 .into_iter()
                 .map(|(station, index, need)| (self.id(station, index), need))
                 .collect(),
-            Stage::Write => one(Station::Write, self.write(context)),
-            Stage::Commit => one(Station::Commit, self.commit(context)),
-            Stage::Done => Vec::new(),
+            Stage::Role => {
+                let seed = context.step_seed(self.step);
+                let open = self.asked.open(seed).into_iter();
+                open.map(|(index, need)| (self.id(Station::Role, index), need))
+                    .collect()
+            }
+            Stage::Commit => vec![(self.id(Station::Commit, 0), self.commit(context))],
+            Stage::Ready | Stage::Done => Vec::new(),
         }
     }
 
@@ -113,12 +127,9 @@ impl TaskMachine {
                 self.attempting.judged(id.index, verdict);
                 self.attempted(context, events);
             }
-            (Answer::Written(written), Stage::Write) => {
-                let taint = self.taint(context);
-                self.admission = Some(admission::decide(
-                    context, self.step, &self.task, taint, &written,
-                ));
-                self.stage = Stage::Commit;
+            (Answer::Played(played), Stage::Role) => {
+                self.asked.answered(id, played)?;
+                self.asked(events);
             }
             (Answer::Committed(_), _) => {
                 return Err(Error::new(
@@ -128,12 +139,36 @@ impl TaskMachine {
                 ));
             }
             (_, _) if self.is_past(id.station) => {}
-            (answer, _) => {
-                let waits = format!("nothing waits for an answer at {:?}", answer.station());
+            _ => {
+                let waits = format!("nothing waits for an answer at {:?}", id.station);
                 return Err(Error::invalid("TaskMachine::answer", waits).with("need", id));
             }
         }
         Ok(())
+    }
+
+    /// The task's turn has come: what was written is decided on, on the library as it is now.
+    pub(super) fn admit(&mut self, context: &Context<'_>) {
+        let rollouts = self.rollouts(context);
+        let taint = asking::taint(context, &rollouts);
+        let mut admissions = Vec::new();
+        for (number, (role, said)) in self.asked.drafts().enumerate() {
+            let key = match number {
+                0 => self.step.to_string(),
+                number => format!("{}.{number}", self.step),
+            };
+            let drafted = Drafted {
+                key,
+                role,
+                tasks: vec![self.task.id.clone()],
+                taint,
+                parents: Vec::new(),
+                said,
+            };
+            admissions.push(admission::decide(context, &drafted, &admissions));
+        }
+        self.admissions = admissions;
+        self.stage = Stage::Commit;
     }
 
     /// Whether the task waits for its commit.
@@ -150,13 +185,11 @@ impl TaskMachine {
         changes: &[LibraryChange],
         events: &mut Vec<Event>,
     ) {
-        if let Some(admission) = &mut self.admission {
-            admission.applied(own, changes);
-        }
         let mut report = self.task_report(context);
-        if let Some(admission) = &self.admission {
+        for admission in &mut self.admissions {
+            admission.applied(own, changes);
             events.push(admission.event(self.step));
-            report.written = Some(admission.report.clone());
+            report.written.push(admission.report.clone());
         }
         self.finish(report);
     }
@@ -166,8 +199,8 @@ impl TaskMachine {
         match self.stage {
             Stage::Select => station == Station::Retrieve && self.selecting.is_at(Station::Score),
             Stage::Attempt => station < Station::Attempt,
-            Stage::Write => station < Station::Write,
-            Stage::Commit => station < Station::Commit,
+            Stage::Role => station < Station::Role,
+            Stage::Ready | Stage::Commit => station < Station::Commit,
             Stage::Done => true,
         }
     }
@@ -199,11 +232,20 @@ impl TaskMachine {
                 report: Box::new(each.report.clone()),
             });
         }
-        let due = !fold::traces(context, &rollouts).is_empty();
-        match context.mode {
-            Mode::Evaluate => self.finish(self.task_report(context)),
-            Mode::Train if due => self.stage = Stage::Write,
-            Mode::Train => self.stage = Stage::Commit,
+        if context.mode == Mode::Evaluate {
+            self.finish(self.task_report(context));
+            return;
+        }
+        let seed = context.step_seed(self.step);
+        self.asked = Asked::new(asking::asks(context, seed, &self.task, &rollouts));
+        self.stage = Stage::Role;
+        self.asked(events);
+    }
+
+    fn asked(&mut self, events: &mut Vec<Event>) {
+        if self.asked.is_complete() {
+            events.extend(self.asked.unreadable(self.step));
+            self.stage = Stage::Ready;
         }
     }
 
@@ -211,55 +253,45 @@ impl TaskMachine {
         self.attempting.rollouts(&self.selecting, context)
     }
 
-    fn write(&self, context: &Context<'_>) -> Need {
-        Need::Write {
-            task: Box::new(self.task.clone()),
-            traces: fold::traces(context, &self.rollouts(context))
-                .into_iter()
-                .cloned()
-                .collect(),
-            seed: context.step_seed(self.step).derive("write", 0),
-        }
-    }
-
-    /// A skill written from anything that an untrusted source said is tainted (J7).
-    fn taint(&self, context: &Context<'_>) -> Taint {
-        let rollouts = self.rollouts(context);
-        let traces = fold::traces(context, &rollouts);
-        let mut steps = traces.iter().flat_map(|trace| &trace.steps);
-        let untrusted = steps.any(|step| {
-            step.observation.source.trust != Trust::Trusted
-                || step.result.source.trust != Trust::Trusted
-        });
-        if untrusted {
-            Taint::Tainted
-        } else {
-            Taint::Clean
-        }
-    }
-
     fn commit(&self, context: &Context<'_>) -> Need {
+        let rollouts = self.rollouts(context);
+        let mut said = asking::exposures(context, self.selecting.candidates(), &rollouts);
+        said.extend(self.asked.attributions());
+        said.extend(asking::observations(
+            context, self.step, &self.task, &rollouts,
+        ));
         Need::Commit(fold::commit(
             context,
             self.step,
             &self.task,
-            &self.rollouts(context),
-            self.admission.as_ref(),
+            &rollouts,
+            said,
+            &self.admissions,
         ))
     }
 
     fn task_report(&self, context: &Context<'_>) -> TaskReport {
-        fold::task_report(
+        let mut report = fold::task_report(
             context,
             self.step,
             &self.task,
             self.selecting.selections().unwrap_or_default(),
             self.rollouts(context),
-        )
+        );
+        report.role_usage = self.asked.usage();
+        report
     }
 
     fn finish(&mut self, report: TaskReport) {
         self.report = Some(Box::new(report));
         self.stage = Stage::Done;
     }
+}
+
+/// Whether a role's answers are drafts of skills.
+pub(super) fn drafts(role: Role) -> bool {
+    matches!(
+        role,
+        Role::Summarize | Role::Extract | Role::Refactor | Role::Refine
+    )
 }

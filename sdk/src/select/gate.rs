@@ -52,7 +52,7 @@ pub fn decide(
                 };
                 Decision::Inject {
                     explored: drawn.is_some(),
-                    skill: drawn.unwrap_or_else(|| best.skill.clone()),
+                    skills: vec![drawn.unwrap_or_else(|| best.skill.clone())],
                 }
             }
         },

@@ -36,24 +36,29 @@ impl Selection {
         self.candidates.first()
     }
 
-    /// The skill to inject.
-    pub fn skill(&self) -> Option<&SkillRef> {
+    /// The skills to inject, the best first.
+    pub fn skills(&self) -> &[SkillRef] {
         match &self.decision {
-            Decision::Inject { skill, .. } => Some(skill),
-            Decision::Nothing(_) => None,
+            Decision::Inject { skills, .. } => skills,
+            Decision::Nothing(_) => &[],
         }
+    }
+
+    /// The first of them.
+    pub fn skill(&self) -> Option<&SkillRef> {
+        self.skills().first()
     }
 }
 
-/// Inject a skill, or nothing.
+/// Inject skills, or nothing.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// This skill goes into the prompt.
+    /// These skills go into the prompt; mostly it is one.
     Inject {
-        /// Which skill, in which version.
-        skill: SkillRef,
+        /// Which skills, in which versions, the best first; at least one.
+        skills: Vec<SkillRef>,
         /// Whether it was drawn from the whole pool (the epsilon of Eq. 7) and not for its score.
         explored: bool,
     },

@@ -29,6 +29,11 @@ pub enum Selector {
     Gate(GatePolicy),
     /// The retriever's best, always.
     First,
+    /// The retriever's best few, always (HiSME B, algorithm 2).
+    Top {
+        /// How many at most, at least 1.
+        limit: usize,
+    },
     /// One of the whole pool, always (ARISE Table 2 (b)).
     Random,
     /// None, ever.
@@ -46,11 +51,11 @@ impl Selector {
     pub fn score(&self) -> Option<ScoreKind> {
         match self {
             Self::Gate(policy) => Some(policy.score),
-            Self::First | Self::Random | Self::Nothing => None,
+            Self::First | Self::Top { .. } | Self::Random | Self::Nothing => None,
         }
     }
 
-    /// Chooses. `retrieved` is the retriever's answer ([`Selector::First`] alone reads it), `scores` the
+    /// Chooses. `retrieved` is the retriever's answer ([`Selector::First`] and [`Selector::Top`] read it), `scores` the
     /// scorer's (the gate alone), `pool` the whole cache (the gate's exploration, and [`Selector::Random`]).
     ///
     /// # Errors
@@ -63,16 +68,17 @@ impl Selector {
         seed: Seed,
         mode: Mode,
     ) -> Result<Selection> {
-        let skill = match self {
+        let skills: Vec<SkillRef> = match self {
             Self::Gate(policy) => return decide(policy, scores, pool, seed, mode),
             Self::Nothing => return Ok(Selection::nothing(NothingReason::Disabled)),
-            Self::First => first(retrieved),
-            Self::Random => draw(pool, seed),
+            Self::First => top(retrieved, 1),
+            Self::Top { limit } => top(retrieved, *limit),
+            Self::Random => draw(pool, seed).into_iter().collect(),
         };
-        let decision = match skill {
-            None => Decision::Nothing(NothingReason::NoCandidates),
-            Some(skill) => Decision::Inject {
-                skill,
+        let decision = match skills.is_empty() {
+            true => Decision::Nothing(NothingReason::NoCandidates),
+            false => Decision::Inject {
+                skills,
                 explored: false,
             },
         };
@@ -80,14 +86,13 @@ impl Selector {
     }
 }
 
-/// The greatest retrieval score, of equal ones the smallest id.
-fn first(retrieved: &[Candidate]) -> Option<SkillRef> {
-    retrieved
-        .iter()
-        .min_by(|a, b| {
-            b.score
-                .total_cmp(&a.score)
-                .then_with(|| a.skill.cmp(&b.skill))
-        })
-        .map(|best| best.skill.clone())
+/// Those with the greatest retrieval scores, of equal ones the smaller ids.
+fn top(retrieved: &[Candidate], limit: usize) -> Vec<SkillRef> {
+    let mut ranked: Vec<&Candidate> = retrieved.iter().collect();
+    ranked.sort_by(|a, b| {
+        let by_score = b.score.total_cmp(&a.score);
+        by_score.then_with(|| a.skill.cmp(&b.skill))
+    });
+    let best = ranked.into_iter().take(limit);
+    best.map(|candidate| candidate.skill.clone()).collect()
 }

@@ -44,7 +44,7 @@ fn policy() -> GatePolicy {
 
 fn inject(id: &str, explored: bool) -> Decision {
     Decision::Inject {
-        skill: reference(id),
+        skills: vec![reference(id)],
         explored,
     }
 }
@@ -263,9 +263,14 @@ fn exploration_follows_eq_7() {
     for seed in 0..runs {
         let seed = Seed(seed);
         let selection = decide(&policy, &scores, &pool, seed, Mode::Train).unwrap();
-        let Decision::Inject { skill, explored: e } = &selection.decision else {
+        let Decision::Inject {
+            skills,
+            explored: e,
+        } = &selection.decision
+        else {
             panic!("the gate passes");
         };
+        let skill = &skills[0];
         explored += u32::from(*e);
         *counts.entry(skill.id.to_string()).or_insert(0) += 1;
         // The order of the pool and of the candidates plays no part.

@@ -107,7 +107,7 @@ fn a_scorer_or_a_retriever_that_fails_costs_the_injection() {
     assert!(
         last.attempts
             .iter()
-            .all(|a| a.injected.is_none() && a.error.is_none())
+            .all(|a| a.injected.is_empty() && a.error.is_none())
     );
     let (report, _) = with(|b| b.scorer = None);
     let decision = &report.tasks[2].selections[0].decision;
@@ -123,7 +123,7 @@ fn a_writer_that_writes_garbage_is_asked_once_more_and_then_abstracted() {
     let written = report
         .tasks
         .iter()
-        .find_map(|t| t.written.as_ref())
+        .find_map(|t| t.written.first())
         .expect("one was due");
     assert!(written.fallback);
     assert!(library.entries().count() > 0, "the fallback is a skill too");

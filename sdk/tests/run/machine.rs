@@ -57,7 +57,8 @@ fn answer(id: NeedId, need: Need, store: &MemoryStore) -> Answer {
         Need::Judge { trajectory, .. } => Answer::Judged(Ok(Verdict::binary(
             trajectory.outcome.is_some_and(|outcome| outcome.success),
         ))),
-        Need::Write { task, .. } => {
+        Need::Role { ask, .. } => {
+            let task = &ask.attempts()[0].task;
             let draft = journeyman::domain::SkillDraft {
                 title: format!("skill for {}", task.instruction),
                 description: "What it does.".to_owned(),
@@ -67,11 +68,12 @@ fn answer(id: NeedId, need: Need, store: &MemoryStore) -> Answer {
                 body: format!("Body of {id}."),
                 metadata: std::collections::BTreeMap::new(),
             };
-            Answer::Written(Ok(Some(Written::by_model(
-                draft,
-                Vec::new(),
-                Default::default(),
-            ))))
+            Answer::Played(Ok(Some(Played {
+                answer: RoleAnswer::Draft(Box::new(draft)),
+                fallback: false,
+                unreadable: Vec::new(),
+                usage: Default::default(),
+            })))
         }
         Need::Commit(commit) => {
             let done = block_on(store.commit(&commit)).expect("it commits");
@@ -163,7 +165,7 @@ fn an_answer_that_nothing_waits_for_changes_nothing() {
     let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
     let before = machine.save().expect("it saves");
     let (id, _) = machine.needs().into_iter().next().expect("a need");
-    let wrong = machine.answer(id, Answer::Written(Ok(None)));
+    let wrong = machine.answer(id, Answer::Played(Ok(None)));
     assert_eq!(wrong.expect_err("refused").kind(), ErrorKind::Invalid);
     assert_eq!(machine.save().expect("it saves"), before);
 }

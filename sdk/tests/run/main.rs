@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, and a hang needs a thread that ticks"
 )]
 
+mod between;
 mod edges;
 mod failures;
 mod machine;
@@ -18,19 +19,19 @@ use futures::{StreamExt, executor::block_on};
 use journeyman::{
     Error, ErrorKind, Revision, RunId, Seed, TaskId,
     builtin::{EnvironmentJudge, MemoryJournal, MemoryStore},
-    contract::{Attempt, Backends, Executor, SkillStore},
+    contract::{Attempt, Backends, Executor, RoleAnswer, SkillStore},
     domain::{Action, Step, Task, Trajectory, Verdict},
     library::SkillLibrary,
     recipe::{self, Recipe, SelectPer, WriteWhen},
     run::{
-        Answer, CommitDone, Event, Journeyman, Need, NeedId, Options, RunMachine, RunPlan,
-        RunReport, Written, replay,
+        Answer, CommitDone, Event, Journeyman, Need, NeedId, Options, Played, RunMachine, RunPlan,
+        RunReport, replay,
     },
     select::{Decision, GatePolicy, Mode, NothingReason, Selector, SkillScores, Total},
     testing::{
         FaultyStore, ManualClock, Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor,
-        ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedScorer, ScriptedWriter,
-        StoreFault, sample,
+        ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedRoles, ScriptedScorer, StoreFault,
+        sample,
     },
 };
 
@@ -95,7 +96,7 @@ fn backends() -> Backends {
     })));
     backends.dialect = Some(Arc::new(ScriptedDialect));
     backends.model = Some(Arc::new(writer_model()));
-    backends.writer = Some(Arc::new(ScriptedWriter));
+    backends.roles = Some(Arc::new(ScriptedRoles::default()));
     backends
 }
 
@@ -153,7 +154,7 @@ fn evaluation_is_greedy_and_changes_nothing() {
             bytes(&before)
         );
         assert!(report.tasks.iter().all(|task| task.attempts.len() == 1));
-        assert!(report.tasks.iter().all(|task| task.written.is_none()));
+        assert!(report.tasks.iter().all(|task| task.written.is_empty()));
     });
 }
 
@@ -262,7 +263,7 @@ fn warm_up_selects_nothing_and_rewards_in_two_steps() {
             Decision::Nothing(NothingReason::WarmUp)
         );
         assert!(task.attempts.iter().all(|a| a.reward <= Some(1.0)));
-        assert!(task.written.is_some() || task.attempts.iter().all(|a| a.success != Some(true)));
+        assert!(!task.written.is_empty() || task.attempts.iter().all(|a| a.success != Some(true)));
     }
     assert!(report.tasks[5].selections[0].skill().is_some());
 }

@@ -116,12 +116,7 @@ fn nothing_that_is_kept_or_asked_holds_a_secret() {
                 .iter()
                 .all(|a| a.success == Some(true))
         );
-        assert!(
-            report.tasks[0]
-                .written
-                .as_ref()
-                .is_some_and(|w| w.admitted.is_some())
-        );
+        assert!(report.tasks[0].written.iter().any(|w| w.admitted.is_some()));
         check("the report", &json(&report));
         check_kept(&journeyman, &backends, &report.run).await;
         let asked = prompts.lock().expect("whole").join("\n");

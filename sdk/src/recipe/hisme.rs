@@ -1,0 +1,61 @@
+//! HiSME, as the paper has it (algorithms 1 to 5, 4.1).
+
+use super::{
+    BundlePolicy, Candidates, Duplicates, EvolvePolicy, FilterPolicy, Limits, Maintenance, Recipe,
+    RefactorPolicy, RefinePolicy, Schedule, SelectPer, SkillUse, WriteWhen, Writer,
+};
+use crate::{
+    credit::CreditPer,
+    domain::{State, TierPolicy},
+    retrieve::RankWeights,
+    reward::HierarchicalReward,
+    select::Selector,
+};
+
+/// HiSME with the paper's numbers where it has any: three candidates from each attempt, credit by a model, bundles,
+/// refining, refactoring, filtering and rules for the roles after each five tasks, which run at once; deterministic
+/// decoding, one attempt a task. The paper does not publish how many skills are injected: two, ours. There is no
+/// warm-up, and the tiers are wide: what leaves the pool leaves it by evidence.
+///
+/// Its ablations (Table 3) switch parts off: `maintenance.evolve = None` is HiSME-static, `write = Never` is without
+/// the extractor, `maintenance.{refine, refactor, filter} = None` without those.
+pub fn hisme() -> Recipe {
+    Recipe {
+        name: "hisme".to_owned(),
+        candidates: Candidates::Search { limit: 20 },
+        rank: Some(RankWeights::default()),
+        selector: Selector::Top { limit: 2 },
+        select_per: SelectPer::Query,
+        group: 1,
+        temperature: 0.0,
+        reward: HierarchicalReward::default(),
+        skill_tokens: None,
+        skill_use: SkillUse::Reported,
+        credit: CreditPer::Step,
+        write: WriteWhen::Always,
+        writer: Writer::Extract { candidates: 3 },
+        newcomers: State::Trial,
+        attribute: true,
+        duplicates: Duplicates::Distinct,
+        tiers: TierPolicy {
+            cache: 400,
+            reservoir: 1_000,
+            traces: 200,
+            ..TierPolicy::default()
+        },
+        schedule: Schedule {
+            batch: 5,
+            micro: 5,
+            r#macro: 5,
+        },
+        maintenance: Maintenance {
+            bundles: Some(BundlePolicy::default()),
+            refine: Some(RefinePolicy::default()),
+            filter: Some(FilterPolicy::default()),
+            refactor: Some(RefactorPolicy::default()),
+            evolve: Some(EvolvePolicy::default()),
+        },
+        warm_up: 0,
+        limits: Limits::default(),
+    }
+}

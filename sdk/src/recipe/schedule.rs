@@ -1,0 +1,213 @@
+//! What is done between tasks, and when (HiSME algorithm 1, 4.1).
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    domain::RoleRule,
+    error::{Error, Result},
+};
+
+/// When tasks are put together and when the library is looked after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Schedule {
+    /// How many tasks are under way at once in learning, at least 1: they select on the library as it was before the first
+    /// of them, and are folded in order. HiSME runs all tasks between two meta updates so (4.1).
+    pub batch: u64,
+    /// After how many tasks bundles run, skills are mended and filtered (micro maintenance), at least 1. HiSME: 5.
+    pub micro: u64,
+    /// After how many tasks attempts are refactored and rules evolve (macro maintenance), at least 1. HiSME: 5.
+    pub r#macro: u64,
+}
+
+impl Default for Schedule {
+    /// One task after the other; maintenance each five, where the recipe has any.
+    fn default() -> Self {
+        Self {
+            batch: 1,
+            micro: 5,
+            r#macro: 5,
+        }
+    }
+}
+
+/// What is done for the library between tasks. What is `None` is switched off (HiSME Table 3).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Maintenance {
+    /// Skills get cases to pass, and are released when they do (H5, H6).
+    pub bundles: Option<BundlePolicy>,
+    /// Skills are mended from what their attempts showed (H10).
+    pub refine: Option<RefinePolicy>,
+    /// Harmful skills are disabled (H9).
+    pub filter: Option<FilterPolicy>,
+    /// Skills are made of what attempts at several tasks share (H2, H3).
+    pub refactor: Option<RefactorPolicy>,
+    /// Roles learn rules (H13).
+    pub evolve: Option<EvolvePolicy>,
+}
+
+impl Maintenance {
+    /// Whether there is nothing to do.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a version has to pass to be released.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    /// Every case of its bundle (HiSME Eq. 13, to the letter).
+    All,
+    /// The cases of the attempts that called for it, and those of no fewer attempts than the version before passes. What it
+    /// fails is then taken out of the bundle: the paper lets the refiner alter the bundle with the skill. Ours.
+    #[default]
+    NoWorse,
+}
+
+/// How bundles are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BundlePolicy {
+    /// What has to be passed.
+    pub gate: Gate,
+    /// How many bundles are cut and run in one maintenance, at least 1.
+    pub most: u32,
+}
+
+impl Default for BundlePolicy {
+    fn default() -> Self {
+        Self {
+            gate: Gate::default(),
+            most: 20,
+        }
+    }
+}
+
+/// When a skill is mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefinePolicy {
+    /// From how many harmful judgements of a version on, at least 1.
+    pub harmful: u32,
+    /// How many skills are mended in one maintenance, at least 1.
+    pub most: u32,
+}
+
+impl Default for RefinePolicy {
+    /// From the first harmful judgement on.
+    fn default() -> Self {
+        Self {
+            harmful: 1,
+            most: 8,
+        }
+    }
+}
+
+/// When a skill is disabled (HiSME Eq. 14 to 16; the paper does not publish its thresholds).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilterPolicy {
+    /// From how many harmful judgements of a version on (tau), at least 1.
+    pub harmful: u32,
+    /// Unless it has at least so many helpful ones (tau_p).
+    pub helpful: u32,
+}
+
+impl Default for FilterPolicy {
+    /// Two harmful ones and no helpful one. One alone may be the judge's mistake or an odd task; the paper wants explicit
+    /// harmful evidence and no helpful evidence (3.3).
+    fn default() -> Self {
+        Self {
+            harmful: 2,
+            helpful: 1,
+        }
+    }
+}
+
+/// How shared structure is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefactorPolicy {
+    /// How many groups are handed to the role in one maintenance, at least 1.
+    pub groups: u32,
+    /// Greatest number of members of a group, at least 2.
+    pub members: u32,
+}
+
+impl Default for RefactorPolicy {
+    fn default() -> Self {
+        Self {
+            groups: 4,
+            members: 4,
+        }
+    }
+}
+
+/// How roles learn rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvolvePolicy {
+    /// After how many judgements a skill has lived long enough to tell; a tested bundle or a change of state tells too.
+    pub mature: u32,
+    /// From how many such skills of a role on it learns, at least 1.
+    pub rows: u32,
+    /// How many of them it is shown, the latest; at least 1.
+    pub sample: u32,
+    /// Greatest number of rules, 1 to [`RoleRule::MOST`]. The paper: 5.
+    pub rules: usize,
+}
+
+impl Default for EvolvePolicy {
+    fn default() -> Self {
+        Self {
+            mature: 1,
+            rows: 5,
+            sample: 12,
+            rules: RoleRule::MOST,
+        }
+    }
+}
+
+impl Schedule {
+    /// # Errors
+    /// `Invalid`, naming the field.
+    pub(super) fn validate(&self) -> Result<()> {
+        at_least_one("schedule.batch", self.batch)?;
+        at_least_one("schedule.micro", self.micro)?;
+        at_least_one("schedule.macro", self.r#macro)
+    }
+}
+
+impl Maintenance {
+    /// # Errors
+    /// `Invalid`, naming the field.
+    pub(super) fn validate(&self) -> Result<()> {
+        if let Some(bundles) = &self.bundles {
+            at_least_one("maintenance.bundles.most", bundles.most.into())?;
+        }
+        if let Some(refine) = &self.refine {
+            at_least_one("maintenance.refine.harmful", refine.harmful.into())?;
+            at_least_one("maintenance.refine.most", refine.most.into())?;
+        }
+        if let Some(filter) = &self.filter {
+            at_least_one("maintenance.filter.harmful", filter.harmful.into())?;
+        }
+        if let Some(refactor) = &self.refactor {
+            at_least_one("maintenance.refactor.groups", refactor.groups.into())?;
+            at_least_one(
+                "maintenance.refactor.members",
+                (refactor.members / 2).into(),
+            )?;
+        }
+        if let Some(evolve) = &self.evolve {
+            at_least_one("maintenance.evolve.rows", evolve.rows.into())?;
+            at_least_one("maintenance.evolve.sample", evolve.sample.into())?;
+            let allowed = (1..=RoleRule::MOST).contains(&evolve.rules);
+            at_least_one("maintenance.evolve.rules", allowed.into())?;
+        }
+        Ok(())
+    }
+}
+
+fn at_least_one(field: &'static str, value: u64) -> Result<()> {
+    if value >= 1 {
+        return Ok(());
+    }
+    Err(Error::invalid("Recipe::validate", "the number is out of its range").with("field", field))
+}

@@ -1,0 +1,232 @@
+//! The mixture that ranks skills (HiSME Eq. 20).
+
+use serde::{Deserialize, Serialize};
+
+use super::TurnQuery;
+use crate::{
+    contract::Embedding,
+    domain::{Candidate, Skill, State},
+    error::{Error, Result},
+};
+
+/// The weights of Eq. 20. The paper does not publish its own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RankWeights {
+    /// Of the words that query and skill share.
+    pub sparse: f64,
+    /// Of what they mean, where the host has an embedder.
+    pub dense: f64,
+    /// Of whether the tools that the skill names are in force.
+    pub tools: f64,
+    /// Of where the skill stands and what its attempts said of it.
+    pub trust: f64,
+}
+
+impl Default for RankWeights {
+    /// 0.5, 0.25, 0.15 and 0.1: what is asked for decides, tools and trust among those that fit alike.
+    fn default() -> Self {
+        Self {
+            sparse: 0.5,
+            dense: 0.25,
+            tools: 0.15,
+            trust: 0.1,
+        }
+    }
+}
+
+impl RankWeights {
+    /// Checks that each is finite and not negative, and one is positive.
+    ///
+    /// # Errors
+    /// `Invalid`.
+    pub fn validate(&self) -> Result<()> {
+        let all = [self.sparse, self.dense, self.tools, self.trust];
+        let sound = all
+            .iter()
+            .all(|weight| weight.is_finite() && *weight >= 0.0);
+        if sound && all.iter().any(|weight| *weight > 0.0) {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "RankWeights::validate",
+            "the weights must be finite and not negative, and one of them positive",
+        ))
+    }
+}
+
+/// A skill to be ranked.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranked<'a> {
+    /// The skill.
+    pub skill: &'a Skill,
+    /// The retriever's score; its greatest becomes 1.
+    pub sparse: f64,
+    /// Of its view, where there is one.
+    pub embedding: Option<&'a Embedding>,
+    /// Helpful and harmful judgements of its current version.
+    pub judged: (u32, u32),
+}
+
+/// Ranks skills for a query, the best first, ties by id. Each part of the mixture is in [0, 1].
+pub fn rank(
+    query: &TurnQuery,
+    embedding: Option<&Embedding>,
+    skills: &[Ranked<'_>],
+    weights: &RankWeights,
+) -> Vec<Candidate> {
+    let greatest = skills.iter().map(|one| one.sparse).fold(0.0, f64::max);
+    let score = |one: &Ranked<'_>| {
+        let sparse = if greatest > 0.0 {
+            one.sparse.max(0.0) / greatest
+        } else {
+            0.0
+        };
+        let dense = match (embedding, one.embedding) {
+            (Some(query), Some(skill)) => cosine(query, skill).max(0.0),
+            _ => 0.0,
+        };
+        weights.sparse * sparse
+            + weights.dense * dense
+            + weights.tools * tool_fit(query, one.skill)
+            + weights.trust * trust(one)
+    };
+    let mut ranked: Vec<Candidate> = skills
+        .iter()
+        .map(|one| Candidate {
+            skill: one.skill.reference(),
+            score: score(one),
+        })
+        .collect();
+    ranked.sort_by(|a, b| {
+        let by_score = b.score.total_cmp(&a.score);
+        by_score.then_with(|| a.skill.cmp(&b.skill))
+    });
+    ranked
+}
+
+fn cosine(a: &Embedding, b: &Embedding) -> f64 {
+    let products = a.0.iter().zip(&b.0);
+    products.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+}
+
+/// The share of the tools that the skill says it needs that are in force; a half where it names none.
+fn tool_fit(query: &TurnQuery, skill: &Skill) -> f64 {
+    let needed = &skill.allowed_tools;
+    if needed.is_empty() || query.tools.is_empty() {
+        return 0.5;
+    }
+    let there = needed.iter().filter(|tool| query.tools.contains(tool));
+    there.count() as f64 / needed.len() as f64
+}
+
+/// Half for where it stands, half for what its attempts said, by Laplace's rule.
+fn trust(one: &Ranked<'_>) -> f64 {
+    let stands = match one.skill.state {
+        State::Active => 0.5,
+        _ => 0.0,
+    };
+    let (helpful, harmful) = (f64::from(one.judged.0), f64::from(one.judged.1));
+    stands + 0.5 * (helpful + 1.0) / (helpful + harmful + 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::sample;
+
+    fn query(tools: &[&str]) -> TurnQuery {
+        TurnQuery {
+            text: "brew coffee".to_owned(),
+            tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+        }
+    }
+
+    fn skill(name: &str, state: State, tools: &[&str]) -> Skill {
+        let mut skill = sample::skill(name);
+        skill.state = state;
+        skill.allowed_tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
+        skill
+    }
+
+    /// The order of the skills, by name: each with its score by words and its judgements.
+    fn check(query: &TurnQuery, skills: &[(&Skill, f64, (u32, u32))], expect: &[&Skill]) {
+        let skills: Vec<Ranked<'_>> = skills
+            .iter()
+            .map(|(skill, sparse, judged)| Ranked {
+                skill,
+                sparse: *sparse,
+                embedding: None,
+                judged: *judged,
+            })
+            .collect();
+        let ranked = rank(query, None, &skills, &RankWeights::default());
+        let found: Vec<_> = ranked.iter().map(|one| &one.skill.id).collect();
+        let expect: Vec<_> = expect.iter().map(|skill| &skill.id).collect();
+        assert_eq!(found, expect);
+        assert!(ranked.iter().all(|one| (0.0..=1.0).contains(&one.score)));
+    }
+
+    #[test]
+    fn words_then_tools_and_trust_decide() {
+        let [a, b] = ["a", "b"].map(|name| skill(name, State::Active, &[]));
+        check(
+            &query(&[]),
+            &[(&a, 1.0, (0, 0)), (&b, 9.0, (0, 0))],
+            &[&b, &a],
+        );
+        check(
+            &query(&[]),
+            &[(&b, 3.0, (0, 0)), (&a, 3.0, (0, 0))],
+            &[&a, &b],
+        );
+        check(
+            &query(&[]),
+            &[(&a, 3.0, (0, 3)), (&b, 3.0, (3, 0))],
+            &[&b, &a],
+        );
+        let trial = skill("a", State::Trial, &[]);
+        check(
+            &query(&[]),
+            &[(&trial, 3.0, (0, 0)), (&b, 3.0, (0, 0))],
+            &[&b, &trial],
+        );
+        let other = skill("a", State::Active, &["roast"]);
+        let fits = skill("b", State::Active, &["brew"]);
+        check(
+            &query(&["brew"]),
+            &[(&other, 3.0, (0, 0)), (&fits, 3.0, (0, 0))],
+            &[&fits, &other],
+        );
+        check(&query(&[]), &[], &[]);
+    }
+
+    #[test]
+    fn meaning_counts_where_it_is_known() {
+        let [a, b] = ["a", "b"].map(|name| skill(name, State::Active, &[]));
+        let (same, other) = (Embedding(vec![1.0, 0.0]), Embedding(vec![0.0, 1.0]));
+        let ranked = |skill, embedding| Ranked {
+            skill,
+            sparse: 1.0,
+            embedding: Some(embedding),
+            judged: (0, 0),
+        };
+        let skills = [ranked(&a, &other), ranked(&b, &same)];
+        let found = rank(&query(&[]), Some(&same), &skills, &RankWeights::default());
+        assert_eq!(found[0].skill, b.reference());
+    }
+
+    #[test]
+    fn weights_are_checked() {
+        let zero = RankWeights {
+            sparse: 0.0,
+            dense: 0.0,
+            tools: 0.0,
+            trust: 0.0,
+        };
+        let wrong = |trust| RankWeights { trust, ..zero };
+        for weights in [zero, wrong(-1.0), wrong(f64::NAN)] {
+            assert!(weights.validate().is_err(), "{weights:?}");
+        }
+        assert!(wrong(1.0).validate().is_ok());
+    }
+}

@@ -1,0 +1,192 @@
+//! How a run goes on: which tasks are under way, whose turn it is to change the library, when it is looked after.
+
+use super::{
+    Answer, CommitDone, Event, NeedId, RunMachine, context::Context, maintaining::Maintaining,
+    task_machine::TaskMachine,
+};
+use crate::{error::Result, library::Applied, select::Mode};
+
+impl RunMachine {
+    /// Folds an answer to what maintenance asked.
+    pub(super) fn maintained(&mut self, id: NeedId, answer: Answer) -> Result<()> {
+        let Some(mut maintaining) = self.maintaining.take() else {
+            // It is through: an answer that comes twice changes nothing.
+            return Ok(());
+        };
+        let mut events = Vec::new();
+        let folded = match answer {
+            Answer::Committed(done) => self.kept(&mut maintaining, id, done, &mut events),
+            answer => maintaining.answer(&self.context(), id, answer, &mut events),
+        };
+        let done = maintaining.is_done();
+        self.maintaining = Some(maintaining).filter(|_| !done);
+        folded?;
+        self.events.append(&mut events);
+        self.advance();
+        Ok(())
+    }
+
+    fn kept(
+        &mut self,
+        maintaining: &mut Maintaining,
+        id: NeedId,
+        done: CommitDone,
+        events: &mut Vec<Event>,
+    ) -> Result<()> {
+        if !maintaining.awaits_commit(id) {
+            return Ok(());
+        }
+        let own = self.fold(&done)?;
+        maintaining.committed(&self.context(), events);
+        self.told(id.step, own, done.rebased, events);
+        Ok(())
+    }
+
+    /// Folds what a commit brought; gives what the commit itself did.
+    pub(super) fn fold(&mut self, done: &CommitDone) -> Result<Applied> {
+        let mut own = Applied::default();
+        for committed in &done.committed {
+            if committed.revision > self.library.revision() {
+                own = self.library.apply(committed)?;
+            }
+        }
+        Ok(own)
+    }
+
+    pub(super) fn told(&self, step: u64, own: Applied, rebased: u32, events: &mut Vec<Event>) {
+        if !own.moves.is_empty() {
+            events.push(Event::Moved {
+                step,
+                moves: own.moves,
+            });
+        }
+        events.push(Event::Committed {
+            step,
+            revision: self.library.revision(),
+            rebased,
+        });
+    }
+
+    /// Lets the events of the first unfinished task, and of all before it, out.
+    fn release(&mut self) {
+        let first = (0..).find(|step| !self.reports.contains_key(step));
+        while let Some(entry) = self.held.first_entry() {
+            if Some(*entry.key()) > first {
+                break;
+            }
+            self.events.append(&mut entry.remove());
+        }
+    }
+
+    /// Takes finished tasks out, lets the library be looked after where that is due, and the next tasks begin.
+    pub(super) fn advance(&mut self) {
+        loop {
+            self.take_finished();
+            self.grant();
+            if self.maintaining.is_some() || !self.may_begin() {
+                break;
+            }
+            if self.look_after() || !self.begin_next() {
+                break;
+            }
+        }
+        self.release();
+        if self.is_finished() {
+            self.events.push(Event::RunFinished {
+                run: self.run.clone(),
+                revision: self.library.revision(),
+            });
+        }
+    }
+
+    fn take_finished(&mut self) {
+        let finished: Vec<u64> = self
+            .active
+            .iter()
+            .filter(|(_, task)| task.is_done())
+            .map(|(step, _)| *step)
+            .collect();
+        for step in finished {
+            if let Some(report) = self.active.remove(&step).and_then(TaskMachine::into_report) {
+                let finished = Event::TaskFinished {
+                    task: report.task.clone(),
+                    report: Box::new(report.clone()),
+                };
+                self.held.entry(step).or_default().push(finished);
+                self.reports.insert(step, report);
+            }
+        }
+    }
+
+    /// Once all tasks of a batch wait to change the library, the first of them may: they selected on one state, and change
+    /// it one after the other, in order.
+    fn grant(&mut self) {
+        let under_way = |task: &TaskMachine| !task.is_ready();
+        if self.active.values().any(under_way) {
+            return;
+        }
+        let context = Context {
+            run: &self.run,
+            seed: self.seed,
+            recipe: &self.recipe,
+            mode: self.mode,
+            library: &self.library,
+        };
+        if let Some(first) = self.active.values_mut().next() {
+            first.admit(&context);
+        }
+    }
+
+    /// Whether another task may begin: in evaluation where there is room, in learning when the batch before is through, and
+    /// then as many as make a batch.
+    fn may_begin(&self) -> bool {
+        let room = (self.active.len() as u64) < self.width;
+        room && (self.mode == Mode::Evaluate || self.next < self.batch_end())
+    }
+
+    /// The step behind the last of the batch that is being begun.
+    fn batch_end(&self) -> u64 {
+        match self.active.keys().next() {
+            Some(first) => first - first % self.width + self.width,
+            None => self.next - self.next % self.width + self.width,
+        }
+    }
+
+    /// Whether the library is looked after now.
+    fn look_after(&mut self) -> bool {
+        let learning = self.mode == Mode::Train && self.active.is_empty();
+        if !learning || self.recipe.maintenance.is_none() {
+            return false;
+        }
+        let (before, now) = (self.maintained, self.library.steps());
+        self.maintained = now;
+        let passed = |every: u64| now / every > before / every;
+        let schedule = self.recipe.schedule;
+        let (micro, r#macro) = (passed(schedule.micro), passed(schedule.r#macro));
+        if (!micro && !r#macro) || self.next == 0 {
+            return false;
+        }
+        let step = self.next - 1;
+        // What the batch did is told first.
+        self.release();
+        let mut events = Vec::new();
+        let maintaining = Maintaining::new(&self.context(), step, micro, r#macro, &mut events);
+        self.events.append(&mut events);
+        self.maintaining = Some(Box::new(maintaining)).filter(|one| !one.is_done());
+        self.maintaining.is_some()
+    }
+
+    /// Begins the next task, if there is one.
+    fn begin_next(&mut self) -> bool {
+        let next = usize::try_from(self.next).ok();
+        let Some(task) = next.and_then(|next| self.tasks.get(next)) else {
+            return false;
+        };
+        let mut events = Vec::new();
+        let machine = TaskMachine::new(self.next, task.clone(), &self.context(), &mut events);
+        self.held.entry(self.next).or_default().append(&mut events);
+        self.active.insert(self.next, machine);
+        self.next += 1;
+        true
+    }
+}

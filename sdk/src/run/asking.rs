@@ -1,0 +1,258 @@
+//! What is asked of roles about a task's attempts, and what of them the library is told.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Event, Need, NeedId, Played,
+    context::Context,
+    fold::{self, Rollout},
+    task_machine::drafts,
+};
+use crate::{
+    contract::{RoleAnswer, RoleTask},
+    domain::{
+        Attribution, Candidate, LibraryChange, Role, SkillRef, Taint, Task, Trace, Trust, Usage,
+    },
+    error::{Error, Result},
+    id::{AttemptId, Seed},
+    recipe::Writer,
+};
+
+/// One thing that a role is asked, and its answer once it is there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Ask {
+    task: RoleTask,
+    answer: Option<Result<Option<Played>>>,
+}
+
+/// What roles are asked at once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Asked(Vec<Ask>);
+
+impl Asked {
+    pub(super) fn new(tasks: Vec<RoleTask>) -> Self {
+        let ask = |task| Ask { task, answer: None };
+        Self(tasks.into_iter().map(ask).collect())
+    }
+
+    /// What has no answer yet. The randomness of each follows from its place.
+    pub(super) fn open(&self, seed: Seed) -> Vec<(u32, Need)> {
+        let open = (0..).zip(&self.0).filter(|(_, ask)| ask.answer.is_none());
+        let need = |(index, ask): (u32, &Ask)| {
+            let need = Need::Role {
+                ask: Box::new(ask.task.clone()),
+                seed: seed.derive(ask.task.role().name(), u64::from(index)),
+            };
+            (index, need)
+        };
+        open.map(need).collect()
+    }
+
+    /// An answer; one that came before stays.
+    pub(super) fn answered(&mut self, id: NeedId, played: Result<Option<Played>>) -> Result<()> {
+        let place = usize::try_from(id.index).unwrap_or(usize::MAX);
+        let ask = self.0.get_mut(place).ok_or_else(|| {
+            Error::invalid("RunMachine::answer", "nothing of this number was asked")
+                .with("need", id)
+        })?;
+        ask.answer.get_or_insert(played);
+        Ok(())
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.0.iter().all(|ask| ask.answer.is_some())
+    }
+
+    /// What each role was asked and said, in order.
+    pub(super) fn said(&self) -> impl Iterator<Item = (&RoleTask, &Result<Option<Played>>)> {
+        let asks = self.0.iter();
+        asks.filter_map(|ask| Some((&ask.task, ask.answer.as_ref()?)))
+    }
+
+    /// What the roles said that write skills.
+    pub(super) fn drafts(&self) -> impl Iterator<Item = (Role, &Result<Option<Played>>)> {
+        let said = self.said().map(|(task, said)| (task.role(), said));
+        said.filter(|(role, _)| drafts(*role))
+    }
+
+    /// What skills did to attempts, by the word of the role that was asked.
+    pub(super) fn attributions(&self) -> Vec<LibraryChange> {
+        let attribution = |(task, said): (&RoleTask, &Result<Option<Played>>)| {
+            let RoleTask::Attribute { attempt, skill } = task else {
+                return None;
+            };
+            let Ok(Some(played)) = said else { return None };
+            let RoleAnswer::Credit {
+                judgement,
+                scope,
+                reason,
+            } = &played.answer
+            else {
+                return None;
+            };
+            let injected = attempt.trajectory.injection.skills.get(*skill)?;
+            Some(LibraryChange::Attribute(Attribution {
+                skill: injected.skill.clone(),
+                attempt: attempt.trajectory.attempt.clone(),
+                task: attempt.task.id.clone(),
+                judgement: *judgement,
+                scope: scope.clone(),
+                reason: reason.clone(),
+            }))
+        };
+        self.said().filter_map(attribution).collect()
+    }
+
+    /// Word of every role that could not be played or read.
+    pub(super) fn unreadable(&self, step: u64) -> Vec<Event> {
+        let failed = |(task, said): (&RoleTask, &Result<Option<Played>>)| match said {
+            Err(error) => Some(Event::RoleFailed {
+                step,
+                role: task.role(),
+                reason: error.to_string(),
+            }),
+            Ok(_) => None,
+        };
+        self.said().filter_map(failed).collect()
+    }
+
+    /// What all of it cost.
+    pub(super) fn usage(&self) -> Usage {
+        let mut total = Usage::default();
+        for (_, said) in self.said() {
+            if let Ok(Some(played)) = said {
+                total.prompt_tokens += played.usage.prompt_tokens;
+                total.output_tokens += played.usage.output_tokens;
+            }
+        }
+        total
+    }
+}
+
+/// What roles are asked once a task's attempts are judged: what each skill did, and skills from the best of them.
+pub(super) fn asks(
+    context: &Context<'_>,
+    seed: Seed,
+    task: &Task,
+    rollouts: &[Rollout<'_>],
+) -> Vec<RoleTask> {
+    let trace = |rollout: &Rollout<'_>| trace(seed, task, rollout);
+    let mut asks = Vec::new();
+    if context.recipe.attribute {
+        let judged = rollouts
+            .iter()
+            .filter(|rollout| rollout.report.success.is_some());
+        for attempt in judged.filter_map(trace) {
+            let skills = 0..attempt.trajectory.injection.skills.len();
+            asks.extend(skills.map(|skill| RoleTask::Attribute {
+                attempt: Box::new(attempt.clone()),
+                skill,
+            }));
+        }
+    }
+    let sources = fold::sources(context, rollouts);
+    let mut sources = sources.iter().filter_map(|place| rollouts.get(*place));
+    match context.recipe.writer {
+        Writer::Summarize => {
+            let attempts: Vec<Trace> = sources.filter_map(trace).collect();
+            if !attempts.is_empty() {
+                asks.push(RoleTask::Summarize { attempts });
+            }
+        }
+        Writer::Extract { candidates } => {
+            if let Some(attempt) = sources.find_map(trace) {
+                asks.extend((0..candidates).map(|candidate| RoleTask::Extract {
+                    attempt: Box::new(attempt.clone()),
+                    candidate,
+                    rules: context.library.rules(Role::Extract).to_vec(),
+                }));
+            }
+        }
+    }
+    asks
+}
+
+/// An attempt with all that is known of it; none where it could not be made.
+fn trace(seed: Seed, task: &Task, rollout: &Rollout<'_>) -> Option<Trace> {
+    let trace = Trace {
+        task: task.clone(),
+        trajectory: rollout.trajectory?.clone(),
+        verdict: rollout.verdict.cloned(),
+        world_seed: seed.derive("world", 0),
+    };
+    Some(trace.lean())
+}
+
+/// The attempts that the library is to keep, where it keeps any.
+pub(super) fn observations(
+    context: &Context<'_>,
+    step: u64,
+    task: &Task,
+    rollouts: &[Rollout<'_>],
+) -> Vec<LibraryChange> {
+    if context.recipe.tiers.traces == 0 {
+        return Vec::new();
+    }
+    let seed = context.step_seed(step);
+    let traces = rollouts.iter().filter_map(|one| trace(seed, task, one));
+    traces
+        .map(|trace| LibraryChange::Observe(Box::new(trace)))
+        .collect()
+}
+
+/// What attempts did with the skills that were found for them (HiSME 3.3), where the recipe asks what skills did.
+pub(super) fn exposures(
+    context: &Context<'_>,
+    found: &[Candidate],
+    rollouts: &[Rollout<'_>],
+) -> Vec<LibraryChange> {
+    if !context.recipe.attribute {
+        return Vec::new();
+    }
+    let mut changes = Vec::new();
+    for rollout in rollouts {
+        let injected = &rollout.report.injected;
+        let found = found.iter().map(|candidate| &candidate.skill);
+        let others = found.filter(|skill| !injected.contains(skill));
+        let attempt = &rollout.report.attempt;
+        changes.extend(injected.iter().map(|skill| {
+            let used = rollout.trajectory.is_some_and(|trajectory| {
+                let mut exposures = trajectory.exposures.iter();
+                exposures.any(|exposure| exposure.skill == *skill && exposure.used)
+            });
+            expose(skill, attempt, true, used)
+        }));
+        changes.extend(others.map(|skill| expose(skill, attempt, false, false)));
+    }
+    changes
+}
+
+fn expose(skill: &SkillRef, attempt: &AttemptId, injected: bool, used: bool) -> LibraryChange {
+    LibraryChange::Expose {
+        skill: skill.clone(),
+        attempt: attempt.clone(),
+        injected,
+        used,
+    }
+}
+
+/// A skill written from anything that an untrusted source said is tainted (J7).
+pub(super) fn taint(context: &Context<'_>, rollouts: &[Rollout<'_>]) -> Taint {
+    let sources = fold::sources(context, rollouts).into_iter();
+    let shown = sources.filter_map(|place| rollouts.get(place)?.trajectory);
+    taint_of(shown.flat_map(|trajectory| &trajectory.steps))
+}
+
+/// The taint of what is written from these steps.
+pub(super) fn taint_of<'a>(steps: impl Iterator<Item = &'a crate::domain::Step>) -> Taint {
+    let mut steps = steps;
+    let untrusted = steps.any(|step| {
+        step.observation.source.trust != Trust::Trusted
+            || step.result.source.trust != Trust::Trusted
+    });
+    if untrusted {
+        Taint::Tainted
+    } else {
+        Taint::Clean
+    }
+}

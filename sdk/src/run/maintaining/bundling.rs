@@ -1,0 +1,262 @@
+//! Bundles (HiSME 3.3, H5, H6): cases are cut from attempts, run against the world, and decide on release.
+
+use std::collections::BTreeMap;
+
+use super::{
+    super::{Played, context::Context},
+    slots::{Ask, Slots},
+};
+use crate::{
+    contract::{CaseDraft, RoleAnswer, RoleTask},
+    domain::{
+        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Skill, SkillRef, State, Trace,
+    },
+    error::Result,
+    id::SkillId,
+    library::{Entry, Judged},
+};
+
+/// How many cases a bundle has before attempts that went well add no more: each of them is played at every change.
+const ENOUGH_CASES: usize = 4;
+
+/// Cases that were cut and not committed yet, by skill.
+pub(super) type Patches = BTreeMap<SkillId, Vec<BundleCase>>;
+
+/// Asks for the cases of skills that have none, from the attempts that they were made from.
+pub(super) fn cut(context: &Context<'_>) -> Slots {
+    let Some(policy) = &context.recipe.maintenance.bundles else {
+        return Slots::default();
+    };
+    let bare = context
+        .library
+        .entries()
+        .filter(|entry| entry.skill.state.is_offered() && entry.life.bundle.is_empty());
+    let asks = bare.filter_map(|entry| {
+        let attempt = source(context, &entry.skill)?;
+        Some(Ask::Role(Box::new(RoleTask::Bundle {
+            skill: Box::new(entry.skill.clone()),
+            attempt: Box::new(attempt.clone()),
+        })))
+    });
+    asks.take(policy.most as usize).collect()
+}
+
+/// The latest successful attempt at a task that a skill was made from, where it is kept.
+fn source<'a>(context: &Context<'a>, skill: &Skill) -> Option<&'a Trace> {
+    let tasks = &skill.provenance.tasks;
+    let of_it = |trace: &&Trace| trace.is_success() && tasks.contains(&trace.task.id);
+    context.library.traces().filter(of_it).last()
+}
+
+/// The cases that come of what was said, and those that judgements call for.
+pub(super) fn patches(context: &Context<'_>, slots: &Slots) -> Patches {
+    let mut patches = Patches::new();
+    if context.recipe.maintenance.bundles.is_none() {
+        return patches;
+    }
+    for (task, said) in slots.played() {
+        let RoleTask::Bundle { skill, attempt } = task else {
+            continue;
+        };
+        let cases = cases(attempt, said);
+        if !cases.is_empty() {
+            patches.entry(skill.id.clone()).or_default().extend(cases);
+        }
+    }
+    for entry in context.library.entries() {
+        if entry.skill.state.is_offered() {
+            let fragments = fragments(context, entry);
+            if !fragments.is_empty() {
+                let cases = patches.entry(entry.skill.id.clone()).or_default();
+                cases.extend(fragments);
+            }
+        }
+    }
+    patches
+}
+
+/// The cases that a role cut from an attempt; the whole attempt where it said nothing that could be read.
+fn cases(attempt: &Trace, said: &Result<Option<Played>>) -> Vec<BundleCase> {
+    let drafts = match said {
+        Ok(Some(Played {
+            answer: RoleAnswer::Cases(drafts),
+            ..
+        })) => drafts.as_slice(),
+        _ => &[],
+    };
+    let mut cases: Vec<BundleCase> = drafts.iter().map(|draft| case(attempt, draft)).collect();
+    if cases.is_empty() {
+        cases.push(whole(attempt, CaseKind::Integration));
+    }
+    cases
+}
+
+fn case(attempt: &Trace, draft: &CaseDraft) -> BundleCase {
+    let before = attempt.trajectory.steps.iter().take(draft.from);
+    // What was refused did nothing, so the fragment begins where it did without it.
+    let prefix = before.filter(|step| !step.result.is_error);
+    let prefix: Vec<_> = prefix.map(|step| step.action.clone()).collect();
+    let own = attempt.trajectory.steps.iter().skip(draft.from);
+    let refused = own.filter(|step| step.result.is_error).count();
+    BundleCase {
+        name: format!(
+            "{}/{:?}-{}",
+            attempt.trajectory.attempt, draft.kind, draft.from
+        )
+        .to_lowercase(),
+        kind: draft.kind,
+        task: attempt.task.clone(),
+        attempt: attempt.trajectory.attempt.clone(),
+        world_seed: attempt.world_seed,
+        prefix,
+        refusals: allowed(attempt, refused),
+        least_score: 0.0,
+    }
+}
+
+/// The case of a whole attempt.
+pub(super) fn whole(attempt: &Trace, kind: CaseKind) -> BundleCase {
+    let draft = CaseDraft {
+        kind,
+        from: 0,
+        about: String::new(),
+    };
+    case(attempt, &draft)
+}
+
+/// How many refusals a skill may cost where an attempt had so many: fewer than one that no skill helped, no more than one
+/// that some skill did.
+fn allowed(attempt: &Trace, refused: usize) -> u32 {
+    let mut exposures = attempt.trajectory.exposures.iter();
+    let helped = exposures.any(|exposure| exposure.used);
+    let less = if helped {
+        refused
+    } else {
+        refused.saturating_sub(1)
+    };
+    u32::try_from(less).unwrap_or(u32::MAX)
+}
+
+/// What judgements of the current version add (algorithm 4): an attempt that it helped with has to go as well again, one
+/// that it harmed has to go better.
+fn fragments(context: &Context<'_>, entry: &Entry) -> Vec<BundleCase> {
+    let known = |case: &BundleCase| {
+        let mut bundle = entry.life.bundle.iter();
+        bundle.any(|bundled| bundled.case.attempt == case.attempt)
+    };
+    let enough = entry.life.bundle.len() >= ENOUGH_CASES;
+    let of_version = |judged: &&Judged| judged.attribution.skill == entry.skill.reference();
+    let judged = entry.life.judged.iter().filter(of_version);
+    let cases = judged.filter_map(|judged| {
+        let attribution = &judged.attribution;
+        let mut traces = context.library.traces();
+        let trace = traces
+            .find(|trace| trace.trajectory.attempt == attribution.attempt && trace.is_success())?;
+        let mut case = match attribution.judgement {
+            Judgement::Helpful if !enough => whole(trace, CaseKind::Integration),
+            Judgement::Harmful => whole(trace, CaseKind::Negative),
+            _ => return None,
+        };
+        if attribution.judgement == Judgement::Harmful {
+            case.refusals = case.refusals.saturating_sub(1);
+        }
+        (!known(&case)).then_some(case)
+    });
+    cases.collect()
+}
+
+/// A skill's whole bundle, what was cut just now included.
+pub(super) fn bundle(entry: &Entry, patches: &Patches) -> Vec<BundleCase> {
+    let new = patches.get(&entry.skill.id).into_iter().flatten();
+    let known = entry.life.bundle.iter().map(|bundled| &bundled.case);
+    let replaced = |case: &&BundleCase| {
+        let mut new = patches.get(&entry.skill.id).into_iter().flatten();
+        !new.any(|one| one.name == case.name)
+    };
+    known.filter(replaced).chain(new).cloned().collect()
+}
+
+/// Runs the bundles that changed, and those of versions that were never tested.
+pub(super) fn test(context: &Context<'_>, patches: &Patches) -> Slots {
+    let Some(policy) = &context.recipe.maintenance.bundles else {
+        return Slots::default();
+    };
+    let due = context.library.entries().filter(|entry| {
+        let tested = entry.life.tested.as_ref();
+        let untested = tested.is_none_or(|tested| tested.version != entry.skill.version);
+        entry.skill.state.is_offered() && (untested || patches.contains_key(&entry.skill.id))
+    });
+    let due = due.filter(|entry| !bundle(entry, patches).is_empty());
+    let asks = due.take(policy.most as usize).flat_map(|entry| {
+        let cases = bundle(entry, patches).into_iter();
+        cases.map(|case| Ask::Case {
+            skill: Box::new(entry.skill.clone()),
+            case: Box::new(case),
+        })
+    });
+    asks.collect()
+}
+
+/// The outcomes by skill, in order.
+pub(super) fn outcomes(slots: &Slots) -> Vec<(SkillRef, Vec<(BundleCase, CaseOutcome)>)> {
+    let mut outcomes: Vec<(SkillRef, Vec<(BundleCase, CaseOutcome)>)> = Vec::new();
+    for (skill, case, outcome) in slots.tried() {
+        let reference = skill.reference();
+        match outcomes.last_mut() {
+            Some((last, cases)) if *last == reference => cases.push((case.clone(), outcome)),
+            _ => outcomes.push((reference, vec![(case.clone(), outcome)])),
+        }
+    }
+    outcomes
+}
+
+/// What the bundles came to: the cases and outcomes are kept, and what is on trial and passes is released.
+pub(super) fn tested(
+    context: &Context<'_>,
+    patches: &Patches,
+    slots: &Slots,
+) -> Vec<LibraryChange> {
+    let mut changes: Vec<LibraryChange> = patches
+        .iter()
+        .map(|(skill, cases)| LibraryChange::PatchBundle {
+            skill: skill.clone(),
+            cases: cases.clone(),
+            dropped: Vec::new(),
+        })
+        .collect();
+    let outcomes = outcomes(slots);
+    for (skill, cases) in &outcomes {
+        changes.push(LibraryChange::Test {
+            skill: skill.clone(),
+            outcomes: cases.iter().map(|(_, outcome)| outcome.clone()).collect(),
+        });
+    }
+    let on_trial = context.library.entries();
+    let on_trial = on_trial.filter(|entry| entry.skill.state == State::Trial);
+    for entry in on_trial {
+        let counts = entry.life.counts(entry.skill.version);
+        let now = outcomes
+            .iter()
+            .find(|(skill, _)| *skill == entry.skill.reference());
+        let passes = match now {
+            Some((_, cases)) => {
+                let mut cases = cases.iter();
+                Some(cases.all(|(_, outcome)| outcome.failed.is_none()))
+            }
+            None => entry.life.passes(entry.skill.version),
+        };
+        // Without a bundle it is the attempts that speak for a skill.
+        let spoken_for = passes.unwrap_or(counts.helpful > 0);
+        if spoken_for && counts.harmful <= counts.helpful {
+            changes.push(LibraryChange::SetState {
+                skill: entry.skill.id.clone(),
+                state: State::Active,
+                reason: match passes {
+                    Some(_) => "it passes its bundle".to_owned(),
+                    None => "its attempts speak for it".to_owned(),
+                },
+            });
+        }
+    }
+    changes
+}

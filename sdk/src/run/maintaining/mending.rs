@@ -1,0 +1,305 @@
+//! Mending and filtering (HiSME 3.3, algorithm 4; H9, H10).
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    super::{
+        Event,
+        admission::{self, Drafted},
+        asking::taint_of,
+        context::Context,
+    },
+    bundling::{Patches, bundle, outcomes, whole},
+    slots::{Ask, Slots},
+};
+use crate::{
+    contract::{RoleAnswer, RoleTask},
+    domain::{
+        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Role, Skill, State, Trace,
+    },
+    id::{AttemptId, SkillId},
+    library::Entry,
+    recipe::Gate,
+};
+
+/// How many attempts a mender is shown.
+const SHOWN: usize = 3;
+
+/// A mended skill that has not passed its bundle yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Mended {
+    /// The next version.
+    skill: Skill,
+    /// The cases that called for it: the attempts that it harmed.
+    calls: Vec<BundleCase>,
+}
+
+/// Asks for those skills to be mended that did harm, each once for the same evidence.
+pub(super) fn mend(context: &Context<'_>) -> Slots {
+    let Some(policy) = &context.recipe.maintenance.refine else {
+        return Slots::default();
+    };
+    let due = context.library.entries().filter(|entry| {
+        let harmful = entry.life.counts(entry.skill.version).harmful;
+        let handled = context.library.is_handled(&fingerprint(entry));
+        entry.skill.state.is_offered() && harmful >= policy.harmful && !handled
+    });
+    let asks = due.filter_map(|entry| {
+        let attempts: Vec<Trace> = harmed(context, entry).take(SHOWN).cloned().collect();
+        let failures = entry.life.tested.iter().flat_map(|tested| &tested.outcomes);
+        let failures = failures.filter_map(|outcome| outcome.failed.clone());
+        (!attempts.is_empty()).then(|| {
+            Ask::Role(Box::new(RoleTask::Refine {
+                skill: Box::new(entry.skill.clone()),
+                attempts,
+                failures: failures.collect(),
+                rules: context.library.rules(Role::Refine).to_vec(),
+            }))
+        })
+    });
+    asks.take(policy.most as usize).collect()
+}
+
+/// The attempts that the current version harmed, the latest first.
+fn harmed<'a>(context: &Context<'a>, entry: &Entry) -> impl Iterator<Item = &'a Trace> {
+    let reference = entry.skill.reference();
+    let judged = entry.life.judged.iter().filter(|judged| {
+        let attribution = &judged.attribution;
+        attribution.skill == reference && attribution.judgement == Judgement::Harmful
+    });
+    let attempts: BTreeSet<AttemptId> = judged
+        .map(|judged| judged.attribution.attempt.clone())
+        .collect();
+    let traces: Vec<&Trace> = context.library.traces().collect();
+    let harmed = traces.into_iter().rev();
+    harmed.filter(move |trace| attempts.contains(&trace.trajectory.attempt))
+}
+
+fn fingerprint(entry: &Entry) -> String {
+    let (id, version) = (&entry.skill.id, entry.skill.version);
+    let harmful = entry.life.counts(version).harmful;
+    format!("refine/{id}/{version}/{harmful}")
+}
+
+/// The next versions that were written, to be tried.
+pub(super) fn mended(
+    context: &Context<'_>,
+    step: u64,
+    slots: &Slots,
+    events: &mut Vec<Event>,
+) -> Vec<Mended> {
+    let mut all = Vec::new();
+    for (task, said) in slots.played() {
+        let RoleTask::Refine {
+            skill: before,
+            attempts,
+            ..
+        } = task
+        else {
+            continue;
+        };
+        let Ok(Some(played)) = said else { continue };
+        let draft = match &played.answer {
+            RoleAnswer::Draft(draft) => draft,
+            RoleAnswer::Nothing(reason) => {
+                events.push(refused(step, format!("{}: {reason}", before.name)));
+                continue;
+            }
+            _ => continue,
+        };
+        let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
+        let drafted = Drafted {
+            key: format!("{step}/refine/{}", before.id),
+            role: Role::Refine,
+            tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
+            taint: taint_of(steps),
+            parents: vec![before.reference()],
+            said,
+        };
+        match admission::skill_of(context, &drafted, draft, played.fallback) {
+            Ok(new) if new.body == before.body && new.description == before.description => {
+                events.push(refused(
+                    step,
+                    format!("{}: nothing was changed", before.name),
+                ));
+            }
+            Ok(new) => {
+                let mut skill = admission::revision_of(before, new);
+                // A name labels; another one would pass for another skill.
+                skill.name = before.name.clone();
+                skill.original_name.clone_from(&before.original_name);
+                let done = attempts.iter().filter(|trace| trace.is_success());
+                let calls = done.map(|trace| {
+                    let mut case = whole(trace, CaseKind::Integration);
+                    case.refusals = 0;
+                    case
+                });
+                all.push(Mended {
+                    skill,
+                    calls: calls.collect(),
+                });
+            }
+            Err(error) => events.push(refused(step, format!("{}: {error}", before.name))),
+        }
+    }
+    all
+}
+
+fn refused(step: u64, reason: String) -> Event {
+    Event::Refused { step, reason }
+}
+
+/// Runs the bundles of mended skills, with the cases that called for them.
+pub(super) fn retest(context: &Context<'_>, patches: &Patches, mended: &[Mended]) -> Slots {
+    if context.recipe.maintenance.bundles.is_none() {
+        return Slots::default();
+    }
+    let asks = mended.iter().flat_map(|one| {
+        let entry = context.library.get(&one.skill.id);
+        let known = entry
+            .map(|entry| bundle(entry, patches))
+            .unwrap_or_default();
+        let called = |case: &BundleCase| one.calls.iter().any(|call| call.name == case.name);
+        let known = known.into_iter().filter(move |case| !called(case));
+        let cases = one.calls.iter().cloned().chain(known);
+        let skill = Box::new(one.skill.clone());
+        cases.map(move |case| Ask::Case {
+            skill: skill.clone(),
+            case: Box::new(case),
+        })
+    });
+    asks.collect()
+}
+
+/// What became of mended skills: released when they pass, else left as they were, with the reason.
+pub(super) fn released(
+    context: &Context<'_>,
+    step: u64,
+    mended: Vec<Mended>,
+    slots: &Slots,
+    events: &mut Vec<Event>,
+) -> Vec<LibraryChange> {
+    let mut outcomes = outcomes(slots);
+    let mut changes = Vec::new();
+    for Mended { mut skill, calls } in mended {
+        let Some(entry) = context.library.get(&skill.id) else {
+            continue;
+        };
+        changes.push(LibraryChange::Handled {
+            fingerprint: fingerprint(entry),
+        });
+        let at = (outcomes.iter()).position(|(tried, _)| *tried == skill.reference());
+        let tried = at.map(|at| outcomes.swap_remove(at).1).unwrap_or_default();
+        let gate = context
+            .recipe
+            .maintenance
+            .bundles
+            .map(|bundles| bundles.gate);
+        if let Some(reason) = gate.and_then(|gate| held_back(gate, entry, &calls, &tried)) {
+            events.push(refused(step, format!("{}: {reason}", skill.name)));
+            continue;
+        }
+        if skill.state == State::Trial && entry.skill.state == State::Active && !tried.is_empty() {
+            skill.state = State::Active;
+        }
+        events.push(Event::Admitted {
+            step,
+            skill: Box::new(skill.clone()),
+            revised: true,
+        });
+        let reference = skill.reference();
+        changes.push(LibraryChange::Revise(Box::new(skill)));
+        if !tried.is_empty() {
+            let passed = |(_, outcome): &&(BundleCase, CaseOutcome)| outcome.failed.is_none();
+            let failed = tried.iter().filter(|one| !passed(one));
+            changes.push(LibraryChange::PatchBundle {
+                skill: reference.id.clone(),
+                cases: calls,
+                dropped: failed.map(|(case, _)| case.name.clone()).collect(),
+            });
+            changes.push(LibraryChange::Test {
+                skill: reference,
+                outcomes: (tried.iter().filter(passed))
+                    .map(|(_, outcome)| outcome.clone())
+                    .collect(),
+            });
+        }
+    }
+    changes
+}
+
+/// Why a version is not released; none when it is.
+fn held_back(
+    gate: Gate,
+    before: &Entry,
+    calls: &[BundleCase],
+    tried: &[(BundleCase, CaseOutcome)],
+) -> Option<String> {
+    let failure = |case: &BundleCase, outcome: &CaseOutcome| {
+        let why = outcome.failed.as_deref().unwrap_or_default();
+        format!("not released: the case {} fails: {why}", case.name)
+    };
+    let failed = |(_, outcome): &&(BundleCase, CaseOutcome)| outcome.failed.is_some();
+    let must_pass = |(case, _): &&(BundleCase, CaseOutcome)| {
+        gate == Gate::All || calls.iter().any(|call| call.name == case.name)
+    };
+    if let Some((case, outcome)) = tried.iter().filter(must_pass).find(failed) {
+        return Some(failure(case, outcome));
+    }
+    let attempts = |passed: &mut dyn Iterator<Item = &BundleCase>| {
+        let attempts: BTreeSet<&AttemptId> = passed.map(|case| &case.attempt).collect();
+        attempts.len()
+    };
+    let mut now = tried
+        .iter()
+        .filter(|one| !failed(one))
+        .map(|(case, _)| case);
+    let tested = before
+        .life
+        .tested
+        .iter()
+        .flat_map(|tested| &tested.outcomes);
+    let passed: BTreeSet<&str> = tested
+        .filter(|outcome| outcome.failed.is_none())
+        .map(|outcome| outcome.name.as_str())
+        .collect();
+    let mut then = before.life.bundle.iter().map(|bundled| &bundled.case);
+    let mut then = then
+        .by_ref()
+        .filter(|case| passed.contains(case.name.as_str()));
+    let (now, then) = (attempts(&mut now), attempts(&mut then));
+    (now < then).then(|| {
+        format!("not released: it passes the cases of {now} attempts, the version before of {then}")
+    })
+}
+
+/// The skills that the filter takes out of use (Eq. 16), but those that were mended just now.
+pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<LibraryChange> {
+    let Some(policy) = &context.recipe.maintenance.filter else {
+        return Vec::new();
+    };
+    let mended: BTreeSet<&SkillId> = changes
+        .iter()
+        .filter_map(|change| match change {
+            LibraryChange::Revise(skill) => Some(&skill.id),
+            _ => None,
+        })
+        .collect();
+    let offered = context
+        .library
+        .entries()
+        .filter(|entry| entry.skill.state.is_offered() && !mended.contains(&entry.skill.id));
+    let disabled = offered.filter_map(|entry| {
+        let counts = entry.life.counts(entry.skill.version);
+        let (harmful, helpful) = (counts.harmful, counts.helpful);
+        let falls = harmful >= policy.harmful && helpful < policy.helpful;
+        falls.then(|| LibraryChange::SetState {
+            skill: entry.skill.id.clone(),
+            state: State::Disabled,
+            reason: format!("harmful {harmful} times, helpful {helpful} times"),
+        })
+    });
+    disabled.collect()
+}

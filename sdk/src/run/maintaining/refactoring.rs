@@ -1,0 +1,231 @@
+//! Refactoring (HiSME 3.2, appendix C, algorithm 3; H2, H3): attempts that overlap are grouped, and what they share becomes
+//! a skill when all of its true instances bear it out.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    super::{
+        Event,
+        admission::{self, Admission, Drafted},
+        asking::taint_of,
+        context::Context,
+    },
+    bundling::{outcomes, whole},
+    slots::{Ask, Slots},
+};
+use crate::{
+    contract::RoleTask,
+    domain::{BundleCase, CaseKind, LibraryChange, Role, Skill, State, Trace},
+    error::Result,
+    propose::{Clique, CliqueOptions, Fingerprint, OverlapGraph, OverlapOptions, Segment, project},
+};
+
+/// What marks a group among the things that were handed to a role.
+const GROUP: &str = "group/";
+
+/// A skill that was made of a group, not tried yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Proposed {
+    skill: Skill,
+    admission: Admission,
+    cases: Vec<BundleCase>,
+}
+
+/// The segments of what the library keeps: the turns of its attempts, and its offered skills.
+fn segments(context: &Context<'_>) -> Vec<Segment> {
+    let traces = context
+        .library
+        .traces()
+        .flat_map(|trace| project(&trace.task, &trace.trajectory, trace.verdict.as_ref()));
+    let offered = context.library.entries();
+    let offered = offered.filter(|entry| entry.skill.state.is_offered());
+    let skills = offered.map(|entry| Segment::of_skill(&entry.skill));
+    traces.chain(skills).collect()
+}
+
+/// Asks for the embeddings of all segments.
+pub(super) fn embed(context: &Context<'_>) -> Slots {
+    if context.recipe.maintenance.refactor.is_none() {
+        return Slots::default();
+    }
+    let texts: Vec<String> = segments(context).iter().map(Segment::text).collect();
+    let ask = (!texts.is_empty()).then_some(Ask::Embed(texts));
+    ask.into_iter().collect()
+}
+
+/// The best groups that no role was handed yet, each to be refactored.
+pub(super) fn groups(context: &Context<'_>, slots: &Slots) -> Slots {
+    match cliques(context, slots) {
+        Ok(cliques) => cliques.iter().map(|clique| ask(context, clique)).collect(),
+        Err(error) => {
+            tracing::warn!(%error, "attempts could not be grouped");
+            Slots::default()
+        }
+    }
+}
+
+fn cliques(context: &Context<'_>, slots: &Slots) -> Result<Vec<Clique>> {
+    let Some(policy) = &context.recipe.maintenance.refactor else {
+        return Ok(Vec::new());
+    };
+    let mut segments = segments(context);
+    if let Some(embedded) = slots.embedded() {
+        for (segment, embedding) in segments.iter_mut().zip(embedded) {
+            segment.embedding = Some(embedding);
+        }
+    }
+    let mut graph = OverlapGraph::new(OverlapOptions::default())?;
+    for segment in segments {
+        graph.insert(segment)?;
+    }
+    let handed = context.library.handled();
+    let handed = handed.filter_map(|text| text.strip_prefix(GROUP));
+    let handed: BTreeSet<Fingerprint> = handed
+        .filter_map(|text| serde_json::from_str(text).ok())
+        .collect();
+    let options = CliqueOptions {
+        largest: policy.members as usize,
+        groups: policy.groups as usize,
+        ..CliqueOptions::default()
+    };
+    graph.cliques(&options, &handed)
+}
+
+fn ask(context: &Context<'_>, clique: &Clique) -> Ask {
+    let members: BTreeSet<&str> = clique.segments.iter().map(|id| id.as_str()).collect();
+    let of_group = |trace: &&Trace| {
+        let segments = project(&trace.task, &trace.trajectory, trace.verdict.as_ref());
+        let mut ids = segments.iter().map(|segment| segment.id.as_str());
+        trace.is_success() && ids.any(|id| members.contains(id))
+    };
+    let skills = context.library.entries().map(|entry| &entry.skill);
+    let skills = skills.filter(|skill| {
+        let id = Segment::id_of_skill(&skill.id);
+        members.contains(id.as_str())
+    });
+    Ask::Role(Box::new(RoleTask::Refactor {
+        attempts: context.library.traces().filter(of_group).cloned().collect(),
+        skills: skills.cloned().collect(),
+        reason: serde_json::to_string(&clique.purity).unwrap_or_default(),
+        rules: context.library.rules(Role::Refactor).to_vec(),
+        group: serde_json::to_string(&clique.fingerprint).unwrap_or_default(),
+    }))
+}
+
+/// The skills that came of groups, to be tried, and word of which groups were handed out.
+pub(super) fn proposed(
+    context: &Context<'_>,
+    step: u64,
+    slots: &Slots,
+    events: &mut Vec<Event>,
+) -> (Vec<Proposed>, Vec<LibraryChange>) {
+    let mut all: Vec<Proposed> = Vec::new();
+    let mut handled = Vec::new();
+    for (number, (task, said)) in slots.played().enumerate() {
+        let RoleTask::Refactor {
+            attempts, group, ..
+        } = task
+        else {
+            continue;
+        };
+        handled.push(LibraryChange::Handled {
+            fingerprint: format!("{GROUP}{group}"),
+        });
+        let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
+        let drafted = Drafted {
+            key: format!("{step}/refactor/{number}"),
+            role: Role::Refactor,
+            tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
+            taint: taint_of(steps),
+            parents: Vec::new(),
+            said,
+        };
+        let admission = admission::decide(context, &drafted, &[]);
+        let skill = admission.change.as_ref().and_then(LibraryChange::skill);
+        let Some(skill) = skill.cloned() else {
+            events.push(admission.event(step));
+            continue;
+        };
+        let cases = attempts.iter();
+        let cases = cases.map(|trace| whole(trace, CaseKind::Integration));
+        all.push(Proposed {
+            skill,
+            admission,
+            cases: cases.collect(),
+        });
+    }
+    (all, handled)
+}
+
+/// Tries what was made of a group on each of its true instances.
+pub(super) fn attempt(proposed: &[Proposed]) -> Slots {
+    let asks = proposed.iter().flat_map(|one| {
+        let cases = one.cases.iter().cloned();
+        cases.map(|case| Ask::Case {
+            skill: Box::new(one.skill.clone()),
+            case: Box::new(case),
+        })
+    });
+    asks.collect()
+}
+
+/// What is added: what all true instances bear out. It is active at once where newcomers pass bundles.
+pub(super) fn added(
+    context: &Context<'_>,
+    step: u64,
+    proposed: Vec<Proposed>,
+    slots: &Slots,
+    events: &mut Vec<Event>,
+) -> Vec<LibraryChange> {
+    let mut outcomes = outcomes(slots).into_iter();
+    let mut changes = Vec::new();
+    for Proposed {
+        mut skill,
+        mut admission,
+        cases,
+    } in proposed
+    {
+        let Some((_, tried)) = outcomes.find(|(tried, _)| *tried == skill.reference()) else {
+            continue;
+        };
+        let failed = tried.iter().find(|(_, outcome)| outcome.failed.is_some());
+        if let Some((case, outcome)) = failed {
+            let why = outcome.failed.as_deref().unwrap_or_default();
+            let reason = format!("its instance {} does not bear it out: {why}", case.attempt);
+            let title = admission.report.title.take();
+            admission = Admission::refused(title, false, reason);
+            events.push(admission.event(step));
+            continue;
+        }
+        // Several groups may come to the same; the first that is borne out stands for all.
+        let mut added = changes.iter().filter_map(LibraryChange::skill);
+        if added.any(|one| admission::says_the_same(one, &skill)) {
+            continue;
+        }
+        if skill.state == State::Trial {
+            skill.state = State::Active;
+        }
+        let reference = skill.reference();
+        if let Some(change) = &mut admission.change
+            && let Some(changed) = change.skill_mut()
+        {
+            changed.state = skill.state;
+        }
+        events.push(admission.event(step));
+        changes.extend(admission.change);
+        if context.recipe.maintenance.bundles.is_some() {
+            changes.push(LibraryChange::PatchBundle {
+                skill: reference.id.clone(),
+                cases,
+                dropped: Vec::new(),
+            });
+            changes.push(LibraryChange::Test {
+                skill: reference,
+                outcomes: tried.into_iter().map(|(_, outcome)| outcome).collect(),
+            });
+        }
+    }
+    changes
+}

@@ -1,0 +1,188 @@
+//! What a round asks, and the answers as they come.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::{
+    Answer, AttemptNeed, CaseNeed, CaseRun, ChosenSkill, Event, Need, Played, context::Context,
+};
+use crate::{
+    contract::{Embedding, RoleTask},
+    domain::{BundleCase, CaseOutcome, Skill},
+    error::{Error, Result},
+    id::AttemptId,
+};
+
+/// Something to ask.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Ask {
+    /// A role.
+    Role(Box<RoleTask>),
+    /// A case, with a skill that may not be in the library.
+    Case {
+        skill: Box<Skill>,
+        case: Box<BundleCase>,
+    },
+    /// Texts to be embedded.
+    Embed(Vec<String>),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Slot {
+    ask: Ask,
+    answer: Option<Answer>,
+}
+
+/// What a round asks, and the answers as they come.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Slots(Vec<Slot>);
+
+impl FromIterator<Ask> for Slots {
+    fn from_iter<I: IntoIterator<Item = Ask>>(asks: I) -> Self {
+        let slot = |ask| Slot { ask, answer: None };
+        Self(asks.into_iter().map(slot).collect())
+    }
+}
+
+impl Slots {
+    pub(super) fn len(&self) -> u32 {
+        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn are_full(&self) -> bool {
+        self.0.iter().all(|slot| slot.answer.is_some())
+    }
+
+    /// What has no answer yet; `asked` asks came before.
+    pub(super) fn open(&self, context: &Context<'_>, step: u64, asked: u32) -> Vec<(u32, Need)> {
+        let open = (asked..).zip(&self.0);
+        let open = open.filter(|(_, slot)| slot.answer.is_none());
+        open.map(|(index, slot)| (index, need(context, step, index, &slot.ask)))
+            .collect()
+    }
+
+    /// Takes an answer in, unless there is one; whether it fits what was asked.
+    pub(super) fn answer(&mut self, place: u32, answer: Answer) -> bool {
+        let place = usize::try_from(place).unwrap_or(usize::MAX);
+        let Some(slot) = self.0.get_mut(place) else {
+            return false;
+        };
+        let fits = matches!(
+            (&slot.ask, &answer),
+            (Ask::Role(_), Answer::Played(_))
+                | (Ask::Case { .. }, Answer::Tried(_))
+                | (Ask::Embed(_), Answer::Embedded(_))
+        );
+        if fits {
+            slot.answer.get_or_insert(answer);
+        }
+        fits
+    }
+
+    /// What roles were asked, and what they said; none where a role could not be played.
+    pub(super) fn played(&self) -> impl Iterator<Item = (&RoleTask, &Result<Option<Played>>)> {
+        self.0
+            .iter()
+            .filter_map(|slot| match (&slot.ask, &slot.answer) {
+                (Ask::Role(task), Some(Answer::Played(played))) => Some((&**task, played)),
+                _ => None,
+            })
+    }
+
+    /// What came of the cases, with the skill of each.
+    pub(super) fn tried(&self) -> impl Iterator<Item = (&Skill, &BundleCase, CaseOutcome)> {
+        self.0
+            .iter()
+            .filter_map(|slot| match (&slot.ask, &slot.answer) {
+                (Ask::Case { skill, case }, Some(Answer::Tried(run))) => {
+                    Some((&**skill, &**case, outcome(case, run)))
+                }
+                _ => None,
+            })
+    }
+
+    /// The embeddings of all texts, in order; none where there is nothing that embeds.
+    pub(super) fn embedded(&self) -> Option<Vec<Embedding>> {
+        let mut all = Vec::new();
+        for slot in &self.0 {
+            match &slot.answer {
+                Some(Answer::Embedded(Ok(Some(embedded)))) => all.extend(embedded.iter().cloned()),
+                Some(Answer::Embedded(_)) => return None,
+                _ => {}
+            }
+        }
+        (!all.is_empty()).then_some(all)
+    }
+
+    /// Word of every role that could not be played or read.
+    pub(super) fn failures(&self, step: u64) -> Vec<Event> {
+        let failed = |(task, said): (&RoleTask, &Result<Option<Played>>)| {
+            let error = said.as_ref().err()?;
+            Some(Event::RoleFailed {
+                step,
+                role: task.role(),
+                reason: error.to_string(),
+            })
+        };
+        self.played().filter_map(failed).collect()
+    }
+}
+
+fn need(context: &Context<'_>, step: u64, index: u32, ask: &Ask) -> Need {
+    let seed = context.step_seed(step).derive("maintain", u64::from(index));
+    match ask {
+        Ask::Role(task) => Need::Role {
+            ask: task.clone(),
+            seed,
+        },
+        Ask::Embed(texts) => Need::Embed(texts.clone()),
+        Ask::Case { skill, case } => Need::Case(Box::new(CaseNeed {
+            attempt: AttemptNeed {
+                run: context.run.clone(),
+                attempt: AttemptId::new(format!("{}/{step}/m{index}", context.run)),
+                task: case.task.clone(),
+                seed,
+                world_seed: case.world_seed,
+                temperature: 0.0,
+                skills: vec![ChosenSkill {
+                    sha256: skill.content_sha256(),
+                    skill: Skill::clone(skill),
+                }],
+                skill_tokens: context.recipe.skill_tokens,
+                time_limit: context.recipe.limits.attempt,
+            },
+            prefix: case.prefix.clone(),
+        })),
+    }
+}
+
+fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
+    let failed = match run {
+        Err(error) => Some(cannot(error)),
+        Ok(run) => failed(case, run),
+    };
+    CaseOutcome {
+        name: case.name.clone(),
+        failed,
+    }
+}
+
+fn failed(case: &BundleCase, run: &CaseRun) -> Option<String> {
+    let (score, least) = (run.verdict.score, case.least_score);
+    if run.verdict.success != Some(true) {
+        Some("the task was not done".to_owned())
+    } else if run.refusals > case.refusals {
+        let (refusals, most) = (run.refusals, case.refusals);
+        Some(format!(
+            "{refusals} actions were refused, of {most} allowed"
+        ))
+    } else if score < least {
+        Some(format!("the score is {score}, and has to be {least}"))
+    } else {
+        None
+    }
+}
+
+fn cannot(error: &Error) -> String {
+    format!("the case could not be played: {error}")
+}

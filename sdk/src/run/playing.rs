@@ -1,0 +1,123 @@
+//! What a model is asked beside acting: roles, cases of bundles, embeddings.
+
+use super::{CaseNeed, CaseRun, Performer, Played, sound};
+use crate::{
+    contract::{Embedding, GenerateRequest, LanguageModel, RoleRequest, RoleTask},
+    domain::Usage,
+    error::{Error, Result},
+    id::Seed,
+};
+
+impl Performer {
+    /// Plays a role: one answer, one repair, then what stands in for an answer where anything can (ARISE D.1).
+    ///
+    /// # Errors
+    /// `Model` where neither answer can be read and nothing stands in for one; what the model gives.
+    pub(super) async fn play(&self, ask: &RoleTask, seed: Seed) -> Result<Option<Played>> {
+        let (Some(model), Some(roles)) = (&self.backends.model, &self.backends.roles) else {
+            return Ok(None);
+        };
+        let request = |round, failed| RoleRequest {
+            task: ask,
+            seed: seed.derive("round", round),
+            failed,
+        };
+        let first = request(0, None);
+        let (text, usage) = self.ask(model.as_ref(), roles.prompt(&first)?).await?;
+        let fault = match roles.read(&first, &text) {
+            Ok(answer) => return Ok(Some(played(answer, Vec::new(), usage))),
+            Err(fault) => fault.to_string(),
+        };
+        let second = request(1, Some((text.as_str(), fault.as_str())));
+        let (repaired, more) = self.ask(model.as_ref(), roles.prompt(&second)?).await?;
+        let usage = Usage {
+            prompt_tokens: usage.prompt_tokens + more.prompt_tokens,
+            output_tokens: usage.output_tokens + more.output_tokens,
+        };
+        let mut unreadable = vec![(text.clone(), fault.clone())];
+        match roles.read(&second, &repaired) {
+            Ok(answer) => Ok(Some(played(answer, unreadable, usage))),
+            Err(again) => {
+                let Some(answer) = roles.fallback(ask) else {
+                    return Err(again.with("role", ask.role()));
+                };
+                unreadable.push((repaired, again.to_string()));
+                Ok(Some(Played {
+                    fallback: true,
+                    ..played(answer, unreadable, usage)
+                }))
+            }
+        }
+    }
+
+    /// The model's answer without secrets: what cannot be read goes into the prompt of the repair.
+    async fn ask(
+        &self,
+        model: &dyn LanguageModel,
+        request: GenerateRequest,
+    ) -> Result<(String, Usage)> {
+        let mut generation = model.generate(&request).await?;
+        self.redacting.text(&mut generation.text);
+        let usage = Usage {
+            prompt_tokens: generation.prompt_tokens,
+            output_tokens: generation.output_tokens,
+        };
+        Ok((generation.text, usage))
+    }
+
+    /// Plays a case and has it judged.
+    pub(super) async fn case(&self, case: &CaseNeed) -> Result<CaseRun> {
+        let CaseNeed { attempt, prefix } = case;
+        if !prefix.is_empty() && !self.backends.environment.capabilities().deterministic {
+            return Err(Error::unsupported(
+                "Performer::perform",
+                "a fragment needs a world that gives the same answers to the same actions",
+            )
+            .hint("say so in `Environment::capabilities`, or let cases begin at the first step"));
+        }
+        let trajectory = self.attempt(attempt, prefix).await?;
+        let trajectory = sound::trajectory(trajectory)?;
+        let judging = self.judge(&attempt.task, &trajectory);
+        let verdict = self
+            .bounded("Judge::judge", self.limits.judge, judging)
+            .await
+            .and_then(sound::verdict)?;
+        let own = trajectory.steps.iter().skip(prefix.len());
+        let refused = own.filter(|step| step.result.is_error).count();
+        Ok(CaseRun {
+            refusals: u32::try_from(refused).unwrap_or(u32::MAX),
+            verdict,
+            usage: trajectory.usage,
+        })
+    }
+
+    /// Embeds texts, where there is something that does.
+    pub(super) async fn embed(&self, texts: &[String]) -> Result<Option<Vec<Embedding>>> {
+        let Some(embedder) = &self.backends.embedder else {
+            return Ok(None);
+        };
+        let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let embeddings = embedder.embed(&borrowed).await?;
+        if embeddings.len() != texts.len() {
+            return Err(Error::new(
+                crate::error::ErrorKind::Model,
+                "Embedder::embed",
+                "the embedder gave another number of answers than it was asked for",
+            ));
+        }
+        Ok(Some(embeddings))
+    }
+}
+
+fn played(
+    answer: crate::contract::RoleAnswer,
+    unreadable: Vec<(String, String)>,
+    usage: Usage,
+) -> Played {
+    Played {
+        answer,
+        fallback: false,
+        unreadable,
+        usage,
+    }
+}

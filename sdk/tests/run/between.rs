@@ -1,0 +1,406 @@
+//! What happens between tasks: batches, bundles, mending, filtering, refactoring, rules (HiSME).
+
+use std::sync::Mutex;
+
+use journeyman::{
+    contract::Journal,
+    domain::{Judgement, Origin, Role, State},
+    recipe::{FilterPolicy, Gate, Writer},
+};
+
+use super::*;
+
+/// An agent that says what its first skill says, and what is due once that was refused; without a skill it begins with a
+/// wrong word.
+fn follower() -> ScriptedExecutor {
+    ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
+        let due: Vec<String> =
+            serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
+        let told = attempt.injection.skills.first().and_then(|skill| {
+            let (_, words) = skill.text.split_once("say: ")?;
+            let words = words.lines().next()?;
+            Some(words.split(' ').map(str::to_owned).collect::<Vec<_>>())
+        });
+        let refused = steps.iter().filter(|step| step.result.is_error).count();
+        let said = steps.len() - refused;
+        let word = match told {
+            _ if refused > 0 => due.get(said).cloned(),
+            Some(told) => told.get(said).cloned().or(due.get(said).cloned()),
+            None => Some("hm".to_owned()),
+        };
+        Play::Give(word.map(Action::Message))
+    })
+}
+
+/// What the roles' model is told to say, by role; the prompts are kept.
+struct Script {
+    extract: fn(&str) -> String,
+    attribute: &'static str,
+    refine: &'static str,
+    refactor: &'static str,
+    evolve: &'static str,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Self {
+            extract: |words| format!("skill {words}: How to say {words}.\nsay: {words}"),
+            attribute: "helpful: it was followed",
+            refine: "none: it is as it should be",
+            refactor: "none: they share nothing",
+            evolve: "Leave out what nobody asked for.",
+        }
+    }
+}
+
+type Prompts = Arc<Mutex<Vec<String>>>;
+
+fn parts(script: Script) -> (Backends, Prompts) {
+    let prompts = Prompts::default();
+    let kept = Arc::clone(&prompts);
+    let model = ScriptedModel::by(move |request, _| {
+        let text = request.prompt.text();
+        kept.lock().unwrap().push(text.clone());
+        let field = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name));
+            line.unwrap_or_default().to_owned()
+        };
+        let words = field("task: ")
+            .replace("say ", "")
+            .replace(" and then ", " ");
+        Play::Give(match field("role: ").as_str() {
+            "extract" if field("candidate: ") == "0" => (script.extract)(&words),
+            "extract" => "none: one is enough".to_owned(),
+            "attribute" => script.attribute.to_owned(),
+            "bundle" => "integration 0 the whole of it".to_owned(),
+            "refine" => script.refine.to_owned(),
+            "refactor" => script.refactor.to_owned(),
+            "evolve" => script.evolve.to_owned(),
+            other => panic!("no such role: {other}"),
+        })
+    });
+    let mut backends = backends();
+    backends.executor = Arc::new(follower());
+    backends.scorer = None;
+    backends.model = Some(Arc::new(model));
+    (backends, prompts)
+}
+
+fn hisme() -> Recipe {
+    let mut recipe = recipe::hisme();
+    recipe.schedule.batch = 3;
+    recipe.schedule.micro = 3;
+    recipe.schedule.r#macro = 3;
+    recipe
+}
+
+/// Learns from so many tasks, of which each third is the same.
+fn learn_with(
+    recipe: Recipe,
+    script: Script,
+    n: usize,
+) -> (RunReport, SkillLibrary, Prompts, Vec<Event>) {
+    learn_from(recipe, script, tasks(n))
+}
+
+fn learn_from(
+    recipe: Recipe,
+    script: Script,
+    tasks: Vec<Task>,
+) -> (RunReport, SkillLibrary, Prompts, Vec<Event>) {
+    let (backends, prompts) = parts(script);
+    let options = Options::new("test", Seed(7));
+    let (report, library, events) = block_on(async {
+        let journeyman = Journeyman::open(backends, recipe, options)
+            .await
+            .expect("it opens");
+        let events = journeyman.events();
+        let report = journeyman.learn(tasks).await.expect("it learns");
+        let library = journeyman.library().await.expect("a library");
+        drop(journeyman);
+        (report, library, events.collect::<Vec<_>>().await)
+    });
+    (report, library, prompts, events)
+}
+
+#[test]
+fn a_batch_selects_on_one_state_of_the_library() {
+    let (report, library, ..) = learn_with(hisme(), Script::default(), 6);
+    let nothing = |task: usize| report.tasks[task].selections[0].skills().is_empty();
+    assert!(
+        (0..3).all(nothing),
+        "nothing was there before the first batch"
+    );
+    assert!(
+        (3..6).all(|task| !nothing(task)),
+        "what it brought is there for the second"
+    );
+    assert_eq!(library.entries().count(), 3);
+    assert_eq!(library.steps(), 6);
+}
+
+#[test]
+fn what_is_extracted_is_on_trial_until_its_bundle_passes() {
+    let mut without = hisme();
+    without.maintenance = recipe::Maintenance::default();
+    let states = |recipe, script, n| {
+        let (_, library, ..) = learn_with(recipe, script, n);
+        let mut states: Vec<State> = library.entries().map(|entry| entry.skill.state).collect();
+        states.dedup();
+        let origins = library.entries().map(|entry| entry.skill.provenance.origin);
+        assert!(
+            origins
+                .into_iter()
+                .all(|origin| origin == Origin::Extracted)
+        );
+        states
+    };
+    assert_eq!(states(without, Script::default(), 3), [State::Trial]);
+    assert_eq!(states(hisme(), Script::default(), 3), [State::Active]);
+    // A skill that says the wrong words costs as many refusals as none.
+    let wrong = Script {
+        extract: |words| format!("skill {words}: How to say {words}.\nsay: no {words}"),
+        ..Script::default()
+    };
+    assert_eq!(states(hisme(), wrong, 3), [State::Trial]);
+}
+
+#[test]
+fn exposures_and_judgements_are_kept_with_the_skill() {
+    let (_, library, ..) = learn_with(hisme(), Script::default(), 9);
+    for entry in library.entries() {
+        let counts = entry.life.counts(entry.skill.version);
+        let lifetime = entry.life.lifetime();
+        assert_eq!(counts.helpful, counts.total());
+        assert_eq!(
+            u64::from(counts.total()),
+            lifetime.injected,
+            "{}",
+            entry.skill.name
+        );
+        assert!(lifetime.retrieved >= lifetime.injected && lifetime.used <= lifetime.injected);
+    }
+    let judged = library.entries().flat_map(|entry| &entry.life.judged);
+    let judged: Vec<_> = judged.collect();
+    assert!(judged.len() >= 6);
+    assert!(
+        judged
+            .iter()
+            .all(|one| one.attribution.judgement == Judgement::Helpful)
+    );
+}
+
+#[test]
+fn harmful_skills_are_disabled_unless_helpful_ones_protect_them() {
+    let mut filtering = hisme();
+    filtering.maintenance.refine = None;
+    filtering.maintenance.filter = Some(FilterPolicy {
+        harmful: 1,
+        helpful: 1,
+    });
+    let harmful = || Script {
+        attribute: "harmful: it was refused",
+        ..Script::default()
+    };
+    let disabled = |recipe| {
+        let (_, library, ..) = learn_with(recipe, harmful(), 6);
+        let mut entries = library.entries();
+        entries.any(|entry| entry.skill.state == State::Disabled)
+    };
+    assert!(disabled(filtering.clone()));
+    filtering.maintenance.filter = None;
+    assert!(!disabled(filtering));
+}
+
+/// A skill whose last word is wrong is mended from the attempt that it harmed.
+fn mending(gate: Gate, refine: &'static str) -> (SkillLibrary, Vec<Event>) {
+    let mut recipe = hisme();
+    recipe.selector = Selector::Top { limit: 1 };
+    recipe.maintenance.filter = None;
+    if let Some(bundles) = &mut recipe.maintenance.bundles {
+        bundles.gate = gate;
+    }
+    let script = Script {
+        extract: |words| format!("skill {words}: How to say {words}.\nsay: oops {words}"),
+        attribute: "harmful: it was refused",
+        refine,
+        ..Script::default()
+    };
+    let (_, library, _, events) = learn_with(recipe, script, 6);
+    (library, events)
+}
+
+#[test]
+fn a_mended_version_is_released_when_it_passes_and_else_stays_out_with_the_reason() {
+    let (library, _) = mending(Gate::NoWorse, "better: Says what is due.\nsay: one two");
+    let mended = library.entries().filter(|entry| entry.skill.version.0 == 2);
+    let mended: Vec<_> = mended.collect();
+    assert!(!mended.is_empty());
+    for entry in &mended {
+        assert_eq!(entry.skill.provenance.origin, Origin::Refined);
+        assert_eq!(entry.skill.parents, [entry.history[0].reference()]);
+        assert_eq!(
+            entry.life.counts(entry.skill.version).total(),
+            0,
+            "counts begin anew"
+        );
+        assert!(
+            entry.skill.name.as_str().starts_with("skill-"),
+            "it keeps its name"
+        );
+    }
+    let (library, events) = mending(Gate::NoWorse, "worse: Says nonsense.\nsay: no no");
+    assert!(library.entries().all(|entry| entry.skill.version.0 == 1));
+    let told = events.iter().any(|event| {
+        matches!(event, Event::Refused { reason, .. } if reason.contains("not released: the case"))
+    });
+    assert!(told, "{events:?}");
+}
+
+#[test]
+fn rules_are_learnt_and_given_to_the_role() {
+    let mut recipe = hisme();
+    if let Some(evolve) = &mut recipe.maintenance.evolve {
+        evolve.rows = 1;
+    }
+    let (_, library, prompts, _) = learn_with(recipe.clone(), Script::default(), 12);
+    let rules: Vec<&str> = library
+        .rules(Role::Extract)
+        .iter()
+        .map(|rule| rule.0.as_str())
+        .collect();
+    assert_eq!(rules, ["Leave out what nobody asked for."]);
+    let prompts = prompts.lock().unwrap();
+    let extracting = prompts
+        .iter()
+        .filter(|prompt| prompt.starts_with("role: extract"));
+    let ruled = extracting.filter(|prompt| prompt.contains("rule: Leave out what nobody"));
+    assert!(ruled.count() > 0);
+    // What cannot be read changes nothing.
+    let silent = Script {
+        evolve: "",
+        ..Script::default()
+    };
+    let (_, library, ..) = learn_with(recipe.clone(), silent, 12);
+    assert!(library.rules(Role::Extract).is_empty());
+    recipe.maintenance.evolve = None;
+    let (_, library, ..) = learn_with(recipe, Script::default(), 12);
+    assert!(
+        library.rules(Role::Extract).is_empty(),
+        "HiSME-static learns none"
+    );
+}
+
+#[test]
+fn what_attempts_share_becomes_a_skill_when_all_of_them_bear_it_out() {
+    let refactored = |refactor| {
+        let mut recipe = hisme();
+        recipe.write = WriteWhen::Never;
+        let script = Script {
+            refactor,
+            ..Script::default()
+        };
+        let same = |number| sample::task(&format!("task-{number}"), &["one", "two"]);
+        let (_, library, prompts, events) = learn_from(recipe, script, (0..6).map(same).collect());
+        let asked = prompts
+            .lock()
+            .unwrap()
+            .iter()
+            .any(|p| p.starts_with("role: refactor"));
+        assert!(asked, "attempts at the same words overlap");
+        let made: Vec<State> = library.entries().map(|entry| entry.skill.state).collect();
+        (made, events)
+    };
+    let (made, _) = refactored("none: they share nothing");
+    assert!(made.is_empty());
+    let (made, _) = refactored("shared: Says one two.\nsay: one two");
+    assert_eq!(made, [State::Active]);
+    let (made, events) = refactored("no use: Says nonsense.\nsay: no");
+    assert!(made.is_empty());
+    let told = events.iter().any(|event| {
+        matches!(event, Event::Refused { reason, .. } if reason.contains("does not bear it out"))
+    });
+    assert!(told);
+}
+
+#[test]
+fn each_part_can_be_switched_off() {
+    let check = |change: fn(&mut Recipe), role: &str| {
+        let mut recipe = hisme();
+        change(&mut recipe);
+        let (_, _, prompts, _) = learn_with(recipe, Script::default(), 12);
+        let prompts = prompts.lock().unwrap();
+        let asked = prompts
+            .iter()
+            .any(|prompt| prompt.starts_with(&format!("role: {role}")));
+        assert!(!asked, "{role}");
+    };
+    check(|recipe| recipe.write = WriteWhen::Never, "extract");
+    check(|recipe| recipe.attribute = false, "attribute");
+    check(|recipe| recipe.maintenance.bundles = None, "bundle");
+    check(|recipe| recipe.maintenance.refine = None, "refine");
+    check(|recipe| recipe.maintenance.refactor = None, "refactor");
+    check(|recipe| recipe.maintenance.evolve = None, "evolve");
+}
+
+#[test]
+fn a_model_that_fails_in_its_roles_costs_nothing_but_skills() {
+    let (mut backends, _) = parts(Script::default());
+    backends.model = Some(Arc::new(ScriptedModel::by(
+        |_, _| Play::Give(String::new()),
+    )));
+    block_on(async {
+        let journeyman = Journeyman::open(backends, hisme(), Options::new("test", Seed(7))).await;
+        let journeyman = journeyman.expect("it opens");
+        let report = journeyman.learn(tasks(6)).await.expect("it learns");
+        assert!(
+            report
+                .tasks
+                .iter()
+                .all(|task| task.attempts[0].success == Some(true))
+        );
+        let library = journeyman.library().await.expect("a library");
+        assert_eq!(library.entries().count(), 0);
+    });
+}
+
+#[test]
+fn a_run_with_maintenance_replays_and_resumes_to_the_same_bytes() {
+    let journal = Arc::new(MemoryJournal::new());
+    let (mut backends, _) = parts(Script::default());
+    backends.journal = Some(journal.clone());
+    let store = backends.store.clone().expect("a store");
+    block_on(async {
+        let journeyman = Journeyman::open(backends, hisme(), Options::new("test", Seed(7))).await;
+        let journeyman = journeyman.expect("it opens");
+        let report = journeyman.learn(tasks(9)).await.expect("it learns");
+        let library = journeyman.library().await.expect("a library");
+        let entries = journal.read(&report.run).await.expect("it reads");
+        let replayed = replay(&entries).expect("it replays");
+        let json = library.to_json().expect("it is written");
+        assert_eq!(replayed.library().to_json().expect("it is written"), json);
+        assert!(replayed.is_finished());
+        let folded = SkillLibrary::replay(&store.load().await.expect("it loads").committed);
+        assert_eq!(
+            folded.expect("it folds").to_json().expect("it is written"),
+            json
+        );
+        let saved = replayed.save().expect("it saves");
+        assert_eq!(RunMachine::resume(&saved).expect("it resumes"), replayed);
+    });
+}
+
+#[test]
+fn extractors_write_as_many_candidates_as_the_recipe_says() {
+    let mut recipe = hisme();
+    recipe.writer = Writer::Extract { candidates: 2 };
+    let (report, _, prompts, _) = learn_with(recipe, Script::default(), 3);
+    let asked = prompts
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|p| p.starts_with("role: extract"))
+        .count();
+    assert_eq!(asked, 6);
+    assert!(report.tasks.iter().all(|task| task.written.len() == 2));
+}
