@@ -1,6 +1,6 @@
 //! What the command understands.
 
-use std::path::PathBuf;
+use std::{num::NonZero, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -18,7 +18,7 @@ Exit codes:
 
 The names of skills and all text of theirs are printed without control characters.";
 
-/// Skill libraries: look, compare, validate, bring in and out, take back, check and repair; and local models.
+/// Skill libraries: look, compare, validate, bring in and out, take back, check and repair; local models; experiments.
 #[derive(Debug, Parser)]
 #[command(name = "journeyman", version, about, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
@@ -43,11 +43,31 @@ pub(crate) enum Command {
     /// Local models in GGUF, on llama.cpp
     #[command(subcommand)]
     Model(ModelCommand),
+    /// Measure recipes, ablations and sweeps over seeds in toolworld, and compare them; what is done already is kept
+    Experiment(Experiment),
     /// A completion script for a shell
     Completions {
         /// Which shell
         shell: Shell,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Experiment {
+    /// The experiment's file, in TOML
+    pub(crate) file: PathBuf,
+    /// The folder of the cells and the report; `out` and the experiment's name if left out
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many cells run at once; as many as the cores can compute if left out
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZero<usize>>,
+    /// Run nothing, and report what is there
+    #[arg(long)]
+    pub(crate) report: bool,
+    /// Keep the cells that another build of the command made
+    #[arg(long)]
+    pub(crate) any_build: bool,
 }
 
 #[derive(Debug, Subcommand)]

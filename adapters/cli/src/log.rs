@@ -67,8 +67,12 @@ fn touched(committed: &Committed, applied: &Applied, id: &SkillId) -> bool {
 /// The skill that a change is about, where it is about one.
 fn of(change: &LibraryChange) -> Option<SkillId> {
     match change {
-        LibraryChange::Credit { skill, .. } => Some(skill.id.clone()),
-        LibraryChange::RollBack { skill, .. }
+        LibraryChange::Credit { skill, .. }
+        | LibraryChange::Expose { skill, .. }
+        | LibraryChange::Test { skill, .. } => Some(skill.id.clone()),
+        LibraryChange::Attribute(attribution) => Some(attribution.skill.id.clone()),
+        LibraryChange::PatchBundle { skill, .. }
+        | LibraryChange::RollBack { skill, .. }
         | LibraryChange::Restore { skill, .. }
         | LibraryChange::Place { skill, .. }
         | LibraryChange::SetState { skill, .. } => Some(skill.clone()),
@@ -191,6 +195,27 @@ fn change_told(change: &LibraryChange, name: impl Fn(&SkillId) -> String) -> Opt
         LibraryChange::RetireRun { run, reason } => {
             let run = cell(run.as_str());
             Some(format!("run {run} retired ({})", cell(reason)))
+        }
+        LibraryChange::Attribute(attribution) => {
+            let skill = &attribution.skill;
+            let (name, version) = (name(&skill.id), skill.version);
+            let (judgement, reason) = (word(&attribution.judgement), cell(&attribution.reason));
+            Some(format!("{name} {version}: {judgement} ({reason})"))
+        }
+        LibraryChange::PatchBundle { skill, cases, .. } => {
+            Some(format!("{}: {} cases to pass", name(skill), cases.len()))
+        }
+        LibraryChange::Test { skill, outcomes } => {
+            let passed = outcomes.iter().filter(|case| case.failed.is_none()).count();
+            let (name, of) = (name(&skill.id), outcomes.len());
+            Some(format!(
+                "{name} {}: passed {passed} of {of} cases",
+                skill.version
+            ))
+        }
+        LibraryChange::SetRules { role, rules } => {
+            let rules: Vec<String> = rules.iter().map(|rule| cell(&rule.0).to_string()).collect();
+            Some(format!("{role} keeps to: {}", rules.join("; ")))
         }
         LibraryChange::Place { skill, tier, .. } => {
             let tier: &Tier = tier;

@@ -1,11 +1,12 @@
-//! The command `journeyman`: skill libraries and local models for people and scripts. `journeyman --help` and `docs/command-line.md` tell
-//! its commands, exit codes and JSON.
+//! The command `journeyman`: skill libraries, local models and experiments for people and scripts. `journeyman --help`
+//! and `docs/command-line.md` tell its commands, exit codes and JSON.
 
 mod arguments;
 mod aside;
 mod change;
 mod check;
 mod copy;
+mod experiment;
 mod export;
 mod files;
 mod import;
@@ -105,6 +106,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
             LibraryCommand::Merge(merge) => import::merge(&root, &merge).await,
         },
         Command::Model(command) => model::perform(command, arguments.json).await,
+        Command::Experiment(command) => experiment::experiment(&command),
         // Answered before.
         Command::Completions { .. } => Ok(Answer::default()),
     }

@@ -4,6 +4,7 @@
 mod answers;
 mod bad_input;
 mod changing;
+mod experiments;
 mod interchange;
 mod maintenance;
 mod models;

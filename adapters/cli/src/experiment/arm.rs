@@ -1,0 +1,241 @@
+//! An arm of an experiment, a way to learn, and sweeps, which make arms.
+
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+use journeyman::{
+    Result,
+    recipe::{self, Recipe, WriteWhen},
+    select::Selector,
+};
+use serde_json::Value;
+use toml::Spanned;
+
+use super::{
+    changes::Change,
+    form::{ArmForm, Source, SweepForm},
+};
+
+type MakeRecipe = fn() -> Recipe;
+
+/// The recipes that an arm may begin with, by their names; `none` is beside them.
+const RECIPES: [(&str, MakeRecipe); 3] = [
+    ("arise", recipe::arise),
+    ("hisme", recipe::hisme),
+    ("standard", recipe::standard),
+];
+
+/// The longest name of an arm that a sweep makes.
+const MOST_NAME: usize = 160;
+
+/// One way to learn.
+#[derive(Clone, Debug)]
+pub(super) struct Arm {
+    pub(super) name: String,
+    /// What the recipe is made of, for people.
+    pub(super) told: String,
+    pub(super) recipe: Recipe,
+    /// Whether it has skills at all.
+    pub(super) has_skills: bool,
+    /// Whether it goes through the stream.
+    pub(super) learns: bool,
+    pub(super) start: Start,
+}
+
+/// What a library starts with.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Start {
+    Empty,
+    /// ARISE's seed skills.
+    Seeds,
+    /// Skills' folders, or a library's folder.
+    Folder(PathBuf),
+}
+
+/// One field in several values.
+#[derive(Debug)]
+pub(super) struct Sweep {
+    pub(super) arm: String,
+    pub(super) path: String,
+    /// Each with the arm that was made for it.
+    pub(super) values: Vec<(Value, usize)>,
+}
+
+impl Arm {
+    pub(super) fn read(source: &Source<'_>, form: &ArmForm, folder: &Path) -> Result<Self> {
+        let name = form.name.get_ref();
+        let sound = |c: char| c.is_alphanumeric() || " -_.,=+".contains(c);
+        let begins = name.starts_with(char::is_alphanumeric);
+        if !begins || name.len() > 64 || !name.chars().all(sound) {
+            return Err(source.refused(
+                form.name.span(),
+                "this is no name of an arm",
+                "take a letter or digit and at most 63 more, spaces or any of - _ . , = +",
+            ));
+        }
+        let base = form.recipe.get_ref().as_str();
+        let mut arm = Self {
+            name: name.clone(),
+            told: base.to_owned(),
+            recipe: recipe::standard(),
+            has_skills: base != "none",
+            learns: base != "none" && form.learn.as_ref().is_none_or(|learn| *learn.get_ref()),
+            start: start(form, folder),
+        };
+        if !arm.has_skills {
+            arm.recipe.selector = Selector::Nothing;
+            arm.recipe.write = WriteWhen::Never;
+            refuse_more(source, form)?;
+        } else if let Some((_, recipe)) = RECIPES.iter().find(|(name, _)| *name == base) {
+            arm.recipe = recipe();
+        } else {
+            let names = RECIPES.map(|(name, _)| format!("`{name}`")).join(", ");
+            let hint = format!("take {names}, or `none` for no skills at all");
+            return Err(source.refused(form.recipe.span(), "there is no such recipe", hint));
+        }
+        if let Some(library) = form.library.as_ref().filter(|one| *one.get_ref() != "none") {
+            arm.tell(&format!("library {}", library.get_ref()));
+        }
+        if arm.has_skills && !arm.learns {
+            arm.tell("nothing is learned");
+        }
+        let taken_away = form.unset.iter().map(|path| Change {
+            path: path.get_ref().clone(),
+            value: None,
+            span: path.span(),
+        });
+        for change in source.changes(&form.set)?.into_iter().chain(taken_away) {
+            arm.change(source, &change)?;
+        }
+        arm.check(source, form.name.span())?;
+        Ok(arm)
+    }
+
+    fn change(&mut self, source: &Source<'_>, change: &Change) -> Result<()> {
+        self.recipe = change.make(&self.recipe).map_err(|refusal| {
+            source
+                .refused(change.span.clone(), refusal.message, refusal.hint)
+                .with("field", &change.path)
+                .with("arm", &self.name)
+        })?;
+        let value = change.value.as_ref().map_or("nothing".to_owned(), shown);
+        self.tell(&format!("{} = {value}", change.path));
+        Ok(())
+    }
+
+    fn tell(&mut self, more: &str) {
+        self.told.push_str(", ");
+        self.told.push_str(more);
+    }
+
+    fn check(&self, source: &Source<'_>, span: Range<usize>) -> Result<()> {
+        self.recipe.validate().map_err(|error| {
+            let hint = error
+                .hint_text()
+                .unwrap_or("set it to a value in its range");
+            let refused = source.refused(span, error.message(), hint);
+            let facts = error.facts().fold(refused, |refused, (name, fact)| {
+                refused.with(name.to_owned(), fact)
+            });
+            facts.with("arm", &self.name)
+        })
+    }
+}
+
+impl Sweep {
+    /// Makes an arm for each value.
+    pub(super) fn read(
+        source: &Source<'_>,
+        form: &SweepForm,
+        forms: &[ArmForm],
+        arms: &mut Vec<Arm>,
+    ) -> Result<Self> {
+        // Of a sweep's own arms no sweep is made.
+        let base = named(
+            source,
+            &form.arm,
+            arms.get(..forms.len()).unwrap_or_default(),
+        )?;
+        let Some(base) = arms.get(base).cloned().filter(|arm| arm.has_skills) else {
+            let message = "an arm without skills has nothing to sweep";
+            return Err(source.refused(form.arm.span(), message, "name another arm"));
+        };
+        if form.values.get_ref().is_empty() {
+            let hint = "give at least one value";
+            return Err(source.refused(form.values.span(), "there are no values", hint));
+        }
+        let path = form.path.get_ref();
+        let field = path.rsplit('.').next().unwrap_or(path);
+        let mut values = Vec::new();
+        for value in form.values.get_ref() {
+            let json = source.json(value.get_ref(), &value.span())?;
+            let mut arm = base.clone();
+            arm.name = format!("{}, {field}={}", base.name, shown(&json));
+            if arm.name.len() > MOST_NAME {
+                let message = "the value is too long to name an arm by";
+                return Err(source.refused(value.span(), message, "make an arm of its own for it"));
+            }
+            let change = Change {
+                path: path.clone(),
+                value: Some(json.clone()),
+                span: value.span(),
+            };
+            arm.change(source, &change)?;
+            arm.check(source, value.span())?;
+            values.push((json, arms.len()));
+            arms.push(arm);
+        }
+        Ok(Self {
+            arm: base.name,
+            path: path.clone(),
+            values,
+        })
+    }
+}
+
+/// What an arm without skills cannot have.
+fn refuse_more(source: &Source<'_>, form: &ArmForm) -> Result<()> {
+    let set = form.set.values().next().map(Spanned::span);
+    let unset = form.unset.first().map(Spanned::span);
+    let library = form.library.as_ref().map(Spanned::span);
+    let learn = form.learn.as_ref().map(Spanned::span);
+    match set.or(unset).or(library).or(learn) {
+        None => Ok(()),
+        Some(span) => Err(source.refused(
+            span,
+            "an arm with the recipe `none` has no skills, and so nothing to set",
+            "leave it out, or take another recipe",
+        )),
+    }
+}
+
+fn start(form: &ArmForm, folder: &Path) -> Start {
+    match form
+        .library
+        .as_ref()
+        .map(|library| library.get_ref().as_str())
+    {
+        None | Some("none") => Start::Empty,
+        Some("seeds") => Start::Seeds,
+        Some(path) => Start::Folder(folder.join(path)),
+    }
+}
+
+pub(super) fn named(source: &Source<'_>, name: &Spanned<String>, arms: &[Arm]) -> Result<usize> {
+    let found = arms.iter().position(|arm| arm.name == *name.get_ref());
+    found.ok_or_else(|| {
+        let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
+        let hint = format!("there are: {}", names.join("; "));
+        source.refused(name.span(), "there is no arm of this name", hint)
+    })
+}
+
+/// A value as it stands in names and tables.
+pub(super) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,239 @@
+//! Values set by their path in the JSON form of what is configured: a recipe, or how a universe is made.
+
+use std::ops::Range;
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json};
+
+/// One value and where it goes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Change {
+    /// Names of fields with dots between them.
+    pub(super) path: String,
+    /// None takes away what is there, where that may be absent.
+    pub(super) value: Option<Value>,
+    /// Where the file says so.
+    pub(super) span: Range<usize>,
+}
+
+/// A change that cannot be made.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Refusal {
+    pub(super) message: String,
+    pub(super) hint: String,
+}
+
+impl Change {
+    /// Makes one change. It holds only where its value is found in the result: what reads the form passes over fields
+    /// that it does not know.
+    pub(super) fn make<T>(&self, base: &T) -> Result<T, Refusal>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let form = written(base)?;
+        let path: Vec<&str> = self.path.split('.').collect();
+        let Some(value) = &self.value else {
+            if look(&form, &path).is_none() {
+                return Err(unknown(&form, &path));
+            }
+            return read(with(&form, &path, Value::Null));
+        };
+        let merged = read(with(&form, &path, value.clone()));
+        let made: T = merged.or_else(|refusal| {
+            // One of several forms may stand there, each under a name of its own: the new one takes the other's place.
+            let Some((_, parent)) = path.split_last().filter(|(_, parent)| !parent.is_empty())
+            else {
+                return Err(refusal);
+            };
+            let emptied = with(&form, parent, json!({}));
+            read(with(&emptied, &path, value.clone())).map_err(|_| refusal)
+        })?;
+        match look(&written(&made)?, &path) {
+            Some(found) if same(found, value) => Ok(made),
+            _ => Err(unknown(&form, &path)),
+        }
+    }
+}
+
+fn written(base: &impl Serialize) -> Result<Value, Refusal> {
+    serde_json::to_value(base).map_err(|error| refusal(&error))
+}
+
+fn read<T: DeserializeOwned>(form: Value) -> Result<T, Refusal> {
+    serde_json::from_value(form).map_err(|error| refusal(&error))
+}
+
+fn refusal(error: &serde_json::Error) -> Refusal {
+    Refusal {
+        message: expected(&error.to_string()),
+        hint: "see the field's documentation for what it takes".to_owned(),
+    }
+}
+
+/// What a reader of values says, without the value itself (S11).
+pub(super) fn expected(said: &str) -> String {
+    match said.split_once(", expected ") {
+        Some((before, expected)) if before.starts_with("invalid ") => {
+            format!("the value does not fit: expected {expected}")
+        }
+        Some((before, expected)) if before.starts_with("unknown variant ") => {
+            format!("there is no such choice: expected {expected}")
+        }
+        _ => said.to_owned(),
+    }
+}
+
+/// The path is not there; names what is, as deep as it leads.
+fn unknown(form: &Value, path: &[&str]) -> Refusal {
+    let mut place = form;
+    let mut known = Vec::new();
+    for name in path {
+        match place.get(name) {
+            Some(inner) if inner.is_object() => {
+                place = inner;
+                known.push(*name);
+            }
+            _ => break,
+        }
+    }
+    let names: Vec<&str> = place.as_object().map_or_else(Vec::new, |fields| {
+        fields.keys().map(String::as_str).collect()
+    });
+    let place = match known.is_empty() {
+        true => "at the top".to_owned(),
+        false => format!("at `{}`", known.join(".")),
+    };
+    Refusal {
+        message: "there is no such field".to_owned(),
+        hint: format!("{place} there are: {}", names.join(", ")),
+    }
+}
+
+fn look<'a>(form: &'a Value, path: &[&str]) -> Option<&'a Value> {
+    path.iter().try_fold(form, |place, name| place.get(name))
+}
+
+fn with(form: &Value, path: &[&str], value: Value) -> Value {
+    let Some((name, rest)) = path.split_first() else {
+        return value;
+    };
+    let mut fields = form.as_object().cloned().unwrap_or_else(Map::new);
+    let inner = fields.get(*name).cloned().unwrap_or(Value::Null);
+    fields.insert((*name).to_owned(), with(&inner, rest, value));
+    Value::Object(fields)
+}
+
+/// The same up to how precisely a field holds numbers.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => match (one.as_f64(), other.as_f64()) {
+            (Some(one), Some(other)) => (one - other).abs() <= 1e-6 * other.abs(),
+            _ => false,
+        },
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        _ => one == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use journeyman::{
+        recipe::{self, Candidates, Recipe, WriteWhen},
+        select::Selector,
+    };
+
+    use super::*;
+
+    fn made(base: &Recipe, path: &str, value: Option<Value>) -> Result<Recipe, Refusal> {
+        let change = Change {
+            path: path.to_owned(),
+            value,
+            span: 0..0,
+        };
+        change.make(base)
+    }
+
+    #[test]
+    fn values_go_to_their_paths() {
+        let arise = recipe::arise();
+        let gate = |recipe: &Recipe| match &recipe.selector {
+            Selector::Gate(gate) => gate.clone(),
+            other => unreachable!("{other:?}"),
+        };
+        let set = |path, value| made(&arise, path, Some(value)).unwrap();
+        let changed = set("selector.gate.relative", json!(0.15));
+        assert_eq!(gate(&changed).relative, Some(0.15));
+        assert_eq!(gate(&changed).epsilon, 0.1);
+        assert_eq!(set("temperature", json!(0.3)).temperature, 0.3);
+        assert_eq!(set("tiers.cache", json!(5)).tiers.cache, 5);
+        assert_eq!(set("skill_tokens", json!(200)).skill_tokens, Some(200));
+        assert_eq!(set("selector", json!("random")).selector, Selector::Random);
+        assert_eq!(set("write.below", json!(0.5)).write, WriteWhen::Below(0.5));
+        assert_eq!(
+            set("candidates.search.limit", json!(3)).candidates,
+            Candidates::Search { limit: 3 }
+        );
+        let open = made(&arise, "selector.gate.relative", None).unwrap();
+        assert_eq!(gate(&open).relative, None);
+    }
+
+    #[test]
+    fn one_form_takes_the_place_of_another() {
+        #[derive(Debug, PartialEq, Serialize, serde::Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum When {
+            Below(f64),
+            Every(u64),
+        }
+        #[derive(Debug, PartialEq, Serialize, serde::Deserialize)]
+        struct Schedule {
+            write: When,
+        }
+        let change = Change {
+            path: "write.every".to_owned(),
+            value: Some(json!(5)),
+            span: 0..0,
+        };
+        let base = Schedule {
+            write: When::Below(0.5),
+        };
+        assert_eq!(change.make(&base).unwrap().write, When::Every(5));
+    }
+
+    #[track_caller]
+    fn refused(path: &str, value: Option<Value>, message: &str, hint: &str) {
+        let refusal = made(&recipe::standard(), path, value).unwrap_err();
+        assert!(refusal.message.contains(message), "{refusal:?}");
+        assert!(refusal.hint.contains(hint), "{refusal:?}");
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused_by_name() {
+        let no_field = "there is no such field";
+        refused(
+            "selector.gate.threshold",
+            Some(json!(0.15)),
+            no_field,
+            "at `selector.gate` there are: absolute, epsilon",
+        );
+        refused("gruop", Some(json!(2)), no_field, "at the top there are: ");
+        refused("selector.gat.relative", None, no_field, "at `selector`");
+        refused(
+            "selector",
+            Some(json!("randon")),
+            "there is no such choice: expected one of `gate`, `first`",
+            "",
+        );
+        refused(
+            "group",
+            Some(json!("eight")),
+            "the value does not fit: expected u32",
+            "",
+        );
+        refused("group", None, "expected u32", "");
+    }
+}

@@ -1,0 +1,210 @@
+//! From reports and commits to results. Whatever order tasks and commits come in, what counts is a task's own report and
+//! the fold over the commits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use journeyman::{
+    Error, ErrorKind, Result,
+    domain::{Committed, Tier},
+    library::SkillLibrary,
+    run::{AttemptReport, RunReport, TaskReport, WriteReport},
+    select::{Decision, NothingReason, Selection},
+};
+
+use super::{
+    EXPERIMENT,
+    result::{HeldOut, LibraryPoint, StreamTask, Written},
+    stats::mean,
+};
+use crate::output::word;
+
+/// The tasks of the stream.
+pub(super) fn stream(report: &RunReport) -> Vec<StreamTask> {
+    report.tasks.iter().map(stream_task).collect()
+}
+
+fn stream_task(task: &TaskReport) -> StreamTask {
+    let attempts = &task.attempts;
+    let count = |holds: &dyn Fn(&AttemptReport) -> bool| {
+        attempts.iter().filter(|attempt| holds(attempt)).count()
+    };
+    let unchosen = task.selections.iter().filter_map(unavailable).count();
+    let rewards: Vec<f64> = attempts.iter().filter_map(|a| a.reward).collect();
+    let scores: Vec<f64> = attempts.iter().map(|a| a.score).collect();
+    StreamTask {
+        task: task.task.to_string(),
+        hidden: is_hidden(task),
+        attempts: attempts.len(),
+        failed: count(&|a| a.error.is_some()) + unchosen,
+        first: count(&is_first),
+        success: count(&|a| a.success == Some(true)),
+        injected: count(&|a| !a.injected.is_empty()),
+        used: count(&|a| a.used),
+        score: mean(&scores).unwrap_or(0.0),
+        reward: mean(&rewards),
+        prompt_tokens: attempts.iter().map(|a| a.usage.prompt_tokens).sum(),
+        output_tokens: attempts.iter().map(|a| a.usage.output_tokens).sum(),
+        written: task.written.iter().map(written).collect(),
+    }
+}
+
+fn written(report: &WriteReport) -> Written {
+    Written {
+        admitted: report.admitted.is_some(),
+        revised: report.revised,
+        drafted: report.title.is_some(),
+        fallback: report.fallback,
+        refused: report.refused.clone(),
+    }
+}
+
+/// The held-out tasks.
+///
+/// # Errors
+/// Where something failed outside the agent: that is no result, and would be taken for one of the agent's failures.
+pub(super) fn held_out(report: &RunReport) -> Result<Vec<HeldOut>> {
+    report.tasks.iter().map(held_out_task).collect()
+}
+
+fn held_out_task(task: &TaskReport) -> Result<HeldOut> {
+    let failed = |message: String| {
+        Error::new(ErrorKind::Unavailable, EXPERIMENT, message)
+            .with("task", &task.task)
+            .hint("run the experiment again: what is finished is kept; with fewer --jobs, or more time by `set` on the recipe's `limits`, if a time limit passed")
+    };
+    if let Some(said) = task.selections.iter().find_map(unavailable) {
+        return Err(failed(said));
+    }
+    let Some(attempt) = task.attempts.first() else {
+        return Err(failed("a held-out task was not attempted".to_owned()));
+    };
+    if let Some(error) = &attempt.error {
+        return Err(failed(format!(
+            "an attempt failed outside the agent: {}",
+            error.message()
+        )));
+    }
+    Ok(HeldOut {
+        task: task.task.to_string(),
+        hidden: is_hidden(task),
+        first: is_first(attempt),
+        success: attempt.success == Some(true),
+        score: attempt.score,
+        reward: attempt.reward,
+        injected: !attempt.injected.is_empty(),
+        used: attempt.used,
+        steps: attempt.steps,
+        prompt_tokens: attempt.usage.prompt_tokens,
+        output_tokens: attempt.usage.output_tokens,
+    })
+}
+
+/// Why a choice could not be made.
+fn unavailable(selection: &Selection) -> Option<String> {
+    match &selection.decision {
+        Decision::Nothing(NothingReason::ScorerUnavailable(said)) => {
+            Some(format!("the scorer failed: {said}"))
+        }
+        Decision::Nothing(NothingReason::RetrieverUnavailable(said)) => {
+            Some(format!("the retriever failed: {said}"))
+        }
+        _ => None,
+    }
+}
+
+fn is_hidden(task: &TaskReport) -> bool {
+    task.tags.iter().any(|tag| tag == "hidden")
+}
+
+/// Whether the task was done without one refused or needless call.
+fn is_first(attempt: &AttemptReport) -> bool {
+    attempt.success == Some(true) && attempt.parts.get("first_attempt") == Some(&1.0)
+}
+
+/// A library's history, by the number of tasks that were learned from.
+#[derive(Debug)]
+pub(super) struct History {
+    pub(super) points: Vec<LibraryPoint>,
+    /// For each number of tasks, how many commits there are until the next task's.
+    ends: Vec<usize>,
+}
+
+impl History {
+    /// Folds the commits of a stream of so many tasks. A task may commit several times, and what names no task, such as
+    /// maintenance, belongs to the task before it.
+    ///
+    /// # Errors
+    /// What the library gives for commits that are none of one library.
+    pub(super) fn of(committed: &[Committed], tasks: usize) -> Result<Self> {
+        let mut library = SkillLibrary::new();
+        let mut seen = BTreeSet::new();
+        let mut point = LibraryPoint::default();
+        let mut history = Self {
+            points: Vec::new(),
+            ends: Vec::new(),
+        };
+        for (at, commit) in committed.iter().enumerate() {
+            if commit
+                .cause
+                .task
+                .as_ref()
+                .is_some_and(|task| seen.insert(task))
+            {
+                history.push(&mut point, at);
+            }
+            let before = library.clone();
+            for moved in library.apply(commit)?.moves {
+                *point.changes.entry(word(&moved.operation)).or_default() += 1;
+            }
+            count_states(&before, &library, &mut point.changes);
+            count(&library, &mut point);
+        }
+        while history.points.len() <= tasks {
+            history.push(&mut point, committed.len());
+        }
+        Ok(history)
+    }
+
+    fn push(&mut self, point: &mut LibraryPoint, end: usize) {
+        self.points.push(point.clone());
+        self.ends.push(end);
+        point.learned += 1;
+        point.changes.clear();
+    }
+
+    /// How many commits there are after so many tasks.
+    pub(super) fn end(&self, learned: usize) -> usize {
+        self.ends
+            .get(learned)
+            .or(self.ends.last())
+            .copied()
+            .unwrap_or(0)
+    }
+}
+
+fn count(library: &SkillLibrary, point: &mut LibraryPoint) {
+    point.tiers.clear();
+    point.states.clear();
+    for entry in library.entries() {
+        *point.tiers.entry(word(&entry.tier)).or_default() += 1;
+        *point.states.entry(word(&entry.skill.state)).or_default() += 1;
+    }
+    point.deleted = library.deleted().count();
+}
+
+/// The skills whose state is another one than before.
+fn count_states(before: &SkillLibrary, after: &SkillLibrary, to: &mut BTreeMap<String, usize>) {
+    for id in after.changed_from(before) {
+        let state = |library: &SkillLibrary| library.get(id).map(|entry| word(&entry.skill.state));
+        if let (Some(one), Some(other)) = (state(before), state(after))
+            && one != other
+        {
+            *to.entry(format!("{one} to {other}")).or_default() += 1;
+        }
+    }
+}
+
+/// The tiers that are offered.
+pub(super) fn offered() -> [String; 2] {
+    [Tier::Cache, Tier::Reservoir].map(|tier| word(&tier))
+}

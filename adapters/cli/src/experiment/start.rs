@@ -1,0 +1,97 @@
+//! What a library starts with.
+
+use std::{collections::BTreeMap, path::Path};
+
+use journeyman::{
+    Error, Result, SkillId, Version,
+    admit::{Admittance, to_skill},
+    domain::{Origin, Provenance, Skill, SkillDraft, SkillMd, Taint, seed_skills},
+};
+use journeyman_disk::LibraryReader;
+
+use super::{EXPERIMENT, arm::Start};
+use crate::{
+    library::is_library,
+    validate::{folder, skills_at},
+};
+
+/// The skills, all of them offered: whoever names them in the file of an experiment wants to see what they do.
+pub(super) fn skills(start: &Start) -> Result<Vec<Skill>> {
+    match start {
+        Start::Empty => Ok(Vec::new()),
+        Start::Seeds => {
+            let drafts = seed_skills();
+            let drafts = drafts.iter().map(SkillDraft::from);
+            drafts.map(|draft| begun(&draft, &draft.title)).collect()
+        }
+        Start::Folder(path) if is_library(path) => of_library(path),
+        Start::Folder(path) => of_folders(path),
+    }
+    .map_err(|error| match (start, error.fact("path")) {
+        (Start::Folder(path), None) => error.with("path", path.display()),
+        _ => error,
+    })
+}
+
+/// What the library's runs would be offered; without its evidence, for this is another world.
+fn of_library(path: &Path) -> Result<Vec<Skill>> {
+    let reader = LibraryReader::open(path)?;
+    let entries = reader.library().entries();
+    let offered = entries.filter(|entry| entry.skill.state.is_offered());
+    let skills: Vec<Skill> = offered
+        .map(|entry| Skill {
+            version: Version(1),
+            // No agent is shown them.
+            files: BTreeMap::new(),
+            parents: Vec::new(),
+            provenance: provenance(),
+            taint: Taint::Clean,
+            ..entry.skill.clone()
+        })
+        .collect();
+    refuse_nothing(skills)
+}
+
+fn of_folders(path: &Path) -> Result<Vec<Skill>> {
+    let mut skills = Vec::new();
+    for place in skills_at(EXPERIMENT, path)? {
+        let of = |error: Error| error.with("skill", place.display());
+        let (folder, name) = folder(EXPERIMENT, &place, place == path).map_err(of)?;
+        let text = String::from_utf8(folder.text)
+            .map_err(|_| of(Error::invalid(EXPERIMENT, "SKILL.md is not UTF-8")))?;
+        let (file, _) = SkillMd::read(&text, Some(&name)).map_err(of)?;
+        let draft = file.parts().map_err(of)?.draft;
+        skills.push(begun(&draft, &name).map_err(of)?);
+    }
+    refuse_nothing(skills)
+}
+
+fn refuse_nothing(skills: Vec<Skill>) -> Result<Vec<Skill>> {
+    if skills.is_empty() {
+        return Err(
+            Error::invalid(EXPERIMENT, "no skill is offered there").hint(
+                "name a folder of skills or of a library that offers some, or leave `library` out",
+            ),
+        );
+    }
+    Ok(skills)
+}
+
+fn begun(draft: &SkillDraft, id: &str) -> Result<Skill> {
+    let admittance = Admittance {
+        id: SkillId::new(id),
+        version: Version(1),
+        provenance: provenance(),
+        taint: Taint::Clean,
+        parents: Vec::new(),
+    };
+    to_skill(draft, admittance)
+}
+
+fn provenance() -> Provenance {
+    Provenance {
+        origin: Origin::Seed,
+        runs: Vec::new(),
+        tasks: Vec::new(),
+    }
+}

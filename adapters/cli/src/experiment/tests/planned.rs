@@ -1,0 +1,308 @@
+use journeyman::{
+    ErrorKind,
+    domain::TierPolicy,
+    recipe::{Candidates, WriteWhen},
+    select::Selector,
+};
+
+use super::planned;
+use crate::experiment::arm::Start;
+
+const SMALL: &str = r#"
+name = "small"
+model = "model.gguf"
+seeds = 3
+
+[[arm]]
+name = "no skills"
+recipe = "none"
+"#;
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let plan = planned(SMALL).unwrap();
+    assert_eq!(plan.seeds, [1, 2, 3]);
+    assert!(plan.deterministic);
+    assert_eq!((plan.threads, plan.baseline), (1, 0));
+    assert_eq!(plan.world.positions(), [0, 12, 24, 36, 48]);
+    let arm = &plan.arms[0];
+    assert_eq!(arm.recipe.selector, Selector::Nothing);
+    assert_eq!((arm.has_skills, arm.learns), (false, false));
+    assert!(plan.model.ends_with("model.gguf") && plan.model.is_absolute());
+}
+
+#[test]
+fn arms_and_sweeps_become_arms() {
+    let text = r#"
+name = "gates"
+model = "../model.gguf"
+seeds = [7, 2]
+baseline = "arise"
+deterministic = false
+threads = 2
+
+[world]
+stream = 10
+held_out = 5
+checkpoints = 3
+steps = 6
+universe = { hidden = 4, world = { most_tools = 4 } }
+
+[[arm]]
+name = "none"
+recipe = "none"
+
+[[arm]]
+name = "arise"
+recipe = "arise"
+library = "seeds"
+unset = ["selector.gate.relative"]
+set.warm_up = 0
+set.tiers = { cache = 5, initial_utility = 1 }
+set."write.below" = 0.5
+
+[[arm]]
+name = "frozen"
+recipe = "standard"
+library = "skills"
+learn = false
+
+[[sweep]]
+arm = "arise"
+path = "selector.gate.relative"
+values = [0.15, 0.55]
+
+[[sweep]]
+arm = "frozen"
+path = "candidates"
+values = ["cache"]
+"#;
+    let plan = planned(text).unwrap();
+    assert_eq!(plan.seeds, [7, 2]);
+    assert_eq!(
+        (plan.deterministic, plan.threads, plan.baseline),
+        (false, 2, 1)
+    );
+    assert_eq!(plan.world.positions(), [0, 3, 6, 10]);
+    let universe = &plan.world.universe;
+    assert_eq!((universe.hidden, universe.plain), (4, 8));
+    assert_eq!(
+        (universe.world.most_tools, universe.world.fewest_tools),
+        (4, 3)
+    );
+    let names: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "none",
+            "arise",
+            "frozen",
+            "arise, relative=0.15",
+            "arise, relative=0.55",
+            "frozen, candidates=cache"
+        ]
+    );
+    let arise = &plan.arms[1];
+    assert_eq!(arise.recipe.warm_up, 0);
+    assert_eq!(arise.recipe.write, WriteWhen::Below(0.5));
+    let tiers = TierPolicy {
+        cache: 5,
+        initial_utility: 1.0,
+        ..TierPolicy::default()
+    };
+    assert_eq!(arise.recipe.tiers, tiers);
+    assert_eq!((&arise.start, arise.learns), (&Start::Seeds, true));
+    assert!(
+        arise.told.ends_with(", selector.gate.relative = nothing"),
+        "{}",
+        arise.told
+    );
+    assert!(matches!(&plan.arms[2].start, Start::Folder(path) if path.ends_with("skills")));
+    assert!(!plan.arms[2].learns);
+    let swept = &plan.arms[4];
+    assert!(
+        matches!(&swept.recipe.selector, Selector::Gate(gate) if gate.relative == Some(0.55)),
+        "{:?}",
+        swept.recipe.selector
+    );
+    assert_eq!(swept.start, Start::Seeds);
+    assert_eq!(plan.arms[5].recipe.candidates, Candidates::Cache);
+    let places: Vec<usize> = plan.sweeps[0].values.iter().map(|(_, arm)| *arm).collect();
+    assert_eq!(places, [3, 4]);
+}
+
+/// The file without a line that stands in the small one, and with others at its end.
+#[track_caller]
+fn refused(from: &str, to: &str, line: usize, message: &str, hint: &str) {
+    assert!(SMALL.contains(from));
+    let error = planned(&SMALL.replacen(from, to, 1)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.message().contains(message), "{error}");
+    assert!(error.hint_text().unwrap().contains(hint), "{error}");
+    assert_eq!(
+        error.fact("line"),
+        Some(line.to_string().as_str()),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_its_line_and_what_would_be_right() {
+    let seeds = "seeds = 3";
+    refused(seeds, "seeds = 0", 4, "these are no seeds", "[1, 2, 7]");
+    refused(
+        seeds,
+        "seeds = [1, 1]",
+        4,
+        "these are no seeds",
+        "different",
+    );
+    refused(seeds, "seeds = [-1]", 4, "these are no seeds", "");
+    refused(
+        seeds,
+        "seed = 3",
+        4,
+        "unknown field `seed`, expected one of `name`, `model`, `seeds`",
+        "docs/",
+    );
+    refused(
+        seeds,
+        "seeds = 3\nthreads = 0",
+        5,
+        "so many threads",
+        "1 to 512",
+    );
+    refused(seeds, "seeds = 3\nseeds = 4", 5, "duplicate key", "");
+    refused(seeds, "seeds = ", 4, "", "docs/");
+    refused(
+        seeds,
+        "seeds = 3\nbaseline = \"other\"",
+        5,
+        "no arm of this name",
+        "there are: no skills",
+    );
+    refused(
+        seeds,
+        "seeds = 3\ndeterministic = \"secret\"",
+        5,
+        "expected a boolean",
+        "",
+    );
+    refused(
+        "\"small\"",
+        "\"Small one\"",
+        2,
+        "no name of an experiment",
+        "a-z",
+    );
+    refused(
+        "\"no skills\"",
+        "\"../../no\"",
+        7,
+        "no name of an arm",
+        "take a letter or digit",
+    );
+    refused(
+        "\"none\"",
+        "\"arize\"",
+        8,
+        "there is no such recipe",
+        "`arise`, `hisme`, `standard`",
+    );
+    refused(
+        "\"none\"",
+        "\"none\"\nlibrary = \"seeds\"",
+        9,
+        "nothing to set",
+        "leave it out",
+    );
+    let arm = |more: &str| format!("\"standard\"\n{more}");
+    refused(
+        "\"none\"",
+        &arm("set = { gruop = 2 }"),
+        9,
+        "no such field",
+        "at the top there are: attribute, candidates",
+    );
+    refused(
+        "\"none\"",
+        &arm("set.group = 0"),
+        7,
+        "at least one attempt",
+        "range",
+    );
+    refused("\"none\"", &arm("set.group = 1.5"), 9, "expected u32", "");
+    refused(
+        "\"none\"",
+        &arm("set.temperature = nan"),
+        9,
+        "not finite",
+        "unset",
+    );
+    refused(
+        "\"none\"",
+        &arm("set.name = 1979-05-27"),
+        9,
+        "no field takes a date",
+        "",
+    );
+    refused(
+        "\"none\"",
+        &arm("unset = [\"gate\"]"),
+        9,
+        "no such field",
+        "at the top",
+    );
+    let second = "\"standard\"\n[[arm]]\nname = \"No skills\"\nrecipe = \"none\"";
+    refused(
+        "\"none\"",
+        second,
+        10,
+        "two arms have the same name",
+        "of its own",
+    );
+    let world = "\"none\"\n[world]\nheld_out = 0";
+    refused("\"none\"", world, 10, "out of range", "take 1 to 1000000");
+    let world = "\"none\"\n[world]\nstream = 2\ncheckpoints = 3";
+    refused("\"none\"", world, 11, "out of range", "take 1 to 2");
+    let world = "\"none\"\n[world.universe]\nhiden = 2";
+    refused(
+        "\"none\"",
+        world,
+        10,
+        "no such field",
+        "there are: hidden, plain, world",
+    );
+}
+
+#[test]
+fn sweeps_are_refused_as_arms_are() {
+    let sweep = |arm: &str, path: &str, values: &str| {
+        format!(
+            "\"standard\"\n[[arm]]\nname = \"none\"\nrecipe = \"none\"\n[[sweep]]\narm = \"{arm}\"\npath = \"{path}\"\nvalues = {values}"
+        )
+    };
+    let check = |arm, path, values, line, message| {
+        refused("\"none\"", &sweep(arm, path, values), line, message, "");
+    };
+    check("nome", "group", "[1]", 13, "no arm of this name");
+    check("none", "group", "[1]", 13, "nothing to sweep");
+    check("no skills", "group", "[]", 15, "there are no values");
+    check("no skills", "groups", "[1]", 15, "no such field");
+    check("no skills", "group", "[2, 0]", 15, "at least one attempt");
+    check(
+        "no skills",
+        "group",
+        "[2, 2]",
+        15,
+        "two arms have the same name",
+    );
+}
+
+#[test]
+fn a_value_that_does_not_fit_is_not_repeated() {
+    let error =
+        planned(&SMALL.replace("seeds = 3", "seeds = 3\nthreads = \"sk-secret\"")).unwrap_err();
+    assert!(!format!("{error:?}").contains("sk-secret"), "{error:?}");
+    assert_eq!(error.fact("key"), Some("threads"));
+}

@@ -1,0 +1,257 @@
+//! Experiments, on the bundled model.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use serde_json::Value;
+use tempfile::{TempDir, tempdir};
+
+use crate::support::{Ran, fields, ran};
+
+/// Four cells.
+const TINY: &str = r#"
+name = "tiny"
+model = "MODEL"
+seeds = 2
+
+[world]
+stream = 4
+held_out = 4
+checkpoints = 2
+
+[[arm]]
+name = "no skills"
+recipe = "none"
+
+[[arm]]
+name = "learning"
+recipe = "standard"
+set = { group = 2, "selector.gate.epsilon" = 0 }
+"#;
+
+struct Lab(TempDir);
+
+impl Lab {
+    fn new() -> Self {
+        let lab = Self(tempdir().unwrap());
+        lab.write(TINY);
+        lab
+    }
+
+    fn write(&self, text: &str) {
+        let model = "../../examples/apprentice/apprentice.gguf";
+        let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
+        let text = text.replace("MODEL", model.to_str().unwrap());
+        fs::write(self.path("tiny.toml"), text).unwrap();
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_journeyman"));
+        command
+            .current_dir(self.0.path())
+            .args(["experiment", "tiny.toml"])
+            .args(arguments);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        ran(&self.command(arguments).output().unwrap())
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        self.run(&[arguments, &["--json"]].concat()).done().json()
+    }
+
+    /// Whether another program would run the cells of `whole` again.
+    fn another_build_is_told_apart(&self) {
+        // What follows a program's own bytes does not change what it does.
+        let mut program = fs::read(env!("CARGO_BIN_EXE_journeyman")).unwrap();
+        program.push(0);
+        let other = self.path("other");
+        fs::write(&other, program).unwrap();
+        fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+        let run = |more: &[&str]| {
+            let mut command = Command::new(&other);
+            command.current_dir(self.0.path());
+            command.args(["experiment", "tiny.toml", "--out", "whole", "--report"]);
+            ran(&command.args(more).output().unwrap()).done()
+        };
+        let why = "learning, seed 1: another build of the command made it, so it is missing";
+        assert!(run(&[]).err.contains(why));
+        assert!(run(&["--any-build"]).out.contains("0 cells run, 4 kept"));
+    }
+
+    /// The cells of an experiment's folder, without what a clock says.
+    fn cells(&self, out: &str) -> BTreeMap<String, Value> {
+        let Ok(folder) = self.path(out).join("cells").read_dir() else {
+            return BTreeMap::new();
+        };
+        let files = folder.map(|entry| entry.unwrap().path());
+        let files = files.filter(|path| path.extension().is_some_and(|end| end == "json"));
+        let cell = |path: PathBuf| {
+            let mut cell: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            cell.as_object_mut().unwrap().remove("seconds").unwrap();
+            (path.file_name().unwrap().to_str().unwrap().to_owned(), cell)
+        };
+        files.map(cell).collect()
+    }
+
+    /// The report, without what a clock says.
+    fn report(&self, out: &str) -> String {
+        let text = fs::read_to_string(self.path(out).join("report.md")).unwrap();
+        let (timeless, _) = text.split_once("## Time").unwrap();
+        timeless.to_owned()
+    }
+}
+
+#[track_caller]
+fn counts(answer: &Value, run: usize, kept: usize) {
+    assert_eq!(answer["cells"]["run"], run, "{:#}", answer["cells"]);
+    assert_eq!(answer["cells"]["kept"], kept, "{:#}", answer["cells"]);
+}
+
+#[test]
+fn what_was_killed_goes_on_and_comes_to_the_same() {
+    let lab = Lab::new();
+    let whole = lab.json(&["--out", "whole"]);
+    counts(&whole, 4, 0);
+    assert_eq!(
+        fields(&whole),
+        [
+            "arms",
+            "baseline",
+            "cells",
+            "figures",
+            "held_out",
+            "model",
+            "name",
+            "report",
+            "seeds",
+            "without_skills"
+        ]
+    );
+    let learning = &whole["arms"][1];
+    assert!(
+        learning["skills"]["mean"].as_f64().unwrap() > 0.0,
+        "{learning:#}"
+    );
+    assert_eq!(learning["difference"]["first_attempt"]["seeds"], 2);
+
+    let mut child = lab
+        .command(&["--out", "killed", "--jobs", "1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while lab.cells("killed").is_empty() {
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "it ended before it was killed"
+        );
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let done = lab.cells("killed").len();
+    assert!(done < 4, "nothing was left to do");
+    let resumed = lab.json(&["--out", "killed"]);
+    counts(&resumed, 4 - done, done);
+    assert_eq!(lab.cells("killed"), lab.cells("whole"));
+    assert_eq!(resumed["arms"], whole["arms"]);
+    assert_eq!(lab.report("killed"), lab.report("whole"));
+    let figures = |out: &str| fs::read(lab.path(out).join("report.svg")).unwrap();
+    assert_eq!(figures("killed"), figures("whole"));
+
+    counts(&lab.json(&["--out", "whole"]), 0, 4);
+    lab.another_build_is_told_apart();
+    // Another configuration is another cell, and of no other arm.
+    lab.write(&TINY.replace("group = 2", "group = 1"));
+    let said = lab.run(&["--out", "whole"]).done();
+    assert!(
+        said.out.contains("2 cells run, 2 kept, 0 missing"),
+        "{}",
+        said.out
+    );
+    let why = "learning, seed 1: it was configured in another way, so it is run again";
+    assert!(said.err.contains(why), "{}", said.err);
+}
+
+#[test]
+fn a_cell_that_fails_is_no_result_and_keeps_no_other_from_being_one() {
+    let lab = Lab::new();
+    lab.write(&TINY.replace("group = 2", "group = 2, limits.score.secs = 0"));
+    let ended = lab.run(&["--json"]);
+    assert_eq!(ended.code, 1, "{}{}", ended.out, ended.err);
+    let answer = ended.json();
+    counts(&answer, 2, 0);
+    let failed = &answer["cells"]["failed"];
+    assert_eq!(failed.as_array().unwrap().len(), 2, "{failed:#}");
+    assert_eq!(failed[0]["details"]["arm"], "learning");
+    let said = failed[0]["message"].as_str().unwrap();
+    assert!(said.starts_with("the scorer failed: "), "{said}");
+    let report = fs::read_to_string(lab.path("out/tiny/report.md")).unwrap();
+    let missing = "Missing: learning, seed 1: the scorer failed: ";
+    assert!(report.contains(missing), "{report}");
+}
+
+#[test]
+fn what_is_not_run_is_reported_as_missing() {
+    let lab = Lab::new();
+    let said = lab.run(&["--report"]).done();
+    assert!(
+        said.out.contains("0 cells run, 0 kept, 4 missing"),
+        "{}",
+        said.out
+    );
+    let report = fs::read_to_string(lab.path("out/tiny/report.md")).unwrap();
+    assert!(
+        report.contains("Missing: learning, seed 2: not run yet"),
+        "{report}"
+    );
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_before_anything_is() {
+    let lab = Lab::new();
+    let check = |from: &str, to: &str, code: i32, said: &str| {
+        assert!(TINY.contains(from));
+        lab.write(&TINY.replace(from, to));
+        lab.run(&[]).failed(code, said);
+        assert!(!lab.path("out/tiny/cells").exists());
+    };
+    check("MODEL", "no/such.gguf", 3, "there is no such file");
+    check("MODEL", "tiny.toml", 1, "does not begin with `GGUF`");
+    check("epsilon", "epsilom", 1, "there is no such field");
+    check(
+        "seeds = 2",
+        "seeds = 2\nbaseline = 'x'",
+        1,
+        "no arm of this name",
+    );
+    let library = "recipe = \"standard\"\nlibrary = \"nowhere\"";
+    check(
+        "recipe = \"standard\"",
+        library,
+        3,
+        "there is nothing at this path",
+    );
+    let failed = lab.command(&[]).args(["--json"]).output().unwrap();
+    let error = ran(&failed).json();
+    assert_eq!(error["error"]["details"]["arm"], "learning");
+    lab.write(TINY);
+    lab.run(&["--out", "tiny.toml"])
+        .failed(5, "the path cannot be written");
+    fs::remove_file(lab.path("tiny.toml")).unwrap();
+    lab.run(&[]).failed(3, "there is nothing at this path");
+}
