@@ -6,9 +6,15 @@ pub mod figures;
 pub mod library;
 pub mod main_job;
 pub mod quickstart;
+pub mod recipes;
 pub mod source;
 
 /// The samples of the README, so that they compile.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The sample of how a role is replaced.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/roles.md")]
+struct Roles;

@@ -60,7 +60,7 @@ fn an_agent_learns_hidden_contracts_and_forgets_no_plain_task() {
         "{before:?} {after:?}"
     );
     assert!(after.hidden.steps < before.hidden.steps);
-    let written = stream.tasks.iter().filter_map(|task| task.written.as_ref());
+    let written = stream.tasks.iter().flat_map(|task| &task.written);
     let (fallback, model): (Vec<_>, Vec<_>) = written.partition(|written| written.fallback);
     assert!(fallback.len() * 100 < 15 * (fallback.len() + model.len()).max(1));
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use apprentice::{Acting, Arena, Gate, Greedy, Roles, Share, greedy, held_out, tokens};
+use apprentice::{Acting, Arena, Gate, Greedy, Roles, Share, TWISTED, greedy, held_out, tokens};
 use journeyman::contract::LanguageModel;
 use journeyman_toolworld::{dialect::Mode, roles::Role};
 use quickstart::{Parts, default_model};
@@ -153,6 +153,7 @@ fn record_writing(figures: &mut Figures<'_>, acting: &Acting) {
     let written = acting.written.all();
     let [right, irrelevant, both] = &acting.chosen;
     let [helpful, harmful, neutral] = &acting.credited;
+    let [unskilled, lasting, met] = &acting.passing;
     let rows = [
         (
             "skill written from a success, fully right",
@@ -170,6 +171,13 @@ fn record_writing(figures: &mut Figures<'_>, acting: &Acting) {
             &acting.repaired,
             AtLeast(0.9),
         ),
+        ("passing demand, no skill, done", unskilled, None),
+        (
+            "passing demand, lasting skill, within 2 retries",
+            lasting,
+            None,
+        ),
+        ("passing demand, skill written says what was met", met, None),
         ("credit.own attempts, helpful", helpful, None),
         ("credit.own attempts, harmful", harmful, None),
         ("credit.own attempts, neutral", neutral, None),
@@ -217,6 +225,10 @@ fn record_roles(figures: &mut Figures<'_>, roles: &Roles) {
             _ => Bound::AtLeast(0.85),
         };
         figures.record(&format!("role.{}", role.opening()), share.value(), bound);
+    }
+    for ((_, _, label), share) in TWISTED.iter().zip(&roles.twisted) {
+        let name = format!("role.{}", label.replace('`', ""));
+        figures.record(&name, share.value(), Bound::AtLeast(0.85));
     }
     for (credit, share) in &roles.credit {
         figures.record(

@@ -1,7 +1,7 @@
 //! The groups of figures that there are.
 
 use super::{Bound, Figures, Outcome, stats};
-use crate::{apprentice, engine, library, main_job};
+use crate::{apprentice, engine, library, main_job, recipes};
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,12 @@ pub fn groups() -> &'static [Group] {
             about: "the engine: many askers at once, exactness, speed beside a bare loop",
             listed: true,
             run: engine::run,
+        },
+        Group {
+            name: "arise-hisme",
+            about: "the recipes of the papers: HiSME with its ablations, the overlap graph",
+            listed: true,
+            run: recipes::run,
         },
         Group {
             name: "self-test",

@@ -332,7 +332,7 @@ mod tests {
     fn report(decision: NothingReason, error: Option<Error>) -> RunReport {
         let attempt = AttemptReport {
             attempt: AttemptId::new("a"),
-            injected: None,
+            injected: Vec::new(),
             used: false,
             success: Some(true),
             score: 1.0,
@@ -351,7 +351,8 @@ mod tests {
             selections: vec![Selection::nothing(decision)],
             attempts: vec![attempt],
             advantages: None,
-            written: None,
+            written: Vec::new(),
+            role_usage: Usage::default(),
             revision: Revision(0),
         };
         RunReport {

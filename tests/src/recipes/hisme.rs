@@ -1,0 +1,185 @@
+//! HiSME against no skills, against itself without rules, and without each of its parts (Table 3).
+
+use std::sync::Arc;
+
+use futures::executor::block_on;
+use journeyman::{
+    Result, Seed,
+    builtin::MemoryStore,
+    domain::{Role, State, Task},
+    library::SkillLibrary,
+    recipe::{self, Recipe, WriteWhen},
+    run::RunReport,
+    select::Selector,
+};
+use journeyman_toolworld::{
+    passing::{Passing, PassingKind},
+    stream::{StreamTask, Universe, UniverseSpec},
+};
+use quickstart::Parts;
+use serde::{Deserialize, Serialize};
+
+use crate::figures::{
+    Bound, Figures, Outcome,
+    stats::{self, Interval},
+};
+
+/// Worlds behind each figure.
+const WORLDS: u64 = 5;
+/// Tasks that are learned from.
+const STREAM: usize = 50;
+/// Tasks that are attempted with the frozen library.
+const HELD_OUT: usize = 60;
+/// How often a task of the stream shows a demand that passes: a single trace is noisy, what tasks share is not.
+const NOISE: f64 = 0.4;
+
+/// What came of one arm in one world.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Cell {
+    /// Held-out tasks done at the first attempt, of all.
+    first: f64,
+    success: f64,
+    /// Skills that are offered at the end.
+    offered: usize,
+    disabled: usize,
+    rules: usize,
+}
+
+type Change = fn(&mut Recipe);
+
+/// The arms, each as a change of the recipe.
+const ARMS: [(&str, Change); 7] = [
+    ("no skills", |recipe| {
+        recipe.selector = Selector::Nothing;
+        recipe.write = WriteWhen::Never;
+        recipe.maintenance = recipe::Maintenance::default();
+    }),
+    ("hisme", |_| {}),
+    ("static", |recipe| recipe.maintenance.evolve = None),
+    ("no extractor", |recipe| recipe.write = WriteWhen::Never),
+    ("no refiner", |recipe| recipe.maintenance.refine = None),
+    ("no refactorer", |recipe| recipe.maintenance.refactor = None),
+    ("no credit filter", |recipe| {
+        recipe.maintenance.filter = None
+    }),
+];
+
+pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
+    let seed = figures.options().seed;
+    let mut arms: Vec<(&str, Vec<Cell>)> = Vec::new();
+    for (name, change) in ARMS {
+        let mut cells = Vec::new();
+        for world in 0..WORLDS {
+            let key = format!("hisme, {name}, world {world}");
+            let cell = figures.once(&key, || {
+                let seed = seed.derive("world", world);
+                Ok(block_on(cell(parts, seed, world, change))?)
+            })?;
+            cells.push(cell);
+        }
+        report(figures, name, &cells);
+        arms.push((name, cells));
+    }
+    let values = |name: &str| -> Vec<f64> {
+        let arm = arms.iter().find(|(arm, _)| *arm == name);
+        arm.map_or_else(Vec::new, |(_, cells)| {
+            cells.iter().map(|cell| cell.first).collect()
+        })
+    };
+    let over = |one: &str, other: &str| -> Interval {
+        let pairs = values(one).into_iter().zip(values(other));
+        stats::t_interval(&pairs.map(|(one, other)| one - other).collect::<Vec<_>>())
+    };
+    let pairs = [
+        ("static", "no skills", Bound::Above(0.0)),
+        ("hisme", "static", Bound::Above(0.0)),
+        ("hisme", "no extractor", Bound::Above(0.0)),
+        ("hisme", "no refiner", Bound::Above(0.0)),
+        ("hisme", "no refactorer", Bound::Above(0.0)),
+        ("hisme", "no credit filter", Bound::Above(0.0)),
+    ];
+    for (one, other, bound) in pairs {
+        let name = format!("{one} over {other}, first attempt");
+        figures.record(&name, over(one, other).mean, bound);
+        figures.interval(
+            &format!("{name}, over worlds"),
+            &over(one, other),
+            Bound::None,
+            Bound::None,
+        );
+    }
+    Ok(())
+}
+
+fn report(figures: &mut Figures<'_>, name: &str, cells: &[Cell]) {
+    let mut record = |what: &str, value: &dyn Fn(&Cell) -> f64| {
+        let values: Vec<f64> = cells.iter().map(value).collect();
+        figures.record(&format!("{name}.{what}"), stats::mean(&values), Bound::None);
+        let spread = stats::sample_sd(&values);
+        figures.record(&format!("{name}.{what}, sd"), spread, Bound::None);
+    };
+    record("first attempt", &|cell| cell.first);
+    record("within the budget", &|cell| cell.success);
+    record("skills offered", &|cell| cell.offered as f64);
+    record("skills disabled", &|cell| cell.disabled as f64);
+    record("rules", &|cell| cell.rules as f64);
+}
+
+/// What passes is a call in every other world, and a value in the others: which rule is right differs.
+fn universe(seed: Seed, world: u64) -> Result<Universe> {
+    let kind = match world % 2 {
+        0 => PassingKind::Call,
+        _ => PassingKind::Value,
+    };
+    let spec = UniverseSpec {
+        hidden: 8,
+        plain: 2,
+        passing: Some(Passing {
+            share: NOISE,
+            kind: Some(kind),
+        }),
+        ..UniverseSpec::default()
+    };
+    Universe::make(spec, seed.0)
+}
+
+async fn cell(parts: &Parts, seed: Seed, world: u64, change: Change) -> Result<Cell> {
+    let universe = universe(seed, world)?;
+    let stream = universe.stream(STREAM);
+    let held_out = tasks(&universe.held_out(&stream, HELD_OUT))?;
+    let mut recipe = recipe::hisme();
+    change(&mut recipe);
+    let store = Arc::new(MemoryStore::new());
+    let journeyman = parts.open(recipe, "hisme", seed, store, None).await?;
+    journeyman.learn(tasks(&stream)?).await?;
+    let report = journeyman.evaluate(held_out).await?;
+    Ok(of(&report, &journeyman.library().await?))
+}
+
+fn tasks(tasks: &[StreamTask]) -> Result<Vec<Task>> {
+    tasks.iter().map(StreamTask::task).collect()
+}
+
+fn of(report: &RunReport, library: &SkillLibrary) -> Cell {
+    let attempts = report.tasks.iter().filter_map(|task| task.attempts.first());
+    let part = |holds: &dyn Fn(&journeyman::run::AttemptReport) -> bool| {
+        let values = attempts
+            .clone()
+            .map(|attempt| f64::from(u8::from(holds(attempt))));
+        stats::mean(&values.collect::<Vec<_>>())
+    };
+    let count = |holds: fn(State) -> bool| {
+        let states = library.entries().map(|entry| entry.skill.state);
+        states.filter(|state| holds(*state)).count()
+    };
+    Cell {
+        first: part(&|attempt| attempt.parts.get("first_attempt") == Some(&1.0)),
+        success: part(&|attempt| attempt.success == Some(true)),
+        offered: count(State::is_offered),
+        disabled: count(|state| state == State::Disabled),
+        rules: Role::ALL
+            .iter()
+            .map(|role| library.rules(*role).len())
+            .sum(),
+    }
+}
