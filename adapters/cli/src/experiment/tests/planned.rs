@@ -271,7 +271,7 @@ fn what_is_wrong_is_refused_with_its_line_and_what_would_be_right() {
         world,
         10,
         "no such field",
-        "there are: hidden, plain, world",
+        "there are: hidden, passing, plain, world",
     );
 }
 
