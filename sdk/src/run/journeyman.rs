@@ -23,9 +23,9 @@ use super::{
 use crate::{
     builtin::MemoryStore,
     contract::{Backends, Journal},
-    domain::{Cause, Commit, LibraryChange, Skill, Task},
+    domain::Task,
     error::{Error, ErrorKind, Result},
-    id::{CommitKey, Revision, RunId, Seed},
+    id::{RunId, Seed},
     library::SkillLibrary,
     recipe::Recipe,
     select::Mode,
@@ -72,10 +72,10 @@ pub struct Journeyman {
 #[derive(Debug)]
 pub(super) struct Inner {
     backends: Arc<Backends>,
-    recipe: Recipe,
+    pub(super) recipe: Recipe,
     options: Options,
     runs: AtomicU64,
-    performer: Performer,
+    pub(super) performer: Performer,
     listeners: Mutex<Vec<UnboundedSender<Event>>>,
     /// Groups whose attempts are all in, and which wait for somebody to await the rest.
     pub(super) ready: Mutex<Vec<Arc<Group>>>,
@@ -128,40 +128,6 @@ impl Journeyman {
     /// What the store gives.
     pub async fn library(&self) -> Result<SkillLibrary> {
         self.inner.performer.library().await
-    }
-
-    /// Puts skills that the host brings into the library, without the secrets in them.
-    ///
-    /// # Errors
-    /// `Invalid` for a skill that breaks the rules of a change; what the store gives.
-    pub async fn add(&self, skills: Vec<Skill>, reason: &str) -> Result<Revision> {
-        let inner = &self.inner;
-        let run = inner.next_run("add");
-        let redacting = inner.redacting();
-        let mut reason = reason.to_owned();
-        redacting.text(&mut reason);
-        let skills = skills.into_iter().map(|skill| redacting.skill(skill));
-        let skills = skills.collect::<Result<Vec<_>>>()?;
-        let mut changes = vec![LibraryChange::Configure(inner.recipe.tiers.clone())];
-        changes.extend(skills.into_iter().map(|s| LibraryChange::Add(Box::new(s))));
-        changes.push(LibraryChange::Maintain);
-        // What the fold would refuse must not be committed: it would refuse it from then on.
-        changes.iter().try_for_each(LibraryChange::validate)?;
-        let commit = Commit {
-            base: self.library().await?.revision(),
-            key: CommitKey::new(run.as_str()),
-            cause: Cause {
-                run: Some(run),
-                task: None,
-                reason,
-            },
-            changes,
-        };
-        let done = inner.performer.commit(&commit).await?;
-        Ok(done
-            .committed
-            .last()
-            .map_or(commit.base, |last| last.revision))
     }
 
     /// Learns from a stream of tasks, one after the other.
@@ -302,7 +268,7 @@ impl Journeyman {
 }
 
 impl Inner {
-    fn next_run(&self, kind: &str) -> RunId {
+    pub(super) fn next_run(&self, kind: &str) -> RunId {
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
         RunId::new(format!("{}/{kind}-{number}", self.options.session))
     }

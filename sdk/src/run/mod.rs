@@ -8,6 +8,7 @@ mod admission;
 mod advancing;
 mod asking;
 mod attempting;
+mod bringing;
 mod committing;
 mod context;
 mod drive;

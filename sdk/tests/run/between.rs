@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use journeyman::{
     contract::Journal,
-    domain::{Judgement, Origin, Role, State},
+    domain::{Judgement, Origin, Role, RoleRule, State},
     recipe::{FilterPolicy, Gate, Writer},
 };
 
@@ -403,4 +403,30 @@ fn extractors_write_as_many_candidates_as_the_recipe_says() {
         .count();
     assert_eq!(asked, 6);
     assert!(report.tasks.iter().all(|task| task.written.len() == 2));
+}
+
+#[test]
+fn rules_of_one_run_start_another_and_stay_frozen() {
+    let mut recipe = hisme();
+    recipe.maintenance.evolve = None;
+    let (backends, prompts) = parts(Script::default());
+    let rule = |words: &str| RoleRule(words.to_owned());
+    block_on(async {
+        let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+        let journeyman = journeyman.expect("it opens");
+        let given = vec![rule("Keep it short.")];
+        let set = journeyman.set_rules(Role::Extract, given.clone(), "from another run");
+        set.await.expect("they are set");
+        journeyman.learn(tasks(6)).await.expect("it learns");
+        let library = journeyman.library().await.expect("a library");
+        assert_eq!(library.rules(Role::Extract), given);
+        let many = vec![rule("a"); RoleRule::MOST + 1];
+        let refused = journeyman.set_rules(Role::Extract, many, "too many").await;
+        assert_eq!(refused.expect_err("refused").kind(), ErrorKind::Invalid);
+    });
+    let prompts = prompts.lock().unwrap();
+    let mut extracting = prompts
+        .iter()
+        .filter(|prompt| prompt.starts_with("role: extract"));
+    assert!(extracting.all(|prompt| prompt.contains("rule: Keep it short.")));
 }

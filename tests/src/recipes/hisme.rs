@@ -6,7 +6,7 @@ use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
     builtin::MemoryStore,
-    domain::{Role, State, Task},
+    domain::{Role, RoleRule, State, Task},
     library::SkillLibrary,
     recipe::{self, Recipe, WriteWhen},
     run::RunReport,
@@ -43,7 +43,12 @@ struct Cell {
     offered: usize,
     disabled: usize,
     rules: usize,
+    /// What each role keeps to at the end.
+    learnt: Vec<(Role, Vec<RoleRule>)>,
 }
+
+/// Whose rules each world's meta-test begins with: another world in which the same kind of demand passes.
+const DONORS: [usize; WORLDS as usize] = [2, 3, 4, 1, 0];
 
 type Change = fn(&mut Recipe);
 
@@ -73,13 +78,27 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
             let key = format!("hisme, {name}, world {world}");
             let cell = figures.once(&key, || {
                 let seed = seed.derive("world", world);
-                Ok(block_on(cell(parts, seed, world, change))?)
+                Ok(block_on(cell(parts, seed, world, change, &[]))?)
             })?;
             cells.push(cell);
         }
         report(figures, name, &cells);
         arms.push((name, cells));
     }
+    let mut from_meta = Vec::new();
+    let learnt = arms.iter().find(|(name, _)| *name == "hisme");
+    let learnt = learnt.map_or(&[][..], |(_, cells)| cells);
+    for (world, donor) in (0..WORLDS).zip(DONORS) {
+        let rules = learnt.get(donor).map_or(&[][..], |cell| &cell.learnt);
+        let key = format!("hisme, static from meta, world {world}");
+        from_meta.push(figures.once(&key, || {
+            let seed = seed.derive("world", world);
+            let change: Change = |recipe| recipe.maintenance.evolve = None;
+            Ok(block_on(cell(parts, seed, world, change, rules))?)
+        })?);
+    }
+    report(figures, "static from meta", &from_meta);
+    arms.push(("static from meta", from_meta));
     let values = |name: &str| -> Vec<f64> {
         let arm = arms.iter().find(|(arm, _)| *arm == name);
         arm.map_or_else(Vec::new, |(_, cells)| {
@@ -93,6 +112,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let pairs = [
         ("static", "no skills", Bound::Above(0.0)),
         ("hisme", "static", Bound::Above(0.0)),
+        ("static from meta", "static", Bound::Above(0.0)),
         ("hisme", "no extractor", Bound::Above(0.0)),
         ("hisme", "no refiner", Bound::Above(0.0)),
         ("hisme", "no refactorer", Bound::Above(0.0)),
@@ -143,7 +163,13 @@ fn universe(seed: Seed, world: u64) -> Result<Universe> {
     Universe::make(spec, seed.0)
 }
 
-async fn cell(parts: &Parts, seed: Seed, world: u64, change: Change) -> Result<Cell> {
+async fn cell(
+    parts: &Parts,
+    seed: Seed,
+    world: u64,
+    change: Change,
+    rules: &[(Role, Vec<RoleRule>)],
+) -> Result<Cell> {
     let universe = universe(seed, world)?;
     let stream = universe.stream(STREAM);
     let held_out = tasks(&universe.held_out(&stream, HELD_OUT))?;
@@ -151,6 +177,10 @@ async fn cell(parts: &Parts, seed: Seed, world: u64, change: Change) -> Result<C
     change(&mut recipe);
     let store = Arc::new(MemoryStore::new());
     let journeyman = parts.open(recipe, "hisme", seed, store, None).await?;
+    for (role, rules) in rules {
+        let given = journeyman.set_rules(*role, rules.clone(), "what another world taught");
+        given.await?;
+    }
     journeyman.learn(tasks(&stream)?).await?;
     let report = journeyman.evaluate(held_out).await?;
     Ok(of(&report, &journeyman.library().await?))
@@ -177,6 +207,11 @@ fn of(report: &RunReport, library: &SkillLibrary) -> Cell {
         success: part(&|attempt| attempt.success == Some(true)),
         offered: count(State::is_offered),
         disabled: count(|state| state == State::Disabled),
+        learnt: Role::ALL
+            .into_iter()
+            .filter(|role| role.learns_rules())
+            .map(|role| (role, library.rules(role).to_vec()))
+            .collect(),
         rules: Role::ALL
             .iter()
             .map(|role| library.rules(*role).len())
