@@ -186,7 +186,7 @@ async fn cell(
     Ok(of(&report, &journeyman.library().await?))
 }
 
-fn tasks(tasks: &[StreamTask]) -> Result<Vec<Task>> {
+pub(super) fn tasks(tasks: &[StreamTask]) -> Result<Vec<Task>> {
     tasks.iter().map(StreamTask::task).collect()
 }
 
