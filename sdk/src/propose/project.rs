@@ -174,16 +174,16 @@ fn searched(text: &str) -> String {
 
 /// Whether a text holds a value that begins and ends where its words do.
 fn holds(text: &str, value: &str) -> bool {
-    let inner = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let mut found = text.match_indices(value);
-    !value.is_empty()
-        && found.any(|(at, _)| {
-            let before = text[..at].chars().next_back();
-            let after = text[at + value.len()..].chars().next();
-            let goes_on_before = inner(before) && inner(value.chars().next());
-            let goes_on_after = inner(after) && inner(value.chars().next_back());
-            !goes_on_before && !goes_on_after
-        })
+    let goes_on = |inside: Option<char>, outside: Option<char>| {
+        let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        is_word(inside) && is_word(outside)
+    };
+    let is_whole = |at: usize| {
+        let (before, after) = (&text[..at], &text[at + value.len()..]);
+        let begins = !goes_on(value.chars().next(), before.chars().next_back());
+        begins && !goes_on(value.chars().next_back(), after.chars().next())
+    };
+    !value.is_empty() && text.match_indices(value).any(|(at, _)| is_whole(at))
 }
 
 fn clipped(text: &str, chars: usize) -> String {

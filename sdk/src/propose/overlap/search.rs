@@ -93,13 +93,16 @@ impl<'a> Search<'a> {
         let mut of_tasks: BTreeMap<&[TaskId], usize> = BTreeMap::new();
         let mut heaviest = Vec::new();
         for (id, _) in self.graph.neighbours(id) {
+            if heaviest.len() == self.options.neighbours {
+                break;
+            }
             let member = self.graph.places().get(id);
             let member = member.and_then(|slot| Some((*slot, self.members.get(slot)?)));
             let Some((slot, member)) = member else {
                 continue;
             };
             let taken = of_tasks.entry(&member.node.segment.tasks).or_default();
-            if *taken < PER_TASK && heaviest.len() < self.options.neighbours {
+            if *taken < PER_TASK {
                 *taken += 1;
                 heaviest.push(slot);
             }
