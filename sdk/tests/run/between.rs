@@ -430,3 +430,109 @@ fn rules_of_one_run_start_another_and_stay_frozen() {
         .filter(|prompt| prompt.starts_with("role: extract"));
     assert!(extracting.all(|prompt| prompt.contains("rule: Keep it short.")));
 }
+
+#[test]
+fn a_skill_is_handed_out_once_for_the_same_evidence() {
+    let mut recipe = hisme();
+    recipe.maintenance.filter = None;
+    let (backends, prompts) = parts(Script {
+        attribute: "harmful: it was refused",
+        ..Script::default()
+    });
+    let asked = || {
+        let prompts = prompts.lock().unwrap();
+        let refining = prompts
+            .iter()
+            .filter(|prompt| prompt.starts_with("role: refine"));
+        refining.count()
+    };
+    let mut learn = |session: &str, selector| {
+        recipe.selector = selector;
+        let options = Options::new(session, Seed(7));
+        block_on(async {
+            let journeyman = Journeyman::open(backends.clone(), recipe.clone(), options).await;
+            let journeyman = journeyman.expect("it opens");
+            journeyman.learn(tasks(6)).await.expect("it learns");
+        });
+    };
+    learn("first", Selector::Top { limit: 2 });
+    let before = asked();
+    assert!(before > 0);
+    // Nothing is injected, so nothing new is known of any skill.
+    learn("second", Selector::Nothing);
+    assert_eq!(asked(), before);
+}
+
+#[test]
+fn a_clean_skill_is_not_mended_from_untrusted_words() {
+    let versions = |trust| {
+        let (mut backends, _) = parts(Script {
+            attribute: "harmful: it was refused",
+            refine: "better: Says what is due.\nsay: one two",
+            ..Script::default()
+        });
+        let world = ScriptedEnvironment::words().beginning(move |task, _| {
+            let mut seen = sample::observation(&task.instruction);
+            seen.source = sample::source(trust);
+            Play::Give(seen)
+        });
+        backends.environment = Arc::new(world);
+        let mut recipe = hisme();
+        recipe.write = WriteWhen::Never;
+        recipe.maintenance = recipe::Maintenance {
+            refine: Some(recipe::RefinePolicy::default()),
+            ..recipe::Maintenance::default()
+        };
+        block_on(async {
+            let journeyman =
+                Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+            let journeyman = journeyman.expect("it opens");
+            let skill = sample::skill("saying");
+            journeyman
+                .add(vec![skill.clone()], "a start")
+                .await
+                .expect("it is added");
+            journeyman.learn(tasks(6)).await.expect("it learns");
+            let library = journeyman.library().await.expect("a library");
+            let entry = library.get(&skill.id).expect("it is there");
+            assert!(!entry.life.judged.is_empty());
+            (entry.skill.version.0, entry.skill.state)
+        })
+    };
+    assert_eq!(
+        versions(journeyman::domain::Trust::Untrusted),
+        (1, State::Active)
+    );
+    assert!(versions(journeyman::domain::Trust::Trusted).0 > 1);
+}
+
+#[test]
+fn a_host_that_begins_task_by_task_has_maintenance_too() {
+    let (backends, prompts) = parts(Script::default());
+    block_on(async {
+        let journeyman = Journeyman::open(backends, hisme(), Options::new("test", Seed(7))).await;
+        let journeyman = journeyman.expect("it opens");
+        for task in tasks(3) {
+            let words: Vec<String> = serde_json::from_value(task.payload.clone()).expect("words");
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let mut handle = journeyman.begin(task.clone()).await.expect("it begins");
+            for step in sample::trajectory("x", &task, &words, true).steps {
+                handle.record(step);
+            }
+            handle
+                .finish(Some(sample::outcome(true)))
+                .await
+                .expect("it finishes");
+        }
+        let library = journeyman.library().await.expect("a library");
+        assert_eq!(library.steps(), 3);
+        assert!(library.entries().count() > 0);
+    });
+    let prompts = prompts.lock().unwrap();
+    assert!(
+        prompts
+            .iter()
+            .any(|prompt| prompt.starts_with("role: bundle")),
+        "after the third"
+    );
+}

@@ -83,14 +83,15 @@ fn fingerprint(entry: &Entry) -> String {
     format!("refine/{id}/{version}/{harmful}")
 }
 
-/// The next versions that were written, to be tried.
+/// The next versions that were written, to be tried, and word of what evidence was handed out.
 pub(super) fn mended(
     context: &Context<'_>,
     step: u64,
     slots: &Slots,
     events: &mut Vec<Event>,
-) -> Vec<Mended> {
+) -> (Vec<Mended>, Vec<LibraryChange>) {
     let mut all = Vec::new();
+    let mut handled = Vec::new();
     for (task, said) in slots.played() {
         let RoleTask::Refine {
             skill: before,
@@ -101,6 +102,10 @@ pub(super) fn mended(
             continue;
         };
         let Ok(Some(played)) = said else { continue };
+        let entry = context.library.get(&before.id);
+        handled.extend(entry.map(|entry| LibraryChange::Handled {
+            fingerprint: fingerprint(entry),
+        }));
         let draft = match &played.answer {
             RoleAnswer::Draft(draft) => draft,
             RoleAnswer::Nothing(reason) => {
@@ -125,6 +130,11 @@ pub(super) fn mended(
                     format!("{}: nothing was changed", before.name),
                 ));
             }
+            // It would be held back in the place of one that is offered.
+            Ok(new) if new.taint > before.taint => {
+                let reason = "it was mended from untrusted words, and is clean as it is";
+                events.push(refused(step, format!("{}: {reason}", before.name)));
+            }
             Ok(new) => {
                 let mut skill = admission::revision_of(before, new);
                 // A name labels; another one would pass for another skill.
@@ -144,7 +154,7 @@ pub(super) fn mended(
             Err(error) => events.push(refused(step, format!("{}: {error}", before.name))),
         }
     }
-    all
+    (all, handled)
 }
 
 fn refused(step: u64, reason: String) -> Event {
@@ -187,9 +197,6 @@ pub(super) fn released(
         let Some(entry) = context.library.get(&skill.id) else {
             continue;
         };
-        changes.push(LibraryChange::Handled {
-            fingerprint: fingerprint(entry),
-        });
         let at = (outcomes.iter()).position(|(tried, _)| *tried == skill.reference());
         let tried = at.map(|at| outcomes.swap_remove(at).1).unwrap_or_default();
         let gate = context

@@ -224,7 +224,11 @@ impl Maintaining {
                 let tested = bundling::tested(context, &self.patches, slots);
                 self.changes.extend(tested);
             }
-            Round::Mend => self.mended = mending::mended(context, step, slots, events),
+            Round::Mend => {
+                let (mended, handled) = mending::mended(context, step, slots, events);
+                self.mended = mended;
+                self.changes.extend(handled);
+            }
             Round::Retest => {
                 let mended = std::mem::take(&mut self.mended);
                 let released = mending::released(context, step, mended, slots, events);
