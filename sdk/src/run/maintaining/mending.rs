@@ -135,26 +135,28 @@ pub(super) fn mended(
                 let reason = "it was mended from untrusted words, and is clean as it is";
                 events.push(refused(step, format!("{}: {reason}", before.name)));
             }
-            Ok(new) => {
-                let mut skill = admission::revision_of(before, new);
-                // A name labels; another one would pass for another skill.
-                skill.name = before.name.clone();
-                skill.original_name.clone_from(&before.original_name);
-                let done = attempts.iter().filter(|trace| trace.is_success());
-                let calls = done.map(|trace| {
-                    let mut case = whole(trace, CaseKind::Integration);
-                    case.refusals = 0;
-                    case
-                });
-                all.push(Mended {
-                    skill,
-                    calls: calls.collect(),
-                });
-            }
+            Ok(new) => all.push(next_version(before, new, attempts)),
             Err(error) => events.push(refused(step, format!("{}: {error}", before.name))),
         }
     }
     (all, handled)
+}
+
+fn next_version(before: &Skill, new: Skill, attempts: &[Trace]) -> Mended {
+    let mut skill = admission::revision_of(before, new);
+    // A name labels; another one would pass for another skill.
+    skill.name = before.name.clone();
+    skill.original_name.clone_from(&before.original_name);
+    let done = attempts.iter().filter(|trace| trace.is_success());
+    let calls = done.map(|trace| {
+        let mut case = whole(trace, CaseKind::Integration);
+        case.refusals = 0;
+        case
+    });
+    Mended {
+        skill,
+        calls: calls.collect(),
+    }
 }
 
 fn refused(step: u64, reason: String) -> Event {
