@@ -6,7 +6,7 @@ use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::environment::{undefine, wire_name};
+use crate::environment::{command, undefine, wire_name};
 use crate::lexicon::{ParameterKind, kind_of};
 use crate::script::{Part, ROW_END, Script, choice};
 use crate::simulate::parse;
@@ -50,37 +50,70 @@ impl ApprenticeDialect {
         Self { mode }
     }
 
-    /// The first move of an attempt: name a tool, then decide on the skill and call.
+    /// The first move of an attempt: name a tool, then decide on the skill and call. What was replayed stands before that
+    /// call and behind the decision, where the model's own calls would.
     fn open(&self, view: &TurnView<'_>) -> Result<TurnMove> {
         let tools = tools_of(view.observation)?;
         let head = head(&view.task.instruction, view.injection, &tools).plan();
-        if self.mode == Mode::Model {
-            return Ok(match view.replies {
-                [] => generate(&head, &["<obs>", "<extract>", "<end>"], LINE_TOKENS),
-                [reply, ..] => act(String::new(), &reply.text),
-            });
+        let mut stop = vec!["<obs>", "<extract>", "<end>"];
+        if !view.steps.is_empty() {
+            stop.push("<call>");
         }
-        let Some(named) = view.replies.first() else {
-            return Ok(generate(
-                &head,
-                &[
-                    ROW_END, "<use>", "<use2>", "<skip>", "<none>", "<call>", "<obs>", "<end>",
-                ],
-                NAME_TOKENS,
-            ));
+        let (begun, script, replies) = match self.mode {
+            Mode::Model => (String::new(), head.clone(), view.replies),
+            Mode::Row | Mode::Host => {
+                let Some((named, replies)) = view.replies.split_first() else {
+                    return Ok(generate(
+                        &head,
+                        &[
+                            ROW_END, "<use>", "<use2>", "<skip>", "<none>", "<call>", "<obs>",
+                            "<end>",
+                        ],
+                        NAME_TOKENS,
+                    ));
+                };
+                if named.text.trim().is_empty() {
+                    return Ok(TurnMove::Unreadable {
+                        reason: format!("{NO_TOOL}, or names none"),
+                        transcript: String::new(),
+                    });
+                }
+                let (begun, script) = self.named(view, &tools, head.clone(), &named.text);
+                (begun, script, replies)
+            }
         };
-        if named.text.trim().is_empty() {
-            return Ok(TurnMove::Unreadable {
-                reason: format!("{NO_TOOL}, or names none"),
-                transcript: String::new(),
-            });
-        }
+        Ok(match replies {
+            [] => generate(&script, &stop, LINE_TOKENS),
+            [reply, ..] if view.steps.is_empty() => act(begun, &reply.text),
+            [opening, replies @ ..] => {
+                let opening = format!("{begun}{}", opening.text);
+                match replies {
+                    _ if opening.contains("<none>") => act(opening, ""),
+                    [] => generate(
+                        &replayed(said(head, &opening), view.steps).control("<call>", false),
+                        &["<call>", "<obs>", "<extract>", "<end>"],
+                        LINE_TOKENS,
+                    ),
+                    [call, ..] => act(opening, &format!("<call>{}", call.text)),
+                }
+            }
+        })
+    }
+
+    /// What stands behind `<plan>` once a tool is named: its usage line, and whether the skill counts where the host says.
+    fn named(
+        &self,
+        view: &TurnView<'_>,
+        tools: &[Tool],
+        head: Script,
+        named: &str,
+    ) -> (String, Script) {
         // A name that no visible tool has stands as the model wrote it, and the environment will refuse the call.
-        let name = ToolName::parse(&named.text);
+        let name = ToolName::parse(named);
         let row = name
             .as_ref()
             .and_then(|name| tools.iter().find(|tool| tool.name == *name));
-        let row = row.map_or_else(|| named.text.trim().to_owned(), Tool::usage);
+        let row = row.map_or_else(|| named.trim().to_owned(), Tool::usage);
         let mut script = head.row(&row, false);
         let mut begun = format!(" {row}{ROW_END}");
         if self.mode == Mode::Host {
@@ -91,10 +124,7 @@ impl ApprenticeDialect {
             script = script.control(decision, false);
             begun.push_str(decision);
         }
-        Ok(match view.replies.get(1) {
-            None => generate(&script, &["<obs>", "<extract>", "<end>"], LINE_TOKENS),
-            Some(reply) => act(begun, &reply.text),
-        })
+        (begun, script)
     }
 
     /// A later move: another call.
@@ -147,7 +177,7 @@ fn used(said: &str) -> Vec<usize> {
 
 impl Dialect for ApprenticeDialect {
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
-        if view.steps.is_empty() {
+        if view.steps.iter().all(is_replayed) {
             self.open(view)
         } else {
             self.go_on(view)
@@ -183,18 +213,49 @@ pub(crate) fn tools_of(observation: &Observation) -> Result<Vec<Tool>> {
     observation.tools.iter().map(read).collect()
 }
 
-/// Adds what was said and answered in earlier steps.
+/// Whether a step was replayed, so that the model said nothing to it.
+fn is_replayed(step: &Step) -> bool {
+    step.transcript.is_empty()
+}
+
+/// Adds what was said and answered in earlier steps; what was replayed stands behind what the model opened with.
 pub(crate) fn transcript(mut script: Script, steps: &[Step]) -> Script {
-    for step in steps {
-        for part in controls_apart(&step.transcript) {
-            script = match part {
-                Part::Control(control) => script.control(control, false),
-                Part::Text(text) => script.text(text.trim_matches(' '), false),
-            };
-        }
+    let own = steps.iter().position(|step| !is_replayed(step));
+    let (before, own) = steps.split_at(own.unwrap_or(steps.len()));
+    let mut opening = None;
+    if let Some(first) = own.first().filter(|_| !before.is_empty()) {
+        opening = first.transcript.find("<call>");
+        let words = first.transcript.get(..opening.unwrap_or_default());
+        script = said(script, words.unwrap_or_default());
+    }
+    script = replayed(script, before);
+    for (number, step) in own.iter().enumerate() {
+        let from = opening.filter(|_| number == 0).unwrap_or_default();
+        script = said(script, step.transcript.get(from..).unwrap_or_default());
         script = script.reply(&step.result.text);
     }
     script
+}
+
+/// Adds replayed calls with what came back.
+fn replayed(script: Script, steps: &[Step]) -> Script {
+    let add = |mut script: Script, step: &Step| {
+        if let Action::Call(calls) = &step.action {
+            let lines: Vec<String> = calls.iter().map(command).collect();
+            script = script.call(&lines.join(" "), false);
+        }
+        script.reply(&step.result.text)
+    };
+    steps.iter().fold(script, add)
+}
+
+/// Adds the model's own words.
+fn said(script: Script, words: &str) -> Script {
+    let add = |script: Script, part| match part {
+        Part::Control(control) => script.control(control, false),
+        Part::Text(text) => script.text(text.trim_matches(' '), false),
+    };
+    controls_apart(words).into_iter().fold(script, add)
 }
 
 /// The model's own words with the controls that it may write told apart from text.

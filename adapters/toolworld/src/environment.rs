@@ -229,7 +229,7 @@ impl ToolworldEpisode {
 }
 
 /// The command line of a call; one that is not understood comes out as a line that is refused.
-fn command(call: &ToolCall) -> String {
+pub(crate) fn command(call: &ToolCall) -> String {
     let mut line = call.tool.replacen('_', " ", 1);
     for (parameter, value) in &call.arguments {
         let value = match value {

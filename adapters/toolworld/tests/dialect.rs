@@ -390,3 +390,51 @@ fn every_word_is_one_token_and_any_text_encodes_to_itself() {
     }
     assert!(vocabulary.tokens.len() < 2_000);
 }
+
+#[test]
+fn what_was_replayed_stands_where_the_models_own_calls_would() {
+    let skill = injection(SKILL);
+    let head = HEAD.replace("<tools>", &format!("<skill> {SKILL}<tools>"));
+    let begun = " unseal coffee tone # power #\n<use>";
+    let bell = act_of(turn(
+        Mode::Row,
+        &skill,
+        &[],
+        &[" unseal coffee", "<use><call> unseal bell"],
+    ))
+    .0;
+    let replayed = step(0, "", bell, "ok", false);
+    let steps = std::slice::from_ref(&replayed);
+    let text = |mode, replies: &[&str]| prompt_of(turn(mode, &skill, steps, replies)).text();
+    assert_eq!(text(Mode::Row, &[]), head);
+    assert_eq!(
+        text(Mode::Row, &[" unseal coffee"]),
+        format!("{head} unseal coffee tone # power #\n")
+    );
+    let shown = format!("{head}{begun}<call> unseal bell<obs> ok");
+    assert_eq!(
+        text(Mode::Row, &[" unseal coffee", "<use>"]),
+        format!("{shown}<call>")
+    );
+    assert_eq!(text(Mode::Model, &[begun]), format!("{shown}<call>"));
+    let line = " unseal coffee tone off power 65";
+    let (action, transcript, used) = act_of(turn(
+        Mode::Row,
+        &skill,
+        steps,
+        &[" unseal coffee", "<use>", line],
+    ));
+    assert_eq!(transcript, format!("{begun}<call>{line}<obs>"));
+    assert_eq!(used, [0]);
+    // The next turn shows the same, whatever stood first in the steps.
+    let own = step(1, &transcript, action, "error needs unseal bell", true);
+    let later = turn(Mode::Row, &skill, &[replayed.clone(), own], &[]);
+    assert_eq!(
+        prompt_of(later).text(),
+        format!("{shown}<call>{line}<obs> error needs unseal bell<call>")
+    );
+    assert!(matches!(
+        turn(Mode::Row, &skill, steps, &[" unseal coffee", "<none>"]),
+        TurnMove::Unreadable { .. }
+    ));
+}

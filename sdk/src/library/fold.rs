@@ -91,7 +91,14 @@ impl SkillLibrary {
             | LibraryChange::Observe(_)
             | LibraryChange::Handled { .. }
             | LibraryChange::SetRules { .. } => self.remember(commit.cause.run.as_ref(), change),
-            LibraryChange::SetState { skill, state, .. } => self.set_state(skill, *state),
+            LibraryChange::SetState { skill, state, .. } => {
+                let moves = self.set_state(skill, *state)?;
+                self.known(skill)?
+                    .life
+                    .state_set_by
+                    .clone_from(&commit.cause.run);
+                Ok(moves)
+            }
             LibraryChange::RollBack { skill, to, .. } => self.roll_back(skill, *to),
             LibraryChange::RetireRun { run, .. } => Ok(self.retire_run(run)),
             LibraryChange::Restore { skill, .. } => self.restore(skill),
@@ -194,6 +201,7 @@ impl SkillLibrary {
     pub(super) fn set_state(&mut self, id: &SkillId, state: State) -> Outcome {
         let entry = self.known(id)?;
         entry.skill.state = state;
+        entry.life.state_set_by = None;
         entry.merged = None;
         Ok(tiers::settle(entry).into_iter().collect())
     }

@@ -108,6 +108,9 @@ pub struct Life {
     pub bundle: Vec<BundledCase>,
     /// What came of them when they ran last.
     pub tested: Option<Tested>,
+    /// The run that set its state last; `None` where that was the host, or nobody since it came in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_set_by: Option<RunId>,
     /// By attempt and version.
     pub(super) exposed: BTreeSet<Exposed>,
 }

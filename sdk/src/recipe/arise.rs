@@ -26,6 +26,7 @@ pub fn arise() -> Recipe {
         group: 8,
         temperature: 1.0,
         reward: HierarchicalReward::default(),
+        binary: false,
         skill_tokens: None,
         skill_use: SkillUse::Injected,
         credit: CreditPer::Step,

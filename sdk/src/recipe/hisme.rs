@@ -29,6 +29,7 @@ pub fn hisme() -> Recipe {
         group: 1,
         temperature: 0.0,
         reward: HierarchicalReward::default(),
+        binary: false,
         skill_tokens: None,
         skill_use: SkillUse::Reported,
         credit: CreditPer::Step,

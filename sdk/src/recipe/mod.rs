@@ -154,6 +154,9 @@ pub struct Recipe {
     pub temperature: f32,
     /// r0 < r1 < r2 (ARISE 3.1).
     pub reward: HierarchicalReward,
+    /// Whether the reward is always that of the task alone, r0 or r1 (ARISE Table 2 (a)).
+    #[serde(default)]
+    pub binary: bool,
     /// How many tokens of a prompt the texts of injected skills may take together, by the host's tokenizer; a skill
     /// that does not fit whole is left out. `None` sets no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]

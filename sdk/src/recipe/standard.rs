@@ -24,6 +24,7 @@ pub fn standard() -> Recipe {
         group: 4,
         temperature: 0.7,
         reward: HierarchicalReward::default(),
+        binary: false,
         skill_tokens: None,
         skill_use: SkillUse::Injected,
         credit: CreditPer::Step,

@@ -20,6 +20,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Admission {
     pub(super) change: Option<LibraryChange>,
+    /// The skill that says the same already.
+    pub(super) same: Option<SkillRef>,
     pub(super) report: WriteReport,
 }
 
@@ -31,6 +33,7 @@ impl Admission {
     ) -> Self {
         Self {
             change: None,
+            same: None,
             report: WriteReport {
                 title,
                 fallback,
@@ -109,7 +112,8 @@ pub(super) fn decide(
     let title = draft.title.clone();
     let fallback = played.fallback;
     match admitted(context, drafted, draft, fallback, before) {
-        Ok(Some((skill, revised))) => Admission {
+        Ok(Fate::Enters(skill, revised)) => Admission {
+            same: None,
             report: WriteReport {
                 title: Some(title),
                 fallback,
@@ -123,9 +127,11 @@ pub(super) fn decide(
                 LibraryChange::Add(Box::new(skill))
             }),
         },
-        Ok(None) => {
+        Ok(Fate::Known(same)) => {
             let reason = "the library has this skill already";
-            Admission::refused(Some(title), fallback, reason)
+            let mut refused = Admission::refused(Some(title), fallback, reason);
+            refused.same = Some(same);
+            refused
         }
         Err(error) => Admission::refused(Some(title), fallback, error.to_string()),
     }
@@ -170,14 +176,22 @@ pub(super) fn skill_of(
     Ok(skill)
 }
 
-/// The skill, and whether it is a new version; `None` when the library has the same already.
+/// What becomes of a skill.
+enum Fate {
+    /// It comes in, or is the next version of one that is there.
+    Enters(Skill, bool),
+    /// One that is there, or on its way, says the same.
+    Known(SkillRef),
+}
+
+/// What becomes of the skill that a draft would be.
 fn admitted(
     context: &Context<'_>,
     drafted: &Drafted<'_>,
     draft: &SkillDraft,
     fallback: bool,
     before: &[Admission],
-) -> Result<Option<(Skill, bool)>> {
+) -> Result<Fate> {
     let skill = skill_of(context, drafted, draft, fallback)?;
     let known = match context.recipe.duplicates {
         Duplicates::Add => None,
@@ -185,10 +199,10 @@ fn admitted(
         Duplicates::Revise => same_title(context, &skill.name),
     };
     let Some(known) = known else {
-        return Ok(Some((skill, false)));
+        return Ok(Fate::Enters(skill, false));
     };
     if says_the_same(known, &skill) {
-        return Ok(None);
+        return Ok(Fate::Known(known.reference()));
     }
     if matches!(known.state, State::Disabled | State::Archived) {
         return Err(Error::new(
@@ -204,18 +218,33 @@ fn admitted(
         || fallback
         || known.provenance.origin == Origin::TraceAbstract;
     if keeps {
-        return Ok(Some((skill, false)));
+        return Ok(Fate::Enters(skill, false));
     }
-    Ok(Some((revision_of(known, skill), true)))
+    Ok(Fate::Enters(revision_of(known, skill), true))
 }
 
-/// The skill, unless one that is there or on its way says the same. One that was taken out of use is not brought back
-/// in another skill's name.
-fn distinct(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Option<(Skill, bool)> {
+/// The skill, unless one that is there or on its way says the same. One that a run disabled is written anew from other
+/// tasks: these speak for it, and it begins again as its own next version. What the host took out of use stays out.
+fn distinct(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Fate {
     let mut coming = before.iter().filter_map(|one| one.change.as_ref()?.skill());
-    let there = |known: &Skill| says_the_same(known, &skill);
-    let known = coming.any(there) || context.library.entries().any(|entry| there(&entry.skill));
-    (!known).then_some((skill, false))
+    if let Some(same) = coming.find(|known| says_the_same(known, &skill)) {
+        return Fate::Known(same.reference());
+    }
+    let mut entries = context.library.entries();
+    let Some(known) = entries.find(|entry| says_the_same(&entry.skill, &skill)) else {
+        return Fate::Enters(skill, false);
+    };
+    let disabled = known.skill.state == State::Disabled && known.life.state_set_by.is_some();
+    let earlier = &known.skill.provenance.tasks;
+    let mut tasks = skill.provenance.tasks.iter();
+    if !disabled || tasks.all(|task| earlier.contains(task)) {
+        return Fate::Known(known.skill.reference());
+    }
+    let mut again = revision_of(&known.skill, skill);
+    let mut tasks = earlier.clone();
+    tasks.append(&mut again.provenance.tasks);
+    again.provenance.tasks = tasks;
+    Fate::Enters(again, true)
 }
 
 pub(super) fn says_the_same(known: &Skill, new: &Skill) -> bool {

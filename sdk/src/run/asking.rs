@@ -11,7 +11,8 @@ use super::{
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
-        Attribution, Candidate, LibraryChange, Role, SkillRef, Taint, Task, Trace, Trust, Usage,
+        Attribution, Candidate, Judgement, LibraryChange, Role, SkillRef, Taint, Task, Trace,
+        Trajectory, Trust, Usage,
     },
     error::{Error, Result},
     id::{AttemptId, Seed},
@@ -70,9 +71,8 @@ impl Asked {
     }
 
     /// What the roles said that write skills.
-    pub(super) fn drafts(&self) -> impl Iterator<Item = (Role, &Result<Option<Played>>)> {
-        let said = self.said().map(|(task, said)| (task.role(), said));
-        said.filter(|(role, _)| drafts(*role))
+    pub(super) fn drafts(&self) -> impl Iterator<Item = (&RoleTask, &Result<Option<Played>>)> {
+        self.said().filter(|(task, _)| drafts(task.role()))
     }
 
     /// What skills did to attempts, by the word of the role that was asked.
@@ -144,6 +144,7 @@ pub(super) fn asks(
             .filter(|rollout| rollout.report.success.is_some());
         for attempt in judged.filter_map(trace) {
             let skills = 0..attempt.trajectory.injection.skills.len();
+            let skills = skills.filter(|skill| !is_passed_over(&attempt.trajectory, *skill));
             asks.extend(skills.map(|skill| RoleTask::Attribute {
                 attempt: Box::new(attempt.clone()),
                 skill,
@@ -170,6 +171,49 @@ pub(super) fn asks(
         }
     }
     asks
+}
+
+/// Whether the agent says that it followed another of the skills that it was given, and not this one.
+fn is_passed_over(trajectory: &Trajectory, place: usize) -> bool {
+    let used = |skill: &SkillRef| {
+        let mut exposures = trajectory.exposures.iter();
+        exposures.any(|exposure| exposure.skill == *skill && exposure.used)
+    };
+    let skills = &trajectory.injection.skills;
+    let asked = skills.get(place).map(|injected| &injected.skill);
+    skills.iter().any(|injected| used(&injected.skill)) && !asked.is_some_and(used)
+}
+
+/// The judgement of skills that were given and passed over for others: neutral. What went wrong is the other's doing, and a
+/// model that is asked about an attempt that went wrong blames whatever stands in it.
+pub(super) fn passed_over(
+    context: &Context<'_>,
+    task: &Task,
+    rollouts: &[Rollout<'_>],
+) -> Vec<LibraryChange> {
+    if !context.recipe.attribute {
+        return Vec::new();
+    }
+    let judged = rollouts
+        .iter()
+        .filter(|rollout| rollout.report.success.is_some());
+    let trajectories = judged.filter_map(|rollout| rollout.trajectory);
+    let passed_over = trajectories.flat_map(|trajectory| {
+        let places = 0..trajectory.injection.skills.len();
+        let places = places.filter(|place| is_passed_over(trajectory, *place));
+        places.filter_map(|place| {
+            let injected = trajectory.injection.skills.get(place)?;
+            Some(LibraryChange::Attribute(Attribution {
+                skill: injected.skill.clone(),
+                attempt: trajectory.attempt.clone(),
+                task: task.id.clone(),
+                judgement: Judgement::Neutral,
+                scope: String::new(),
+                reason: "another skill was followed".to_owned(),
+            }))
+        })
+    });
+    passed_over.collect()
 }
 
 /// An attempt with all that is known of it; none where it could not be made.

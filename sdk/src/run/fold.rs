@@ -93,7 +93,7 @@ fn reward_of(
         SkillUse::Injected => !report.injected.is_empty(),
         SkillUse::Reported => report.used,
     };
-    if warming_up {
+    if warming_up || recipe.binary {
         recipe.reward.binary(success)
     } else {
         recipe.reward.of(success, used)

@@ -9,9 +9,11 @@ use super::{
     attempting::Attempting,
     context::Context,
     fold::{self, Rollout},
+    maintaining,
     selecting::Selecting,
 };
 use crate::{
+    contract::RoleTask,
     domain::{LibraryChange, Role, Task},
     error::{Error, ErrorKind, Result},
     library::Applied,
@@ -152,20 +154,27 @@ impl TaskMachine {
         let rollouts = self.rollouts(context);
         let taint = asking::taint(context, &rollouts);
         let mut admissions = Vec::new();
-        for (number, (role, said)) in self.asked.drafts().enumerate() {
+        for (number, (task, said)) in self.asked.drafts().enumerate() {
             let key = match number {
                 0 => self.step.to_string(),
                 number => format!("{}.{number}", self.step),
             };
             let drafted = Drafted {
                 key,
-                role,
+                role: task.role(),
                 tasks: vec![self.task.id.clone()],
                 taint,
                 parents: Vec::new(),
                 said,
             };
-            admissions.push(admission::decide(context, &drafted, &admissions));
+            let mut admission = admission::decide(context, &drafted, &admissions);
+            if let (RoleTask::Extract { attempt, .. }, Some(same)) = (task, &admission.same) {
+                let change = maintaining::borne_out(context, same, attempt);
+                let mut before = admissions.iter();
+                let told = before.any(|before: &Admission| before.change == change);
+                admission.change = change.filter(|_| !told);
+            }
+            admissions.push(admission);
         }
         self.admissions = admissions;
         self.stage = Stage::Commit;
@@ -257,6 +266,7 @@ impl TaskMachine {
         let rollouts = self.rollouts(context);
         let mut said = asking::exposures(context, self.selecting.candidates(), &rollouts);
         said.extend(self.asked.attributions());
+        said.extend(asking::passed_over(context, &self.task, &rollouts));
         said.extend(asking::observations(
             context, self.step, &self.task, &rollouts,
         ));

@@ -1,6 +1,6 @@
 //! Bundles (HiSME 3.3, H5, H6): cases are cut from attempts, run against the world, and decide on release.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     super::{Played, context::Context},
@@ -22,7 +22,7 @@ const ENOUGH_CASES: usize = 4;
 /// Cases that were cut and not committed yet, by skill.
 pub(super) type Patches = BTreeMap<SkillId, Vec<BundleCase>>;
 
-/// Asks for the cases of skills that have none, from the attempts that they were made from.
+/// Asks for the cases of skills that have none of the attempts that they were made from.
 pub(super) fn cut(context: &Context<'_>) -> Slots {
     let Some(policy) = &context.recipe.maintenance.bundles else {
         return Slots::default();
@@ -30,7 +30,7 @@ pub(super) fn cut(context: &Context<'_>) -> Slots {
     let bare = context
         .library
         .entries()
-        .filter(|entry| entry.skill.state.is_offered() && entry.life.bundle.is_empty());
+        .filter(|entry| entry.skill.state.is_offered() && is_bare(entry));
     let asks = bare.filter_map(|entry| {
         let attempt = source(context, &entry.skill)?;
         Some(Ask::Role(Box::new(RoleTask::Bundle {
@@ -39,6 +39,34 @@ pub(super) fn cut(context: &Context<'_>) -> Slots {
         })))
     });
     asks.take(policy.most as usize).collect()
+}
+
+fn is_bare(entry: &Entry) -> bool {
+    let tasks = &entry.skill.provenance.tasks;
+    let mut bundle = entry.life.bundle.iter();
+    !bundle.any(|bundled| tasks.contains(&bundled.case.task.id))
+}
+
+/// The case of an attempt that came to what a skill says without following it; none where it tells nothing new.
+pub(in super::super) fn borne_out(
+    context: &Context<'_>,
+    skill: &SkillRef,
+    attempt: &Trace,
+) -> Option<LibraryChange> {
+    context.recipe.maintenance.bundles.as_ref()?;
+    let entry = context.library.get(&skill.id)?;
+    let mut exposures = attempt.trajectory.exposures.iter();
+    let followed = exposures.any(|seen| seen.used && seen.skill.id == skill.id);
+    let mut bundle = entry.life.bundle.iter();
+    let known = bundle.any(|bundled| bundled.case.task.id == attempt.task.id)
+        || entry.skill.provenance.tasks.contains(&attempt.task.id);
+    let enough = entry.life.bundle.len() >= ENOUGH_CASES;
+    let tells = entry.skill.state.is_offered() && attempt.is_success();
+    (tells && !followed && !known && !enough).then(|| LibraryChange::PatchBundle {
+        skill: skill.id.clone(),
+        cases: vec![whole(attempt, CaseKind::Integration)],
+        dropped: Vec::new(),
+    })
 }
 
 /// The latest successful attempt at a task that a skill was made from, where it is kept.
@@ -176,15 +204,26 @@ pub(super) fn bundle(entry: &Entry, patches: &Patches) -> Vec<BundleCase> {
     known.filter(replaced).chain(new).cloned().collect()
 }
 
+/// Whether this version was tried on every case of its bundle.
+fn is_tested(entry: &Entry) -> bool {
+    let tested = entry.life.tested.as_ref();
+    let tested = tested.filter(|tested| tested.version == entry.skill.version);
+    let tried = |name: &str| {
+        let mut outcomes = tested.iter().flat_map(|tested| &tested.outcomes);
+        outcomes.any(|outcome| outcome.name == name)
+    };
+    let mut bundle = entry.life.bundle.iter();
+    tested.is_some() && bundle.all(|bundled| tried(&bundled.case.name))
+}
+
 /// Runs the bundles that changed, and those of versions that were never tested.
 pub(super) fn test(context: &Context<'_>, patches: &Patches) -> Slots {
     let Some(policy) = &context.recipe.maintenance.bundles else {
         return Slots::default();
     };
     let due = context.library.entries().filter(|entry| {
-        let tested = entry.life.tested.as_ref();
-        let untested = tested.is_none_or(|tested| tested.version != entry.skill.version);
-        entry.skill.state.is_offered() && (untested || patches.contains_key(&entry.skill.id))
+        let changed = !is_tested(entry) || patches.contains_key(&entry.skill.id);
+        entry.skill.state.is_offered() && changed
     });
     let due = due.filter(|entry| !bundle(entry, patches).is_empty());
     let asks = due.take(policy.most as usize).flat_map(|entry| {
@@ -238,25 +277,50 @@ pub(super) fn tested(
         let now = outcomes
             .iter()
             .find(|(skill, _)| *skill == entry.skill.reference());
-        let passes = match now {
-            Some((_, cases)) => {
-                let mut cases = cases.iter();
-                Some(cases.all(|(_, outcome)| outcome.failed.is_none()))
-            }
-            None => entry.life.passes(entry.skill.version),
+        let support = match now {
+            Some((_, cases)) => support(cases.iter().map(|(case, outcome)| (case, outcome))),
+            None => known(entry),
         };
-        // Without a bundle it is the attempts that speak for a skill.
-        let spoken_for = passes.unwrap_or(counts.helpful > 0);
-        if spoken_for && counts.harmful <= counts.helpful {
+        // Without a bundle it is the attempts alone that speak for a skill.
+        let (support, needed) = match &context.recipe.maintenance.bundles {
+            Some(bundles) => (support, bundles.tasks),
+            None => (counts.helpful, 1),
+        };
+        if support >= needed && counts.harmful <= support {
             changes.push(LibraryChange::SetState {
                 skill: entry.skill.id.clone(),
                 state: State::Active,
-                reason: match passes {
-                    Some(_) => "it passes its bundle".to_owned(),
-                    None => "its attempts speak for it".to_owned(),
-                },
+                reason: format!("attempts at {support} tasks speak for it"),
             });
         }
     }
     changes
+}
+
+/// From how many tasks the cases come that speak for a newcomer; 0 where one speaks against it. Attempts that it harmed count
+/// as judgements do, and not as cases too: they may have wanted something that day alone.
+fn support<'a>(cases: impl Iterator<Item = (&'a BundleCase, &'a CaseOutcome)>) -> u32 {
+    let mut tasks = BTreeSet::new();
+    for (case, outcome) in cases.filter(|(case, _)| case.kind != CaseKind::Negative) {
+        if outcome.failed.is_some() {
+            return 0;
+        }
+        tasks.insert(&case.task.id);
+    }
+    u32::try_from(tasks.len()).unwrap_or(u32::MAX)
+}
+
+/// The same of cases that ran before, where those of this version did.
+fn known(entry: &Entry) -> u32 {
+    let tested = entry.life.tested.iter();
+    let tested = tested.filter(|tested| tested.version == entry.skill.version);
+    support(
+        tested
+            .flat_map(|tested| &tested.outcomes)
+            .filter_map(|outcome| {
+                let mut bundle = entry.life.bundle.iter();
+                let bundled = bundle.find(|bundled| bundled.case.name == outcome.name)?;
+                Some((&bundled.case, outcome))
+            }),
+    )
 }

@@ -13,6 +13,7 @@ mod slots;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::bundling::borne_out;
 use self::{bundling::Patches, mending::Mended, refactoring::Proposed, slots::Slots};
 use super::{Answer, Event, Need, NeedId, Station, context::Context};
 use crate::{
