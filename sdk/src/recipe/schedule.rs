@@ -92,19 +92,17 @@ impl Default for BundlePolicy {
 /// When a skill is mended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefinePolicy {
-    /// From how many harmful judgements of a version on, at least 1.
-    pub harmful: u32,
+    /// From how many attempts on that a version failed, at least 1: those that it harmed, and those that followed it, were
+    /// refused all the same, and were not helped.
+    pub failed: u32,
     /// How many skills are mended in one maintenance, at least 1.
     pub most: u32,
 }
 
 impl Default for RefinePolicy {
-    /// From the first harmful judgement on.
+    /// From the first such attempt on.
     fn default() -> Self {
-        Self {
-            harmful: 1,
-            most: 8,
-        }
+        Self { failed: 1, most: 8 }
     }
 }
 
@@ -189,7 +187,7 @@ impl Maintenance {
             at_least_one("maintenance.bundles.most", bundles.most.into())?;
         }
         if let Some(refine) = &self.refine {
-            at_least_one("maintenance.refine.harmful", refine.harmful.into())?;
+            at_least_one("maintenance.refine.failed", refine.failed.into())?;
             at_least_one("maintenance.refine.most", refine.most.into())?;
         }
         if let Some(filter) = &self.filter {

@@ -350,8 +350,12 @@ fn harmful_skills_are_disabled_unless_helpful_ones_protect_them() {
     assert!(!disabled(filtering));
 }
 
-/// A skill whose last word is wrong is mended from the attempt that it harmed.
-fn mending(gate: Gate, refine: &'static str) -> (SkillLibrary, Vec<Event>) {
+/// A skill that says a word too many is mended from the attempt that followed it.
+fn mending(
+    gate: Gate,
+    attribute: &'static str,
+    refine: &'static str,
+) -> (SkillLibrary, Vec<Event>) {
     let mut recipe = hisme();
     recipe.selector = Selector::Top { limit: 1 };
     recipe.maintenance.filter = None;
@@ -360,7 +364,7 @@ fn mending(gate: Gate, refine: &'static str) -> (SkillLibrary, Vec<Event>) {
     }
     let script = Script {
         extract: |words| format!("skill {words}: How to say {words}.\nsay: oops {words}"),
-        attribute: "harmful: it was refused",
+        attribute,
         refine,
         ..Script::default()
     };
@@ -370,7 +374,9 @@ fn mending(gate: Gate, refine: &'static str) -> (SkillLibrary, Vec<Event>) {
 
 #[test]
 fn a_mended_version_is_released_when_it_passes_and_else_stays_out_with_the_reason() {
-    let (library, _) = mending(Gate::NoWorse, "better: Says what is due.\nsay: one two");
+    let harmful = "harmful: it was refused";
+    let better = "better: Says what is due.\nsay: one two";
+    let (library, _) = mending(Gate::NoWorse, harmful, better);
     let mended = library.entries().filter(|entry| entry.skill.version.0 == 2);
     let mended: Vec<_> = mended.collect();
     assert!(!mended.is_empty());
@@ -387,12 +393,24 @@ fn a_mended_version_is_released_when_it_passes_and_else_stays_out_with_the_reaso
             "it keeps its name"
         );
     }
-    let (library, events) = mending(Gate::NoWorse, "worse: Says nonsense.\nsay: no no");
+    let (library, events) = mending(Gate::NoWorse, harmful, "worse: Says nonsense.\nsay: no no");
     assert!(library.entries().all(|entry| entry.skill.version.0 == 1));
     let told = events.iter().any(|event| {
         matches!(event, Event::Refused { reason, .. } if reason.contains("not released: the case"))
     });
     assert!(told, "{events:?}");
+}
+
+#[test]
+fn what_was_followed_and_refused_is_mended_though_nobody_calls_it_harmful() {
+    let better = "better: Says what is due.\nsay: one two";
+    let mended = |attribute| {
+        let (library, _) = mending(Gate::NoWorse, attribute, better);
+        library.entries().any(|entry| entry.skill.version.0 == 2)
+    };
+    assert!(mended("neutral: it made no difference"));
+    assert!(mended("uncertain: who knows"));
+    assert!(!mended("helpful: it was a help"));
 }
 
 #[test]

@@ -269,6 +269,26 @@ fn warm_up_selects_nothing_and_rewards_in_two_steps() {
 }
 
 #[test]
+fn a_binary_reward_is_that_of_the_task_alone() {
+    let rewards = |binary| {
+        let mut recipe = recipe();
+        recipe.binary = binary;
+        let report = block_on(async {
+            let journeyman = Journeyman::open(backends(), recipe, Options::new("test", Seed(7)));
+            journeyman.await?.learn(tasks(6)).await
+        });
+        let report = report.expect("it learns");
+        let attempts = report.tasks.iter().flat_map(|task| &task.attempts);
+        let helped = attempts.filter(|a| a.success == Some(true) && !a.injected.is_empty());
+        let rewards: Vec<f64> = helped.filter_map(|attempt| attempt.reward).collect();
+        assert!(!rewards.is_empty());
+        rewards
+    };
+    assert!(rewards(false).iter().all(|reward| *reward == 2.0));
+    assert!(rewards(true).iter().all(|reward| *reward == 1.0));
+}
+
+#[test]
 fn untrusted_words_make_a_tainted_skill_that_is_not_offered() {
     let world = ScriptedEnvironment::words().beginning(|task, _| {
         let mut seen = sample::observation(&task.instruction);

@@ -1,6 +1,6 @@
 //! Mending and filtering (HiSME 3.3, algorithm 4; H9, H10).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,18 +36,18 @@ pub(super) struct Mended {
     calls: Vec<BundleCase>,
 }
 
-/// Asks for those skills to be mended that did harm, each once for the same evidence.
+/// Asks for those skills to be mended that failed the attempts that followed them, each once for the same evidence.
 pub(super) fn mend(context: &Context<'_>) -> Slots {
     let Some(policy) = &context.recipe.maintenance.refine else {
         return Slots::default();
     };
     let due = context.library.entries().filter(|entry| {
-        let harmful = entry.life.counts(entry.skill.version).harmful;
-        let handled = context.library.is_handled(&fingerprint(entry));
-        entry.skill.state.is_offered() && harmful >= policy.harmful && !handled
+        let failed = failed(context, entry).count();
+        let handled = context.library.is_handled(&fingerprint(context, entry));
+        entry.skill.state.is_offered() && failed >= policy.failed as usize && !handled
     });
     let asks = due.filter_map(|entry| {
-        let attempts: Vec<Trace> = harmed(context, entry).take(SHOWN).cloned().collect();
+        let attempts: Vec<Trace> = failed(context, entry).take(SHOWN).cloned().collect();
         let failures = entry.life.tested.iter().flat_map(|tested| &tested.outcomes);
         let failures = failures.filter_map(|outcome| outcome.failed.clone());
         (!attempts.is_empty()).then(|| {
@@ -62,25 +62,35 @@ pub(super) fn mend(context: &Context<'_>) -> Slots {
     asks.take(policy.most as usize).collect()
 }
 
-/// The attempts that the current version harmed, the latest first.
-fn harmed<'a>(context: &Context<'a>, entry: &Entry) -> impl Iterator<Item = &'a Trace> {
+/// The attempts that the current version failed, the latest first: those that it harmed, and those that followed it and were
+/// refused all the same, to which it was no help. What it does not say is to be mended as what it says wrongly.
+fn failed<'a>(context: &Context<'a>, entry: &Entry) -> impl Iterator<Item = &'a Trace> {
     let reference = entry.skill.reference();
-    let judged = entry.life.judged.iter().filter(|judged| {
-        let attribution = &judged.attribution;
-        attribution.skill == reference && attribution.judgement == Judgement::Harmful
-    });
-    let attempts: BTreeSet<AttemptId> = judged
-        .map(|judged| judged.attribution.attempt.clone())
+    let judged = entry.life.judged.iter().map(|judged| &judged.attribution);
+    let judgements: BTreeMap<AttemptId, Judgement> = judged
+        .filter(|attribution| attribution.skill == reference)
+        .map(|attribution| (attribution.attempt.clone(), attribution.judgement))
         .collect();
     let traces: Vec<&Trace> = context.library.traces().collect();
-    let harmed = traces.into_iter().rev();
-    harmed.filter(move |trace| attempts.contains(&trace.trajectory.attempt))
+    traces.into_iter().rev().filter(move |trace| {
+        let trajectory = &trace.trajectory;
+        let mut exposures = trajectory.exposures.iter();
+        let mut followed = || exposures.any(|seen| seen.used && seen.skill == reference);
+        let mut steps = trajectory.steps.iter();
+        match judgements.get(&trajectory.attempt) {
+            Some(Judgement::Harmful) => true,
+            Some(Judgement::Neutral | Judgement::Uncertain) => {
+                steps.any(|step| step.result.is_error) && followed()
+            }
+            Some(Judgement::Helpful) | None => false,
+        }
+    })
 }
 
-fn fingerprint(entry: &Entry) -> String {
+fn fingerprint(context: &Context<'_>, entry: &Entry) -> String {
     let (id, version) = (&entry.skill.id, entry.skill.version);
-    let harmful = entry.life.counts(version).harmful;
-    format!("refine/{id}/{version}/{harmful}")
+    let failed = failed(context, entry).count();
+    format!("refine/{id}/{version}/{failed}")
 }
 
 /// The next versions that were written, to be tried, and word of what evidence was handed out.
@@ -104,7 +114,7 @@ pub(super) fn mended(
         let Ok(Some(played)) = said else { continue };
         let entry = context.library.get(&before.id);
         handled.extend(entry.map(|entry| LibraryChange::Handled {
-            fingerprint: fingerprint(entry),
+            fingerprint: fingerprint(context, entry),
         }));
         let draft = match &played.answer {
             RoleAnswer::Draft(draft) => draft,

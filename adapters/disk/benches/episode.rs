@@ -1,0 +1,153 @@
+//! Journeyman's own time for an episode with a library on disk, without the model: beside one bare sync, in turns in one run.
+//! `cargo bench -p journeyman-disk --bench episode`. The last lines are figures: name, value, bound, `ok` or `short`.
+//!
+//! Agent, world, scorer and writer answer at once, so that what is left is retrieval, the gate, the run's machine, credit and the
+//! commit. The store is durable: a task that was learned from is on disk before the next begins.
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+
+use std::{
+    fs::{self, File},
+    io::Write,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures::executor::block_on;
+use journeyman::{
+    Seed,
+    builtin::EnvironmentJudge,
+    contract::{Attempt, Backends},
+    domain::{Action, Step, Task},
+    recipe::{self, Candidates, WriteWhen},
+    run::{Journeyman, Options as RunOptions},
+    testing::{
+        Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, ScriptedScorer, sample,
+    },
+};
+use journeyman_disk::{DiskStore, Options};
+
+/// Skills of the library.
+const SKILLS: usize = 200;
+const ROUNDS: usize = 11;
+const EPISODES: usize = 40;
+/// What a bare sync makes durable: about as much as a commit.
+const BYTES: usize = 2048;
+
+/// The agent says what is due.
+fn agent() -> ScriptedExecutor {
+    ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
+        let words: Vec<String> = serde_json::from_value(attempt.task.payload.clone()).unwrap();
+        Play::Give(words.get(steps.len()).cloned().map(Action::Message))
+    })
+}
+
+fn open(root: &Path) -> Journeyman {
+    let store = DiskStore::open(root, &Options::default()).unwrap();
+    let mut backends = Backends::new(
+        Arc::new(agent()),
+        Arc::new(ScriptedEnvironment::words()),
+        Arc::new(EnvironmentJudge),
+    );
+    backends.store = Some(Arc::new(store));
+    backends.dialect = Some(Arc::new(ScriptedDialect));
+    // The task makes every skill likelier, so that one is injected and credited each time.
+    backends.scorer = Some(Arc::new(ScriptedScorer::by(|prompt, _| {
+        Play::Give(if prompt.text().contains("say") {
+            -0.5
+        } else {
+            -5.0
+        })
+    })));
+    let mut recipe = recipe::standard();
+    recipe.candidates = Candidates::Cache;
+    recipe.write = WriteWhen::Never;
+    let opened = Journeyman::open(backends, recipe, RunOptions::new("bench", Seed(1)));
+    block_on(opened).unwrap()
+}
+
+fn tasks(round: usize) -> Vec<Task> {
+    let task = |n| sample::task(&format!("task-{round}-{n}"), &["one", "two", "three"]);
+    (0..EPISODES).map(task).collect()
+}
+
+/// What the process computed so far, all threads together.
+fn processor() -> Duration {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap()
+        .split_whitespace()
+        .collect();
+    let ticks: u64 = [11, 12]
+        .iter()
+        .map(|at| fields[*at].parse::<u64>().unwrap())
+        .sum();
+    Duration::from_millis(ticks * 10)
+}
+
+fn say(name: &str, value: f64, bound: Option<f64>) -> bool {
+    let ok = bound.is_none_or(|bound| value <= bound);
+    let bound = bound.map_or("none".to_owned(), |bound| format!("<= {bound}"));
+    println!(
+        "{name}, {value:.3}, {bound}, {}",
+        if ok { "ok" } else { "short" }
+    );
+    ok
+}
+
+fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    let journeyman = open(&folder.path().join("library"));
+    let skills = (0..SKILLS).map(|n| sample::skill(&format!("skill-{n:03}")));
+    block_on(journeyman.add(skills.collect(), "a bench")).unwrap();
+    let mut file = File::create(folder.path().join("bare")).unwrap();
+    let (mut bare, mut ours, mut computed) = (Vec::new(), Vec::new(), Duration::ZERO);
+    let mut injected = 0;
+    for round in 0..=ROUNDS {
+        let began = Instant::now();
+        for _ in 0..EPISODES {
+            file.write_all(&[7; BYTES]).unwrap();
+            file.sync_data().unwrap();
+        }
+        let alone = began.elapsed() / EPISODES as u32;
+        let (began, before) = (Instant::now(), processor());
+        let report = block_on(journeyman.learn(tasks(round))).unwrap();
+        // The first round fills caches, of the file system's too.
+        if round > 0 {
+            ours.push(began.elapsed() / EPISODES as u32);
+            computed += processor() - before;
+            bare.push(alone);
+        }
+        let attempts = report.tasks.iter().flat_map(|task| &task.attempts);
+        injected += attempts
+            .filter(|attempt| !attempt.injected.is_empty())
+            .count();
+    }
+    assert_eq!(
+        injected,
+        (ROUNDS + 1) * EPISODES,
+        "every episode takes all stations"
+    );
+    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+    let median = |mut all: Vec<Duration>| {
+        all.sort_unstable();
+        milliseconds(all[all.len() / 2])
+    };
+    let computed = milliseconds(computed) / (ROUNDS * EPISODES) as f64;
+    let (bare, ours) = (median(bare), median(ours));
+    let all = [
+        say("a bare sync (ms)", bare, None),
+        say("an episode beside its model (ms)", ours, None),
+        say("processor time of an episode (ms)", computed, Some(1.0)),
+        say(
+            "an episode less its processor time, in bare syncs",
+            (ours - computed) / bare,
+            Some(1.0),
+        ),
+    ];
+    if all.contains(&false) {
+        std::process::exit(1);
+    }
+}
