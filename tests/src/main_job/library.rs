@@ -39,7 +39,7 @@ pub(super) fn fully_right(committed: &[Committed], tasks: &Tasks) -> Result<Righ
 }
 
 /// A store with these commits.
-pub(super) async fn store(committed: &[Committed]) -> Result<Arc<MemoryStore>> {
+pub(crate) async fn store(committed: &[Committed]) -> Result<Arc<MemoryStore>> {
     let store = Arc::new(MemoryStore::new());
     for (base, done) in (0..).zip(committed) {
         store

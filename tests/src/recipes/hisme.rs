@@ -9,7 +9,7 @@ use journeyman::{
     domain::{Role, RoleRule, State, Task},
     library::SkillLibrary,
     recipe::{self, Recipe, WriteWhen},
-    run::RunReport,
+    run::{AttemptReport, RunReport},
     select::Selector,
 };
 use journeyman_toolworld::{
@@ -19,6 +19,7 @@ use journeyman_toolworld::{
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
+use super::key;
 use crate::figures::{
     Bound, Figures, Outcome,
     stats::{self, Interval},
@@ -26,8 +27,9 @@ use crate::figures::{
 
 /// Worlds behind each figure.
 const WORLDS: u64 = 5;
-/// Tasks that are learned from.
-const STREAM: usize = 50;
+/// Tasks that are learned from, and after how many of them the library is looked at.
+const STREAM: usize = 80;
+const CHECK: usize = 20;
 /// Tasks that are attempted with the frozen library.
 const HELD_OUT: usize = 60;
 /// How often a task of the stream shows a demand that passes: a single trace is noisy, what tasks share is not.
@@ -45,6 +47,19 @@ struct Cell {
     rules: usize,
     /// What each role keeps to at the end.
     learnt: Vec<(Role, Vec<RoleRule>)>,
+    /// What came of the held-out tasks with the library as it was at each check, the end's last.
+    checks: Vec<Check>,
+}
+
+/// Held-out tasks with the library of a moment, frozen.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Check {
+    /// How many tasks had been learned from.
+    after: usize,
+    first: f64,
+    success: f64,
+    /// The score of each task.
+    scores: Vec<f64>,
 }
 
 /// Whose rules each world's meta-test begins with: another world in which the same kind of demand passes.
@@ -75,7 +90,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     for (name, change) in ARMS {
         let mut cells = Vec::new();
         for world in 0..WORLDS {
-            let key = format!("hisme, {name}, world {world}");
+            let key = key(parts, &format!("hisme, {name}, world {world}"));
             let cell = figures.once(&key, || {
                 let seed = seed.derive("world", world);
                 Ok(block_on(cell(parts, seed, world, change, &[]))?)
@@ -90,7 +105,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let learnt = learnt.map_or(&[][..], |(_, cells)| cells);
     for (world, donor) in (0..WORLDS).zip(DONORS) {
         let rules = learnt.get(donor).map_or(&[][..], |cell| &cell.learnt);
-        let key = format!("hisme, static from meta, world {world}");
+        let key = key(parts, &format!("hisme, static from meta, world {world}"));
         from_meta.push(figures.once(&key, || {
             let seed = seed.derive("world", world);
             let change: Change = |recipe| recipe.maintenance.evolve = None;
@@ -98,6 +113,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         })?);
     }
     report(figures, "static from meta", &from_meta);
+    process(figures, &arms);
     arms.push(("static from meta", from_meta));
     let values = |name: &str| -> Vec<f64> {
         let arm = arms.iter().find(|(arm, _)| *arm == name);
@@ -181,30 +197,45 @@ async fn cell(
         let given = journeyman.set_rules(*role, rules.clone(), "what another world taught");
         given.await?;
     }
-    journeyman.learn(tasks(&stream)?).await?;
-    let report = journeyman.evaluate(held_out).await?;
-    Ok(of(&report, &journeyman.library().await?))
+    let mut checks = Vec::new();
+    for (number, part) in stream.chunks(CHECK).enumerate() {
+        journeyman.learn(tasks(part)?).await?;
+        let report = journeyman.evaluate(held_out.clone()).await?;
+        checks.push(check(&report, (number + 1) * CHECK));
+    }
+    Ok(of(checks, &journeyman.library().await?))
 }
 
 pub(super) fn tasks(tasks: &[StreamTask]) -> Result<Vec<Task>> {
     tasks.iter().map(StreamTask::task).collect()
 }
 
-fn of(report: &RunReport, library: &SkillLibrary) -> Cell {
+fn check(report: &RunReport, after: usize) -> Check {
     let attempts = report.tasks.iter().filter_map(|task| task.attempts.first());
-    let part = |holds: &dyn Fn(&journeyman::run::AttemptReport) -> bool| {
+    let part = |holds: &dyn Fn(&AttemptReport) -> bool| {
         let values = attempts
             .clone()
             .map(|attempt| f64::from(u8::from(holds(attempt))));
         stats::mean(&values.collect::<Vec<_>>())
     };
+    Check {
+        after,
+        first: part(&|attempt| attempt.parts.get("first_attempt") == Some(&1.0)),
+        success: part(&|attempt| attempt.success == Some(true)),
+        scores: attempts.clone().map(|attempt| attempt.score).collect(),
+    }
+}
+
+fn of(checks: Vec<Check>, library: &SkillLibrary) -> Cell {
     let count = |holds: fn(State) -> bool| {
         let states = library.entries().map(|entry| entry.skill.state);
         states.filter(|state| holds(*state)).count()
     };
+    let last = checks.last();
     Cell {
-        first: part(&|attempt| attempt.parts.get("first_attempt") == Some(&1.0)),
-        success: part(&|attempt| attempt.success == Some(true)),
+        first: last.map_or(f64::NAN, |last| last.first),
+        success: last.map_or(f64::NAN, |last| last.success),
+        checks,
         offered: count(State::is_offered),
         disabled: count(|state| state == State::Disabled),
         learnt: Role::ALL
@@ -216,5 +247,58 @@ fn of(report: &RunReport, library: &SkillLibrary) -> Cell {
             .iter()
             .map(|role| library.rules(*role).len())
             .sum(),
+    }
+}
+
+/// Over the stream (Figure 2): the held-out tasks that go better than without skills, and those that go worse.
+fn process(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
+    let cells = |name: &str| {
+        let arm = arms.iter().find(|(arm, _)| *arm == name);
+        arm.map_or(&[][..], |(_, cells)| cells)
+    };
+    for name in ["hisme", "static"] {
+        let mut over: Vec<[f64; 2]> = Vec::new();
+        for number in 0..STREAM / CHECK {
+            let mut shares: Vec<[f64; 3]> = Vec::new();
+            for (cell, unaided) in cells(name).iter().zip(cells("no skills")) {
+                let (Some(with), Some(without)) =
+                    (cell.checks.get(number), unaided.checks.get(number))
+                else {
+                    continue;
+                };
+                let pairs = || with.scores.iter().zip(&without.scores);
+                let share = |holds: fn(&f64, &f64) -> bool| {
+                    pairs()
+                        .filter(|(with, without)| holds(with, without))
+                        .count() as f64
+                        / with.scores.len() as f64
+                };
+                shares.push([with.first, share(|a, b| a > b), share(|a, b| a < b)]);
+            }
+            let mean = |part: usize| {
+                let values: Vec<f64> = shares
+                    .iter()
+                    .filter_map(|one| one.get(part))
+                    .copied()
+                    .collect();
+                stats::mean(&values)
+            };
+            let after = (number + 1) * CHECK;
+            for (part, what) in ["first attempt", "helped", "harmed"]
+                .into_iter()
+                .enumerate()
+            {
+                let name = format!("process.{name}, after {after}.{what}");
+                figures.record(&name, mean(part), Bound::None);
+            }
+            over.push([mean(1), mean(2)]);
+        }
+        if let (Some([helped, harmed]), Some([more, less])) = (over.first(), over.last()) {
+            let name = format!("process.{name}");
+            let risen = format!("{name}.rise of helped tasks");
+            figures.record(&risen, more - helped, Bound::Above(0.0));
+            let fallen = format!("{name}.fall of harmed tasks");
+            figures.record(&fallen, harmed - less, Bound::AtLeast(0.0));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The recipes of the papers on the bundled model: HiSME with its ablations, over several worlds a seed.
 
+mod arise;
 mod hisme;
 mod poisoned;
 
@@ -20,23 +21,38 @@ const STEPS: usize = 8;
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let parts = Parts::load(&default_model(), STEPS)?;
     figures.subject("model", parts.model.capabilities().model.as_str());
+    arise::run(figures, &parts)?;
     hisme::run(figures, &parts)?;
     poisoned::run(figures, &parts)?;
     let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
     let seed = figures.options().seed.0.to_string();
-    let arguments = [
-        "bench",
-        "-q",
-        "--profile",
-        "dev",
-        "-p",
-        "journeyman",
-        "--bench",
-        "overlap",
-        "--",
-        "--seed",
-        &seed,
-    ];
-    let bench = told::command(&root, "cargo", &arguments);
-    told::run(figures, "the overlap graph", bench)
+    for (what, package, bench, arguments) in [
+        (
+            "the overlap graph",
+            "journeyman",
+            "overlap",
+            &["--seed", &seed][..],
+        ),
+        ("own time per episode", "journeyman-disk", "episode", &[]),
+    ] {
+        let cargo = [
+            "bench",
+            "-q",
+            "--profile",
+            "dev",
+            "-p",
+            package,
+            "--bench",
+            bench,
+            "--",
+        ];
+        let command = told::command(&root, "cargo", &[&cargo[..], arguments].concat());
+        told::run(figures, what, command)?;
+    }
+    Ok(())
+}
+
+/// A result belongs to the model that it was measured on.
+fn key(parts: &Parts, what: &str) -> String {
+    format!("{what}, {}", parts.model.capabilities().model)
 }

@@ -23,7 +23,7 @@ use journeyman_toolworld::{
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
-use super::hisme::tasks;
+use super::{hisme::tasks, key};
 use crate::figures::{Bound, Figures, Outcome, stats};
 
 const WORLDS: u64 = 5;
@@ -41,15 +41,17 @@ struct Cell {
     tools: Vec<String>,
     /// Wrong skills at the start.
     wrong: usize,
-    /// Of these, offered unmended at the end.
+    /// Of these, offered unmended at the end though attempts of the stream followed them.
     left: usize,
+    /// Of these, never followed: they did nothing, good or bad, and nothing is known of them.
+    idle: usize,
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let seed = figures.options().seed;
     let mut cells: Vec<Cell> = Vec::new();
     for world in 0..WORLDS {
-        let key = format!("poisoned, world {world}");
+        let key = key(parts, &format!("poisoned, world {world}"));
         cells.push(figures.once(&key, || {
             Ok(block_on(cell(parts, seed.derive("poisoned", world)))?)
         })?);
@@ -81,19 +83,25 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         bound,
         Bound::None,
     );
-    let wrong: usize = cells.iter().map(|cell| cell.wrong).sum();
-    let left: usize = cells.iter().map(|cell| cell.left).sum();
+    let sum = |count: fn(&Cell) -> usize| cells.iter().map(count).sum::<usize>() as f64;
+    let [wrong, left, idle] = [
+        sum(|cell| cell.wrong),
+        sum(|cell| cell.left),
+        sum(|cell| cell.idle),
+    ];
     figures.record(
         "poisoned.wrong skills at the start",
-        wrong as f64,
+        wrong,
         Bound::AtLeast(1.0),
     );
-    let gone = 1.0 - left as f64 / wrong as f64;
     figures.record(
-        "poisoned.of these disabled or mended",
-        gone,
-        Bound::AtLeast(0.9),
+        "poisoned.of these never followed",
+        idle / wrong,
+        Bound::None,
     );
+    let gone = 1.0 - left / (wrong - idle);
+    let name = "poisoned.of those followed disabled or mended";
+    figures.record(name, gone, Bound::AtLeast(0.9));
     Ok(())
 }
 
@@ -122,10 +130,11 @@ async fn cell(parts: &Parts, seed: Seed) -> Result<Cell> {
     let nobody = parts.open(unaided, "unaided", seed, store, None).await?;
     let none = nobody.evaluate(tasks(&held_out)?).await?;
     let library = journeyman.library().await?;
-    let left = library.entries().filter(|entry| {
+    let unmended = library.entries().filter(|entry| {
         let offered = entry.skill.state == State::Active && entry.skill.version == Version(1);
         wrong.contains(&entry.skill.id) && offered
     });
+    let (left, idle): (Vec<_>, Vec<_>) = unmended.partition(|entry| entry.life.lifetime().used > 0);
     Ok(Cell {
         none: first(&none),
         before: first(&before),
@@ -135,7 +144,8 @@ async fn cell(parts: &Parts, seed: Seed) -> Result<Cell> {
             .map(|task| task.world.goal.target.to_string())
             .collect(),
         wrong: wrong.len(),
-        left: left.count(),
+        left: left.len(),
+        idle: idle.len(),
     })
 }
 

@@ -1,0 +1,266 @@
+//! ARISE: choice by the policy against other choices, the gate's sweep, the reward's two forms (4.3, E.1, E.4).
+
+use std::sync::Arc;
+
+use futures::executor::block_on;
+use journeyman::{
+    Result, Seed,
+    builtin::MemoryStore,
+    contract::SkillStore,
+    domain::Committed,
+    library::SkillLibrary,
+    recipe::{self, Candidates, Recipe},
+    run::RunReport,
+    select::{GatePolicy, ScoreKind, Selector},
+};
+use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
+use quickstart::{Parts, Summaries};
+use serde::{Deserialize, Serialize};
+
+use super::{hisme::tasks, key};
+use crate::{
+    figures::{Bound, Figures, Outcome, stats},
+    main_job::library,
+};
+
+const WORLDS: u64 = 5;
+const STREAM: usize = 40;
+const HELD_OUT: usize = 60;
+/// Tasks of warm-up: a quarter of the stream. The paper: 500 of about 4,000 steps.
+const WARM_UP: u64 = 10;
+/// The paper's gate and its sweep (Table 7).
+const GATES: [f64; 5] = [0.15, 0.25, 0.35, 0.45, 0.55];
+const RESAMPLES: usize = 4000;
+
+/// What came of a stream.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Learned {
+    committed: Vec<Committed>,
+    drafts: usize,
+    /// Of these, traces that were abstracted since the model wrote nothing that could be read.
+    fallbacks: usize,
+    /// The utilities of the skills that some attempt was given.
+    utilities: Vec<f64>,
+}
+
+/// What came of the held-out tasks of all worlds, in order.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Arm {
+    first: Vec<f64>,
+    tools: Vec<String>,
+    tokens: Vec<f64>,
+    used: Vec<f64>,
+}
+
+/// A world of one seed.
+struct Place {
+    seed: Seed,
+    stream: Vec<StreamTask>,
+    held_out: Vec<StreamTask>,
+}
+
+pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
+    let seed = figures.options().seed.derive("arise", 0);
+    let places: Vec<Place> = (0..WORLDS)
+        .map(|world| place(seed.derive("world", world)))
+        .collect::<Result<_>>()?;
+    let mut libraries = Vec::new();
+    for (name, binary) in [("hierarchical", false), ("binary", true)] {
+        let mut all = Vec::new();
+        for (world, place) in places.iter().enumerate() {
+            let key = key(parts, &format!("arise, {name} reward, world {world}"));
+            let learned = figures.once(&key, || Ok(block_on(learn(parts, place, binary))?))?;
+            all.push(learned);
+        }
+        let utilities: Vec<f64> = all.iter().flat_map(|one| one.utilities.clone()).collect();
+        let mut record = |what: &str, value| {
+            figures.record(&format!("arise.{name} reward.{what}"), value, Bound::None);
+        };
+        record("skills used", utilities.len() as f64);
+        record("mean utility of these", stats::mean(&utilities));
+        record("mean utility of these, sd", stats::sample_sd(&utilities));
+        libraries.push(all);
+    }
+    let [learned, binary] = libraries.as_slice() else {
+        return Err("there are two rewards".into());
+    };
+    let sum = |count: fn(&Learned) -> usize| learned.iter().map(count).sum::<usize>() as f64;
+    let rate = sum(|one| one.fallbacks) / sum(|one| one.drafts);
+    figures.record("arise.drafts", sum(|one| one.drafts), Bound::AtLeast(1.0));
+    figures.record(
+        "arise.drafts that are abstracted traces",
+        rate,
+        Bound::Below(0.15),
+    );
+    let mut arm = |figures: &mut Figures<'_>, name: &str, learned: &[Learned], recipe: Recipe| {
+        let mut arm = Arm::default();
+        for (world, (place, learned)) in places.iter().zip(learned).enumerate() {
+            let key = key(parts, &format!("arise, {name}, world {world}"));
+            let one: Arm = figures.once(&key, || {
+                Ok(block_on(evaluate(parts, place, learned, recipe.clone()))?)
+            })?;
+            arm.add(one, world);
+        }
+        for (what, values) in [
+            ("first attempt", &arm.first),
+            ("tokens", &arm.tokens),
+            ("skill use", &arm.used),
+        ] {
+            let name = format!("arise.{name}.{what}");
+            figures.record(&name, stats::mean(values), Bound::None);
+        }
+        Ok::<_, Box<dyn std::error::Error + Send + Sync>>(arm)
+    };
+    let policy = arm(figures, "policy", learned, with(gate(ScoreKind::Sum, 0.35)))?;
+    let none = arm(figures, "none", learned, with(Selector::Nothing))?;
+    let random = arm(figures, "random", learned, with(Selector::Random))?;
+    let bm25 = arm(figures, "bm25 first", learned, first())?;
+    arm(
+        figures,
+        "policy, binary reward",
+        binary,
+        with(gate(ScoreKind::Sum, 0.35)),
+    )?;
+    arm(
+        figures,
+        "policy, no gate",
+        learned,
+        with(gate(ScoreKind::Sum, 0.0)),
+    )?;
+    for (name, other, bound) in [
+        ("none", &none, Bound::Above(0.0)),
+        ("random", &random, Bound::Above(0.0)),
+        ("bm25 first", &bm25, Bound::None),
+    ] {
+        let seed = seed.derive("tools", 0);
+        let gain = stats::clustered(&other.first, &policy.first, &policy.tools, seed, RESAMPLES)?;
+        figures.interval(
+            &format!("arise.policy over {name}"),
+            &gain,
+            bound,
+            Bound::None,
+        );
+    }
+    let overhead = stats::mean(&policy.tokens) / stats::mean(&none.tokens) - 1.0;
+    figures.record("arise.policy.token overhead", overhead, Bound::None);
+    for (score, bounded) in [(ScoreKind::Mean, true), (ScoreKind::Sum, false)] {
+        let mut used = Vec::new();
+        for threshold in GATES {
+            let name = format!("{score:?} gate {threshold}").to_lowercase();
+            let one = arm(figures, &name, learned, with(gate(score, threshold)))?;
+            used.push(stats::mean(&one.used));
+        }
+        // The paper's reference code compares means; sums of whole skills are so far apart that one takes all.
+        let rises = used.windows(2).map(|pair| match pair {
+            [before, after] => after - before,
+            _ => 0.0,
+        });
+        let rise = rises.fold(f64::NEG_INFINITY, f64::max);
+        let fall = used.first().copied().unwrap_or_default() - used.last().copied().unwrap_or(1.0);
+        let (at_most, above) = match bounded {
+            true => (Bound::AtMost(0.0), Bound::Above(0.0)),
+            false => (Bound::None, Bound::None),
+        };
+        let name = format!("arise.{score:?} gate").to_lowercase();
+        figures.record(&format!("{name}.greatest rise of skill use"), rise, at_most);
+        figures.record(&format!("{name}.fall of skill use"), fall, above);
+    }
+    Ok(())
+}
+
+fn gate(score: ScoreKind, relative: f64) -> Selector {
+    Selector::Gate(GatePolicy {
+        score,
+        relative: Some(relative),
+        ..GatePolicy::faithful()
+    })
+}
+
+fn with(selector: Selector) -> Recipe {
+    let mut recipe = recipe::arise();
+    recipe.selector = selector;
+    recipe
+}
+
+fn first() -> Recipe {
+    let mut recipe = with(Selector::First);
+    recipe.candidates = Candidates::Search { limit: 1 };
+    recipe
+}
+
+fn place(seed: Seed) -> Result<Place> {
+    let spec = UniverseSpec {
+        hidden: 8,
+        plain: 2,
+        ..UniverseSpec::default()
+    };
+    let universe = Universe::make(spec, seed.0)?;
+    let stream = universe.stream(STREAM);
+    let held_out = universe.held_out(&stream, HELD_OUT);
+    Ok(Place {
+        seed,
+        stream,
+        held_out,
+    })
+}
+
+async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
+    let mut recipe = recipe::arise();
+    recipe.warm_up = WARM_UP;
+    recipe.binary = binary;
+    let store = Arc::new(MemoryStore::new());
+    let opened = parts.open(recipe, "learn", place.seed, store.clone(), None);
+    let report = opened.await?.learn(tasks(&place.stream)?).await?;
+    let written: Vec<_> = report.tasks.iter().flat_map(|task| &task.written).collect();
+    let committed = store.load().await?.committed;
+    let library = SkillLibrary::replay(&committed)?;
+    let used = library.entries().filter(|entry| entry.uses > 0);
+    Ok(Learned {
+        drafts: written.iter().filter(|one| one.title.is_some()).count(),
+        fallbacks: written.iter().filter(|one| one.fallback).count(),
+        utilities: used.map(|entry| entry.utility).collect(),
+        committed,
+    })
+}
+
+async fn evaluate(parts: &Parts, place: &Place, learned: &Learned, recipe: Recipe) -> Result<Arm> {
+    let store = library::store(&learned.committed).await?;
+    let opened = parts.open(recipe, "evaluate", place.seed, store, None);
+    let report = opened.await?.evaluate(tasks(&place.held_out)?).await?;
+    let tools = place.held_out.iter();
+    Ok(Arm {
+        first: flags(&Summaries::first_attempts(&report)),
+        tools: tools
+            .map(|task| task.world.goal.target.to_string())
+            .collect(),
+        tokens: of_attempts(&report, |attempt| attempt.usage.total() as f64),
+        used: of_attempts(&report, |attempt| {
+            f64::from(u8::from(!attempt.injected.is_empty()))
+        }),
+    })
+}
+
+fn flags(flags: &[bool]) -> Vec<f64> {
+    flags
+        .iter()
+        .map(|flag| f64::from(u8::from(*flag)))
+        .collect()
+}
+
+fn of_attempts(report: &RunReport, value: fn(&journeyman::run::AttemptReport) -> f64) -> Vec<f64> {
+    let attempts = report.tasks.iter().map(|task| task.attempts.first());
+    attempts
+        .map(|attempt| attempt.map_or(f64::NAN, value))
+        .collect()
+}
+
+impl Arm {
+    fn add(&mut self, other: Self, world: usize) {
+        self.first.extend(other.first);
+        let tools = other.tools.iter();
+        self.tools
+            .extend(tools.map(|tool| format!("{world} {tool}")));
+        self.tokens.extend(other.tokens);
+        self.used.extend(other.used);
+    }
+}
