@@ -1,8 +1,10 @@
 //! How a run goes on: which tasks are under way, whose turn it is to change the library, when it is looked after.
 
+use std::collections::BTreeSet;
+
 use super::{
-    Answer, CommitDone, Event, NeedId, RunMachine, context::Context, maintaining::Maintaining,
-    task_machine::TaskMachine,
+    Answer, CommitDone, Event, NeedId, RunMachine, SkillGain, TaskReport, context::Context,
+    maintaining::Maintaining, task_machine::TaskMachine,
 };
 use crate::{error::Result, library::Applied, select::Mode};
 
@@ -107,7 +109,8 @@ impl RunMachine {
             .map(|(step, _)| *step)
             .collect();
         for step in finished {
-            if let Some(report) = self.active.remove(&step).and_then(TaskMachine::into_report) {
+            if let Some(mut report) = self.active.remove(&step).and_then(TaskMachine::into_report) {
+                self.gained(&mut report);
                 let finished = Event::TaskFinished {
                     task: report.task.clone(),
                     report: Box::new(report.clone()),
@@ -116,6 +119,29 @@ impl RunMachine {
                 self.reports.insert(step, report);
             }
         }
+    }
+
+    /// Counts a task's attempts, and says what the skills that they were given come to now. In evaluation tasks end in any
+    /// order, and nothing is learned from them.
+    fn gained(&mut self, report: &mut TaskReport) {
+        if self.mode != Mode::Train {
+            return;
+        }
+        let mut given = BTreeSet::new();
+        for attempt in &report.attempts {
+            if let (Some(reward), Some(success)) = (attempt.reward, attempt.success) {
+                // Rewards are checked when a recipe is; one that still is no number counts for nothing.
+                if let Err(error) = self.gain.record(&attempt.injected, reward, success) {
+                    tracing::error!(%error, "an attempt could not be counted");
+                }
+            }
+            given.extend(attempt.injected.iter().cloned());
+        }
+        let gains = given.into_iter().filter_map(|skill| {
+            let proxy = self.gain.of(&skill)?;
+            Some(SkillGain { skill, proxy })
+        });
+        report.gains = gains.collect();
     }
 
     /// Once all tasks of a batch wait to change the library, the first of them may: they selected on one state, and change

@@ -157,6 +157,7 @@ pub(super) fn task_report(
             .then(|| reward::advantages(&rewards, ADVANTAGE_EPSILON))
             .flatten(),
         written: Vec::new(),
+        gains: Vec::new(),
         role_usage: crate::domain::Usage::default(),
         revision: context.library.revision(),
     }

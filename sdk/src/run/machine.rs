@@ -13,6 +13,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     id::{RunId, Seed},
     library::SkillLibrary,
+    measure::ProxyGain,
     recipe::Recipe,
     select::Mode,
 };
@@ -57,6 +58,8 @@ pub struct RunMachine {
     /// How many tasks the library had learned from when maintenance was last thought of.
     pub(super) maintained: u64,
     pub(super) reports: BTreeMap<u64, TaskReport>,
+    /// Of the attempts of learning so far.
+    pub(super) gain: ProxyGain,
     /// Events of tasks behind the first unfinished one, held back so that their order does not depend on timing.
     pub(super) held: BTreeMap<u64, Vec<Event>>,
     pub(super) events: Vec<Event>,
@@ -109,6 +112,7 @@ impl RunMachine {
             active: BTreeMap::new(),
             maintaining: None,
             reports: BTreeMap::new(),
+            gain: ProxyGain::default(),
             held: BTreeMap::new(),
         };
         machine.advance();

@@ -39,4 +39,4 @@ pub use need::{
     Answer, AttemptNeed, CaseNeed, CaseRun, ChosenSkill, CommitDone, Need, NeedId, Played, Station,
 };
 pub use perform::Performer;
-pub use report::{AttemptReport, RunReport, TaskReport, WriteReport};
+pub use report::{AttemptReport, RunReport, SkillGain, TaskReport, WriteReport};

@@ -53,6 +53,15 @@ pub struct WriteReport {
     pub refused: Option<String>,
 }
 
+/// What the attempts that were given a skill came to beside all others of the run so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SkillGain {
+    /// Which version.
+    pub skill: SkillRef,
+    /// Half of what its mean reward is above everybody's and half of what its rate of success is, in the unit of rewards.
+    pub proxy: f64,
+}
+
 /// One task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskReport {
@@ -72,6 +81,9 @@ pub struct TaskReport {
     pub advantages: Option<Vec<f64>>,
     /// What became of each draft, where writing was due.
     pub written: Vec<WriteReport>,
+    /// The proxy of information gain of each skill that its attempts were given, after it (ARISE Eq. 15); in learning alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gains: Vec<SkillGain>,
     /// What the roles beside the agent's cost.
     #[serde(default)]
     pub role_usage: Usage,

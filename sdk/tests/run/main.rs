@@ -22,6 +22,7 @@ use journeyman::{
     contract::{Attempt, Backends, Executor, RoleAnswer, SkillStore},
     domain::{Action, Step, Task, Trajectory, Verdict},
     library::SkillLibrary,
+    measure::ProxyGain,
     recipe::{self, Recipe, SelectPer, WriteWhen},
     run::{
         Answer, CommitDone, Event, Journeyman, Need, NeedId, Options, Played, RunMachine, RunPlan,
@@ -266,6 +267,37 @@ fn warm_up_selects_nothing_and_rewards_in_two_steps() {
         assert!(!task.written.is_empty() || task.attempts.iter().all(|a| a.success != Some(true)));
     }
     assert!(report.tasks[5].selections[0].skill().is_some());
+}
+
+#[test]
+fn each_task_says_what_its_skills_gain() {
+    let (report, _) = learn(backends(), 9);
+    let mut all = ProxyGain::default();
+    let mut told = 0;
+    for task in &report.tasks {
+        for attempt in &task.attempts {
+            let (reward, success) = (attempt.reward.unwrap(), attempt.success.unwrap());
+            all.record(&attempt.injected, reward, success).unwrap();
+        }
+        for gain in &task.gains {
+            assert_eq!(all.of(&gain.skill), Some(gain.proxy));
+        }
+        told += task.gains.len();
+        let given = task
+            .attempts
+            .iter()
+            .any(|attempt| !attempt.injected.is_empty());
+        assert_eq!(given, !task.gains.is_empty());
+    }
+    assert!(told > 0);
+    let evaluated = block_on(async { open(backends()).await.evaluate(tasks(3)).await });
+    assert!(
+        evaluated
+            .unwrap()
+            .tasks
+            .iter()
+            .all(|task| task.gains.is_empty())
+    );
 }
 
 #[test]

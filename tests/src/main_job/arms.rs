@@ -352,6 +352,7 @@ mod tests {
             attempts: vec![attempt],
             advantages: None,
             written: Vec::new(),
+            gains: Vec::new(),
             role_usage: Usage::default(),
             revision: Revision(0),
         };

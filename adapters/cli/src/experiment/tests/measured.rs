@@ -45,6 +45,7 @@ fn report(selections: Vec<Selection>, attempts: Vec<AttemptReport>) -> RunReport
             revised: false,
             refused: Some("too long".to_owned()),
         }],
+        gains: Vec::new(),
         role_usage: Usage::default(),
         revision: Revision(0),
     };
