@@ -184,6 +184,30 @@ impl Dialect for ApprenticeDialect {
         }
     }
 
+    /// The call alone: what is opened with follows from the injection, and controls are no plain text.
+    fn retold(&self, view: &TurnView<'_>, step: &Step) -> Result<Option<(Prompt, String)>> {
+        let Some((_, call)) = step.transcript.rsplit_once("<call>") else {
+            return Ok(None);
+        };
+        let line = call.trim_end_matches("<obs>").to_owned();
+        let tools = tools_of(view.observation)?;
+        let head = head(&view.task.instruction, view.injection, &tools).plan();
+        let mut steps = view.steps.to_vec();
+        let mut own = steps.iter_mut().filter(|step| !is_replayed(step));
+        let script = match own.next() {
+            Some(first) => {
+                first.transcript = reopened(&first.transcript, view.injection);
+                transcript(head, &steps)
+            }
+            None => {
+                let opening = reopened(&step.transcript, view.injection);
+                let (opening, _) = opening.split_once("<call>").unwrap_or_default();
+                replayed(said(head, opening), &steps)
+            }
+        };
+        Ok(Some((script.control("<call>", false).prompt(), line)))
+    }
+
     fn skill_text(&self, skill: &Skill) -> String {
         format!(" {}", skill_form::of_skill(skill))
     }
@@ -235,6 +259,18 @@ pub(crate) fn transcript(mut script: Script, steps: &[Step]) -> Script {
         script = script.reply(&step.result.text);
     }
     script
+}
+
+/// The words of a first turn, as an agent opens that follows the first skill, or has none.
+fn reopened(words: &str, injection: &Injection) -> String {
+    let Some((opening, call)) = words.split_once("<call>") else {
+        return words.to_owned();
+    };
+    let row = ["<use>", "<use2>", "<skip>"]
+        .into_iter()
+        .fold(opening.to_owned(), |row, choice| row.replace(choice, ""));
+    let decision = choice((!injection.skills.is_empty()).then_some(0));
+    format!("{row}{decision}<call>{call}")
 }
 
 /// Adds replayed calls with what came back.

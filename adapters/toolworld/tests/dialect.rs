@@ -438,3 +438,59 @@ fn what_was_replayed_stands_where_the_models_own_calls_would() {
         TurnMove::Unreadable { .. }
     ));
 }
+
+#[test]
+fn a_step_is_retold_with_a_skill_and_without() {
+    let skill = injection(SKILL);
+    let row = " unseal coffee tone # power #\n";
+    let bell = act_of(turn(
+        Mode::Row,
+        &skill,
+        &[],
+        &[" unseal coffee", "<use><call> unseal bell"],
+    ));
+    let first = step(0, &bell.1, bell.0.clone(), "ok", false);
+    let second = step(
+        1,
+        "<call> unseal coffee tone off power 65<obs>",
+        bell.0,
+        "done",
+        false,
+    );
+    let (task, observation) = (task(), observation());
+    let retold = |injection: &Injection, steps: &[Step], step: &Step| {
+        let view = TurnView {
+            task: &task,
+            injection,
+            observation: &observation,
+            steps,
+            replies: &[],
+        };
+        let retold = ApprenticeDialect::new(Mode::Row)
+            .retold(&view, step)
+            .unwrap();
+        let (prompt, said) = retold.unwrap();
+        (prompt.text(), said)
+    };
+    let with = HEAD.replace("<tools>", &format!("<skill> {SKILL}<tools>"));
+    let before = std::slice::from_ref(&first);
+    for (injection, head, choice) in [
+        (&skill, with.as_str(), "<use>"),
+        (&Injection::NONE, HEAD, "<skip>"),
+    ] {
+        assert_eq!(
+            retold(injection, &[], &first),
+            (
+                format!("{head}{row}{choice}<call>"),
+                " unseal bell".to_owned()
+            )
+        );
+        assert_eq!(
+            retold(injection, before, &second),
+            (
+                format!("{head}{row}{choice}<call> unseal bell<obs> ok<call>"),
+                " unseal coffee tone off power 65".to_owned()
+            )
+        );
+    }
+}

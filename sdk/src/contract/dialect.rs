@@ -69,6 +69,20 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// `Invalid` for an observation that the dialect cannot write.
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove>;
 
+    /// What stands before a step that was made, and the model's words at it as plain text, so that their log-probability can be
+    /// scored with and without a skill (ARISE Eq. 14). `view.steps` are the steps before it. `None` for a step at which the
+    /// model said nothing that is plain text.
+    ///
+    /// # Errors
+    /// As `turn`.
+    fn retold(&self, view: &TurnView<'_>, step: &Step) -> Result<Option<(Prompt, String)>> {
+        let said = (!step.transcript.trim().is_empty()).then(|| step.transcript.clone());
+        Ok(match (self.turn(view)?, said) {
+            (TurnMove::Generate { prompt, .. }, Some(said)) => Some((prompt, said)),
+            _ => None,
+        })
+    }
+
     /// A skill's text, whole, in the form that this model reads.
     fn skill_text(&self, skill: &Skill) -> String;
 

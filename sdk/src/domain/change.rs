@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Attribution, BundleCase, CaseOutcome, FileRef, Role, RoleRule, Skill, SkillRef, State,
-    TierPolicy, Trace, tier_policy::check,
+    Attribution, BundleCase, CaseOutcome, FileRef, InformationGain, Role, RoleRule, Skill,
+    SkillRef, State, TierPolicy, Trace, tier_policy::check,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -155,6 +155,13 @@ pub enum LibraryChange {
         /// Case by case.
         outcomes: Vec<CaseOutcome>,
     },
+    /// What was measured of a version (ARISE D.3): for people, nothing is decided by it.
+    Gain {
+        /// Which skill, in which version.
+        skill: SkillRef,
+        /// How much.
+        gain: InformationGain,
+    },
     /// An attempt to be kept for roles that look across attempts.
     Observe(Box<Trace>),
     /// Something was handed to a role, and is not handed to it again: a group of attempts, a skill with its evidence.
@@ -218,6 +225,10 @@ impl LibraryChange {
             ),
             Self::PatchBundle { cases, .. } => check_cases(cases),
             Self::SetRules { rules, .. } => check_rules(rules),
+            Self::Gain { gain, .. } => {
+                check(gain.nats.is_finite(), "nats", gain.nats, "finite")?;
+                check(gain.attempts >= 1, "attempts", gain.attempts, "at least 1")
+            }
             Self::Maintain
             | Self::Expose { .. }
             | Self::Attribute(_)

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Action, SkillRef, Task, Trajectory, Verdict};
-use crate::id::{AttemptId, Seed, TaskId};
+use crate::id::{AttemptId, ModelId, Seed, TaskId};
 
 /// An attempt with all that is known of it: what roles are shown, and what the library keeps for a while.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -169,6 +169,17 @@ pub struct CaseOutcome {
     pub name: String,
     /// Why it failed; `None` when it passed.
     pub failed: Option<String>,
+}
+
+/// How much a skill's text raises a model's confidence in what was done successfully (ARISE D.3, Eq. 14).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InformationGain {
+    /// The mean over attempts of log p(the attempt's words given skill and task) - log p(the same given the task), in nats.
+    pub nats: f64,
+    /// Over how many attempts, at least 1.
+    pub attempts: u32,
+    /// By which model.
+    pub model: ModelId,
 }
 
 /// A rule that a role keeps to: one short sentence.

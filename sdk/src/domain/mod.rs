@@ -22,7 +22,8 @@ pub use arise::{
 pub use candidate::{Candidate, Query};
 pub use change::{Cause, Commit, Committed, LibraryChange, Tier};
 pub use evidence::{
-    Attribution, BundleCase, CaseKind, CaseOutcome, Judgement, Role, RoleRule, Trace,
+    Attribution, BundleCase, CaseKind, CaseOutcome, InformationGain, Judgement, Role, RoleRule,
+    Trace,
 };
 pub use file::{FilePath, FileRef};
 pub use index::{IndexMark, IndexUpdate};

@@ -88,6 +88,7 @@ impl SkillLibrary {
             | LibraryChange::Attribute(_)
             | LibraryChange::PatchBundle { .. }
             | LibraryChange::Test { .. }
+            | LibraryChange::Gain { .. }
             | LibraryChange::Observe(_)
             | LibraryChange::Handled { .. }
             | LibraryChange::SetRules { .. } => self.remember(commit.cause.run.as_ref(), change),

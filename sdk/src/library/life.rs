@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Attribution, BundleCase, CaseOutcome, Judgement},
+    domain::{Attribution, BundleCase, CaseOutcome, InformationGain, Judgement},
     id::{AttemptId, RunId, Version},
 };
 
@@ -49,6 +49,17 @@ pub struct Tested {
     /// Case by case.
     pub outcomes: Vec<CaseOutcome>,
     /// The run that tested it, if one did.
+    pub run: Option<RunId>,
+}
+
+/// What was measured of a version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gained {
+    /// Which version.
+    pub version: Version,
+    /// How much its text raises the model's confidence in what was done successfully.
+    pub gain: InformationGain,
+    /// The run that measured it, if one did.
     pub run: Option<RunId>,
 }
 
@@ -108,6 +119,9 @@ pub struct Life {
     pub bundle: Vec<BundledCase>,
     /// What came of them when they ran last.
     pub tested: Option<Tested>,
+    /// Its information gain when that was measured last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gained: Option<Gained>,
     /// The run that set its state last; `None` where that was the host, or nobody since it came in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_set_by: Option<RunId>,
@@ -190,7 +204,9 @@ impl Life {
         let bundled = self.bundle.iter().map(|bundled| &bundled.run);
         let exposed = self.exposed.iter().map(|exposed| &exposed.run);
         let tested = self.tested.iter().map(|tested| &tested.run);
-        let mut runs = judged.chain(bundled).chain(exposed).chain(tested);
+        let gained = self.gained.iter().map(|gained| &gained.run);
+        let all = judged.chain(bundled).chain(exposed);
+        let mut runs = all.chain(tested).chain(gained);
         runs.any(|made| made.as_ref() == Some(run))
     }
 
@@ -201,5 +217,6 @@ impl Life {
         self.bundle.retain(|bundled| other(&bundled.run));
         self.exposed.retain(|exposed| other(&exposed.run));
         self.tested = self.tested.take().filter(|tested| other(&tested.run));
+        self.gained = self.gained.take().filter(|gained| other(&gained.run));
     }
 }

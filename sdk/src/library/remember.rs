@@ -3,7 +3,7 @@
 use super::{
     PassReason, SkillLibrary,
     fold::Outcome,
-    life::{Exposed, Judged, Tested},
+    life::{Exposed, Gained, Judged, Tested},
 };
 use crate::{
     domain::{LibraryChange, Role, RoleRule, Trace},
@@ -68,6 +68,18 @@ impl SkillLibrary {
                 entry.life.tested = Some(Tested {
                     version: skill.version,
                     outcomes: outcomes.clone(),
+                    run: run.cloned(),
+                });
+                true
+            }
+            LibraryChange::Gain { skill, gain } => {
+                let entry = self.known(&skill.id)?;
+                if entry.skill.version != skill.version {
+                    return Err(PassReason::OtherVersion);
+                }
+                entry.life.gained = Some(Gained {
+                    version: skill.version,
+                    gain: gain.clone(),
                     run: run.cloned(),
                 });
                 true

@@ -13,7 +13,7 @@ use crate::{
 
 /// ARISE with the paper's numbers: the whole cache scored by summed log-probabilities, gate 0.35, exploration 0.1,
 /// groups of 8, rewards 0, 1 and 2, a skill from every group that has traces, tiers of 10 and 100, 500 tasks of
-/// warm-up. The paper does not publish its rollouts' temperature; 1.0 is GRPO's custom. The
+/// warm-up, the exact information gain after each 100. The paper does not publish its rollouts' temperature; 1.0 is GRPO's custom. The
 /// library starts empty: [`Journeyman::add`](crate::run::Journeyman::add) with the skills of
 /// [`seed_skills`](crate::domain::seed_skills) gives it the paper's start.
 pub fn arise() -> Recipe {
@@ -35,8 +35,14 @@ pub fn arise() -> Recipe {
         newcomers: State::Active,
         attribute: false,
         duplicates: Duplicates::Add,
-        tiers: TierPolicy::default(),
-        schedule: Schedule::default(),
+        tiers: TierPolicy {
+            traces: 100,
+            ..TierPolicy::default()
+        },
+        schedule: Schedule {
+            gain: Some(100),
+            ..Schedule::default()
+        },
         maintenance: Maintenance::default(),
         warm_up: 500,
         limits: Limits::default(),

@@ -48,6 +48,7 @@ pub fn hisme() -> Recipe {
             batch: 5,
             micro: 5,
             r#macro: 5,
+            gain: None,
         },
         maintenance: Maintenance {
             bundles: Some(BundlePolicy::default()),

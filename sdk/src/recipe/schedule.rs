@@ -17,6 +17,10 @@ pub struct Schedule {
     pub micro: u64,
     /// After how many tasks attempts are refactored and rules evolve (macro maintenance), at least 1. HiSME: 5.
     pub r#macro: u64,
+    /// After how many tasks the exact information gain of the skills on offer is measured (ARISE D.3), at least 1; never where
+    /// it is not given. It decides nothing, wants a scorer, and attempts that are kept (`TierPolicy::traces`). ARISE: 100.
+    #[serde(default)]
+    pub gain: Option<u64>,
 }
 
 impl Default for Schedule {
@@ -26,6 +30,7 @@ impl Default for Schedule {
             batch: 1,
             micro: 5,
             r#macro: 5,
+            gain: None,
         }
     }
 }
@@ -174,7 +179,8 @@ impl Schedule {
     pub(super) fn validate(&self) -> Result<()> {
         at_least_one("schedule.batch", self.batch)?;
         at_least_one("schedule.micro", self.micro)?;
-        at_least_one("schedule.macro", self.r#macro)
+        at_least_one("schedule.macro", self.r#macro)?;
+        at_least_one("schedule.gain", self.gain.unwrap_or(1))
     }
 }
 

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Answer, CommitDone, Event, NeedId, RunMachine, SkillGain, TaskReport, context::Context,
-    maintaining::Maintaining, task_machine::TaskMachine,
+    Answer, CommitDone, Event, NeedId, RunMachine, SkillGain, TaskReport,
+    context::Context,
+    maintaining::{Due, Maintaining},
+    task_machine::TaskMachine,
 };
 use crate::{error::Result, library::Applied, select::Mode};
 
@@ -181,22 +183,26 @@ impl RunMachine {
     /// Whether the library is looked after now.
     fn look_after(&mut self) -> bool {
         let learning = self.mode == Mode::Train && self.active.is_empty();
-        if !learning || self.recipe.maintenance.is_none() {
+        if !learning {
             return false;
         }
         let (before, now) = (self.maintained, self.library.steps());
         self.maintained = now;
         let passed = |every: u64| now / every > before / every;
-        let schedule = self.recipe.schedule;
-        let (micro, r#macro) = (passed(schedule.micro), passed(schedule.r#macro));
-        if (!micro && !r#macro) || self.next == 0 {
+        let (schedule, any) = (self.recipe.schedule, !self.recipe.maintenance.is_none());
+        let due = Due {
+            micro: any && passed(schedule.micro),
+            r#macro: any && passed(schedule.r#macro),
+            gain: schedule.gain.is_some_and(passed),
+        };
+        if due.is_none() || self.next == 0 {
             return false;
         }
         let step = self.next - 1;
         // What the batch did is told first.
         self.release();
         let mut events = Vec::new();
-        let maintaining = Maintaining::new(&self.context(), step, micro, r#macro, &mut events);
+        let maintaining = Maintaining::new(&self.context(), step, due, &mut events);
         self.events.append(&mut events);
         self.maintaining = Some(Box::new(maintaining)).filter(|one| !one.is_done());
         self.maintaining.is_some()

@@ -14,6 +14,7 @@ mod context;
 mod drive;
 mod event;
 mod fold;
+mod gaining;
 mod handle;
 mod injecting;
 mod journal;

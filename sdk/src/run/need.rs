@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     contract::{Embedding, RoleAnswer, RoleTask},
     domain::{
-        Action, Candidate, Commit, Committed, Query, Skill, Task, Trajectory, Usage, Verdict,
+        Action, Candidate, Commit, Committed, InformationGain, Query, Skill, Task, Trace,
+        Trajectory, Usage, Verdict,
     },
     error::Result,
     id::{AttemptId, RunId, Seed},
@@ -89,6 +90,13 @@ pub enum Need {
     Case(Box<CaseNeed>),
     /// Texts to be compared by meaning.
     Embed(Vec<String>),
+    /// The exact information gain of a skill (ARISE Eq. 14).
+    Gain {
+        /// The skill.
+        skill: Box<Skill>,
+        /// Attempts that succeeded.
+        attempts: Vec<Trace>,
+    },
     /// A change of the library.
     Commit(Commit),
 }
@@ -196,6 +204,8 @@ pub enum Answer {
     Tried(Result<CaseRun>),
     /// To [`Need::Embed`]; `None` where the run has no embedder.
     Embedded(Result<Option<Vec<Embedding>>>),
+    /// To [`Need::Gain`]; `None` where the run has nothing that scores, or the attempts hold no words.
+    Gained(Result<Option<InformationGain>>),
     /// To [`Need::Commit`].
     Committed(CommitDone),
 }
@@ -209,7 +219,7 @@ impl Answer {
             Self::Attempted(_) => station == Station::Attempt,
             Self::Judged(_) => station == Station::Judge,
             Self::Played(_) => matches!(station, Station::Role | Station::Maintain),
-            Self::Tried(_) | Self::Embedded(_) => station == Station::Maintain,
+            Self::Tried(_) | Self::Embedded(_) | Self::Gained(_) => station == Station::Maintain,
             Self::Committed(_) => matches!(station, Station::Commit | Station::Keep),
         }
     }

@@ -134,6 +134,15 @@ impl Performer {
                     .await
                     .and_then(|embedded| embedded.map(sound::embeddings).transpose()),
             ),
+            Need::Gain { skill, attempts } => Answer::Gained(
+                self.bounded(
+                    "Scorer::score",
+                    self.limits.score,
+                    self.gain(&skill, &attempts),
+                )
+                .await
+                .and_then(sound::gain),
+            ),
             Need::Commit(commit) => Answer::Committed(self.commit(&commit).await?),
         })
     }
@@ -255,7 +264,7 @@ impl Performer {
         Ok(total)
     }
 
-    fn score_request(&self, prompt: Prompt, continuations: Vec<String>) -> ScoreRequest {
+    pub(super) fn score_request(&self, prompt: Prompt, continuations: Vec<String>) -> ScoreRequest {
         ScoreRequest {
             prompt,
             continuations,

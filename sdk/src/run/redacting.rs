@@ -123,11 +123,13 @@ impl Redacting {
             | Answer::Judged(Err(error))
             | Answer::Played(Err(error))
             | Answer::Tried(Err(error))
-            | Answer::Embedded(Err(error)) => *error = self.error(error.clone()),
+            | Answer::Embedded(Err(error))
+            | Answer::Gained(Err(error)) => *error = self.error(error.clone()),
             Answer::Retrieved(Ok(_))
             | Answer::Scored(Ok(_))
             | Answer::Played(Ok(None))
             | Answer::Embedded(Ok(_))
+            | Answer::Gained(Ok(_))
             | Answer::Committed(_) => {}
         }
     }

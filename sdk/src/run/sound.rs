@@ -3,7 +3,7 @@
 
 use crate::{
     contract::Embedding,
-    domain::{Candidate, Trajectory, Verdict},
+    domain::{Candidate, InformationGain, Trajectory, Verdict},
     error::{Error, ErrorKind, Result},
     select::{SkillScores, Total},
 };
@@ -55,6 +55,13 @@ pub(super) fn embeddings(embeddings: Vec<Embedding>) -> Result<Vec<Embedding>> {
         return Ok(embeddings);
     }
     refuse("Embedder::embed", "a component is not finite")
+}
+
+pub(super) fn gain(gain: Option<InformationGain>) -> Result<Option<InformationGain>> {
+    if gain.as_ref().is_none_or(|gain| gain.nats.is_finite()) {
+        return Ok(gain);
+    }
+    refuse("Scorer::score", "a log-probability is not finite")
 }
 
 pub(super) fn verdict(verdict: Verdict) -> Result<Verdict> {

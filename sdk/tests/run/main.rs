@@ -19,8 +19,8 @@ use futures::{StreamExt, executor::block_on};
 use journeyman::{
     Error, ErrorKind, Revision, RunId, Seed, TaskId,
     builtin::{EnvironmentJudge, MemoryJournal, MemoryStore},
-    contract::{Attempt, Backends, Executor, RoleAnswer, SkillStore},
-    domain::{Action, Step, Task, Trajectory, Verdict},
+    contract::{Attempt, Backends, Episode, Executor, RoleAnswer, SkillStore},
+    domain::{Action, Speaker, Step, Task, Trajectory, Verdict},
     library::SkillLibrary,
     measure::ProxyGain,
     recipe::{self, Recipe, SelectPer, WriteWhen},
@@ -298,6 +298,66 @@ fn each_task_says_what_its_skills_gain() {
             .iter()
             .all(|task| task.gains.is_empty())
     );
+}
+
+/// Says what it does.
+#[derive(Debug)]
+struct Talking(ScriptedExecutor);
+
+#[async_trait::async_trait]
+impl Executor for Talking {
+    async fn execute(
+        &self,
+        attempt: Attempt<'_>,
+        episode: &mut dyn Episode,
+    ) -> journeyman::Result<Trajectory> {
+        let mut trajectory = self.0.execute(attempt, episode).await?;
+        for step in &mut trajectory.steps {
+            step.transcript = format!("{:?}", step.action);
+        }
+        Ok(trajectory)
+    }
+}
+
+#[test]
+fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
+    let gains = |every: Option<u64>, n: usize| {
+        let mut recipe = recipe();
+        recipe.tiers.traces = 20;
+        recipe.schedule.gain = every;
+        let mut backends = backends();
+        backends.executor = Arc::new(Talking(agent()));
+        // Any word is likelier behind a task, and more so behind a skill.
+        backends.scorer = Some(Arc::new(ScriptedScorer::by(|prompt, _| {
+            let mut messages = prompt.messages.iter();
+            let injected = messages.any(|message| message.speaker == Speaker::System);
+            Play::Give(match (prompt.text().contains("say"), injected) {
+                (true, true) => -0.25,
+                (true, false) => -0.5,
+                (false, _) => -2.0,
+            })
+        })));
+        let options = Options::new("test", Seed(7));
+        block_on(async {
+            let journeyman = Journeyman::open(backends, recipe, options).await?;
+            journeyman.learn(tasks(n)).await?;
+            let library = journeyman.library().await?;
+            let gained = library
+                .entries()
+                .filter_map(|entry| entry.life.gained.clone());
+            Ok::<_, Error>(gained.collect::<Vec<_>>())
+        })
+        .expect("it learns")
+    };
+    assert!(gains(None, 6).is_empty());
+    assert!(gains(Some(7), 6).is_empty(), "not due yet");
+    let measured = gains(Some(6), 6);
+    assert!(!measured.is_empty());
+    for one in measured {
+        assert_eq!(one.gain.model.as_str(), "scripted");
+        assert!(one.gain.attempts >= 1 && one.gain.nats > 0.0, "{one:?}");
+        assert!(one.run.is_some());
+    }
 }
 
 #[test]

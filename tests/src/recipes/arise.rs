@@ -41,6 +41,8 @@ struct Learned {
     fallbacks: usize,
     /// The utilities of the skills that some attempt was given.
     utilities: Vec<f64>,
+    /// The exact information gain of each skill on offer at the end, in nats (Eq. 14).
+    gains: Vec<f64>,
 }
 
 /// What came of the held-out tasks of all worlds, in order.
@@ -79,6 +81,13 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         record("skills used", utilities.len() as f64);
         record("mean utility of these", stats::mean(&utilities));
         record("mean utility of these, sd", stats::sample_sd(&utilities));
+        let gains: Vec<f64> = all.iter().flat_map(|one| one.gains.clone()).collect();
+        let above: Vec<f64> = gains
+            .iter()
+            .map(|gain| f64::from(u8::from(*gain > 0.0)))
+            .collect();
+        record("mean information gain, nats", stats::mean(&gains));
+        record("share of gains above 0", stats::mean(&above));
         libraries.push(all);
     }
     let [learned, binary] = libraries.as_slice() else {
@@ -208,6 +217,7 @@ async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
     let mut recipe = recipe::arise();
     recipe.warm_up = WARM_UP;
     recipe.binary = binary;
+    recipe.schedule.gain = Some(STREAM as u64);
     let store = Arc::new(MemoryStore::new());
     let opened = parts.open(recipe, "learn", place.seed, store.clone(), None);
     let report = opened.await?.learn(tasks(&place.stream)?).await?;
@@ -218,6 +228,10 @@ async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
     Ok(Learned {
         drafts: written.iter().filter(|one| one.title.is_some()).count(),
         fallbacks: written.iter().filter(|one| one.fallback).count(),
+        gains: library
+            .entries()
+            .filter_map(|entry| Some(entry.life.gained.as_ref()?.gain.nats))
+            .collect(),
         utilities: used.map(|entry| entry.utility).collect(),
         committed,
     })

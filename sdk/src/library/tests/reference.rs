@@ -152,6 +152,7 @@ impl Reference {
             | LibraryChange::Attribute(_)
             | LibraryChange::PatchBundle { .. }
             | LibraryChange::Test { .. }
+            | LibraryChange::Gain { .. }
             | LibraryChange::Observe(_)
             | LibraryChange::Handled { .. }
             | LibraryChange::SetRules { .. }

@@ -2,11 +2,12 @@
 //! that it can at once and decides when all is answered.
 //!
 //! Micro: bundles are cut and run, skills that pass are released, harmful ones are mended or disabled. Macro: attempts at
-//! several tasks are refactored, roles learn rules. What a round decides becomes changes; each of the two ends in a
-//! commit of its own, so that the second stands on what the first did.
+//! several tasks are refactored, roles learn rules. Now and then the skills' information gain is measured. What a round decides becomes changes; each of these ends in a
+//! commit of its own, so that the next stands on what it did.
 
 mod bundling;
 mod evolving;
+mod gaining;
 mod mending;
 mod refactoring;
 mod slots;
@@ -36,7 +37,24 @@ enum Round {
     Try,
     Evolve,
     KeepMacro,
+    Measure,
+    KeepGains,
     Done,
+}
+
+/// What is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Due {
+    pub(super) micro: bool,
+    pub(super) r#macro: bool,
+    /// Whether information gain is measured.
+    pub(super) gain: bool,
+}
+
+impl Due {
+    pub(super) fn is_none(self) -> bool {
+        !(self.micro || self.r#macro || self.gain)
+    }
 }
 
 /// What is done for the library between tasks.
@@ -44,8 +62,7 @@ enum Round {
 pub(super) struct Maintaining {
     /// Behind which task.
     step: u64,
-    /// Whether attempts are refactored and rules learnt this time.
-    r#macro: bool,
+    due: Due,
     round: Round,
     /// How many asks came before those of this round.
     asked: u32,
@@ -59,17 +76,15 @@ pub(super) struct Maintaining {
 
 impl Maintaining {
     /// Begins behind a task; what can be decided without asking is decided at once.
-    pub(super) fn new(
-        context: &Context<'_>,
-        step: u64,
-        micro: bool,
-        r#macro: bool,
-        events: &mut Vec<Event>,
-    ) -> Self {
+    pub(super) fn new(context: &Context<'_>, step: u64, due: Due, events: &mut Vec<Event>) -> Self {
         let mut machine = Self {
             step,
-            r#macro,
-            round: if micro { Round::Cut } else { Round::Embed },
+            due,
+            round: match due {
+                Due { micro: true, .. } => Round::Cut,
+                Due { r#macro: true, .. } => Round::Embed,
+                Due { .. } => Round::Measure,
+            },
             asked: 0,
             slots: Slots::default(),
             patches: Patches::default(),
@@ -147,6 +162,7 @@ impl Maintaining {
         match self.round {
             Round::KeepMicro => Some(0),
             Round::KeepMacro => Some(1),
+            Round::KeepGains => Some(2),
             _ => None,
         }
     }
@@ -162,6 +178,7 @@ impl Maintaining {
                 task: None,
                 reason: match part {
                     0 => "skills were tested, mended and filtered",
+                    2 => "the gain of skills was measured",
                     _ => "attempts were refactored and rules learnt",
                 }
                 .to_owned(),
@@ -192,12 +209,14 @@ impl Maintaining {
             Round::Test => Round::Mend,
             Round::Mend => Round::Retest,
             Round::Retest => Round::KeepMicro,
-            Round::KeepMicro if self.r#macro => Round::Embed,
+            Round::KeepMicro if self.due.r#macro => Round::Embed,
+            Round::KeepMicro | Round::KeepMacro if self.due.gain => Round::Measure,
+            Round::Measure => Round::KeepGains,
             Round::Embed => Round::Refactor,
             Round::Refactor => Round::Try,
             Round::Try => Round::Evolve,
             Round::Evolve => Round::KeepMacro,
-            Round::KeepMicro | Round::KeepMacro | Round::Done => Round::Done,
+            Round::KeepMicro | Round::KeepMacro | Round::KeepGains | Round::Done => Round::Done,
         };
         self.begin(context);
     }
@@ -212,7 +231,10 @@ impl Maintaining {
             Round::Try => refactoring::attempt(&self.proposed),
             Round::Evolve => evolving::evolve(context),
             Round::Refactor => std::mem::take(&mut self.slots),
-            Round::KeepMicro | Round::KeepMacro | Round::Done => Slots::default(),
+            Round::Measure => gaining::measure(context),
+            Round::KeepMicro | Round::KeepMacro | Round::KeepGains | Round::Done => {
+                Slots::default()
+            }
         };
     }
 
@@ -252,7 +274,8 @@ impl Maintaining {
                 self.changes.extend(added);
             }
             Round::Evolve => self.changes.extend(evolving::learnt(context, slots)),
-            Round::KeepMicro | Round::KeepMacro | Round::Done => {}
+            Round::Measure => self.changes.extend(gaining::measured(slots)),
+            Round::KeepMicro | Round::KeepMacro | Round::KeepGains | Round::Done => {}
         }
     }
 }

@@ -7,7 +7,7 @@ use super::super::{
 };
 use crate::{
     contract::{Embedding, RoleTask},
-    domain::{BundleCase, CaseOutcome, Skill},
+    domain::{BundleCase, CaseOutcome, InformationGain, Skill, Trace},
     error::{Error, Result},
     id::AttemptId,
 };
@@ -25,6 +25,11 @@ pub(super) enum Ask {
     },
     /// Texts to be embedded.
     Embed(Vec<String>),
+    /// What a skill gains over attempts.
+    Gain {
+        skill: Box<Skill>,
+        attempts: Vec<Trace>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +77,7 @@ impl Slots {
             (Ask::Role(_), Answer::Played(_))
                 | (Ask::Case { .. }, Answer::Tried(_))
                 | (Ask::Embed(_), Answer::Embedded(_))
+                | (Ask::Gain { .. }, Answer::Gained(_))
         );
         if fits {
             slot.answer.get_or_insert(answer);
@@ -114,6 +120,18 @@ impl Slots {
         (!all.is_empty()).then_some(all)
     }
 
+    /// What was measured of skills.
+    pub(super) fn gained(
+        &self,
+    ) -> impl Iterator<Item = (&Skill, &Result<Option<InformationGain>>)> {
+        self.0
+            .iter()
+            .filter_map(|slot| match (&slot.ask, &slot.answer) {
+                (Ask::Gain { skill, .. }, Some(Answer::Gained(gain))) => Some((&**skill, gain)),
+                _ => None,
+            })
+    }
+
     /// Word of every role that could not be played or read.
     pub(super) fn failures(&self, step: u64) -> Vec<Event> {
         let failed = |(task, said): (&RoleTask, &Result<Option<Played>>)| {
@@ -136,6 +154,10 @@ fn need(context: &Context<'_>, step: u64, index: u32, ask: &Ask) -> Need {
             seed,
         },
         Ask::Embed(texts) => Need::Embed(texts.clone()),
+        Ask::Gain { skill, attempts } => Need::Gain {
+            skill: skill.clone(),
+            attempts: attempts.clone(),
+        },
         Ask::Case { skill, case } => Need::Case(Box::new(CaseNeed {
             attempt: AttemptNeed {
                 run: context.run.clone(),
