@@ -62,6 +62,7 @@ fn open(root: &Path) -> Journeyman {
     let mut recipe = recipe::standard();
     recipe.candidates = Candidates::Cache;
     recipe.write = WriteWhen::Never;
+    recipe.group = 1;
     let opened = Journeyman::open(backends, recipe, RunOptions::new("bench", Seed(1)));
     block_on(opened).unwrap()
 }

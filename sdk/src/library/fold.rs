@@ -179,7 +179,9 @@ impl SkillLibrary {
             skill.parents.push(self.known(&skill.id)?.skill.reference());
         }
         let moves = self.replace(self.guarded(&skill), Operation::Revised)?;
-        self.known(&skill.id)?.merged = None;
+        let entry = self.known(&skill.id)?;
+        entry.merged = None;
+        entry.life.state_set_by = None;
         Ok(moves)
     }
 

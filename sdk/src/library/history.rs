@@ -139,6 +139,7 @@ impl SkillLibrary {
                 entry.replace(skill);
             } else {
                 entry.skill.state = State::Disabled;
+                entry.life.state_set_by = None;
                 disabled.insert(id);
             }
         }

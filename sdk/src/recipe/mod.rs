@@ -241,6 +241,12 @@ impl Recipe {
             return invalid("newcomers", "newcomers begin active or on trial");
         }
         self.schedule.validate()?;
+        if self.maintenance.bundles.is_some() && self.tiers.traces == 0 {
+            return invalid(
+                "tiers.traces",
+                "bundles are cut from attempts that are kept: keep some, or have no bundles",
+            );
+        }
         self.maintenance.validate()?;
         self.tiers.validate()
     }

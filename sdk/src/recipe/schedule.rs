@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     domain::RoleRule,
     error::{Error, Result},
+    library::JudgementCounts,
 };
 
 /// When tasks are put together and when the library is looked after.
@@ -118,6 +119,13 @@ pub struct FilterPolicy {
     pub harmful: u32,
     /// Unless it has at least so many helpful ones (tau_p).
     pub helpful: u32,
+}
+
+impl FilterPolicy {
+    /// Whether a version that was judged so is taken out of use (Eq. 16).
+    pub fn takes(&self, counts: JudgementCounts) -> bool {
+        counts.harmful >= self.harmful && counts.helpful < self.helpful
+    }
 }
 
 impl Default for FilterPolicy {

@@ -12,7 +12,7 @@ use crate::{
     },
     error::{Error, ErrorKind, Result},
     id::{SkillId, TaskId, Version, sha256_hex},
-    library::Applied,
+    library::{Applied, Entry},
     recipe::Duplicates,
 };
 
@@ -223,21 +223,25 @@ fn admitted(
     Ok(Fate::Enters(revision_of(known, skill), true))
 }
 
-/// The skill, unless one that is there or on its way says the same. One that a run disabled is written anew from other
-/// tasks: these speak for it, and it begins again as its own next version. What the host took out of use stays out.
+/// The skill, unless one that is there or on its way says the same. One that a run disabled may be written anew from other
+/// tasks: it begins again as its own next version. What the host took out of use stays out.
 fn distinct(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Fate {
     let mut coming = before.iter().filter_map(|one| one.change.as_ref()?.skill());
     if let Some(same) = coming.find(|known| says_the_same(known, &skill)) {
         return Fate::Known(same.reference());
     }
-    let mut entries = context.library.entries();
-    let Some(known) = entries.find(|entry| says_the_same(&entry.skill, &skill)) else {
+    let entries = context.library.entries();
+    let known: Vec<_> = entries
+        .filter(|entry| says_the_same(&entry.skill, &skill))
+        .collect();
+    let in_use = known.iter().find(|entry| entry.skill.state.is_offered());
+    let Some(known) = in_use.or(known.first()) else {
         return Fate::Enters(skill, false);
     };
-    let disabled = known.skill.state == State::Disabled && known.life.state_set_by.is_some();
     let earlier = &known.skill.provenance.tasks;
     let mut tasks = skill.provenance.tasks.iter();
-    if !disabled || tasks.all(|task| earlier.contains(task)) {
+    let again = may_come_back(known) && skill.taint == Taint::Clean;
+    if !again || tasks.all(|task| earlier.contains(task)) {
         return Fate::Known(known.skill.reference());
     }
     let mut again = revision_of(&known.skill, skill);
@@ -245,6 +249,20 @@ fn distinct(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Fate {
     tasks.append(&mut again.provenance.tasks);
     again.provenance.tasks = tasks;
     Fate::Enters(again, true)
+}
+
+/// Whether a run took it out of use that may bring it back: what a person wrote or another host, and what was written from
+/// untrusted words, is for people to decide on.
+fn may_come_back(entry: &Entry) -> bool {
+    let Skill {
+        state,
+        taint,
+        provenance,
+        ..
+    } = &entry.skill;
+    let own = !matches!(provenance.origin, Origin::Human | Origin::Imported);
+    let by_run = *state == State::Disabled && entry.life.state_set_by.is_some();
+    by_run && own && *taint == Taint::Clean
 }
 
 pub(super) fn says_the_same(known: &Skill, new: &Skill) -> bool {

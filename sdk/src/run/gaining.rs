@@ -9,6 +9,9 @@ use crate::{
     select::Total,
 };
 
+/// What is scored of one step's words at most: more than a step says, so that an endless one has an end.
+const SAID_TOKENS: usize = 4_096;
+
 impl Performer {
     /// The exact information gain; `None` where nothing scores, or no attempt holds words that can be scored.
     pub(super) async fn gain(
@@ -63,8 +66,12 @@ impl Performer {
             let Some((prompt, said)) = dialect.retold(&view, step)? else {
                 continue;
             };
-            let request = self.score_request(prompt, vec![said]);
-            let scored = scorer.score(&request).await?;
+            let mut request = self.score_request(prompt, vec![said]);
+            request.max_continuation_tokens = SAID_TOKENS;
+            let scoring = scorer.score(&request);
+            let scored = self
+                .bounded("Scorer::score", self.limits.score, scoring)
+                .await?;
             if let Some(total) = scored.first().map(Total::from) {
                 *sum.get_or_insert(0.0) += total.sum;
             }

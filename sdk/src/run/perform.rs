@@ -134,15 +134,9 @@ impl Performer {
                     .await
                     .and_then(|embedded| embedded.map(sound::embeddings).transpose()),
             ),
-            Need::Gain { skill, attempts } => Answer::Gained(
-                self.bounded(
-                    "Scorer::score",
-                    self.limits.score,
-                    self.gain(&skill, &attempts),
-                )
-                .await
-                .and_then(sound::gain),
-            ),
+            Need::Gain { skill, attempts } => {
+                Answer::Gained(self.gain(&skill, &attempts).await.and_then(sound::gain))
+            }
             Need::Commit(commit) => Answer::Committed(self.commit(&commit).await?),
         })
     }

@@ -8,9 +8,7 @@ use super::{
 };
 use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
-    domain::{
-        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Skill, SkillRef, State, Trace,
-    },
+    domain::{BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, SkillRef, State, Trace},
     error::Result,
     id::SkillId,
     library::{Entry, Judged},
@@ -22,29 +20,21 @@ const ENOUGH_CASES: usize = 4;
 /// Cases that were cut and not committed yet, by skill.
 pub(super) type Patches = BTreeMap<SkillId, Vec<BundleCase>>;
 
-/// Asks for the cases of skills that have none of the attempts that they were made from.
+/// Asks for the cases of skills that were made from attempts of which they have none.
 pub(super) fn cut(context: &Context<'_>) -> Slots {
     let Some(policy) = &context.recipe.maintenance.bundles else {
         return Slots::default();
     };
-    let bare = context
-        .library
-        .entries()
-        .filter(|entry| entry.skill.state.is_offered() && is_bare(entry));
-    let asks = bare.filter_map(|entry| {
-        let attempt = source(context, &entry.skill)?;
+    let offered = context.library.entries();
+    let offered = offered.filter(|entry| entry.skill.state.is_offered());
+    let asks = offered.filter_map(|entry| {
+        let attempt = source(context, entry)?;
         Some(Ask::Role(Box::new(RoleTask::Bundle {
             skill: Box::new(entry.skill.clone()),
             attempt: Box::new(attempt.clone()),
         })))
     });
     asks.take(policy.most as usize).collect()
-}
-
-fn is_bare(entry: &Entry) -> bool {
-    let tasks = &entry.skill.provenance.tasks;
-    let mut bundle = entry.life.bundle.iter();
-    !bundle.any(|bundled| tasks.contains(&bundled.case.task.id))
 }
 
 /// The case of an attempt that came to what a skill says without following it; none where it tells nothing new.
@@ -69,10 +59,14 @@ pub(in super::super) fn borne_out(
     })
 }
 
-/// The latest successful attempt at a task that a skill was made from, where it is kept.
-fn source<'a>(context: &Context<'a>, skill: &Skill) -> Option<&'a Trace> {
-    let tasks = &skill.provenance.tasks;
-    let of_it = |trace: &&Trace| trace.is_success() && tasks.contains(&trace.task.id);
+/// The latest successful attempt at a task that a skill was made from and has no case of, where it is kept.
+fn source<'a>(context: &Context<'a>, entry: &Entry) -> Option<&'a Trace> {
+    let tasks = &entry.skill.provenance.tasks;
+    let of_it = |trace: &&Trace| {
+        let mut bundle = entry.life.bundle.iter();
+        let known = bundle.any(|bundled| bundled.case.task.id == trace.task.id);
+        trace.is_success() && tasks.contains(&trace.task.id) && !known
+    };
     context.library.traces().filter(of_it).last()
 }
 
@@ -278,7 +272,7 @@ pub(super) fn tested(
             .iter()
             .find(|(skill, _)| *skill == entry.skill.reference());
         let support = match now {
-            Some((_, cases)) => support(cases.iter().map(|(case, outcome)| (case, outcome))),
+            Some((_, cases)) => support(entry, cases.iter().map(|(case, outcome)| (case, outcome))),
             None => known(entry),
         };
         // Without a bundle it is the attempts alone that speak for a skill.
@@ -286,7 +280,9 @@ pub(super) fn tested(
             Some(bundles) => (support, bundles.tasks),
             None => (counts.helpful, 1),
         };
-        if support >= needed && counts.harmful <= support {
+        let falls = context.recipe.maintenance.filter.as_ref();
+        let falls = falls.is_some_and(|policy| policy.takes(counts));
+        if support >= needed && counts.harmful <= support && !falls {
             changes.push(LibraryChange::SetState {
                 skill: entry.skill.id.clone(),
                 state: State::Active,
@@ -299,9 +295,16 @@ pub(super) fn tested(
 
 /// From how many tasks the cases come that speak for a newcomer; 0 where one speaks against it. Attempts that it harmed count
 /// as judgements do, and not as cases too: they may have wanted something that day alone.
-fn support<'a>(cases: impl Iterator<Item = (&'a BundleCase, &'a CaseOutcome)>) -> u32 {
+fn support<'a>(
+    entry: &Entry,
+    cases: impl Iterator<Item = (&'a BundleCase, &'a CaseOutcome)>,
+) -> u32 {
+    let harmed = |case: &BundleCase| {
+        let mut judged = entry.life.judged.iter().map(|judged| &judged.attribution);
+        judged.any(|told| told.judgement == Judgement::Harmful && told.attempt == case.attempt)
+    };
     let mut tasks = BTreeSet::new();
-    for (case, outcome) in cases.filter(|(case, _)| case.kind != CaseKind::Negative) {
+    for (case, outcome) in cases.filter(|(case, _)| !harmed(case)) {
         if outcome.failed.is_some() {
             return 0;
         }
@@ -314,13 +317,11 @@ fn support<'a>(cases: impl Iterator<Item = (&'a BundleCase, &'a CaseOutcome)>) -
 fn known(entry: &Entry) -> u32 {
     let tested = entry.life.tested.iter();
     let tested = tested.filter(|tested| tested.version == entry.skill.version);
-    support(
-        tested
-            .flat_map(|tested| &tested.outcomes)
-            .filter_map(|outcome| {
-                let mut bundle = entry.life.bundle.iter();
-                let bundled = bundle.find(|bundled| bundled.case.name == outcome.name)?;
-                Some((&bundled.case, outcome))
-            }),
-    )
+    let outcomes = tested.flat_map(|tested| &tested.outcomes);
+    let cases = outcomes.filter_map(|outcome| {
+        let mut bundle = entry.life.bundle.iter();
+        let bundled = bundle.find(|bundled| bundled.case.name == outcome.name)?;
+        Some((&bundled.case, outcome))
+    });
+    support(entry, cases)
 }

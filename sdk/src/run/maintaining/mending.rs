@@ -89,8 +89,9 @@ fn failed<'a>(context: &Context<'a>, entry: &Entry) -> impl Iterator<Item = &'a 
 
 fn fingerprint(context: &Context<'_>, entry: &Entry) -> String {
     let (id, version) = (&entry.skill.id, entry.skill.version);
-    let failed = failed(context, entry).count();
-    format!("refine/{id}/{version}/{failed}")
+    let latest = failed(context, entry).next();
+    let latest = latest.map(|trace| trace.trajectory.attempt.as_str());
+    format!("refine/{id}/{version}/{}", latest.unwrap_or_default())
 }
 
 /// The next versions that were written, to be tried, and word of what evidence was handed out.
@@ -313,8 +314,7 @@ pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<
     let disabled = offered.filter_map(|entry| {
         let counts = entry.life.counts(entry.skill.version);
         let (harmful, helpful) = (counts.harmful, counts.helpful);
-        let falls = harmful >= policy.harmful && helpful < policy.helpful;
-        falls.then(|| LibraryChange::SetState {
+        policy.takes(counts).then(|| LibraryChange::SetState {
             skill: entry.skill.id.clone(),
             state: State::Disabled,
             reason: format!("harmful {harmful} times, helpful {helpful} times"),

@@ -169,7 +169,10 @@ impl Maintaining {
 
     fn commit(&self, context: &Context<'_>, part: u32) -> Need {
         let mut changes = self.changes.clone();
-        changes.push(LibraryChange::Maintain);
+        // What is measured decides nothing, and moves no skill.
+        if self.round != Round::KeepGains {
+            changes.push(LibraryChange::Maintain);
+        }
         Need::Commit(Commit {
             base: context.library.revision(),
             key: CommitKey::new(format!("{}/{}/m{part}", context.run, self.step)),
