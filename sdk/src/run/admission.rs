@@ -122,9 +122,9 @@ pub(super) fn decide(
                 refused: None,
             },
             change: Some(if revised {
-                LibraryChange::Revise(Box::new(skill))
+                LibraryChange::Revise(skill)
             } else {
-                LibraryChange::Add(Box::new(skill))
+                LibraryChange::Add(skill)
             }),
         },
         Ok(Fate::Known(same)) => {
@@ -179,7 +179,7 @@ pub(super) fn skill_of(
 /// What becomes of a skill.
 enum Fate {
     /// It comes in, or is the next version of one that is there.
-    Enters(Skill, bool),
+    Enters(Box<Skill>, bool),
     /// One that is there, or on its way, says the same.
     Known(SkillRef),
 }
@@ -199,7 +199,7 @@ fn admitted(
         Duplicates::Revise => same_title(context, &skill.name),
     };
     let Some(known) = known else {
-        return Ok(Fate::Enters(skill, false));
+        return Ok(Fate::Enters(Box::new(skill), false));
     };
     if says_the_same(known, &skill) {
         return Ok(Fate::Known(known.reference()));
@@ -218,9 +218,9 @@ fn admitted(
         || fallback
         || known.provenance.origin == Origin::TraceAbstract;
     if keeps {
-        return Ok(Fate::Enters(skill, false));
+        return Ok(Fate::Enters(Box::new(skill), false));
     }
-    Ok(Fate::Enters(revision_of(known, skill), true))
+    Ok(Fate::Enters(Box::new(revision_of(known, skill)), true))
 }
 
 /// The skill, unless one that is there or on its way says the same. One that a run disabled may be written anew from other
@@ -236,7 +236,7 @@ fn distinct(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Fate {
         .collect();
     let in_use = known.iter().find(|entry| entry.skill.state.is_offered());
     let Some(known) = in_use.or(known.first()) else {
-        return Fate::Enters(skill, false);
+        return Fate::Enters(Box::new(skill), false);
     };
     let earlier = &known.skill.provenance.tasks;
     let mut tasks = skill.provenance.tasks.iter();
@@ -248,7 +248,7 @@ fn distinct(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Fate {
     let mut tasks = earlier.clone();
     tasks.append(&mut again.provenance.tasks);
     again.provenance.tasks = tasks;
-    Fate::Enters(again, true)
+    Fate::Enters(Box::new(again), true)
 }
 
 /// Whether a run took it out of use that may bring it back: what a person wrote or another host, and what was written from

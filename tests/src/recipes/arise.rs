@@ -101,7 +101,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         rate,
         Bound::Below(0.15),
     );
-    let mut arm = |figures: &mut Figures<'_>, name: &str, learned: &[Learned], recipe: Recipe| {
+    let arm = |figures: &mut Figures<'_>, name: &str, learned: &[Learned], recipe: Recipe| {
         let mut arm = Arm::default();
         for (world, (place, learned)) in places.iter().zip(learned).enumerate() {
             let key = key(parts, &format!("arise, {name}, world {world}"));

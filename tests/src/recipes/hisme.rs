@@ -211,7 +211,7 @@ async fn cell(
     for (number, part) in (1..).zip(stream.chunks(CHECK)) {
         journeyman.learn(tasks(part)?).await?;
         let after = number * CHECK;
-        if after % every == 0 {
+        if after.is_multiple_of(every) {
             let report = journeyman.evaluate(held_out.clone()).await?;
             checks.push(check(&report, after));
         }
