@@ -108,7 +108,7 @@ values = ["cache"]
     let tiers = TierPolicy {
         cache: 5,
         initial_utility: 1.0,
-        ..TierPolicy::default()
+        ..journeyman::recipe::arise().tiers
     };
     assert_eq!(arise.recipe.tiers, tiers);
     assert_eq!((&arise.start, arise.learns), (&Start::Seeds, true));
@@ -222,7 +222,7 @@ fn what_is_wrong_is_refused_with_its_line_and_what_would_be_right() {
         &arm("set = { gruop = 2 }"),
         9,
         "no such field",
-        "at the top there are: attribute, candidates",
+        "at the top there are: attribute, binary, candidates",
     );
     refused(
         "\"none\"",
