@@ -66,33 +66,8 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let places: Vec<Place> = (0..WORLDS)
         .map(|world| place(seed.derive("world", world)))
         .collect::<Result<_>>()?;
-    let mut libraries = Vec::new();
-    for (name, binary) in [("hierarchical", false), ("binary", true)] {
-        let mut all = Vec::new();
-        for (world, place) in places.iter().enumerate() {
-            let key = key(parts, &format!("arise, {name} reward, world {world}"));
-            let learned = figures.once(&key, || Ok(block_on(learn(parts, place, binary))?))?;
-            all.push(learned);
-        }
-        let utilities: Vec<f64> = all.iter().flat_map(|one| one.utilities.clone()).collect();
-        let mut record = |what: &str, value| {
-            figures.record(&format!("arise.{name} reward.{what}"), value, Bound::None);
-        };
-        record("skills used", utilities.len() as f64);
-        record("mean utility of these", stats::mean(&utilities));
-        record("mean utility of these, sd", stats::sample_sd(&utilities));
-        let gains: Vec<f64> = all.iter().flat_map(|one| one.gains.clone()).collect();
-        let above: Vec<f64> = gains
-            .iter()
-            .map(|gain| f64::from(u8::from(*gain > 0.0)))
-            .collect();
-        record("mean information gain, nats", stats::mean(&gains));
-        record("share of gains above 0", stats::mean(&above));
-        libraries.push(all);
-    }
-    let [learned, binary] = libraries.as_slice() else {
-        return Err("there are two rewards".into());
-    };
+    let learned = libraries(figures, parts, &places, "hierarchical")?;
+    let binary = libraries(figures, parts, &places, "binary")?;
     let sum = |count: fn(&Learned) -> usize| learned.iter().map(count).sum::<usize>() as f64;
     let rate = sum(|one| one.fallbacks) / sum(|one| one.drafts);
     figures.record("arise.drafts", sum(|one| one.drafts), Bound::AtLeast(1.0));
@@ -102,40 +77,16 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         Bound::Below(0.15),
     );
     let arm = |figures: &mut Figures<'_>, name: &str, learned: &[Learned], recipe: Recipe| {
-        let mut arm = Arm::default();
-        for (world, (place, learned)) in places.iter().zip(learned).enumerate() {
-            let key = key(parts, &format!("arise, {name}, world {world}"));
-            let one: Arm = figures.once(&key, || {
-                Ok(block_on(evaluate(parts, place, learned, recipe.clone()))?)
-            })?;
-            arm.add(one, world);
-        }
-        for (what, values) in [
-            ("first attempt", &arm.first),
-            ("tokens", &arm.tokens),
-            ("skill use", &arm.used),
-        ] {
-            let name = format!("arise.{name}.{what}");
-            figures.record(&name, stats::mean(values), Bound::None);
-        }
-        Ok::<_, Box<dyn std::error::Error + Send + Sync>>(arm)
+        arm(figures, parts, (&places, learned), name, recipe)
     };
-    let policy = arm(figures, "policy", learned, with(gate(ScoreKind::Sum, 0.35)))?;
-    let none = arm(figures, "none", learned, with(Selector::Nothing))?;
-    let random = arm(figures, "random", learned, with(Selector::Random))?;
-    let bm25 = arm(figures, "bm25 first", learned, first())?;
-    arm(
-        figures,
-        "policy, binary reward",
-        binary,
-        with(gate(ScoreKind::Sum, 0.35)),
-    )?;
-    arm(
-        figures,
-        "policy, no gate",
-        learned,
-        with(gate(ScoreKind::Sum, 0.0)),
-    )?;
+    let faithful = || with(gate(ScoreKind::Sum, 0.35));
+    let policy = arm(figures, "policy", &learned, faithful())?;
+    let none = arm(figures, "none", &learned, with(Selector::Nothing))?;
+    let random = arm(figures, "random", &learned, with(Selector::Random))?;
+    let bm25 = arm(figures, "bm25 first", &learned, first())?;
+    arm(figures, "policy, binary reward", &binary, faithful())?;
+    let ungated = with(gate(ScoreKind::Sum, 0.0));
+    arm(figures, "policy, no gate", &learned, ungated)?;
     for (name, other, bound) in [
         ("none", &none, Bound::Above(0.0)),
         ("random", &random, Bound::Above(0.0)),
@@ -143,38 +94,102 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     ] {
         let seed = seed.derive("tools", 0);
         let gain = stats::clustered(&other.first, &policy.first, &policy.tools, seed, RESAMPLES)?;
-        figures.interval(
-            &format!("arise.policy over {name}"),
-            &gain,
-            bound,
-            Bound::None,
-        );
+        let name = format!("arise.policy over {name}");
+        figures.interval(&name, &gain, bound, Bound::None);
     }
     let overhead = stats::mean(&policy.tokens) / stats::mean(&none.tokens) - 1.0;
     figures.record("arise.policy.token overhead", overhead, Bound::None);
-    for (score, bounded) in [(ScoreKind::Mean, true), (ScoreKind::Sum, false)] {
+    // The paper's reference code compares means.
+    let falling = (Bound::AtMost(0.0), Bound::Above(0.0));
+    for (score, bounds) in [
+        (ScoreKind::Mean, falling),
+        (ScoreKind::Sum, (Bound::None, Bound::None)),
+    ] {
         let mut used = Vec::new();
         for threshold in GATES {
             let name = format!("{score:?} gate {threshold}").to_lowercase();
-            let one = arm(figures, &name, learned, with(gate(score, threshold)))?;
+            let one = arm(figures, &name, &learned, with(gate(score, threshold)))?;
             used.push(stats::mean(&one.used));
         }
-        // The paper's reference code compares means; sums of whole skills are so far apart that one takes all.
-        let rises = used.windows(2).map(|pair| match pair {
-            [before, after] => after - before,
-            _ => 0.0,
-        });
-        let rise = rises.fold(f64::NEG_INFINITY, f64::max);
-        let fall = used.first().copied().unwrap_or_default() - used.last().copied().unwrap_or(1.0);
-        let (at_most, above) = match bounded {
-            true => (Bound::AtMost(0.0), Bound::Above(0.0)),
-            false => (Bound::None, Bound::None),
-        };
-        let name = format!("arise.{score:?} gate").to_lowercase();
-        figures.record(&format!("{name}.greatest rise of skill use"), rise, at_most);
-        figures.record(&format!("{name}.fall of skill use"), fall, above);
+        sweep(figures, score, &used, bounds);
     }
     Ok(())
+}
+
+/// What each world's stream came to under a reward.
+fn libraries(
+    figures: &mut Figures<'_>,
+    parts: &Parts,
+    places: &[Place],
+    reward: &str,
+) -> Result<Vec<Learned>, Box<dyn std::error::Error + Send + Sync>> {
+    let mut all = Vec::new();
+    for (world, place) in places.iter().enumerate() {
+        let key = key(parts, &format!("arise, {reward} reward, world {world}"));
+        let binary = reward == "binary";
+        let learned = figures.once(&key, || Ok(block_on(learn(parts, place, binary))?))?;
+        all.push(learned);
+    }
+    let mut record = |what: &str, value| {
+        figures.record(&format!("arise.{reward} reward.{what}"), value, Bound::None);
+    };
+    let of = |values: fn(&Learned) -> &[f64]| -> Vec<f64> {
+        let values = all.iter().flat_map(values);
+        values.copied().collect()
+    };
+    let utilities = of(|one| &one.utilities);
+    record("skills used", utilities.len() as f64);
+    record("mean utility of these", stats::mean(&utilities));
+    record("mean utility of these, sd", stats::sample_sd(&utilities));
+    let gains = of(|one| &one.gains);
+    let above: Vec<bool> = gains.iter().map(|gain| *gain > 0.0).collect();
+    record("mean information gain, nats", stats::mean(&gains));
+    record("share of gains above 0", stats::mean(&flags(&above)));
+    Ok(all)
+}
+
+/// The held-out tasks of all worlds with their frozen libraries and a way to choose.
+fn arm(
+    figures: &mut Figures<'_>,
+    parts: &Parts,
+    (places, learned): (&[Place], &[Learned]),
+    name: &str,
+    recipe: Recipe,
+) -> Result<Arm, Box<dyn std::error::Error + Send + Sync>> {
+    let mut arm = Arm::default();
+    for (world, (place, learned)) in places.iter().zip(learned).enumerate() {
+        let key = key(parts, &format!("arise, {name}, world {world}"));
+        let one: Arm = figures.once(&key, || {
+            Ok(block_on(evaluate(parts, place, learned, recipe.clone()))?)
+        })?;
+        arm.add(one, world);
+    }
+    for (what, values) in [
+        ("first attempt", &arm.first),
+        ("tokens", &arm.tokens),
+        ("skill use", &arm.used),
+    ] {
+        let name = format!("arise.{name}.{what}");
+        figures.record(&name, stats::mean(values), Bound::None);
+    }
+    Ok(arm)
+}
+
+/// Whether skill use falls along the gate (Table 7).
+fn sweep(figures: &mut Figures<'_>, score: ScoreKind, used: &[f64], bounds: (Bound, Bound)) {
+    let rises = used.windows(2).map(|pair| match pair {
+        [before, after] => after - before,
+        _ => 0.0,
+    });
+    let rise = rises.fold(f64::NEG_INFINITY, f64::max);
+    let fall = used.first().copied().unwrap_or_default() - used.last().copied().unwrap_or(1.0);
+    let name = format!("arise.{score:?} gate").to_lowercase();
+    figures.record(
+        &format!("{name}.greatest rise of skill use"),
+        rise,
+        bounds.0,
+    );
+    figures.record(&format!("{name}.fall of skill use"), fall, bounds.1);
 }
 
 fn gate(score: ScoreKind, relative: f64) -> Selector {
