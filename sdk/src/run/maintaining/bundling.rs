@@ -293,17 +293,18 @@ pub(super) fn tested(
     changes
 }
 
-/// From how many tasks the cases come that speak for a newcomer; 0 where one speaks against it. Attempts that this version
-/// harmed count as judgements do, and not as cases too: they may have wanted something that day alone. Those that the version
-/// before harmed are what this one was mended for.
+/// From how many tasks the cases come that speak for a newcomer; 0 where one speaks against it. Cases of attempts that the skill
+/// harmed hold it back as judgements do, and not again as cases: they may have wanted something that day alone.
 fn support<'a>(
     entry: &Entry,
     cases: impl Iterator<Item = (&'a BundleCase, &'a CaseOutcome)>,
 ) -> u32 {
     let harmed = |case: &BundleCase| {
-        let judged = entry.life.judged.iter().map(|judged| &judged.attribution);
-        let mut of_version = judged.filter(|told| told.skill == entry.skill.reference());
-        of_version.any(|told| told.judgement == Judgement::Harmful && told.attempt == case.attempt)
+        let mut judged = entry.life.judged.iter().map(|judged| &judged.attribution);
+        let mut is_harmed = || {
+            judged.any(|told| told.judgement == Judgement::Harmful && told.attempt == case.attempt)
+        };
+        case.kind == CaseKind::Negative && is_harmed()
     };
     let mut tasks = BTreeSet::new();
     for (case, outcome) in cases.filter(|(case, _)| !harmed(case)) {
