@@ -78,8 +78,8 @@ pub struct BundlePolicy {
     pub gate: Gate,
     /// From how many different tasks the cases must come that a newcomer passes before it is released, at least 1: the
     /// one that it was made from, those that it helped with, those that were done alike without it. What one attempt
-    /// needed may have been that attempt's alone, and a bundle cut from it cannot tell. 1 is HiSME to the letter; ours is
-    /// 2, what the paper asks of refactored skills.
+    /// needed may have been that attempt's alone, and a bundle cut from it cannot tell. With 1 the
+    /// attempt that it was made from is enough; ours is 2, what the paper asks of refactored skills.
     pub tasks: u32,
     /// How many bundles are cut and run in one maintenance, at least 1.
     pub most: u32,
