@@ -1,0 +1,141 @@
+//! Mending behind a gate (algorithm 4).
+
+use super::*;
+
+/// A skill that says a word too many is mended from the attempt that followed it.
+fn mending(
+    gate: Gate,
+    attribute: &'static str,
+    refine: &'static str,
+) -> (SkillLibrary, Vec<Event>) {
+    let mut recipe = hisme();
+    recipe.selector = Selector::Top { limit: 1 };
+    recipe.maintenance.filter = None;
+    if let Some(bundles) = &mut recipe.maintenance.bundles {
+        bundles.gate = gate;
+    }
+    let script = Script {
+        extract: |words| format!("skill {words}: How to say {words}.\nsay: oops {words}"),
+        attribute,
+        refine,
+        ..Script::default()
+    };
+    let (_, library, _, events) = learn_with(recipe, script, 6);
+    (library, events)
+}
+
+#[test]
+fn a_mended_version_is_released_when_it_passes_and_else_stays_out_with_the_reason() {
+    let harmful = "harmful: it was refused";
+    let better = "better: Says what is due.\nsay: one two";
+    let (library, _) = mending(Gate::NoWorse, harmful, better);
+    let mended = library.entries().filter(|entry| entry.skill.version.0 == 2);
+    let mended: Vec<_> = mended.collect();
+    assert!(!mended.is_empty());
+    for entry in &mended {
+        assert_eq!(entry.skill.provenance.origin, Origin::Refined);
+        assert_eq!(entry.skill.parents, [entry.history[0].reference()]);
+        assert_eq!(
+            entry.life.counts(entry.skill.version).total(),
+            0,
+            "counts begin anew"
+        );
+        assert!(
+            entry.skill.name.as_str().starts_with("skill-"),
+            "it keeps its name"
+        );
+    }
+    let (library, events) = mending(Gate::NoWorse, harmful, "worse: Says nonsense.\nsay: no no");
+    assert!(library.entries().all(|entry| entry.skill.version.0 == 1));
+    let told = events.iter().any(|event| {
+        matches!(event, Event::Refused { reason, .. } if reason.contains("not released: the case"))
+    });
+    assert!(told, "{events:?}");
+}
+
+#[test]
+fn what_was_followed_and_refused_is_mended_though_nobody_calls_it_harmful() {
+    let better = "better: Says what is due.\nsay: one two";
+    let mended = |attribute| {
+        let (library, _) = mending(Gate::NoWorse, attribute, better);
+        library.entries().any(|entry| entry.skill.version.0 == 2)
+    };
+    assert!(mended("neutral: it made no difference"));
+    assert!(mended("uncertain: who knows"));
+    assert!(!mended("helpful: it was a help"));
+}
+
+#[test]
+fn a_skill_is_handed_out_once_for_the_same_evidence() {
+    let mut recipe = hisme();
+    recipe.maintenance.filter = None;
+    let (backends, prompts) = parts(Script {
+        attribute: "harmful: it was refused",
+        ..Script::default()
+    });
+    let asked = || {
+        let prompts = prompts.lock().unwrap();
+        let refining = prompts
+            .iter()
+            .filter(|prompt| prompt.starts_with("role: refine"));
+        refining.count()
+    };
+    let mut learn = |session: &str, selector| {
+        recipe.selector = selector;
+        let options = Options::new(session, Seed(7));
+        block_on(async {
+            let journeyman = Journeyman::open(backends.clone(), recipe.clone(), options).await;
+            let journeyman = journeyman.expect("it opens");
+            journeyman.learn(tasks(6)).await.expect("it learns");
+        });
+    };
+    learn("first", Selector::Top { limit: 2 });
+    let before = asked();
+    assert!(before > 0);
+    // Nothing is injected, so nothing new is known of any skill.
+    learn("second", Selector::Nothing);
+    assert_eq!(asked(), before);
+}
+
+#[test]
+fn a_clean_skill_is_not_mended_from_untrusted_words() {
+    let versions = |trust| {
+        let (mut backends, _) = parts(Script {
+            attribute: "harmful: it was refused",
+            refine: "better: Says what is due.\nsay: one two",
+            ..Script::default()
+        });
+        let world = ScriptedEnvironment::words().beginning(move |task, _| {
+            let mut seen = sample::observation(&task.instruction);
+            seen.source = sample::source(trust);
+            Play::Give(seen)
+        });
+        backends.environment = Arc::new(world);
+        let mut recipe = hisme();
+        recipe.write = WriteWhen::Never;
+        recipe.maintenance = recipe::Maintenance {
+            refine: Some(recipe::RefinePolicy::default()),
+            ..recipe::Maintenance::default()
+        };
+        block_on(async {
+            let journeyman =
+                Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+            let journeyman = journeyman.expect("it opens");
+            let skill = sample::skill("saying");
+            journeyman
+                .add(vec![skill.clone()], "a start")
+                .await
+                .expect("it is added");
+            journeyman.learn(tasks(6)).await.expect("it learns");
+            let library = journeyman.library().await.expect("a library");
+            let entry = library.get(&skill.id).expect("it is there");
+            assert!(!entry.life.judged.is_empty());
+            (entry.skill.version.0, entry.skill.state)
+        })
+    };
+    assert_eq!(
+        versions(journeyman::domain::Trust::Untrusted),
+        (1, State::Active)
+    );
+    assert!(versions(journeyman::domain::Trust::Trusted).0 > 1);
+}

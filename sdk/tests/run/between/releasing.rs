@@ -1,0 +1,136 @@
+//! Newcomers on trial, what releases them, what takes them out of use and brings them back.
+
+use super::*;
+
+#[test]
+fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
+    let states = |recipe, script, n| {
+        let (_, library, ..) = learn_with(recipe, script, n);
+        let mut states: Vec<State> = library.entries().map(|entry| entry.skill.state).collect();
+        states.dedup();
+        let mut origins = library.entries().map(|entry| entry.skill.provenance.origin);
+        assert!(origins.all(|origin| origin == Origin::Extracted));
+        states
+    };
+    let mut without = hisme();
+    without.maintenance = recipe::Maintenance::default();
+    assert_eq!(states(without, Script::default(), 6), [State::Trial]);
+    // Three tasks, three skills: each has passed the case of its own attempt alone.
+    let mut hisme = hisme();
+    hisme.selector = Selector::Top { limit: 1 };
+    assert_eq!(states(hisme.clone(), Script::default(), 3), [State::Trial]);
+    assert_eq!(states(hisme.clone(), Script::default(), 6), [State::Active]);
+    let mut to_the_letter = hisme.clone();
+    to_the_letter.maintenance.bundles = Some(recipe::BundlePolicy {
+        tasks: 1,
+        ..recipe::BundlePolicy::default()
+    });
+    assert_eq!(states(to_the_letter, Script::default(), 3), [State::Active]);
+    // A skill that says the wrong words costs as many refusals as none.
+    let wrong = || Script {
+        extract: |words| format!("skill {words}: How to say {words}.\nsay: no {words}"),
+        attribute: "neutral: it was not followed",
+        ..Script::default()
+    };
+    assert_eq!(states(hisme, wrong(), 6), [State::Trial]);
+}
+
+#[test]
+fn what_was_done_alike_without_a_skill_speaks_for_it() {
+    let states = |selector| {
+        let mut recipe = hisme();
+        recipe.selector = selector;
+        recipe.attribute = false;
+        let (_, library, ..) = learn_with(recipe, Script::default(), 6);
+        let states = library.entries().map(|entry| entry.skill.state);
+        states.collect::<Vec<_>>()
+    };
+    // The second task of each kind comes to the same skill, which it was not given.
+    assert_eq!(states(Selector::Nothing), [State::Active; 3]);
+}
+
+#[test]
+fn what_a_run_disabled_comes_back_when_other_tasks_come_to_it() {
+    let disabled = || {
+        let mut recipe = hisme();
+        recipe.maintenance = recipe::Maintenance {
+            bundles: Some(recipe::BundlePolicy::default()),
+            filter: Some(FilterPolicy {
+                harmful: 1,
+                helpful: 1,
+            }),
+            ..recipe::Maintenance::default()
+        };
+        recipe
+    };
+    let (backends, _) = parts(Script {
+        attribute: "harmful: it was refused",
+        ..Script::default()
+    });
+    let learn = |session: &str, recipe: Recipe, tasks: Vec<Task>| {
+        let options = Options::new(session, Seed(7));
+        block_on(async {
+            let journeyman = Journeyman::open(backends.clone(), recipe, options).await;
+            let journeyman = journeyman.expect("it opens");
+            journeyman.learn(tasks).await.expect("it learns");
+            let library = journeyman.library().await.expect("a library");
+            let skills = library.entries().map(|entry| entry.skill.clone());
+            (journeyman, skills.collect::<Vec<_>>())
+        })
+    };
+    let (journeyman, skills) = learn("harm", disabled(), tasks(6));
+    assert_eq!(skills.len(), 3);
+    assert!(skills.iter().all(|skill| skill.state == State::Disabled));
+    // The host takes one of them out of use itself.
+    let mine = skills[0].id.clone();
+    let library = block_on(journeyman.library()).expect("a library");
+    let by_hand = Commit {
+        base: library.revision(),
+        key: CommitKey::new("by hand"),
+        cause: Cause {
+            run: None,
+            task: None,
+            reason: "by hand".to_owned(),
+        },
+        changes: vec![LibraryChange::SetState {
+            skill: mine.clone(),
+            state: State::Disabled,
+            reason: "by hand".to_owned(),
+        }],
+    };
+    let store = backends.store.clone().expect("a store");
+    block_on(store.commit(&by_hand)).expect("it is committed");
+    let (_, skills) = learn("again", disabled(), tasks(9).split_off(6));
+    let by_hand = |skill: &&Skill| skill.id == mine;
+    let of_host: Vec<_> = skills.iter().filter(by_hand).collect();
+    assert_eq!(
+        (of_host[0].version.0, of_host[0].state),
+        (1, State::Disabled)
+    );
+    let others = skills.iter().filter(|skill| !by_hand(skill));
+    let others: Vec<_> = others.map(|skill| (skill.version.0, skill.state)).collect();
+    // The attempts at both tasks speak for it, and its counts begin anew.
+    assert_eq!(others, [(2, State::Active); 2]);
+}
+
+#[test]
+fn harmful_skills_are_disabled_unless_helpful_ones_protect_them() {
+    let mut filtering = hisme();
+    filtering.maintenance.refine = None;
+    filtering.maintenance.filter = Some(FilterPolicy {
+        harmful: 1,
+        helpful: 1,
+    });
+    let harmful = || Script {
+        attribute: "harmful: it was refused",
+        ..Script::default()
+    };
+    let disabled = |recipe| {
+        let (_, library, ..) = learn_with(recipe, harmful(), 6);
+        let mut entries = library.entries();
+        entries.any(|entry| entry.skill.state == State::Disabled)
+    };
+    assert!(disabled(filtering.clone()));
+    filtering.maintenance.filter = None;
+    assert!(!disabled(filtering));
+}

@@ -1,0 +1,63 @@
+//! Rules that roles learn and keep to (algorithm 5).
+
+use super::*;
+
+#[test]
+fn rules_are_learnt_and_given_to_the_role() {
+    let mut recipe = hisme();
+    if let Some(evolve) = &mut recipe.maintenance.evolve {
+        evolve.rows = 1;
+    }
+    let (_, library, prompts, _) = learn_with(recipe.clone(), Script::default(), 12);
+    let rules: Vec<&str> = library
+        .rules(Role::Extract)
+        .iter()
+        .map(|rule| rule.0.as_str())
+        .collect();
+    assert_eq!(rules, ["Leave out what nobody asked for."]);
+    let prompts = prompts.lock().unwrap();
+    let extracting = prompts
+        .iter()
+        .filter(|prompt| prompt.starts_with("role: extract"));
+    let ruled = extracting.filter(|prompt| prompt.contains("rule: Leave out what nobody"));
+    assert!(ruled.count() > 0);
+    // What cannot be read changes nothing.
+    let silent = Script {
+        evolve: "",
+        ..Script::default()
+    };
+    let (_, library, ..) = learn_with(recipe.clone(), silent, 12);
+    assert!(library.rules(Role::Extract).is_empty());
+    recipe.maintenance.evolve = None;
+    let (_, library, ..) = learn_with(recipe, Script::default(), 12);
+    assert!(
+        library.rules(Role::Extract).is_empty(),
+        "HiSME-static learns none"
+    );
+}
+
+#[test]
+fn rules_of_one_run_start_another_and_stay_frozen() {
+    let mut recipe = hisme();
+    recipe.maintenance.evolve = None;
+    let (backends, prompts) = parts(Script::default());
+    let rule = |words: &str| RoleRule(words.to_owned());
+    block_on(async {
+        let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+        let journeyman = journeyman.expect("it opens");
+        let given = vec![rule("Keep it short.")];
+        let set = journeyman.set_rules(Role::Extract, given.clone(), "from another run");
+        set.await.expect("they are set");
+        journeyman.learn(tasks(6)).await.expect("it learns");
+        let library = journeyman.library().await.expect("a library");
+        assert_eq!(library.rules(Role::Extract), given);
+        let many = vec![rule("a"); RoleRule::MOST + 1];
+        let refused = journeyman.set_rules(Role::Extract, many, "too many").await;
+        assert_eq!(refused.expect_err("refused").kind(), ErrorKind::Invalid);
+    });
+    let prompts = prompts.lock().unwrap();
+    let mut extracting = prompts
+        .iter()
+        .filter(|prompt| prompt.starts_with("role: extract"));
+    assert!(extracting.all(|prompt| prompt.contains("rule: Keep it short.")));
+}
