@@ -67,8 +67,8 @@ impl SkillLibrary {
     }
 
     /// Takes back a run: its credits, and every version that it made or that was made from one it made. A skill goes
-    /// back to its latest version of another making; one that has none is disabled, and so is such a one that was
-    /// deleted, should it be restored. What a person made from it is quarantined, for the person to decide. Skills that
+    /// back to its latest version of another making, and is not offered where that was not; one that has none is
+    /// disabled, and so is such a one that was deleted, should it be restored. What a person made from it is quarantined, for the person to decide. Skills that
     /// were merged into a disabled one are as they were before.
     pub(super) fn retire_run(&mut self, run: &RunId) -> Vec<Move> {
         let made = self.made_by(run);
@@ -92,7 +92,7 @@ impl SkillLibrary {
             let back = if current.provenance.origin == Origin::Human {
                 self.set_state(&id, State::Quarantined)
             } else if let Some(before) = entry.latest_without(&made) {
-                let skill = brought_back(before, current);
+                let skill = taken_back(before, current);
                 self.replace(skill, Operation::RolledBack)
             } else {
                 disabled.insert(id.clone());
@@ -135,7 +135,7 @@ impl SkillLibrary {
             if entry.skill.provenance.origin == Origin::Human {
                 entry.skill.state = State::Quarantined;
             } else if let Some(before) = entry.latest_without(made) {
-                let skill = brought_back(before, &entry.skill);
+                let skill = taken_back(before, &entry.skill);
                 entry.replace(skill);
             } else {
                 entry.skill.state = State::Disabled;
@@ -186,4 +186,14 @@ fn brought_back(before: &Skill, current: &Skill) -> Skill {
         },
         ..before.clone()
     }
+}
+
+/// The same where what came after is taken back with its run: what was not offered before is not offered again.
+fn taken_back(before: &Skill, current: &Skill) -> Skill {
+    let skill = brought_back(before, current);
+    let state = match before.state {
+        was if skill.state.is_offered() && !was.is_offered() => was,
+        _ => skill.state,
+    };
+    Skill { state, ..skill }
 }

@@ -172,6 +172,29 @@ fn retiring_a_run_takes_back_all_that_came_from_it() {
 }
 
 #[test]
+fn what_a_retired_run_brought_back_is_aside_again() {
+    let library = start(
+        small(9, 9),
+        vec![
+            added(made("a", 1, "good")),
+            set_state("a", State::Disabled),
+            revised(made("a", 2, "bad")),
+        ],
+    );
+    assert_eq!(entry(&library, "a").skill.state, State::Active);
+    let (after, applied) = then(&library, vec![retire("bad")]);
+    check_applied(&applied, "rolledback a, setaside a", &[]);
+    let skill = &entry(&after, "a").skill;
+    assert_eq!(
+        (skill.body.as_str(), skill.state),
+        ("version 1", State::Disabled)
+    );
+    // Who asks for an earlier version by its number wants it offered.
+    let (back, _) = then(&library, vec![roll_back("a", 1)]);
+    assert_eq!(entry(&back, "a").skill.state, State::Active);
+}
+
+#[test]
 fn a_retired_runs_credits_are_taken_back_and_stay_seen() {
     let policy = TierPolicy {
         beta: 0.5,
