@@ -169,6 +169,9 @@ pub struct CaseOutcome {
     pub name: String,
     /// Why it failed; `None` when it passed.
     pub failed: Option<String>,
+    /// How many actions of the agent's own were refused; 0 where it could not be played.
+    #[serde(default)]
+    pub refusals: u32,
 }
 
 /// How much a skill's text raises a model's confidence in what was done successfully (ARISE D.3, Eq. 14).

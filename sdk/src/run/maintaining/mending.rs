@@ -196,12 +196,14 @@ pub(super) fn retest(context: &Context<'_>, patches: &Patches, mended: &[Mended]
     asks.collect()
 }
 
-/// What became of mended skills: released when they pass, else left as they were, with the reason.
+/// What became of mended skills: released when they pass, else left as they were, with the reason. `before` are the
+/// changes of this round so far, which have what the versions before came to.
 pub(super) fn released(
     context: &Context<'_>,
     step: u64,
     mended: Vec<Mended>,
     slots: &Slots,
+    before: &[LibraryChange],
     events: &mut Vec<Event>,
 ) -> Vec<LibraryChange> {
     let mut outcomes = outcomes(slots);
@@ -217,7 +219,8 @@ pub(super) fn released(
             .maintenance
             .bundles
             .map(|bundles| bundles.gate);
-        if let Some(reason) = gate.and_then(|gate| held_back(gate, entry, &calls, &tried)) {
+        let passed = passed(entry, before);
+        if let Some(reason) = gate.and_then(|gate| held_back(gate, &passed, &calls, &tried)) {
             events.push(refused(step, format!("{}: {reason}", skill.name)));
             continue;
         }
@@ -250,10 +253,27 @@ pub(super) fn released(
     changes
 }
 
-/// Why a version is not released; none when it is.
+/// The cases that the current version passed when they ran last, and how many refusals each cost.
+fn passed(entry: &Entry, changes: &[LibraryChange]) -> BTreeMap<String, u32> {
+    let reference = entry.skill.reference();
+    let now = changes.iter().rev().find_map(|change| match change {
+        LibraryChange::Test { skill, outcomes } if *skill == reference => Some(outcomes),
+        _ => None,
+    });
+    let known = entry.life.tested.as_ref();
+    let known = known.filter(|tested| tested.version == reference.version);
+    let outcomes = now.or(known.map(|tested| &tested.outcomes));
+    let passed = outcomes.into_iter().flatten();
+    let passed = passed.filter(|outcome| outcome.failed.is_none());
+    passed
+        .map(|outcome| (outcome.name.clone(), outcome.refusals))
+        .collect()
+}
+
+/// Why a version is not released; none when it is. `before` are the cases that the version before passed.
 fn held_back(
     gate: Gate,
-    before: &Entry,
+    before: &BTreeMap<String, u32>,
     calls: &[BundleCase],
     tried: &[(BundleCase, CaseOutcome)],
 ) -> Option<String> {
@@ -268,30 +288,23 @@ fn held_back(
     if let Some((case, outcome)) = tried.iter().filter(must_pass).find(failed) {
         return Some(failure(case, outcome));
     }
-    let attempts = |passed: &mut dyn Iterator<Item = &BundleCase>| {
-        let attempts: BTreeSet<&AttemptId> = passed.map(|case| &case.attempt).collect();
+    // A case allows as many refusals as an attempt without the skill cost. What a day wanted once costs one more on every
+    // other day, and may stay under that.
+    let keeps = |case: &BundleCase, outcome: &CaseOutcome| {
+        let then = before.get(&case.name);
+        outcome.failed.is_none() && then.is_none_or(|then| outcome.refusals <= *then)
+    };
+    let attempts = |holds: &dyn Fn(&BundleCase, &CaseOutcome) -> bool| {
+        let cases = tried.iter().filter(|(case, outcome)| holds(case, outcome));
+        let attempts: BTreeSet<&AttemptId> = cases.map(|(case, _)| &case.attempt).collect();
         attempts.len()
     };
-    let mut now = tried
-        .iter()
-        .filter(|one| !failed(one))
-        .map(|(case, _)| case);
-    let tested = before
-        .life
-        .tested
-        .iter()
-        .flat_map(|tested| &tested.outcomes);
-    let passed: BTreeSet<&str> = tested
-        .filter(|outcome| outcome.failed.is_none())
-        .map(|outcome| outcome.name.as_str())
-        .collect();
-    let mut then = before.life.bundle.iter().map(|bundled| &bundled.case);
-    let mut then = then
-        .by_ref()
-        .filter(|case| passed.contains(case.name.as_str()));
-    let (now, then) = (attempts(&mut now), attempts(&mut then));
+    let now = attempts(&keeps);
+    let then = attempts(&|case, _| before.contains_key(&case.name));
     (now < then).then(|| {
-        format!("not released: it passes the cases of {now} attempts, the version before of {then}")
+        format!(
+            "not released: it passes the cases of {now} attempts as well as the version before passes those of {then}"
+        )
     })
 }
 
@@ -322,3 +335,6 @@ pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<
     });
     disabled.collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -257,7 +257,8 @@ impl Maintaining {
             }
             Round::Retest => {
                 let mended = std::mem::take(&mut self.mended);
-                let released = mending::released(context, step, mended, slots, events);
+                let released =
+                    mending::released(context, step, mended, slots, &self.changes, events);
                 self.changes.extend(released);
                 self.changes
                     .extend(mending::filtered(context, &self.changes));

@@ -1,0 +1,65 @@
+//! What holds a mended version back.
+
+use super::*;
+use crate::testing::sample;
+
+/// A case of an attempt, by its name.
+fn case(name: &str) -> BundleCase {
+    let task = sample::task(name, &["one"]);
+    BundleCase {
+        name: name.to_owned(),
+        refusals: 1,
+        ..whole(
+            &sample::trace(name, &task, &["one"], true),
+            CaseKind::Integration,
+        )
+    }
+}
+
+/// What each case came to: its refusals, or that it failed.
+fn tried(outcomes: &[(&str, Option<u32>)]) -> Vec<(BundleCase, CaseOutcome)> {
+    let tried = outcomes.iter().map(|(name, refusals)| {
+        let outcome = CaseOutcome {
+            name: (*name).to_owned(),
+            failed: refusals.is_none().then(|| "it was refused".to_owned()),
+            refusals: refusals.unwrap_or(2),
+        };
+        (case(name), outcome)
+    });
+    tried.collect()
+}
+
+fn holds_back(gate: Gate, before: &[(&str, u32)], now: &[(&str, Option<u32>)]) -> bool {
+    let before = before.iter().map(|(name, n)| ((*name).to_owned(), *n));
+    let calls = [case("call")];
+    held_back(gate, &before.collect(), &calls, &tried(now)).is_some()
+}
+
+#[test]
+fn a_mended_version_is_no_worse_than_the_one_before() {
+    let no_worse = |before: &[(&str, u32)], now: &[(&str, Option<u32>)]| {
+        !holds_back(Gate::NoWorse, before, now)
+    };
+    let call = ("call", Some(0));
+    assert!(no_worse(&[("a", 0)], &[call, ("a", Some(0))]));
+    // What called for it has to pass.
+    assert!(!no_worse(&[("a", 0)], &[("call", None), ("a", Some(0))]));
+    // One attempt for another, but not one for two.
+    assert!(no_worse(&[("a", 0)], &[call, ("a", None)]));
+    let two = [("a", 0), ("b", 0)];
+    assert!(!no_worse(&two, &[call, ("a", None), ("b", None)]));
+    assert!(no_worse(&two, &[call, ("a", None), ("b", Some(0))]));
+    // A case that costs more than before is not kept, though it passes.
+    assert!(!no_worse(&two, &[call, ("a", Some(1)), ("b", Some(1))]));
+    let one = [("a", 1), ("b", 1)];
+    assert!(no_worse(&one, &[call, ("a", Some(1)), ("b", Some(0))]));
+    // What the version before failed holds nothing back.
+    assert!(no_worse(&[], &[call, ("a", None)]));
+}
+
+#[test]
+fn to_the_letter_every_case_has_to_pass() {
+    let now = [("call", Some(0)), ("a", None)];
+    assert!(holds_back(Gate::All, &[], &now));
+    assert!(!holds_back(Gate::All, &[], &[("call", Some(0))]));
+}
