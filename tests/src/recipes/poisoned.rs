@@ -8,7 +8,7 @@ use journeyman::{
     admit::{Admittance, to_skill},
     builtin::MemoryStore,
     domain::{Origin, Provenance, Skill, State, Taint},
-    recipe,
+    recipe::{self, Recipe},
     run::RunReport,
     select::Selector,
 };
@@ -47,15 +47,53 @@ struct Cell {
     idle: usize,
 }
 
+/// The arms: what mends and what filters, each switched off in turn.
+const ARMS: [(&str, fn(&mut Recipe)); 3] = [
+    ("poisoned", |_| {}),
+    ("poisoned, no credit filter", |recipe| {
+        recipe.maintenance.filter = None;
+    }),
+    ("poisoned, no refiner", |recipe| {
+        recipe.maintenance.refine = None;
+    }),
+];
+
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let seed = figures.options().seed;
-    let mut cells: Vec<Cell> = Vec::new();
-    for world in 0..WORLDS {
-        let key = key(parts, &format!("poisoned, world {world}"));
-        cells.push(figures.once(&key, || {
-            Ok(block_on(cell(parts, seed.derive("poisoned", world)))?)
-        })?);
+    let mut whole = Vec::new();
+    for (arm, change) in ARMS {
+        let mut cells: Vec<Cell> = Vec::new();
+        for world in 0..WORLDS {
+            let key = key(parts, &format!("{arm}, world {world}"));
+            cells.push(figures.once(&key, || {
+                Ok(block_on(cell(
+                    parts,
+                    seed.derive("poisoned", world),
+                    change,
+                ))?)
+            })?);
+        }
+        let after = end(figures, arm, &cells);
+        if arm == "poisoned" {
+            start(figures, &cells)?;
+            whole = after;
+        } else {
+            let over: Vec<f64> = whole
+                .iter()
+                .zip(&after)
+                .map(|(all, less)| all - less)
+                .collect();
+            let name = format!("{arm}.what it is short of, over worlds");
+            let short = stats::t_interval(&over);
+            figures.interval(&name, &short, Bound::None, Bound::None);
+        }
     }
+    Ok(())
+}
+
+/// What the stream began with and came to, against no skills.
+fn start(figures: &mut Figures<'_>, cells: &[Cell]) -> Outcome {
+    let seed = figures.options().seed;
     let all = |values: &dyn Fn(&Cell) -> &[f64]| -> Vec<f64> {
         cells
             .iter()
@@ -67,45 +105,46 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     for (name, value) in [
         share("poisoned.no skills, first attempt", &none),
         share("poisoned.before the stream", &all(&|cell| &cell.before)),
-        share("poisoned.after the stream", &after),
     ] {
         figures.record(&name, value, Bound::None);
     }
     let tools: Vec<String> = (0..WORLDS)
-        .zip(&cells)
+        .zip(cells)
         .flat_map(|(world, cell)| cell.tools.iter().map(move |tool| format!("{world} {tool}")))
         .collect();
     let gain = stats::clustered(&none, &after, &tools, seed.derive("tools", 0), RESAMPLES)?;
-    let bound = Bound::AtLeast(-0.02);
-    figures.interval(
-        "poisoned.after the stream over no skills",
-        &gain,
-        bound,
-        Bound::None,
-    );
+    let name = "poisoned.after the stream over no skills";
+    figures.interval(name, &gain, Bound::AtLeast(-0.02), Bound::None);
+    let wrong = cells.iter().map(|cell| cell.wrong).sum::<usize>() as f64;
+    let name = "poisoned.wrong skills at the start";
+    figures.record(name, wrong, Bound::AtLeast(1.0));
+    Ok(())
+}
+
+/// What an arm came to; the first attempts of each world.
+fn end(figures: &mut Figures<'_>, arm: &str, cells: &[Cell]) -> Vec<f64> {
+    let worlds: Vec<f64> = cells.iter().map(|cell| stats::mean(&cell.after)).collect();
+    let name = format!("{arm}.after the stream");
+    figures.record(&name, stats::mean(&worlds), Bound::None);
     let sum = |count: fn(&Cell) -> usize| cells.iter().map(count).sum::<usize>() as f64;
     let [wrong, left, idle] = [
         sum(|cell| cell.wrong),
         sum(|cell| cell.left),
         sum(|cell| cell.idle),
     ];
-    figures.record(
-        "poisoned.wrong skills at the start",
-        wrong,
-        Bound::AtLeast(1.0),
-    );
-    figures.record(
-        "poisoned.of these never followed",
-        idle / wrong,
-        Bound::None,
-    );
+    let name = format!("{arm}.wrong skills never followed");
+    figures.record(&name, idle / wrong, Bound::None);
     let gone = 1.0 - left / (wrong - idle);
-    let name = "poisoned.of those followed disabled or mended";
-    figures.record(name, gone, Bound::AtLeast(0.9));
-    Ok(())
+    let bound = match arm {
+        "poisoned" => Bound::AtLeast(0.9),
+        _ => Bound::None,
+    };
+    let name = format!("{arm}.of those followed disabled or mended");
+    figures.record(&name, gone, bound);
+    worlds
 }
 
-async fn cell(parts: &Parts, seed: Seed) -> Result<Cell> {
+async fn cell(parts: &Parts, seed: Seed, change: fn(&mut Recipe)) -> Result<Cell> {
     let spec = UniverseSpec {
         hidden: 8,
         plain: 2,
@@ -116,8 +155,10 @@ async fn cell(parts: &Parts, seed: Seed) -> Result<Cell> {
     let held_out = universe.held_out(&stream, HELD_OUT);
     let (skills, wrong) = skills(&universe, &stream, seed)?;
     let store = Arc::new(MemoryStore::new());
+    let mut learning = recipe::hisme();
+    change(&mut learning);
     let journeyman = parts
-        .open(recipe::hisme(), "poisoned", seed, store.clone(), None)
+        .open(learning, "poisoned", seed, store.clone(), None)
         .await?;
     journeyman
         .add(skills, "what the stream begins with")
