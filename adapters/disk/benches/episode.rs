@@ -13,17 +13,16 @@ use std::{
     time::{Duration, Instant},
 };
 
+use async_trait::async_trait;
 use futures::executor::block_on;
 use journeyman::{
-    Seed,
+    ModelId, Seed,
     builtin::EnvironmentJudge,
-    contract::{Attempt, Backends},
+    contract::{Attempt, Backends, ScoreRequest, Scorer, TokenScores},
     domain::{Action, Step, Task},
     recipe::{self, Candidates, WriteWhen},
     run::{Journeyman, Options as RunOptions},
-    testing::{
-        Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, ScriptedScorer, sample,
-    },
+    testing::{Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, sample},
 };
 use journeyman_disk::{DiskStore, Options};
 
@@ -42,6 +41,32 @@ fn agent() -> ScriptedExecutor {
     })
 }
 
+/// The task makes every skill likelier, so that one is injected and credited each time. It reads one word of the prompt, so
+/// that what it computes is not counted as ours.
+#[derive(Debug)]
+struct Likelier(ModelId);
+
+#[async_trait]
+impl Scorer for Likelier {
+    fn model(&self) -> &ModelId {
+        &self.0
+    }
+
+    async fn score(&self, request: &ScoreRequest) -> journeyman::Result<Vec<TokenScores>> {
+        let logprob = if request.prompt.text().contains("say") {
+            -0.5
+        } else {
+            -5.0
+        };
+        let scores = TokenScores {
+            ids: vec![1],
+            logprobs: vec![logprob],
+            truncated: false,
+        };
+        Ok(vec![scores; request.continuations.len()])
+    }
+}
+
 fn open(root: &Path) -> Journeyman {
     let store = DiskStore::open(root, &Options::default()).unwrap();
     let mut backends = Backends::new(
@@ -51,14 +76,7 @@ fn open(root: &Path) -> Journeyman {
     );
     backends.store = Some(Arc::new(store));
     backends.dialect = Some(Arc::new(ScriptedDialect));
-    // The task makes every skill likelier, so that one is injected and credited each time.
-    backends.scorer = Some(Arc::new(ScriptedScorer::by(|prompt, _| {
-        Play::Give(if prompt.text().contains("say") {
-            -0.5
-        } else {
-            -5.0
-        })
-    })));
+    backends.scorer = Some(Arc::new(Likelier(ModelId::new("bench"))));
     let mut recipe = recipe::standard();
     recipe.candidates = Candidates::Cache;
     recipe.write = WriteWhen::Never;

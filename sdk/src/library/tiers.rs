@@ -51,9 +51,14 @@ pub(super) fn moved(entry: &Entry, operation: Operation) -> Move {
 
 /// Evict, Load and Delete, in this order: what moved, and the entries that were removed.
 pub(super) fn maintain(entries: &mut Shelf, policy: &TierPolicy) -> (Vec<Move>, Vec<Entry>) {
-    let protected = protected(entries, policy);
-    let mut moves = evict(entries, policy.cache, &protected);
-    moves.extend(load(entries, policy, &protected));
+    let cached = within(entries, Tier::Cache).count();
+    let mut moves = Vec::new();
+    // A library that fits into its cache has nothing to move, and this runs behind every task.
+    if cached > policy.cache || within(entries, Tier::Reservoir).next().is_some() {
+        let protected = protected(entries, policy);
+        moves.extend(evict(entries, policy.cache, &protected));
+        moves.extend(load(entries, policy, &protected));
+    }
     let unused = delete_unused(entries, policy.delete_percentile);
     let over = delete_over(entries, policy.reservoir);
     moves.extend(unused.iter().map(|entry| moved(entry, Operation::Deleted)));
@@ -77,6 +82,9 @@ fn protected(entries: &Shelf, policy: &TierPolicy) -> BTreeSet<SkillId> {
 
 fn evict(entries: &mut Shelf, size: usize, protected: &BTreeSet<SkillId>) -> Vec<Move> {
     let over = within(entries, Tier::Cache).count().saturating_sub(size);
+    if over == 0 {
+        return Vec::new();
+    }
     // Fewer are protected than fit, so there are always as many to go.
     let lowest = rising(entries, Tier::Cache, protected);
     let gone = lowest.iter().take(over);
@@ -87,6 +95,9 @@ fn evict(entries: &mut Shelf, size: usize, protected: &BTreeSet<SkillId>) -> Vec
 fn load(entries: &mut Shelf, policy: &TierPolicy, protected: &BTreeSet<SkillId>) -> Vec<Move> {
     let cached = within(entries, Tier::Cache).count();
     let mut waiting = rising(entries, Tier::Reservoir, &BTreeSet::new());
+    if waiting.is_empty() {
+        return Vec::new();
+    }
     let room = policy.cache.saturating_sub(cached);
     let filling = waiting.split_off(waiting.len().saturating_sub(room));
     let mut moves: Vec<Move> = (filling.iter().rev())
@@ -134,6 +145,9 @@ fn delete_over(entries: &mut Shelf, size: usize) -> Vec<Entry> {
     let over = within(entries, Tier::Reservoir)
         .count()
         .saturating_sub(size);
+    if over == 0 {
+        return Vec::new();
+    }
     let lowest = rising(entries, Tier::Reservoir, &BTreeSet::new());
     let over = lowest.iter().take(over);
     over.filter_map(|id| entries.remove(id)).collect()
