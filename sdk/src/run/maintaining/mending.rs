@@ -301,9 +301,11 @@ fn held_back(
     };
     let now = attempts(&keeps);
     let then = attempts(&|case, _| before.contains_key(&case.name));
-    (now < then).then(|| {
+    // As many speak for a version that does what its own day wanted.
+    (now <= then).then(|| {
         format!(
-            "not released: it passes the cases of {now} attempts as well as the version before passes those of {then}"
+            "not released: it passes the cases of {now} attempts as well as the version before or better, and that \
+             one those of {then}"
         )
     })
 }

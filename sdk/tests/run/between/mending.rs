@@ -28,7 +28,7 @@ fn mending(
 fn a_mended_version_is_released_when_it_passes_and_else_stays_out_with_the_reason() {
     let harmful = "harmful: it was refused";
     let better = "better: Says what is due.\nsay: one two";
-    let (library, _) = mending(Gate::NoWorse, harmful, better);
+    let (library, _) = mending(Gate::Better, harmful, better);
     let mended = library.entries().filter(|entry| entry.skill.version.0 == 2);
     let mended: Vec<_> = mended.collect();
     assert!(!mended.is_empty());
@@ -45,7 +45,7 @@ fn a_mended_version_is_released_when_it_passes_and_else_stays_out_with_the_reaso
             "it keeps its name"
         );
     }
-    let (library, events) = mending(Gate::NoWorse, harmful, "worse: Says nonsense.\nsay: no no");
+    let (library, events) = mending(Gate::Better, harmful, "worse: Says nonsense.\nsay: no no");
     assert!(library.entries().all(|entry| entry.skill.version.0 == 1));
     let told = events.iter().any(|event| {
         matches!(event, Event::Refused { reason, .. } if reason.contains("not released: the case"))
@@ -57,7 +57,7 @@ fn a_mended_version_is_released_when_it_passes_and_else_stays_out_with_the_reaso
 fn what_was_followed_and_refused_is_mended_though_nobody_calls_it_harmful() {
     let better = "better: Says what is due.\nsay: one two";
     let mended = |attribute| {
-        let (library, _) = mending(Gate::NoWorse, attribute, better);
+        let (library, _) = mending(Gate::Better, attribute, better);
         library.entries().any(|entry| entry.skill.version.0 == 2)
     };
     assert!(mended("neutral: it made no difference"));
