@@ -50,6 +50,10 @@ pub enum SelectPer {
     Query,
     /// Once a rollout (Algorithm 1's z_i): exploration then differs within a group.
     Rollout,
+    /// Once a turn of the agent (HiSME appendix B): for the first turn from the task, for each later one from what is asked
+    /// for then: the current request, what was refused lately, what the agent said last, the tools in force. A turn that
+    /// asks for the same has the same skills.
+    Turn,
 }
 
 /// What counts as a skill's use in the reward.

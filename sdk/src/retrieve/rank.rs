@@ -82,7 +82,7 @@ pub fn rank(
             0.0
         };
         let dense = match (embedding, one.embedding) {
-            (Some(query), Some(skill)) => cosine(query, skill).max(0.0),
+            (Some(query), Some(skill)) => query.cosine(skill).max(0.0),
             _ => 0.0,
         };
         weights.sparse * sparse
@@ -102,11 +102,6 @@ pub fn rank(
         by_score.then_with(|| a.skill.cmp(&b.skill))
     });
     ranked
-}
-
-fn cosine(a: &Embedding, b: &Embedding) -> f64 {
-    let products = a.0.iter().zip(&b.0);
-    products.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
 }
 
 /// The share of the tools that the skill says it needs that are in force; a half where it names none.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptNeed, ChosenSkill, Need, Station,
+    AttemptNeed, ChosenSkill, Need, Station, Turns,
     context::Context,
     fold::{self, Rollout},
     selecting::Selecting,
@@ -14,6 +14,7 @@ use crate::{
     domain::{Task, Trajectory, Verdict},
     error::Result,
     id::AttemptId,
+    recipe::SelectPer,
     select::Mode,
 };
 
@@ -103,6 +104,18 @@ impl Attempting {
         AttemptId::new(format!("{}/{}/{index}", context.run, self.step))
     }
 
+    /// What later turns choose from, where they do and the task is no part of a warm-up.
+    fn turns(&self, context: &Context<'_>) -> Option<Box<Turns>> {
+        let each = context.recipe.select_per == SelectPer::Turn && !self.warming_up;
+        each.then(|| {
+            Box::new(Turns {
+                recipe: context.recipe.clone(),
+                mode: context.mode,
+                library: context.library.clone(),
+            })
+        })
+    }
+
     fn attempt(
         &self,
         index: u32,
@@ -125,6 +138,7 @@ impl Attempting {
             },
             skills: skills.map(ChosenSkill::from).collect(),
             skill_tokens: context.recipe.skill_tokens,
+            turns: self.turns(context),
             time_limit: context.recipe.limits.attempt,
         }
     }

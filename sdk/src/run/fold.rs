@@ -57,6 +57,13 @@ pub(super) fn rollout<'a>(
             };
         }
     };
+    // Later turns may have had others.
+    let given = trajectory.injection.skills.iter().map(|had| &had.skill);
+    for skill in given {
+        if !report.injected.contains(skill) {
+            report.injected.push(skill.clone());
+        }
+    }
     let left_out = |skill: &SkillRef| trajectory.left_out.iter().any(|one| one.skill == *skill);
     report.injected.retain(|skill| !left_out(skill));
     report.used = trajectory.exposures.iter().any(|exposure| exposure.used);

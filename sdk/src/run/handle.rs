@@ -8,16 +8,14 @@ use std::{
 use super::{
     Answer, AttemptNeed, Journeyman, Need, NeedId, RunEntry, RunMachine, TaskReport,
     drive::Reach,
-    injecting::inject_all,
     journeyman::{Inner, lock},
     log::Log,
     redacting::holds_mark,
+    turning::Turning,
 };
 use crate::{
-    contract::{FixedGuidance, Guidance, TurnContext},
-    domain::{
-        EndReason, Exposure, Injection, LeftOut, Outcome, SkillRef, Step, Task, Trajectory, Usage,
-    },
+    contract::{Guidance, TurnContext},
+    domain::{EndReason, Exposure, Injection, Outcome, SkillRef, Step, Task, Trajectory, Usage},
     error::{Error, ErrorKind, Result},
 };
 
@@ -95,9 +93,7 @@ pub struct AttemptHandle {
     need: Box<AttemptNeed>,
     /// Whether the task holds a secret.
     of_secrets: bool,
-    injection: Injection,
-    left_out: Vec<LeftOut>,
-    guidance: FixedGuidance,
+    guidance: Turning,
     steps: Vec<Step>,
     usage: Usage,
     finished: bool,
@@ -122,10 +118,10 @@ impl AttemptHandle {
         let mut attempts = Vec::new();
         for (id, need) in machine.needs() {
             if let Need::Attempt(mut need) = need {
-                let given = inject_all(journeyman.inner.backends(), &need)?;
                 let of_secrets = holds_mark(&need.task);
                 need.task = journeyman.inner.redacting().real(&need)?;
-                attempts.push((id, need, of_secrets, given));
+                let guidance = Turning::new(&journeyman.inner.performer, &need, need.task.clone())?;
+                attempts.push((id, need, of_secrets, guidance));
             }
         }
         let group = Arc::new(Group {
@@ -135,15 +131,13 @@ impl AttemptHandle {
             }),
         });
         let handles = attempts.into_iter();
-        let handles = handles.map(|(id, need, of_secrets, (injection, left_out))| Self {
+        let handles = handles.map(|(id, need, of_secrets, guidance)| Self {
             journeyman: journeyman.clone(),
             group: Arc::clone(&group),
             id,
             need,
             of_secrets,
-            guidance: FixedGuidance::new(injection.clone()),
-            injection,
-            left_out,
+            guidance,
             steps: Vec::new(),
             usage: Usage::default(),
             finished: false,
@@ -158,7 +152,7 @@ impl AttemptHandle {
 
     /// The skills for this attempt; often none.
     pub fn injection(&self) -> &Injection {
-        &self.injection
+        self.guidance.first()
     }
 
     /// The skills for a turn.
@@ -194,24 +188,21 @@ impl AttemptHandle {
     /// [`settle`](Journeyman::settle) tries again.
     pub async fn finish(mut self, outcome: Option<Outcome>) -> Result<Option<TaskReport>> {
         self.finished = true;
-        let reported = self.guidance.reported();
+        let (injection, left_out, used) = self.guidance.told();
         let trajectory = Trajectory {
             schema: Trajectory::SCHEMA,
             attempt: self.need.attempt.clone(),
             task: self.need.task.id.clone(),
             seed: self.need.seed,
             steps: std::mem::take(&mut self.steps),
-            exposures: self
-                .injection
-                .skills
-                .iter()
+            exposures: (injection.skills.iter())
                 .map(|injected| Exposure {
                     skill: injected.skill.clone(),
-                    used: reported.contains(&injected.skill),
+                    used: used.contains(&injected.skill),
                 })
                 .collect(),
-            injection: std::mem::take(&mut self.injection),
-            left_out: std::mem::take(&mut self.left_out),
+            injection,
+            left_out,
             outcome,
             end: EndReason::Finished,
             usage: self.usage,

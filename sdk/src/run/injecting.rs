@@ -1,6 +1,6 @@
 //! Skills into an attempt's prompt, and what became of them.
 
-use super::AttemptNeed;
+use super::{AttemptNeed, ChosenSkill};
 use crate::{
     contract::{Backends, Tokenizer},
     domain::{Exposure, Injection, LeftOut, SkillRef, Trajectory},
@@ -16,12 +16,24 @@ pub(super) fn inject_all(
     backends: &Backends,
     need: &AttemptNeed,
 ) -> Result<(Injection, Vec<LeftOut>)> {
+    inject_chosen(backends, &need.skills, need.skill_tokens)
+}
+
+/// Writes skills into an injection, those that fit into so many tokens.
+///
+/// # Errors
+/// `Corrupt` where a skill is not what the library recorded.
+pub(super) fn inject_chosen(
+    backends: &Backends,
+    skills: &[ChosenSkill],
+    skill_tokens: Option<usize>,
+) -> Result<(Injection, Vec<LeftOut>)> {
     let dialect = backends.dialect.as_deref();
-    let skills = (need.skills.iter())
+    let skills = (skills.iter())
         .map(|chosen| inject::render(&chosen.skill, dialect, &chosen.sha256))
         .collect::<Result<_>>()?;
     let injection = Injection { skills };
-    match need.skill_tokens {
+    match skill_tokens {
         None => Ok((injection, Vec::new())),
         Some(most) => Ok(inject::fit(injection, counting(backends)?, most)),
     }

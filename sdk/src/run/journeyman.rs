@@ -281,10 +281,6 @@ impl Inner {
         &self.performer.redacting
     }
 
-    pub(super) fn backends(&self) -> &Backends {
-        &self.backends
-    }
-
     /// A new run's machine, and its log with the run's beginning.
     async fn machine(
         &self,

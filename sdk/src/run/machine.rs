@@ -67,7 +67,7 @@ pub struct RunMachine {
 
 impl RunMachine {
     /// The version of the JSON form.
-    pub const SCHEMA: u32 = 2;
+    pub const SCHEMA: u32 = 3;
 
     /// Begins a run.
     ///

@@ -30,6 +30,7 @@ mod report;
 mod selecting;
 mod sound;
 mod task_machine;
+mod turning;
 
 pub use event::Event;
 pub use handle::AttemptHandle;
@@ -38,6 +39,7 @@ pub use journeyman::{Journeyman, Options};
 pub use machine::{RunMachine, RunPlan};
 pub use need::{
     Answer, AttemptNeed, CaseNeed, CaseRun, ChosenSkill, CommitDone, Need, NeedId, Played, Station,
+    Turns,
 };
 pub use perform::Performer;
 pub use report::{AttemptReport, RunReport, SkillGain, TaskReport, WriteReport};

@@ -12,8 +12,9 @@ use crate::{
     },
     error::Result,
     id::{AttemptId, RunId, Seed},
-    library::Entry,
-    select::SkillScores,
+    library::{Entry, SkillLibrary},
+    recipe::Recipe,
+    select::{Mode, SkillScores},
 };
 
 /// The stations at which a task can wait, in the order in which it passes them.
@@ -22,6 +23,8 @@ use crate::{
 pub enum Station {
     /// For candidates.
     Retrieve,
+    /// For what they mean, where that counts in their ranking.
+    Rank,
     /// For their log-probabilities.
     Score,
     /// For attempts.
@@ -120,8 +123,22 @@ pub struct AttemptNeed {
     pub skills: Vec<ChosenSkill>,
     /// How many tokens their texts may take together.
     pub skill_tokens: Option<usize>,
+    /// What the skills of its later turns are chosen from; those of the first turn stay where it is not given.
+    pub turns: Option<Box<Turns>>,
     /// How long it may take.
     pub time_limit: Duration,
+}
+
+/// What the skills of an attempt's later turns are chosen from, and how
+/// ([`SelectPer::Turn`](crate::recipe::SelectPer::Turn)).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turns {
+    /// How.
+    pub recipe: Recipe,
+    /// Whether skills on trial are offered.
+    pub mode: Mode,
+    /// The library as it was when the attempt began.
+    pub library: SkillLibrary,
 }
 
 /// A case of a bundle: an attempt that begins with what is played to it.
@@ -219,7 +236,8 @@ impl Answer {
             Self::Attempted(_) => station == Station::Attempt,
             Self::Judged(_) => station == Station::Judge,
             Self::Played(_) => matches!(station, Station::Role | Station::Maintain),
-            Self::Tried(_) | Self::Embedded(_) | Self::Gained(_) => station == Station::Maintain,
+            Self::Embedded(_) => matches!(station, Station::Rank | Station::Maintain),
+            Self::Tried(_) | Self::Gained(_) => station == Station::Maintain,
             Self::Committed(_) => matches!(station, Station::Commit | Station::Keep),
         }
     }

@@ -15,12 +15,13 @@ use futures::{
 
 use super::{
     Answer, AttemptNeed, Need,
-    injecting::{complete_exposures, inject_all},
+    injecting::complete_exposures,
     redacting::{Redacting, holds_mark},
     sound,
+    turning::Turning,
 };
 use crate::{
-    contract::{Attempt, Backends, Dialect, FixedGuidance, JudgeRequest, ScoreRequest, Scorer},
+    contract::{Attempt, Backends, Dialect, JudgeRequest, ScoreRequest, Scorer},
     domain::{Action, Candidate, Prompt, Query, Skill, SkillRef, Task, Trajectory, Verdict},
     error::{Error, ErrorKind, Result},
     id::{ModelId, Timestamp},
@@ -88,7 +89,7 @@ impl Performer {
         Ok(answer)
     }
 
-    async fn answer(&self, need: Need) -> Result<Answer> {
+    pub(super) async fn answer(&self, need: Need) -> Result<Answer> {
         Ok(match need {
             Need::Retrieve(query) => Answer::Retrieved(
                 self.bounded(
@@ -274,21 +275,20 @@ impl Performer {
         prefix: &[Action],
     ) -> Result<Box<Trajectory>> {
         let task = self.redacting.real(need)?;
-        let injecting = async { inject_all(&self.backends, need) };
-        let (injection, left_out) = self
+        let injecting = async { Turning::new(self, need, task.clone()) };
+        let guidance = self
             .bounded("Dialect::skill_text", need.time_limit, injecting)
             .await?;
         let reset = self.backends.environment.reset(&task, need.world_seed);
         let mut episode = self
             .bounded("Environment::reset", need.time_limit, reset)
             .await?;
-        let guidance = FixedGuidance::new(injection.clone());
         let attempt = Attempt {
             id: need.attempt.clone(),
             task: &task,
             seed: need.seed,
             temperature: need.temperature,
-            injection: &injection,
+            injection: guidance.first(),
             guidance: &guidance,
             time_limit: need.time_limit,
             plan: None,
@@ -307,7 +307,8 @@ impl Performer {
             tracing::warn!(%error, "an episode could not be closed");
         }
         let mut trajectory = made?;
-        complete_exposures(&mut trajectory, &injection, &guidance.reported());
+        let (injection, left_out, used) = guidance.told();
+        complete_exposures(&mut trajectory, &injection, &used);
         trajectory.injection = injection;
         trajectory.left_out = left_out;
         Ok(Box::new(trajectory))

@@ -1,14 +1,16 @@
-//! Retrieval and selection: the machine that ends in one selection a query or one a rollout.
+//! Retrieval and selection: the machine that ends in one selection a query or one a rollout. A task goes through it, and a
+//! later turn where the recipe selects for each.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Event, Need, Station, context::Context};
 use crate::{
-    domain::{Candidate, Query, SkillRef, Task},
+    contract::Embedding,
+    domain::{Candidate, Query, SkillRef},
     error::Result,
     id::Seed,
     recipe::{Candidates, SelectPer},
-    retrieve::{Ranked, TurnQuery, rank},
+    retrieve::{RankWeights, Ranked, TurnQuery, rank, view_text},
     select::{Mode, NothingReason, ScoreKind, Selection, Selector, SkillScores},
 };
 
@@ -17,11 +19,12 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 enum Stage {
     Retrieve,
+    Embed,
     Score,
     Done,
 }
 
-/// Retrieval and selection for one task.
+/// Retrieval and selection for one query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Selecting {
     step: u64,
@@ -79,24 +82,30 @@ impl Selecting {
         &self.candidates
     }
 
-    pub(super) fn need(&self, task: &Task, context: &Context<'_>) -> Option<(Station, Need)> {
-        match self.stage {
-            Stage::Retrieve => Some((Station::Retrieve, retrieve(task, context))),
-            Stage::Score => Some((Station::Score, self.score(task, context))),
-            Stage::Done => None,
-        }
+    pub(super) fn need(&self, query: &TurnQuery, context: &Context<'_>) -> Option<(Station, Need)> {
+        let need = match self.stage {
+            Stage::Retrieve => retrieve(query, context),
+            Stage::Embed => self.embed(query, context),
+            Stage::Score => self.score(query, context),
+            Stage::Done => return None,
+        };
+        Some((self.station()?, need))
     }
 
-    pub(super) fn is_at(&self, station: Station) -> bool {
-        matches!(
-            (self.stage, station),
-            (Stage::Retrieve, Station::Retrieve) | (Stage::Score, Station::Score)
-        )
+    /// Where it waits.
+    pub(super) fn station(&self) -> Option<Station> {
+        match self.stage {
+            Stage::Retrieve => Some(Station::Retrieve),
+            Stage::Embed => Some(Station::Rank),
+            Stage::Score => Some(Station::Score),
+            Stage::Done => None,
+        }
     }
 
     pub(super) fn retrieved(
         &mut self,
         context: &Context<'_>,
+        query: &TurnQuery,
         found: Result<Vec<Candidate>>,
         events: &mut Vec<Event>,
     ) {
@@ -113,15 +122,11 @@ impl Selecting {
                         })
                     })
                     .collect();
-                self.rank(context);
-                events.push(Event::Retrieved {
-                    step: self.step,
-                    candidates: self.candidates.clone(),
-                });
-                if self.candidates.is_empty() {
-                    self.select_nothing(NothingReason::NoCandidates);
+                let weighs = |weights: &RankWeights| weights.dense > 0.0;
+                if self.candidates.len() > 1 && context.recipe.rank.as_ref().is_some_and(weighs) {
+                    self.stage = Stage::Embed;
                 } else {
-                    self.candidates_known(context);
+                    self.rank(context, query, &[], events);
                 }
             }
             Err(error) => {
@@ -130,29 +135,57 @@ impl Selecting {
         }
     }
 
+    /// What query and candidates mean, the query first; none where the run has no embedder, and what it could not give
+    /// counts for nothing.
+    pub(super) fn embedded(
+        &mut self,
+        context: &Context<'_>,
+        query: &TurnQuery,
+        made: Result<Option<Vec<Embedding>>>,
+        events: &mut Vec<Event>,
+    ) {
+        let embeddings = made.unwrap_or_default().unwrap_or_default();
+        self.rank(context, query, &embeddings, events);
+    }
+
     /// Ranks what was found anew, where the recipe says how.
-    fn rank(&mut self, context: &Context<'_>) {
-        let Some(weights) = &context.recipe.rank else {
-            return;
-        };
-        let found = self.candidates.iter();
-        let found = found.filter_map(|found| Some((found, context.library.get(&found.skill.id)?)));
-        let skills: Vec<Ranked<'_>> = found
-            .map(|(found, entry)| {
+    fn rank(
+        &mut self,
+        context: &Context<'_>,
+        query: &TurnQuery,
+        embeddings: &[Embedding],
+        events: &mut Vec<Event>,
+    ) {
+        if let Some(weights) = &context.recipe.rank {
+            let (of_query, of_skills) = match embeddings {
+                [query, skills @ ..] if skills.len() == self.candidates.len() => {
+                    (Some(query), skills)
+                }
+                _ => (None, &[][..]),
+            };
+            let found = (0..).zip(&self.candidates);
+            let skills = found.filter_map(|(place, found): (usize, _)| {
+                let entry = context.library.get(&found.skill.id)?;
                 let counts = entry.life.counts(entry.skill.version);
-                Ranked {
+                Some(Ranked {
                     skill: &entry.skill,
                     sparse: found.score,
-                    embedding: None,
+                    embedding: of_skills.get(place),
                     judged: (counts.helpful, counts.harmful),
-                }
-            })
-            .collect();
-        let query = TurnQuery {
-            text: String::new(),
-            tools: Vec::new(),
-        };
-        self.candidates = rank(&query, None, &skills, weights);
+                })
+            });
+            let skills: Vec<Ranked<'_>> = skills.collect();
+            self.candidates = rank(query, of_query, &skills, weights);
+        }
+        events.push(Event::Retrieved {
+            step: self.step,
+            candidates: self.candidates.clone(),
+        });
+        if self.candidates.is_empty() {
+            self.select_nothing(NothingReason::NoCandidates);
+        } else {
+            self.candidates_known(context);
+        }
     }
 
     pub(super) fn scored(&mut self, context: &Context<'_>, scores: Result<Vec<SkillScores>>) {
@@ -187,10 +220,17 @@ impl Selecting {
         }
     }
 
-    fn score(&self, task: &Task, context: &Context<'_>) -> Need {
+    fn embed(&self, query: &TurnQuery, context: &Context<'_>) -> Need {
+        let found = self.candidates.iter();
+        let found = found.filter_map(|found| context.library.get(&found.skill.id));
+        let views = found.map(|entry| view_text(&entry.skill));
+        Need::Embed(std::iter::once(query.text.clone()).chain(views).collect())
+    }
+
+    fn score(&self, query: &TurnQuery, context: &Context<'_>) -> Need {
         let score = context.recipe.selector.score();
         Need::Score {
-            query: task.instruction.clone(),
+            query: query.text.clone(),
             skills: self
                 .candidates
                 .iter()
@@ -213,7 +253,7 @@ impl Selecting {
 
     fn seeds(&self, context: &Context<'_>) -> Vec<Seed> {
         let count = match (context.recipe.select_per, context.mode) {
-            (SelectPer::Query, _) | (_, Mode::Evaluate) => 1,
+            (SelectPer::Query | SelectPer::Turn, _) | (_, Mode::Evaluate) => 1,
             (SelectPer::Rollout, Mode::Train) => context.group(),
         };
         let seed = context.step_seed(self.step);
@@ -228,14 +268,14 @@ impl Selecting {
     }
 }
 
-fn retrieve(task: &Task, context: &Context<'_>) -> Need {
+fn retrieve(query: &TurnQuery, context: &Context<'_>) -> Need {
     let limit = match context.recipe.candidates {
         Candidates::Search { limit } => limit,
         Candidates::Cache => usize::MAX,
     };
     let offered = context.offered();
     Need::Retrieve(Query {
-        text: task.instruction.clone(),
+        text: query.text.clone(),
         limit,
         among: Some(offered.map(|entry| entry.skill.id.clone()).collect()),
     })

@@ -17,6 +17,7 @@ use crate::{
     domain::{LibraryChange, Role, Task},
     error::{Error, ErrorKind, Result},
     library::Applied,
+    retrieve::TurnQuery,
     select::Mode,
 };
 
@@ -85,7 +86,7 @@ impl TaskMachine {
     /// Everything that can run now.
     pub(super) fn needs(&self, context: &Context<'_>) -> Vec<(NeedId, Need)> {
         match self.stage {
-            Stage::Select => (self.selecting.need(&self.task, context).into_iter())
+            Stage::Select => (self.selecting.need(&self.query(), context).into_iter())
                 .map(|(station, need)| (self.id(station, 0), need))
                 .collect(),
             Stage::Attempt => (self.attempting.needs(&self.task, &self.selecting, context))
@@ -111,10 +112,16 @@ impl TaskMachine {
         answer: Answer,
         events: &mut Vec<Event>,
     ) -> Result<()> {
-        let selecting = self.selecting.is_at(id.station);
+        let selecting = self.selecting.station() == Some(id.station);
         match (answer, self.stage) {
             (Answer::Retrieved(found), Stage::Select) if selecting => {
-                self.selecting.retrieved(context, found, events);
+                let query = self.query();
+                self.selecting.retrieved(context, &query, found, events);
+                self.selected(events);
+            }
+            (Answer::Embedded(made), Stage::Select) if selecting => {
+                let query = self.query();
+                self.selecting.embedded(context, &query, made, events);
                 self.selected(events);
             }
             (Answer::Scored(scores), Stage::Select) if selecting => {
@@ -206,11 +213,19 @@ impl TaskMachine {
     /// Whether a station lies behind: an answer that comes twice changes nothing.
     fn is_past(&self, station: Station) -> bool {
         match self.stage {
-            Stage::Select => station == Station::Retrieve && self.selecting.is_at(Station::Score),
+            Stage::Select => self.selecting.station().is_some_and(|now| station < now),
             Stage::Attempt => station < Station::Attempt,
             Stage::Role => station < Station::Role,
             Stage::Ready | Stage::Commit => station < Station::Commit,
             Stage::Done => true,
+        }
+    }
+
+    /// What the task asks for. Its world has not begun, so no tools are in force yet.
+    fn query(&self) -> TurnQuery {
+        TurnQuery {
+            text: self.task.instruction.clone(),
+            tools: Vec::new(),
         }
     }
 

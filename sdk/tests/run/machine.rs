@@ -156,7 +156,10 @@ fn a_saved_run_of_another_schema_or_of_garbage_is_refused() {
         );
     };
     check("", ErrorKind::Corrupt);
-    check("{\"schema\": 2}", ErrorKind::Corrupt);
+    check(
+        &format!("{{\"schema\": {}}}", RunMachine::SCHEMA),
+        ErrorKind::Corrupt,
+    );
     check("{\"schema\": 99}", ErrorKind::Unsupported);
 }
 

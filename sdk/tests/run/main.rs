@@ -12,6 +12,7 @@ mod edges;
 mod failures;
 mod machine;
 mod secrets;
+mod turns;
 
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 

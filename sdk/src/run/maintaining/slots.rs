@@ -171,6 +171,8 @@ fn need(context: &Context<'_>, step: u64, index: u32, ask: &Ask) -> Need {
                     skill: Skill::clone(skill),
                 }],
                 skill_tokens: context.recipe.skill_tokens,
+                // A case is about this skill.
+                turns: None,
                 time_limit: context.recipe.limits.attempt,
             },
             prefix: case.prefix.clone(),

@@ -1,0 +1,206 @@
+//! Skills chosen anew at each turn, and ranked by meaning (HiSME appendix B, Eq. 20; row H12).
+
+use journeyman::{
+    Result,
+    builtin::{ModelExecutor, ModelExecutorOptions},
+    contract::{Embedder, Embedding, EmbeddingSpace, TurnContext},
+    domain::{Skill, SkillRef},
+    recipe::Candidates,
+    retrieve::RankWeights,
+};
+
+use super::*;
+
+/// Two skills: what the task asks for, and what to do when a word was refused.
+fn skills() -> Vec<Skill> {
+    let skill = |name: &str, description: &str, body: &str| Skill {
+        description: description.to_owned(),
+        body: body.to_owned(),
+        ..sample::skill(name)
+    };
+    vec![
+        skill("opening", "How to say alpha beta.", "Begin with alpha."),
+        skill(
+            "recovering",
+            "When that is not the next word.",
+            "Then beta.",
+        ),
+    ]
+}
+
+/// A model that says the first word, then a wrong one until it is told better.
+fn model() -> ScriptedModel {
+    ScriptedModel::by(|request, _| {
+        let text = request.prompt.text();
+        let told = |words: &str| text.contains(words);
+        let word = match () {
+            () if told("Then beta.") => "[skill] beta",
+            () if told("go on") => "gamma",
+            () if told("Begin with alpha.") => "[skill] alpha",
+            () => "alpha",
+        };
+        Play::Give(word.to_owned())
+    })
+}
+
+fn per(select_per: SelectPer) -> Recipe {
+    let mut recipe = recipe::standard();
+    recipe.candidates = Candidates::Search { limit: 10 };
+    recipe.selector = Selector::Top { limit: 1 };
+    recipe.select_per = select_per;
+    recipe.write = WriteWhen::Never;
+    recipe.group = 1;
+    recipe
+}
+
+async fn with_skills(backends: Backends, recipe: Recipe) -> Journeyman {
+    let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+    let journeyman = journeyman.expect("it opens");
+    let added = journeyman.add(skills(), "a start").await;
+    added.expect("they are added");
+    journeyman
+}
+
+fn acting() -> Backends {
+    let mut backends = backends();
+    let options = ModelExecutorOptions::default();
+    let agent = ModelExecutor::new(Arc::new(model()), Arc::new(ScriptedDialect), options);
+    backends.executor = Arc::new(agent.expect("an agent"));
+    backends
+}
+
+#[test]
+fn a_refusal_brings_the_skill_that_is_about_it() {
+    let task = || sample::task("t", &["alpha", "beta"]);
+    let ids = |skills: &[SkillRef]| -> Vec<String> {
+        skills.iter().map(|skill| skill.id.to_string()).collect()
+    };
+    let learn = |select_per| {
+        block_on(async {
+            let journeyman = with_skills(acting(), per(select_per)).await;
+            let report = journeyman.learn(vec![task()]).await.expect("it learns");
+            let frozen = journeyman.evaluate(vec![task()]).await;
+            let library = journeyman.library().await.expect("a library");
+            (report, frozen.expect("it evaluates"), library)
+        })
+    };
+    let (report, frozen, _) = learn(SelectPer::Query);
+    for report in [&report, &frozen] {
+        let attempt = &report.tasks[0].attempts[0];
+        assert_eq!(attempt.success, Some(false));
+        assert_eq!(ids(&attempt.injected), ["opening"]);
+    }
+    let (report, frozen, library) = learn(SelectPer::Turn);
+    for report in [&report, &frozen] {
+        let attempt = &report.tasks[0].attempts[0];
+        assert_eq!(attempt.success, Some(true), "{attempt:?}");
+        assert_eq!(ids(&attempt.injected), ["opening", "recovering"]);
+        assert_eq!(attempt.steps, 3);
+    }
+    // Both were given, so both are credited.
+    let credits: Vec<u64> = library.entries().map(|entry| entry.credits).collect();
+    assert_eq!(credits, [1, 1]);
+}
+
+#[test]
+fn a_turn_that_asks_for_the_same_has_the_same_skills() {
+    block_on(async {
+        let journeyman = with_skills(acting(), per(SelectPer::Turn)).await;
+        let task = sample::task("t", &["alpha", "beta"]);
+        let mut handle = journeyman.begin(task.clone()).await.expect("it begins");
+        let of = |injection: &journeyman::domain::Injection| -> Vec<String> {
+            let skills = injection.skills.iter();
+            skills.map(|skill| skill.skill.id.to_string()).collect()
+        };
+        let observation = sample::observation("go on");
+        let steps = sample::trajectory("x", &task, &["gamma"], false).steps;
+        let mut refused = steps.clone();
+        refused[0].result.is_error = true;
+        refused[0].result.text = "that is not the next word".to_owned();
+        let turn = |turn, steps| TurnContext {
+            turn,
+            observation: &observation,
+            steps,
+        };
+        let first = handle.turn(&turn(0, &[])).await.expect("the first");
+        assert_eq!(of(&first), ["opening"]);
+        assert_eq!(first, *handle.injection());
+        let second = handle.turn(&turn(1, &steps)).await.expect("the second");
+        assert_eq!(of(&second), ["opening"]);
+        let third = handle.turn(&turn(2, &refused)).await.expect("the third");
+        assert_eq!(of(&third), ["recovering"]);
+        handle.used(&third.skills[0].skill);
+        for step in refused {
+            handle.record(step);
+        }
+        let report = handle.finish(Some(sample::outcome(true))).await;
+        let report = report.expect("it finishes").expect("a report");
+        let attempt = &report.attempts[0];
+        assert_eq!(attempt.injected.len(), 2);
+        assert!(attempt.used);
+    });
+}
+
+/// Texts of two meanings: with "beta" or without.
+#[derive(Debug)]
+struct Meaning {
+    space: EmbeddingSpace,
+    fails: bool,
+}
+
+#[async_trait::async_trait]
+impl Embedder for Meaning {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.space
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>> {
+        if self.fails {
+            return Err(Error::new(
+                ErrorKind::Unavailable,
+                "Embedder::embed",
+                "down",
+            ));
+        }
+        let of = |text: &&str| match text.contains("Then beta.") || text.starts_with("say") {
+            true => Embedding(vec![1.0, 0.0]),
+            false => Embedding(vec![0.0, 1.0]),
+        };
+        Ok(texts.iter().map(of).collect())
+    }
+}
+
+#[test]
+fn meaning_ranks_where_the_host_has_an_embedder() {
+    let first = |embedder: Option<Meaning>| {
+        let mut backends = acting();
+        backends.embedder = embedder.map(|embedder| Arc::new(embedder) as Arc<dyn Embedder>);
+        let mut recipe = per(SelectPer::Query);
+        recipe.rank = Some(RankWeights {
+            sparse: 0.1,
+            dense: 0.9,
+            ..RankWeights::default()
+        });
+        block_on(async {
+            let journeyman = with_skills(backends, recipe).await;
+            // By words the first skill is found before the second.
+            let mut task = sample::task("t", &["alpha", "beta"]);
+            task.instruction = "say alpha beta next".to_owned();
+            let report = journeyman.learn(vec![task]).await.expect("it learns");
+            let selection = &report.tasks[0].selections[0];
+            selection.skill().map(|skill| skill.id.to_string())
+        })
+    };
+    let meaning = |fails| {
+        Some(Meaning {
+            space: EmbeddingSpace {
+                name: "two meanings".to_owned(),
+                dimensions: 2,
+            },
+            fails,
+        })
+    };
+    assert_eq!(first(None).as_deref(), Some("opening"));
+    assert_eq!(first(meaning(false)).as_deref(), Some("recovering"));
+    assert_eq!(first(meaning(true)).as_deref(), Some("opening"));
+}
