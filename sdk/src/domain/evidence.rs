@@ -162,6 +162,13 @@ pub struct BundleCase {
     pub least_score: f64,
 }
 
+impl BundleCase {
+    /// Whether it is a whole attempt, in which nothing is played before the agent begins.
+    pub fn is_whole(&self) -> bool {
+        self.prefix.is_empty()
+    }
+}
+
 /// What came of a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseOutcome {

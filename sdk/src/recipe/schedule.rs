@@ -65,9 +65,9 @@ impl Maintenance {
 pub enum Gate {
     /// Every case of its bundle (HiSME Eq. 13, to the letter).
     All,
-    /// The cases of the attempts that called for it, and those of more attempts than the version before passes; one that
-    /// costs more refusals than with the version before does not count. What it fails is then taken out of the bundle:
-    /// the paper lets the refiner alter the bundle with the skill. Ours.
+    /// One of the attempts that called for it, and more whole attempts than the version before passes; one that costs
+    /// more refusals than with the version before does not count. What it fails is then taken out of the bundle: the
+    /// paper lets the refiner alter the bundle with the skill. Ours.
     #[default]
     Better,
 }

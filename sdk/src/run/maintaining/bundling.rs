@@ -293,7 +293,7 @@ pub(super) fn tested(
     changes
 }
 
-/// From how many tasks the cases come that speak for a newcomer; 0 where one speaks against it. Cases of attempts that the skill
+/// From how many tasks the whole attempts come that speak for a newcomer; 0 where a case speaks against it. Cases of attempts that the skill
 /// harmed hold it back as judgements do, and not again as cases: they may have wanted something that day alone.
 fn support<'a>(
     entry: &Entry,
@@ -311,7 +311,10 @@ fn support<'a>(
         if outcome.failed.is_some() {
             return 0;
         }
-        tasks.insert(&case.task.id);
+        // A fragment plays what came before it, whatever the skill says of that.
+        if case.is_whole() {
+            tasks.insert(&case.task.id);
+        }
     }
     u32::try_from(tasks.len()).unwrap_or(u32::MAX)
 }

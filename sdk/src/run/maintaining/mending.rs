@@ -237,10 +237,13 @@ pub(super) fn released(
         if !tried.is_empty() {
             let passed = |(_, outcome): &&(BundleCase, CaseOutcome)| outcome.failed.is_none();
             let failed = tried.iter().filter(|one| !passed(one));
+            let failed: Vec<String> = failed.map(|(case, _)| case.name.clone()).collect();
+            let mut calls = calls;
+            calls.retain(|call| !failed.contains(&call.name));
             changes.push(LibraryChange::PatchBundle {
                 skill: reference.id.clone(),
                 cases: calls,
-                dropped: failed.map(|(case, _)| case.name.clone()).collect(),
+                dropped: failed,
             });
             changes.push(LibraryChange::Test {
                 skill: reference,
@@ -282,11 +285,21 @@ fn held_back(
         format!("not released: the case {} fails: {why}", case.name)
     };
     let failed = |(_, outcome): &&(BundleCase, CaseOutcome)| outcome.failed.is_some();
-    let must_pass = |(case, _): &&(BundleCase, CaseOutcome)| {
-        gate == Gate::All || calls.iter().any(|call| call.name == case.name)
+    let called =
+        |(case, _): &&(BundleCase, CaseOutcome)| calls.iter().any(|call| call.name == case.name);
+    let first = match gate {
+        Gate::All => tried.iter().find(failed),
+        // Of the days that called for it, one may have wanted something that day alone.
+        Gate::Better if tried.iter().filter(called).all(|one| failed(&one)) => {
+            tried.iter().filter(called).find(failed)
+        }
+        Gate::Better => None,
     };
-    if let Some((case, outcome)) = tried.iter().filter(must_pass).find(failed) {
+    if let Some((case, outcome)) = first {
         return Some(failure(case, outcome));
+    }
+    if gate == Gate::All {
+        return None;
     }
     // A case allows as many refusals as an attempt without the skill cost. What a day wanted once costs one more on every
     // other day, and may stay under that.
@@ -295,7 +308,8 @@ fn held_back(
         outcome.failed.is_none() && then.is_none_or(|then| outcome.refusals <= *then)
     };
     let attempts = |holds: &dyn Fn(&BundleCase, &CaseOutcome) -> bool| {
-        let cases = tried.iter().filter(|(case, outcome)| holds(case, outcome));
+        let whole = tried.iter().filter(|(case, _)| case.is_whole());
+        let cases = whole.filter(|(case, outcome)| holds(case, outcome));
         let attempts: BTreeSet<&AttemptId> = cases.map(|(case, _)| &case.attempt).collect();
         attempts.len()
     };

@@ -31,7 +31,7 @@ fn tried(outcomes: &[(&str, Option<u32>)]) -> Vec<(BundleCase, CaseOutcome)> {
 
 fn holds_back(gate: Gate, before: &[(&str, u32)], now: &[(&str, Option<u32>)]) -> bool {
     let before = before.iter().map(|(name, n)| ((*name).to_owned(), *n));
-    let calls = [case("call")];
+    let calls = [case("call"), case("call 2"), case("call 3")];
     held_back(gate, &before.collect(), &calls, &tried(now)).is_some()
 }
 
@@ -55,6 +55,26 @@ fn more_attempts_speak_for_a_mended_version_than_for_the_one_before() {
     assert!(better(&one, &[call, ("a", Some(1)), ("b", Some(0))]));
     // What the version before failed holds nothing back.
     assert!(better(&[], &[call, ("a", None)]));
+    // Of several attempts that called for it, one may have been odd.
+    let calls = [call, ("call 2", Some(0)), ("call 3", None)];
+    assert!(better(&[("a", 0)], &[&calls[..], &[("a", None)]].concat()));
+    assert!(!better(
+        &two,
+        &[&calls[..], &[("a", None), ("b", None)]].concat()
+    ));
+}
+
+#[test]
+fn a_fragment_speaks_for_nothing() {
+    let mut tried = tried(&[("call", Some(0)), ("a", None), ("b", Some(0))]);
+    let before: BTreeMap<String, u32> = [("a".to_owned(), 0)].into();
+    let holds_back = |tried: &[(BundleCase, CaseOutcome)]| {
+        held_back(Gate::Better, &before, &[case("call")], tried).is_some()
+    };
+    assert!(!holds_back(&tried));
+    let played = sample::trajectory("x", &sample::task("b", &["one"]), &["one"], true);
+    tried[2].0.prefix = played.steps.into_iter().map(|step| step.action).collect();
+    assert!(holds_back(&tried));
 }
 
 #[test]
