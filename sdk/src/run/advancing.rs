@@ -159,6 +159,7 @@ impl RunMachine {
             recipe: &self.recipe,
             mode: self.mode,
             library: &self.library,
+            overlaps: &self.overlaps,
         };
         if let Some(first) = self.active.values_mut().next() {
             first.admit(&context);

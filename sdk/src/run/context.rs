@@ -1,5 +1,6 @@
 //! What a task shares with its run.
 
+use super::maintaining::Overlaps;
 use crate::{
     domain::{State, Tier},
     id::{RunId, Seed},
@@ -16,6 +17,7 @@ pub(super) struct Context<'a> {
     pub(super) recipe: &'a Recipe,
     pub(super) mode: Mode,
     pub(super) library: &'a SkillLibrary,
+    pub(super) overlaps: &'a Overlaps,
 }
 
 impl<'a> Context<'a> {

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Answer, CommitDone, Event, Need, NeedId, RunReport, Station, TaskReport, context::Context,
-    maintaining::Maintaining, task_machine::TaskMachine,
+    Answer, CommitDone, Event, Need, NeedId, RunReport, Station, TaskReport,
+    context::Context,
+    maintaining::{Maintaining, Overlaps},
+    task_machine::TaskMachine,
 };
 use crate::{
     domain::Task,
@@ -57,6 +59,8 @@ pub struct RunMachine {
     pub(super) maintaining: Option<Box<Maintaining>>,
     /// How many tasks the library had learned from when maintenance was last thought of.
     pub(super) maintained: u64,
+    #[serde(skip)]
+    pub(super) overlaps: Overlaps,
     pub(super) reports: BTreeMap<u64, TaskReport>,
     /// Of the attempts of learning so far.
     pub(super) gain: ProxyGain,
@@ -111,6 +115,7 @@ impl RunMachine {
             next: 0,
             active: BTreeMap::new(),
             maintaining: None,
+            overlaps: Overlaps::default(),
             reports: BTreeMap::new(),
             gain: ProxyGain::default(),
             held: BTreeMap::new(),
@@ -248,6 +253,7 @@ impl RunMachine {
             recipe: &self.recipe,
             mode: self.mode,
             library: &self.library,
+            overlaps: &self.overlaps,
         }
     }
 

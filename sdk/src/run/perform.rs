@@ -16,6 +16,7 @@ use futures::{
 use super::{
     Answer, AttemptNeed, Need,
     injecting::complete_exposures,
+    playing::Embedded,
     redacting::{Redacting, holds_mark},
     sound,
     turning::Turning,
@@ -54,6 +55,7 @@ pub struct Performer {
     pub(super) backends: Arc<Backends>,
     pub(super) limits: Limits,
     unconditional: Arc<Unconditional>,
+    pub(super) embedded: Arc<Embedded>,
     /// The library as this performer last saw it in the store.
     pub(super) followed: Arc<Mutex<SkillLibrary>>,
     pub(super) redacting: Arc<Redacting>,
@@ -66,6 +68,7 @@ impl Performer {
             backends,
             limits,
             unconditional: Arc::default(),
+            embedded: Arc::default(),
             followed: Arc::default(),
             redacting: Arc::default(),
         }

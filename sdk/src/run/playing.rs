@@ -1,11 +1,16 @@
 //! What a model is asked beside acting: roles, cases of bundles, embeddings.
 
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
 use super::{CaseNeed, CaseRun, Performer, Played, sound};
 use crate::{
     contract::{Embedding, GenerateRequest, LanguageModel, RoleRequest, RoleTask},
     domain::Usage,
     error::{Error, Result},
-    id::Seed,
+    id::{Seed, sha256_hex},
 };
 
 impl Performer {
@@ -96,16 +101,59 @@ impl Performer {
         let Some(embedder) = &self.backends.embedder else {
             return Ok(None);
         };
-        let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let embeddings = embedder.embed(&borrowed).await?;
-        if embeddings.len() != texts.len() {
+        let mut all = self.embedded.of(texts);
+        let missing = (0..).zip(&all).filter(|(_, known)| known.is_none());
+        let missing: Vec<usize> = missing.map(|(place, _)| place).collect();
+        let asked = missing.iter().filter_map(|place| texts.get(*place));
+        let asked: Vec<&str> = asked.map(String::as_str).collect();
+        let made = match asked.as_slice() {
+            [] => Vec::new(),
+            asked => embedder.embed(asked).await?,
+        };
+        if made.len() != asked.len() {
             return Err(Error::new(
                 crate::error::ErrorKind::Model,
                 "Embedder::embed",
                 "the embedder gave another number of answers than it was asked for",
             ));
         }
-        Ok(Some(embeddings))
+        self.embedded.keep(&asked, &made);
+        for (place, embedding) in missing.into_iter().zip(made) {
+            if let Some(one) = all.get_mut(place) {
+                *one = Some(embedding);
+            }
+        }
+        Ok(all.into_iter().collect())
+    }
+}
+
+/// The greatest number of texts whose embeddings are kept.
+const MOST_EMBEDDED: usize = 8_192;
+
+/// Embeddings by the hashes of their texts: the same skills are ranked for every task, and the same attempts compared in
+/// every round. The contract has it that a text's embedding is always the same.
+#[derive(Debug, Default)]
+pub(super) struct Embedded(Mutex<HashMap<String, Embedding>>);
+
+impl Embedded {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Embedding>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn of(&self, texts: &[String]) -> Vec<Option<Embedding>> {
+        let known = self.lock();
+        let keys = texts.iter().map(|text| sha256_hex(text));
+        keys.map(|key| known.get(&key).cloned()).collect()
+    }
+
+    fn keep(&self, texts: &[&str], embeddings: &[Embedding]) {
+        let mut known = self.lock();
+        for (text, embedding) in texts.iter().zip(embeddings) {
+            if known.len() >= MOST_EMBEDDED {
+                known.clear();
+            }
+            known.insert(sha256_hex(text), embedding.clone());
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::{
     Answer, AttemptNeed, ChosenSkill, Performer, Turns,
     context::Context,
     injecting::{inject_all, inject_chosen},
+    maintaining::Overlaps,
     selecting::Selecting,
 };
 use crate::{
@@ -116,6 +117,7 @@ impl Turning {
             recipe: &turns.recipe,
             mode: turns.mode,
             library: &turns.library,
+            overlaps: &Overlaps::default(),
         };
         let mut selecting = Selecting::new(0, &context);
         let mut events = Vec::new();

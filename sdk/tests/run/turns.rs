@@ -1,5 +1,7 @@
 //! Skills chosen anew at each turn, and ranked by meaning (HiSME appendix B, Eq. 20; row H12).
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use journeyman::{
     Result,
     builtin::{ModelExecutor, ModelExecutorOptions},
@@ -146,6 +148,7 @@ fn a_turn_that_asks_for_the_same_has_the_same_skills() {
 struct Meaning {
     space: EmbeddingSpace,
     fails: bool,
+    asked: AtomicUsize,
 }
 
 #[async_trait::async_trait]
@@ -155,6 +158,7 @@ impl Embedder for Meaning {
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>> {
+        self.asked.fetch_add(texts.len(), Ordering::Relaxed);
         if self.fails {
             return Err(Error::new(
                 ErrorKind::Unavailable,
@@ -168,6 +172,34 @@ impl Embedder for Meaning {
         };
         Ok(texts.iter().map(of).collect())
     }
+}
+
+#[test]
+fn a_text_is_embedded_once() {
+    let embedder = Arc::new(Meaning {
+        space: EmbeddingSpace {
+            name: "two meanings".to_owned(),
+            dimensions: 2,
+        },
+        fails: false,
+        asked: AtomicUsize::new(0),
+    });
+    let mut backends = acting();
+    backends.embedder = Some(embedder.clone());
+    let mut recipe = per(SelectPer::Query);
+    recipe.rank = Some(RankWeights::default());
+    block_on(async {
+        let journeyman = with_skills(backends, recipe).await;
+        let task = |n: usize| {
+            let mut task = sample::task(&format!("t-{n}"), &["alpha", "beta"]);
+            task.instruction = "say alpha beta next".to_owned();
+            task
+        };
+        let learnt = journeyman.learn((0..5).map(task).collect()).await;
+        learnt.expect("it learns");
+    });
+    // The tasks ask for the same, of the same two skills.
+    assert_eq!(embedder.asked.load(Ordering::Relaxed), 3);
 }
 
 #[test]
@@ -198,6 +230,7 @@ fn meaning_ranks_where_the_host_has_an_embedder() {
                 dimensions: 2,
             },
             fails,
+            asked: AtomicUsize::new(0),
         })
     };
     assert_eq!(first(None).as_deref(), Some("opening"));

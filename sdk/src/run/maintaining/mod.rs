@@ -9,13 +9,14 @@ mod bundling;
 mod evolving;
 mod gaining;
 mod mending;
+mod overlaps;
 mod refactoring;
 mod slots;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::bundling::borne_out;
 use self::{bundling::Patches, mending::Mended, refactoring::Proposed, slots::Slots};
+pub(super) use self::{bundling::borne_out, overlaps::Overlaps};
 use super::{Answer, Event, Need, NeedId, Station, context::Context};
 use crate::{
     domain::{Cause, Commit, LibraryChange},

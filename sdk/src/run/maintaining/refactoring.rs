@@ -19,7 +19,7 @@ use crate::{
     contract::RoleTask,
     domain::{BundleCase, CaseKind, LibraryChange, Role, Skill, State, Trace},
     error::Result,
-    propose::{Clique, CliqueOptions, Fingerprint, OverlapGraph, OverlapOptions, Segment, project},
+    propose::{Clique, CliqueOptions, Fingerprint, Segment, project},
 };
 
 /// What marks a group among the things that were handed to a role.
@@ -76,10 +76,6 @@ fn cliques(context: &Context<'_>, slots: &Slots) -> Result<Vec<Clique>> {
             segment.embedding = Some(embedding);
         }
     }
-    let mut graph = OverlapGraph::new(OverlapOptions::default())?;
-    for segment in segments {
-        graph.insert(segment)?;
-    }
     let handed = context.library.handled();
     let handed = handed.filter_map(|text| text.strip_prefix(GROUP));
     let handed: BTreeSet<Fingerprint> = handed
@@ -90,7 +86,9 @@ fn cliques(context: &Context<'_>, slots: &Slots) -> Result<Vec<Clique>> {
         groups: policy.groups as usize,
         ..CliqueOptions::default()
     };
-    graph.cliques(&options, &handed)
+    context
+        .overlaps
+        .of(segments, |graph| graph.cliques(&options, &handed))
 }
 
 fn ask(context: &Context<'_>, clique: &Clique) -> Ask {
