@@ -176,9 +176,9 @@ pub struct CaseOutcome {
     pub name: String,
     /// Why it failed; `None` when it passed.
     pub failed: Option<String>,
-    /// How many actions of the agent's own were refused; 0 where it could not be played.
-    #[serde(default)]
-    pub refusals: u32,
+    /// How many actions of the agent's own were refused; `None` where it could not be played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusals: Option<u32>,
 }
 
 /// How much a skill's text raises a model's confidence in what was done successfully (ARISE D.3, Eq. 14).

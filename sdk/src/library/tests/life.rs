@@ -54,7 +54,7 @@ fn test(id: &str, version: u64, failed: Option<&str>) -> LibraryChange {
         outcomes: vec![CaseOutcome {
             name: "one".into(),
             failed: failed.map(str::to_owned),
-            refusals: 0,
+            refusals: Some(0),
         }],
     }
 }

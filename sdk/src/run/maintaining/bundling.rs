@@ -14,8 +14,14 @@ use crate::{
     library::{Entry, Judged},
 };
 
-/// How many cases a bundle has before attempts that went well add no more: each of them is played at every change.
+/// How many whole attempts a bundle has before those that went well add no more: each is played at every change.
 const ENOUGH_CASES: usize = 4;
+
+fn has_enough(entry: &Entry) -> bool {
+    let bundle = entry.life.bundle.iter();
+    let whole = bundle.filter(|bundled| bundled.case.is_whole());
+    whole.count() >= ENOUGH_CASES
+}
 
 /// Cases that were cut and not committed yet, by skill.
 pub(super) type Patches = BTreeMap<SkillId, Vec<BundleCase>>;
@@ -50,7 +56,7 @@ pub(in super::super) fn borne_out(
     let mut bundle = entry.life.bundle.iter();
     let known = bundle.any(|bundled| bundled.case.task.id == attempt.task.id)
         || entry.skill.provenance.tasks.contains(&attempt.task.id);
-    let enough = entry.life.bundle.len() >= ENOUGH_CASES;
+    let enough = has_enough(entry);
     let tells = entry.skill.state.is_offered() && attempt.is_success();
     (tells && !followed && !known && !enough).then(|| LibraryChange::PatchBundle {
         skill: skill.id.clone(),
@@ -166,7 +172,7 @@ fn fragments(context: &Context<'_>, entry: &Entry) -> Vec<BundleCase> {
         let mut bundle = entry.life.bundle.iter();
         bundle.any(|bundled| bundled.case.attempt == case.attempt)
     };
-    let enough = entry.life.bundle.len() >= ENOUGH_CASES;
+    let enough = has_enough(entry);
     let of_version = |judged: &&Judged| judged.attribution.skill == entry.skill.reference();
     let judged = entry.life.judged.iter().filter(of_version);
     let cases = judged.filter_map(|judged| {

@@ -158,8 +158,7 @@ fn next_version(before: &Skill, new: Skill, attempts: &[Trace]) -> Mended {
     // A name labels; another one would pass for another skill.
     skill.name = before.name.clone();
     skill.original_name.clone_from(&before.original_name);
-    let done = attempts.iter().filter(|trace| trace.is_success());
-    let calls = done.map(|trace| {
+    let calls = attempts.iter().map(|trace| {
         let mut case = whole(trace, CaseKind::Integration);
         case.refusals = 0;
         case
@@ -219,8 +218,8 @@ pub(super) fn released(
             .maintenance
             .bundles
             .map(|bundles| bundles.gate);
-        let passed = passed(entry, before);
-        if let Some(reason) = gate.and_then(|gate| held_back(gate, &passed, &calls, &tried)) {
+        let known = known(entry, before);
+        if let Some(reason) = gate.and_then(|gate| held_back(gate, &known, &calls, &tried)) {
             events.push(refused(step, format!("{}: {reason}", skill.name)));
             continue;
         }
@@ -256,27 +255,26 @@ pub(super) fn released(
     changes
 }
 
-/// The cases that the current version passed when they ran last, and how many refusals each cost.
-fn passed(entry: &Entry, changes: &[LibraryChange]) -> BTreeMap<String, u32> {
+/// What came of the current version's cases when they ran last, by their names.
+fn known(entry: &Entry, changes: &[LibraryChange]) -> BTreeMap<String, CaseOutcome> {
     let reference = entry.skill.reference();
     let now = changes.iter().rev().find_map(|change| match change {
         LibraryChange::Test { skill, outcomes } if *skill == reference => Some(outcomes),
         _ => None,
     });
-    let known = entry.life.tested.as_ref();
-    let known = known.filter(|tested| tested.version == reference.version);
-    let outcomes = now.or(known.map(|tested| &tested.outcomes));
-    let passed = outcomes.into_iter().flatten();
-    let passed = passed.filter(|outcome| outcome.failed.is_none());
-    passed
-        .map(|outcome| (outcome.name.clone(), outcome.refusals))
+    let before = entry.life.tested.as_ref();
+    let before = before.filter(|tested| tested.version == reference.version);
+    let outcomes = now.or(before.map(|tested| &tested.outcomes));
+    let outcomes = outcomes.into_iter().flatten();
+    outcomes
+        .map(|outcome| (outcome.name.clone(), outcome.clone()))
         .collect()
 }
 
-/// Why a version is not released; none when it is. `before` are the cases that the version before passed.
+/// Why a version is not released; none when it is. `before` is what the version before came to.
 fn held_back(
     gate: Gate,
-    before: &BTreeMap<String, u32>,
+    before: &BTreeMap<String, CaseOutcome>,
     calls: &[BundleCase],
     tried: &[(BundleCase, CaseOutcome)],
 ) -> Option<String> {
@@ -301,11 +299,24 @@ fn held_back(
     if gate == Gate::All {
         return None;
     }
+    let is_call = |case: &BundleCase| calls.iter().any(|call| call.name == case.name);
     // A case allows as many refusals as an attempt without the skill cost. What a day wanted once costs one more on every
-    // other day, and may stay under that.
+    // other day, and may stay under that. A case on which the version before was never played compares nothing.
     let keeps = |case: &BundleCase, outcome: &CaseOutcome| {
+        let no_costlier = match before.get(&case.name) {
+            Some(then) if then.failed.is_none() => {
+                (then.refusals).is_none_or(|cost| outcome.refusals <= Some(cost))
+            }
+            Some(then) => then.refusals.is_some() || is_call(case),
+            None => is_call(case),
+        };
+        outcome.failed.is_none() && no_costlier
+    };
+    // What called for it allows no refusals, whatever the bundle does.
+    let passed = |case: &BundleCase| {
         let then = before.get(&case.name);
-        outcome.failed.is_none() && then.is_none_or(|then| outcome.refusals <= *then)
+        let then = then.filter(|then| then.failed.is_none());
+        then.is_some_and(|then| then.refusals.is_none_or(|cost| cost <= case.refusals))
     };
     let attempts = |holds: &dyn Fn(&BundleCase, &CaseOutcome) -> bool| {
         let whole = tried.iter().filter(|(case, _)| case.is_whole());
@@ -314,7 +325,7 @@ fn held_back(
         attempts.len()
     };
     let now = attempts(&keeps);
-    let then = attempts(&|case, _| before.contains_key(&case.name));
+    let then = attempts(&|case, _| passed(case));
     // As many speak for a version that does what its own day wanted.
     (now <= then).then(|| {
         format!(

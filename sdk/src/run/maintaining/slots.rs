@@ -188,7 +188,7 @@ fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
     CaseOutcome {
         name: case.name.clone(),
         failed,
-        refusals: run.as_ref().map_or(0, |run| run.refusals),
+        refusals: run.as_ref().ok().map(|run| run.refusals),
     }
 }
 

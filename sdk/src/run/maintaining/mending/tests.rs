@@ -8,7 +8,7 @@ fn case(name: &str) -> BundleCase {
     let task = sample::task(name, &["one"]);
     BundleCase {
         name: name.to_owned(),
-        refusals: 1,
+        refusals: u32::from(!name.starts_with("call")),
         ..whole(
             &sample::trace(name, &task, &["one"], true),
             CaseKind::Integration,
@@ -22,42 +22,62 @@ fn tried(outcomes: &[(&str, Option<u32>)]) -> Vec<(BundleCase, CaseOutcome)> {
         let outcome = CaseOutcome {
             name: (*name).to_owned(),
             failed: refusals.is_none().then(|| "it was refused".to_owned()),
-            refusals: refusals.unwrap_or(2),
+            refusals: Some(refusals.unwrap_or(2)),
         };
         (case(name), outcome)
     });
     tried.collect()
 }
 
-fn holds_back(gate: Gate, before: &[(&str, u32)], now: &[(&str, Option<u32>)]) -> bool {
-    let before = before.iter().map(|(name, n)| ((*name).to_owned(), *n));
+/// What the version before came to.
+fn before(outcomes: &[(&str, Option<u32>)]) -> BTreeMap<String, CaseOutcome> {
+    let outcomes = tried(outcomes).into_iter();
+    outcomes
+        .map(|(_, outcome)| (outcome.name.clone(), outcome))
+        .collect()
+}
+
+type Outcomes<'a> = &'a [(&'a str, Option<u32>)];
+
+fn holds_back(gate: Gate, then: Outcomes<'_>, now: Outcomes<'_>) -> bool {
     let calls = [case("call"), case("call 2"), case("call 3")];
-    held_back(gate, &before.collect(), &calls, &tried(now)).is_some()
+    held_back(gate, &before(then), &calls, &tried(now)).is_some()
 }
 
 #[test]
 fn more_attempts_speak_for_a_mended_version_than_for_the_one_before() {
-    let better = |before: &[(&str, u32)], now: &[(&str, Option<u32>)]| {
-        !holds_back(Gate::Better, before, now)
-    };
+    let better = |then: Outcomes<'_>, now: Outcomes<'_>| !holds_back(Gate::Better, then, now);
     let call = ("call", Some(0));
-    assert!(better(&[("a", 0)], &[call, ("a", Some(0))]));
+    assert!(better(&[("a", Some(0))], &[call, ("a", Some(0))]));
     // What called for it has to pass.
-    assert!(!better(&[("a", 0)], &[("call", None), ("a", Some(0))]));
+    assert!(!better(
+        &[("a", Some(0))],
+        &[("call", None), ("a", Some(0))]
+    ));
     // One attempt for another is what every day's own wish comes to.
-    assert!(!better(&[("a", 0)], &[call, ("a", None)]));
-    let two = [("a", 0), ("b", 0)];
+    assert!(!better(&[("a", Some(0))], &[call, ("a", None)]));
+    let two = [("a", Some(0)), ("b", Some(0))];
     assert!(!better(&two, &[call, ("a", None), ("b", Some(0))]));
     assert!(better(&two, &[call, ("a", Some(0)), ("b", Some(0))]));
     // A case that costs more than before does not speak for it, though it passes.
     assert!(!better(&two, &[call, ("a", Some(1)), ("b", Some(0))]));
-    let one = [("a", 1), ("b", 1)];
+    let one = [("a", Some(1)), ("b", Some(1))];
     assert!(better(&one, &[call, ("a", Some(1)), ("b", Some(0))]));
     // What the version before failed holds nothing back.
-    assert!(better(&[], &[call, ("a", None)]));
+    assert!(better(&[("a", None)], &[call, ("a", None)]));
+    assert!(better(&[], &[call]));
+    // What it was never played on compares nothing.
+    let new = [call, ("a", None), ("b", Some(0))];
+    assert!(!better(&[("a", Some(0))], &new));
+    assert!(better(&[("a", Some(0)), ("b", None)], &new));
+    // An attempt that is in the bundle, and called for it: there the version before cost one refusal.
+    assert!(better(&[("call", Some(1))], &[call]));
     // Of several attempts that called for it, one may have been odd.
     let calls = [call, ("call 2", Some(0)), ("call 3", None)];
-    assert!(better(&[("a", 0)], &[&calls[..], &[("a", None)]].concat()));
+    assert!(better(
+        &[("a", Some(0))],
+        &[&calls[..], &[("a", None)]].concat()
+    ));
     assert!(!better(
         &two,
         &[&calls[..], &[("a", None), ("b", None)]].concat()
@@ -67,7 +87,7 @@ fn more_attempts_speak_for_a_mended_version_than_for_the_one_before() {
 #[test]
 fn a_fragment_speaks_for_nothing() {
     let mut tried = tried(&[("call", Some(0)), ("a", None), ("b", Some(0))]);
-    let before: BTreeMap<String, u32> = [("a".to_owned(), 0)].into();
+    let before = before(&[("a", Some(0)), ("b", None)]);
     let holds_back = |tried: &[(BundleCase, CaseOutcome)]| {
         held_back(Gate::Better, &before, &[case("call")], tried).is_some()
     };
