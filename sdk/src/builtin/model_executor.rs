@@ -351,6 +351,7 @@ impl<'a> Run<'a> {
                 self.exposures.push(Exposure {
                     skill: injected.skill.clone(),
                     used: false,
+                    since: self.steps.len() as u32,
                 });
             }
         }

@@ -37,7 +37,7 @@ pub trait Guidance: fmt::Debug + Send + Sync {
     fn used(&self, skill: &SkillRef);
 }
 
-/// The same injection at every turn: what recipes use that select once a task.
+/// The same injection at every turn, for executors that are driven without a run.
 #[derive(Debug)]
 pub struct FixedGuidance {
     injection: Injection,

@@ -243,6 +243,9 @@ pub struct Exposure {
     pub skill: SkillRef,
     /// Whether the executor reported its use.
     pub used: bool,
+    /// The number of the step before which it first stood in the prompt.
+    #[serde(default)]
+    pub since: u32,
 }
 
 /// A skill that was chosen and left out whole, because its text takes more than what was left of the prompt's budget.
@@ -271,7 +274,8 @@ pub struct Trajectory {
     pub steps: Vec<Step>,
     /// The skills that it was given.
     pub exposures: Vec<Exposure>,
-    /// The skills that stood in its first prompt, as they stood there.
+    /// The skills that stood in its prompts, as they stood there: those of the first, and where each turn has its own, those
+    /// of later ones behind them. Its exposures say since when.
     #[serde(default, skip_serializing_if = "Injection::is_empty")]
     pub injection: Injection,
     /// The skills that were chosen for it and did not fit into the prompt.

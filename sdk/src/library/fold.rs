@@ -94,10 +94,9 @@ impl SkillLibrary {
             | LibraryChange::SetRules { .. } => self.remember(commit.cause.run.as_ref(), change),
             LibraryChange::SetState { skill, state, .. } => {
                 let moves = self.set_state(skill, *state)?;
-                self.known(skill)?
-                    .life
-                    .state_set_by
-                    .clone_from(&commit.cause.run);
+                let entry = self.known(skill)?;
+                let version = entry.skill.version;
+                entry.life.state_set_by = commit.cause.run.clone().map(|run| (version, run));
                 Ok(moves)
             }
             LibraryChange::RollBack { skill, to, .. } => self.roll_back(skill, *to),
@@ -179,9 +178,7 @@ impl SkillLibrary {
             skill.parents.push(self.known(&skill.id)?.skill.reference());
         }
         let moves = self.replace(self.guarded(&skill), Operation::Revised)?;
-        let entry = self.known(&skill.id)?;
-        entry.merged = None;
-        entry.life.state_set_by = None;
+        self.known(&skill.id)?.merged = None;
         Ok(moves)
     }
 

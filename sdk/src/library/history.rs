@@ -92,8 +92,13 @@ impl SkillLibrary {
             let back = if current.provenance.origin == Origin::Human {
                 self.set_state(&id, State::Quarantined)
             } else if let Some(before) = entry.latest_without(&made) {
+                let (was, from) = (before.version, before.state);
                 let skill = taken_back(before, current);
-                self.replace(skill, Operation::RolledBack)
+                let moves = self.replace(skill, Operation::RolledBack);
+                if let Ok(entry) = self.known(&id) {
+                    entry.gone_back(was, from);
+                }
+                moves
             } else {
                 disabled.insert(id.clone());
                 self.set_state(&id, State::Disabled)
@@ -135,8 +140,10 @@ impl SkillLibrary {
             if entry.skill.provenance.origin == Origin::Human {
                 entry.skill.state = State::Quarantined;
             } else if let Some(before) = entry.latest_without(made) {
+                let (was, from) = (before.version, before.state);
                 let skill = taken_back(before, &entry.skill);
                 entry.replace(skill);
+                entry.gone_back(was, from);
             } else {
                 entry.skill.state = State::Disabled;
                 entry.life.state_set_by = None;
@@ -166,6 +173,23 @@ impl SkillLibrary {
                 return made;
             }
             made.extend(more);
+        }
+    }
+}
+
+impl Entry {
+    /// What else goes back with a version that was taken back, to one that was in a state: who set that, and what a merge
+    /// found it in.
+    fn gone_back(&mut self, was: Version, from: State) {
+        if let Some((version, _)) = &mut self.life.state_set_by
+            && *version == was
+        {
+            *version = self.skill.version;
+        }
+        if let Some(merged) = &mut self.merged
+            && !from.is_offered()
+        {
+            merged.from = from;
         }
     }
 }

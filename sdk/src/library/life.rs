@@ -122,9 +122,9 @@ pub struct Life {
     /// Its information gain when that was measured last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gained: Option<Gained>,
-    /// The run that set its state last; `None` where that was the host, or nobody since it came in.
+    /// The run that set the state last, and of which version; `None` where that was the host, or nobody since it came in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state_set_by: Option<RunId>,
+    pub state_set_by: Option<(Version, RunId)>,
     /// By attempt and version.
     pub(super) exposed: BTreeSet<Exposed>,
 }

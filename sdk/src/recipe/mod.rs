@@ -144,8 +144,8 @@ pub struct Recipe {
     pub name: String,
     /// Which skills go to selection.
     pub candidates: Candidates,
-    /// How what was found is ranked anew, by tools and trust beside words (HiSME Eq. 20); as the retriever did where it is
-    /// not given.
+    /// How what was found is ranked anew, by meaning, tools and trust beside words (HiSME Eq. 20); as the retriever did where
+    /// it is not given.
     #[serde(default)]
     pub rank: Option<RankWeights>,
     /// Which of them is injected, if any.

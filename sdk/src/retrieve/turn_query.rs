@@ -17,25 +17,37 @@ pub struct TurnQuery {
 }
 
 /// The query of a turn: from the current request, the dialogue so far, recent tool errors and the previous reply (HiSME
-/// B). `observation` is what the agent sees where it is to act.
-pub fn turn_query(task: &Task, observation: &Observation, steps: &[Step]) -> TurnQuery {
+/// B). `observation` is what the agent sees where it is to act. Each text goes through `redact` whole, before it is cut: half
+/// a secret is not known for one.
+pub fn turn_query(
+    task: &Task,
+    observation: &Observation,
+    steps: &[Step],
+    redact: impl Fn(&str) -> String,
+) -> TurnQuery {
     let turn = steps.last().map_or(0, |step| step.turn);
-    let of_turn = || steps.iter().filter(move |step| step.turn == turn);
-    // In the first turn the request is the task's; in a later one what the user said when it began.
-    let begun = of_turn().next().map(|step| step.observation.text.as_str());
+    // What is no call ends the user's turn, and what is seen then is the next request.
+    let ended = (steps.last()).is_some_and(|step| !matches!(step.action, Action::Call(_)));
+    let of_turn = steps.iter().filter(|step| step.turn == turn);
+    let begun = of_turn.clone().next();
+    let begun = begun.map(|step| step.observation.text.as_str());
     let request = match turn {
+        _ if ended => &observation.text,
         0 => task.instruction.as_str(),
         _ => begun.unwrap_or(&observation.text),
     };
-    let errors = of_turn().filter(|step| step.result.is_error);
-    let errors: Vec<&str> = errors.map(|step| step.result.text.as_str()).collect();
-    let recent = errors.iter().rev().take(ERRORS).copied();
+    let recent = if ended { 1 } else { steps.len() };
+    let errors = of_turn
+        .rev()
+        .take(recent)
+        .filter(|step| step.result.is_error);
+    let errors = errors.take(ERRORS).map(|step| step.result.text.as_str());
     let said = steps.iter().rev().find_map(|step| match &step.action {
         Action::Message(text) => Some(text.as_str()),
         _ => None,
     });
-    let parts = std::iter::once(request).chain(recent).chain(said);
-    let clipped = parts.map(|part| part.chars().take(TEXT_CHARS).collect::<String>());
+    let parts = std::iter::once(request).chain(errors).chain(said);
+    let clipped = parts.map(|part| redact(part).chars().take(TEXT_CHARS).collect::<String>());
     TurnQuery {
         text: clipped.collect::<Vec<_>>().join("\n"),
         tools: observation
@@ -51,28 +63,63 @@ mod tests {
     use super::*;
     use crate::testing::sample;
 
+    /// The query of what the agent called and what came of it, in order; the last is a message where one is given.
+    fn asked(seen: &str, steps: &[Step]) -> String {
+        let task = sample::task("t", &["brew"]);
+        turn_query(&task, &sample::observation(seen), steps, str::to_owned).text
+    }
+
+    fn steps(calls: usize) -> Vec<Step> {
+        let task = sample::task("t", &["brew"]);
+        let words = vec!["x"; calls];
+        let mut steps = sample::trajectory("a", &task, &words, false).steps;
+        for step in &mut steps {
+            step.action = Action::Call(Vec::new());
+        }
+        steps
+    }
+
     #[test]
     fn a_query_is_the_request_what_was_refused_and_what_was_said() {
-        let task = sample::task("t", &["brew"]);
-        let observation = sample::observation("go on");
-        assert_eq!(turn_query(&task, &observation, &[]).text, "say brew");
-        let mut steps = sample::trajectory("a", &task, &["one", "two", "three"], false).steps;
+        assert_eq!(asked("say brew", &[]), "say brew");
+        let mut steps = steps(3);
         steps[0].result.is_error = true;
         steps[0].result.text = "not one".to_owned();
         steps[1].result.is_error = true;
         steps[1].result.text = "x".repeat(1_000);
-        let query = turn_query(&task, &observation, &steps);
-        let lines: Vec<&str> = query.text.lines().collect();
-        assert_eq!(
-            (lines[0], lines[2], lines[3]),
-            ("say brew", "not one", "three")
-        );
+        let query = asked("go on", &steps);
+        let lines: Vec<&str> = query.lines().collect();
+        assert_eq!((lines[0], lines[2]), ("say brew", "not one"));
         assert_eq!(lines[1].len(), 600, "the latest refusal first, clipped");
-        // In a later turn the request is what the user said when it began, and earlier refusals are past.
-        steps[2].turn = 1;
+    }
+
+    #[test]
+    fn a_message_ends_the_turn_and_what_is_seen_then_is_the_request() {
+        let mut steps = steps(4);
+        steps[0].result.is_error = true;
+        steps[1].action = Action::Message("done".to_owned());
+        // The user has answered, and the agent has done nothing yet.
+        assert_eq!(asked("and now sell", &steps[..2]), "and now sell\ndone");
+        for step in &mut steps[2..] {
+            step.turn = 1;
+        }
         steps[2].observation.text = "and now sell".to_owned();
-        let query = turn_query(&task, &observation, &steps);
-        assert_eq!(query.text, "and now sell\nthree");
+        assert_eq!(asked("sold one", &steps), "and now sell\ndone");
+        // A message that was refused says so.
+        steps[1].result.is_error = true;
+        steps[1].result.text = "not that".to_owned();
+        assert_eq!(asked("again", &steps[..2]), "again\nnot that\ndone");
+    }
+
+    #[test]
+    fn a_secret_is_redacted_before_the_text_is_cut() {
+        let task = sample::task("t", &["brew"]);
+        let secret = format!("{}{}", "x".repeat(590), "sixteen-and-more");
+        let hide = |text: &str| text.replace("sixteen-and-more", "[hidden]");
+        let mut message = steps(1);
+        message[0].action = Action::EndTurn;
+        let query = turn_query(&task, &sample::observation(&secret), &message, hide);
+        assert!(query.text.ends_with("[hidden]"), "{}", query.text);
     }
 
     #[test]

@@ -261,7 +261,9 @@ fn may_come_back(entry: &Entry) -> bool {
         ..
     } = &entry.skill;
     let own = !matches!(provenance.origin, Origin::Human | Origin::Imported);
-    let by_run = *state == State::Disabled && entry.life.state_set_by.is_some();
+    let set_by = entry.life.state_set_by.as_ref();
+    let by_run = *state == State::Disabled
+        && set_by.is_some_and(|(version, _)| *version == entry.skill.version);
     by_run && own && *taint == Taint::Clean
 }
 

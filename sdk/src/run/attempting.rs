@@ -1,6 +1,9 @@
 //! A group of attempts and their verdicts: the machine that ends when each is judged or could not be.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +29,18 @@ pub(super) struct Attempting {
     warming_up: bool,
     attempts: BTreeMap<u32, Result<Box<Trajectory>>>,
     verdicts: BTreeMap<u32, Result<Verdict>>,
+    #[serde(skip)]
+    turns: SharedTurns,
+}
+
+/// What all attempts of a task share. It follows from the run, so it is no part of a saved one and tells none from another.
+#[derive(Clone, Debug, Default)]
+struct SharedTurns(OnceLock<Arc<Turns>>);
+
+impl PartialEq for SharedTurns {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
 }
 
 impl Attempting {
@@ -104,16 +119,18 @@ impl Attempting {
         AttemptId::new(format!("{}/{}/{index}", context.run, self.step))
     }
 
-    /// What later turns choose from, where they do and the task is no part of a warm-up.
-    fn turns(&self, context: &Context<'_>) -> Option<Box<Turns>> {
+    /// What later turns choose from, where they do and the task is no part of a warm-up: the library as it is when the
+    /// first attempt is asked for.
+    fn turns(&self, context: &Context<'_>) -> Option<Arc<Turns>> {
         let each = context.recipe.select_per == SelectPer::Turn && !self.warming_up;
-        each.then(|| {
-            Box::new(Turns {
+        let turns = || {
+            Arc::new(Turns {
                 recipe: context.recipe.clone(),
                 mode: context.mode,
                 library: context.library.clone(),
             })
-        })
+        };
+        each.then(|| Arc::clone(self.turns.0.get_or_init(turns)))
     }
 
     fn attempt(

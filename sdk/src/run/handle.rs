@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     contract::{Guidance, TurnContext},
-    domain::{EndReason, Exposure, Injection, Outcome, SkillRef, Step, Task, Trajectory, Usage},
+    domain::{EndReason, Injection, Outcome, SkillRef, Step, Task, Trajectory, Usage},
     error::{Error, ErrorKind, Result},
 };
 
@@ -150,7 +150,7 @@ impl AttemptHandle {
         &self.need.task
     }
 
-    /// The skills for this attempt; often none.
+    /// The skills of this attempt's first turn; often none. [`turn`](Self::turn) has those of later ones.
     pub fn injection(&self) -> &Injection {
         self.guidance.first()
     }
@@ -188,19 +188,14 @@ impl AttemptHandle {
     /// [`settle`](Journeyman::settle) tries again.
     pub async fn finish(mut self, outcome: Option<Outcome>) -> Result<Option<TaskReport>> {
         self.finished = true;
-        let (injection, left_out, used) = self.guidance.told();
+        let (injection, left_out, exposures) = self.guidance.told();
         let trajectory = Trajectory {
             schema: Trajectory::SCHEMA,
             attempt: self.need.attempt.clone(),
             task: self.need.task.id.clone(),
             seed: self.need.seed,
             steps: std::mem::take(&mut self.steps),
-            exposures: (injection.skills.iter())
-                .map(|injected| Exposure {
-                    skill: injected.skill.clone(),
-                    used: used.contains(&injected.skill),
-                })
-                .collect(),
+            exposures,
             injection,
             left_out,
             outcome,

@@ -3,7 +3,7 @@
 use super::{AttemptNeed, ChosenSkill};
 use crate::{
     contract::{Backends, Tokenizer},
-    domain::{Exposure, Injection, LeftOut, SkillRef, Trajectory},
+    domain::{Exposure, Injection, LeftOut, Trajectory},
     error::{Error, Result},
     inject,
 };
@@ -54,24 +54,16 @@ pub(super) fn counting(backends: &Backends) -> Result<&dyn Tokenizer> {
     })
 }
 
-/// Makes sure that every injected skill is an exposure, whatever the executor reported.
-pub(super) fn complete_exposures(
-    trajectory: &mut Trajectory,
-    injection: &Injection,
-    reported: &[SkillRef],
-) {
-    for injected in &injection.skills {
-        let used = reported.contains(&injected.skill);
-        match trajectory
-            .exposures
-            .iter_mut()
-            .find(|e| e.skill == injected.skill)
-        {
-            Some(exposure) => exposure.used |= used,
-            None => trajectory.exposures.push(Exposure {
-                skill: injected.skill.clone(),
-                used,
-            }),
+/// Makes sure that every skill that the attempt was given is an exposure, whatever the executor reported.
+pub(super) fn complete_exposures(trajectory: &mut Trajectory, given: Vec<Exposure>) {
+    for exposure in given {
+        let mut known = trajectory.exposures.iter_mut();
+        match known.find(|known| known.skill == exposure.skill) {
+            Some(known) => {
+                known.used |= exposure.used;
+                known.since = exposure.since;
+            }
+            None => trajectory.exposures.push(exposure),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a machine needs, and what it is told.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -124,7 +124,7 @@ pub struct AttemptNeed {
     /// How many tokens their texts may take together.
     pub skill_tokens: Option<usize>,
     /// What the skills of its later turns are chosen from; those of the first turn stay where it is not given.
-    pub turns: Option<Box<Turns>>,
+    pub turns: Option<Arc<Turns>>,
     /// How long it may take.
     pub time_limit: Duration,
 }

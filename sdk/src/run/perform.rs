@@ -310,8 +310,8 @@ impl Performer {
             tracing::warn!(%error, "an episode could not be closed");
         }
         let mut trajectory = made?;
-        let (injection, left_out, used) = guidance.told();
-        complete_exposures(&mut trajectory, &injection, &used);
+        let (injection, left_out, given) = guidance.told();
+        complete_exposures(&mut trajectory, given);
         trajectory.injection = injection;
         trajectory.left_out = left_out;
         Ok(Box::new(trajectory))

@@ -11,7 +11,7 @@ use crate::{
     id::Seed,
     recipe::{Candidates, SelectPer},
     retrieve::{RankWeights, Ranked, TurnQuery, rank, view_text},
-    select::{Mode, NothingReason, ScoreKind, Selection, Selector, SkillScores},
+    select::{Decision, Mode, NothingReason, ScoreKind, Selection, Selector, SkillScores},
 };
 
 /// Where selection stands.
@@ -75,6 +75,16 @@ impl Selecting {
         let own = self.selections.get(rollout as usize);
         own.or(self.selections.first())
             .map_or(&[], Selection::skills)
+    }
+
+    /// Why it could not be decided, where a station did not answer.
+    pub(super) fn unavailable(&self) -> Option<&str> {
+        self.selections.iter().find_map(|one| match &one.decision {
+            Decision::Nothing(
+                NothingReason::RetrieverUnavailable(why) | NothingReason::ScorerUnavailable(why),
+            ) => Some(why.as_str()),
+            _ => None,
+        })
     }
 
     /// What was found.

@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     contract::{Guidance, TurnContext},
-    domain::{Injection, LeftOut, SkillRef, Task},
-    error::{Error, Result},
+    domain::{Exposure, Injection, LeftOut, SkillRef, Task},
+    error::{Error, ErrorKind, Result},
     retrieve::{TurnQuery, turn_query},
 };
 
@@ -43,20 +43,31 @@ impl fmt::Debug for Turning {
 /// What an attempt was told so far.
 #[derive(Debug, Default)]
 struct Told {
-    /// What was asked for last, and what came of it.
-    last: Option<(TurnQuery, Injection)>,
+    /// What was asked for last; the first turn's query is not known.
+    asked: Option<TurnQuery>,
+    /// What came of it.
+    last: Injection,
+    /// A station could not answer: what was told last stays.
+    is_stuck: bool,
     /// Every skill that stood in a prompt, in order of first appearance.
     all: Injection,
+    exposures: Vec<Exposure>,
     left_out: Vec<LeftOut>,
-    used: Vec<SkillRef>,
 }
 
 impl Told {
-    fn add(&mut self, injection: &Injection, left_out: Vec<LeftOut>) {
+    /// Takes in what was chosen before a step.
+    fn add(&mut self, injection: &Injection, left_out: Vec<LeftOut>, step: u32) {
+        self.last = injection.clone();
         for injected in &injection.skills {
             let mut known = self.all.skills.iter();
             if !known.any(|known| known.skill == injected.skill) {
                 self.all.skills.push(injected.clone());
+                self.exposures.push(Exposure {
+                    skill: injected.skill.clone(),
+                    used: false,
+                    since: step,
+                });
             }
         }
         for one in left_out {
@@ -75,7 +86,7 @@ impl Turning {
     pub(super) fn new(performer: &Performer, need: &AttemptNeed, task: Task) -> Result<Self> {
         let (first, left_out) = inject_all(&performer.backends, need)?;
         let mut told = Told::default();
-        told.add(&first, left_out);
+        told.add(&first, left_out, 0);
         Ok(Self {
             performer: performer.clone(),
             need: need.clone(),
@@ -90,13 +101,13 @@ impl Turning {
         &self.first
     }
 
-    /// Every skill that stood in a prompt, those that did not fit in, and those whose use was reported.
-    pub(super) fn told(&self) -> (Injection, Vec<LeftOut>, Vec<SkillRef>) {
+    /// Every skill that stood in a prompt, those that did not fit in, and what became of the former.
+    pub(super) fn told(&self) -> (Injection, Vec<LeftOut>, Vec<Exposure>) {
         let told = self.lock();
         let mut left_out = told.left_out.clone();
         // What did not fit in one turn and did in another was given.
         left_out.retain(|one| !told.all.skills.iter().any(|had| had.skill == one.skill));
-        (told.all.clone(), left_out, told.used.clone())
+        (told.all.clone(), left_out, told.exposures.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, Told> {
@@ -130,12 +141,19 @@ impl Turning {
                 Answer::Scored(scores) => selecting.scored(&context, scores),
                 _ => {
                     return Err(Error::new(
-                        crate::error::ErrorKind::Internal,
+                        ErrorKind::Internal,
                         "Guidance::for_turn",
                         "another answer than the one that was asked for",
                     ));
                 }
             }
+        }
+        if let Some(reason) = selecting.unavailable() {
+            return Err(Error::new(
+                ErrorKind::Unavailable,
+                "Guidance::for_turn",
+                format!("a station could not answer: {reason}"),
+            ));
         }
         let chosen = selecting.injected(0).iter();
         let entries = chosen.filter_map(|skill| turns.library.get(&skill.id));
@@ -152,26 +170,41 @@ impl Guidance for Turning {
         if context.turn == 0 {
             return Ok(self.first.clone());
         }
-        let mut query = turn_query(&self.task, context.observation, context.steps);
-        self.performer.redacting.text(&mut query.text);
-        let known = self.lock().last.clone();
-        if let Some((_, injection)) = known.filter(|(last, _)| *last == query) {
-            return Ok(injection);
+        let redact = |text: &str| {
+            let mut text = text.to_owned();
+            self.performer.redacting.text(&mut text);
+            text
+        };
+        let query = turn_query(&self.task, context.observation, context.steps, redact);
+        {
+            let told = self.lock();
+            if told.is_stuck || told.asked.as_ref() == Some(&query) {
+                return Ok(told.last.clone());
+            }
         }
-        let chosen = self.choose(turns, context.turn, &query).await?;
+        let chosen = match self.choose(turns, context.turn, &query).await {
+            Ok(chosen) => chosen,
+            Err(error) => {
+                // One that hangs would take the attempt's own time at every turn.
+                tracing::warn!(%error, turn = context.turn, "the skills of the turn before stay");
+                let mut told = self.lock();
+                told.is_stuck = true;
+                return Ok(told.last.clone());
+            }
+        };
         let (backends, tokens) = (&self.performer.backends, self.need.skill_tokens);
         let (injection, left_out) = inject_chosen(backends, &chosen, tokens)?;
         let mut told = self.lock();
-        told.add(&injection, left_out);
-        told.last = Some((query, injection.clone()));
+        told.add(&injection, left_out, context.turn);
+        told.asked = Some(query);
         Ok(injection)
     }
 
     fn used(&self, skill: &SkillRef) {
         let mut told = self.lock();
-        let injected = told.all.skills.iter().any(|had| had.skill == *skill);
-        if injected && !told.used.contains(skill) {
-            told.used.push(skill.clone());
+        let given = told.exposures.iter_mut();
+        for exposure in given.filter(|given| given.skill == *skill) {
+            exposure.used = true;
         }
     }
 }

@@ -89,6 +89,7 @@ async fn act(
         .map(|injected| Exposure {
             skill: injected.skill.clone(),
             used: true,
+            since: 0,
         })
         .collect::<Vec<_>>();
     exposures

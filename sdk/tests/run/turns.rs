@@ -1,12 +1,15 @@
 //! Skills chosen anew at each turn, and ranked by meaning (HiSME appendix B, Eq. 20; row H12).
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{
+    Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use journeyman::{
     Result,
     builtin::{ModelExecutor, ModelExecutorOptions},
-    contract::{Embedder, Embedding, EmbeddingSpace, TurnContext},
-    domain::{Skill, SkillRef},
+    contract::{Embedder, Embedding, EmbeddingSpace, Journal, Retriever, TurnContext},
+    domain::{Candidate, IndexUpdate, Query, Skill, SkillRef},
     recipe::Candidates,
     retrieve::RankWeights,
 };
@@ -104,42 +107,133 @@ fn a_refusal_brings_the_skill_that_is_about_it() {
     assert_eq!(credits, [1, 1]);
 }
 
-#[test]
-fn a_turn_that_asks_for_the_same_has_the_same_skills() {
-    block_on(async {
-        let journeyman = with_skills(acting(), per(SelectPer::Turn)).await;
+/// Counts searches, and fails from one of them on.
+#[derive(Debug, Default)]
+struct Counting {
+    retriever: ScriptedRetriever,
+    fails_from: Option<usize>,
+    searches: Mutex<Vec<String>>,
+}
+
+#[async_trait::async_trait]
+impl Retriever for Counting {
+    async fn watermark(&self) -> Result<Revision> {
+        self.retriever.watermark().await
+    }
+
+    async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
+        self.retriever.refresh(update).await
+    }
+
+    async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
+        let count = {
+            let mut searches = self.searches.lock().unwrap();
+            searches.push(query.text.clone());
+            searches.len()
+        };
+        if self.fails_from.is_some_and(|from| count >= from) {
+            return Err(Error::new(ErrorKind::Unavailable, "search", "down"));
+        }
+        self.retriever.search(query).await
+    }
+}
+
+/// One attempt of a host's own loop over three turns: its skills, and what was searched for.
+fn three_turns(fails_from: Option<usize>, refusal: &str) -> (Vec<Vec<String>>, Vec<String>) {
+    let retriever = Arc::new(Counting {
+        fails_from,
+        ..Counting::default()
+    });
+    let mut backends = acting();
+    backends.retriever = Some(retriever.clone());
+    let skills = block_on(async {
+        let journeyman = with_skills(backends, per(SelectPer::Turn)).await;
         let task = sample::task("t", &["alpha", "beta"]);
         let mut handle = journeyman.begin(task.clone()).await.expect("it begins");
-        let of = |injection: &journeyman::domain::Injection| -> Vec<String> {
-            let skills = injection.skills.iter();
-            skills.map(|skill| skill.skill.id.to_string()).collect()
-        };
+        let mut steps = sample::trajectory("x", &task, &["gamma", "gamma"], false).steps;
+        for step in &mut steps {
+            step.action = Action::Call(Vec::new());
+        }
+        steps[1].result.is_error = true;
+        steps[1].result.text = refusal.to_owned();
         let observation = sample::observation("go on");
-        let steps = sample::trajectory("x", &task, &["gamma"], false).steps;
-        let mut refused = steps.clone();
-        refused[0].result.is_error = true;
-        refused[0].result.text = "that is not the next word".to_owned();
-        let turn = |turn, steps| TurnContext {
-            turn,
-            observation: &observation,
-            steps,
-        };
-        let first = handle.turn(&turn(0, &[])).await.expect("the first");
-        assert_eq!(of(&first), ["opening"]);
-        assert_eq!(first, *handle.injection());
-        let second = handle.turn(&turn(1, &steps)).await.expect("the second");
-        assert_eq!(of(&second), ["opening"]);
-        let third = handle.turn(&turn(2, &refused)).await.expect("the third");
-        assert_eq!(of(&third), ["recovering"]);
-        handle.used(&third.skills[0].skill);
-        for step in refused {
+        let mut all = Vec::new();
+        for (turn, done) in [(0, 0), (1, 1), (2, 1), (3, 2), (4, 2)] {
+            let context = TurnContext {
+                turn,
+                observation: &observation,
+                steps: &steps[..done],
+            };
+            let injection = handle.turn(&context).await.expect("skills");
+            let ids = injection.skills.iter();
+            all.push(ids.map(|skill| skill.skill.id.to_string()).collect());
+            if let Some(last) = injection.skills.last() {
+                handle.used(&last.skill);
+            }
+        }
+        assert_eq!(handle.injection().skills.len(), 1, "of the first turn");
+        for step in steps {
             handle.record(step);
         }
         let report = handle.finish(Some(sample::outcome(true))).await;
         let report = report.expect("it finishes").expect("a report");
         let attempt = &report.attempts[0];
-        assert_eq!(attempt.injected.len(), 2);
         assert!(attempt.used);
+        let given: std::collections::BTreeSet<&String> = all.iter().flatten().collect();
+        assert_eq!(attempt.injected.len(), given.len());
+        all
+    });
+    let searches = retriever.searches.lock().unwrap().clone();
+    (skills, searches)
+}
+
+#[test]
+fn a_turn_that_asks_for_the_same_has_the_same_skills() {
+    let (skills, searches) = three_turns(None, "that is not the next word");
+    let [opening, recovering] = ["opening", "recovering"];
+    assert_eq!(
+        skills.concat(),
+        [opening, opening, opening, recovering, recovering]
+    );
+    // For the task, for the turns before the refusal, for those after it.
+    assert_eq!(searches.len(), 3, "{searches:?}");
+}
+
+#[test]
+fn a_retriever_that_fails_leaves_the_skills_of_the_turn_before() {
+    let (skills, searches) = three_turns(Some(2), "that is not the next word");
+    assert_eq!(skills.concat(), ["opening"; 5]);
+    assert_eq!(searches.len(), 2, "it is not asked again in this attempt");
+}
+
+#[test]
+fn a_later_turns_query_holds_no_secret() {
+    let secret = "AKIAIOSFODNN7EXAMPLE";
+    let (_, searches) = three_turns(None, &format!("not with the key {secret}"));
+    assert!(
+        searches
+            .iter()
+            .any(|text| text.contains("not with the key"))
+    );
+    assert!(searches.iter().all(|text| !text.contains(secret)));
+}
+
+#[test]
+fn a_run_with_skills_at_each_turn_replays_and_resumes_to_the_same_bytes() {
+    let journal = Arc::new(MemoryJournal::new());
+    let mut backends = acting();
+    backends.journal = Some(journal.clone());
+    block_on(async {
+        let journeyman = with_skills(backends, per(SelectPer::Turn)).await;
+        let tasks = (0..3).map(|n| sample::task(&format!("t-{n}"), &["alpha", "beta"]));
+        let report = journeyman.learn(tasks.collect()).await.expect("it learns");
+        let library = journeyman.library().await.expect("a library");
+        let entries = journal.read(&report.run).await.expect("it reads");
+        let replayed = replay(&entries).expect("it replays");
+        assert!(replayed.is_finished());
+        assert_eq!(bytes(replayed.library()), bytes(&library));
+        let saved = replayed.save().expect("it saves");
+        assert_eq!(RunMachine::resume(&saved).expect("it resumes"), replayed);
     });
 }
 

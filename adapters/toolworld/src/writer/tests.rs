@@ -106,6 +106,7 @@ fn trace_of(scene: &Scene) -> Trace {
     let exposures = exposures.map(|(at, injected)| Exposure {
         skill: injected.skill.clone(),
         used: scene.used == Some(at),
+        since: 0,
     });
     let exposures: Vec<Exposure> = exposures.collect();
     Trace {

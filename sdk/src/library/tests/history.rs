@@ -189,6 +189,10 @@ fn what_a_retired_run_brought_back_is_aside_again() {
         (skill.body.as_str(), skill.state),
         ("version 1", State::Disabled)
     );
+    // The same where the run merged it away afterwards.
+    let (merged, _) = then(&library, vec![merge(made("m", 1, "bad"), &["a"])]);
+    let (after, _) = then(&merged, vec![retire("bad")]);
+    assert_eq!(entry(&after, "a").skill.state, State::Disabled);
     // Who asks for an earlier version by its number wants it offered.
     let (back, _) = then(&library, vec![roll_back("a", 1)]);
     assert_eq!(entry(&back, "a").skill.state, State::Active);

@@ -398,6 +398,11 @@ impl Reference {
                 if offered.contains(&row.state) && !offered.contains(&good.state) {
                     row.state = good.state;
                 }
+                if let Some((_, _, from)) = &mut row.merged
+                    && !offered.contains(&good.state)
+                {
+                    *from = good.state;
+                }
                 row.versions.push(Made {
                     version: row.version() + 1,
                     parents: vec![reference(&row.id, good.version)],
@@ -430,6 +435,11 @@ impl Reference {
             } else if let Some(good) = good {
                 let held = ![State::Active, State::Trial].contains(&good.state);
                 self.bring_back(id, good, held);
+                if let Some((_, _, from)) = &mut self.row(id).unwrap().merged
+                    && held
+                {
+                    *from = good.state;
+                }
             } else {
                 Self::enter(self.row(id).unwrap(), State::Disabled);
                 self.row(id).unwrap().merged = None;

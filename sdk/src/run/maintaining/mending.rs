@@ -17,7 +17,8 @@ use super::{
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
-        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Role, Skill, State, Trace,
+        BundleCase, CaseKind, CaseOutcome, Exposure, Judgement, LibraryChange, Role, Skill, State,
+        Trace,
     },
     id::{AttemptId, SkillId},
     library::Entry,
@@ -75,13 +76,15 @@ fn failed<'a>(context: &Context<'a>, entry: &Entry) -> impl Iterator<Item = &'a 
     traces.into_iter().rev().filter(move |trace| {
         let trajectory = &trace.trajectory;
         let mut exposures = trajectory.exposures.iter();
-        let mut followed = || exposures.any(|seen| seen.used && seen.skill == reference);
-        let mut steps = trajectory.steps.iter();
+        let followed = exposures.find(|seen| seen.used && seen.skill == reference);
+        // What was refused before it stood in the prompt it had no part in.
+        let refused = |seen: &Exposure| {
+            let mut steps = trajectory.steps.iter();
+            steps.any(|step| step.result.is_error && step.index >= seen.since)
+        };
         match judgements.get(&trajectory.attempt) {
             Some(Judgement::Harmful) => true,
-            Some(Judgement::Neutral | Judgement::Uncertain) => {
-                steps.any(|step| step.result.is_error) && followed()
-            }
+            Some(Judgement::Neutral | Judgement::Uncertain) => followed.is_some_and(refused),
             Some(Judgement::Helpful) | None => false,
         }
     })
