@@ -142,7 +142,7 @@ impl Embedded {
 
     fn of(&self, texts: &[String]) -> Vec<Option<Embedding>> {
         let known = self.lock();
-        let keys = texts.iter().map(|text| sha256_hex(text));
+        let keys = texts.iter().map(sha256_hex);
         keys.map(|key| known.get(&key).cloned()).collect()
     }
 
