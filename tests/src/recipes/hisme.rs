@@ -19,7 +19,7 @@ use journeyman_toolworld::{
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
-use super::key;
+use super::{Change, key};
 use crate::figures::{
     Bound, Figures, Outcome,
     stats::{self, Interval},
@@ -67,8 +67,6 @@ struct Check {
 
 /// Whose rules each world's meta-test begins with: another world in which the same kind of demand passes.
 const DONORS: [usize; WORLDS as usize] = [2, 3, 4, 1, 0];
-
-type Change = fn(&mut Recipe);
 
 /// The arms, each as a change of the recipe.
 const ARMS: [(&str, Change); 7] = [

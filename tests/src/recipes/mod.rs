@@ -6,7 +6,7 @@ mod poisoned;
 
 use std::{env, path::PathBuf};
 
-use journeyman::contract::LanguageModel;
+use journeyman::{contract::LanguageModel, recipe::Recipe};
 use quickstart::{Parts, default_model};
 
 use crate::{
@@ -16,6 +16,9 @@ use crate::{
 
 /// The environment's step budget.
 const STEPS: usize = 8;
+
+/// What an arm changes of a recipe.
+type Change = fn(&mut Recipe);
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {

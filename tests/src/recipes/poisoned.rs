@@ -23,7 +23,7 @@ use journeyman_toolworld::{
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
-use super::{hisme::tasks, key};
+use super::{Change, hisme::tasks, key};
 use crate::figures::{Bound, Figures, Outcome, stats};
 
 const WORLDS: u64 = 5;
@@ -48,7 +48,7 @@ struct Cell {
 }
 
 /// The arms: what mends and what filters, each switched off in turn.
-const ARMS: [(&str, fn(&mut Recipe)); 3] = [
+const ARMS: [(&str, Change); 3] = [
     ("poisoned", |_| {}),
     ("poisoned, no credit filter", |recipe| {
         recipe.maintenance.filter = None;
@@ -144,7 +144,7 @@ fn end(figures: &mut Figures<'_>, arm: &str, cells: &[Cell]) -> Vec<f64> {
     worlds
 }
 
-async fn cell(parts: &Parts, seed: Seed, change: fn(&mut Recipe)) -> Result<Cell> {
+async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     let spec = UniverseSpec {
         hidden: 8,
         plain: 2,
