@@ -8,7 +8,7 @@ use journeyman::{
     builtin::MemoryStore,
     domain::{Role, RoleRule, State, Task},
     library::SkillLibrary,
-    recipe::{self, Recipe, WriteWhen},
+    recipe::{self, WriteWhen},
     run::{AttemptReport, RunReport},
     select::Selector,
 };

@@ -8,7 +8,7 @@ use journeyman::{
     admit::{Admittance, to_skill},
     builtin::MemoryStore,
     domain::{Origin, Provenance, Skill, State, Taint},
-    recipe::{self, Recipe},
+    recipe,
     run::RunReport,
     select::Selector,
 };
