@@ -68,8 +68,9 @@ impl SkillLibrary {
 
     /// Takes back a run: its credits, and every version that it made or that was made from one it made. A skill goes
     /// back to its latest version of another making, and is not offered where that was not; one that has none is
-    /// disabled, and so is such a one that was deleted, should it be restored. What a person made from it is quarantined, for the person to decide. Skills that
-    /// were merged into a disabled one are as they were before.
+    /// disabled, and so is such a one that was deleted, should it be restored. What a person made from it is
+    /// quarantined, for the person to decide. Skills that were merged into a disabled one are as they were before.
+    /// States that the run set stay as they are.
     pub(super) fn retire_run(&mut self, run: &RunId) -> Vec<Move> {
         let made = self.made_by(run);
         self.memory.take_back(run);

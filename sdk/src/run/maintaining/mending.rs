@@ -33,7 +33,7 @@ const SHOWN: usize = 3;
 pub(super) struct Mended {
     /// The next version.
     skill: Skill,
-    /// The cases that called for it: the attempts that it harmed.
+    /// The cases that called for it: the attempts that the version before failed.
     calls: Vec<BundleCase>,
 }
 
@@ -286,8 +286,8 @@ fn held_back(
         format!("not released: the case {} fails: {why}", case.name)
     };
     let failed = |(_, outcome): &&(BundleCase, CaseOutcome)| outcome.failed.is_some();
-    let called =
-        |(case, _): &&(BundleCase, CaseOutcome)| calls.iter().any(|call| call.name == case.name);
+    let is_call = |case: &BundleCase| calls.iter().any(|call| call.name == case.name);
+    let called = |(case, _): &&(BundleCase, CaseOutcome)| is_call(case);
     let first = match gate {
         Gate::All => tried.iter().find(failed),
         // Of the days that called for it, one may have wanted something that day alone.
@@ -302,7 +302,6 @@ fn held_back(
     if gate == Gate::All {
         return None;
     }
-    let is_call = |case: &BundleCase| calls.iter().any(|call| call.name == case.name);
     // A case allows as many refusals as an attempt without the skill cost. What a day wanted once costs one more on every
     // other day, and may stay under that. A case on which the version before was never played compares nothing.
     let keeps = |case: &BundleCase, outcome: &CaseOutcome| {
