@@ -32,7 +32,8 @@ pub enum RoleTask {
     },
     /// The skill that attempts at several tasks share, or that several skills come to.
     Refactor {
-        /// The attempts; at least two, or one and a skill.
+        /// The attempts of the group, and those that its skills were made from, as far as they are kept: few or none where
+        /// a host brought the skills.
         attempts: Vec<Trace>,
         /// The skills in the group, often none.
         skills: Vec<Skill>,

@@ -253,7 +253,8 @@ fn roles_are_asked_about_an_attempt_as_they_were_trained() {
 }
 
 #[test]
-fn attempts_are_compared_as_they_were_trained() {
+fn attempts_are_compared_as_they_were_trained_without_calls_of_tools_they_lacked() {
+    let mut lacked = 0;
     let all: Vec<Scene> = scenes(Scene::alone, 40)
         .chain(scenes(Scene::failing, 40))
         .collect();
@@ -261,7 +262,10 @@ fn attempts_are_compared_as_they_were_trained() {
         let attempts: Vec<Trace> = scenes.iter().map(trace_of).collect();
         let mut script = Script::default().control("<s>", false);
         for scene in scenes.iter().rev().take(3).rev() {
-            let calls = scene.exchanges.iter();
+            let (lack, calls): (Vec<_>, Vec<_>) = (scene.exchanges.iter())
+                .partition(|exchange| exchange.reply.text.starts_with("error no tool"));
+            lacked += lack.len();
+            let calls = calls.into_iter();
             let calls =
                 calls.map(|exchange| (exchange.call.as_str(), exchange.reply.text.as_str()));
             script = script.compared(&scene.world.query, calls);
@@ -273,6 +277,7 @@ fn attempts_are_compared_as_they_were_trained() {
             format!("{shown}<note> prefer carried<compare>")
         );
     }
+    assert!(lacked > 0);
     let lone: Vec<Trace> = all.iter().take(1).map(trace_of).collect();
     check_refused(
         &refactor(lone, &[]),

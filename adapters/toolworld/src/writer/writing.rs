@@ -11,13 +11,19 @@ use crate::script::Script;
 use crate::skill_form::{read_body, to_draft};
 use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, Tool, ToolName};
 
-/// Attempts side by side: their tasks and calls, without tools.
+/// Attempts side by side: their tasks and calls, without tools. Calls of tools that an attempt did not have are left out:
+/// they were some skill's, and no part of what was done.
 pub(super) fn compared(attempts: &[&Trace]) -> Script {
     let mut script = Script::default().control("<s>", false);
     for attempt in attempts {
         let tools = tools_shown(&attempt.trajectory);
+        let had = |call: &ToolCall| {
+            let name = called(call);
+            tools.iter().any(|tool| Some(&tool.name) == name.as_ref())
+        };
         let calls: Vec<(String, &str)> = (attempt.trajectory.steps.iter())
             .flat_map(|step| made(step).iter().zip(step.result.text.lines()))
+            .filter(|(call, _)| had(call))
             .filter_map(|(call, reply)| Some((line(call, &tools, word)?, reply)))
             .collect();
         let calls = calls.iter().map(|(call, reply)| (call.as_str(), *reply));
@@ -115,9 +121,13 @@ fn made(step: &Step) -> &[ToolCall] {
     }
 }
 
+fn called(call: &ToolCall) -> Option<ToolName> {
+    ToolName::parse(&call.tool.replacen('_', " ", 1))
+}
+
 /// A call as a command line, with a word for each value; none where its tool is none of the worlds'.
 fn line(call: &ToolCall, tools: &[Tool], word: impl Fn(&Value) -> String) -> Option<String> {
-    let name = ToolName::parse(&call.tool.replacen('_', " ", 1))?;
+    let name = called(call)?;
     let set = call.arguments.iter();
     let set: Vec<(&str, String)> = set
         .map(|(parameter, value)| (parameter.as_str(), word(value)))

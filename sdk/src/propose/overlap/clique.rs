@@ -117,7 +117,8 @@ impl OverlapGraph {
     /// A group is a strict clique: every two of its segments have an edge. It has from `smallest` to `largest` segments and
     /// a [reason](Purity), and comes from at least two distinct tasks. Tasks count where they were done: a *true instance*
     /// is a turn of an attempt that succeeded. Turns of others may be in a group, since they show what goes wrong, but add no
-    /// task; a skill adds the tasks that it was distilled from. Of a group at least the share `fresh` is in none of those
+    /// task; a skill adds the tasks that it was distilled from, and where one was distilled from all of a group's tasks there
+    /// is no group: what they share is that skill. Of a group at least the share `fresh` is in none of those
     /// that were `handed` out, and its [`Fingerprint`] is not among them: a group comes again when it changed.
     ///
     /// *What is bounded.* Each segment forms groups with its heaviest `neighbours` alone, of the same tasks with two, and

@@ -156,7 +156,12 @@ impl<'a> Search<'a> {
             .map(|member| &member.node.segment)
             .filter(counts);
         let tasks: BTreeSet<&TaskId> = counted.flat_map(|segment| &segment.tasks).collect();
-        if self.revises.is_none() && tasks.len() < 2 {
+        let covers = |member: &Member<'_>| {
+            let made_from = &member.node.segment.tasks;
+            !member.is_trace && tasks.iter().all(|task| made_from.contains(task))
+        };
+        let tells_nothing = tasks.len() < 2 || self.members(group).any(covers);
+        if self.revises.is_none() && tells_nothing {
             return;
         }
         let size = group.slots.len() as f64;

@@ -49,16 +49,32 @@ pub(in super::super) fn borne_out(
     skill: &SkillRef,
     attempt: &Trace,
 ) -> Option<LibraryChange> {
-    context.recipe.maintenance.bundles.as_ref()?;
-    let entry = context.library.get(&skill.id)?;
     let mut exposures = attempt.trajectory.exposures.iter();
     let followed = exposures.any(|seen| seen.used && seen.skill.id == skill.id);
+    if followed {
+        return None;
+    }
+    shared(context, skill, attempt)
+}
+
+/// The case of an attempt that shares with others what a skill says, whether or not it followed that; none where it tells
+/// nothing new.
+pub(super) fn shared(
+    context: &Context<'_>,
+    skill: &SkillRef,
+    attempt: &Trace,
+) -> Option<LibraryChange> {
+    context.recipe.maintenance.bundles.as_ref()?;
+    let entry = context.library.get(&skill.id)?;
+    let of_task = |case: &BundleCase| {
+        case.task.id == attempt.task.id && case.kind != CaseKind::Negative && case.is_whole()
+    };
     let mut bundle = entry.life.bundle.iter();
-    let known = bundle.any(|bundled| bundled.case.task.id == attempt.task.id)
+    let known = bundle.any(|bundled| of_task(&bundled.case))
         || entry.skill.provenance.tasks.contains(&attempt.task.id);
     let enough = has_enough(entry);
     let tells = entry.skill.state.is_offered() && attempt.is_success();
-    (tells && !followed && !known && !enough).then(|| LibraryChange::PatchBundle {
+    (tells && !known && !enough).then(|| LibraryChange::PatchBundle {
         skill: skill.id.clone(),
         cases: vec![whole(attempt, CaseKind::Integration)],
         dropped: Vec::new(),
@@ -270,41 +286,52 @@ pub(super) fn tested(
             outcomes: cases.iter().map(|(_, outcome)| outcome.clone()).collect(),
         });
     }
+    let mut released_now = Vec::new();
     let on_trial = context.library.entries();
     let on_trial = on_trial.filter(|entry| entry.skill.state == State::Trial);
     for entry in on_trial {
         let counts = entry.life.counts(entry.skill.version);
-        let now = outcomes
-            .iter()
-            .find(|(skill, _)| *skill == entry.skill.reference());
-        let support = match now {
-            Some((_, cases)) => support(entry, cases.iter().map(|(case, outcome)| (case, outcome))),
-            None => known(entry),
-        };
         // Without a bundle it is the attempts alone that speak for a skill.
-        let (support, needed) = match &context.recipe.maintenance.bundles {
-            Some(bundles) => (support, bundles.tasks),
-            None => (counts.helpful, 1),
+        let (tasks, released) = if context.recipe.maintenance.bundles.is_some() {
+            (
+                support(entry, &changes),
+                is_spoken_for(context, entry, &changes),
+            )
+        } else {
+            let falls = context.recipe.maintenance.filter.as_ref();
+            let falls = falls.is_some_and(|policy| policy.takes(counts));
+            let helped = counts.helpful > 0 && counts.harmful <= counts.helpful;
+            (counts.helpful, helped && !falls)
         };
-        let falls = context.recipe.maintenance.filter.as_ref();
-        let falls = falls.is_some_and(|policy| policy.takes(counts));
-        if support >= needed && counts.harmful <= support && !falls {
-            changes.push(LibraryChange::SetState {
+        if released {
+            released_now.push(LibraryChange::SetState {
                 skill: entry.skill.id.clone(),
                 state: State::Active,
-                reason: format!("attempts at {support} tasks speak for it"),
+                reason: format!("attempts at {tasks} tasks speak for it"),
             });
         }
     }
+    changes.extend(released_now);
     changes
 }
 
-/// From how many tasks the whole attempts come that speak for a newcomer; 0 where a case speaks against it. Cases of attempts that the skill
-/// harmed hold it back as judgements do, and not again as cases: they may have wanted something that day alone.
-fn support<'a>(
+/// Whether what its bundle came to is enough for a newcomer to be released: whole attempts at enough tasks speak for it, and no
+/// more judgements against it. `changes` are those of this round so far, which have what its cases came to now.
+pub(super) fn is_spoken_for(
+    context: &Context<'_>,
     entry: &Entry,
-    cases: impl Iterator<Item = (&'a BundleCase, &'a CaseOutcome)>,
-) -> u32 {
+    changes: &[LibraryChange],
+) -> bool {
+    let counts = entry.life.counts(entry.skill.version);
+    let support = support(entry, changes);
+    let bundles = context.recipe.maintenance.bundles.as_ref();
+    bundles.is_some_and(|bundles| support >= bundles.tasks && counts.harmful <= support)
+}
+
+/// From how many tasks the whole attempts come that speak for this version of a skill; 0 where a case speaks against it.
+/// Cases of attempts that it harmed hold it back as judgements do, and not again as cases: they may have wanted something
+/// that day alone.
+fn support(entry: &Entry, changes: &[LibraryChange]) -> u32 {
     let harmed = |case: &BundleCase| {
         let mut judged = entry.life.judged.iter().map(|judged| &judged.attribution);
         let mut is_harmed = || {
@@ -312,8 +339,18 @@ fn support<'a>(
         };
         case.kind == CaseKind::Negative && is_harmed()
     };
+    let known = entry.life.bundle.iter().map(|bundled| &bundled.case);
+    let new = changes.iter().filter_map(|change| match change {
+        LibraryChange::PatchBundle { skill, cases, .. } if *skill == entry.skill.id => Some(cases),
+        _ => None,
+    });
+    let cases: Vec<&BundleCase> = new.flatten().chain(known).collect();
     let mut tasks = BTreeSet::new();
-    for (case, outcome) in cases.filter(|(case, _)| !harmed(case)) {
+    for outcome in last_outcomes(entry, changes) {
+        let case = cases.iter().find(|case| case.name == outcome.name);
+        let Some(case) = case.filter(|case| !harmed(case)) else {
+            continue;
+        };
         if outcome.failed.is_some() {
             return 0;
         }
@@ -325,15 +362,18 @@ fn support<'a>(
     u32::try_from(tasks.len()).unwrap_or(u32::MAX)
 }
 
-/// The same of cases that ran before, where those of this version did.
-fn known(entry: &Entry) -> u32 {
-    let tested = entry.life.tested.iter();
-    let tested = tested.filter(|tested| tested.version == entry.skill.version);
-    let outcomes = tested.flat_map(|tested| &tested.outcomes);
-    let cases = outcomes.filter_map(|outcome| {
-        let mut bundle = entry.life.bundle.iter();
-        let bundled = bundle.find(|bundled| bundled.case.name == outcome.name)?;
-        Some((&bundled.case, outcome))
+/// What came of the current version's cases when they ran last, in this round or before it.
+pub(super) fn last_outcomes<'a>(
+    entry: &'a Entry,
+    changes: &'a [LibraryChange],
+) -> impl Iterator<Item = &'a CaseOutcome> {
+    let reference = entry.skill.reference();
+    let now = changes.iter().rev().find_map(|change| match change {
+        LibraryChange::Test { skill, outcomes } if *skill == reference => Some(outcomes),
+        _ => None,
     });
-    support(entry, cases)
+    let before = entry.life.tested.as_ref();
+    let before = before.filter(|tested| tested.version == reference.version);
+    let outcomes = now.or(before.map(|tested| &tested.outcomes));
+    outcomes.into_iter().flatten()
 }

@@ -11,7 +11,7 @@ use super::{
         asking::taint_of,
         context::Context,
     },
-    bundling::{Patches, bundle, outcomes, whole},
+    bundling::{Patches, bundle, is_spoken_for, last_outcomes, outcomes, whole},
     slots::{Ask, Slots},
 };
 use crate::{
@@ -221,7 +221,9 @@ pub(super) fn released(
             .maintenance
             .bundles
             .map(|bundles| bundles.gate);
-        let known = known(entry, before);
+        let known = last_outcomes(entry, before);
+        let known = known.map(|outcome| (outcome.name.clone(), outcome.clone()));
+        let known: BTreeMap<_, _> = known.collect();
         if let Some(reason) = gate.and_then(|gate| held_back(gate, &known, &calls, &tried)) {
             events.push(refused(step, format!("{}: {reason}", skill.name)));
             continue;
@@ -256,22 +258,6 @@ pub(super) fn released(
         }
     }
     changes
-}
-
-/// What came of the current version's cases when they ran last, by their names.
-fn known(entry: &Entry, changes: &[LibraryChange]) -> BTreeMap<String, CaseOutcome> {
-    let reference = entry.skill.reference();
-    let now = changes.iter().rev().find_map(|change| match change {
-        LibraryChange::Test { skill, outcomes } if *skill == reference => Some(outcomes),
-        _ => None,
-    });
-    let before = entry.life.tested.as_ref();
-    let before = before.filter(|tested| tested.version == reference.version);
-    let outcomes = now.or(before.map(|tested| &tested.outcomes));
-    let outcomes = outcomes.into_iter().flatten();
-    outcomes
-        .map(|outcome| (outcome.name.clone(), outcome.clone()))
-        .collect()
 }
 
 /// Why a version is not released; none when it is. `before` is what the version before came to.
@@ -337,7 +323,8 @@ fn held_back(
     })
 }
 
-/// The skills that the filter takes out of use (Eq. 16), but those that were mended just now.
+/// The skills that the filter takes out of use (Eq. 16), but those that were mended just now and those for which as much
+/// speaks as for a newcomer that is released: on noisy days a right skill does not suffice either.
 pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<LibraryChange> {
     let Some(policy) = &context.recipe.maintenance.filter else {
         return Vec::new();
@@ -356,7 +343,8 @@ pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<
     let disabled = offered.filter_map(|entry| {
         let counts = entry.life.counts(entry.skill.version);
         let (harmful, helpful) = (counts.harmful, counts.helpful);
-        policy.takes(counts).then(|| LibraryChange::SetState {
+        let falls = policy.takes(counts) && !is_spoken_for(context, entry, changes);
+        falls.then(|| LibraryChange::SetState {
             skill: entry.skill.id.clone(),
             state: State::Disabled,
             reason: format!("harmful {harmful} times, helpful {helpful} times"),

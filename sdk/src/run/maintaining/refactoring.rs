@@ -12,13 +12,14 @@ use super::{
         asking::taint_of,
         context::Context,
     },
-    bundling::{outcomes, whole},
+    bundling::{outcomes, shared, whole},
     slots::{Ask, Slots},
 };
 use crate::{
     contract::RoleTask,
-    domain::{BundleCase, CaseKind, LibraryChange, Role, Skill, State, Trace},
+    domain::{BundleCase, CaseKind, LibraryChange, Role, Skill, State, Taint, Trace},
     error::Result,
+    id::TaskId,
     propose::{Clique, CliqueOptions, Fingerprint, Segment, project},
 };
 
@@ -93,23 +94,38 @@ fn cliques(context: &Context<'_>, slots: &Slots) -> Result<Vec<Clique>> {
 
 fn ask(context: &Context<'_>, clique: &Clique) -> Ask {
     let members: BTreeSet<&str> = clique.segments.iter().map(|id| id.as_str()).collect();
-    let of_group = |trace: &&Trace| {
-        let segments = project(&trace.task, &trace.trajectory, trace.verdict.as_ref());
-        let mut ids = segments.iter().map(|segment| segment.id.as_str());
-        trace.is_success() && ids.any(|id| members.contains(id))
-    };
     let skills = context.library.entries().map(|entry| &entry.skill);
     let skills = skills.filter(|skill| {
         let id = Segment::id_of_skill(&skill.id);
         members.contains(id.as_str())
     });
+    let skills: Vec<Skill> = skills.cloned().collect();
     Ask::Role(Box::new(RoleTask::Refactor {
-        attempts: context.library.traces().filter(of_group).cloned().collect(),
-        skills: skills.cloned().collect(),
+        attempts: instances(context, &members, &skills),
+        skills,
         reason: serde_json::to_string(&clique.purity).unwrap_or_default(),
         rules: context.library.rules(Role::Refactor).to_vec(),
         group: serde_json::to_string(&clique.fingerprint).unwrap_or_default(),
     }))
+}
+
+/// The true instances of a group: the attempts that its turns are of, and of each task that its skills were made from the
+/// latest that is kept. Skills alone would say what each of their attempts needed, and not what was that attempt's own.
+fn instances(context: &Context<'_>, members: &BTreeSet<&str>, skills: &[Skill]) -> Vec<Trace> {
+    let made_from = skills.iter().flat_map(|skill| &skill.provenance.tasks);
+    let mut made_from: BTreeSet<&TaskId> = made_from.collect();
+    let traces: Vec<&Trace> = context.library.traces().collect();
+    let mut instances: Vec<Trace> = Vec::new();
+    for trace in traces.into_iter().rev().filter(|trace| trace.is_success()) {
+        let segments = project(&trace.task, &trace.trajectory, trace.verdict.as_ref());
+        let mut ids = segments.iter().map(|segment| segment.id.as_str());
+        let is_latest = made_from.remove(&trace.task.id);
+        if is_latest || ids.any(|id| members.contains(id)) {
+            instances.push(trace.clone());
+        }
+    }
+    instances.reverse();
+    instances
 }
 
 /// The skills that came of groups, to be tried, and word of which groups were handed out.
@@ -123,7 +139,10 @@ pub(super) fn proposed(
     let mut handled = Vec::new();
     for (number, (task, said)) in slots.played().enumerate() {
         let RoleTask::Refactor {
-            attempts, group, ..
+            attempts,
+            skills,
+            group,
+            ..
         } = task
         else {
             continue;
@@ -132,17 +151,25 @@ pub(super) fn proposed(
             fingerprint: format!("{GROUP}{group}"),
         });
         let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
+        let taints = skills.iter().map(|skill| skill.taint);
         let drafted = Drafted {
             key: format!("{step}/refactor/{number}"),
             role: Role::Refactor,
             tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
-            taint: taint_of(steps),
+            taint: taints.fold(taint_of(steps), Taint::max),
             parents: Vec::new(),
             said,
         };
         let admission = admission::decide(context, &drafted, &[]);
         let skill = admission.change.as_ref().and_then(LibraryChange::skill);
         let Some(skill) = skill.cloned() else {
+            // What is there already is borne out by all that it was found in.
+            let same = admission.same.as_ref();
+            let cases = same.into_iter().flat_map(|same| {
+                let attempts = attempts.iter();
+                attempts.filter_map(|attempt| shared(context, same, attempt))
+            });
+            handled.extend(cases);
             events.push(admission.event(step));
             continue;
         };

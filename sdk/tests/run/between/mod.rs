@@ -1,6 +1,7 @@
 //! What happens between tasks: batches, bundles, mending, filtering, refactoring, rules (HiSME).
 
 mod mending;
+mod refactoring;
 mod releasing;
 mod rules;
 
@@ -221,38 +222,6 @@ fn a_skill_that_was_passed_over_is_not_blamed() {
         .iter()
         .filter(|prompt| prompt.starts_with("role: attribute"));
     assert_eq!(asked.count(), 3);
-}
-
-#[test]
-fn what_attempts_share_becomes_a_skill_when_all_of_them_bear_it_out() {
-    let refactored = |refactor| {
-        let mut recipe = hisme();
-        recipe.write = WriteWhen::Never;
-        let script = Script {
-            refactor,
-            ..Script::default()
-        };
-        let same = |number| sample::task(&format!("task-{number}"), &["one", "two"]);
-        let (_, library, prompts, events) = learn_from(recipe, script, (0..6).map(same).collect());
-        let asked = prompts
-            .lock()
-            .unwrap()
-            .iter()
-            .any(|p| p.starts_with("role: refactor"));
-        assert!(asked, "attempts at the same words overlap");
-        let made: Vec<State> = library.entries().map(|entry| entry.skill.state).collect();
-        (made, events)
-    };
-    let (made, _) = refactored("none: they share nothing");
-    assert!(made.is_empty());
-    let (made, _) = refactored("shared: Says one two.\nsay: one two");
-    assert_eq!(made, [State::Active]);
-    let (made, events) = refactored("no use: Says nonsense.\nsay: no");
-    assert!(made.is_empty());
-    let told = events.iter().any(|event| {
-        matches!(event, Event::Refused { reason, .. } if reason.contains("does not bear it out"))
-    });
-    assert!(told);
 }
 
 #[test]

@@ -221,6 +221,11 @@ fn tasks_count_where_they_were_done() {
         first([one("a", "t", done), skill("s", &["t"], "brew coffee")]),
         None
     );
+    // What all tasks share is a skill already, until a further task comes.
+    let known = || skill("s", &["t", "u"], "brew coffee");
+    assert_eq!(first([one("a", "t", done), known()]), None);
+    let further = first([one("a", "v", done), known()]).unwrap();
+    assert_eq!(joined(&further.segments), "a skill:s");
 }
 
 #[test]
