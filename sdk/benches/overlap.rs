@@ -5,8 +5,9 @@
 //! each. The words that tools have in common (verbs, parameters, places, how services word a refusal) grow with the square
 //! root of the segments, as vocabularies do (Heaps' law), and how requests are worded stays the same. *Lexical* is a graph filled with
 //! segments without embeddings, one by one, all that belongs to it included. *Dense* is what filling it takes longer when
-//! each has an embedding of 256 components. Times are medians over the rounds. All pairs are compared once, as sets of
-//! numbers that are there already.
+//! each has an embedding of 256 components. Times are medians over the rounds, each of which times all sizes in turn, with
+//! as many segments of each: ten graphs of 1,000 beside one of 10,000. All pairs are compared once, as sets of numbers that
+//! are there already.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -300,49 +301,86 @@ fn figure(name: &str, value: f64, bound: Option<f64>) -> bool {
     short
 }
 
-/// Milliseconds in which a graph of some size was filled: by words alone, and what embeddings add.
-struct Times {
-    lexical: f64,
-    dense: f64,
+/// Segments of one number, and how long it took to fill graphs with them, in milliseconds: by words alone, and what
+/// embeddings add.
+struct Size {
+    count: usize,
+    with: Vec<Segment>,
+    without: Vec<Segment>,
+    lexical: Vec<f64>,
+    dense: Vec<f64>,
 }
 
-fn size(count: usize, seed: Seed, rounds: usize) -> (Times, bool) {
-    let with = segments(count, seed);
-    let mut without = with.clone();
-    without
-        .iter_mut()
-        .for_each(|segment| segment.embedding = None);
-    let all_pairs = AllPairs::new(&with);
-    let options = options(count);
-    let (mut lexical, mut dense) = (Vec::new(), Vec::new());
-    let (mut by_words, mut by_all) = (None, None);
-    for _ in 0..rounds {
-        let (segments, embedded) = (without.clone(), with.clone());
-        let (time, graph) = timed(|| filled(segments));
-        by_words.get_or_insert_with(|| edges_of(&graph));
-        drop(graph);
-        let (all_time, graph) = timed(|| filled(embedded));
-        by_all.get_or_insert_with(|| edges_of(&graph));
-        lexical.push(time);
-        dense.push(all_time - time);
+impl Size {
+    fn new(count: usize, seed: Seed) -> Self {
+        let with = segments(count, seed);
+        let mut without = with.clone();
+        for segment in &mut without {
+            segment.embedding = None;
+        }
+        Self {
+            count,
+            with,
+            without,
+            lexical: Vec::new(),
+            dense: Vec::new(),
+        }
     }
-    let (pairs_lexical, expect_words) = timed(|| all_pairs.edges(&options, false));
-    let (pairs, expect_all) = timed(|| all_pairs.edges(&options, true));
-    let differing = differences(&by_words.unwrap_or_default(), &expect_words)
-        + differences(&by_all.unwrap_or_default(), &expect_all);
-    let times = Times {
-        lexical: median(lexical),
-        dense: median(dense),
-    };
-    let name = |what: &str| format!("overlap_{count}_{what}");
-    figure(&name("edges_by_words"), expect_words.len() as f64, None);
-    figure(&name("edges"), expect_all.len() as f64, None);
-    let short = figure(&name("edges_not_as_all_pairs"), differing as f64, Some(0.0));
-    figure(&name("lexical_ms"), times.lexical, None);
-    figure(&name("all_pairs_lexical_ms"), pairs_lexical, None);
-    figure(&name("dense_ms"), times.dense, None);
-    figure(&name("all_pairs_ms"), pairs, None);
-    (times, short)
+
+    fn name(&self, what: &str) -> String {
+        format!("overlap_{}_{what}", self.count)
+    }
+
+    /// Whether the edges are others than those of all pairs.
+    fn check(&self) -> bool {
+        let all_pairs = AllPairs::new(&self.with);
+        let options = options(self.count);
+        let (by_words, by_all) = (filled(self.without.clone()), filled(self.with.clone()));
+        let (pairs_lexical, expect_words) = timed(|| all_pairs.edges(&options, false));
+        let (pairs, expect_all) = timed(|| all_pairs.edges(&options, true));
+        let differing = differences(&edges_of(&by_words), &expect_words)
+            + differences(&edges_of(&by_all), &expect_all);
+        let counts = [
+            ("edges_by_words", expect_words.len()),
+            ("edges", expect_all.len()),
+        ];
+        for (what, count) in counts {
+            figure(&self.name(what), count as f64, None);
+        }
+        let what = self.name("edges_not_as_all_pairs");
+        let short = figure(&what, differing as f64, Some(0.0));
+        figure(&self.name("all_pairs_lexical_ms"), pairs_lexical, None);
+        figure(&self.name("all_pairs_ms"), pairs, None);
+        short
+    }
+
+    /// Fills so many graphs, and notes how long one took.
+    fn time(&mut self, graphs: usize) {
+        let fill = |segments: &[Segment]| {
+            let times = (0..graphs).map(|_| {
+                let segments = segments.to_vec();
+                // Dropped behind the clock.
+                let (time, graph) = timed(|| filled(segments));
+                drop(graph);
+                time
+            });
+            times.sum::<f64>() / graphs as f64
+        };
+        let (words, all) = (fill(&self.without), fill(&self.with));
+        self.lexical.push(words);
+        self.dense.push(all - words);
+    }
+}
+
+/// The exponent with which times grow from one size to another: the median over the rounds, each of which timed both.
+fn growth(few: &Size, many: &Size, times: fn(&Size) -> &[f64]) -> f64 {
+    let rounds = times(few).iter().zip(times(many));
+    let sizes = (many.count as f64 / few.count as f64).ln();
+    median(
+        rounds
+            .map(|(few, many)| (many / few).ln() / sizes)
+            .collect(),
+    )
 }
 
 /// How many edges only one of the two has, or has with another weight.
@@ -365,26 +403,32 @@ fn main() -> ExitCode {
     let seed = Seed(option("--seed").map_or(1, |seed| seed.parse().expect("a seed")));
     let rounds = option("--rounds").map_or(5, |rounds| rounds.parse().expect("a number"));
     let sizes = option("--sizes").unwrap_or("1000,10000".to_owned());
-    let sizes: Vec<usize> = sizes
-        .split(',')
-        .map(|size| size.parse().expect("a size"))
-        .collect();
+    let sizes = sizes.split(',').map(|size| size.parse().expect("a size"));
+    let mut sizes: Vec<Size> = sizes.map(|count| Size::new(count, seed)).collect();
     let mut short = false;
-    let mut all = Vec::new();
-    for count in &sizes {
-        let (times, is_short) = size(*count, seed, rounds);
-        short |= is_short;
-        all.push((*count as f64, times));
+    for size in &sizes {
+        short |= size.check();
     }
-    if let [(few, first), .., (many, last)] = all.as_slice() {
-        let growth = |first: f64, last: f64| (last / first).ln() / (many / few).ln();
-        let lexical = growth(first.lexical, last.lexical);
+    let most = sizes
+        .iter()
+        .map(|size| size.count)
+        .max()
+        .unwrap_or_default();
+    for _ in 0..rounds {
+        // All sizes in turn, as many segments of each.
+        for size in &mut sizes {
+            size.time(most / size.count);
+        }
+    }
+    for size in &sizes {
+        figure(&size.name("lexical_ms"), median(size.lexical.clone()), None);
+        figure(&size.name("dense_ms"), median(size.dense.clone()), None);
+    }
+    if let [few, .., many] = sizes.as_slice() {
+        let lexical = growth(few, many, |size| &size.lexical);
         short |= figure("overlap_lexical_growth", lexical, Some(1.3));
-        figure(
-            "overlap_dense_growth",
-            growth(first.dense, last.dense),
-            None,
-        );
+        let dense = growth(few, many, |size| &size.dense);
+        figure("overlap_dense_growth", dense, None);
     }
     ExitCode::from(u8::from(short))
 }

@@ -47,8 +47,8 @@ struct Cell {
     idle: usize,
 }
 
-/// The arms: what mends and what filters, each switched off in turn.
-const ARMS: [(&str, Change); 3] = [
+/// The arms: what mends and what filters, each switched off in turn, and both.
+const ARMS: [(&str, Change); 4] = [
     ("poisoned", |_| {}),
     ("poisoned, no credit filter", |recipe| {
         recipe.maintenance.filter = None;
@@ -56,37 +56,52 @@ const ARMS: [(&str, Change); 3] = [
     ("poisoned, no refiner", |recipe| {
         recipe.maintenance.refine = None;
     }),
+    ("poisoned, no refiner, no credit filter", |recipe| {
+        recipe.maintenance.refine = None;
+        recipe.maintenance.filter = None;
+    }),
+];
+
+/// What each is worth: the filter where nothing is mended. Beside the refiner it has nothing left to do.
+const PAIRS: [(&str, &str, Bound); 3] = [
+    ("poisoned", "poisoned, no refiner", Bound::Above(0.0)),
+    ("poisoned", "poisoned, no credit filter", Bound::None),
+    (
+        "poisoned, no refiner",
+        "poisoned, no refiner, no credit filter",
+        Bound::Above(0.0),
+    ),
 ];
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let seed = figures.options().seed;
-    let mut whole = Vec::new();
+    let mut arms: Vec<(&str, Vec<f64>)> = Vec::new();
     for (arm, change) in ARMS {
         let mut cells: Vec<Cell> = Vec::new();
         for world in 0..WORLDS {
             let key = key(parts, &format!("{arm}, world {world}"));
             cells.push(figures.once(&key, || {
-                Ok(block_on(cell(
-                    parts,
-                    seed.derive("poisoned", world),
-                    change,
-                ))?)
+                let seed = seed.derive("poisoned", world);
+                Ok(block_on(cell(parts, seed, change))?)
             })?);
         }
-        let after = end(figures, arm, &cells);
+        arms.push((arm, end(figures, arm, &cells)));
         if arm == "poisoned" {
             start(figures, &cells)?;
-            whole = after;
-        } else {
-            let over: Vec<f64> = whole
-                .iter()
-                .zip(&after)
-                .map(|(all, less)| all - less)
-                .collect();
-            let name = format!("{arm}.what it is short of, over worlds");
-            let short = stats::t_interval(&over);
-            figures.interval(&name, &short, Bound::None, Bound::None);
         }
+    }
+    let worlds = |name: &str| {
+        let arm = arms.iter().find(|(arm, _)| *arm == name);
+        arm.map_or(&[][..], |(_, worlds)| worlds)
+    };
+    for (one, other, bound) in PAIRS {
+        let pairs = worlds(one).iter().zip(worlds(other));
+        let over: Vec<f64> = pairs.map(|(one, other)| one - other).collect();
+        let over = stats::t_interval(&over);
+        let name = format!("{one} over {other}, after the stream");
+        figures.record(&name, over.mean, bound);
+        let name = format!("{name}, over worlds");
+        figures.interval(&name, &over, Bound::None, Bound::None);
     }
     Ok(())
 }
