@@ -1,7 +1,7 @@
 mod fork;
 mod history;
 mod life;
-mod reference;
+mod random;
 
 use std::collections::BTreeMap;
 

@@ -1,17 +1,13 @@
-//! The library against a second implementation, written plainly from the module's rules: lists that are sorted
-//! whole where the library moves one skill at a time.
+//! The library once more, written plainly from the module's rules: lists that are sorted whole where the library moves one
+//! skill at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rand_chacha::{ChaCha8Rng, rand_core::Rng};
-
-use super::{Entry, SkillLibrary, committed, reference, skill};
+use super::super::reference;
 use crate::{
-    domain::{
-        Cause, Committed, LibraryChange, Origin, Provenance, Skill, SkillRef, State, Tier,
-        TierPolicy,
-    },
-    id::{RunId, Seed, Version},
+    domain::{Committed, LibraryChange, Origin, Skill, SkillRef, State, Tier, TierPolicy},
+    id::RunId,
+    library::Entry,
 };
 
 /// One version of a skill.
@@ -52,7 +48,7 @@ impl Made {
 type Counted = (u64, f64, u64, f64, Option<RunId>);
 
 #[derive(Clone, Debug, PartialEq)]
-struct Row {
+pub(super) struct Row {
     id: String,
     versions: Vec<Made>,
     state: State,
@@ -67,7 +63,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(entry: &Entry) -> Self {
+    pub(super) fn of(entry: &Entry) -> Self {
         let counted = entry.evidence.iter().map(|credit| {
             let run = credit.run.clone();
             (
@@ -95,7 +91,7 @@ impl Row {
     }
 
     /// Whether this is of it, without a copy of it.
-    fn is_of(&self, entry: &Entry) -> bool {
+    pub(super) fn is_of(&self, entry: &Entry) -> bool {
         let evidence = &entry.evidence;
         let counted = self.counted.iter().zip(evidence);
         let merged = self.merged.iter().zip(&entry.merged);
@@ -146,9 +142,9 @@ impl Row {
 }
 
 #[derive(Default)]
-struct Reference {
+pub(super) struct Reference {
     policy: TierPolicy,
-    rows: Vec<Row>,
+    pub(super) rows: Vec<Row>,
     gone: BTreeMap<String, Row>,
     credited: BTreeSet<(String, String)>,
 }
@@ -156,6 +152,14 @@ struct Reference {
 impl Reference {
     fn row(&mut self, id: &str) -> Option<&mut Row> {
         self.rows.iter_mut().find(|row| row.id == id)
+    }
+
+    /// Folds a commit in; the rows are in order of ids then.
+    pub(super) fn apply(&mut self, commit: &Committed) {
+        for change in &commit.changes {
+            self.fold(change, commit);
+        }
+        self.rows.sort_by(|a, b| a.id.cmp(&b.id));
     }
 
     fn fold(&mut self, change: &LibraryChange, commit: &Committed) {
@@ -523,195 +527,4 @@ impl Reference {
         self.gone.extend(gone.map(|row| (row.id.clone(), row)));
         rows
     }
-}
-
-/// Random changes over few ids, versions, names and rewards, so that they collide often. Ids and versions move
-/// on slowly, since a deleted skill can come back only in a later version.
-struct Events {
-    rng: ChaCha8Rng,
-    drawn: u64,
-}
-
-impl Events {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.rng.next_u64() % bound
-    }
-
-    fn id(&mut self) -> String {
-        format!("s{:04}", self.drawn / 100 + self.below(60))
-    }
-
-    fn version(&mut self, bound: u64) -> u64 {
-        1 + self.drawn / 300 + self.below(bound)
-    }
-
-    fn skill(&mut self, versions: u64) -> Box<Skill> {
-        let id = self.id();
-        let name = format!("name{}", self.below(12));
-        let version = Version(self.version(versions));
-        let state = match self.below(6) {
-            0 => State::Trial,
-            1 => State::Quarantined,
-            _ => State::Active,
-        };
-        let provenance = Provenance {
-            origin: [Origin::Summary, Origin::Human][usize::from(self.below(8) == 0)],
-            runs: vec![self.run()],
-            tasks: Vec::new(),
-        };
-        Box::new(Skill {
-            version,
-            state,
-            provenance,
-            ..skill(&id, &name)
-        })
-    }
-
-    fn run(&mut self) -> RunId {
-        RunId::new(format!("r{}", self.drawn / 50 + self.below(8)))
-    }
-
-    /// Mostly a skill that is there.
-    fn credited(&mut self, library: &SkillLibrary) -> SkillRef {
-        let count = library.entries().count() as u64;
-        match self.below(5) {
-            0 => reference(&self.id(), self.version(2)),
-            _ => library
-                .entries()
-                .nth(self.below(count + 1) as usize)
-                .map(|entry| entry.skill.reference())
-                .unwrap_or_else(|| reference("none", 1)),
-        }
-    }
-
-    fn policy(&mut self) -> TierPolicy {
-        TierPolicy {
-            cache: 1 + self.below(8) as usize,
-            reservoir: self.below(30) as usize,
-            beta: [0.0, 0.5, 0.9][self.below(3) as usize],
-            initial_utility: [0.0, 0.5, -1.0][self.below(3) as usize],
-            protected_credits: self.below(3),
-            delete_percentile: [0.0, 10.0, 10.0, 37.5, 100.0][self.below(5) as usize],
-            load_until_stable: self.below(2) == 0,
-            traces: 0,
-        }
-    }
-
-    fn change(&mut self, library: &SkillLibrary) -> LibraryChange {
-        self.drawn += 1;
-        match self.below(100) {
-            0 => LibraryChange::Configure(self.policy()),
-            1..=10 => LibraryChange::Maintain,
-            11..=40 => LibraryChange::Add(self.skill(2)),
-            41..=46 => LibraryChange::Revise(self.skill(6)),
-            47..=48 => LibraryChange::RollBack {
-                skill: self.credited(library).id,
-                to: Version(self.version(4)),
-                reason: "a test".into(),
-            },
-            49 => LibraryChange::Restore {
-                skill: self.id().as_str().into(),
-                reason: "a test".into(),
-            },
-            50 => LibraryChange::Place {
-                skill: self.id().as_str().into(),
-                tier: [Tier::Cache, Tier::Reservoir][self.below(2) as usize],
-                reason: "a test".into(),
-            },
-            51..=52 => {
-                let skill = self.skill(2);
-                let mut sources: Vec<_> = (0..=self.below(3))
-                    .map(|_| self.credited(library).id)
-                    .collect();
-                sources.retain(|id| *id != skill.id);
-                sources.sort();
-                sources.dedup();
-                if sources.is_empty() {
-                    LibraryChange::Add(skill)
-                } else {
-                    LibraryChange::Merge { skill, sources }
-                }
-            }
-            53 if self.below(4) == 0 => LibraryChange::RetireRun {
-                run: self.run(),
-                reason: "a test".into(),
-            },
-            53..=58 => LibraryChange::SetState {
-                skill: self.id().as_str().into(),
-                state: [State::Active, State::Trial, State::Disabled][self.below(3) as usize],
-                reason: "a test".into(),
-            },
-            _ => LibraryChange::Credit {
-                skill: self.credited(library),
-                attempt: format!("t{}", self.below(300)).as_str().into(),
-                reward: self.below(3) as f64,
-                uses: 1 + self.below(8),
-            },
-        }
-    }
-}
-
-#[test]
-fn a_hundred_thousand_events() {
-    let mut events = Events {
-        rng: Seed(20_260_316).rng(),
-        drawn: 0,
-    };
-    let mut library = SkillLibrary::new();
-    let mut plain = Reference::default();
-    let mut log = Vec::new();
-    let mut count = 0;
-    while count < 100_000 {
-        let changes: Vec<_> = (0..=events.below(6))
-            .map(|_| events.change(&library))
-            .collect();
-        let cause = Cause {
-            run: Some(events.run()),
-            task: None,
-            reason: "a test".into(),
-        };
-        let commit = Committed {
-            cause,
-            ..committed(library.revision().next().0, changes)
-        };
-        count += commit.changes.len();
-        library.apply(&commit).unwrap();
-        for change in &commit.changes {
-            plain.fold(change, &commit);
-        }
-        plain.rows.sort_by(|a, b| a.id.cmp(&b.id));
-        let mut pairs = plain.rows.iter().zip(library.entries());
-        if let Some((row, entry)) = pairs.find(|(row, entry)| !row.is_of(entry)) {
-            let found = Row::of(entry);
-            panic!("after {count} events, {commit:?}: {found:?} where it should be {row:?}");
-        }
-        assert_eq!(library.entries().count(), plain.rows.len(), "{commit:?}");
-        if commit.changes.last() == Some(&LibraryChange::Maintain) {
-            assert!(library.cache().count() <= library.policy().cache);
-            assert!(library.reservoir().count() <= library.policy().reservoir);
-        }
-        log.push(commit);
-    }
-    // Saved in the middle and read back, or folded again from the start: the same bytes.
-    let (first, rest) = log.split_at(log.len() / 2);
-    let half = SkillLibrary::replay(first).unwrap().to_json().unwrap();
-    let mut resumed = SkillLibrary::from_json(&half).unwrap();
-    for commit in rest {
-        resumed.apply(commit).unwrap();
-    }
-    assert_eq!(resumed.to_json().unwrap(), library.to_json().unwrap());
-    // The events reached every corner.
-    let passed_over = library.passed_over();
-    assert_eq!(passed_over.len(), 10, "{passed_over:?}");
-    assert!(
-        passed_over.values().sum::<u64>() < 50_000,
-        "{passed_over:?}"
-    );
-    let mut operations = BTreeMap::new();
-    let mut again = SkillLibrary::new();
-    for moved in log.iter().flat_map(|c| again.apply(c).unwrap().moves) {
-        *operations.entry(moved.operation).or_insert(0) += 1;
-    }
-    assert_eq!(operations.len(), 13, "{operations:?}");
-    assert!(operations.values().all(|&n| n > 20), "{operations:?}");
 }
