@@ -6,7 +6,7 @@
 //! root of the segments, as vocabularies do (Heaps' law), and how requests are worded stays the same. *Lexical* is a graph filled with
 //! segments without embeddings, one by one, all that belongs to it included. *Dense* is what filling it takes longer when
 //! each has an embedding of 256 components. Times are medians over the rounds, each of which times all sizes in turn, with
-//! as many segments of each: ten graphs of 1,000 beside one of 10,000. All pairs are compared once, as sets of numbers that
+//! about as many segments of each: ten graphs of 1,000 beside one of 10,000. All pairs are compared once, as sets of numbers that
 //! are there already.
 #![allow(
     clippy::unwrap_used,
@@ -415,7 +415,7 @@ fn main() -> ExitCode {
         .max()
         .unwrap_or_default();
     for _ in 0..rounds {
-        // All sizes in turn, as many segments of each.
+        // All sizes in turn.
         for size in &mut sizes {
             size.time(most / size.count);
         }

@@ -118,7 +118,8 @@ pub fn devices() -> Result<Vec<Device>> {
 }
 
 /// Loads the backends in a folder, such as `libggml-cuda.so`, that run on this machine, and gives the devices that
-/// there are then. In a build with `dynamic-backends` there is no backend before, not even the processor's.
+/// there are then. In a build with `dynamic-backends` there is no backend before, not even the processor's, but where
+/// llama.cpp still finds the folder that it was built with: it loads that one by itself.
 ///
 /// The libraries run inside this process: name a folder that only you can write.
 ///
@@ -147,16 +148,30 @@ pub fn load_backends(folder: &Path) -> Result<Vec<Device>> {
     #[cfg(feature = "dynamic-backends")]
     llama_cpp_2::llama_backend::load_backends_from_path(folder);
     let devices = devices()?;
-    if devices.len() > before {
+    if devices.len() > before || drives_some(folder, &devices) {
         return Ok(devices);
     }
     let error = Error::new(
         ErrorKind::NotFound,
         OPERATION,
-        "the folder has no backend that runs here and was not loaded before",
+        "the folder has no backend that runs here",
     )
     .hint("check that its libraries are of this build of llama.cpp and that their drivers are installed");
     Err(with_path(error))
+}
+
+/// Whether a backend of the folder drives one of the devices: then it was loaded before.
+fn drives_some(folder: &Path, devices: &[Device]) -> bool {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names = files.filter_map(|file| file.file_name().into_string().ok());
+    names.any(|name| {
+        // `libggml-cpu-haswell.so` is one for the processor.
+        let name = name.strip_prefix("lib").unwrap_or(&name);
+        let name = name.strip_prefix("ggml-").unwrap_or_default();
+        let backend = name.split(['-', '.']).next().unwrap_or_default();
+        let mut devices = devices.iter();
+        devices.any(|device| device.backend.eq_ignore_ascii_case(backend))
+    })
 }
 
 /// Sees to it that there is something to compute on: loads a folder's backends if that was not done for a model before.
@@ -305,6 +320,24 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert!(error.hint_text().unwrap().contains("load_backends"));
         some_of("test", &devices().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_of_what_is_loaded_already_is_told_by_its_libraries() {
+        let devices = devices().unwrap();
+        let folder = std::env::temp_dir().join(format!("backends-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let told = |file: &str| {
+            std::fs::write(folder.join(file), "").unwrap();
+            let told = drives_some(&folder, &devices);
+            std::fs::remove_file(folder.join(file)).unwrap();
+            told
+        };
+        let names = ["libggml-cpu.so", "libggml-cpu-haswell.so", "ggml-cpu.dll"];
+        assert!(names.iter().all(|name| told(name)));
+        let names = ["libggml-base.so", "libggml.so", "libllama.so", "cpu.so"];
+        assert!(!names.iter().any(|name| told(name)));
+        std::fs::remove_dir(&folder).unwrap();
     }
 
     #[cfg(not(feature = "dynamic-backends"))]

@@ -78,8 +78,8 @@ pub struct BundlePolicy {
     /// What has to be passed.
     pub gate: Gate,
     /// From how many different tasks the cases must come that a newcomer passes before it is released, at least 1: the
-    /// one that it was made from, those that it helped with, those that were done alike without it. What one attempt
-    /// needed may have been that attempt's alone, and a bundle cut from it cannot tell. With 1 the
+    /// one that it was made from, those that it helped with, those that were done alike without it, those that the
+    /// refactorer finds to share it. What one attempt needed may have been that attempt's alone, and a bundle cut from it cannot tell. With 1 the
     /// attempt that it was made from is enough; ours is 2, what the paper asks of refactored skills.
     pub tasks: u32,
     /// How many bundles are cut and run in one maintenance, at least 1.
@@ -113,7 +113,8 @@ impl Default for RefinePolicy {
     }
 }
 
-/// When a skill is disabled (HiSME Eq. 14 to 16; the paper does not publish its thresholds).
+/// When a skill is disabled (HiSME Eq. 14 to 16; the paper does not publish its thresholds). One stays for which so many
+/// whole attempts speak that a newcomer would be released for them ([`BundlePolicy::tasks`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilterPolicy {
     /// From how many harmful judgements of a version on (tau), at least 1.
@@ -123,7 +124,7 @@ pub struct FilterPolicy {
 }
 
 impl FilterPolicy {
-    /// Whether a version that was judged so is taken out of use (Eq. 16).
+    /// Whether judgements alone would take a version out of use (Eq. 16).
     pub fn takes(&self, counts: JudgementCounts) -> bool {
         counts.harmful >= self.harmful && counts.helpful < self.helpful
     }

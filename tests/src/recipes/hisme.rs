@@ -25,6 +25,8 @@ use crate::figures::{
     stats::{self, Interval},
 };
 
+/// Tools with a hidden contract: in a stream each comes about three times.
+const HIDDEN: usize = 16;
 /// Worlds behind each figure.
 const WORLDS: u64 = 5;
 /// Tasks that are learned from, and after how many of them the library is looked at.
@@ -68,8 +70,8 @@ struct Check {
 /// Whose rules each world's meta-test begins with: another world in which the same kind of demand passes.
 const DONORS: [usize; WORLDS as usize] = [2, 3, 4, 1, 0];
 
-/// The arms, each as a change of the recipe. *To the letter*: a newcomer is released when its bundle passes, which may be of
-/// the one attempt that it was made from.
+/// The arms, each as a change of the recipe. *One task*: the attempt that a newcomer was made from is enough to release it,
+/// as in the paper, which asks a second task of refactored skills alone.
 const ARMS: [(&str, Change); 10] = [
     ("no skills", |recipe| {
         recipe.selector = Selector::Nothing;
@@ -84,10 +86,10 @@ const ARMS: [(&str, Change); 10] = [
     ("no credit filter", |recipe| {
         recipe.maintenance.filter = None
     }),
-    ("to the letter", to_the_letter),
-    ("to the letter, static", static_to_the_letter),
-    ("to the letter, no credit filter", |recipe| {
-        to_the_letter(recipe);
+    ("one task", one_task),
+    ("one task, static", static_of_one_task),
+    ("one task, no credit filter", |recipe| {
+        one_task(recipe);
         recipe.maintenance.filter = None;
     }),
 ];
@@ -97,14 +99,10 @@ const META: [(&str, &str, Change); 2] = [
     ("static from meta", "hisme", |recipe| {
         recipe.maintenance.evolve = None;
     }),
-    (
-        "to the letter, static from meta",
-        "to the letter",
-        static_to_the_letter,
-    ),
+    ("one task, static from meta", "one task", static_of_one_task),
 ];
 
-/// What has to be above what: by how much on average, or only not below it as far as these worlds can tell.
+/// What has to be above what, or not below it.
 const PAIRS: [(&str, &str, Claim); 11] = [
     ("static", "no skills", Claim::Above),
     ("hisme", "static", Claim::NotBelow),
@@ -113,37 +111,36 @@ const PAIRS: [(&str, &str, Claim); 11] = [
     ("hisme", "no refiner", Claim::NotBelow),
     ("hisme", "no refactorer", Claim::Above),
     ("hisme", "no credit filter", Claim::NotBelow),
-    ("hisme", "to the letter", Claim::Above),
-    ("to the letter", "to the letter, static", Claim::NotBelow),
+    ("hisme", "one task", Claim::Above),
+    ("one task", "one task, static", Claim::NotBelow),
+    ("one task", "one task, no credit filter", Claim::Above),
     (
-        "to the letter",
-        "to the letter, no credit filter",
-        Claim::Above,
-    ),
-    (
-        "to the letter, static from meta",
-        "to the letter, static",
+        "one task, static from meta",
+        "one task, static",
         Claim::Above,
     ),
 ];
+
+/// How much worse an arm may be, in the worst case that its worlds leave open, and still be no worse: a tenth of the tasks.
+const MARGIN: f64 = 0.1;
 
 /// What is claimed of a difference between two arms.
 #[derive(Clone, Copy)]
 enum Claim {
     /// Its mean is above 0.
     Above,
-    /// The upper end of its 95% interval over worlds is at least 0.
+    /// The lower end of its 95% interval over worlds is at least -[`MARGIN`].
     NotBelow,
 }
 
-fn to_the_letter(recipe: &mut Recipe) {
+fn one_task(recipe: &mut Recipe) {
     if let Some(bundles) = &mut recipe.maintenance.bundles {
         bundles.tasks = 1;
     }
 }
 
-fn static_to_the_letter(recipe: &mut Recipe) {
-    to_the_letter(recipe);
+fn static_of_one_task(recipe: &mut Recipe) {
+    one_task(recipe);
     recipe.maintenance.evolve = None;
 }
 
@@ -153,7 +150,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     for (name, change) in ARMS {
         let mut cells = Vec::new();
         for world in 0..WORLDS {
-            let key = key(parts, &format!("hisme, {name}, world {world}"));
+            let key = key(parts, &cell_name(name, world));
             let cell = figures.once(&key, || {
                 let seed = seed.derive("world", world);
                 let every = if PROCESS.contains(&name) {
@@ -174,7 +171,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let mut cells = Vec::new();
         for (world, donor) in (0..WORLDS).zip(DONORS) {
             let rules = learnt.get(donor).map_or(&[][..], |cell| &cell.learnt);
-            let key = key(parts, &format!("hisme, {name}, world {world}"));
+            let key = key(parts, &cell_name(name, world));
             cells.push(figures.once(&key, || {
                 let seed = seed.derive("world", world);
                 Ok(block_on(cell(parts, seed, world, change, STREAM, rules))?)
@@ -186,6 +183,11 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     process(figures, &arms);
     compare(figures, &arms);
     Ok(())
+}
+
+/// What a cell is kept under.
+fn cell_name(arm: &str, world: u64) -> String {
+    format!("hisme, {HIDDEN} hidden, {arm}, world {world}")
 }
 
 fn compare(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
@@ -202,12 +204,12 @@ fn compare(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
     for (one, other, claim) in PAIRS {
         let name = format!("{one} over {other}, first attempt");
         let over = over(one, other);
-        let (mean, high) = match claim {
+        let (mean, low) = match claim {
             Claim::Above => (Bound::Above(0.0), Bound::None),
-            Claim::NotBelow => (Bound::None, Bound::AtLeast(0.0)),
+            Claim::NotBelow => (Bound::None, Bound::AtLeast(-MARGIN)),
         };
         figures.record(&name, over.mean, mean);
-        figures.interval(&format!("{name}, over worlds"), &over, Bound::None, high);
+        figures.interval(&format!("{name}, over worlds"), &over, low, Bound::None);
     }
 }
 
@@ -232,7 +234,7 @@ fn universe(seed: Seed, world: u64) -> Result<Universe> {
         _ => PassingKind::Value,
     };
     let spec = UniverseSpec {
-        hidden: 16,
+        hidden: HIDDEN,
         plain: 2,
         passing: Some(Passing {
             share: NOISE,

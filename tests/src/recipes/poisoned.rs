@@ -62,7 +62,7 @@ const ARMS: [(&str, Change); 4] = [
     }),
 ];
 
-/// What each is worth: the filter where nothing is mended. Beside the refiner it has nothing left to do.
+/// What each is worth; of the filter a bound where nothing is mended.
 const PAIRS: [(&str, &str, Bound); 3] = [
     ("poisoned", "poisoned, no refiner", Bound::Above(0.0)),
     ("poisoned", "poisoned, no credit filter", Bound::None),

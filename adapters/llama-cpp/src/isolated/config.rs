@@ -31,7 +31,7 @@ pub struct IsolatedConfig {
     /// [`run_worker`](crate::run_worker) when it is asked to.
     pub worker_arguments: Vec<String>,
     /// The worker's whole environment beside `GGML_NO_BACKTRACE` (nothing); where a GPU's driver needs some, it goes
-    /// here.
+    /// here, and so does `LD_LIBRARY_PATH` where the worker finds llama.cpp's libraries by that (`dynamic-backends`).
     pub environment: Vec<(String, String)>,
     /// How long loading may take (2 minutes).
     pub load_limit: Duration,

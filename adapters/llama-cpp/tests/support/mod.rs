@@ -103,7 +103,10 @@ pub(crate) fn isolated_config(path: &Path) -> IsolatedConfig {
     let mut config = IsolatedConfig::new(model);
     config.environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| name.starts_with("GGML_VK_") || name.starts_with("VK_"))
+        .filter(|(name, _)| {
+            let driver = name.starts_with("GGML_VK_") || name.starts_with("VK_");
+            driver || name == "LD_LIBRARY_PATH"
+        })
         .collect();
     config.worker = Some(env!("CARGO_BIN_EXE_journeyman-llama-worker").into());
     config

@@ -12,7 +12,7 @@ use crate::skill_form::{read_body, to_draft};
 use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, Tool, ToolName};
 
 /// Attempts side by side: their tasks and calls, without tools. Calls of tools that an attempt did not have are left out:
-/// they were some skill's, and no part of what was done.
+/// they are no part of what was done.
 pub(super) fn compared(attempts: &[&Trace]) -> Script {
     let mut script = Script::default().control("<s>", false);
     for attempt in attempts {

@@ -286,46 +286,41 @@ pub(super) fn tested(
             outcomes: cases.iter().map(|(_, outcome)| outcome.clone()).collect(),
         });
     }
-    let mut released_now = Vec::new();
+    let mut released = Vec::new();
     let on_trial = context.library.entries();
     let on_trial = on_trial.filter(|entry| entry.skill.state == State::Trial);
     for entry in on_trial {
         let counts = entry.life.counts(entry.skill.version);
-        // Without a bundle it is the attempts alone that speak for a skill.
-        let (tasks, released) = if context.recipe.maintenance.bundles.is_some() {
-            (
-                support(entry, &changes),
-                is_spoken_for(context, entry, &changes),
-            )
+        let tasks = if context.recipe.maintenance.bundles.is_some() {
+            spoken_for(context, entry, &changes)
         } else {
+            // Without a bundle it is the judgements alone that speak for a skill.
             let falls = context.recipe.maintenance.filter.as_ref();
             let falls = falls.is_some_and(|policy| policy.takes(counts));
             let helped = counts.helpful > 0 && counts.harmful <= counts.helpful;
-            (counts.helpful, helped && !falls)
+            (helped && !falls).then_some(counts.helpful)
         };
-        if released {
-            released_now.push(LibraryChange::SetState {
-                skill: entry.skill.id.clone(),
-                state: State::Active,
-                reason: format!("attempts at {tasks} tasks speak for it"),
-            });
-        }
+        released.extend(tasks.map(|tasks| LibraryChange::SetState {
+            skill: entry.skill.id.clone(),
+            state: State::Active,
+            reason: format!("attempts at {tasks} tasks speak for it"),
+        }));
     }
-    changes.extend(released_now);
+    changes.extend(released);
     changes
 }
 
-/// Whether what its bundle came to is enough for a newcomer to be released: whole attempts at enough tasks speak for it, and no
-/// more judgements against it. `changes` are those of this round so far, which have what its cases came to now.
-pub(super) fn is_spoken_for(
+/// At how many tasks whole attempts speak for a skill, where that is enough for a newcomer to be released and no more
+/// judgements speak against it. `changes` are those of this round so far, which have what its cases came to now.
+pub(super) fn spoken_for(
     context: &Context<'_>,
     entry: &Entry,
     changes: &[LibraryChange],
-) -> bool {
+) -> Option<u32> {
+    let bundles = context.recipe.maintenance.bundles.as_ref()?;
     let counts = entry.life.counts(entry.skill.version);
     let support = support(entry, changes);
-    let bundles = context.recipe.maintenance.bundles.as_ref();
-    bundles.is_some_and(|bundles| support >= bundles.tasks && counts.harmful <= support)
+    (support >= bundles.tasks && counts.harmful <= support).then_some(support)
 }
 
 /// From how many tasks the whole attempts come that speak for this version of a skill; 0 where a case speaks against it.

@@ -11,7 +11,7 @@ use super::{
         asking::taint_of,
         context::Context,
     },
-    bundling::{Patches, bundle, is_spoken_for, last_outcomes, outcomes, whole},
+    bundling::{Patches, bundle, last_outcomes, outcomes, spoken_for, whole},
     slots::{Ask, Slots},
 };
 use crate::{
@@ -343,7 +343,7 @@ pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<
     let disabled = offered.filter_map(|entry| {
         let counts = entry.life.counts(entry.skill.version);
         let (harmful, helpful) = (counts.harmful, counts.helpful);
-        let falls = policy.takes(counts) && !is_spoken_for(context, entry, changes);
+        let falls = policy.takes(counts) && spoken_for(context, entry, changes).is_none();
         falls.then(|| LibraryChange::SetState {
             skill: entry.skill.id.clone(),
             state: State::Disabled,

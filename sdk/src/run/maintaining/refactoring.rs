@@ -1,7 +1,7 @@
 //! Refactoring (HiSME 3.2, appendix C, algorithm 3; H2, H3): attempts that overlap are grouped, and what they share becomes
 //! a skill when all of its true instances bear it out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ use crate::{
     contract::RoleTask,
     domain::{BundleCase, CaseKind, LibraryChange, Role, Skill, State, Taint, Trace},
     error::Result,
-    id::TaskId,
+    id::{AttemptId, TaskId},
     propose::{Clique, CliqueOptions, Fingerprint, Segment, project},
 };
 
@@ -110,22 +110,26 @@ fn ask(context: &Context<'_>, clique: &Clique) -> Ask {
 }
 
 /// The true instances of a group: the attempts that its turns are of, and of each task that its skills were made from the
-/// latest that is kept. Skills alone would say what each of their attempts needed, and not what was that attempt's own.
+/// latest successful one that is kept. A skill alone does not tell what was its attempt's own.
 fn instances(context: &Context<'_>, members: &BTreeSet<&str>, skills: &[Skill]) -> Vec<Trace> {
     let made_from = skills.iter().flat_map(|skill| &skill.provenance.tasks);
-    let mut made_from: BTreeSet<&TaskId> = made_from.collect();
-    let traces: Vec<&Trace> = context.library.traces().collect();
-    let mut instances: Vec<Trace> = Vec::new();
-    for trace in traces.into_iter().rev().filter(|trace| trace.is_success()) {
-        let segments = project(&trace.task, &trace.trajectory, trace.verdict.as_ref());
-        let mut ids = segments.iter().map(|segment| segment.id.as_str());
-        let is_latest = made_from.remove(&trace.task.id);
-        if is_latest || ids.any(|id| members.contains(id)) {
-            instances.push(trace.clone());
-        }
-    }
-    instances.reverse();
-    instances
+    let made_from: BTreeSet<&TaskId> = made_from.collect();
+    let successes = || context.library.traces().filter(|trace| trace.is_success());
+    let latest: BTreeMap<&TaskId, &AttemptId> = successes()
+        .map(|trace| (&trace.task.id, &trace.trajectory.attempt))
+        .collect();
+    let is_instance = |trace: &&Trace| {
+        let attempt = &trace.trajectory.attempt;
+        let is_latest = latest.get(&trace.task.id) == Some(&attempt);
+        let is_member = || {
+            let segments = project(&trace.task, &trace.trajectory, trace.verdict.as_ref());
+            segments
+                .iter()
+                .any(|segment| members.contains(segment.id.as_str()))
+        };
+        is_latest && made_from.contains(&trace.task.id) || is_member()
+    };
+    successes().filter(is_instance).cloned().collect()
 }
 
 /// The skills that came of groups, to be tried, and word of which groups were handed out.
@@ -136,7 +140,7 @@ pub(super) fn proposed(
     events: &mut Vec<Event>,
 ) -> (Vec<Proposed>, Vec<LibraryChange>) {
     let mut all: Vec<Proposed> = Vec::new();
-    let mut handled = Vec::new();
+    let mut changes = Vec::new();
     for (number, (task, said)) in slots.played().enumerate() {
         let RoleTask::Refactor {
             attempts,
@@ -147,7 +151,7 @@ pub(super) fn proposed(
         else {
             continue;
         };
-        handled.push(LibraryChange::Handled {
+        changes.push(LibraryChange::Handled {
             fingerprint: format!("{GROUP}{group}"),
         });
         let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
@@ -163,16 +167,23 @@ pub(super) fn proposed(
         let admission = admission::decide(context, &drafted, &[]);
         let skill = admission.change.as_ref().and_then(LibraryChange::skill);
         let Some(skill) = skill.cloned() else {
-            // What is there already is borne out by all that it was found in.
+            // What is there already is to pass them too.
             let same = admission.same.as_ref();
             let cases = same.into_iter().flat_map(|same| {
                 let attempts = attempts.iter();
                 attempts.filter_map(|attempt| shared(context, same, attempt))
             });
-            handled.extend(cases);
+            changes.extend(cases);
             events.push(admission.event(step));
             continue;
         };
+        let tasks: BTreeSet<&TaskId> = attempts.iter().map(|trace| &trace.task.id).collect();
+        if tasks.len() < 2 {
+            let title = Some(skill.name.to_string());
+            let reason = "there are no attempts at two tasks to bear it out";
+            events.push(Admission::refused(title, false, reason).event(step));
+            continue;
+        }
         let cases = attempts.iter();
         let cases = cases.map(|trace| whole(trace, CaseKind::Integration));
         all.push(Proposed {
@@ -181,7 +192,7 @@ pub(super) fn proposed(
             cases: cases.collect(),
         });
     }
-    (all, handled)
+    (all, changes)
 }
 
 /// Tries what was made of a group on each of its true instances.
@@ -204,7 +215,7 @@ pub(super) fn added(
     slots: &Slots,
     events: &mut Vec<Event>,
 ) -> Vec<LibraryChange> {
-    let mut outcomes = outcomes(slots).into_iter();
+    let mut outcomes = outcomes(slots);
     let mut changes = Vec::new();
     for Proposed {
         mut skill,
@@ -212,7 +223,8 @@ pub(super) fn added(
         cases,
     } in proposed
     {
-        let Some((_, tried)) = outcomes.find(|(tried, _)| *tried == skill.reference()) else {
+        let at = (outcomes.iter()).position(|(tried, _)| *tried == skill.reference());
+        let Some((_, tried)) = at.map(|at| outcomes.swap_remove(at)) else {
             continue;
         };
         let failed = tried.iter().find(|(_, outcome)| outcome.failed.is_some());

@@ -39,16 +39,44 @@ fn what_attempts_share_becomes_a_skill_when_all_of_them_bear_it_out() {
     assert!(told);
 }
 
-/// Tasks that share all but their last words, and as many after which what came of those is seen.
-fn tasks_alike() -> Vec<Task> {
-    let task = |number: usize, last: &str| {
+/// Tasks that share all but their last words.
+fn alike<const N: usize>(lasts: [&str; N]) -> Vec<Task> {
+    let task = |last: &str| {
         let words = ["stir", "all", "the", "hot", "soup", last];
-        sample::task(&format!("task-{number}"), &words)
+        sample::task(&format!("task-{last}"), &words)
     };
-    let lasts = ["one", "two", "three"].into_iter().enumerate();
-    let others = (0..3).map(|n| sample::task(&format!("other-{n}"), &["other"]));
-    let alike = lasts.map(|(number, last)| task(number, last));
-    alike.chain(others).collect()
+    lasts.into_iter().map(task).collect()
+}
+
+/// Such tasks, and as many others after which what came of them is seen.
+fn tasks_alike() -> Vec<Task> {
+    let mut tasks = alike(["one", "two", "three"]);
+    tasks.extend((0..3).map(|n| sample::task(&format!("other-{n}"), &["other"])));
+    tasks
+}
+
+/// A role that extracts of the first task what all share, and of each other one all that was done.
+fn extracting(refactor: &'static str) -> Script {
+    Script {
+        extract: |words| {
+            let words = words.trim_end_matches(" one");
+            format!("skill {words}: How to say {words}.\nsay: {words}")
+        },
+        refactor,
+        ..Script::default()
+    }
+}
+
+const NONE: &str = "none: they share nothing";
+const SAME: &str =
+    "skill stir all the hot soup: How to say stir all the hot soup.\nsay: stir all the hot soup";
+
+/// What became of what all share: its version and state.
+fn shared(library: &SkillLibrary) -> (u64, State) {
+    let mut entries = library.entries();
+    let shared = entries.find(|entry| entry.skill.name.as_str() == "skill-stir-all-the-hot-soup");
+    let skill = &shared.expect("it is there").skill;
+    (skill.version.0, skill.state)
 }
 
 #[test]
@@ -71,26 +99,78 @@ fn skills_are_shown_with_the_attempts_that_they_were_made_from() {
 
 #[test]
 fn attempts_speak_for_the_skill_that_they_are_found_to_share() {
-    let states = |refactor| {
+    let state = |refactor| {
         let mut recipe = hisme();
         recipe.selector = Selector::Nothing;
         recipe.attribute = false;
-        let script = Script {
-            // Of the first attempt what all share, of each other one all that it did.
-            extract: |words| {
-                let words = words.trim_end_matches(" one");
-                format!("skill {words}: How to say {words}.\nsay: {words}")
-            },
-            refactor,
-            ..Script::default()
-        };
-        let (_, library, ..) = learn_from(recipe, script, tasks_alike());
-        let shared = library
-            .entries()
-            .find(|entry| entry.skill.name.as_str() == "skill-stir-all-the-hot-soup");
-        shared.expect("it is there").skill.state
+        let (_, library, ..) = learn_from(recipe, extracting(refactor), tasks_alike());
+        shared(&library)
     };
-    assert_eq!(states("none: they share nothing"), State::Trial);
-    let same = "skill stir all the hot soup: How to say stir all the hot soup.\nsay: stir all the hot soup";
-    assert_eq!(states(same), State::Active);
+    assert_eq!(state(NONE), (1, State::Trial));
+    assert_eq!(state(SAME), (1, State::Active));
+}
+
+#[test]
+fn the_filter_leaves_what_is_spoken_for() {
+    let state = |refactor| {
+        let mut recipe = hisme();
+        recipe.maintenance.refine = None;
+        recipe.maintenance.filter = Some(FilterPolicy {
+            harmful: 1,
+            helpful: 1,
+        });
+        let script = Script {
+            attribute: "harmful: it was refused",
+            ..extracting(refactor)
+        };
+        let tasks = alike(["one", "two", "three", "four", "five", "six"]);
+        let (_, library, ..) = learn_from(recipe, script, tasks);
+        let mut entries = library.entries();
+        let harmed = entries.any(|entry| entry.life.counts(entry.skill.version).harmful > 0);
+        assert!(harmed);
+        shared(&library)
+    };
+    assert_eq!(state(NONE), (1, State::Disabled));
+    // A later version would be one that came back.
+    assert_eq!(state(SAME), (1, State::Active));
+}
+
+#[test]
+fn what_attempts_at_one_task_share_is_no_skill() {
+    let mut recipe = hisme();
+    recipe.write = WriteWhen::Never;
+    let (backends, prompts) = parts(Script {
+        refactor: "shared: Says one two.\nsay: one two",
+        ..Script::default()
+    });
+    // What they were made from is kept no more.
+    let skill = |last: &str| {
+        let words = format!("stir all the hot soup in the big old iron pot {last}");
+        let mut skill = sample::skill(&words);
+        skill.description = format!("How to say {words}.");
+        skill.body = format!("say: {words}");
+        skill.provenance.tasks = vec![format!("gone-{last}").as_str().into()];
+        skill
+    };
+    let skills = vec![skill("one"), skill("two")];
+    let (library, events) = block_on(async {
+        let options = Options::new("test", Seed(7));
+        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = journeyman.expect("it opens");
+        let events = journeyman.events();
+        journeyman.add(skills, "a host's").await.expect("added");
+        journeyman.learn(tasks(3)).await.expect("it learns");
+        let library = journeyman.library().await.expect("a library");
+        drop(journeyman);
+        (library, events.collect::<Vec<_>>().await)
+    });
+    let skills_alone = |prompt: &String| !prompt.contains("\ntask: ");
+    assert!(shown(&prompts).iter().any(skills_alone));
+    let skills = library.entries().map(|entry| &entry.skill);
+    let mut made = skills.filter(|skill| skill.provenance.origin == Origin::Refactored);
+    assert!(made.all(|skill| skill.provenance.tasks.len() >= 2));
+    let told = events.iter().any(
+        |event| matches!(event, Event::Refused { reason, .. } if reason.contains("at two tasks")),
+    );
+    assert!(told);
 }
