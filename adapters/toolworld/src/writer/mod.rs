@@ -24,8 +24,8 @@ const SKILLS: usize = 2;
 ///
 /// It shows what the model was trained on and leaves out the rest: rules that [`Rule::parse`] does not read; attempts
 /// beside the first for a summary or a repair, and beside the last three of a group; a group's skills and reason, and its
-/// calls of tools that an attempt did not have; the cases that a skill fails. A repair and a credit are `Unsupported` where the skill stood behind two others, and a
-/// comparison of fewer than two attempts is.
+/// calls of tools that an attempt did not have; the cases that a skill fails. A repair and a credit are `Unsupported`
+/// where the skill stood behind two others, and a comparison of fewer than two attempts is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeRoles;
 
