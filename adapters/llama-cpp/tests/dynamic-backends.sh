@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# All tests of this adapter with llama.cpp's backends as libraries that are loaded at run time, the processor's too: first
+# found by llama.cpp where it was built, then out of a folder that it does not know. Not part of CI: it compiles llama.cpp
+# once more, with a library for each kind of processor.
+# usage: bash adapters/llama-cpp/tests/dynamic-backends.sh
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+. tests/setup.sh
+
+# A folder of its own: the features of llama.cpp are another build.
+export CARGO_TARGET_DIR=$CARGO_TARGET_DIR-dynamic
+tests=(cargo test --package journeyman-llama-cpp --features dynamic-backends)
+"${tests[@]}" --no-run
+
+out=$(ls --directory --sort=time "$CARGO_TARGET_DIR"/debug/build/llama-cpp-sys-2-*/out/backends | head --lines 1)
+out=${out%/backends}
+export LD_LIBRARY_PATH=$out/lib
+"${tests[@]}" -- --skip models_compute_on_what_is_loaded_from_a_folder
+
+restore() { mv "$out/moved" "$out/backends"; }
+trap restore EXIT
+mv "$out/backends" "$out/moved"
+JOURNEYMAN_TEST_BACKENDS=$out/moved "${tests[@]}" --test backends
