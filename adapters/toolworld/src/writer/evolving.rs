@@ -87,6 +87,7 @@ fn merged(rows: &[Row]) -> Vec<Row> {
 struct Weighed {
     good_in: usize,
     good_out: usize,
+    bad_in: usize,
     bad_out: usize,
 }
 
@@ -98,7 +99,7 @@ impl Weighed {
                 (true, true) => weighed.good_in += 1,
                 (false, true) => weighed.good_out += 1,
                 (false, false) => weighed.bad_out += 1,
-                (true, false) => {}
+                (true, false) => weighed.bad_in += 1,
             }
         }
         weighed
@@ -114,17 +115,39 @@ impl Weighed {
     fn right(&self) -> usize {
         self.good_in + self.bad_out
     }
+
+    /// How likely it would keep out so many bad ones, or more, if its feature told nothing: Fisher's exact test,
+    /// one-sided, from 0 to 1.
+    fn chance(&self) -> f64 {
+        let (good, bad) = (self.good_in + self.good_out, self.bad_in + self.bad_out);
+        let out = self.good_out + self.bad_out;
+        let likely = |bad_out: usize| ways(bad, bad_out) * ways(good, out - bad_out);
+        let as_many = (self.bad_out..=out.min(bad)).map(likely);
+        as_many.sum::<f64>() / ways(good + bad, out)
+    }
 }
 
-/// Whether a rule would have kept out more bad ones than good ones, would have let good ones through, and no rule about
-/// something else tells as many rows rightly: what fits by chance would keep good skills out from then on, and with them
-/// the evidence against it.
+/// In how many ways so many of `all` can be taken.
+fn ways(all: usize, taken: usize) -> f64 {
+    let all = all as f64;
+    let factors = (0..taken).map(|number| number as f64);
+    factors
+        .map(|number| (all - number) / (number + 1.0))
+        .product()
+}
+
+/// How likely, at most, a rule may fit by chance.
+const CHANCE: f64 = 0.05;
+
+/// Whether a rule would have kept out more bad ones than good ones, more than chance does, and no rule about something
+/// else tells as many rows rightly: what fits by chance would keep good skills out from then on, and with them the evidence
+/// against it.
 fn is_singled_out(rule: Rule, rows: &[Row]) -> bool {
     let weighed = Weighed::of(rule, rows);
     let others = Feature::ALL.into_iter().filter(|it| *it != rule.feature);
     let best = others.flat_map(Rule::about);
     let best = best.map(|other| Weighed::of(other, rows).right()).max();
     weighed.bad_out > weighed.good_out
-        && weighed.good_in > 0
+        && weighed.chance() <= CHANCE
         && best.is_none_or(|best| best < weighed.right())
 }

@@ -10,17 +10,29 @@ use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
     domain::{BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, SkillRef, State, Trace},
     error::Result,
-    id::SkillId,
+    id::{AttemptId, SkillId, TaskId},
     library::{Entry, Judged},
 };
 
-/// How many whole attempts a bundle has before those that went well add no more: each is played at every change.
-const ENOUGH_CASES: usize = 4;
+/// At how many tasks a bundle has whole attempts before those that went well add no more: each is played at every change.
+const ENOUGH_TASKS: usize = 4;
 
-fn has_enough(entry: &Entry) -> bool {
-    let bundle = entry.life.bundle.iter();
-    let whole = bundle.filter(|bundled| bundled.case.is_whole());
-    whole.count() >= ENOUGH_CASES
+/// The tasks of which a bundle has whole attempts that are to go well again.
+pub(super) struct Covered<'a>(BTreeSet<&'a TaskId>);
+
+impl<'a> Covered<'a> {
+    /// Those of a skill's bundle and of the cases that are to come to it.
+    pub(super) fn of(entry: &'a Entry, coming: impl IntoIterator<Item = &'a BundleCase>) -> Self {
+        let bundle = entry.life.bundle.iter().map(|bundled| &bundled.case);
+        let cases = bundle.chain(coming);
+        let whole = cases.filter(|case| case.kind != CaseKind::Negative && case.is_whole());
+        Self(whole.map(|case| &case.task.id).collect())
+    }
+
+    /// Whether a whole attempt at a task would add something; its task is one of them from then on.
+    pub(super) fn take(&mut self, task: &'a TaskId) -> bool {
+        self.0.len() < ENOUGH_TASKS && self.0.insert(task)
+    }
 }
 
 /// Cases that were cut and not committed yet, by skill.
@@ -49,36 +61,22 @@ pub(in super::super) fn borne_out(
     skill: &SkillRef,
     attempt: &Trace,
 ) -> Option<LibraryChange> {
-    let mut exposures = attempt.trajectory.exposures.iter();
-    let followed = exposures.any(|seen| seen.used && seen.skill.id == skill.id);
-    if followed {
-        return None;
-    }
-    shared(context, skill, attempt)
-}
-
-/// The case of an attempt that shares with others what a skill says, whether or not it followed that; none where it tells
-/// nothing new.
-pub(super) fn shared(
-    context: &Context<'_>,
-    skill: &SkillRef,
-    attempt: &Trace,
-) -> Option<LibraryChange> {
     context.recipe.maintenance.bundles.as_ref()?;
     let entry = context.library.get(&skill.id)?;
-    let of_task = |case: &BundleCase| {
-        case.task.id == attempt.task.id && case.kind != CaseKind::Negative && case.is_whole()
-    };
-    let mut bundle = entry.life.bundle.iter();
-    let known = bundle.any(|bundled| of_task(&bundled.case))
-        || entry.skill.provenance.tasks.contains(&attempt.task.id);
-    let enough = has_enough(entry);
-    let tells = entry.skill.state.is_offered() && attempt.is_success();
-    (tells && !known && !enough).then(|| LibraryChange::PatchBundle {
+    let mut exposures = attempt.trajectory.exposures.iter();
+    let followed = exposures.any(|seen| seen.used && seen.skill.id == skill.id);
+    let tells = !followed && may_tell(entry, attempt);
+    (tells && Covered::of(entry, []).take(&attempt.task.id)).then(|| LibraryChange::PatchBundle {
         skill: skill.id.clone(),
         cases: vec![whole(attempt, CaseKind::Integration)],
         dropped: Vec::new(),
     })
+}
+
+/// Whether an attempt may speak for a skill: one that was done, at a task that the skill was not made from.
+pub(super) fn may_tell(entry: &Entry, attempt: &Trace) -> bool {
+    let own = entry.skill.provenance.tasks.contains(&attempt.task.id);
+    entry.skill.state.is_offered() && attempt.is_success() && !own
 }
 
 /// The latest successful attempt at a task that a skill was made from and has no case of, where it is kept.
@@ -109,7 +107,8 @@ pub(super) fn patches(context: &Context<'_>, slots: &Slots) -> Patches {
     }
     for entry in context.library.entries() {
         if entry.skill.state.is_offered() {
-            let fragments = fragments(context, entry);
+            let cut = patches.get(&entry.skill.id).map_or(&[][..], Vec::as_slice);
+            let fragments = fragments(context, entry, cut);
             if !fragments.is_empty() {
                 let cases = patches.entry(entry.skill.id.clone()).or_default();
                 cases.extend(fragments);
@@ -182,13 +181,13 @@ fn allowed(attempt: &Trace, refused: usize) -> u32 {
 }
 
 /// What judgements of the current version add (algorithm 4): an attempt that it helped with has to go as well again, one
-/// that it harmed has to go better.
-fn fragments(context: &Context<'_>, entry: &Entry) -> Vec<BundleCase> {
-    let known = |case: &BundleCase| {
-        let mut bundle = entry.life.bundle.iter();
-        bundle.any(|bundled| bundled.case.attempt == case.attempt)
+/// that it harmed has to go better. `cut` is what came of roles just now.
+fn fragments(context: &Context<'_>, entry: &Entry, cut: &[BundleCase]) -> Vec<BundleCase> {
+    let known = |attempt: &AttemptId| {
+        let mut bundle = entry.life.bundle.iter().map(|bundled| &bundled.case);
+        bundle.any(|case| case.attempt == *attempt)
     };
-    let enough = has_enough(entry);
+    let mut tasks = Covered::of(entry, cut);
     let of_version = |judged: &&Judged| judged.attribution.skill == entry.skill.reference();
     let judged = entry.life.judged.iter().filter(of_version);
     let cases = judged.filter_map(|judged| {
@@ -196,15 +195,21 @@ fn fragments(context: &Context<'_>, entry: &Entry) -> Vec<BundleCase> {
         let mut traces = context.library.traces();
         let trace = traces
             .find(|trace| trace.trajectory.attempt == attribution.attempt && trace.is_success())?;
-        let mut case = match attribution.judgement {
-            Judgement::Helpful if !enough => whole(trace, CaseKind::Integration),
-            Judgement::Harmful => whole(trace, CaseKind::Negative),
-            _ => return None,
-        };
-        if attribution.judgement == Judgement::Harmful {
-            case.refusals = case.refusals.saturating_sub(1);
+        if known(&attribution.attempt) {
+            return None;
         }
-        (!known(&case)).then_some(case)
+        match attribution.judgement {
+            Judgement::Helpful => {
+                let new = tasks.take(&trace.task.id);
+                new.then(|| whole(trace, CaseKind::Integration))
+            }
+            Judgement::Harmful => {
+                let mut case = whole(trace, CaseKind::Negative);
+                case.refusals = case.refusals.saturating_sub(1);
+                Some(case)
+            }
+            Judgement::Neutral | Judgement::Uncertain => None,
+        }
     });
     cases.collect()
 }
@@ -245,7 +250,7 @@ pub(super) fn test(context: &Context<'_>, patches: &Patches) -> Slots {
     let asks = due.take(policy.most as usize).flat_map(|entry| {
         let cases = bundle(entry, patches).into_iter();
         cases.map(|case| Ask::Case {
-            skill: Box::new(entry.skill.clone()),
+            skill: Some(Box::new(entry.skill.clone())),
             case: Box::new(case),
         })
     });

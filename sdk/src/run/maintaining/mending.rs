@@ -17,16 +17,18 @@ use super::{
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
-        BundleCase, CaseKind, CaseOutcome, Exposure, Judgement, LibraryChange, Role, Skill, State,
-        Trace,
+        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Role, Skill, State, Trace,
     },
-    id::{AttemptId, SkillId},
+    id::{AttemptId, SkillId, TaskId},
     library::Entry,
     recipe::Gate,
 };
 
 /// How many attempts a mender is shown.
 const SHOWN: usize = 3;
+
+/// At how many tasks a skill that helps has to fall short before it is mended for that.
+const SEVERAL: usize = 2;
 
 /// A mended skill that has not passed its bundle yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,7 +66,9 @@ pub(super) fn mend(context: &Context<'_>) -> Slots {
 }
 
 /// The attempts that the current version failed, the latest first: those that it harmed, and those that followed it and were
-/// refused all the same, to which it was no help. What it does not say is to be mended as what it says wrongly.
+/// refused all the same, to which it was no help. What it does not say is to be mended as what it says wrongly; so those
+/// that it helped count too where it has not sufficed for any so far, at [`SEVERAL`] tasks: one of them may have wanted
+/// something that day alone.
 fn failed<'a>(context: &Context<'a>, entry: &Entry) -> impl Iterator<Item = &'a Trace> {
     let reference = entry.skill.reference();
     let judged = entry.life.judged.iter().map(|judged| &judged.attribution);
@@ -72,20 +76,28 @@ fn failed<'a>(context: &Context<'a>, entry: &Entry) -> impl Iterator<Item = &'a 
         .filter(|attribution| attribution.skill == reference)
         .map(|attribution| (attribution.attempt.clone(), attribution.judgement))
         .collect();
-    let traces: Vec<&Trace> = context.library.traces().collect();
-    traces.into_iter().rev().filter(move |trace| {
-        let trajectory = &trace.trajectory;
-        let mut exposures = trajectory.exposures.iter();
-        let followed = exposures.find(|seen| seen.used && seen.skill == reference);
+    // Whether an attempt that followed it was refused; none for one that did not.
+    let refused = move |trace: &Trace| {
+        let mut exposures = trace.trajectory.exposures.iter();
+        let seen = exposures.find(|seen| seen.used && seen.skill == reference)?;
         // What was refused before it stood in the prompt it had no part in.
-        let refused = |seen: &Exposure| {
-            let mut steps = trajectory.steps.iter();
-            steps.any(|step| step.result.is_error && step.index >= seen.since)
-        };
-        match judgements.get(&trajectory.attempt) {
+        let mut steps = trace.trajectory.steps.iter();
+        Some(steps.any(|step| step.result.is_error && step.index >= seen.since))
+    };
+    let traces: Vec<&Trace> = context.library.traces().collect();
+    let refusals = traces
+        .iter()
+        .filter_map(|trace| Some((&trace.task.id, refused(trace)?)));
+    let refusals: Vec<(&TaskId, bool)> = refusals.collect();
+    let tasks: BTreeSet<&TaskId> = refusals.iter().map(|(task, _)| *task).collect();
+    let never_suffices = tasks.len() >= SEVERAL && refusals.iter().all(|(_, refused)| *refused);
+    traces.into_iter().rev().filter(move |trace| {
+        let refused = refused(trace) == Some(true);
+        match judgements.get(&trace.trajectory.attempt) {
             Some(Judgement::Harmful) => true,
-            Some(Judgement::Neutral | Judgement::Uncertain) => followed.is_some_and(refused),
-            Some(Judgement::Helpful) | None => false,
+            Some(Judgement::Neutral | Judgement::Uncertain) => refused,
+            Some(Judgement::Helpful) => refused && never_suffices,
+            None => false,
         }
     })
 }
@@ -189,7 +201,7 @@ pub(super) fn retest(context: &Context<'_>, patches: &Patches, mended: &[Mended]
         let called = |case: &BundleCase| one.calls.iter().any(|call| call.name == case.name);
         let known = known.into_iter().filter(move |case| !called(case));
         let cases = one.calls.iter().cloned().chain(known);
-        let skill = Box::new(one.skill.clone());
+        let skill = Some(Box::new(one.skill.clone()));
         cases.map(move |case| Ask::Case {
             skill: skill.clone(),
             case: Box::new(case),

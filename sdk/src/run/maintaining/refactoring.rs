@@ -12,26 +12,47 @@ use super::{
         asking::taint_of,
         context::Context,
     },
-    bundling::{outcomes, shared, whole},
+    bundling::{Covered, may_tell, outcomes, whole},
     slots::{Ask, Slots},
 };
 use crate::{
     contract::RoleTask,
-    domain::{BundleCase, CaseKind, LibraryChange, Role, Skill, State, Taint, Trace},
+    domain::{BundleCase, CaseKind, CaseOutcome, LibraryChange, Role, Skill, State, Taint, Trace},
     error::Result,
     id::{AttemptId, TaskId},
+    library::Entry,
     propose::{Clique, CliqueOptions, Fingerprint, Segment, project},
 };
 
 /// What marks a group among the things that were handed to a role.
 const GROUP: &str = "group/";
 
-/// A skill that was made of a group, not tried yet.
+/// What a group came to, not tried yet on its true instances.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Proposed {
     skill: Skill,
-    admission: Admission,
-    cases: Vec<BundleCase>,
+    /// None where the library has the skill already.
+    admission: Option<Admission>,
+    cases: Vec<Instance>,
+}
+
+/// A true instance of a group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Instance {
+    case: BundleCase,
+    /// Whether it is to be played without any skill as well: an attempt that followed the skill comes to the same with it
+    /// again, which tells nothing.
+    paired: bool,
+}
+
+impl Instance {
+    fn of(attempt: &Trace) -> Self {
+        let mut exposures = attempt.trajectory.exposures.iter();
+        Self {
+            case: whole(attempt, CaseKind::Integration),
+            paired: exposures.any(|seen| seen.used),
+        }
+    }
 }
 
 /// The segments of what the library keeps: the turns of its attempts, and its offered skills.
@@ -167,13 +188,12 @@ pub(super) fn proposed(
         let admission = admission::decide(context, &drafted, &[]);
         let skill = admission.change.as_ref().and_then(LibraryChange::skill);
         let Some(skill) = skill.cloned() else {
-            // What is there already is to pass them too.
-            let same = admission.same.as_ref();
-            let cases = same.into_iter().flat_map(|same| {
-                let attempts = attempts.iter();
-                attempts.filter_map(|attempt| shared(context, same, attempt))
-            });
-            changes.extend(cases);
+            // What is there already may have them speak for it.
+            let bundles = context.recipe.maintenance.bundles.as_ref();
+            let same = bundles.and(admission.same.as_ref());
+            let known = same.and_then(|same| context.library.get(&same.id));
+            let known = known.map(|known| of_known(known, attempts, &all));
+            all.extend(known);
             events.push(admission.event(step));
             continue;
         };
@@ -184,30 +204,47 @@ pub(super) fn proposed(
             events.push(Admission::refused(title, false, reason).event(step));
             continue;
         }
-        let cases = attempts.iter();
-        let cases = cases.map(|trace| whole(trace, CaseKind::Integration));
         all.push(Proposed {
             skill,
-            admission,
-            cases: cases.collect(),
+            admission: Some(admission),
+            cases: attempts.iter().map(Instance::of).collect(),
         });
     }
     (all, changes)
 }
 
+/// A skill of the library, to be tried on the attempts of which its bundle has none. `before` are those of other groups.
+fn of_known(entry: &Entry, attempts: &[Trace], before: &[Proposed]) -> Proposed {
+    let before = before.iter().filter(|one| one.skill.id == entry.skill.id);
+    let coming = before.flat_map(|one| one.cases.iter().map(|instance| &instance.case));
+    let mut tasks = Covered::of(entry, coming);
+    let tells = attempts
+        .iter()
+        .filter(|attempt| may_tell(entry, attempt) && tasks.take(&attempt.task.id));
+    Proposed {
+        skill: entry.skill.clone(),
+        admission: None,
+        cases: tells.map(Instance::of).collect(),
+    }
+}
+
 /// Tries what was made of a group on each of its true instances.
 pub(super) fn attempt(proposed: &[Proposed]) -> Slots {
     let asks = proposed.iter().flat_map(|one| {
-        let cases = one.cases.iter().cloned();
-        cases.map(|case| Ask::Case {
-            skill: Box::new(one.skill.clone()),
-            case: Box::new(case),
-        })
+        let ask = |skill: Option<&Skill>, instance: &Instance| Ask::Case {
+            skill: skill.cloned().map(Box::new),
+            case: Box::new(instance.case.clone()),
+        };
+        let paired = one.cases.iter().filter(|instance| instance.paired);
+        let unaided = paired.map(move |instance| ask(None, instance));
+        let aided = one.cases.iter();
+        unaided.chain(aided.map(move |instance| ask(Some(&one.skill), instance)))
     });
     asks.collect()
 }
 
-/// What is added: what all true instances bear out. It is active at once where newcomers pass bundles.
+/// What is added: what all true instances bear out, active at once where newcomers pass bundles; and to a skill that was
+/// known, as cases, those that bear it out.
 pub(super) fn added(
     context: &Context<'_>,
     step: u64,
@@ -219,23 +256,30 @@ pub(super) fn added(
     let mut changes = Vec::new();
     for Proposed {
         mut skill,
-        mut admission,
-        cases,
+        admission,
+        ..
     } in proposed
     {
         let at = (outcomes.iter()).position(|(tried, _)| *tried == skill.reference());
         let Some((_, tried)) = at.map(|at| outcomes.swap_remove(at)) else {
             continue;
         };
-        let failed = tried.iter().find(|(_, outcome)| outcome.failed.is_some());
-        if let Some((case, outcome)) = failed {
-            let why = outcome.failed.as_deref().unwrap_or_default();
-            let reason = format!("its instance {} does not bear it out: {why}", case.attempt);
-            let title = admission.report.title.take();
-            admission = Admission::refused(title, false, reason);
-            events.push(admission.event(step));
+        let borne_out = tried
+            .iter()
+            .map(|(case, outcome)| borne_out(&skill, case, outcome, slots));
+        let Some(mut admission) = admission else {
+            changes.extend(patch(&skill, borne_out.flatten().collect()));
             continue;
-        }
+        };
+        let cases = match borne_out.collect::<Result<Vec<BundleCase>, String>>() {
+            Ok(cases) => cases,
+            Err(reason) => {
+                let title = admission.report.title.take();
+                admission = Admission::refused(title, false, reason);
+                events.push(admission.event(step));
+                continue;
+            }
+        };
         // Several groups may come to the same; the first that is borne out stands for all.
         let mut added = changes.iter().filter_map(LibraryChange::skill);
         if added.any(|one| admission::says_the_same(one, &skill)) {
@@ -244,7 +288,6 @@ pub(super) fn added(
         if skill.state == State::Trial {
             skill.state = State::Active;
         }
-        let reference = skill.reference();
         if let Some(change) = &mut admission.change
             && let Some(changed) = change.skill_mut()
         {
@@ -253,16 +296,60 @@ pub(super) fn added(
         events.push(admission.event(step));
         changes.extend(admission.change);
         if context.recipe.maintenance.bundles.is_some() {
-            changes.push(LibraryChange::PatchBundle {
-                skill: reference.id.clone(),
-                cases,
-                dropped: Vec::new(),
-            });
+            changes.extend(patch(&skill, cases));
             changes.push(LibraryChange::Test {
-                skill: reference,
+                skill: skill.reference(),
                 outcomes: tried.into_iter().map(|(_, outcome)| outcome).collect(),
             });
         }
     }
     changes
+}
+
+/// The case of an instance that bears a skill out: it is done with the skill at no more cost than it was, and where it was
+/// played without any skill too, better than so. Else why it does not.
+fn borne_out(
+    skill: &Skill,
+    case: &BundleCase,
+    outcome: &CaseOutcome,
+    slots: &Slots,
+) -> Result<BundleCase, String> {
+    let instance = &case.attempt;
+    let not = |why: &str| format!("its instance {instance} does not bear it out: {why}");
+    if let Some(why) = &outcome.failed {
+        return Err(not(why));
+    }
+    let (Some(Ok(aided)), Some(unaided)) =
+        (slots.run_of(Some(skill), case), slots.run_of(None, case))
+    else {
+        return Ok(case.clone());
+    };
+    let unaided = match unaided {
+        Ok(unaided) => unaided,
+        Err(error) => {
+            return Err(not(&format!(
+                "it could not be played without a skill: {error}"
+            )));
+        }
+    };
+    let mut case = case.clone();
+    if unaided.verdict.success == Some(true) {
+        if aided.refusals < unaided.refusals {
+            case.refusals = case.refusals.min(unaided.refusals - 1);
+        } else if aided.refusals == unaided.refusals && aided.verdict.score > unaided.verdict.score
+        {
+            case.least_score = aided.verdict.score;
+        } else {
+            return Err(not("without any skill it goes as well"));
+        }
+    }
+    Ok(case)
+}
+
+fn patch(skill: &Skill, cases: Vec<BundleCase>) -> Option<LibraryChange> {
+    (!cases.is_empty()).then(|| LibraryChange::PatchBundle {
+        skill: skill.id.clone(),
+        cases,
+        dropped: Vec::new(),
+    })
 }

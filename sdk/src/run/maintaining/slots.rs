@@ -18,9 +18,9 @@ use crate::{
 pub(super) enum Ask {
     /// A role.
     Role(Box<RoleTask>),
-    /// A case, with a skill that may not be in the library.
+    /// A case, with a skill that may not be in the library, or without any.
     Case {
-        skill: Box<Skill>,
+        skill: Option<Box<Skill>>,
         case: Box<BundleCase>,
     },
     /// Texts to be embedded.
@@ -100,11 +100,38 @@ impl Slots {
         self.0
             .iter()
             .filter_map(|slot| match (&slot.ask, &slot.answer) {
-                (Ask::Case { skill, case }, Some(Answer::Tried(run))) => {
-                    Some((&**skill, &**case, outcome(case, run)))
-                }
+                (
+                    Ask::Case {
+                        skill: Some(skill),
+                        case,
+                    },
+                    Some(Answer::Tried(run)),
+                ) => Some((&**skill, &**case, outcome(case, run))),
                 _ => None,
             })
+    }
+
+    /// What came of a case with a skill, or without any; none where it was not played so.
+    pub(super) fn run_of(
+        &self,
+        skill: Option<&Skill>,
+        case: &BundleCase,
+    ) -> Option<&Result<CaseRun>> {
+        let skill = skill.map(Skill::reference);
+        self.0.iter().find_map(|slot| {
+            let (
+                Ask::Case {
+                    skill: with,
+                    case: played,
+                },
+                Some(Answer::Tried(run)),
+            ) = (&slot.ask, &slot.answer)
+            else {
+                return None;
+            };
+            let with = with.as_ref().map(|with| with.reference());
+            (with == skill && played.name == case.name).then_some(run)
+        })
     }
 
     /// The embeddings of all texts, in order; none where there is nothing that embeds.
@@ -166,10 +193,7 @@ fn need(context: &Context<'_>, step: u64, index: u32, ask: &Ask) -> Need {
                 seed,
                 world_seed: case.world_seed,
                 temperature: 0.0,
-                skills: vec![ChosenSkill {
-                    sha256: skill.content_sha256(),
-                    skill: Skill::clone(skill),
-                }],
+                skills: skill.iter().map(|skill| chosen(skill)).collect(),
                 skill_tokens: context.recipe.skill_tokens,
                 // A case is about this skill.
                 turns: None,
@@ -177,6 +201,13 @@ fn need(context: &Context<'_>, step: u64, index: u32, ask: &Ask) -> Need {
             },
             prefix: case.prefix.clone(),
         })),
+    }
+}
+
+fn chosen(skill: &Skill) -> ChosenSkill {
+    ChosenSkill {
+        sha256: skill.content_sha256(),
+        skill: skill.clone(),
     }
 }
 

@@ -66,6 +66,40 @@ fn what_was_followed_and_refused_is_mended_though_nobody_calls_it_harmful() {
 }
 
 #[test]
+fn what_helps_and_never_suffices_is_mended() {
+    let asked = |body: &str, tasks: &[&[&str]]| {
+        let mut recipe = hisme();
+        recipe.write = WriteWhen::Never;
+        let (backends, prompts) = parts(Script::default());
+        let mut skill = sample::skill("saying");
+        skill.body = body.to_owned();
+        let tasks = (0..).zip(tasks);
+        let tasks = tasks.map(|(number, words)| sample::task(&format!("task-{number}"), words));
+        let tasks: Vec<Task> = tasks.collect();
+        recipe.schedule.micro = tasks.len() as u64;
+        let judged = block_on(async {
+            let options = Options::new("test", Seed(7));
+            let journeyman = Journeyman::open(backends, recipe, options).await;
+            let journeyman = journeyman.expect("it opens");
+            journeyman.add(vec![skill], "a start").await.expect("added");
+            journeyman.learn(tasks).await.expect("it learns");
+            let library = journeyman.library().await.expect("a library");
+            let judged = library.entries().map(|entry| entry.life.judged.len());
+            judged.sum::<usize>()
+        });
+        assert!(judged > 0);
+        let prompts = prompts.lock().unwrap();
+        let mut prompts = prompts.iter();
+        prompts.any(|prompt| prompt.starts_with("role: refine"))
+    };
+    let (one, other): (&[&str], &[&str]) = (&["one", "two"], &["one", "six"]);
+    assert!(asked("say: oops one two", &[one, one]));
+    // One task may have wanted something that day alone, and what suffices on some days is right.
+    assert!(!asked("say: oops one two", &[one]));
+    assert!(!asked("say: one two", &[one, other, other]));
+}
+
+#[test]
 fn a_skill_is_handed_out_once_for_the_same_evidence() {
     let mut recipe = hisme();
     recipe.maintenance.filter = None;

@@ -1,5 +1,7 @@
 //! What attempts at several tasks share becomes a skill.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 /// What the refactorer was shown.
@@ -111,28 +113,59 @@ fn attempts_speak_for_the_skill_that_they_are_found_to_share() {
 }
 
 #[test]
+fn a_bundle_has_whole_attempts_at_four_tasks() {
+    let mut recipe = hisme();
+    recipe.selector = Selector::Nothing;
+    let tasks = alike(["one", "two", "three", "four", "five", "six"]);
+    let (_, library, ..) = learn_from(recipe, extracting(SAME), tasks);
+    let mut entries = library.entries();
+    let shared = entries.find(|entry| entry.skill.name.as_str() == "skill-stir-all-the-hot-soup");
+    let bundle = &shared.expect("it is there").life.bundle;
+    let tasks: BTreeSet<_> = bundle.iter().map(|one| &one.case.task.id).collect();
+    assert_eq!((tasks.len(), bundle.len()), (4, 4));
+}
+
+/// What becomes of a skill that is judged harmful each time that it is followed.
+fn judged_harmful(script: Script, tasks: Vec<Task>) -> (u64, State) {
+    let mut recipe = hisme();
+    recipe.maintenance.refine = None;
+    recipe.maintenance.filter = Some(FilterPolicy {
+        harmful: 1,
+        helpful: 1,
+    });
+    let script = Script {
+        attribute: "harmful: it was refused",
+        ..script
+    };
+    let (_, library, ..) = learn_from(recipe, script, tasks);
+    let mut entries = library.entries();
+    let harmed = entries.any(|entry| entry.life.counts(entry.skill.version).harmful > 0);
+    assert!(harmed);
+    shared(&library)
+}
+
+#[test]
 fn the_filter_leaves_what_is_spoken_for() {
     let state = |refactor| {
-        let mut recipe = hisme();
-        recipe.maintenance.refine = None;
-        recipe.maintenance.filter = Some(FilterPolicy {
-            harmful: 1,
-            helpful: 1,
-        });
-        let script = Script {
-            attribute: "harmful: it was refused",
-            ..extracting(refactor)
-        };
         let tasks = alike(["one", "two", "three", "four", "five", "six"]);
-        let (_, library, ..) = learn_from(recipe, script, tasks);
-        let mut entries = library.entries();
-        let harmed = entries.any(|entry| entry.life.counts(entry.skill.version).harmful > 0);
-        assert!(harmed);
-        shared(&library)
+        judged_harmful(extracting(refactor), tasks)
     };
     assert_eq!(state(NONE), (1, State::Disabled));
     // A later version would be one that came back.
     assert_eq!(state(SAME), (1, State::Active));
+}
+
+#[test]
+fn attempts_that_followed_a_skill_do_not_speak_for_it_where_they_cost_no_less_than_without() {
+    let mut tasks = alike(["one"]);
+    tasks.extend(["bread", "fish"].map(|word| sample::task(&format!("other-{word}"), &[word])));
+    // What the skill says is refused here once, as is what is said without one.
+    tasks.extend(["four", "five", "six"].map(|last| {
+        let words = ["stir", "all", "the", "cold", "soup", last];
+        sample::task(&format!("task-{last}"), &words)
+    }));
+    let state = judged_harmful(extracting(SAME), tasks);
+    assert_eq!(state, (1, State::Disabled));
 }
 
 #[test]
