@@ -56,15 +56,21 @@ pub(super) fn read(rules: &[RoleRule], rows: &[Experience], text: &str) -> Resul
 }
 
 /// The experiences that tell something, as rows: those whose skill is a step list and did more good than harm, or harm
-/// and no more good.
+/// and no more good. Versions that say the same are one: what came back unchanged is no further witness.
 fn told(experiences: &[Experience]) -> Vec<Row> {
-    let row = |experience: &Experience| {
-        let good = experience.helpful > experience.harmful;
-        let tells = good || experience.harmful > 0;
-        let skill = read_body(&experience.skill.body).filter(|_| tells)?;
+    let mut fared: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+    for experience in experiences {
+        let (helpful, harmful) = fared.entry(&experience.skill.body).or_default();
+        *helpful += experience.helpful;
+        *harmful += experience.harmful;
+    }
+    let row = |(body, (helpful, harmful)): (&str, (u32, u32))| {
+        let good = helpful > harmful;
+        let tells = good || harmful > 0;
+        let skill = read_body(body).filter(|_| tells)?;
         Some((Feature::of(&skill), good))
     };
-    experiences.iter().filter_map(row).collect()
+    fared.into_iter().filter_map(row).collect()
 }
 
 /// One row for each set of features, as most of its experiences say; none where they are even.
@@ -131,9 +137,7 @@ impl Weighed {
 fn ways(all: usize, taken: usize) -> f64 {
     let all = all as f64;
     let factors = (0..taken).map(|number| number as f64);
-    factors
-        .map(|number| (all - number) / (number + 1.0))
-        .product()
+    factors.fold(1.0, |ways, number| ways * (all - number) / (number + 1.0))
 }
 
 /// How likely, at most, a rule may fit by chance.

@@ -18,20 +18,23 @@ use crate::{
 const ENOUGH_TASKS: usize = 4;
 
 /// The tasks of which a bundle has whole attempts that are to go well again.
-pub(super) struct Covered<'a>(BTreeSet<&'a TaskId>);
+pub(super) struct Covered(BTreeSet<TaskId>);
 
-impl<'a> Covered<'a> {
+impl Covered {
     /// Those of a skill's bundle and of the cases that are to come to it.
-    pub(super) fn of(entry: &'a Entry, coming: impl IntoIterator<Item = &'a BundleCase>) -> Self {
+    pub(super) fn of<'a>(
+        entry: &'a Entry,
+        coming: impl IntoIterator<Item = &'a BundleCase>,
+    ) -> Self {
         let bundle = entry.life.bundle.iter().map(|bundled| &bundled.case);
         let cases = bundle.chain(coming);
         let whole = cases.filter(|case| case.kind != CaseKind::Negative && case.is_whole());
-        Self(whole.map(|case| &case.task.id).collect())
+        Self(whole.map(|case| case.task.id.clone()).collect())
     }
 
-    /// Whether a whole attempt at a task would add something; its task is one of them from then on.
-    pub(super) fn take(&mut self, task: &'a TaskId) -> bool {
-        self.0.len() < ENOUGH_TASKS && self.0.insert(task)
+    /// Takes a task in, of which a whole attempt adds something; whether it does.
+    pub(super) fn take(&mut self, task: &TaskId) -> bool {
+        self.0.len() < ENOUGH_TASKS && self.0.insert(task.clone())
     }
 }
 

@@ -67,8 +67,8 @@ pub(super) fn mend(context: &Context<'_>) -> Slots {
 
 /// The attempts that the current version failed, the latest first: those that it harmed, and those that followed it and were
 /// refused all the same, to which it was no help. What it does not say is to be mended as what it says wrongly; so those
-/// that it helped count too where it has not sufficed for any so far, at [`SEVERAL`] tasks: one of them may have wanted
-/// something that day alone.
+/// that it helped count too where it has not sufficed for any that is kept, of [`SEVERAL`] tasks: one of them may have
+/// wanted something that day alone.
 fn failed<'a>(context: &Context<'a>, entry: &Entry) -> impl Iterator<Item = &'a Trace> {
     let reference = entry.skill.reference();
     let judged = entry.life.judged.iter().map(|judged| &judged.attribution);
@@ -76,7 +76,7 @@ fn failed<'a>(context: &Context<'a>, entry: &Entry) -> impl Iterator<Item = &'a 
         .filter(|attribution| attribution.skill == reference)
         .map(|attribution| (attribution.attempt.clone(), attribution.judgement))
         .collect();
-    // Whether an attempt that followed it was refused; none for one that did not.
+    // Whether it was refused all the same; none for an attempt that did not follow it.
     let refused = move |trace: &Trace| {
         let mut exposures = trace.trajectory.exposures.iter();
         let seen = exposures.find(|seen| seen.used && seen.skill == reference)?;
@@ -84,22 +84,23 @@ fn failed<'a>(context: &Context<'a>, entry: &Entry) -> impl Iterator<Item = &'a 
         let mut steps = trace.trajectory.steps.iter();
         Some(steps.any(|step| step.result.is_error && step.index >= seen.since))
     };
+    let followed: Vec<(&Trace, bool)> = context
+        .library
+        .traces()
+        .filter_map(|trace| Some((trace, refused(trace)?)))
+        .collect();
+    let tasks: BTreeSet<&TaskId> = followed.iter().map(|(trace, _)| &trace.task.id).collect();
+    let mut outcomes = followed.iter();
+    let suffices = outcomes.any(|(trace, refused)| trace.is_success() && !refused);
+    let never_suffices = tasks.len() >= SEVERAL && !suffices;
+    let failed = move |trace: &&Trace| match judgements.get(&trace.trajectory.attempt) {
+        Some(Judgement::Harmful) => true,
+        Some(Judgement::Neutral | Judgement::Uncertain) => refused(trace) == Some(true),
+        Some(Judgement::Helpful) => refused(trace) == Some(true) && never_suffices,
+        None => false,
+    };
     let traces: Vec<&Trace> = context.library.traces().collect();
-    let refusals = traces
-        .iter()
-        .filter_map(|trace| Some((&trace.task.id, refused(trace)?)));
-    let refusals: Vec<(&TaskId, bool)> = refusals.collect();
-    let tasks: BTreeSet<&TaskId> = refusals.iter().map(|(task, _)| *task).collect();
-    let never_suffices = tasks.len() >= SEVERAL && refusals.iter().all(|(_, refused)| *refused);
-    traces.into_iter().rev().filter(move |trace| {
-        let refused = refused(trace) == Some(true);
-        match judgements.get(&trace.trajectory.attempt) {
-            Some(Judgement::Harmful) => true,
-            Some(Judgement::Neutral | Judgement::Uncertain) => refused,
-            Some(Judgement::Helpful) => refused && never_suffices,
-            None => false,
-        }
-    })
+    traces.into_iter().rev().filter(failed)
 }
 
 fn fingerprint(context: &Context<'_>, entry: &Entry) -> String {

@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     super::{
-        Event,
+        CaseRun, Event,
         admission::{self, Admission, Drafted},
         asking::taint_of,
         context::Context,
     },
-    bundling::{Covered, may_tell, outcomes, whole},
-    slots::{Ask, Slots},
+    bundling::{Covered, may_tell, whole},
+    slots::{Ask, Slots, cannot, failed, outcome},
 };
 use crate::{
     contract::RoleTask,
-    domain::{BundleCase, CaseKind, CaseOutcome, LibraryChange, Role, Skill, State, Taint, Trace},
+    domain::{BundleCase, CaseKind, LibraryChange, Role, Skill, State, Taint, Trace},
     error::Result,
     id::{AttemptId, TaskId},
     library::Entry,
@@ -40,8 +40,8 @@ pub(super) struct Proposed {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Instance {
     case: BundleCase,
-    /// Whether it is to be played without any skill as well: an attempt that followed the skill comes to the same with it
-    /// again, which tells nothing.
+    /// Whether it is to be played without any skill as well: an attempt that followed one comes to the same with it again,
+    /// which tells nothing.
     paired: bool,
 }
 
@@ -192,8 +192,7 @@ pub(super) fn proposed(
             let bundles = context.recipe.maintenance.bundles.as_ref();
             let same = bundles.and(admission.same.as_ref());
             let known = same.and_then(|same| context.library.get(&same.id));
-            let known = known.map(|known| of_known(known, attempts, &all));
-            all.extend(known);
+            all.extend(known.map(|known| of_known(known, attempts)));
             events.push(admission.event(step));
             continue;
         };
@@ -213,38 +212,56 @@ pub(super) fn proposed(
     (all, changes)
 }
 
-/// A skill of the library, to be tried on the attempts of which its bundle has none. `before` are those of other groups.
-fn of_known(entry: &Entry, attempts: &[Trace], before: &[Proposed]) -> Proposed {
-    let before = before.iter().filter(|one| one.skill.id == entry.skill.id);
-    let coming = before.flat_map(|one| one.cases.iter().map(|instance| &instance.case));
-    let mut tasks = Covered::of(entry, coming);
-    let tells = attempts
-        .iter()
-        .filter(|attempt| may_tell(entry, attempt) && tasks.take(&attempt.task.id));
+/// A skill of the library, to be tried on the attempts that may tell something of it: those that followed no skill first,
+/// which tell more.
+fn of_known(entry: &Entry, attempts: &[Trace]) -> Proposed {
+    let tells = attempts.iter().filter(|attempt| may_tell(entry, attempt));
+    let mut cases: Vec<Instance> = tells.map(Instance::of).collect();
+    cases.sort_by_key(|instance| instance.paired);
     Proposed {
         skill: entry.skill.clone(),
         admission: None,
-        cases: tells.map(Instance::of).collect(),
+        cases,
     }
 }
 
 /// Tries what was made of a group on each of its true instances.
 pub(super) fn attempt(proposed: &[Proposed]) -> Slots {
     let asks = proposed.iter().flat_map(|one| {
-        let ask = |skill: Option<&Skill>, instance: &Instance| Ask::Case {
-            skill: skill.cloned().map(Box::new),
-            case: Box::new(instance.case.clone()),
-        };
-        let paired = one.cases.iter().filter(|instance| instance.paired);
-        let unaided = paired.map(move |instance| ask(None, instance));
-        let aided = one.cases.iter();
-        unaided.chain(aided.map(move |instance| ask(Some(&one.skill), instance)))
+        one.cases.iter().flat_map(|instance| {
+            let ask = |skill: Option<&Skill>| Ask::Case {
+                skill: skill.cloned().map(Box::new),
+                case: Box::new(instance.case.clone()),
+            };
+            let unaided = instance.paired.then(|| ask(None));
+            unaided.into_iter().chain([ask(Some(&one.skill))])
+        })
     });
     asks.collect()
 }
 
+/// What an instance says of a skill.
+enum Says {
+    /// It goes well with it: the case, as hard as it has to be.
+    Passes(BundleCase),
+    /// It does not, and why.
+    Fails(BundleCase, String),
+    /// Nothing, and why.
+    Nothing(String),
+}
+
+impl Says {
+    /// Why it does not bear the skill out.
+    fn against(&self) -> Option<&str> {
+        match self {
+            Self::Passes(_) => None,
+            Self::Fails(_, why) | Self::Nothing(why) => Some(why),
+        }
+    }
+}
+
 /// What is added: what all true instances bear out, active at once where newcomers pass bundles; and to a skill that was
-/// known, as cases, those that bear it out.
+/// known, as cases, those that say something of it.
 pub(super) fn added(
     context: &Context<'_>,
     step: u64,
@@ -252,34 +269,42 @@ pub(super) fn added(
     slots: &Slots,
     events: &mut Vec<Event>,
 ) -> Vec<LibraryChange> {
-    let mut outcomes = outcomes(slots);
+    let mut runs = slots.runs();
     let mut changes = Vec::new();
     for Proposed {
         mut skill,
         admission,
-        ..
+        cases,
     } in proposed
     {
-        let at = (outcomes.iter()).position(|(tried, _)| *tried == skill.reference());
-        let Some((_, tried)) = at.map(|at| outcomes.swap_remove(at)) else {
-            continue;
-        };
-        let borne_out = tried
-            .iter()
-            .map(|(case, outcome)| borne_out(&skill, case, outcome, slots));
+        let mut tried = Vec::new();
+        let mut outcomes = Vec::new();
+        for Instance { case, paired } in cases {
+            let unaided = paired.then(|| runs.next()).flatten();
+            let Some(aided) = runs.next() else { continue };
+            outcomes.push(outcome(&case, aided));
+            tried.push((case.attempt.clone(), compare(case, aided, unaided)));
+        }
+        let against = tried.iter().find_map(|(attempt, says)| {
+            let why = says.against()?;
+            Some(format!(
+                "its instance {attempt} does not bear it out: {why}"
+            ))
+        });
         let Some(mut admission) = admission else {
-            changes.extend(patch(&skill, borne_out.flatten().collect()));
+            events.extend(against.map(|reason| Event::Refused {
+                step,
+                reason: format!("{}: {reason}", skill.name),
+            }));
+            changes.extend(patch_known(context, &skill, tried, &changes));
             continue;
         };
-        let cases = match borne_out.collect::<Result<Vec<BundleCase>, String>>() {
-            Ok(cases) => cases,
-            Err(reason) => {
-                let title = admission.report.title.take();
-                admission = Admission::refused(title, false, reason);
-                events.push(admission.event(step));
-                continue;
-            }
-        };
+        if let Some(reason) = against {
+            let title = admission.report.title.take();
+            admission = Admission::refused(title, false, reason);
+            events.push(admission.event(step));
+            continue;
+        }
         // Several groups may come to the same; the first that is borne out stands for all.
         let mut added = changes.iter().filter_map(LibraryChange::skill);
         if added.any(|one| admission::says_the_same(one, &skill)) {
@@ -296,57 +321,78 @@ pub(super) fn added(
         events.push(admission.event(step));
         changes.extend(admission.change);
         if context.recipe.maintenance.bundles.is_some() {
-            changes.extend(patch(&skill, cases));
+            let cases = tried.into_iter().filter_map(|(_, says)| match says {
+                Says::Passes(case) => Some(case),
+                Says::Fails(..) | Says::Nothing(_) => None,
+            });
+            changes.push(LibraryChange::PatchBundle {
+                skill: skill.id.clone(),
+                cases: cases.collect(),
+                dropped: Vec::new(),
+            });
             changes.push(LibraryChange::Test {
                 skill: skill.reference(),
-                outcomes: tried.into_iter().map(|(_, outcome)| outcome).collect(),
+                outcomes,
             });
         }
     }
     changes
 }
 
-/// The case of an instance that bears a skill out: it is done with the skill at no more cost than it was, and where it was
-/// played without any skill too, better than so. Else why it does not.
-fn borne_out(
-    skill: &Skill,
-    case: &BundleCase,
-    outcome: &CaseOutcome,
-    slots: &Slots,
-) -> Result<BundleCase, String> {
-    let instance = &case.attempt;
-    let not = |why: &str| format!("its instance {instance} does not bear it out: {why}");
-    if let Some(why) = &outcome.failed {
-        return Err(not(why));
-    }
-    let (Some(Ok(aided)), Some(unaided)) =
-        (slots.run_of(Some(skill), case), slots.run_of(None, case))
-    else {
-        return Ok(case.clone());
-    };
-    let unaided = match unaided {
-        Ok(unaided) => unaided,
-        Err(error) => {
-            return Err(not(&format!(
-                "it could not be played without a skill: {error}"
-            )));
+/// What an instance says of a skill that it was played with, and without any where `unaided` is given. Refusals count first,
+/// as in every case; of as many the score.
+fn compare(
+    mut case: BundleCase,
+    aided: &Result<CaseRun>,
+    unaided: Option<&Result<CaseRun>>,
+) -> Says {
+    let (aided, unaided) = match (aided, unaided.map(Result::as_ref).transpose()) {
+        (Ok(aided), Ok(unaided)) => (aided, unaided),
+        (Err(error), _) | (_, Err(error)) => {
+            return Says::Nothing(cannot(error));
         }
     };
-    let mut case = case.clone();
-    if unaided.verdict.success == Some(true) {
-        if aided.refusals < unaided.refusals {
-            case.refusals = case.refusals.min(unaided.refusals - 1);
-        } else if aided.refusals == unaided.refusals && aided.verdict.score > unaided.verdict.score
-        {
-            case.least_score = aided.verdict.score;
-        } else {
-            return Err(not("without any skill it goes as well"));
-        }
+    if let Some(why) = failed(&case, aided) {
+        return Says::Fails(case, why);
     }
-    Ok(case)
+    let Some(unaided) = unaided else {
+        return Says::Passes(case);
+    };
+    let (with, without) = (&aided.verdict, &unaided.verdict);
+    if without.success == Some(false) {
+        // It gets there with the skill alone.
+    } else if aided.refusals < unaided.refusals {
+        case.refusals = case.refusals.min(unaided.refusals - 1);
+    } else if aided.refusals == unaided.refusals && with.score > without.score {
+        case.least_score = without.score.next_up();
+    } else {
+        return Says::Nothing("without any skill it goes as well".to_owned());
+    }
+    Says::Passes(case)
 }
 
-fn patch(skill: &Skill, cases: Vec<BundleCase>) -> Option<LibraryChange> {
+/// The cases that come to a skill that was known: also those that it fails, which hold it back.
+fn patch_known(
+    context: &Context<'_>,
+    skill: &Skill,
+    tried: Vec<(AttemptId, Says)>,
+    before: &[LibraryChange],
+) -> Option<LibraryChange> {
+    let entry = context.library.get(&skill.id)?;
+    let coming = before.iter().flat_map(|change| match change {
+        LibraryChange::PatchBundle { skill, cases, .. } if *skill == entry.skill.id => cases,
+        _ => &[][..],
+    });
+    let mut tasks = Covered::of(entry, coming);
+    let mut cases = Vec::new();
+    for (_, says) in tried {
+        match says {
+            Says::Passes(case) | Says::Fails(case, _) if tasks.take(&case.task.id) => {
+                cases.push(case);
+            }
+            Says::Passes(_) | Says::Fails(..) | Says::Nothing(_) => {}
+        }
+    }
     (!cases.is_empty()).then(|| LibraryChange::PatchBundle {
         skill: skill.id.clone(),
         cases,

@@ -111,27 +111,14 @@ impl Slots {
             })
     }
 
-    /// What came of a case with a skill, or without any; none where it was not played so.
-    pub(super) fn run_of(
-        &self,
-        skill: Option<&Skill>,
-        case: &BundleCase,
-    ) -> Option<&Result<CaseRun>> {
-        let skill = skill.map(Skill::reference);
-        self.0.iter().find_map(|slot| {
-            let (
-                Ask::Case {
-                    skill: with,
-                    case: played,
-                },
-                Some(Answer::Tried(run)),
-            ) = (&slot.ask, &slot.answer)
-            else {
-                return None;
-            };
-            let with = with.as_ref().map(|with| with.reference());
-            (with == skill && played.name == case.name).then_some(run)
-        })
+    /// What came of all cases, those without a skill too, in the order in which they were asked.
+    pub(super) fn runs(&self) -> impl Iterator<Item = &Result<CaseRun>> {
+        self.0
+            .iter()
+            .filter_map(|slot| match (&slot.ask, &slot.answer) {
+                (Ask::Case { .. }, Some(Answer::Tried(run))) => Some(run),
+                _ => None,
+            })
     }
 
     /// The embeddings of all texts, in order; none where there is nothing that embeds.
@@ -174,7 +161,12 @@ impl Slots {
 }
 
 fn need(context: &Context<'_>, step: u64, index: u32, ask: &Ask) -> Need {
-    let seed = context.step_seed(step).derive("maintain", u64::from(index));
+    let seed = context.step_seed(step);
+    // With a skill and without it a case is played alike, and at another place in the round too.
+    let seed = match ask {
+        Ask::Case { case, .. } => seed.derive(&case.name, 0),
+        _ => seed.derive("maintain", u64::from(index)),
+    };
     match ask {
         Ask::Role(task) => Need::Role {
             ask: task.clone(),
@@ -211,7 +203,8 @@ fn chosen(skill: &Skill) -> ChosenSkill {
     }
 }
 
-fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
+/// What a case came to.
+pub(super) fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
     let failed = match run {
         Err(error) => Some(cannot(error)),
         Ok(run) => failed(case, run),
@@ -223,7 +216,8 @@ fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
     }
 }
 
-fn failed(case: &BundleCase, run: &CaseRun) -> Option<String> {
+/// Why a case fails; none where it passes.
+pub(super) fn failed(case: &BundleCase, run: &CaseRun) -> Option<String> {
     let (score, least) = (run.verdict.score, case.least_score);
     if run.verdict.success != Some(true) {
         Some("the task was not done".to_owned())
@@ -239,6 +233,6 @@ fn failed(case: &BundleCase, run: &CaseRun) -> Option<String> {
     }
 }
 
-fn cannot(error: &Error) -> String {
+pub(super) fn cannot(error: &Error) -> String {
     format!("the case could not be played: {error}")
 }

@@ -21,22 +21,28 @@ fn evolve(texts: &[&str], rows: Vec<Experience>) -> RoleTask {
     }
 }
 
+const PLAIN: &str = "cut rope: cut rope zone #";
 const FIRST: &str = "cut rope: lift bell; cut rope zone #";
 const FIXED: &str = "cut rope: cut rope zone 7";
 const BOTH: &str = "cut rope: lift bell; cut rope zone 7";
 const GIVEN: &str = "cut rope: cut rope zone $";
 const CARRIED: &str = "cut rope: lift bell; cut rope zone @";
 
+/// The same of another tool.
+fn of(tool: &str, text: &str) -> String {
+    text.replace("rope", tool)
+}
+
 #[test]
 fn experiences_are_shown_as_rows_of_features() {
     let rows = vec![
         experience(FIRST, 0, 2),
-        experience(FIRST, 5, 1),
-        experience(FIRST, 1, 1),
+        experience(&of("log", FIRST), 5, 1),
+        experience(&of("vine", FIRST), 1, 1),
         experience(FIXED, 2, 0),
         experience(GIVEN, 0, 0),
         experience(CARRIED, 1, 0),
-        experience(CARRIED, 0, 1),
+        experience(&of("log", CARRIED), 0, 1),
     ];
     // Even ones and those that tell nothing are left out; two rows are repeated until there are five.
     let expected = "<s><note> fixed good<note> first bad<note> fixed good<note> first bad<note> fixed good<rule>";
@@ -73,11 +79,11 @@ fn a_rule_joins_where_experience_singles_it_out_and_goes_where_it_is_contradicte
     let bad_first = || {
         vec![
             experience(FIRST, 0, 2),
-            experience(FIRST, 1, 2),
+            experience(&of("log", FIRST), 1, 2),
             experience(BOTH, 0, 1),
             experience(FIXED, 3, 0),
             experience(GIVEN, 2, 1),
-            experience(GIVEN, 1, 0),
+            experience(&of("log", GIVEN), 1, 0),
         ]
     };
     let none: &[&str] = &[];
@@ -109,11 +115,32 @@ fn a_rule_joins_where_experience_singles_it_out_and_goes_where_it_is_contradicte
     // So few may fall so by chance: once in ten times.
     let few = bad_first().split_off(1);
     assert_eq!(answer(&evolve(&[], few), "avoid first"), none);
+    // Of 12, five bad ones of six kept out by chance: 37 of 924 times; of ten, four of five: 26 of 252 times.
+    let mixed = |some: usize| {
+        let tools = ["log", "vine", "wire", "hose", "pipe"];
+        let of = |text: &str, helpful, harmful| {
+            let all = tools.iter().take(some);
+            all.map(|tool| experience(&of(tool, text), helpful, harmful))
+                .collect::<Vec<_>>()
+        };
+        let others = vec![experience(FIRST, 1, 0), experience(PLAIN, 0, 1)];
+        evolve(&[], [of(FIRST, 0, 1), of(PLAIN, 1, 0), others].concat())
+    };
+    assert_eq!(answer(&mixed(5), "avoid first"), ["avoid first"]);
+    assert_eq!(answer(&mixed(4), "avoid first"), none);
+    // What came back unchanged is one witness.
+    let again = vec![experience(FIRST, 0, 1); 5];
+    let again = [again, vec![experience(GIVEN, 1, 0); 5]].concat();
+    assert_eq!(answer(&evolve(&[], again), "avoid first"), none);
     // Two rules that fit as well as one another: which of them holds is open.
-    let bad = experience("cut rope: lift bell; cut rope zone $", 0, 3);
-    let good = experience("cut rope: cut rope zone #", 3, 0);
-    let open = [vec![bad; 3], vec![good; 3]].concat();
-    assert_eq!(answer(&evolve(&[], open), "avoid first"), none);
+    let tools = ["rope", "log", "vine"];
+    let open = tools.iter().flat_map(|tool| {
+        let bad = of(tool, "cut rope: lift bell; cut rope zone $");
+        let good = of(tool, PLAIN);
+        [experience(&bad, 0, 3), experience(&good, 3, 0)]
+    });
+    let open = evolve(&[], open.collect());
+    assert_eq!(answer(&open, "avoid first"), none);
     // Nothing that fared badly, nothing that fared well, nothing at all.
     for rows in [
         vec![experience(FIXED, 3, 0)],
