@@ -54,7 +54,7 @@ impl Sizes {
             ..Self::default()
         };
         let mut output = false;
-        for Tensor { name, bytes } in tensors {
+        for Tensor { name, bytes, .. } in tensors {
             sizes.all = sizes.all.saturating_add(*bytes);
             let layer = name
                 .strip_prefix("blk.")

@@ -12,7 +12,7 @@ use journeyman::{Error, ErrorKind, Result};
 
 use crate::fit::Sizes;
 
-mod tensors;
+pub(crate) mod tensors;
 
 pub(crate) use tensors::Tensor;
 
@@ -38,6 +38,8 @@ pub(crate) enum Value {
     Numbers {
         kind: u32,
         len: u64,
+        /// The largest of whole numbers; one below 0 counts as larger than all, as llama.cpp reads it.
+        largest: i128,
     },
     /// A number in single precision.
     Single,
@@ -140,6 +142,11 @@ impl Reader<BufReader<File>> {
 }
 
 impl<R: Read> Reader<R> {
+    /// Bytes that are not read yet.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut buffer = [0; N];
         self.fill(&mut buffer)?;
@@ -219,8 +226,18 @@ impl<R: Read> Reader<R> {
         if kind != 8 {
             let size = size_of_kind(kind)?;
             let len = self.count(size)?;
-            self.skip(len * size)?;
-            return Ok(Value::Numbers { kind, len });
+            let mut largest = 0;
+            if matches!(kind, 6 | 12) {
+                self.skip(len * size)?;
+            } else {
+                for _ in 0..len {
+                    if let Value::Number(number) = self.value(key, kind)? {
+                        let unsigned = if number < 0 { i128::MAX } else { number };
+                        largest = unsigned.max(largest);
+                    }
+                }
+            }
+            return Ok(Value::Numbers { kind, len, largest });
         }
         let len = self.count(8)?;
         let mut seen = HashSet::new();
@@ -324,28 +341,25 @@ fn check<R: Read>(
         .filter(|&number| number > 0)
         .ok_or_else(|| corrupt("the header tells no length of context"))?;
     // The assertions of llama_model_base::load_hparams.
-    if !number("block_count").is_some_and(|layers| (1..=512).contains(&layers)) {
+    let layers = number("block_count").unwrap_or(0);
+    if !(1..=512).contains(&layers) {
         return Err(corrupt(
             "the header tells no number of layers from 1 to 512",
         ));
     }
-    let experts = number("expert_count").unwrap_or(0);
-    if !(0..=1024).contains(&experts) || number("expert_used_count").unwrap_or(0) > experts {
+    if !(0..=layers).contains(&number("nextn_predict_layers").unwrap_or(0)) {
         return Err(corrupt(
-            "the header's numbers of experts do not fit together",
+            "the header tells more layers that predict ahead than layers",
         ));
     }
+    check_experts(&architecture, own)?;
     if let Some(Value::Text(scaling)) = own("rope.scaling.type")
         && !["none", "linear", "yarn", "longrope"].contains(&scaling.as_str())
     {
         return Err(corrupt("the header's kind of position scaling is unknown"));
     }
     let vocabulary = check_vocabulary(values, text("tokenizer.ggml.model"))?;
-    let alignment = match values.get("general.alignment") {
-        Some(Value::Number(number)) => *number,
-        _ => 32,
-    };
-    let tensors = tensors::read(reader, tensors, alignment, length)?;
+    let tensors = tensors::read(reader, tensors, values, length)?;
     let number = |name: &str| number(name).and_then(|number| u64::try_from(number).ok());
     Ok(Header {
         name: text("general.name"),
@@ -358,6 +372,41 @@ fn check<R: Read>(
         pooling: number("pooling_type"),
         sizes: Sizes::new(&tensors, number, vocabulary, parts(values) < 2),
     })
+}
+
+/// The assertions of llama_model_base::load_hparams on experts.
+fn check_experts<'a>(architecture: &str, own: impl Fn(&str) -> Option<&'a Value>) -> Result<()> {
+    let number = |name: &str| match own(name) {
+        Some(Value::Number(number)) if *number < 0 => i128::MAX,
+        Some(Value::Number(number)) => *number,
+        // Models may use another number in each layer.
+        Some(Value::Numbers { largest, .. }) => *largest,
+        _ => 0,
+    };
+    let [experts, used, groups, groups_used] = [
+        "expert_count",
+        "expert_used_count",
+        "expert_group_count",
+        "expert_group_used_count",
+    ]
+    .map(number);
+    // Of these a single expert is none.
+    let none = experts == 0 || experts == 1 && architecture.starts_with("hunyuan");
+    let fits = if none {
+        (used == 0 || experts == 1) && groups == 0
+    } else {
+        let grouped = groups > 1 && experts % groups == 0 && (1..groups).contains(&groups_used);
+        experts <= 1024
+            && (1..=experts).contains(&used)
+            && groups < experts
+            && (groups <= 1 || grouped)
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(corrupt(
+        "the header's numbers of experts do not fit together",
+    ))
 }
 
 /// The assertions of llama_vocab::impl::load. The number of tokens.
@@ -378,7 +427,9 @@ fn check_vocabulary(values: &Values, model: Option<String>) -> Result<u64> {
     for (key, kinds) in [("scores", [5, 6]), ("token_type", [5, 5])] {
         match values.get(&format!("tokenizer.ggml.{key}")) {
             None => {}
-            Some(Value::Numbers { kind, len: have }) if kinds.contains(kind) && *have >= len => {}
+            Some(Value::Numbers {
+                kind, len: have, ..
+            }) if kinds.contains(kind) && *have >= len => {}
             Some(_) => {
                 return Err(corrupt(format!(
                     "the vocabulary's list `{key}` does not fit"

@@ -11,7 +11,7 @@ use llama_cpp_2::model::{LlamaLoraAdapter, LlamaModel};
 
 use crate::{
     convert::no_adapter,
-    gguf::{Reader, Value, read_header},
+    gguf::{Reader, Tensor, Value, read_header, tensors},
     loaded::{LlamaCpp, file_digest, load_model},
     worker::{Adapter, Setup},
 };
@@ -62,7 +62,8 @@ pub(crate) fn inspect(name: &str, path: &Path, architecture: &str) -> Result<()>
     }
     let with_path = |error: Error| error.with("path", path.display());
     let mut reader = Reader::open(path).map_err(with_path)?;
-    let (values, _) = read_header(&mut reader).map_err(with_path)?;
+    let length = reader.left();
+    let (values, count) = read_header(&mut reader).map_err(with_path)?;
     let text = |key: &str| match values.get(key) {
         Some(Value::Text(text)) => text.as_str(),
         _ => "",
@@ -90,6 +91,42 @@ pub(crate) fn inspect(name: &str, path: &Path, architecture: &str) -> Result<()>
         )
         .hint("load it with the model that it was trained on");
         return Err(with_path(error));
+    }
+    let tensors = tensors::read(&mut reader, count, &values, length).map_err(with_path)?;
+    check_tensors(&tensors).map_err(with_path)
+}
+
+/// What ggml would assert on where the adapter's matrices are multiplied.
+fn check_tensors(tensors: &[Tensor]) -> Result<()> {
+    let halves = tensors.iter().filter_map(|tensor| {
+        let (of, half) = tensor.name.rsplit_once('.')?;
+        ["lora_a", "lora_b"].contains(&half).then_some((of, tensor))
+    });
+    let mut ranks: BTreeMap<&str, u64> = BTreeMap::new();
+    for (of, tensor) in halves {
+        let refused = |what: &str| {
+            let name = &tensor.name;
+            Error::unsupported(LOAD, format!("the adapter's tensor `{name}` {what}"))
+                .hint("convert the adapter anew with llama.cpp's convert_lora_to_gguf.py")
+        };
+        // In single and half precision, bfloat16 and Q8_0: what the converter writes.
+        if ![0, 1, 8, 30].contains(&tensor.kind) {
+            return Err(refused("has numbers of a type that adapters do not have"));
+        }
+        let &[inner, outer] = tensor.shape.as_slice() else {
+            return Err(refused(
+                "is no matrix; adapters of experts are not supported",
+            ));
+        };
+        if of.ends_with("token_embd.weight") {
+            let rank = *ranks.entry(of).or_insert(inner);
+            if rank != inner {
+                return Err(refused("is of another rank than its other half"));
+            }
+        }
+        if inner == 0 || outer == 0 {
+            return Err(refused("is empty"));
+        }
     }
     Ok(())
 }
@@ -203,5 +240,42 @@ impl Adapters {
             }
         }
         Ok((fresh, others))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ggml_would_assert_on_is_unsupported() {
+        let check = |tensors: &[(&str, &[u64], u32)]| {
+            let tensors = tensors.iter().map(|(name, shape, kind)| Tensor {
+                name: (*name).to_owned(),
+                shape: shape.to_vec(),
+                kind: *kind,
+                bytes: 0,
+            });
+            check_tensors(&tensors.collect::<Vec<_>>()).map_err(|error| error.kind())
+        };
+        let (a, b) = ("blk.0.attn_q.weight.lora_a", "blk.0.attn_q.weight.lora_b");
+        assert_eq!(check(&[(a, &[64, 8], 0), (b, &[8, 64], 8)]), Ok(()));
+        assert_eq!(check(&[("blk.0.attn_norm.weight", &[64], 0)]), Ok(()));
+        let (of_tokens, back) = ("token_embd.weight.lora_a", "token_embd.weight.lora_b");
+        assert_eq!(
+            check(&[(of_tokens, &[8, 99], 1), (back, &[8, 64], 1)]),
+            Ok(())
+        );
+        for tensors in [
+            &[(a, &[64, 8, 4][..], 0)][..],
+            &[(a, &[64][..], 0)],
+            &[(a, &[64, 0][..], 0)],
+            // Whole numbers of 32 bits, and a type of a few bits.
+            &[(b, &[8, 64][..], 26)],
+            &[(b, &[8, 64][..], 12)],
+            &[(of_tokens, &[8, 99][..], 1), (back, &[4, 64][..], 1)],
+        ] {
+            assert_eq!(check(tensors), Err(ErrorKind::Unsupported), "{tensors:?}");
+        }
     }
 }

@@ -30,8 +30,8 @@ pub enum Mode {
 /// is the better. Where both tests fail, the relative one is the reason.
 ///
 /// # Errors
-/// `Invalid` for a policy out of range, a skill that is named twice, a score that is not finite, and PMI where
-/// a candidate's unconditional part is missing.
+/// `Invalid` for a policy out of range, a skill that is named twice or of which no token was scored, a score that is not
+/// finite, and PMI where a candidate's unconditional part is missing.
 pub fn decide(
     policy: &GatePolicy,
     candidates: &[SkillScores],

@@ -63,12 +63,13 @@ pub struct SkillScores {
 }
 
 impl SkillScores {
-    /// The score of a kind; `None` for PMI without the unconditional part. A skill of no tokens has mean 0.
+    /// The score of a kind; `None` for PMI without the unconditional part, and where no token was scored: a sum over
+    /// nothing would be the largest that there can be.
     pub fn value(&self, kind: ScoreKind) -> Option<f64> {
         let Total { sum, tokens } = self.conditional;
         match kind {
+            _ if tokens == 0 => None,
             ScoreKind::Sum => Some(sum),
-            ScoreKind::Mean if tokens == 0 => Some(0.0),
             ScoreKind::Mean => Some(sum / tokens as f64),
             ScoreKind::Pmi => self.unconditional.map(|alone| sum - alone.sum),
         }
@@ -77,13 +78,18 @@ impl SkillScores {
     /// The score of a kind, checked.
     ///
     /// # Errors
-    /// `Invalid`, naming the skill, where the unconditional part is missing or a number is not finite.
+    /// `Invalid`, naming the skill, where nothing of it was scored, the unconditional part is missing or a number is not
+    /// finite.
     pub(super) fn checked(&self, kind: ScoreKind) -> Result<f64> {
         let fault = |message| {
             Error::invalid("select::decide", message)
                 .with("skill", &self.skill.id)
                 .with("version", self.skill.version)
         };
+        if self.conditional.tokens == 0 {
+            return Err(fault("the scorer scored no token of the skill")
+                .hint("give the skill a text, and check that the scorer's tokenizer reads it"));
+        }
         let value = self
             .value(kind)
             .ok_or_else(|| fault("PMI needs the skill's log-probability without the query"))?;

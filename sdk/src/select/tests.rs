@@ -78,7 +78,9 @@ fn scores() {
         sum: 0.0,
         tokens: 0,
     };
-    assert_eq!(skill.value(ScoreKind::Mean), Some(0.0));
+    for kind in [ScoreKind::Sum, ScoreKind::Mean, ScoreKind::Pmi] {
+        assert_eq!(skill.value(kind), None);
+    }
 }
 
 #[test]
@@ -184,6 +186,13 @@ fn bad_scores_are_refused() {
         for kind in [ScoreKind::Sum, ScoreKind::Mean, ScoreKind::Pmi] {
             refused(kind, &scores, "not a finite number");
         }
+    }
+    scores[1].conditional = Total {
+        sum: 0.0,
+        tokens: 0,
+    };
+    for kind in [ScoreKind::Sum, ScoreKind::Mean, ScoreKind::Pmi] {
+        refused(kind, &scores, "no token");
     }
     scores[1] = scores[0].clone();
     refused(ScoreKind::Sum, &scores, "twice");

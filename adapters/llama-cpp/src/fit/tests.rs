@@ -7,6 +7,8 @@ const MIB: u64 = 1 << 20;
 fn sizes() -> Sizes {
     let tensor = |name: &str, bytes| Tensor {
         name: name.to_owned(),
+        shape: Vec::new(),
+        kind: 0,
         bytes,
     };
     let mut tensors = vec![
@@ -159,6 +161,8 @@ fn a_model_in_several_files_is_loaded_unseen_but_not_fitted() {
 fn an_output_of_its_own_is_not_shared() {
     let tensors = ["token_embd.weight", "output.weight", "blk.7.odd"].map(|name| Tensor {
         name: name.to_owned(),
+        shape: Vec::new(),
+        kind: 0,
         bytes: MIB,
     });
     let number = |name: &str| (name == "block_count").then_some(4);

@@ -4,23 +4,31 @@ use std::io::Read;
 
 use journeyman::Result;
 
-use super::{Reader, corrupt};
+use super::{Reader, Value, Values, corrupt};
 
 /// A tensor of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tensor {
     pub(crate) name: String,
+    /// Its sizes, the innermost first.
+    pub(crate) shape: Vec<u64>,
+    /// The type of its numbers, as ggml counts types.
+    pub(crate) kind: u32,
     /// From its first byte to the next tensor's.
     pub(crate) bytes: u64,
 }
 
 /// Reads the list behind the metadata.
-pub(super) fn read<R: Read>(
+pub(crate) fn read<R: Read>(
     reader: &mut Reader<R>,
     count: u64,
-    alignment: i128,
+    values: &Values,
     length: u64,
 ) -> Result<Vec<Tensor>> {
+    let alignment = match values.get("general.alignment") {
+        Some(Value::Number(number)) => *number,
+        _ => 32,
+    };
     let alignment = u64::try_from(alignment)
         .ok()
         .filter(|alignment| alignment.is_power_of_two() && *alignment <= 1 << 20)
@@ -32,19 +40,27 @@ pub(super) fn read<R: Read>(
         if dimensions > 4 {
             return Err(corrupt(format!("a tensor has {dimensions} dimensions")));
         }
-        // Sizes and type: the next tensor's place tells as much.
-        reader.skip(u64::from(dimensions) * 8 + 4)?;
-        starts.push((reader.u64()?, name));
+        let mut shape = Vec::new();
+        for _ in 0..dimensions {
+            shape.push(reader.u64()?);
+        }
+        let kind = reader.u32()?;
+        starts.push((reader.u64()?, name, shape, kind));
     }
     let first = (length - reader.left).next_multiple_of(alignment);
     let mut end = length.saturating_sub(first);
     starts.sort();
     let mut tensors = Vec::new();
-    for (start, name) in starts.into_iter().rev() {
+    for (start, name, shape, kind) in starts.into_iter().rev() {
         let bytes = end
             .checked_sub(start)
             .ok_or_else(|| corrupt("a tensor lies behind the end of the file"))?;
-        tensors.push(Tensor { name, bytes });
+        tensors.push(Tensor {
+            name,
+            shape,
+            kind,
+            bytes,
+        });
         end = start;
     }
     Ok(tensors)
