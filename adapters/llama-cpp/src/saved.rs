@@ -16,8 +16,9 @@ use crate::{
     worker::Prefixes,
 };
 
-const SAVE: &str = "LlamaCpp::save_prefixes";
-const RESTORE: &str = "LlamaCpp::restore_prefixes";
+pub(crate) const SAVE: &str = "LlamaCpp::save_prefixes";
+pub(crate) const RESTORE: &str = "LlamaCpp::restore_prefixes";
+pub(crate) const FORGET: &str = "LlamaCpp::forget_prefixes";
 /// The list of what was saved; written last.
 const LIST: &str = "prefixes.json";
 const FORM: u32 = 1;
@@ -49,7 +50,7 @@ struct SavedAdapter {
 
 impl LlamaCpp {
     /// Writes the cached prefixes to a folder, which is made where it is not there; what was saved there before is
-    /// replaced. The number of tokens is returned.
+    /// replaced, and other files stay. The number of tokens is returned.
     ///
     /// # Errors
     /// `Unavailable` where the folder cannot be written.
@@ -76,9 +77,7 @@ impl LlamaCpp {
     /// # Errors
     /// `Unavailable` where the worker has ended.
     pub async fn forget_prefixes(&self) -> Result<usize> {
-        self.worker
-            .prefixes("LlamaCpp::forget_prefixes", Prefixes::Forget)
-            .await
+        self.worker.prefixes(FORGET, Prefixes::Forget).await
     }
 }
 
@@ -110,10 +109,7 @@ pub(crate) fn save(
     }
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "prefix")
-        {
+        if is_prefix(&path) {
             fs::remove_file(&path).map_err(failed)?;
         }
     }
@@ -145,6 +141,13 @@ pub(crate) fn save(
     fs::write(&partial, bytes).map_err(failed)?;
     fs::rename(&partial, folder.join(LIST)).map_err(failed)?;
     Ok(list.prefixes.iter().map(|saved| saved.tokens).sum())
+}
+
+/// Whether a file has the name that a saved prefix has: a number.
+fn is_prefix(path: &Path) -> bool {
+    let number = path.file_stem().and_then(|stem| stem.to_str());
+    let is_number = number.is_some_and(|number| number.parse::<usize>().is_ok());
+    is_number && path.extension().is_some_and(|kind| kind == "prefix")
 }
 
 pub(crate) fn restore(

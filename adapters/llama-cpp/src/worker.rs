@@ -289,7 +289,10 @@ impl Serving<'_, '_, '_> {
                     }
                 }
                 Message::Prefixes(what, reply) => {
-                    let _ = reply.send(self.prefixes(what));
+                    let done = self.prefixes(what);
+                    // Before the answer, as with requests.
+                    self.show();
+                    let _ = reply.send(done);
                 }
             }
         }

@@ -12,12 +12,20 @@ export CARGO_TARGET_DIR=$CARGO_TARGET_DIR-dynamic
 tests=(cargo test --package journeyman-llama-cpp --features dynamic-backends)
 "${tests[@]}" --no-run
 
-out=$(ls --directory --sort=time "$CARGO_TARGET_DIR"/debug/build/llama-cpp-sys-2-*/out/backends | head --lines 1)
-out=${out%/backends}
+# The build that the tests are linked to.
+script=$("${tests[@]}" --no-run --message-format json 2>/dev/null |
+    python3 -c 'import json, sys
+for line in sys.stdin:
+    said = json.loads(line)
+    if said["reason"] == "build-script-executed" and "llama-cpp-sys-2" in said["package_id"]:
+        print(said["out_dir"])')
+out=${script##*$'\n'}
+# From a run that was ended in between.
+[[ -d $out/backends || ! -d $out/moved ]] || mv --no-target-directory "$out/moved" "$out/backends"
 export LD_LIBRARY_PATH=$out/lib
 "${tests[@]}" -- --skip models_compute_on_what_is_loaded_from_a_folder
 
-restore() { mv "$out/moved" "$out/backends"; }
-trap restore EXIT
-mv "$out/backends" "$out/moved"
+rm -rf "$out/moved"
+mv --no-target-directory "$out/backends" "$out/moved"
+trap 'mv --no-target-directory "$out/moved" "$out/backends"' EXIT
 JOURNEYMAN_TEST_BACKENDS=$out/moved "${tests[@]}" --test backends

@@ -99,8 +99,8 @@ impl Default for BundlePolicy {
 /// When a skill is mended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefinePolicy {
-    /// From how many attempts on that a version failed, at least 1: those that it harmed, and those that followed it, were
-    /// refused all the same, and were not helped.
+    /// From how many attempts on that a version failed, at least 1: those that it harmed, and those that followed it and
+    /// were refused all the same, where they were not helped or it never sufficed at two tasks or more.
     pub failed: u32,
     /// How many skills are mended in one maintenance, at least 1.
     pub most: u32,

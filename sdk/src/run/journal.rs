@@ -87,7 +87,8 @@ impl RunEntry {
 /// library, byte for byte (J10), and an unfinished run can be gone on with.
 ///
 /// # Errors
-/// `NotFound` for a journal without a beginning; `Corrupt` for one whose answers do not fit.
+/// `NotFound` for a journal without a beginning; `Unsupported` for a run of another version, which may have asked
+/// otherwise; `Corrupt` for one whose answers do not fit.
 pub fn replay(entries: &[JournalEntry]) -> Result<RunMachine> {
     let mut machine: Option<RunMachine> = None;
     for entry in entries {
@@ -97,7 +98,7 @@ pub fn replay(entries: &[JournalEntry]) -> Result<RunMachine> {
                     machine: started, ..
                 },
                 None,
-            ) => machine = Some(*started),
+            ) => machine = Some(started.checked()?),
             (RunEntry::Started { .. }, Some(_)) => {
                 return Err(
                     Error::new(ErrorKind::Corrupt, "run::replay", "the run begins twice")

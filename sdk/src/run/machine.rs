@@ -71,7 +71,7 @@ pub struct RunMachine {
 
 impl RunMachine {
     /// The version of the JSON form.
-    pub const SCHEMA: u32 = 3;
+    pub const SCHEMA: u32 = 4;
 
     /// Begins a run.
     ///
@@ -236,14 +236,29 @@ impl RunMachine {
             .hint("replay the run from its journal instead")
         };
         let Versioned { schema } = serde_json::from_str(json).map_err(corrupt)?;
-        if schema != Self::SCHEMA {
-            return Err(Error::unsupported(
-                "RunMachine::resume",
-                format!("schema {schema} is not the one this version reads"),
-            )
-            .with("reads", Self::SCHEMA));
-        }
+        Self::check_schema("RunMachine::resume", schema)?;
         serde_json::from_str(json).map_err(corrupt)
+    }
+
+    fn check_schema(operation: &'static str, schema: u32) -> Result<()> {
+        if schema == Self::SCHEMA {
+            return Ok(());
+        }
+        Err(Error::unsupported(
+            operation,
+            format!("schema {schema} is not the one this version reads"),
+        )
+        .with("reads", Self::SCHEMA)
+        .hint("finish the run with the version that began it, or begin it anew"))
+    }
+
+    /// Whether a machine out of a journal asks what this version asks: another version's answers fit other questions.
+    ///
+    /// # Errors
+    /// `Unsupported` where it is of another schema.
+    pub(super) fn checked(self) -> Result<Self> {
+        Self::check_schema("run::replay", self.schema)?;
+        Ok(self)
     }
 
     pub(super) fn context(&self) -> Context<'_> {

@@ -203,6 +203,8 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let shared = LlamaCpp::load(shared)?;
     let (ends, growth) = run_load(&shared, &loads);
     let stats = shared.stats();
+    block_on(shared.forget_prefixes())?;
+    let after = shared.stats();
     drop(shared);
 
     figures.progress(format_args!("{REQUESTS} requests, deterministic"));
@@ -234,6 +236,11 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let number = |name: &str| format!("1,000 requests: {name}");
     let name = number("resident memory at the end over that after a third");
     figures.record(&name, growth, Bound::AtMost(1.1));
+    let name = number("still computed or waiting at the end");
+    let left = (after.active + after.waiting) as f64;
+    figures.record(&name, left, Bound::AtMost(0.0));
+    let name = number("cells in use once the prefixes are forgotten");
+    figures.record(&name, after.used_cells as f64, Bound::AtMost(0.0));
     let name = number("begun anew for want of memory");
     figures.record(&name, stats.preempted as f64, Bound::None);
     let tokens = stats.decoded_tokens as f64;

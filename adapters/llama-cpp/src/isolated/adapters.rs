@@ -1,7 +1,7 @@
-//! Adapters of a model in a process of its own, and what its engine counts.
+//! Adapters and prefixes of a model in a process of its own, and what its engine counts.
 
 use std::{
-    path::{self, Path},
+    path::{self, Path, PathBuf},
     time::Duration,
 };
 
@@ -11,11 +11,13 @@ use super::{IsolatedLlama, protocol::Ask, unexpected};
 use crate::{
     isolated::protocol::Answer,
     lora::{LOAD, UNLOAD},
+    saved::{FORGET, RESTORE, SAVE},
     stats::EngineStats,
 };
 
 const STATS: &str = "IsolatedLlama::stats";
-/// Longest time that a change of adapters may take; unloading one loads the weights anew.
+const FOLDER: &str = "name the folder of the prefixes";
+/// Longest time that a change of adapters or prefixes may take; unloading an adapter loads the weights anew.
 const CHANGE_LIMIT: Duration = Duration::from_secs(600);
 const STATS_LIMIT: Duration = Duration::from_secs(10);
 
@@ -31,12 +33,7 @@ impl IsolatedLlama {
         path: impl AsRef<Path>,
     ) -> Result<()> {
         let name = name.into();
-        // The worker's folder is the one that the host was in when it loaded the model.
-        let path = path::absolute(path.as_ref()).map_err(|error| {
-            Error::invalid(LOAD, "the path is empty")
-                .hint("name the adapter's .gguf file")
-                .source_from(error)
-        })?;
+        let path = absolute(LOAD, path.as_ref(), "name the adapter's .gguf file")?;
         let ask = Ask::LoadAdapter { name, path };
         self.ask(LOAD, CHANGE_LIMIT, ask, None).await.map(drop)
     }
@@ -52,6 +49,41 @@ impl IsolatedLlama {
         self.ask(UNLOAD, CHANGE_LIMIT, ask, None).await.map(drop)
     }
 
+    /// As [`LlamaCpp::save_prefixes`](crate::LlamaCpp::save_prefixes). A worker that is started anew begins without
+    /// prefixes: what was saved can be restored to it.
+    ///
+    /// # Errors
+    /// As there, and `Unavailable` where the worker dies of it.
+    pub async fn save_prefixes(&self, folder: impl AsRef<Path>) -> Result<usize> {
+        let folder = absolute(SAVE, folder.as_ref(), FOLDER)?;
+        self.prefixes(SAVE, Ask::SavePrefixes { folder }).await
+    }
+
+    /// As [`LlamaCpp::restore_prefixes`](crate::LlamaCpp::restore_prefixes).
+    ///
+    /// # Errors
+    /// As there, and `Unavailable` where the worker dies of it.
+    pub async fn restore_prefixes(&self, folder: impl AsRef<Path>) -> Result<usize> {
+        let folder = absolute(RESTORE, folder.as_ref(), FOLDER)?;
+        self.prefixes(RESTORE, Ask::RestorePrefixes { folder })
+            .await
+    }
+
+    /// As [`LlamaCpp::forget_prefixes`](crate::LlamaCpp::forget_prefixes).
+    ///
+    /// # Errors
+    /// As there, and `Unavailable` where the worker dies of it.
+    pub async fn forget_prefixes(&self) -> Result<usize> {
+        self.prefixes(FORGET, Ask::ForgetPrefixes).await
+    }
+
+    async fn prefixes(&self, operation: &'static str, ask: Ask) -> Result<usize> {
+        match self.ask(operation, CHANGE_LIMIT, ask, None).await? {
+            Answer::Tokens(tokens) => Ok(tokens),
+            _ => Err(unexpected(operation)),
+        }
+    }
+
     /// What the engine of the present worker has done since it was started, and what it is doing.
     ///
     /// # Errors
@@ -62,4 +94,13 @@ impl IsolatedLlama {
             _ => Err(unexpected(STATS)),
         }
     }
+}
+
+/// The worker's folder is the one that the host was in when it loaded the model.
+fn absolute(operation: &'static str, path: &Path, hint: &'static str) -> Result<PathBuf> {
+    path::absolute(path).map_err(|error| {
+        Error::invalid(operation, "the path is empty")
+            .hint(hint)
+            .source_from(error)
+    })
 }

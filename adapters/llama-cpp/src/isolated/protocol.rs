@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{config::LlamaConfig, stats::EngineStats};
 
 /// Both sides must speak the same version.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 /// What a worker calls itself.
 pub(super) const NAME: &str = "journeyman-llama-worker";
 /// A frame of more bytes is refused unread.
@@ -51,6 +51,9 @@ pub(super) enum Ask {
     RequireTokens { texts: Vec<String> },
     LoadAdapter { name: String, path: PathBuf },
     UnloadAdapter { name: String },
+    SavePrefixes { folder: PathBuf },
+    RestorePrefixes { folder: PathBuf },
+    ForgetPrefixes,
     Stats,
 }
 
@@ -75,6 +78,7 @@ pub(super) enum Answer {
     Count { tokens: usize, estimated: bool },
     Text(String),
     Stats(EngineStats),
+    Tokens(usize),
     Done,
 }
 

@@ -259,6 +259,9 @@ async fn answer(model: Arc<LlamaCpp>, id: u64, ask: Ask, frames: Frames) -> Resu
             model.unload_adapter(name).await?;
             Answer::Done
         }
+        Ask::SavePrefixes { folder } => Answer::Tokens(model.save_prefixes(folder).await?),
+        Ask::RestorePrefixes { folder } => Answer::Tokens(model.restore_prefixes(folder).await?),
+        Ask::ForgetPrefixes => Answer::Tokens(model.forget_prefixes().await?),
         Ask::Stats => Answer::Stats(model.stats()),
     })
 }

@@ -395,5 +395,33 @@ fn prefixes_outlive_the_process() {
         }
         std::fs::write(&path, &whole).unwrap();
     }
+    let refused = |whole: &[u8], damaged: Option<&[u8]>| {
+        let path = folder.join("0.prefix");
+        match damaged {
+            Some(part) => std::fs::write(&path, part).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        let fresh = load(&file);
+        let error = block_on(fresh.restore_prefixes(&folder)).unwrap_err();
+        assert!(error.hint_text().is_some(), "{error}");
+        assert!(block_on(fresh.generate(&greedy(&long, 3))).is_ok());
+        std::fs::write(&path, whole).unwrap();
+    };
+    let whole = std::fs::read(folder.join("0.prefix")).unwrap();
+    refused(&whole, Some(&whole[..whole.len() / 2]));
+    refused(&whole, Some(b""));
+    refused(&whole, None);
+
+    // What is not its own stays when it saves anew, and what cannot be written is said.
+    let own = [folder.join("notes.prefix"), folder.join("notes.txt")];
+    for path in &own {
+        std::fs::write(path, "mine").unwrap();
+    }
+    block_on(model.forget_prefixes()).unwrap();
+    assert_eq!(block_on(model.save_prefixes(&folder)).unwrap(), 0);
+    assert!(!folder.join("0.prefix").exists());
+    assert!(own.iter().all(|path| path.exists()));
+    let error = block_on(model.save_prefixes(own[1].join("in-a-file"))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Adapters, and workers that die with them.
+//! Adapters and prefixes, and workers that die with them.
 
 use std::fs;
 
@@ -49,6 +49,28 @@ fn adapters_outlive_a_worker() {
     let base = Tiny::default().file();
     let error = block_on(model.load_adapter("two", &base.0)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn saved_prefixes_are_restored_to_the_next_worker() {
+    let (model, file) = Tiny::default().isolate_with(|config| config.model.deterministic = false);
+    let folder = file.0.with_extension("prefixes");
+    let stats = || block_on(model.stats()).unwrap();
+    let first = ask(&model, None).unwrap();
+    let saved = block_on(model.save_prefixes(&folder)).unwrap();
+    assert!(saved > 0);
+    assert_eq!(saved, stats().cached_tokens);
+    kill(&model);
+    assert_eq!(stats().cached_tokens, 0);
+    assert_eq!(block_on(model.restore_prefixes(&folder)).unwrap(), saved);
+    let again = ask(&model, None).unwrap();
+    assert_eq!(stats().reused_tokens, again.prompt_tokens - 1);
+    assert_eq!(again.ids[0], first.ids[0]);
+    block_on(model.forget_prefixes()).unwrap();
+    assert_eq!(stats().cached_tokens, 0);
+    let error = block_on(model.restore_prefixes(folder.join("none"))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -399,3 +399,6 @@ fn patch_known(
         dropped: Vec::new(),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -281,6 +281,12 @@ fn a_run_with_maintenance_replays_and_resumes_to_the_same_bytes() {
         let json = library.to_json().expect("it is written");
         assert_eq!(replayed.library().to_json().expect("it is written"), json);
         assert!(replayed.is_finished());
+        // Another version may have asked otherwise, and its answers would fit other questions.
+        let mut other = entries;
+        let schema = other[0].event.pointer_mut("/started/machine/schema");
+        *schema.expect("it begins with the machine") = (RunMachine::SCHEMA - 1).into();
+        let error = replay(&other).expect_err("refused");
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
         let folded = SkillLibrary::replay(&store.load().await.expect("it loads").committed);
         assert_eq!(
             folded.expect("it folds").to_json().expect("it is written"),

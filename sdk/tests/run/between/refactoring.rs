@@ -50,11 +50,15 @@ fn alike<const N: usize>(lasts: [&str; N]) -> Vec<Task> {
     lasts.into_iter().map(task).collect()
 }
 
-/// Such tasks, and as many others after which what came of them is seen.
+/// After these what came of those before is seen.
+fn others() -> Vec<Task> {
+    let tasks = (0..3).map(|n| sample::task(&format!("other-{n}"), &["other"]));
+    tasks.collect()
+}
+
+/// Tasks that are alike, and others.
 fn tasks_alike() -> Vec<Task> {
-    let mut tasks = alike(["one", "two", "three"]);
-    tasks.extend((0..3).map(|n| sample::task(&format!("other-{n}"), &["other"])));
-    tasks
+    [alike(["one", "two", "three"]), others()].concat()
 }
 
 /// A role that extracts of the first task what all share, and of each other one all that was done.
@@ -155,15 +159,43 @@ fn the_filter_leaves_what_is_spoken_for() {
     assert_eq!(state(SAME), (1, State::Active));
 }
 
+/// Tasks of which what the skill says is refused once, as is what is said without one.
+fn cold() -> Vec<Task> {
+    let task = |last: &str| {
+        let words = ["stir", "all", "the", "cold", "soup", last];
+        sample::task(&format!("task-{last}"), &words)
+    };
+    ["four", "five", "six"].map(task).to_vec()
+}
+
+#[test]
+fn a_known_skill_takes_what_goes_better_with_it_than_without() {
+    let state = |then: Vec<Task>| {
+        let mut recipe = hisme();
+        recipe.maintenance.refine = None;
+        recipe.schedule.batch = 1;
+        recipe.schedule.micro = 1;
+        recipe.schedule.r#macro = 1;
+        // No judgement speaks for it.
+        let script = Script {
+            attribute: "uncertain: who knows",
+            ..extracting(SAME)
+        };
+        let tasks = [alike(["one"]), then, others()].concat();
+        let (_, library, ..) = learn_from(recipe, script, tasks);
+        let used: u64 = library.entries().map(|one| one.life.lifetime().used).sum();
+        assert!(used > 0, "it was followed");
+        shared(&library)
+    };
+    assert_eq!(state(alike(["four", "five", "six"])), (1, State::Active));
+    assert_eq!(state(cold()), (1, State::Trial));
+}
+
 #[test]
 fn attempts_that_followed_a_skill_do_not_speak_for_it_where_they_cost_no_less_than_without() {
     let mut tasks = alike(["one"]);
     tasks.extend(["bread", "fish"].map(|word| sample::task(&format!("other-{word}"), &[word])));
-    // What the skill says is refused here once, as is what is said without one.
-    tasks.extend(["four", "five", "six"].map(|last| {
-        let words = ["stir", "all", "the", "cold", "soup", last];
-        sample::task(&format!("task-{last}"), &words)
-    }));
+    tasks.extend(cold());
     let state = judged_harmful(extracting(SAME), tasks);
     assert_eq!(state, (1, State::Disabled));
 }
