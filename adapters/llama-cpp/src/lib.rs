@@ -59,7 +59,9 @@
 //! steps. What a request decoded stays in memory as long as there is room, and a later one that begins with the same
 //! tokens does not decode them again; of several that come together, one decodes what they have in common. Where memory
 //! runs out, cached prefixes go, and then the youngest request begins anew later. Too many that wait are refused with
-//! `RateLimited`. [`LlamaCpp::stats`] tells what happens.
+//! `RateLimited`. Requests are taken in the order in which they come, whoever asks, and those in a batch share it
+//! equally; one that needs more memory than is free waits at the head, and the others behind it.
+//! [`LlamaCpp::stats`] tells what happens.
 //!
 //! # Output by a JSON Schema
 //! With the feature `llguidance` a request's `json_schema`, of an object or an array, is obeyed while the text is written: tokens that would break
@@ -90,7 +92,7 @@
 //! request whose logits are no numbers begins once more with nothing beside it, for the fault may be another one's;
 //! where they are none again, it fails with `Model`. An abort inside llama.cpp ends the process: what leads to one is
 //! refused at loading as far as it is known, and a host that cannot bear the rest keeps the model in a process of its
-//! own: [`IsolatedLlama`].
+//! own: [`IsolatedLlama`]. An embedder has no such form yet.
 #![cfg_attr(
     not(test),
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)

@@ -201,7 +201,8 @@ pub(crate) fn load_model(config: &LlamaConfig, gpu_layers: Option<u32>) -> Resul
             LOAD,
             "llama.cpp refuses the file: tensors are missing or cut off, or it does not know the architecture",
         )
-        .hint("copy or download the file again and compare its sha256; a newer architecture needs a newer llama.cpp")
+        .hint("copy or download the file again and compare its sha256; a newer architecture needs a newer llama.cpp; where \
+             memory ran out meanwhile, free some")
         .source_from(error)
     })
 }

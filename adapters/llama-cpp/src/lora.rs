@@ -28,7 +28,8 @@ impl LlamaCpp {
     /// - `NotFound`: no such file.
     /// - `Invalid`: the name is empty, or the file is no GGUF or no adapter.
     /// - `Corrupt`: a GGUF that is cut off or damaged.
-    /// - `Unsupported`: an adapter of another model.
+    /// - `Unsupported`: an adapter of another architecture or shape, of experts, or of numbers that adapters do not have.
+    ///   One of a model of the same shape and other weights cannot be told apart.
     pub async fn load_adapter(
         &self,
         name: impl Into<String>,

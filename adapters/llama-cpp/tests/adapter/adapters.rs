@@ -120,6 +120,32 @@ fn requests_with_and_without_run_side_by_side() {
     assert_eq!(score(Some("none")).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
+#[test]
+fn numbers_that_are_none_cost_nobody_else_an_answer() {
+    let base = Tiny::default().file();
+    let model = load(&base, |_| ());
+    let broken = file(&Lora {
+        scale: f32::NAN,
+        ..Lora::default()
+    });
+    block_on(model.load_adapter("broken", &broken.0)).unwrap();
+    let plain = write(&model, None);
+    let requests: Vec<_> = (0..8)
+        .map(|n| ask((n % 2 == 0).then_some("broken")))
+        .collect();
+    let got = block_on(join_all(
+        requests.iter().map(|request| model.generate(request)),
+    ));
+    for (request, got) in requests.iter().zip(got) {
+        if request.adapter.is_some() {
+            assert_eq!(got.unwrap_err().kind(), ErrorKind::Model);
+        } else {
+            assert_eq!(got.unwrap().ids[0], plain.ids[0]);
+        }
+    }
+    assert_eq!(write(&model, None).ids[0], plain.ids[0]);
+}
+
 /// Takes its time over each token, and tells of it.
 struct Slow(mpsc::Sender<()>);
 
