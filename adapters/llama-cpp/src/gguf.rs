@@ -61,6 +61,8 @@ pub(crate) struct Header {
     pub(crate) slides: bool,
     /// Whether positions are looked up in a table, of as many rows as the model was trained for.
     pub(crate) has_position_table: bool,
+    /// Whether its output is its embeddings; so too where that is in another file.
+    pub(crate) is_tied: bool,
     /// `{architecture}.pooling_type`, by llama.cpp's numbers.
     pub(crate) pooling: Option<u64>,
 }
@@ -366,6 +368,7 @@ fn check<R: Read>(
         trained_context,
         architecture: architecture.clone(),
         slides: own("attention.sliding_window").is_some(),
+        is_tied: tensors.iter().all(|tensor| tensor.name != "output.weight"),
         has_position_table: tensors
             .iter()
             .any(|tensor| tensor.name == "position_embd.weight"),
@@ -390,10 +393,12 @@ fn check_experts<'a>(architecture: &str, own: impl Fn(&str) -> Option<&'a Value>
         "expert_group_used_count",
     ]
     .map(number);
-    // Of these a single expert is none.
-    let none = experts == 0 || experts == 1 && architecture.starts_with("hunyuan");
-    let fits = if none {
-        (used == 0 || experts == 1) && groups == 0
+    // Of these a single expert is none, and what is used of none is not looked at.
+    let lone = experts <= 1 && ["hunyuan-dense", "hunyuan_vl"].contains(&architecture);
+    let fits = if lone {
+        groups == 0
+    } else if experts == 0 {
+        used == 0 && groups == 0
     } else {
         let grouped = groups > 1 && experts % groups == 0 && (1..groups).contains(&groups_used);
         experts <= 1024

@@ -40,6 +40,7 @@ pub struct LlamaCpp {
     pub(crate) renderer: Arc<Renderer>,
     pub(crate) capabilities: ModelCapabilities,
     pub(crate) architecture: String,
+    pub(crate) is_tied: bool,
 }
 
 impl fmt::Debug for LlamaCpp {
@@ -96,7 +97,7 @@ impl LlamaCpp {
             );
         }
         for (name, adapter) in &config.adapters {
-            lora::inspect(name, adapter, &header.architecture)?;
+            lora::inspect(name, adapter, &header.architecture, header.is_tied)?;
         }
         // The vocabulary apart: texts are tokenised where they come in, and the worker changes its model's adapters.
         let vocabulary = load_model(&config, None).map_err(with_path)?;
@@ -123,6 +124,7 @@ impl LlamaCpp {
             renderer,
             capabilities,
             architecture: header.architecture,
+            is_tied: header.is_tied,
         }))
     }
 

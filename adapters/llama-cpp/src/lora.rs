@@ -36,7 +36,7 @@ impl LlamaCpp {
         path: impl AsRef<Path>,
     ) -> Result<()> {
         let (name, path) = (name.into(), path.as_ref());
-        inspect(&name, path, &self.architecture)?;
+        inspect(&name, path, &self.architecture, self.is_tied)?;
         let path = path.to_owned();
         self.worker
             .adapter(LOAD, Adapter::Load { name, path })
@@ -55,8 +55,8 @@ impl LlamaCpp {
     }
 }
 
-/// Checks the name of an adapter, and its header for a model of the architecture.
-pub(crate) fn inspect(name: &str, path: &Path, architecture: &str) -> Result<()> {
+/// Checks the name of an adapter, and its header for a model of the architecture whose output is its embeddings or not.
+pub(crate) fn inspect(name: &str, path: &Path, architecture: &str, is_tied: bool) -> Result<()> {
     if name.trim().is_empty() {
         return Err(Error::invalid(LOAD, "the adapter's name is empty")
             .hint("give it a name; requests choose it by that"));
@@ -94,11 +94,11 @@ pub(crate) fn inspect(name: &str, path: &Path, architecture: &str) -> Result<()>
         return Err(with_path(error));
     }
     let tensors = tensors::read(&mut reader, count, &values, length).map_err(with_path)?;
-    check_tensors(&tensors).map_err(with_path)
+    check_tensors(&tensors, is_tied).map_err(with_path)
 }
 
 /// What ggml would assert on where the adapter's matrices are multiplied.
-fn check_tensors(tensors: &[Tensor]) -> Result<()> {
+fn check_tensors(tensors: &[Tensor], is_tied: bool) -> Result<()> {
     let halves = tensors.iter().filter_map(|tensor| {
         let (of, half) = tensor.name.rsplit_once('.')?;
         ["lora_a", "lora_b"].contains(&half).then_some((of, tensor))
@@ -115,11 +115,18 @@ fn check_tensors(tensors: &[Tensor]) -> Result<()> {
             return Err(refused("has numbers of a type that adapters do not have"));
         }
         let &[inner, outer] = tensor.shape.as_slice() else {
-            return Err(refused(
-                "is no matrix; adapters of experts are not supported",
-            ));
+            return Err(refused("is no matrix"));
         };
+        if of.contains("_exps") {
+            return Err(refused("is of experts, which are not supported"));
+        }
         if of.ends_with("token_embd.weight") {
+            // It would be taken for the output's, whose halves stand the other way round.
+            if is_tied {
+                return Err(refused(
+                    "is of the embeddings of a model whose output they are, which is not supported",
+                ));
+            }
             let rank = *ranks.entry(of).or_insert(inner);
             if rank != inner {
                 return Err(refused("is of another rank than its other half"));
@@ -250,15 +257,16 @@ mod tests {
 
     #[test]
     fn what_ggml_would_assert_on_is_unsupported() {
-        let check = |tensors: &[(&str, &[u64], u32)]| {
+        let of_model = |is_tied, tensors: &[(&str, &[u64], u32)]| {
             let tensors = tensors.iter().map(|(name, shape, kind)| Tensor {
                 name: (*name).to_owned(),
                 shape: shape.to_vec(),
                 kind: *kind,
                 bytes: 0,
             });
-            check_tensors(&tensors.collect::<Vec<_>>()).map_err(|error| error.kind())
+            check_tensors(&tensors.collect::<Vec<_>>(), is_tied).map_err(|error| error.kind())
         };
+        let check = |tensors: &[(&str, &[u64], u32)]| of_model(false, tensors);
         let (a, b) = ("blk.0.attn_q.weight.lora_a", "blk.0.attn_q.weight.lora_b");
         assert_eq!(check(&[(a, &[64, 8], 0), (b, &[8, 64], 8)]), Ok(()));
         assert_eq!(check(&[("blk.0.attn_norm.weight", &[64], 0)]), Ok(()));
@@ -267,7 +275,10 @@ mod tests {
             check(&[(of_tokens, &[8, 99], 1), (back, &[8, 64], 1)]),
             Ok(())
         );
+        let tied = of_model(true, &[(of_tokens, &[8, 99], 1), (back, &[8, 64], 1)]);
+        assert_eq!(tied, Err(ErrorKind::Unsupported));
         for tensors in [
+            &[("blk.0.ffn_up_exps.weight.lora_a", &[64, 8][..], 0)][..],
             &[(a, &[64, 8, 4][..], 0)][..],
             &[(a, &[64][..], 0)],
             &[(a, &[64, 0][..], 0)],

@@ -20,12 +20,13 @@ for line in sys.stdin:
     if said["reason"] == "build-script-executed" and "llama-cpp-sys-2" in said["package_id"]:
         print(said["out_dir"])')
 out=${script##*$'\n'}
+: "${out:?cargo names no build of llama.cpp}"
 # From a run that was ended in between.
 [[ -d $out/backends || ! -d $out/moved ]] || mv --no-target-directory "$out/moved" "$out/backends"
 export LD_LIBRARY_PATH=$out/lib
 "${tests[@]}" -- --skip models_compute_on_what_is_loaded_from_a_folder
 
 rm -rf "$out/moved"
+trap '[[ ! -d $out/moved ]] || mv --no-target-directory "$out/moved" "$out/backends"' EXIT
 mv --no-target-directory "$out/backends" "$out/moved"
-trap 'mv --no-target-directory "$out/moved" "$out/backends"' EXIT
 JOURNEYMAN_TEST_BACKENDS=$out/moved "${tests[@]}" --test backends

@@ -70,6 +70,11 @@ impl RunEntry {
             )
             .with("sequence", entry.sequence));
         }
+        // Another version asks otherwise: its answers would fit other questions.
+        let machine = entry.event.pointer("/started/machine/schema");
+        if let Some(schema) = machine.and_then(serde_json::Value::as_u64) {
+            RunMachine::check_schema("RunEntry::from_entry", schema)?;
+        }
         serde_json::from_value(entry.event.clone()).map_err(|error| {
             Error::new(
                 ErrorKind::Corrupt,
@@ -98,7 +103,7 @@ pub fn replay(entries: &[JournalEntry]) -> Result<RunMachine> {
                     machine: started, ..
                 },
                 None,
-            ) => machine = Some(started.checked()?),
+            ) => machine = Some(*started),
             (RunEntry::Started { .. }, Some(_)) => {
                 return Err(
                     Error::new(ErrorKind::Corrupt, "run::replay", "the run begins twice")

@@ -236,12 +236,12 @@ impl RunMachine {
             .hint("replay the run from its journal instead")
         };
         let Versioned { schema } = serde_json::from_str(json).map_err(corrupt)?;
-        Self::check_schema("RunMachine::resume", schema)?;
+        Self::check_schema("RunMachine::resume", u64::from(schema))?;
         serde_json::from_str(json).map_err(corrupt)
     }
 
-    fn check_schema(operation: &'static str, schema: u32) -> Result<()> {
-        if schema == Self::SCHEMA {
+    pub(super) fn check_schema(operation: &'static str, schema: u64) -> Result<()> {
+        if schema == u64::from(Self::SCHEMA) {
             return Ok(());
         }
         Err(Error::unsupported(
@@ -250,15 +250,6 @@ impl RunMachine {
         )
         .with("reads", Self::SCHEMA)
         .hint("finish the run with the version that began it, or begin it anew"))
-    }
-
-    /// Whether a machine out of a journal asks what this version asks: another version's answers fit other questions.
-    ///
-    /// # Errors
-    /// `Unsupported` where it is of another schema.
-    pub(super) fn checked(self) -> Result<Self> {
-        Self::check_schema("run::replay", self.schema)?;
-        Ok(self)
     }
 
     pub(super) fn context(&self) -> Context<'_> {

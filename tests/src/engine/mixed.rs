@@ -203,6 +203,14 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let shared = LlamaCpp::load(shared)?;
     let (ends, growth) = run_load(&shared, &loads);
     let stats = shared.stats();
+    // What was taken back last is noticed before the next batch.
+    for _ in 0..100 {
+        let now = shared.stats();
+        if now.active + now.waiting == 0 {
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
     block_on(shared.forget_prefixes())?;
     let after = shared.stats();
     drop(shared);

@@ -90,6 +90,8 @@ fn numbers_of_experts_that_llama_cpp_asserts_on_are_corrupt() {
         assert_eq!(fits("llama", numbers), expected, "{numbers:?}");
     }
     assert!(fits("hunyuan-dense", [Some(1), Some(0), None, None]));
+    assert!(fits("hunyuan_vl", [Some(0), Some(2), None, None]));
+    assert!(!fits("hunyuan-moe", [Some(1), Some(0), None, None]));
     assert!(!fits("hunyuan-dense", [Some(2), Some(0), None, None]));
     let each_layer = |largest| {
         let used = Value::Numbers {

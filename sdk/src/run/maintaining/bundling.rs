@@ -32,9 +32,14 @@ impl Covered {
         Self(whole.map(|case| case.task.id.clone()).collect())
     }
 
+    /// Whether a whole attempt at a task would add something.
+    pub(super) fn lacks(&self, task: &TaskId) -> bool {
+        self.0.len() < ENOUGH_TASKS && !self.0.contains(task)
+    }
+
     /// Takes a task in, of which a whole attempt adds something; whether it does.
     pub(super) fn take(&mut self, task: &TaskId) -> bool {
-        self.0.len() < ENOUGH_TASKS && self.0.insert(task.clone())
+        self.lacks(task) && self.0.insert(task.clone())
     }
 }
 

@@ -192,8 +192,11 @@ pub(super) fn proposed(
             let bundles = context.recipe.maintenance.bundles.as_ref();
             let same = bundles.and(admission.same.as_ref());
             let known = same.and_then(|same| context.library.get(&same.id));
-            all.extend(known.map(|known| of_known(known, attempts)));
-            events.push(admission.event(step));
+            let known = known.map(|known| of_known(known, attempts));
+            if known.is_none() {
+                events.push(admission.event(step));
+            }
+            all.extend(known);
             continue;
         };
         let tasks: BTreeSet<&TaskId> = attempts.iter().map(|trace| &trace.task.id).collect();
@@ -215,7 +218,10 @@ pub(super) fn proposed(
 /// A skill of the library, to be tried on the attempts that may tell something of it: those that followed no skill first,
 /// which tell more.
 fn of_known(entry: &Entry, attempts: &[Trace]) -> Proposed {
-    let tells = attempts.iter().filter(|attempt| may_tell(entry, attempt));
+    let tasks = Covered::of(entry, []);
+    let tells = attempts
+        .iter()
+        .filter(|attempt| may_tell(entry, attempt) && tasks.lacks(&attempt.task.id));
     let mut cases: Vec<Instance> = tells.map(Instance::of).collect();
     cases.sort_by_key(|instance| instance.paired);
     Proposed {
@@ -292,10 +298,11 @@ pub(super) fn added(
             ))
         });
         let Some(mut admission) = admission else {
-            events.extend(against.map(|reason| Event::Refused {
+            let known = || "the library has it already".to_owned();
+            events.push(Event::Refused {
                 step,
-                reason: format!("{}: {reason}", skill.name),
-            }));
+                reason: format!("{}: {}", skill.name, against.unwrap_or_else(known)),
+            });
             changes.extend(patch_known(context, &skill, tried, &changes));
             continue;
         };
