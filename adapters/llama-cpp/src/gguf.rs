@@ -12,8 +12,10 @@ use journeyman::{Error, ErrorKind, Result};
 
 use crate::fit::Sizes;
 
+mod asserted;
 pub(crate) mod tensors;
 
+use asserted::{check_experts, check_vocabulary};
 pub(crate) use tensors::Tensor;
 
 type Values = HashMap<String, Value>;
@@ -375,74 +377,6 @@ fn check<R: Read>(
         pooling: number("pooling_type"),
         sizes: Sizes::new(&tensors, number, vocabulary, parts(values) < 2),
     })
-}
-
-/// The assertions of llama_model_base::load_hparams on experts.
-fn check_experts<'a>(architecture: &str, own: impl Fn(&str) -> Option<&'a Value>) -> Result<()> {
-    let number = |name: &str| match own(name) {
-        Some(Value::Number(number)) if *number < 0 => i128::MAX,
-        Some(Value::Number(number)) => *number,
-        // Models may use another number in each layer.
-        Some(Value::Numbers { largest, .. }) => *largest,
-        _ => 0,
-    };
-    let [experts, used, groups, groups_used] = [
-        "expert_count",
-        "expert_used_count",
-        "expert_group_count",
-        "expert_group_used_count",
-    ]
-    .map(number);
-    // Of these a single expert is none, and what is used of none is not looked at.
-    let lone = experts <= 1 && ["hunyuan-dense", "hunyuan_vl"].contains(&architecture);
-    let fits = if lone {
-        groups == 0
-    } else if experts == 0 {
-        used == 0 && groups == 0
-    } else {
-        let grouped = groups > 1 && experts % groups == 0 && (1..groups).contains(&groups_used);
-        experts <= 1024
-            && (1..=experts).contains(&used)
-            && groups < experts
-            && (groups <= 1 || grouped)
-    };
-    if fits {
-        return Ok(());
-    }
-    Err(corrupt(
-        "the header's numbers of experts do not fit together",
-    ))
-}
-
-/// The assertions of llama_vocab::impl::load. The number of tokens.
-fn check_vocabulary(values: &Values, model: Option<String>) -> Result<u64> {
-    if !model.is_some_and(|model| model != "no_vocab" && model != "none") {
-        return Err(Error::unsupported(OPERATION, "the file has no vocabulary")
-            .hint("use the GGUF of a whole language model, not of a projector or an adapter"));
-    }
-    let len = match values.get(TOKENS) {
-        Some(Value::Texts { len, repeats }) if *len > 0 => {
-            if *repeats {
-                return Err(corrupt("two tokens of the vocabulary are equal"));
-            }
-            *len
-        }
-        _ => return Err(corrupt("the header lists no tokens")),
-    };
-    for (key, kinds) in [("scores", [5, 6]), ("token_type", [5, 5])] {
-        match values.get(&format!("tokenizer.ggml.{key}")) {
-            None => {}
-            Some(Value::Numbers {
-                kind, len: have, ..
-            }) if kinds.contains(kind) && *have >= len => {}
-            Some(_) => {
-                return Err(corrupt(format!(
-                    "the vocabulary's list `{key}` does not fit"
-                )));
-            }
-        }
-    }
-    Ok(len)
 }
 
 #[cfg(test)]

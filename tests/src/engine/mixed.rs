@@ -186,6 +186,19 @@ fn resident() -> Option<f64> {
     statm.split(' ').nth(1)?.parse().ok()
 }
 
+/// Waits until nothing is computed, and forgets the prefixes.
+fn forget(shared: &LlamaCpp) -> journeyman::Result<()> {
+    // What was taken back last is noticed before the next batch.
+    for _ in 0..100 {
+        let now = shared.stats();
+        if now.active + now.waiting == 0 {
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    block_on(shared.forget_prefixes()).map(drop)
+}
+
 pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let seed = figures.options().seed;
     let universe = Universe::make(UniverseSpec::default(), seed.0)?;
@@ -203,15 +216,7 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let shared = LlamaCpp::load(shared)?;
     let (ends, growth) = run_load(&shared, &loads);
     let stats = shared.stats();
-    // What was taken back last is noticed before the next batch.
-    for _ in 0..100 {
-        let now = shared.stats();
-        if now.active + now.waiting == 0 {
-            break;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    block_on(shared.forget_prefixes())?;
+    forget(&shared)?;
     let after = shared.stats();
     drop(shared);
 

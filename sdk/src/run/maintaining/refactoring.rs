@@ -1,23 +1,26 @@
 //! Refactoring (HiSME 3.2, appendix C, algorithm 3; H2, H3): attempts that overlap are grouped, and what they share becomes
 //! a skill when all of its true instances bear it out.
 
+mod instances;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use self::instances::{Instance, Says, Tried};
 use super::{
     super::{
-        CaseRun, Event,
+        Event,
         admission::{self, Admission, Drafted},
         asking::taint_of,
         context::Context,
     },
-    bundling::{Covered, may_tell, whole},
-    slots::{Ask, Slots, cannot, failed, outcome},
+    bundling::{Covered, may_tell},
+    slots::{Ask, Slots},
 };
 use crate::{
     contract::RoleTask,
-    domain::{BundleCase, CaseKind, LibraryChange, Role, Skill, State, Taint, Trace},
+    domain::{LibraryChange, Role, Skill, State, Taint, Trace},
     error::Result,
     id::{AttemptId, TaskId},
     library::Entry,
@@ -34,25 +37,6 @@ pub(super) struct Proposed {
     /// None where the library has the skill already.
     admission: Option<Admission>,
     cases: Vec<Instance>,
-}
-
-/// A true instance of a group.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Instance {
-    case: BundleCase,
-    /// Whether it is to be played without any skill as well: an attempt that followed one comes to the same with it again,
-    /// which tells nothing.
-    paired: bool,
-}
-
-impl Instance {
-    fn of(attempt: &Trace) -> Self {
-        let mut exposures = attempt.trajectory.exposures.iter();
-        Self {
-            case: whole(attempt, CaseKind::Integration),
-            paired: exposures.any(|seen| seen.used),
-        }
-    }
 }
 
 /// The segments of what the library keeps: the turns of its attempts, and its offered skills.
@@ -246,26 +230,6 @@ pub(super) fn attempt(proposed: &[Proposed]) -> Slots {
     asks.collect()
 }
 
-/// What an instance says of a skill.
-enum Says {
-    /// It goes well with it: the case, as hard as it has to be.
-    Passes(BundleCase),
-    /// It does not, and why.
-    Fails(BundleCase, String),
-    /// Nothing, and why.
-    Nothing(String),
-}
-
-impl Says {
-    /// Why it does not bear the skill out.
-    fn against(&self) -> Option<&str> {
-        match self {
-            Self::Passes(_) => None,
-            Self::Fails(_, why) | Self::Nothing(why) => Some(why),
-        }
-    }
-}
-
 /// What is added: what all true instances bear out, active at once where newcomers pass bundles; and to a skill that was
 /// known, as cases, those that say something of it.
 pub(super) fn added(
@@ -283,27 +247,18 @@ pub(super) fn added(
         cases,
     } in proposed
     {
-        let mut tried = Vec::new();
-        let mut outcomes = Vec::new();
-        for Instance { case, paired } in cases {
-            let unaided = paired.then(|| runs.next()).flatten();
-            let Some(aided) = runs.next() else { continue };
-            outcomes.push(outcome(&case, aided));
-            tried.push((case.attempt.clone(), compare(case, aided, unaided)));
-        }
-        let against = tried.iter().find_map(|(attempt, says)| {
-            let why = says.against()?;
-            Some(format!(
-                "its instance {attempt} does not bear it out: {why}"
-            ))
-        });
+        let Tried {
+            says,
+            outcomes,
+            against,
+        } = Tried::of(cases, &mut runs);
         let Some(mut admission) = admission else {
             let known = || "the library has it already".to_owned();
             events.push(Event::Refused {
                 step,
                 reason: format!("{}: {}", skill.name, against.unwrap_or_else(known)),
             });
-            changes.extend(patch_known(context, &skill, tried, &changes));
+            changes.extend(patch_known(context, &skill, says, &changes));
             continue;
         };
         if let Some(reason) = against {
@@ -328,7 +283,7 @@ pub(super) fn added(
         events.push(admission.event(step));
         changes.extend(admission.change);
         if context.recipe.maintenance.bundles.is_some() {
-            let cases = tried.into_iter().filter_map(|(_, says)| match says {
+            let cases = says.into_iter().filter_map(|says| match says {
                 Says::Passes(case) => Some(case),
                 Says::Fails(..) | Says::Nothing(_) => None,
             });
@@ -346,43 +301,11 @@ pub(super) fn added(
     changes
 }
 
-/// What an instance says of a skill that it was played with, and without any where `unaided` is given. Refusals count first,
-/// as in every case; of as many the score.
-fn compare(
-    mut case: BundleCase,
-    aided: &Result<CaseRun>,
-    unaided: Option<&Result<CaseRun>>,
-) -> Says {
-    let (aided, unaided) = match (aided, unaided.map(Result::as_ref).transpose()) {
-        (Ok(aided), Ok(unaided)) => (aided, unaided),
-        (Err(error), _) | (_, Err(error)) => {
-            return Says::Nothing(cannot(error));
-        }
-    };
-    if let Some(why) = failed(&case, aided) {
-        return Says::Fails(case, why);
-    }
-    let Some(unaided) = unaided else {
-        return Says::Passes(case);
-    };
-    let (with, without) = (&aided.verdict, &unaided.verdict);
-    if without.success == Some(false) {
-        // It gets there with the skill alone.
-    } else if aided.refusals < unaided.refusals {
-        case.refusals = case.refusals.min(unaided.refusals - 1);
-    } else if aided.refusals == unaided.refusals && with.score > without.score {
-        case.least_score = without.score.next_up();
-    } else {
-        return Says::Nothing("without any skill it goes as well".to_owned());
-    }
-    Says::Passes(case)
-}
-
 /// The cases that come to a skill that was known: also those that it fails, which hold it back.
 fn patch_known(
     context: &Context<'_>,
     skill: &Skill,
-    tried: Vec<(AttemptId, Says)>,
+    says: Vec<Says>,
     before: &[LibraryChange],
 ) -> Option<LibraryChange> {
     let entry = context.library.get(&skill.id)?;
@@ -392,7 +315,7 @@ fn patch_known(
     });
     let mut tasks = Covered::of(entry, coming);
     let mut cases = Vec::new();
-    for (_, says) in tried {
+    for says in says {
         match says {
             Says::Passes(case) | Says::Fails(case, _) if tasks.take(&case.task.id) => {
                 cases.push(case);
@@ -406,6 +329,3 @@ fn patch_known(
         dropped: Vec::new(),
     })
 }
-
-#[cfg(test)]
-mod tests;
