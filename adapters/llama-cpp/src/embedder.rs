@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{
         Arc,
@@ -41,7 +42,7 @@ use crate::{
 };
 
 const LOAD: &str = "LlamaEmbedder::load";
-const EMBED: &str = "LlamaEmbedder::embed";
+pub(crate) const EMBED: &str = "LlamaEmbedder::embed";
 
 /// How the states of a text's tokens become one vector.
 #[non_exhaustive]
@@ -75,6 +76,8 @@ pub struct EmbedderConfig {
     pub max_waiting: u32,
     /// How long a call may take (60 s).
     pub time_limit: Duration,
+    /// As [`LlamaConfig::backends`].
+    pub backends: Option<PathBuf>,
 }
 
 impl EmbedderConfig {
@@ -88,6 +91,7 @@ impl EmbedderConfig {
             pooling: None,
             max_waiting: 1024,
             time_limit: Duration::from_secs(60),
+            backends: None,
         }
     }
 
@@ -146,7 +150,7 @@ impl LlamaEmbedder {
     /// configuration does not either, or where it is a reranker.
     pub fn load(config: EmbedderConfig) -> Result<Arc<Self>> {
         let with_path = |error: Error| error.with("path", config.path.display());
-        devices::provide(LOAD, None)?;
+        devices::provide(LOAD, config.backends.as_deref())?;
         let header = gguf::inspect(&config.path, gguf::Purpose::Embedding)?;
         let context = config
             .n_ctx
@@ -312,10 +316,11 @@ fn run(
             call.answer.send(Ok(call.done));
             continue;
         };
-        let embedded = call
-            .answer
-            .wanted(Instant::now())
-            .and_then(|()| embed(&mut context, &mut batch, &text));
+        let embedded = call.answer.wanted(Instant::now()).and_then(|()| {
+            let embedded = AssertUnwindSafe(|| embed(&mut context, &mut batch, &text));
+            catch_unwind(embedded)
+                .unwrap_or_else(|_| Err(worker_failed(EMBED, "the worker panicked")))
+        });
         match embedded {
             Ok(embedding) => {
                 call.done.push(embedding);

@@ -92,7 +92,8 @@
 //! request whose logits are no numbers begins once more with nothing beside it, for the fault may be another one's;
 //! where they are none again, it fails with `Model`. An abort inside llama.cpp ends the process: what leads to one is
 //! refused at loading as far as it is known, and a host that cannot bear the rest keeps the model in a process of its
-//! own: [`IsolatedLlama`]. An embedder has no such form yet.
+//! own: [`IsolatedLlama`], [`IsolatedEmbedder`]. A context that finds no memory when it is made anew behind a change of
+//! the adapters fails requests as `Unavailable`, and is tried again with the next one.
 #![cfg_attr(
     not(test),
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
@@ -134,6 +135,6 @@ pub use devices::{Device, DeviceKind, devices, load_backends};
 pub use embedder::{EmbedderConfig, LlamaEmbedder, Pooling};
 pub use fit::Plan;
 pub use info::ModelInfo;
-pub use isolated::{IsolatedConfig, IsolatedLlama, run_worker};
+pub use isolated::{IsolatedConfig, IsolatedEmbedder, IsolatedLlama, run_worker};
 pub use loaded::{LlamaCpp, backend};
 pub use stats::EngineStats;

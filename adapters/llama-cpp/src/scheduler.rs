@@ -345,14 +345,22 @@ impl<'r> Scheduler<'r> {
         self.outbox.push((job, Err(error)));
     }
 
+    /// All that wait fail.
+    pub(crate) fn refuse(&mut self, error: &Error) {
+        for job in self.waiting.drain(..) {
+            self.stats.failed += 1;
+            self.outbox.push((job, Err(error.clone())));
+        }
+    }
+
     /// What is counted, and what is going on.
-    pub(crate) fn stats(&self, context: &Context<'_>) -> EngineStats {
+    pub(crate) fn stats(&self, used_cells: usize) -> EngineStats {
         EngineStats {
             active: self.active.len(),
             waiting: self.waiting.len(),
             cached_prefixes: self.cache.len(),
             cached_tokens: self.cache.tokens(),
-            used_cells: context.limits.cells - context.free_cells(),
+            used_cells,
             ..self.stats
         }
     }

@@ -1,13 +1,14 @@
 //! The thread that owns the weights and the context, and how it is asked.
 
+mod serving;
+
 use std::{
     collections::VecDeque,
-    panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::AtomicUsize,
-        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+        mpsc::{self, Receiver, Sender},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -16,21 +17,18 @@ use std::{
 use futures::{FutureExt, channel::oneshot, future::Shared};
 use journeyman::{Error, ModelId, Result};
 
+use self::serving::Serving;
 use crate::{
     config::LlamaConfig,
-    context::{Context, Limits, Row},
-    convert::{no_adapter, too_many_wait, worker_failed},
+    context::{Context, Limits},
+    convert::{too_many_wait, worker_failed},
     loaded::load_model,
     lora::Adapters,
     queue::{Answer, Request, Ticket, Work, answer},
     render::Renderer,
-    saved,
     scheduler::Scheduler,
     stats::EngineStats,
 };
-
-/// How long those who come together are waited for.
-const LONGEST_GATHERING: Duration = Duration::from_micros(500);
 
 /// What the worker is told.
 enum Message {
@@ -68,7 +66,7 @@ pub(crate) struct Worker {
     /// `None` only while it is dropped.
     messages: Option<Sender<Message>>,
     thread: Option<JoinHandle<()>>,
-    ended: Shared<oneshot::Receiver<Error>>,
+    lost: Shared<oneshot::Receiver<Error>>,
     places: Arc<AtomicUsize>,
     most_waiting: usize,
     refused: AtomicUsize,
@@ -83,13 +81,12 @@ impl Worker {
         let (ready, standing) = mpsc::channel();
         let stats = Arc::new(Mutex::default());
         let shown = stats.clone();
-        let (tell, ended) = oneshot::channel();
+        let (tell, lost) = oneshot::channel();
         let thread = thread::Builder::new()
             .name("llama-cpp".to_owned())
             .spawn(move || {
-                if let Err(error) = run(&setup, &queue, &ready, &shown) {
-                    let _ = ready.send(Err(error.clone()));
-                    let _ = tell.send(error);
+                if let Err(error) = run(&setup, &queue, &ready, tell, &shown) {
+                    let _ = ready.send(Err(error));
                 }
             })
             .map_err(|error| {
@@ -101,7 +98,7 @@ impl Worker {
         Ok(Self {
             messages: Some(messages),
             thread: Some(thread),
-            ended: ended.shared(),
+            lost: lost.shared(),
             places: Arc::default(),
             most_waiting,
             refused: AtomicUsize::new(0),
@@ -145,9 +142,10 @@ impl Worker {
         answer.await.unwrap_or_else(|_| Err(gone(operation)))
     }
 
-    /// Waits until the thread has ended, and says why.
-    pub(crate) async fn ended(&self) -> Error {
-        let why = self.ended.clone().await;
+    /// Waits until there is no context any more, and says why. One is tried with every request that comes; in a process
+    /// made for this model a new process is the better try.
+    pub(crate) async fn lost(&self) -> Error {
+        let why = self.lost.clone().await;
         why.unwrap_or_else(|_| gone("LlamaCpp"))
     }
 
@@ -190,182 +188,82 @@ fn run(
     setup: &Setup,
     queue: &Receiver<Message>,
     ready: &Sender<Result<()>>,
+    lost: oneshot::Sender<Error>,
     stats: &Mutex<EngineStats>,
 ) -> Result<()> {
     let mut model = load_model(&setup.config, Some(setup.gpu_layers))?;
     let mut adapters = Adapters::load(&mut model, &setup.config.adapters)?;
     let mut scheduler = Scheduler::new(&setup.renderer, &setup.id);
     let mut changes = VecDeque::new();
+    let mut first = true;
+    let mut lost = Some(lost);
     loop {
-        let mut context = Context::new(&model, setup.limits)?;
-        let _ = ready.send(Ok(()));
-        let mut serving = Serving {
-            setup,
-            context: &mut context,
-            scheduler: &mut scheduler,
-            adapters: &mut adapters,
-            changes: &mut changes,
-            computing_with: None,
-            batch_time: Duration::ZERO,
-            stats,
+        let end = match Context::new(&model, setup.limits) {
+            Ok(mut context) => {
+                if std::mem::take(&mut first) {
+                    let _ = ready.send(Ok(()));
+                }
+                let mut serving = Serving {
+                    setup,
+                    context: &mut context,
+                    scheduler: &mut scheduler,
+                    adapters: &mut adapters,
+                    changes: &mut changes,
+                    computing_with: None,
+                    batch_time: Duration::ZERO,
+                    stats,
+                };
+                let end = serving.all(queue);
+                scheduler.restart_all(&mut context);
+                Some(end)
+            }
+            Err(error) if first => return Err(error),
+            // Memory that is short now may be free again when the next one asks.
+            Err(error) => {
+                let error = error.temporary();
+                let end = refuse(&error, &mut scheduler, &mut changes, queue, stats);
+                if let Some(lost) = lost.take() {
+                    let _ = lost.send(error);
+                }
+                end
+            }
         };
-        let end = serving.all(queue);
-        scheduler.restart_all(&mut context);
-        drop(context);
         match end {
-            End::Gone => return Ok(()),
+            None => {}
+            Some(End::Gone) => return Ok(()),
             // llama.cpp loads adapters into a model, which no context may borrow meanwhile.
-            End::Adapter(change, reply) => {
+            Some(End::Adapter(change, reply)) => {
                 let _ = reply.send(adapters.change(setup, &mut model, change));
             }
         }
     }
 }
 
-/// A context at work.
-struct Serving<'s, 'r, 'm> {
-    setup: &'s Setup,
-    context: &'s mut Context<'m>,
-    scheduler: &'s mut Scheduler<'r>,
-    adapters: &'s mut Adapters,
-    /// What is to be done as soon as nothing is being computed.
-    changes: &'s mut VecDeque<(Adapter, oneshot::Sender<Result<()>>)>,
-    computing_with: Option<String>,
-    /// How long the last batch took.
-    batch_time: Duration,
-    stats: &'s Mutex<EngineStats>,
+/// Refuses those who wait, for there is no context to serve them with, and waits for the next message.
+fn refuse(
+    error: &Error,
+    scheduler: &mut Scheduler<'_>,
+    changes: &mut VecDeque<(Adapter, oneshot::Sender<Result<()>>)>,
+    queue: &Receiver<Message>,
+    stats: &Mutex<EngineStats>,
+) -> Option<End> {
+    scheduler.refuse(error);
+    show(stats, scheduler.stats(0));
+    scheduler.deliver();
+    if let Some((change, reply)) = changes.pop_front() {
+        return Some(End::Adapter(change, reply));
+    }
+    match queue.recv() {
+        Ok(Message::Work(request)) => scheduler.submit(*request),
+        Ok(Message::Adapter(change, reply)) => return Some(End::Adapter(change, reply)),
+        Ok(Message::Prefixes(_, reply)) => {
+            let _ = reply.send(Err(error.clone()));
+        }
+        Err(_) => return Some(End::Gone),
+    }
+    None
 }
 
-impl Serving<'_, '_, '_> {
-    fn all(&mut self, queue: &Receiver<Message>) -> End {
-        loop {
-            // A text is written with one adapter from its beginning to its end.
-            if self.scheduler.is_clear()
-                && let Some((change, reply)) = self.changes.pop_front()
-            {
-                return End::Adapter(change, reply);
-            }
-            if let Some(end) = self.listen(queue) {
-                return end;
-            }
-            self.scheduler.closing = !self.changes.is_empty();
-            let step = catch_unwind(AssertUnwindSafe(|| self.step()));
-            if step.is_err() {
-                // Not to be expected: what a request's own part does is caught with the request.
-                self.scheduler.abandon(self.context);
-            }
-            // Before the answers: who has one finds it counted.
-            self.show();
-            self.scheduler.deliver();
-        }
-    }
-
-    /// Takes what was sent; waits for it where there is nothing to do, and then a moment longer for those who come
-    /// together: a fiftieth of a batch's time buys a batch less.
-    fn listen(&mut self, queue: &Receiver<Message>) -> Option<End> {
-        let mut until = Instant::now();
-        loop {
-            let message = if self.scheduler.is_idle() {
-                self.show();
-                let message = queue.recv().map_err(|_| RecvTimeoutError::Disconnected);
-                if !self.setup.limits.deterministic {
-                    until = Instant::now() + (self.batch_time / 50).min(LONGEST_GATHERING);
-                }
-                message
-            } else {
-                queue.recv_timeout(until.saturating_duration_since(Instant::now()))
-            };
-            let message = match message {
-                Ok(message) => message,
-                Err(RecvTimeoutError::Timeout) => return None,
-                Err(RecvTimeoutError::Disconnected) => return Some(End::Gone),
-            };
-            match message {
-                Message::Work(request) => self.scheduler.submit(*request),
-                Message::Adapter(change, reply) => {
-                    self.changes.push_back((change, reply));
-                    if self.scheduler.is_clear() {
-                        return None;
-                    }
-                }
-                Message::Prefixes(what, reply) => {
-                    let done = self.prefixes(what);
-                    // Before the answer, as with requests.
-                    self.show();
-                    let _ = reply.send(done);
-                }
-            }
-        }
-    }
-
-    fn prefixes(&mut self, what: Prefixes) -> Result<usize> {
-        let cache = &mut self.scheduler.cache;
-        match what {
-            Prefixes::Save(folder) => saved::save(
-                &folder,
-                &self.setup.id,
-                self.setup.limits,
-                self.adapters,
-                self.context,
-                cache,
-            ),
-            Prefixes::Restore(folder) => saved::restore(
-                &folder,
-                &self.setup.id,
-                self.setup.limits,
-                self.adapters,
-                self.context,
-                cache,
-            ),
-            Prefixes::Forget => {
-                let tokens = cache.tokens();
-                while cache.evict(self.context) {}
-                Ok(tokens)
-            }
-        }
-    }
-
-    fn step(&mut self) {
-        let known = self.adapters.names();
-        let planned = self.scheduler.plan(self.context, &known);
-        if planned.is_empty() {
-            return;
-        }
-        let rows: Vec<Row> = planned.iter().map(|planned| planned.row).collect();
-        let start = Instant::now();
-        let done = self.switch().and_then(|()| self.context.decode(&rows));
-        self.batch_time = start.elapsed();
-        match done {
-            Ok(()) => self.scheduler.take(self.context, &planned),
-            Err(error) => self.scheduler.batch_failed(self.context, &planned, &error),
-        }
-    }
-
-    /// Lets the context compute with the adapter of the batch.
-    fn switch(&mut self) -> Result<()> {
-        let wanted = self.scheduler.adapter.clone();
-        if wanted == self.computing_with {
-            return Ok(());
-        }
-        let done = match (&wanted, &self.computing_with) {
-            (Some(name), _) => match self.adapters.get(name) {
-                Some(adapter) => self.context.compute_with(adapter),
-                None => Err(no_adapter("LlamaCpp", name, &[])),
-            },
-            (None, Some(name)) => match self.adapters.get(name) {
-                Some(adapter) => self.context.compute_without(adapter),
-                None => Ok(()),
-            },
-            (None, None) => Ok(()),
-        };
-        if done.is_ok() {
-            self.computing_with = wanted;
-        }
-        done
-    }
-
-    fn show(&self) {
-        let stats = self.scheduler.stats(self.context);
-        *self.stats.lock().unwrap_or_else(PoisonError::into_inner) = stats;
-    }
+fn show(shown: &Mutex<EngineStats>, stats: EngineStats) {
+    *shown.lock().unwrap_or_else(PoisonError::into_inner) = stats;
 }

@@ -17,8 +17,8 @@ use journeyman::{
 
 mod support;
 
-use journeyman_llama_cpp::{EmbedderConfig, LlamaConfig, LlamaEmbedder};
-use support::{Tiny, gpu_layers, prompt};
+use journeyman_llama_cpp::{EmbedderConfig, IsolatedEmbedder, LlamaConfig, LlamaEmbedder};
+use support::{Tiny, gpu_layers, isolated, prompt};
 
 /// All cases pass, and none is skipped.
 fn assert_kept(report: Report) {
@@ -112,7 +112,9 @@ fn it_embeds() {
         let file = tiny.file();
         let mut config = EmbedderConfig::new(&file.0);
         config.gpu_layers = gpu_layers();
-        let model = LlamaEmbedder::load(config).unwrap();
+        let model = LlamaEmbedder::load(config.clone()).unwrap();
+        assert_kept(block_on(embedder::check(&*model)));
+        let model = IsolatedEmbedder::load(isolated(config)).unwrap();
         assert_kept(block_on(embedder::check(&*model)));
     }
 }

@@ -3,6 +3,8 @@
 #[path = "../../../adapters/llama-cpp/tests/support/bare.rs"]
 mod bare;
 mod exact;
+#[path = "../../../adapters/llama-cpp/tests/support/gguf.rs"]
+mod gguf;
 mod mixed;
 
 use std::{env, path::PathBuf};

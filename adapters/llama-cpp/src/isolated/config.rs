@@ -9,7 +9,7 @@ use std::{
 use journeyman::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{LOAD, protocol::NAME};
+use super::protocol::{Load, NAME};
 use crate::config::LlamaConfig;
 
 /// How a model is kept in a process of its own. Made with [`IsolatedConfig::new`], then by its fields.
@@ -22,9 +22,9 @@ use crate::config::LlamaConfig;
 /// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct IsolatedConfig {
-    /// How the worker process loads the model.
-    pub model: LlamaConfig,
+pub struct IsolatedConfig<M = LlamaConfig> {
+    /// How the worker process loads the model: a [`LlamaConfig`], or an [`EmbedderConfig`](crate::EmbedderConfig).
+    pub model: M,
     /// The worker's executable. `None`: `journeyman-llama-worker` beside the executable that runs.
     pub worker: Option<PathBuf>,
     /// What the executable is called with (nothing): for a host whose own executable calls
@@ -47,9 +47,9 @@ pub struct IsolatedConfig {
     pub count_limit: Duration,
 }
 
-impl IsolatedConfig {
+impl<M> IsolatedConfig<M> {
     /// The defaults, for a model.
-    pub fn new(model: LlamaConfig) -> Self {
+    pub fn new(model: M) -> Self {
         Self {
             model,
             worker: None,
@@ -64,11 +64,11 @@ impl IsolatedConfig {
     }
 
     /// The worker's executable, as a path that stays true wherever the host goes.
-    pub(super) fn program(&self) -> Result<PathBuf> {
+    pub(super) fn program(&self, operation: &'static str) -> Result<PathBuf> {
         let unknown = |error| {
             Error::new(
                 ErrorKind::Unavailable,
-                LOAD,
+                operation,
                 "the place of this executable is not known",
             )
             .hint("name the worker's executable in `worker`")
@@ -86,7 +86,7 @@ impl IsolatedConfig {
         }
         let error = Error::new(
             ErrorKind::NotFound,
-            LOAD,
+            operation,
             "the worker's executable is not there",
         );
         Err(error.with("worker", path.display()).hint(format!(
@@ -94,10 +94,30 @@ impl IsolatedConfig {
         )))
     }
 
+    /// The same for one kind of model or the other.
+    pub(super) fn for_load(self, load: impl FnOnce(M) -> Load) -> IsolatedConfig<Load> {
+        IsolatedConfig {
+            model: load(self.model),
+            worker: self.worker,
+            worker_arguments: self.worker_arguments,
+            environment: self.environment,
+            load_limit: self.load_limit,
+            grace: self.grace,
+            restarts: self.restarts,
+            rest: self.rest,
+            count_limit: self.count_limit,
+        }
+    }
+}
+
+impl IsolatedConfig<Load> {
     /// For a further worker: without adapters whose files are gone, so that only requests that name them fail.
     pub(super) fn without_lost_adapters(&self, folder: &Path) -> Self {
         let mut config = self.clone();
-        config.model.adapters.retain(|adapter, path| {
+        let Some(adapters) = config.model.adapters() else {
+            return config;
+        };
+        adapters.retain(|adapter, path| {
             let lost = matches!(folder.join(&*path).try_exists(), Ok(false));
             if lost {
                 tracing::warn!(
@@ -112,9 +132,12 @@ impl IsolatedConfig {
 
     /// Lets a new worker load what the present one has.
     pub(super) fn remember(&mut self, adapter: String, path: Option<PathBuf>) {
+        let Some(adapters) = self.model.adapters() else {
+            return;
+        };
         match path {
-            Some(path) => self.model.adapters.insert(adapter, path),
-            None => self.model.adapters.remove(&adapter),
+            Some(path) => adapters.insert(adapter, path),
+            None => adapters.remove(&adapter),
         };
     }
 }

@@ -14,16 +14,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use journeyman::{
-    Error, ErrorKind, Result,
-    contract::{ModelCapabilities, TokenSink},
-};
+use journeyman::{Error, ErrorKind, Result, contract::TokenSink};
 
 use super::{
-    LOAD,
     config::IsolatedConfig,
     process::Process,
-    protocol::{AdapterChange, Answer, FromWorker, NAME, ToWorker, VERSION, frame},
+    protocol::{AdapterChange, Answer, FromWorker, Load, Loaded, NAME, ToWorker, VERSION, frame},
 };
 use crate::convert::too_many_wait;
 
@@ -77,7 +73,7 @@ enum Phase {
 }
 
 pub(super) struct Keeper {
-    pub(super) config: IsolatedConfig,
+    pub(super) config: IsolatedConfig<Load>,
     pub(super) program: PathBuf,
     /// Where the worker runs: where the host was when it loaded the model.
     pub(super) folder: PathBuf,
@@ -90,19 +86,19 @@ pub(super) struct Keeper {
     /// Starts and deaths with no request answered since.
     failures: u32,
     /// What the first worker said.
-    loaded: Option<ModelCapabilities>,
+    loaded: Option<Loaded>,
     /// Who waits for the first worker.
-    first: Option<Sender<Result<ModelCapabilities>>>,
+    first: Option<Sender<Result<Loaded>>>,
 }
 
 impl Keeper {
     pub(super) fn new(
-        config: IsolatedConfig,
+        config: IsolatedConfig<Load>,
         program: PathBuf,
         folder: PathBuf,
         events: Sender<Event>,
         process_id: Arc<AtomicU32>,
-        first: Sender<Result<ModelCapabilities>>,
+        first: Sender<Result<Loaded>>,
     ) -> Self {
         Self {
             config,
@@ -147,6 +143,10 @@ impl Keeper {
             }
         }
         self.end(Some("is not needed any more"));
+    }
+
+    pub(super) fn operation(&self) -> &'static str {
+        self.config.model.operation()
     }
 
     /// How long nothing is due.
@@ -256,7 +256,7 @@ impl Keeper {
             }
             _ if !pending.patient => return,
             _ => {
-                let most = self.config.model.max_waiting as usize;
+                let most = self.config.model.max_waiting();
                 if self.pending.len() >= most {
                     let operation = pending.operation;
                     pending.answer(Err(too_many_wait(operation, most)));
@@ -271,7 +271,8 @@ impl Keeper {
     fn forgets(&mut self, pending: &Pending) -> bool {
         let forgotten = match &pending.change {
             Some((name, None)) if self.process().is_none() => {
-                self.config.model.adapters.remove(name).is_some()
+                let adapters = self.config.model.adapters();
+                adapters.is_some_and(|adapters| adapters.remove(name).is_some())
             }
             _ => false,
         };
@@ -319,12 +320,12 @@ impl Keeper {
                 let message = format!(
                     "the worker speaks version {protocol} of the protocol, this host {VERSION}"
                 );
-                let error = Error::unsupported(LOAD, message)
+                let error = Error::unsupported(self.operation(), message)
                     .with("worker", self.program.display())
                     .hint("use the worker that was built with this host");
                 self.give_up(error);
             }
-            FromWorker::Loaded(capabilities) => self.loaded(capabilities),
+            FromWorker::Loaded(loaded) => self.loaded(loaded),
             FromWorker::Refused(error) => {
                 let temporary = error.retry() == journeyman::Retry::Temporary;
                 self.end(Some("loaded nothing"));
@@ -351,24 +352,24 @@ impl Keeper {
         pending.answer(answer);
     }
 
-    fn loaded(&mut self, capabilities: ModelCapabilities) {
+    fn loaded(&mut self, loaded: Loaded) {
         match &self.loaded {
-            Some(before) if before.model != capabilities.model => {
+            Some(before) if before.name() != loaded.name() => {
                 let error = Error::new(
                     ErrorKind::Conflict,
-                    LOAD,
+                    self.operation(),
                     "the file holds another model than when it was first loaded",
                 )
-                .with("was", &before.model)
-                .with("is", &capabilities.model)
+                .with("was", before.name())
+                .with("is", loaded.name())
                 .hint("put the file back, or load the model anew");
                 self.give_up(error);
                 return;
             }
-            _ => self.loaded = Some(capabilities.clone()),
+            _ => self.loaded = Some(loaded.clone()),
         }
         if let Some(first) = self.first.take() {
-            let _ = first.send(Ok(capabilities));
+            let _ = first.send(Ok(loaded));
         }
         let resting = Phase::Pausing(Instant::now());
         if let Phase::Loading(process, _) = std::mem::replace(&mut self.phase, resting) {

@@ -1,29 +1,17 @@
 //! The same model in a process of its own.
 
 mod adapters;
+mod client;
 mod config;
+mod embedder;
 mod keeper;
 mod process;
 mod protocol;
 mod serve;
 
-use std::{
-    env, fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, AtomicU64, Ordering},
-        mpsc::{self, Sender},
-    },
-    thread::{self, JoinHandle},
-    time::{Duration, Instant},
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use futures::{
-    channel::oneshot,
-    future::{Either, select},
-};
-use futures_timer::Delay;
 use journeyman::{
     Error, ErrorKind, ModelId, Result,
     contract::{
@@ -33,21 +21,15 @@ use journeyman::{
 };
 
 pub use config::IsolatedConfig;
+pub use embedder::IsolatedEmbedder;
 pub use serve::run_worker;
 
 use self::{
-    keeper::{Event, Keeper, Pending, Reply},
-    protocol::{Answer, Ask, Generate, Score, ToWorker, request_frame},
+    client::Client,
+    protocol::{Answer, Ask, Generate, Load, Loaded, Score},
 };
-use crate::{
-    convert::{timed_out, worker_failed},
-    generate::GENERATE,
-    queue::LONGEST_WAIT,
-    sampling,
-    score::SCORE,
-};
+use crate::{generate::GENERATE, sampling, score::SCORE};
 
-const LOAD: &str = "IsolatedLlama::load";
 const REQUIRE_TOKENS: &str = "IsolatedLlama::require_tokens";
 const COUNT: &str = "IsolatedLlama::count";
 /// How long a vocabulary may be asked.
@@ -73,12 +55,8 @@ const MOST_COUNTED: usize = 1 << 20;
 ///   (SIGSTOP) when the host's process ends notices it when it goes on.
 /// - A file that was replaced by another model since the first loading is `Conflict`.
 pub struct IsolatedLlama {
-    events: Sender<Event>,
-    keeper: Option<JoinHandle<()>>,
-    next: AtomicU64,
-    process_id: Arc<AtomicU32>,
+    client: Client,
     capabilities: ModelCapabilities,
-    grace: Duration,
     count_limit: Duration,
 }
 
@@ -102,52 +80,21 @@ impl IsolatedLlama {
     /// - `Unavailable`: the worker cannot be started, died while it loaded, took longer than
     ///   [`IsolatedConfig::load_limit`], or is another program.
     pub fn load(config: IsolatedConfig) -> Result<Arc<Self>> {
-        let program = config.program()?;
-        let folder = env::current_dir().map_err(|error| {
-            Error::new(
-                ErrorKind::Unavailable,
-                LOAD,
-                "the current folder is not there",
-            )
-            .hint("start the host in a folder that stays")
-            .source_from(error)
-        })?;
-        let (grace, count_limit) = (config.grace, config.count_limit);
-        let (events, inbox) = mpsc::channel();
-        let (first, loaded) = mpsc::channel();
-        let process_id = Arc::new(AtomicU32::new(0));
-        let keeper = Keeper::new(
-            config,
-            program,
-            folder,
-            events.clone(),
-            process_id.clone(),
-            first,
-        );
-        let keeper = thread::Builder::new()
-            .name("llama-keeper".to_owned())
-            .spawn(move || keeper.run(&inbox))
-            .map_err(|error| {
-                worker_failed(LOAD, "the system starts no thread").source_from(error)
-            })?;
-        let capabilities = loaded
-            .recv()
-            .unwrap_or_else(|_| Err(worker_failed(LOAD, "the worker did not start")))?;
+        let count_limit = config.count_limit;
+        let (client, loaded) = Client::start(config.for_load(Load::Model))?;
+        let Loaded::Model(capabilities) = loaded else {
+            return Err(unexpected(protocol::LOAD_MODEL));
+        };
         Ok(Arc::new(Self {
-            events,
-            keeper: Some(keeper),
-            next: AtomicU64::new(0),
-            process_id,
+            client,
             capabilities,
-            grace,
             count_limit,
         }))
     }
 
     /// The process id of the present worker; none while there is none.
     pub fn process_id(&self) -> Option<u32> {
-        let id = self.process_id.load(Ordering::Relaxed);
-        (id != 0).then_some(id)
+        self.client.process_id()
     }
 
     /// As [`LlamaCpp::require_tokens`](crate::LlamaCpp::require_tokens); blocks for a moment.
@@ -156,11 +103,11 @@ impl IsolatedLlama {
     /// `Unsupported`, with the texts that are not; `Unavailable` or `Timeout` where the worker does not answer.
     pub fn require_tokens(&self, texts: &[&str]) -> Result<()> {
         let texts = texts.iter().map(|&text| text.to_owned()).collect();
-        self.ask_now(REQUIRE_TOKENS, REQUIRE_LIMIT, Ask::RequireTokens { texts })
+        self.client
+            .ask_now(REQUIRE_TOKENS, REQUIRE_LIMIT, Ask::RequireTokens { texts })
             .map(drop)
     }
 
-    /// Asks and waits, at most `limit`. Dropping the future takes the request back.
     async fn ask(
         &self,
         operation: &'static str,
@@ -168,103 +115,13 @@ impl IsolatedLlama {
         ask: Ask,
         sink: Option<Arc<dyn TokenSink>>,
     ) -> Result<Answer> {
-        let (reply, answer) = oneshot::channel();
-        let reply = Box::new(move |given| {
-            // Nobody waits any more: then nobody needs it.
-            let _ = reply.send(given);
-        });
-        let mut taken_back = self.send(operation, limit, ask, sink, true, reply)?;
-        match select(answer, Delay::new(limit.min(LONGEST_WAIT))).await {
-            Either::Left((answer, _)) => {
-                taken_back.answered = true;
-                answer.unwrap_or_else(|_| Err(gone(operation)))
-            }
-            Either::Right(_) => Err(timed_out(operation, limit)),
-        }
-    }
-
-    /// Asks the vocabulary and blocks, at most `limit`; does not wait for a worker that is being started.
-    fn ask_now(&self, operation: &'static str, limit: Duration, ask: Ask) -> Result<Answer> {
-        let (reply, answer) = mpsc::channel();
-        let reply = Box::new(move |given| {
-            let _ = reply.send(given);
-        });
-        let _taken_back = self.send(operation, limit, ask, None, false, reply)?;
-        answer.recv_timeout(limit).unwrap_or_else(|why| {
-            Err(match why {
-                mpsc::RecvTimeoutError::Timeout => timed_out(operation, limit),
-                mpsc::RecvTimeoutError::Disconnected => gone(operation),
-            })
-        })
+        self.client.ask(operation, limit, ask, sink).await
     }
 
     fn ask_vocabulary(&self, text: &str, ask: impl FnOnce(String) -> Ask) -> Option<Answer> {
         let asked = (text.len() <= MOST_COUNTED).then(|| ask(text.to_owned()))?;
-        self.ask_now(COUNT, self.count_limit, asked).ok()
+        self.client.ask_now(COUNT, self.count_limit, asked).ok()
     }
-
-    fn send(
-        &self,
-        operation: &'static str,
-        limit: Duration,
-        ask: Ask,
-        sink: Option<Arc<dyn TokenSink>>,
-        patient: bool,
-        reply: Reply,
-    ) -> Result<TakenBack> {
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let change = ask.change();
-        let frame = request_frame(operation, &ToWorker::Ask { id, ask })?;
-        let pending = Pending {
-            operation,
-            change,
-            frame: Some(frame),
-            patient,
-            reply: Some(reply),
-            sink,
-            kill_at: Instant::now()
-                .checked_add(limit.saturating_add(self.grace))
-                .filter(|_| patient),
-        };
-        (self.events.send(Event::Ask(id, pending))).map_err(|_| gone(operation))?;
-        Ok(TakenBack {
-            id,
-            events: self.events.clone(),
-            answered: false,
-        })
-    }
-}
-
-impl Drop for IsolatedLlama {
-    fn drop(&mut self) {
-        let _ = self.events.send(Event::Close);
-        let Some(keeper) = self.keeper.take() else {
-            return;
-        };
-        // A token sink may hold the last handle: its thread cannot wait for itself.
-        if keeper.thread().id() != thread::current().id() {
-            let _ = keeper.join();
-        }
-    }
-}
-
-/// Takes a request back when it is dropped, unless it was answered.
-struct TakenBack {
-    id: u64,
-    events: Sender<Event>,
-    answered: bool,
-}
-
-impl Drop for TakenBack {
-    fn drop(&mut self) {
-        if !self.answered {
-            let _ = self.events.send(Event::Cancel(self.id));
-        }
-    }
-}
-
-fn gone(operation: &'static str) -> Error {
-    worker_failed(operation, "the worker process is not there just now")
 }
 
 /// The worker answered something else than it was asked.

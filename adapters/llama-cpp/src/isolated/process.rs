@@ -12,11 +12,11 @@ use std::{
 use journeyman::{Error, ErrorKind, Result};
 
 use super::{
-    LOAD,
     config::IsolatedConfig,
     keeper::Event,
-    protocol::{self, FromWorker, Heard, ToWorker, request_frame},
+    protocol::{self, FromWorker, Heard, Load, ToWorker, request_frame},
 };
+use crate::convert::worker_failed;
 
 /// How much of what it wrote to standard error is kept: the end, where the reason is.
 const TAIL: usize = 4096;
@@ -48,13 +48,14 @@ pub(super) struct Process {
 impl Process {
     /// Starts a worker and tells it what to load.
     pub(super) fn start(
-        config: &IsolatedConfig,
+        config: &IsolatedConfig<Load>,
         program: &Path,
         folder: &Path,
         number: u64,
         events: &Sender<Event>,
     ) -> Result<Self> {
-        let load = request_frame(LOAD, &ToWorker::Load(config.model.clone()))?;
+        let operation = config.model.operation();
+        let load = request_frame(operation, &ToWorker::Load(config.model.clone()))?;
         let mut command = Command::new(program);
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -69,10 +70,12 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| not_started(program, error))?;
+            .map_err(|error| not_started(operation, program, error))?;
         let (frames, outbox) = mpsc::channel();
         let (tail, last_words) = mpsc::channel();
-        let attached = attach(&mut child, outbox, tail, number, events.clone());
+        let attached = attach(&mut child, outbox, tail, number, events.clone()).map_err(|error| {
+            worker_failed(operation, "the system starts no thread").source_from(error)
+        });
         let mut process = Self {
             child,
             frames,
@@ -202,10 +205,10 @@ impl Death {
     }
 }
 
-fn not_started(program: &Path, error: io::Error) -> Error {
+fn not_started(operation: &'static str, program: &Path, error: io::Error) -> Error {
     Error::new(
         ErrorKind::Unavailable,
-        LOAD,
+        operation,
         format!("the worker cannot be started ({})", error.kind()),
     )
     .with("worker", program.display())
@@ -220,7 +223,7 @@ fn attach(
     tail: Sender<Vec<u8>>,
     number: u64,
     events: Sender<Event>,
-) -> Result<()> {
+) -> io::Result<()> {
     if let Some(input) = child.stdin.take() {
         run("llama-worker-in", move || {
             // A worker that is gone is noticed where its answers end.
@@ -240,11 +243,9 @@ fn attach(
     Ok(())
 }
 
-fn run(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+fn run(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let started = thread::Builder::new().name(name.to_owned()).spawn(work);
-    started.map(drop).map_err(|error| {
-        crate::convert::worker_failed(LOAD, "the system starts no thread").source_from(error)
-    })
+    started.map(drop)
 }
 
 fn read_all(output: &mut impl Read, number: u64, events: &Sender<Event>) {

@@ -2,6 +2,7 @@
 //! JSON.
 
 use std::{
+    collections::BTreeMap,
     io::{self, Read, Write},
     path::PathBuf,
     time::Duration,
@@ -9,24 +10,30 @@ use std::{
 
 use journeyman::{
     Error, Result,
-    contract::{GenerateRequest, Generation, ModelCapabilities, ScoreRequest, TokenScores},
+    contract::{
+        Embedding, EmbeddingSpace, GenerateRequest, Generation, ModelCapabilities, ScoreRequest,
+        TokenScores,
+    },
     domain::{Prompt, Sampling},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{config::LlamaConfig, stats::EngineStats};
+use crate::{config::LlamaConfig, embedder::EmbedderConfig, stats::EngineStats};
 
 /// Both sides must speak the same version.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 /// What a worker calls itself.
 pub(super) const NAME: &str = "journeyman-llama-worker";
 /// A frame of more bytes is refused unread.
 pub(super) const MOST_BYTES: usize = 64 << 20;
 
+pub(super) const LOAD_MODEL: &str = "IsolatedLlama::load";
+pub(super) const LOAD_EMBEDDER: &str = "IsolatedEmbedder::load";
+
 /// What the host says. The first is `Load`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ToWorker {
-    Load(LlamaConfig),
+    Load(Load),
     Ask { id: u64, ask: Ask },
     Cancel { id: u64 },
 }
@@ -35,10 +42,59 @@ pub(super) enum ToWorker {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum FromWorker {
     Hello { name: String, protocol: u32 },
-    Loaded(ModelCapabilities),
+    Loaded(Loaded),
     Refused(Error),
     Token { id: u64, text: String },
     Answer { id: u64, answer: Result<Answer> },
+}
+
+/// What a worker is there for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Load {
+    Model(LlamaConfig),
+    Embedder(EmbedderConfig),
+}
+
+impl Load {
+    pub(super) fn operation(&self) -> &'static str {
+        match self {
+            Self::Model(_) => LOAD_MODEL,
+            Self::Embedder(_) => LOAD_EMBEDDER,
+        }
+    }
+
+    pub(super) fn max_waiting(&self) -> usize {
+        let most = match self {
+            Self::Model(config) => config.max_waiting,
+            Self::Embedder(config) => config.max_waiting,
+        };
+        most as usize
+    }
+
+    /// The adapters that it loads with the model, if it is one that takes some.
+    pub(super) fn adapters(&mut self) -> Option<&mut BTreeMap<String, PathBuf>> {
+        match self {
+            Self::Model(config) => Some(&mut config.adapters),
+            Self::Embedder(_) => None,
+        }
+    }
+}
+
+/// What it has loaded.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Loaded {
+    Model(ModelCapabilities),
+    Embedder(EmbeddingSpace),
+}
+
+impl Loaded {
+    /// What another model would not have.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Model(capabilities) => capabilities.model.as_str(),
+            Self::Embedder(space) => &space.name,
+        }
+    }
 }
 
 /// What is asked of the model.
@@ -46,6 +102,7 @@ pub(super) enum FromWorker {
 pub(super) enum Ask {
     Generate(Generate),
     Score(Score),
+    Embed { texts: Vec<String> },
     Count { text: String },
     Truncate { text: String, tokens: usize },
     RequireTokens { texts: Vec<String> },
@@ -75,6 +132,7 @@ impl Ask {
 pub(super) enum Answer {
     Generation(Generation),
     Scores(Vec<TokenScores>),
+    Embeddings(Vec<Embedding>),
     Count { tokens: usize, estimated: bool },
     Text(String),
     Stats(EngineStats),

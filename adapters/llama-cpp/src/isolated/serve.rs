@@ -17,17 +17,19 @@ use futures::{
     FutureExt, StreamExt,
     channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded},
     executor::block_on,
-    future::{AbortHandle, Abortable, Aborted},
+    future::{AbortHandle, Abortable, Aborted, pending},
     stream::FuturesUnordered,
 };
 use journeyman::{
     Error, ErrorKind, Result,
-    contract::{LanguageModel, Scorer, TokenSink, Tokenizer},
+    contract::{Embedder, LanguageModel, Scorer, TokenSink, Tokenizer},
 };
 use serde::Serialize;
 
-use super::protocol::{self, Answer, Ask, FromWorker, Heard, NAME, ToWorker, VERSION, frame};
-use crate::{config::LlamaConfig, loaded::LlamaCpp};
+use super::protocol::{
+    self, Answer, Ask, FromWorker, Heard, Load, Loaded, NAME, ToWorker, VERSION, frame,
+};
+use crate::{embedder::LlamaEmbedder, loaded::LlamaCpp};
 
 /// What the executable `journeyman-llama-worker` does: loads the model that its host names on standard input, answers
 /// on standard output, and ends when standard input does. An executable of a host's own may call it as the first thing
@@ -52,14 +54,14 @@ fn work() -> io::Result<()> {
         protocol: VERSION,
     });
     let mut input = io::stdin();
-    let Heard::Message(ToWorker::Load(config)) = protocol::read(&mut input) else {
+    let Heard::Message(ToWorker::Load(load)) = protocol::read(&mut input) else {
         return Err(io::Error::other(
             "this program is started by a host that keeps a model in a process of its own",
         ));
     };
     let (said, inbox) = unbounded();
     thread::Builder::new().spawn(move || listen(&mut input, &said))?;
-    let served = serve(config, inbox, &frames);
+    let served = serve(load, inbox, &frames);
     drop(frames);
     writer
         .join()
@@ -148,15 +150,42 @@ impl TokenSink for Stream {
     }
 }
 
-fn serve(
-    config: LlamaConfig,
-    inbox: UnboundedReceiver<Heard<ToWorker>>,
-    frames: &Frames,
-) -> Result<()> {
-    match LlamaCpp::load(config) {
-        Ok(model) => {
-            frames.say(&FromWorker::Loaded(model.capabilities().clone()));
-            block_on(answer_all(model, inbox, frames))
+/// What this process is there for.
+#[derive(Clone)]
+enum Served {
+    Model(Arc<LlamaCpp>),
+    Embedder(Arc<LlamaEmbedder>),
+}
+
+impl Served {
+    fn load(load: Load) -> Result<Self> {
+        Ok(match load {
+            Load::Model(config) => Self::Model(LlamaCpp::load(config)?),
+            Load::Embedder(config) => Self::Embedder(LlamaEmbedder::load(config)?),
+        })
+    }
+
+    fn loaded(&self) -> Loaded {
+        match self {
+            Self::Model(model) => Loaded::Model(model.capabilities().clone()),
+            Self::Embedder(model) => Loaded::Embedder(model.space().clone()),
+        }
+    }
+
+    /// Waits until it cannot go on, and says why.
+    async fn lost(&self) -> Error {
+        match self {
+            Self::Model(model) => model.worker.lost().await,
+            Self::Embedder(_) => pending().await,
+        }
+    }
+}
+
+fn serve(load: Load, inbox: UnboundedReceiver<Heard<ToWorker>>, frames: &Frames) -> Result<()> {
+    match Served::load(load) {
+        Ok(served) => {
+            frames.say(&FromWorker::Loaded(served.loaded()));
+            block_on(answer_all(served, inbox, frames))
         }
         Err(error) => {
             frames.say(&FromWorker::Refused(error));
@@ -165,19 +194,19 @@ fn serve(
     }
 }
 
-/// All requests at once: the model queues them as it does in process. Where its engine ends, so does this process, for
-/// the host to start another one.
+/// All requests at once: the model queues them as it does in process. Where it cannot go on, this process ends, for the
+/// host to start another one.
 async fn answer_all(
-    model: Arc<LlamaCpp>,
+    served: Served,
     inbox: UnboundedReceiver<Heard<ToWorker>>,
     frames: &Frames,
 ) -> Result<()> {
     let mut inbox = inbox.fuse();
     let mut running = FuturesUnordered::new();
-    let mut ended = pin!(model.worker.ended().fuse());
+    let mut lost = pin!(served.lost().fuse());
     let mut handles: HashMap<u64, AbortHandle> = HashMap::new();
     loop {
-        // In this order: what is answered goes out even where the engine has ended meanwhile.
+        // In this order: what is answered goes out even where it cannot go on.
         futures::select_biased! {
             (id, done) = running.select_next_some() => {
                 handles.remove(&id);
@@ -195,7 +224,7 @@ async fn answer_all(
                 Some(Heard::Message(ToWorker::Ask { id, ask })) => {
                     let (handle, registration) = AbortHandle::new_pair();
                     handles.insert(id, handle);
-                    let work = answer(model.clone(), id, ask, frames.clone());
+                    let work = answer(served.clone(), id, ask, frames.clone());
                     let work = Abortable::new(work, registration);
                     running.push(async move { (id, work.await) });
                 }
@@ -214,7 +243,7 @@ async fn answer_all(
                 Some(_) => {}
                 None => return Ok(()),
             },
-            error = ended => return Err(error),
+            error = lost => return Err(error),
         }
     }
 }
@@ -227,7 +256,15 @@ fn unreadable() -> Error {
     .hint("use the worker that was built with this host")
 }
 
-async fn answer(model: Arc<LlamaCpp>, id: u64, ask: Ask, frames: Frames) -> Result<Answer> {
+async fn answer(served: Served, id: u64, ask: Ask, frames: Frames) -> Result<Answer> {
+    let model = match (served, &ask) {
+        (Served::Model(model), _) => model,
+        (Served::Embedder(model), Ask::Embed { texts }) => {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            return model.embed(&texts).await.map(Answer::Embeddings);
+        }
+        (Served::Embedder(_), _) => return Err(unreadable()),
+    };
     Ok(match ask {
         Ask::Generate(request) => {
             let streamed = request.streamed;
@@ -238,6 +275,7 @@ async fn answer(model: Arc<LlamaCpp>, id: u64, ask: Ask, frames: Frames) -> Resu
             Answer::Generation(model.generate(&request).await?)
         }
         Ask::Score(request) => Answer::Scores(model.score(&request.request()).await?),
+        Ask::Embed { .. } => return Err(unreadable()),
         Ask::Count { text } => {
             let count = model.count(&text);
             Answer::Count {

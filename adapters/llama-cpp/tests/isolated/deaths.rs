@@ -261,9 +261,9 @@ fn a_host_that_is_killed_leaves_no_worker() {
 fn mad(further: &[&str]) -> (IsolatedConfig, [TestFile; 2]) {
     let (model, real) = Tiny::default().isolate_with(|_| ());
     let hello = serde_json::json!({
-        "Hello": { "name": "journeyman-llama-worker", "protocol": 2 }
+        "Hello": { "name": "journeyman-llama-worker", "protocol": 3 }
     });
-    let loaded = serde_json::json!({ "Loaded": model.capabilities() });
+    let loaded = serde_json::json!({ "Loaded": { "Model": model.capabilities() } });
     let (hello, loaded) = (hello.to_string(), loaded.to_string());
     let mut bytes = Vec::new();
     for message in [&["Hello", "Loaded"], further].concat() {

@@ -5,6 +5,7 @@
 mod adapters;
 mod answers;
 mod deaths;
+mod embedder;
 mod starting;
 #[path = "../support/mod.rs"]
 mod support;

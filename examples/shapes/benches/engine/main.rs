@@ -1,8 +1,8 @@
 //! The engine against a bare loop over the same llama.cpp, side by side in one run, on a shape of 0.5 billion parameters
-//! with random weights: scoring behind a shared prefix, prefixes across calls, one and eight streams, exactness. The
-//! lines are figures: name, value, bound, `ok` or `short`.
+//! with random weights: scoring behind a shared prefix, prefixes across calls, one and eight streams, a worker process
+//! that dies, exactness. The lines are figures: name, value, bound, `ok` or `short`.
 //!
-//! `cargo bench --profile dev -p shapes --bench engine -- [--seed N] [--rounds N] [--model FILE]`; the
+//! `cargo bench --profile dev -p shapes --bench engine -- [--seed N] [--rounds N] [--model FILE] [--only PART]`; the
 //! profile is the one that everything here is built with, so that llama.cpp is compiled once; both sides are optimised in
 //! it as in a release.
 #![allow(
@@ -16,6 +16,7 @@
 mod bare;
 mod exact;
 mod generation;
+mod restart;
 mod scoring;
 
 use std::{
@@ -29,7 +30,7 @@ use journeyman::{
     Seed,
     domain::{Message, Prompt, Speaker},
 };
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template, run_worker};
 use shapes::{Quantization, Shape};
 
 use crate::bare::Bare;
@@ -40,6 +41,8 @@ struct Bench {
     seed: u64,
     rounds: usize,
     threads: u32,
+    /// The only part that is run: `generation`, `scoring`, `restart` or `exact`.
+    only: Option<String>,
     short: bool,
 }
 
@@ -50,6 +53,7 @@ impl Bench {
             seed: 1,
             rounds: 5,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+            only: None,
             short: false,
         };
         let mut arguments = std::env::args().skip(1);
@@ -59,6 +63,7 @@ impl Bench {
                 "--seed" => bench.seed = value().parse().expect("a seed"),
                 "--rounds" => bench.rounds = value().parse().expect("a number of rounds"),
                 "--model" => bench.model = value().into(),
+                "--only" => bench.only = Some(value()),
                 // Cargo's own.
                 _ => {}
             }
@@ -74,12 +79,20 @@ impl Bench {
     }
 
     fn engine_of(&self, model: &Path) -> Arc<LlamaCpp> {
+        LlamaCpp::load(self.config(model)).unwrap()
+    }
+
+    fn config(&self, model: &Path) -> LlamaConfig {
         let mut config = LlamaConfig::new(model);
         config.n_ctx = Some(2048);
         config.shared_cells = Some(2048);
         config.threads = self.threads;
         config.template = Template::None;
-        LlamaCpp::load(config).unwrap()
+        config
+    }
+
+    fn wants(&self, part: &str) -> bool {
+        self.only.as_deref().is_none_or(|only| only == part)
     }
 
     /// A model of 0.5 billion parameters.
@@ -139,6 +152,9 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some(restart::WORKER) {
+        return run_worker();
+    }
     let mut bench = Bench::from_arguments();
     println!(
         "seed {}, {} rounds, {} threads, {}",
@@ -147,10 +163,19 @@ fn main() -> ExitCode {
         bench.threads,
         bench.model.file_name().unwrap().to_string_lossy()
     );
+    if bench.wants("restart") {
+        restart::run(&mut bench);
+    }
     let bare = Bare::load(&bench.model);
-    generation::run(&mut bench, &bare);
-    scoring::run(&mut bench, &bare);
+    if bench.wants("generation") {
+        generation::run(&mut bench, &bare);
+    }
+    if bench.wants("scoring") {
+        scoring::run(&mut bench, &bare);
+    }
     drop(bare);
-    exact::run(&mut bench);
+    if bench.wants("exact") {
+        exact::run(&mut bench);
+    }
     ExitCode::from(u8::from(bench.short))
 }

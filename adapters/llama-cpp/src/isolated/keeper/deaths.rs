@@ -8,7 +8,7 @@ use std::{
 use journeyman::{Error, ErrorKind};
 
 use super::{Keeper, Pending, Phase};
-use crate::isolated::{LOAD, process::Death};
+use crate::isolated::process::Death;
 
 /// The first pause before a worker is started once more; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -47,7 +47,7 @@ impl Keeper {
             0 => format!("the worker process {how}"),
             times => format!("the worker process {how}, as {times} before it"),
         };
-        let error = Error::new(ErrorKind::Unavailable, LOAD, message)
+        let error = Error::new(ErrorKind::Unavailable, self.operation(), message)
             .temporary()
             .with("worker", self.program.display())
             .hint("check that the file is sound, that memory suffices and that the worker is the one of this host");

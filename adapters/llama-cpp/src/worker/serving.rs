@@ -1,0 +1,175 @@
+//! What the worker does as long as its context stands.
+
+use std::{
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex,
+        mpsc::{Receiver, RecvTimeoutError},
+    },
+    time::{Duration, Instant},
+};
+
+use futures::channel::oneshot;
+use journeyman::Result;
+
+use super::{Adapter, End, Message, Prefixes, Setup, show};
+use crate::{
+    context::{Context, Row},
+    convert::no_adapter,
+    lora::Adapters,
+    saved,
+    scheduler::Scheduler,
+    stats::EngineStats,
+};
+
+/// How long those who come together are waited for.
+const LONGEST_GATHERING: Duration = Duration::from_micros(500);
+
+/// A context at work.
+pub(super) struct Serving<'s, 'r, 'm> {
+    pub(super) setup: &'s Setup,
+    pub(super) context: &'s mut Context<'m>,
+    pub(super) scheduler: &'s mut Scheduler<'r>,
+    pub(super) adapters: &'s mut Adapters,
+    /// What is to be done as soon as nothing is being computed.
+    pub(super) changes: &'s mut VecDeque<(Adapter, oneshot::Sender<Result<()>>)>,
+    pub(super) computing_with: Option<String>,
+    /// How long the last batch took.
+    pub(super) batch_time: Duration,
+    pub(super) stats: &'s Mutex<EngineStats>,
+}
+
+impl Serving<'_, '_, '_> {
+    pub(super) fn all(&mut self, queue: &Receiver<Message>) -> End {
+        loop {
+            // A text is written with one adapter from its beginning to its end.
+            if self.scheduler.is_clear()
+                && let Some((change, reply)) = self.changes.pop_front()
+            {
+                return End::Adapter(change, reply);
+            }
+            if let Some(end) = self.listen(queue) {
+                return end;
+            }
+            self.scheduler.closing = !self.changes.is_empty();
+            let step = catch_unwind(AssertUnwindSafe(|| self.step()));
+            if step.is_err() {
+                // Not to be expected: what a request's own part does is caught with the request.
+                self.scheduler.abandon(self.context);
+            }
+            // Before the answers: who has one finds it counted.
+            self.show();
+            self.scheduler.deliver();
+        }
+    }
+
+    /// Takes what was sent; waits for it where there is nothing to do, and then a moment longer for those who come
+    /// together: a fiftieth of a batch's time buys a batch less.
+    fn listen(&mut self, queue: &Receiver<Message>) -> Option<End> {
+        let mut until = Instant::now();
+        loop {
+            let message = if self.scheduler.is_idle() {
+                self.show();
+                let message = queue.recv().map_err(|_| RecvTimeoutError::Disconnected);
+                if !self.setup.limits.deterministic {
+                    until = Instant::now() + (self.batch_time / 50).min(LONGEST_GATHERING);
+                }
+                message
+            } else {
+                queue.recv_timeout(until.saturating_duration_since(Instant::now()))
+            };
+            let message = match message {
+                Ok(message) => message,
+                Err(RecvTimeoutError::Timeout) => return None,
+                Err(RecvTimeoutError::Disconnected) => return Some(End::Gone),
+            };
+            match message {
+                Message::Work(request) => self.scheduler.submit(*request),
+                Message::Adapter(change, reply) => {
+                    self.changes.push_back((change, reply));
+                    if self.scheduler.is_clear() {
+                        return None;
+                    }
+                }
+                Message::Prefixes(what, reply) => {
+                    let done = self.prefixes(what);
+                    // Before the answer, as with requests.
+                    self.show();
+                    let _ = reply.send(done);
+                }
+            }
+        }
+    }
+
+    fn prefixes(&mut self, what: Prefixes) -> Result<usize> {
+        let cache = &mut self.scheduler.cache;
+        match what {
+            Prefixes::Save(folder) => saved::save(
+                &folder,
+                &self.setup.id,
+                self.setup.limits,
+                self.adapters,
+                self.context,
+                cache,
+            ),
+            Prefixes::Restore(folder) => saved::restore(
+                &folder,
+                &self.setup.id,
+                self.setup.limits,
+                self.adapters,
+                self.context,
+                cache,
+            ),
+            Prefixes::Forget => {
+                let tokens = cache.tokens();
+                while cache.evict(self.context) {}
+                Ok(tokens)
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        let known = self.adapters.names();
+        let planned = self.scheduler.plan(self.context, &known);
+        if planned.is_empty() {
+            return;
+        }
+        let rows: Vec<Row> = planned.iter().map(|planned| planned.row).collect();
+        let start = Instant::now();
+        let done = self.switch().and_then(|()| self.context.decode(&rows));
+        self.batch_time = start.elapsed();
+        match done {
+            Ok(()) => self.scheduler.take(self.context, &planned),
+            Err(error) => self.scheduler.batch_failed(self.context, &planned, &error),
+        }
+    }
+
+    /// Lets the context compute with the adapter of the batch.
+    fn switch(&mut self) -> Result<()> {
+        let wanted = self.scheduler.adapter.clone();
+        if wanted == self.computing_with {
+            return Ok(());
+        }
+        let done = match (&wanted, &self.computing_with) {
+            (Some(name), _) => match self.adapters.get(name) {
+                Some(adapter) => self.context.compute_with(adapter),
+                None => Err(no_adapter("LlamaCpp", name, &[])),
+            },
+            (None, Some(name)) => match self.adapters.get(name) {
+                Some(adapter) => self.context.compute_without(adapter),
+                None => Ok(()),
+            },
+            (None, None) => Ok(()),
+        };
+        if done.is_ok() {
+            self.computing_with = wanted;
+        }
+        done
+    }
+
+    fn show(&self) {
+        let used = self.context.limits.cells - self.context.free_cells();
+        show(self.stats, self.scheduler.stats(used));
+    }
+}
