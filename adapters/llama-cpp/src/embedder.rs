@@ -34,9 +34,10 @@ use crate::{
     config::{GpuLayers, LlamaConfig},
     convert::{decode_error, not_finite, too_many_wait, worker_failed},
     devices,
+    digest::Hashed,
     fit::Plan,
     gguf,
-    loaded::{backend, file_digest, load_model},
+    loaded::{backend, load_model},
     queue::{Answer, Ticket, answer},
     tokens::Splitting,
 };
@@ -124,6 +125,7 @@ pub struct LlamaEmbedder {
     /// `None` only while it is dropped.
     calls: Option<Sender<Call>>,
     thread: Option<JoinHandle<()>>,
+    pub(crate) file: Hashed,
 }
 
 /// Texts to be embedded, and those that are.
@@ -149,6 +151,11 @@ impl LlamaEmbedder {
     /// As [`LlamaCpp::load`](crate::LlamaCpp::load); `Unsupported` too where the file does not say how to pool and the
     /// configuration does not either, or where it is a reranker.
     pub fn load(config: EmbedderConfig) -> Result<Arc<Self>> {
+        Self::load_known(config, None)
+    }
+
+    /// The same; the file is not read for its sha256 where it is the one that was `known`.
+    pub(crate) fn load_known(config: EmbedderConfig, known: Option<&Hashed>) -> Result<Arc<Self>> {
         let with_path = |error: Error| error.with("path", config.path.display());
         devices::provide(LOAD, config.backends.as_deref())?;
         let header = gguf::inspect(&config.path, gguf::Purpose::Embedding)?;
@@ -161,7 +168,7 @@ impl LlamaEmbedder {
         model.check()?;
         let gpu_layers = Plan::of(&model, &header)?.gpu_layers;
         let pooling = pooling(config.pooling, header.pooling).map_err(with_path)?;
-        let digest = file_digest(LOAD, &config.path).map_err(with_path)?;
+        let file = Hashed::of(LOAD, &config.path, known).map_err(with_path)?;
         let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
         let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
         let vocabulary = load_model(&model, None).map_err(with_path)?;
@@ -180,7 +187,7 @@ impl LlamaEmbedder {
             .map_err(with_path)?;
         Ok(Arc::new(Self {
             space: EmbeddingSpace {
-                name: format!("{name}@{}/{}", &digest[..12], pooling_name(pooling)),
+                name: format!("{name}@{}/{}", file.short(), pooling_name(pooling)),
                 dimensions,
             },
             time_limit: config.time_limit,
@@ -191,6 +198,7 @@ impl LlamaEmbedder {
             context: context as usize,
             calls: Some(calls),
             thread: Some(thread),
+            file,
         }))
     }
 

@@ -10,8 +10,8 @@ use journeyman::{Error, ModelId, Result};
 use serde::Serialize;
 
 use crate::{
+    digest::file_digest,
     gguf::{self, Reader, Value, corrupt, read_header},
-    loaded::file_digest,
 };
 
 /// The most dimensions of a tensor.

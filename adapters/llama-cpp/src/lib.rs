@@ -104,6 +104,7 @@ mod constrain;
 mod context;
 mod convert;
 mod devices;
+mod digest;
 mod embedder;
 mod exp;
 mod fit;

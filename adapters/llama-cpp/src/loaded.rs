@@ -2,8 +2,6 @@
 
 use std::{
     fmt, fs,
-    io::Read,
-    path::Path,
     sync::{Arc, OnceLock},
 };
 
@@ -14,13 +12,13 @@ use llama_cpp_2::{
     model::{LlamaModel, params::LlamaModelParams},
     send_logs_to_tracing,
 };
-use sha2::{Digest, Sha256};
 
 use crate::{
     config::{GpuLayers, LlamaConfig},
     constrain,
     context::Limits,
     devices,
+    digest::Hashed,
     fit::Plan,
     gguf, lora,
     render::Renderer,
@@ -41,6 +39,7 @@ pub struct LlamaCpp {
     pub(crate) capabilities: ModelCapabilities,
     pub(crate) architecture: String,
     pub(crate) is_tied: bool,
+    pub(crate) file: Hashed,
 }
 
 impl fmt::Debug for LlamaCpp {
@@ -66,16 +65,21 @@ impl LlamaCpp {
     /// - `Unavailable`: the file cannot be read, there is too little memory, or no backend is loaded; and as
     ///   [`load_backends`](crate::load_backends) where the configuration names a folder.
     pub fn load(config: LlamaConfig) -> Result<Arc<Self>> {
+        Self::load_known(config, None)
+    }
+
+    /// The same; the file is not read for its sha256 where it is the one that was `known`.
+    pub(crate) fn load_known(config: LlamaConfig, known: Option<&Hashed>) -> Result<Arc<Self>> {
         config.check()?;
         devices::provide(LOAD, config.backends.as_deref())?;
         let header = gguf::inspect(&config.path, gguf::Purpose::Writing)?;
         let plan = Plan::of(&config, &header)?;
         let path = config.path.clone();
         let with_path = |error: Error| error.with("path", path.display());
-        let digest = file_digest(LOAD, &config.path).map_err(with_path)?;
+        let file = Hashed::of(LOAD, &config.path, known).map_err(with_path)?;
         let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
         let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
-        let id = ModelId::new(format!("{name}@{}", &digest[..12]));
+        let id = ModelId::new(format!("{name}@{}", file.short()));
 
         let context = plan.context;
         if context > header.trained_context && header.has_position_table {
@@ -111,6 +115,7 @@ impl LlamaCpp {
             config,
             renderer: renderer.clone(),
             id: id.clone(),
+            file: file.clone(),
         };
         let worker = Worker::start(setup).map_err(with_path)?;
 
@@ -125,6 +130,7 @@ impl LlamaCpp {
             capabilities,
             architecture: header.architecture,
             is_tied: header.is_tied,
+            file,
         }))
     }
 
@@ -207,35 +213,4 @@ pub(crate) fn load_model(config: &LlamaConfig, gpu_layers: Option<u32>) -> Resul
              memory ran out meanwhile, free some")
         .source_from(error)
     })
-}
-
-pub(crate) fn file_digest(operation: &'static str, path: &Path) -> Result<String> {
-    let failed = |error: std::io::Error| {
-        let kind = match error.kind() {
-            std::io::ErrorKind::NotFound => ErrorKind::NotFound,
-            _ => ErrorKind::Unavailable,
-        };
-        Error::new(
-            kind,
-            operation,
-            format!("the file cannot be read ({})", error.kind()),
-        )
-        .hint("check the path, and that the file and its folders may be read")
-        .source_from(error)
-    };
-    let mut file = fs::File::open(path).map_err(failed)?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let length = file.read(&mut buffer).map_err(failed)?;
-        if length == 0 {
-            break;
-        }
-        hash.update(&buffer[..length]);
-    }
-    Ok(hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
 }

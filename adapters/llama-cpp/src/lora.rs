@@ -11,8 +11,9 @@ use llama_cpp_2::model::{LlamaLoraAdapter, LlamaModel};
 
 use crate::{
     convert::no_adapter,
+    digest::{Hashed, file_digest},
     gguf::{Reader, Tensor, Value, read_header, tensors},
-    loaded::{LlamaCpp, file_digest, load_model},
+    loaded::{LlamaCpp, load_model},
     worker::{Adapter, Setup},
 };
 
@@ -234,8 +235,8 @@ impl Adapters {
             .with("path", path.display())
             .hint("put the file back, or load the model anew")
         };
-        let digest = file_digest(operation, &setup.config.path)?;
-        if !setup.id.as_str().ends_with(&digest[..12]) {
+        let file = Hashed::of(operation, &setup.config.path, Some(&setup.file))?;
+        if !file.equals(&setup.file) {
             return Err(changed(&setup.config.path));
         }
         let mut fresh = load_model(&setup.config, Some(setup.gpu_layers))?;

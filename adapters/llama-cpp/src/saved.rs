@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     context::{Context, Limits},
-    loaded::{LlamaCpp, file_digest},
+    digest::file_digest,
+    loaded::LlamaCpp,
     lora::Adapters,
     prefix_cache::PrefixCache,
     worker::Prefixes,

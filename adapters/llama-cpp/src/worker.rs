@@ -22,6 +22,7 @@ use crate::{
     config::LlamaConfig,
     context::{Context, Limits},
     convert::{too_many_wait, worker_failed},
+    digest::Hashed,
     loaded::load_model,
     lora::Adapters,
     queue::{Answer, Request, Ticket, Work, answer},
@@ -59,6 +60,7 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) gpu_layers: u32,
     pub(crate) id: ModelId,
+    pub(crate) file: Hashed,
 }
 
 /// The handle of a worker; dropping it ends the thread.

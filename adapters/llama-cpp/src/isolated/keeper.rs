@@ -21,7 +21,7 @@ use super::{
     process::Process,
     protocol::{AdapterChange, Answer, FromWorker, Load, Loaded, NAME, ToWorker, VERSION, frame},
 };
-use crate::convert::too_many_wait;
+use crate::{convert::too_many_wait, digest::Hashed};
 
 /// What happens to a keeper.
 pub(super) enum Event {
@@ -87,6 +87,8 @@ pub(super) struct Keeper {
     failures: u32,
     /// What the first worker said.
     loaded: Option<Loaded>,
+    /// The model's file as the last worker found it.
+    file: Option<Hashed>,
     /// Who waits for the first worker.
     first: Option<Sender<Result<Loaded>>>,
 }
@@ -111,6 +113,7 @@ impl Keeper {
             started: 0,
             failures: 0,
             loaded: None,
+            file: None,
             first: Some(first),
         }
     }
@@ -221,6 +224,7 @@ impl Keeper {
             &self.program,
             &self.folder,
             self.started,
+            self.file.as_ref(),
             &self.events,
         );
         match started {
@@ -310,7 +314,7 @@ impl Keeper {
 
     fn said(&mut self, message: FromWorker) {
         match message {
-            FromWorker::Hello { .. } | FromWorker::Loaded(_) | FromWorker::Refused(_)
+            FromWorker::Hello { .. } | FromWorker::Loaded { .. } | FromWorker::Refused(_)
                 if !matches!(self.phase, Phase::Loading(..)) =>
             {
                 self.ended(Some("a message out of turn"));
@@ -325,7 +329,10 @@ impl Keeper {
                     .hint("use the worker that was built with this host");
                 self.give_up(error);
             }
-            FromWorker::Loaded(loaded) => self.loaded(loaded),
+            FromWorker::Loaded { loaded, file } => {
+                self.file = Some(file);
+                self.loaded(loaded);
+            }
             FromWorker::Refused(error) => {
                 let temporary = error.retry() == journeyman::Retry::Temporary;
                 self.end(Some("loaded nothing"));

@@ -16,7 +16,7 @@ use super::{
     keeper::Event,
     protocol::{self, FromWorker, Heard, Load, ToWorker, request_frame},
 };
-use crate::convert::worker_failed;
+use crate::{convert::worker_failed, digest::Hashed};
 
 /// How much of what it wrote to standard error is kept: the end, where the reason is.
 const TAIL: usize = 4096;
@@ -52,10 +52,15 @@ impl Process {
         program: &Path,
         folder: &Path,
         number: u64,
+        known: Option<&Hashed>,
         events: &Sender<Event>,
     ) -> Result<Self> {
         let operation = config.model.operation();
-        let load = request_frame(operation, &ToWorker::Load(config.model.clone()))?;
+        let load = ToWorker::Load {
+            load: config.model.clone(),
+            known: known.cloned(),
+        };
+        let load = request_frame(operation, &load)?;
         let mut command = Command::new(program);
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);

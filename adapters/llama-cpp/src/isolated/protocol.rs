@@ -18,7 +18,7 @@ use journeyman::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{config::LlamaConfig, embedder::EmbedderConfig, stats::EngineStats};
+use crate::{config::LlamaConfig, digest::Hashed, embedder::EmbedderConfig, stats::EngineStats};
 
 /// Both sides must speak the same version.
 pub(super) const VERSION: u32 = 3;
@@ -33,16 +33,25 @@ pub(super) const LOAD_EMBEDDER: &str = "IsolatedEmbedder::load";
 /// What the host says. The first is `Load`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ToWorker {
-    Load(Load),
-    Ask { id: u64, ask: Ask },
-    Cancel { id: u64 },
+    /// With the model's file as an earlier worker found it.
+    Load {
+        load: Load,
+        known: Option<Hashed>,
+    },
+    Ask {
+        id: u64,
+        ask: Ask,
+    },
+    Cancel {
+        id: u64,
+    },
 }
 
 /// What the worker says. The first is `Hello`, the second `Loaded` or `Refused`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum FromWorker {
     Hello { name: String, protocol: u32 },
-    Loaded(Loaded),
+    Loaded { loaded: Loaded, file: Hashed },
     Refused(Error),
     Token { id: u64, text: String },
     Answer { id: u64, answer: Result<Answer> },

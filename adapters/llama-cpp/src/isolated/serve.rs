@@ -29,7 +29,7 @@ use serde::Serialize;
 use super::protocol::{
     self, Answer, Ask, FromWorker, Heard, Load, Loaded, NAME, ToWorker, VERSION, frame,
 };
-use crate::{embedder::LlamaEmbedder, loaded::LlamaCpp};
+use crate::{digest::Hashed, embedder::LlamaEmbedder, loaded::LlamaCpp};
 
 /// What the executable `journeyman-llama-worker` does: loads the model that its host names on standard input, answers
 /// on standard output, and ends when standard input does. An executable of a host's own may call it as the first thing
@@ -54,14 +54,14 @@ fn work() -> io::Result<()> {
         protocol: VERSION,
     });
     let mut input = io::stdin();
-    let Heard::Message(ToWorker::Load(load)) = protocol::read(&mut input) else {
+    let Heard::Message(ToWorker::Load { load, known }) = protocol::read(&mut input) else {
         return Err(io::Error::other(
             "this program is started by a host that keeps a model in a process of its own",
         ));
     };
     let (said, inbox) = unbounded();
     thread::Builder::new().spawn(move || listen(&mut input, &said))?;
-    let served = serve(load, inbox, &frames);
+    let served = serve(load, known.as_ref(), inbox, &frames);
     drop(frames);
     writer
         .join()
@@ -158,17 +158,21 @@ enum Served {
 }
 
 impl Served {
-    fn load(load: Load) -> Result<Self> {
+    fn load(load: Load, known: Option<&Hashed>) -> Result<Self> {
         Ok(match load {
-            Load::Model(config) => Self::Model(LlamaCpp::load(config)?),
-            Load::Embedder(config) => Self::Embedder(LlamaEmbedder::load(config)?),
+            Load::Model(config) => Self::Model(LlamaCpp::load_known(config, known)?),
+            Load::Embedder(config) => Self::Embedder(LlamaEmbedder::load_known(config, known)?),
         })
     }
 
-    fn loaded(&self) -> Loaded {
-        match self {
-            Self::Model(model) => Loaded::Model(model.capabilities().clone()),
-            Self::Embedder(model) => Loaded::Embedder(model.space().clone()),
+    fn loaded(&self) -> FromWorker {
+        let (loaded, file) = match self {
+            Self::Model(model) => (Loaded::Model(model.capabilities().clone()), &model.file),
+            Self::Embedder(model) => (Loaded::Embedder(model.space().clone()), &model.file),
+        };
+        FromWorker::Loaded {
+            loaded,
+            file: file.clone(),
         }
     }
 
@@ -181,10 +185,15 @@ impl Served {
     }
 }
 
-fn serve(load: Load, inbox: UnboundedReceiver<Heard<ToWorker>>, frames: &Frames) -> Result<()> {
-    match Served::load(load) {
+fn serve(
+    load: Load,
+    known: Option<&Hashed>,
+    inbox: UnboundedReceiver<Heard<ToWorker>>,
+    frames: &Frames,
+) -> Result<()> {
+    match Served::load(load, known) {
         Ok(served) => {
-            frames.say(&FromWorker::Loaded(served.loaded()));
+            frames.say(&served.loaded());
             block_on(answer_all(served, inbox, frames))
         }
         Err(error) => {

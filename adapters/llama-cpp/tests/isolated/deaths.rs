@@ -263,7 +263,9 @@ fn mad(further: &[&str]) -> (IsolatedConfig, [TestFile; 2]) {
     let hello = serde_json::json!({
         "Hello": { "name": "journeyman-llama-worker", "protocol": 3 }
     });
-    let loaded = serde_json::json!({ "Loaded": { "Model": model.capabilities() } });
+    let loaded = serde_json::json!({
+        "Loaded": { "loaded": { "Model": model.capabilities() }, "file": { "sha256": "0", "stamp": null } }
+    });
     let (hello, loaded) = (hello.to_string(), loaded.to_string());
     let mut bytes = Vec::new();
     for message in [&["Hello", "Loaded"], further].concat() {

@@ -102,7 +102,7 @@ fn a_request_that_cannot_be_read_costs_no_other() {
         .unwrap();
     let mut pipe = worker.stdin.take().unwrap();
     for message in [
-        json!({ "Load": { "Model": isolated_config(&file.0).model } }),
+        json!({ "Load": { "load": { "Model": isolated_config(&file.0).model }, "known": null } }),
         json!({ "Ask": { "id": 7, "ask": { "Generate": null } } }),
         json!({ "Tell": {} }),
         json!({ "Ask": { "id": 8, "ask": "Stats" } }),
