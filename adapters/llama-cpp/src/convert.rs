@@ -76,6 +76,14 @@ pub(crate) fn worker_failed(operation: &'static str, message: &'static str) -> E
         .hint("try again; load the model anew if it persists")
 }
 
+/// What befell the whole engine, as the error of one request.
+pub(crate) fn of_request(error: &Error) -> Error {
+    let hint = error.hint_text().unwrap_or_default().to_owned();
+    Error::new(error.kind(), "LlamaCpp", error.message().to_owned())
+        .hint(hint)
+        .temporary()
+}
+
 const NOT_FINITE: &str = "the model's logits are not finite";
 
 /// Whether the model gave numbers that are none.

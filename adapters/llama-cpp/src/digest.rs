@@ -4,7 +4,7 @@ use std::{
     fs::{File, Metadata},
     io::{self, Read},
     path::Path,
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use journeyman::{Error, ErrorKind, Result};
@@ -18,37 +18,53 @@ pub(crate) struct Hashed {
     stamp: Option<Stamp>,
 }
 
-/// What changes where a file is written to or replaced.
+/// What is another where a file was written to or replaced: its number, its length, and when it was last changed in any
+/// way, in seconds and nanoseconds, which nobody can set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
+    number: u64,
     length: u64,
-    modified: SystemTime,
-    /// The file's number, and when it was last changed in any way, which nobody can set: seconds and nanoseconds.
-    changed: Option<(u64, i64, i64)>,
+    changed: (i64, i64),
 }
 
+/// A change so short ago may be followed by another one of the same time: clocks of file systems are coarse.
+const TOO_FRESH: Duration = Duration::from_secs(2);
+
 impl Stamp {
-    fn of(metadata: &Metadata) -> Option<Self> {
-        #[cfg(unix)]
-        let changed = {
-            use std::os::unix::fs::MetadataExt;
-            Some((metadata.ino(), metadata.ctime(), metadata.ctime_nsec()))
-        };
-        #[cfg(not(unix))]
-        let changed = None;
-        Some(Self {
+    #[cfg(unix)]
+    fn of(metadata: &Metadata, now: SystemTime) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let now = now.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        let settled = i64::try_from(now.checked_sub(TOO_FRESH)?.as_secs()).ok()?;
+        (metadata.ctime() < settled).then(|| Self {
+            number: metadata.ino(),
             length: metadata.len(),
-            modified: metadata.modified().ok()?,
-            changed,
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
         })
+    }
+
+    /// What could be told from a file that looks the same is not known here.
+    #[cfg(not(unix))]
+    fn of(_: &Metadata, _: SystemTime) -> Option<Self> {
+        None
     }
 }
 
 impl Hashed {
-    /// Reads the file, unless it is to all appearance the one that was hashed `before`.
+    /// Reads the file, unless it is the one that was hashed `before`.
     pub(crate) fn of(operation: &'static str, path: &Path, before: Option<&Self>) -> Result<Self> {
+        Self::at(SystemTime::now(), operation, path, before)
+    }
+
+    fn at(
+        now: SystemTime,
+        operation: &'static str,
+        path: &Path,
+        before: Option<&Self>,
+    ) -> Result<Self> {
         let mut file = File::open(path).map_err(|error| unreadable(operation, error))?;
-        let stamp = file.metadata().ok().as_ref().and_then(Stamp::of);
+        let metadata = file.metadata().ok();
+        let stamp = metadata.and_then(|metadata| Stamp::of(&metadata, now));
         if let Some(before) = before
             && stamp.is_some()
             && before.stamp == stamp
@@ -111,35 +127,40 @@ mod tests {
 
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn a_file_that_is_as_it_was_is_not_read_again() {
         let path = std::env::temp_dir().join(format!("journeyman-digest-{}", std::process::id()));
+        let other = path.with_extension("other");
         fs::write(&path, b"one").unwrap();
-        let hashed = |before: Option<&Hashed>| Hashed::of("test", &path, before).unwrap();
-        let one = hashed(None);
+        let later = SystemTime::now() + 5 * TOO_FRESH;
+        let hashed = |before: &Hashed| Hashed::at(later, "test", &path, Some(before)).unwrap();
+        let one = Hashed::at(later, "test", &path, None).unwrap();
         assert_eq!(one.sha256, file_digest("test", &path).unwrap());
         // One that says something else shows where it is believed.
         let told = Hashed {
             sha256: "0".repeat(64),
             ..one.clone()
         };
-        assert_eq!(hashed(Some(&told)), told);
-        // As long, and with the time of the one before.
-        let time = fs::metadata(&path).unwrap().modified().unwrap();
-        fs::write(&path, b"two").unwrap();
-        File::options()
-            .write(true)
-            .open(&path)
-            .and_then(|file| file.set_modified(time))
-            .unwrap();
-        let two = hashed(Some(&told));
+        assert_eq!(hashed(&told), told);
+        // Changed only just, it is read every time.
+        let fresh = Hashed::of("test", &path, Some(&told)).unwrap();
+        assert!(fresh.equals(&one) && fresh.stamp.is_none());
+        let again = Hashed::of(
+            "test",
+            &path,
+            Some(&Hashed {
+                stamp: None,
+                ..told.clone()
+            }),
+        );
+        assert!(again.unwrap().equals(&one));
+        // Another one of the same length in its place.
+        fs::write(&other, b"two").unwrap();
+        fs::rename(&other, &path).unwrap();
+        let two = hashed(&told);
         assert_eq!(two.sha256, file_digest("test", &path).unwrap());
         assert_ne!(two.sha256, one.sha256);
-        let unstamped = Hashed {
-            stamp: None,
-            ..told
-        };
-        assert!(hashed(Some(&unstamped)).equals(&two));
         fs::remove_file(&path).unwrap();
     }
 }

@@ -1,10 +1,11 @@
 //! Embeddings, as [`Embedder`].
 
+mod config;
+
 use std::{
     collections::VecDeque,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::PathBuf,
     sync::{
         Arc,
         atomic::AtomicUsize,
@@ -28,10 +29,11 @@ use llama_cpp_2::{
     model::LlamaModel,
     token::LlamaToken,
 };
-use serde::{Deserialize, Serialize};
 
+pub use self::config::{EmbedderConfig, Pooling};
+use self::config::{pooling, pooling_name};
 use crate::{
-    config::{GpuLayers, LlamaConfig},
+    config::LlamaConfig,
     convert::{decode_error, not_finite, too_many_wait, worker_failed},
     devices,
     digest::Hashed,
@@ -45,71 +47,6 @@ use crate::{
 const LOAD: &str = "LlamaEmbedder::load";
 pub(crate) const EMBED: &str = "LlamaEmbedder::embed";
 
-/// How the states of a text's tokens become one vector.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pooling {
-    /// Their mean.
-    Mean,
-    /// The first one's.
-    Cls,
-    /// The last one's.
-    Last,
-}
-
-/// How an embedding model is loaded. Made with [`EmbedderConfig::new`], then by its fields.
-#[non_exhaustive]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EmbedderConfig {
-    /// The GGUF file.
-    pub path: PathBuf,
-    /// Greatest number of tokens of a text, at least 16; longer ones are cut. `None`: what the model was trained for, at
-    /// most 2,048.
-    pub n_ctx: Option<u32>,
-    /// Threads that compute, 1 or more (1).
-    pub threads: u32,
-    /// Layers given to GPUs (none).
-    pub gpu_layers: GpuLayers,
-    /// How tokens are pooled. `None`: as the file says; one that does not say is refused.
-    pub pooling: Option<Pooling>,
-    /// Greatest number of calls that wait, 1 or more (1,024); more are refused with `RateLimited`.
-    pub max_waiting: u32,
-    /// How long a call may take (60 s).
-    pub time_limit: Duration,
-    /// As [`LlamaConfig::backends`].
-    pub backends: Option<PathBuf>,
-}
-
-impl EmbedderConfig {
-    /// The defaults, for a file.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            n_ctx: None,
-            threads: 1,
-            gpu_layers: GpuLayers::None,
-            pooling: None,
-            max_waiting: 1024,
-            time_limit: Duration::from_secs(60),
-            backends: None,
-        }
-    }
-
-    /// The same for the weights: an embedder has no memory beside the text that it reads.
-    fn model(&self, context: u32) -> LlamaConfig {
-        let mut config = LlamaConfig::new(&self.path);
-        config.n_ctx = Some(context);
-        config.threads = self.threads;
-        config.gpu_layers = self.gpu_layers;
-        config.max_waiting = self.max_waiting;
-        config.n_batch = context;
-        config.n_seq_max = 2;
-        config.shared_cells = Some(0);
-        config
-    }
-}
-
 /// A loaded embedding model with the thread that runs it: an encoder such as BERT's kind, or a language model trained to
 /// embed. Each text is computed by itself, so an embedding does not depend on what else is embedded; calls take turns
 /// text by text.
@@ -118,10 +55,6 @@ pub struct LlamaEmbedder {
     time_limit: Duration,
     most_waiting: usize,
     places: Arc<AtomicUsize>,
-    /// For its vocabulary.
-    vocabulary: LlamaModel,
-    splitting: Splitting,
-    context: usize,
     /// `None` only while it is dropped.
     calls: Option<Sender<Call>>,
     thread: Option<JoinHandle<()>>,
@@ -130,7 +63,7 @@ pub struct LlamaEmbedder {
 
 /// Texts to be embedded, and those that are.
 struct Call {
-    texts: VecDeque<Vec<LlamaToken>>,
+    texts: VecDeque<String>,
     done: Vec<Embedding>,
     answer: Answer<Vec<Embedding>>,
     _ticket: Ticket,
@@ -171,7 +104,6 @@ impl LlamaEmbedder {
         let file = Hashed::of(LOAD, &config.path, known).map_err(with_path)?;
         let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
         let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
-        let vocabulary = load_model(&model, None).map_err(with_path)?;
 
         let (calls, queue) = mpsc::channel();
         let (ready, standing) = mpsc::channel();
@@ -193,33 +125,10 @@ impl LlamaEmbedder {
             time_limit: config.time_limit,
             most_waiting: config.max_waiting as usize,
             places: Arc::default(),
-            splitting: Splitting::of(&vocabulary),
-            vocabulary,
-            context: context as usize,
             calls: Some(calls),
             thread: Some(thread),
             file,
         }))
-    }
-
-    /// The tokens of a text, with those that the model wants around it; at least one, and no more than fit.
-    fn tokens(&self, text: &str) -> Vec<LlamaToken> {
-        let vocab = self.vocabulary.vocab();
-        let mut tokens = self.splitting.enclosed(&self.vocabulary, text);
-        if let Some(&last) = tokens.last()
-            && tokens.len() > self.context
-        {
-            tokens.truncate(self.context);
-            if vocab.is_control(last) {
-                tokens[self.context - 1] = last;
-            }
-        }
-        if tokens.is_empty() {
-            // The empty text of a vocabulary that puts nothing around it.
-            let known = (0..vocab.n_tokens()).contains(&vocab.eos().0);
-            tokens.push(if known { vocab.eos() } else { LlamaToken(0) });
-        }
-        tokens
     }
 }
 
@@ -237,7 +146,7 @@ impl Embedder for LlamaEmbedder {
         let ticket = Ticket::take(&self.places, self.most_waiting)
             .ok_or_else(|| too_many_wait(EMBED, self.most_waiting))?;
         let call = Call {
-            texts: texts.iter().map(|text| self.tokens(text)).collect(),
+            texts: texts.iter().map(|&text| text.to_owned()).collect(),
             done: Vec::with_capacity(texts.len()),
             answer,
             _ticket: ticket,
@@ -255,31 +164,6 @@ impl Drop for LlamaEmbedder {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-    }
-}
-
-fn pooling_name(pooling: Pooling) -> &'static str {
-    match pooling {
-        Pooling::Mean => "mean",
-        Pooling::Cls => "cls",
-        Pooling::Last => "last",
-    }
-}
-
-/// The host's choice, or the file's (`{architecture}.pooling_type`, by llama.cpp's numbers).
-fn pooling(chosen: Option<Pooling>, of_file: Option<u64>) -> Result<Pooling> {
-    match (chosen, of_file) {
-        (Some(chosen), _) => Ok(chosen),
-        (None, Some(1)) => Ok(Pooling::Mean),
-        (None, Some(2)) => Ok(Pooling::Cls),
-        (None, Some(3)) => Ok(Pooling::Last),
-        (None, Some(4)) => Err(Error::unsupported(LOAD, "the model ranks pairs of texts")
-            .hint("use the GGUF of an embedding model, not of a reranker")),
-        (None, _) => Err(
-            Error::unsupported(LOAD, "the file does not say how tokens are pooled").hint(
-                "set EmbedderConfig::pooling to what the model was trained with, or use the GGUF of an embedding model",
-            ),
-        ),
     }
 }
 
@@ -307,6 +191,7 @@ fn run(
         }
     };
     let _ = ready.send(Ok(model.n_embd_out().max(0) as usize));
+    let splitting = Splitting::of(&model);
     let mut batch = LlamaBatch::new(size as usize, 1);
     let mut calls = VecDeque::new();
     loop {
@@ -325,7 +210,10 @@ fn run(
             continue;
         };
         let embedded = call.answer.wanted(Instant::now()).and_then(|()| {
-            let embedded = AssertUnwindSafe(|| embed(&mut context, &mut batch, &text));
+            let embedded = AssertUnwindSafe(|| {
+                let tokens = tokens(&model, &splitting, size as usize, &text);
+                embed(&mut context, &mut batch, &tokens)
+            });
             catch_unwind(embedded)
                 .unwrap_or_else(|_| Err(worker_failed(EMBED, "the worker panicked")))
         });
@@ -373,6 +261,26 @@ fn make_context<'m>(
         .hint("there may be too little memory: lower n_ctx or gpu_layers")
         .source_from(error)
     })
+}
+
+/// The tokens of a text, with those that the model wants around it; at least one, and no more than fit.
+fn tokens(model: &LlamaModel, splitting: &Splitting, most: usize, text: &str) -> Vec<LlamaToken> {
+    let vocab = model.vocab();
+    let mut tokens = splitting.enclosed(model, text);
+    if let Some(&last) = tokens.last()
+        && tokens.len() > most
+    {
+        tokens.truncate(most);
+        if vocab.is_control(last) {
+            tokens[most - 1] = last;
+        }
+    }
+    if tokens.is_empty() {
+        // The empty text of a vocabulary that puts nothing around it.
+        let known = (0..vocab.n_tokens()).contains(&vocab.eos().0);
+        tokens.push(if known { vocab.eos() } else { LlamaToken(0) });
+    }
+    tokens
 }
 
 /// One text's vector, of unit length.

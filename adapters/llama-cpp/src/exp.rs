@@ -92,6 +92,7 @@ fn sum_exp_avx512(logits: &[f32], max: f32) -> f64 {
     sum_exp_anywhere(logits, max)
 }
 
+/// As above.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn sum_exp_avx2(logits: &[f32], max: f32) -> f64 {
@@ -154,6 +155,13 @@ mod tests {
             assert!((got / want - 1.0).abs() < 3e-10);
             let plain = sum_exp_anywhere(&logits, max);
             assert_eq!(got.to_bits(), plain.to_bits(), "wider vectors differ");
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "as above")]
+            if std::arch::is_x86_feature_detected!("avx2") {
+                // SAFETY: as above.
+                let narrower = unsafe { sum_exp_avx2(&logits, max) };
+                assert_eq!(narrower.to_bits(), plain.to_bits());
+            }
             let mut broken = logits.clone();
             broken[length / 2] = f32::NAN;
             assert!(sum_exp(&broken, greatest(&broken)).is_nan());

@@ -1,4 +1,4 @@
-//! Local language models in GGUF, on llama.cpp, in process.
+//! Local language models in GGUF, on llama.cpp, in process or in one of their own.
 //!
 //! [`LlamaCpp`] is one loaded model that writes ([`LanguageModel`](journeyman::contract::LanguageModel)), gives the
 //! log-probability of a given text ([`Scorer`](journeyman::contract::Scorer)) and counts tokens
@@ -93,7 +93,8 @@
 //! where they are none again, it fails with `Model`. An abort inside llama.cpp ends the process: what leads to one is
 //! refused at loading as far as it is known, and a host that cannot bear the rest keeps the model in a process of its
 //! own: [`IsolatedLlama`], [`IsolatedEmbedder`]. A context that finds no memory when it is made anew behind a change of
-//! the adapters fails requests as `Unavailable`, and is tried again with the next one.
+//! the adapters fails requests as `Unavailable`, and is tried again with the next one; a worker process ends instead, and
+//! another one is started.
 #![cfg_attr(
     not(test),
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)

@@ -43,7 +43,8 @@ impl PrefixCache {
             .max_by_key(|&(_, len)| len)
     }
 
-    /// A sequence that begins with the first `len` tokens of an idle one; the idle one itself where that is all of it.
+    /// A sequence that begins with the first `len` tokens of an idle one; the idle one itself where that is all of it. It
+    /// counts as used where half of it is.
     pub(crate) fn take(
         &mut self,
         context: &mut Context<'_>,
@@ -51,7 +52,10 @@ impl PrefixCache {
         len: usize,
     ) -> journeyman::Result<Option<Sequence>> {
         self.now += 1;
-        self.idle[at].used = self.now;
+        // A few markers that all texts begin with are no use of this one.
+        if 2 * len >= self.idle[at].sequence.len() {
+            self.idle[at].used = self.now;
+        }
         if self.idle[at].sequence.len() == len {
             return Ok(Some(self.idle.swap_remove(at).sequence));
         }

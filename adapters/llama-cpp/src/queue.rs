@@ -1,6 +1,7 @@
 //! How a request comes to the worker, and an answer back.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -57,6 +58,14 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Sends an answer from the worker's thread. Nobody may wait for it any more, and the host's waker may panic: neither is
+/// the worker's affair.
+pub(crate) fn tell<T>(reply: oneshot::Sender<T>, answer: T) {
+    if catch_unwind(AssertUnwindSafe(|| reply.send(answer).is_ok())).is_err() {
+        tracing::warn!("a host panicked when it was told its answer");
     }
 }
 
@@ -120,8 +129,7 @@ impl<T> Answer<T> {
     }
 
     pub(crate) fn send(self, result: Result<T>) {
-        // Nobody waits any more: then nobody needs it.
-        let _ = self.reply.send(result);
+        tell(self.reply, result);
     }
 }
 

@@ -8,13 +8,16 @@
 
 mod admission;
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use journeyman::{Error, ErrorKind, ModelId, contract::FinishReason};
 
 use crate::{
     context::Context,
-    convert::{is_not_finite, worker_failed},
+    convert::{is_not_finite, of_request, worker_failed},
     job::{Job, Plan, Planned, Progress},
     prefix_cache::PrefixCache,
     queue::Request,
@@ -247,9 +250,7 @@ impl<'r> Scheduler<'r> {
         jobs.dedup();
         for at in jobs.into_iter().rev() {
             let job = self.active.remove(at);
-            let again = Error::new(error.kind(), "LlamaCpp", error.message().to_owned());
-            let hint = error.hint_text().unwrap_or_default().to_owned();
-            self.fail(context, job, again.hint(hint).temporary());
+            self.fail(context, job, of_request(error));
         }
         self.restart_all(context);
     }
@@ -332,9 +333,13 @@ impl<'r> Scheduler<'r> {
     /// Sends the answers that are ready.
     pub(crate) fn deliver(&mut self) {
         for (job, end) in self.outbox.drain(..) {
-            match end {
+            // With the job goes what its host handed over, such as a sink, in the host's own code.
+            let told = catch_unwind(AssertUnwindSafe(|| match end {
                 Ok(finish) => job.finish(self.model, finish),
                 Err(error) => job.fail(error),
+            }));
+            if told.is_err() {
+                tracing::warn!("a request ended in a panic");
             }
         }
     }
@@ -349,7 +354,7 @@ impl<'r> Scheduler<'r> {
     pub(crate) fn refuse(&mut self, error: &Error) {
         for job in self.waiting.drain(..) {
             self.stats.failed += 1;
-            self.outbox.push((job, Err(error.clone())));
+            self.outbox.push((job, Err(of_request(error))));
         }
     }
 

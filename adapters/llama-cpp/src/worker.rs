@@ -8,7 +8,7 @@ use std::{
     sync::{
         Arc, Mutex, PoisonError,
         atomic::AtomicUsize,
-        mpsc::{self, Receiver, Sender},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -21,11 +21,11 @@ use self::serving::Serving;
 use crate::{
     config::LlamaConfig,
     context::{Context, Limits},
-    convert::{too_many_wait, worker_failed},
+    convert::{of_request, too_many_wait, worker_failed},
     digest::Hashed,
     loaded::load_model,
     lora::Adapters,
-    queue::{Answer, Request, Ticket, Work, answer},
+    queue::{Answer, Request, Ticket, Work, answer, tell},
     render::Renderer,
     scheduler::Scheduler,
     stats::EngineStats,
@@ -83,11 +83,16 @@ impl Worker {
         let (ready, standing) = mpsc::channel();
         let stats = Arc::new(Mutex::default());
         let shown = stats.clone();
-        let (tell, lost) = oneshot::channel();
+        let (without_context, lost) = oneshot::channel();
         let thread = thread::Builder::new()
             .name("llama-cpp".to_owned())
             .spawn(move || {
-                if let Err(error) = run(&setup, &queue, &ready, tell, &shown) {
+                let inbox = Inbox {
+                    queue,
+                    held: VecDeque::new(),
+                    changes: VecDeque::new(),
+                };
+                if let Err(error) = run(&setup, inbox, &ready, without_context, &shown) {
                     let _ = ready.send(Err(error));
                 }
             })
@@ -186,9 +191,34 @@ enum End {
     Adapter(Adapter, oneshot::Sender<Result<()>>),
 }
 
+/// What comes to the thread.
+struct Inbox {
+    queue: Receiver<Message>,
+    /// Taken from the queue already.
+    held: VecDeque<Message>,
+    /// What is to be done as soon as nothing is being computed.
+    changes: VecDeque<(Adapter, oneshot::Sender<Result<()>>)>,
+}
+
+impl Inbox {
+    /// The next message; waits for it until then, or for ever.
+    fn next(&mut self, until: Option<Instant>) -> std::result::Result<Message, RecvTimeoutError> {
+        if let Some(message) = self.held.pop_front() {
+            return Ok(message);
+        }
+        match until {
+            None => (self.queue.recv()).map_err(|_| RecvTimeoutError::Disconnected),
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                self.queue.recv_timeout(left)
+            }
+        }
+    }
+}
+
 fn run(
     setup: &Setup,
-    queue: &Receiver<Message>,
+    mut inbox: Inbox,
     ready: &Sender<Result<()>>,
     lost: oneshot::Sender<Error>,
     stats: &Mutex<EngineStats>,
@@ -196,7 +226,6 @@ fn run(
     let mut model = load_model(&setup.config, Some(setup.gpu_layers))?;
     let mut adapters = Adapters::load(&mut model, &setup.config.adapters)?;
     let mut scheduler = Scheduler::new(&setup.renderer, &setup.id);
-    let mut changes = VecDeque::new();
     let mut first = true;
     let mut lost = Some(lost);
     loop {
@@ -210,59 +239,60 @@ fn run(
                     context: &mut context,
                     scheduler: &mut scheduler,
                     adapters: &mut adapters,
-                    changes: &mut changes,
+                    inbox: &mut inbox,
                     computing_with: None,
                     batch_time: Duration::ZERO,
                     stats,
                 };
-                let end = serving.all(queue);
+                let end = serving.all();
                 scheduler.restart_all(&mut context);
                 Some(end)
             }
             Err(error) if first => return Err(error),
             // Memory that is short now may be free again when the next one asks.
-            Err(error) => {
-                let error = error.temporary();
-                let end = refuse(&error, &mut scheduler, &mut changes, queue, stats);
-                if let Some(lost) = lost.take() {
-                    let _ = lost.send(error);
-                }
-                end
-            }
+            Err(error) => refuse(&error, &mut scheduler, &mut inbox, &mut lost, stats),
         };
         match end {
             None => {}
             Some(End::Gone) => return Ok(()),
             // llama.cpp loads adapters into a model, which no context may borrow meanwhile.
             Some(End::Adapter(change, reply)) => {
-                let _ = reply.send(adapters.change(setup, &mut model, change));
+                tell(reply, adapters.change(setup, &mut model, change));
             }
         }
     }
 }
 
-/// Refuses those who wait, for there is no context to serve them with, and waits for the next message.
+/// Refuses all that was asked, for there is no context to serve it with, and waits until somebody asks again.
 fn refuse(
     error: &Error,
     scheduler: &mut Scheduler<'_>,
-    changes: &mut VecDeque<(Adapter, oneshot::Sender<Result<()>>)>,
-    queue: &Receiver<Message>,
+    inbox: &mut Inbox,
+    lost: &mut Option<oneshot::Sender<Error>>,
     stats: &Mutex<EngineStats>,
 ) -> Option<End> {
-    scheduler.refuse(error);
+    let error = of_request(error);
+    for message in inbox.held.drain(..) {
+        match message {
+            Message::Work(request) => scheduler.submit(*request),
+            Message::Adapter(change, reply) => inbox.changes.push_back((change, reply)),
+            Message::Prefixes(_, reply) => tell(reply, Err(error.clone())),
+        }
+    }
+    scheduler.refuse(&error);
     show(stats, scheduler.stats(0));
     scheduler.deliver();
-    if let Some((change, reply)) = changes.pop_front() {
+    if let Some((change, reply)) = inbox.changes.pop_front() {
         return Some(End::Adapter(change, reply));
     }
-    match queue.recv() {
-        Ok(Message::Work(request)) => scheduler.submit(*request),
-        Ok(Message::Adapter(change, reply)) => return Some(End::Adapter(change, reply)),
-        Ok(Message::Prefixes(_, reply)) => {
-            let _ = reply.send(Err(error.clone()));
-        }
-        Err(_) => return Some(End::Gone),
+    if let Some(lost) = lost.take() {
+        tell(lost, error);
     }
+    let Ok(message) = inbox.next(None) else {
+        return Some(End::Gone);
+    };
+    inbox.held.push_back(message);
+    inbox.held.extend(inbox.queue.try_iter());
     None
 }
 

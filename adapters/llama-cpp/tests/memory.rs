@@ -18,20 +18,26 @@ use crate::support::{Lora, TestFile, Tiny, prompt};
 
 /// Bytes of address space that this process has taken.
 fn taken() -> u64 {
-    let statm = fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
-    pages * 4096
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let mut lines = status.lines();
+    let size = lines.find_map(|line| line.strip_prefix("VmSize:")).unwrap();
+    let kibibytes: u64 = size.trim().trim_end_matches(" kB").parse().unwrap();
+    kibibytes << 10
 }
 
 #[test]
 fn a_context_that_finds_no_memory_is_tried_again_with_every_request() {
-    // Its memory takes some hundred MiB.
+    // Some 130 MiB of keys and values, and as much to compute in.
     let model = Tiny {
         context: 1 << 18,
         ..Tiny::default()
     };
     let before = taken();
-    let model = model.load_with(|config| config.n_ctx = Some(1 << 18));
+    let model = model.load_with(|config| {
+        config.n_ctx = Some(1 << 18);
+        config.n_batch = 16;
+        config.n_seq_max = 16;
+    });
     let size = taken() - before;
     let request = GenerateRequest::greedy(prompt("turn on the lamp"), 8);
     let expect = block_on(model.generate(&request)).unwrap();

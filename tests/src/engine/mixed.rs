@@ -53,9 +53,7 @@ impl Ask {
             }),
         }
     }
-}
 
-impl Ask {
     fn adapter(&mut self) -> &mut Option<String> {
         match self {
             Self::Write(request) => &mut request.adapter,
@@ -202,13 +200,21 @@ fn run_load(model: &LlamaCpp, loads: &[Load]) -> (Vec<End>, Vec<f64>) {
 }
 
 /// The load again and again: the mean resident memory of the last two times over that of two times before, once
-/// everything was done once. The allocator's own goes up and down by a tenth and more.
-fn growth(model: &LlamaCpp, loads: &[Load]) -> f64 {
+/// everything was done once. The allocator's own goes up and down by a tenth and more. And how many requests had neither
+/// answer nor reason.
+fn growth(model: &LlamaCpp, loads: &[Load]) -> (f64, usize) {
+    let mut failed = 0;
     let [early, late] = [(); 2].map(|()| {
-        let sizes = (0..2).flat_map(|_| run_load(model, loads).1);
-        stats::mean(&sizes.collect::<Vec<_>>())
+        let mut sizes = Vec::new();
+        for _ in 0..2 {
+            let (ends, behind) = run_load(model, loads);
+            let without = ends.iter().filter(|end| matches!(end, End::Failed(_)));
+            failed += without.count();
+            sizes.extend(behind);
+        }
+        stats::mean(&sizes)
     });
-    late / early
+    (late / early, failed)
 }
 
 /// Pages of memory that the process has.
@@ -269,7 +275,7 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let (ends, _) = run_load(&shared, &loads);
     let stats = shared.stats();
     figures.progress(format_args!("the same four times more"));
-    let growth = growth(&shared, &loads);
+    let (growth, failed) = growth(&shared, &loads);
     forget(&shared)?;
     let after = shared.stats();
     drop(shared);
@@ -284,30 +290,19 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
 
     let bare = Bare::load(path);
     let mut seen = Seen::default();
-    let mut unequal = 0;
     for (load, (end, again)) in loads.iter().zip(ends.iter().zip(&repeated)) {
-        let answered = [end, again]
-            .iter()
-            .any(|end| matches!(end, End::Answered(_)));
-        let want = answered
-            .then(|| block_on(ask(&alone, &load.ask.patient())))
-            .transpose()?;
-        seen.note(end, want.as_ref(), load, &bare);
-        if let (End::Answered(_), Some(plain)) = (end, load.ask.plain()) {
-            seen.adapted += 1;
-            seen.changed += u64::from(Some(block_on(ask(&alone, &plain))?) != want);
-        }
-        match again {
-            End::Answered(answer) => unequal += u64::from(Some(answer) != want.as_ref()),
-            End::Failed(reason) => return Err(format!("deterministic mode: {reason}").into()),
-            End::TakenBack | End::OutOfTime => {}
-        }
+        seen.take(load, end, again, &alone, &bare)?;
     }
     seen.record(figures);
+    figures.record(
+        "1,000 requests, four times more: ended with neither answer nor reason",
+        failed as f64,
+        Bound::AtMost(0.0),
+    );
     of_engine(figures, growth, stats, after);
     figures.record(
         "1,000 requests, deterministic: answers that are not the same bytes as alone",
-        unequal as f64,
+        seen.unequal as f64,
         Bound::AtMost(0.0),
     );
     Ok(())

@@ -43,7 +43,7 @@ pub struct IsolatedConfig<M = LlamaConfig> {
     pub restarts: u32,
     /// How long they are then refused before the next request starts a worker once more (30 s).
     pub rest: Duration,
-    /// How long counting tokens may take before it is estimated (500 ms): it blocks its caller.
+    /// How long counting tokens may take before it is estimated (500 ms): it blocks its caller. An embedder counts none.
     pub count_limit: Duration,
 }
 

@@ -18,7 +18,8 @@ use crate::embedder::{EMBED, EmbedderConfig};
 
 /// What [`LlamaEmbedder`](crate::LlamaEmbedder) does, in a worker process, under the rules of
 /// [`IsolatedLlama`](crate::IsolatedLlama): the same vectors to the bit, a worker that dies is replaced, and what it was
-/// asked fails as `Unavailable`, temporary.
+/// asked fails as `Unavailable`, temporary. Vectors that are asked for at once have to fit into 64 MiB of text, about five
+/// million numbers.
 pub struct IsolatedEmbedder {
     client: Client,
     space: EmbeddingSpace,

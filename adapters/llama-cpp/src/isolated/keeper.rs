@@ -85,10 +85,8 @@ pub(super) struct Keeper {
     started: u64,
     /// Starts and deaths with no request answered since.
     failures: u32,
-    /// What the first worker said.
-    loaded: Option<Loaded>,
-    /// The model's file as the last worker found it.
-    file: Option<Hashed>,
+    /// What the last worker said, and the model's file as it found it.
+    loaded: Option<(Loaded, Hashed)>,
     /// Who waits for the first worker.
     first: Option<Sender<Result<Loaded>>>,
 }
@@ -113,7 +111,6 @@ impl Keeper {
             started: 0,
             failures: 0,
             loaded: None,
-            file: None,
             first: Some(first),
         }
     }
@@ -224,7 +221,7 @@ impl Keeper {
             &self.program,
             &self.folder,
             self.started,
-            self.file.as_ref(),
+            self.loaded.as_ref().map(|(_, file)| file),
             &self.events,
         );
         match started {
@@ -329,14 +326,14 @@ impl Keeper {
                     .hint("use the worker that was built with this host");
                 self.give_up(error);
             }
-            FromWorker::Loaded { loaded, file } => {
-                self.file = Some(file);
-                self.loaded(loaded);
-            }
+            FromWorker::Loaded { loaded, file } => self.loaded(loaded, file),
             FromWorker::Refused(error) => {
-                let temporary = error.retry() == journeyman::Retry::Temporary;
+                // Where it was loaded before, what lacks now may be there again soon, such as memory.
+                let lacks = self.loaded.is_some() && error.kind() == ErrorKind::Unavailable;
+                let error = if lacks { error.temporary() } else { error };
+                let again = error.retry() == journeyman::Retry::Temporary;
                 self.end(Some("loaded nothing"));
-                self.failed(error, temporary);
+                self.failed(error, again);
             }
             FromWorker::Token { id, text } => self.token(id, &text),
             FromWorker::Answer { id, answer } => {
@@ -359,9 +356,9 @@ impl Keeper {
         pending.answer(answer);
     }
 
-    fn loaded(&mut self, loaded: Loaded) {
+    fn loaded(&mut self, loaded: Loaded, file: Hashed) {
         match &self.loaded {
-            Some(before) if before.name() != loaded.name() => {
+            Some((before, _)) if before.name() != loaded.name() => {
                 let error = Error::new(
                     ErrorKind::Conflict,
                     self.operation(),
@@ -373,7 +370,7 @@ impl Keeper {
                 self.give_up(error);
                 return;
             }
-            _ => self.loaded = Some(loaded.clone()),
+            _ => self.loaded = Some((loaded.clone(), file)),
         }
         if let Some(first) = self.first.take() {
             let _ = first.send(Ok(loaded));

@@ -120,11 +120,11 @@ impl Frames {
         true
     }
 
-    fn answer(&self, id: u64, answer: Result<Answer>) {
+    fn answer(&self, operation: &'static str, id: u64, answer: Result<Answer>) {
         if !self.say(&FromWorker::Answer { id, answer }) {
             let error = Error::new(
                 ErrorKind::Unavailable,
-                "IsolatedLlama",
+                operation,
                 "the answer is too large for a worker process",
             )
             .with("most_bytes", protocol::MOST_BYTES)
@@ -176,6 +176,13 @@ impl Served {
         }
     }
 
+    fn operation(&self) -> &'static str {
+        match self {
+            Self::Model(_) => "IsolatedLlama",
+            Self::Embedder(_) => "IsolatedEmbedder",
+        }
+    }
+
     /// Waits until it cannot go on, and says why.
     async fn lost(&self) -> Error {
         match self {
@@ -210,6 +217,7 @@ async fn answer_all(
     inbox: UnboundedReceiver<Heard<ToWorker>>,
     frames: &Frames,
 ) -> Result<()> {
+    let operation = served.operation();
     let mut inbox = inbox.fuse();
     let mut running = FuturesUnordered::new();
     let mut lost = pin!(served.lost().fuse());
@@ -223,11 +231,11 @@ async fn answer_all(
                     Ok(answer) => answer,
                     Err(Aborted) => Err(Error::new(
                         ErrorKind::Cancelled,
-                        "IsolatedLlama",
+                        operation,
                         "the future was dropped",
                     )),
                 };
-                frames.answer(id, answer);
+                frames.answer(operation, id, answer);
             }
             message = inbox.next() => match message {
                 Some(Heard::Message(ToWorker::Ask { id, ask })) => {
@@ -245,7 +253,7 @@ async fn answer_all(
                 // The fault of one request, and no reason to let the others fail.
                 Some(Heard::Unreadable(frame)) => {
                     if let Some(id) = protocol::id_of(&frame) {
-                        frames.answer(id, Err(unreadable()));
+                        frames.answer(operation, id, Err(unreadable(operation)));
                     }
                 }
                 // Loaded once; a host that wants another model starts another worker.
@@ -257,22 +265,20 @@ async fn answer_all(
     }
 }
 
-fn unreadable() -> Error {
-    Error::invalid(
-        "IsolatedLlama",
-        "the worker process cannot read the request",
-    )
-    .hint("use the worker that was built with this host")
+fn unreadable(operation: &'static str) -> Error {
+    Error::invalid(operation, "the worker process cannot read the request")
+        .hint("use the worker that was built with this host")
 }
 
 async fn answer(served: Served, id: u64, ask: Ask, frames: Frames) -> Result<Answer> {
+    let operation = served.operation();
     let model = match (served, &ask) {
         (Served::Model(model), _) => model,
         (Served::Embedder(model), Ask::Embed { texts }) => {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             return model.embed(&texts).await.map(Answer::Embeddings);
         }
-        (Served::Embedder(_), _) => return Err(unreadable()),
+        (Served::Embedder(_), _) => return Err(unreadable(operation)),
     };
     Ok(match ask {
         Ask::Generate(request) => {
@@ -284,7 +290,7 @@ async fn answer(served: Served, id: u64, ask: Ask, frames: Frames) -> Result<Ans
             Answer::Generation(model.generate(&request).await?)
         }
         Ask::Score(request) => Answer::Scores(model.score(&request.request()).await?),
-        Ask::Embed { .. } => return Err(unreadable()),
+        Ask::Embed { .. } => return Err(unreadable(operation)),
         Ask::Count { text } => {
             let count = model.count(&text);
             Answer::Count {

@@ -1,23 +1,19 @@
 //! What the worker does as long as its context stands.
 
 use std::{
-    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Mutex,
-        mpsc::{Receiver, RecvTimeoutError},
-    },
+    sync::{Mutex, mpsc::RecvTimeoutError},
     time::{Duration, Instant},
 };
 
-use futures::channel::oneshot;
 use journeyman::Result;
 
-use super::{Adapter, End, Message, Prefixes, Setup, show};
+use super::{End, Inbox, Message, Prefixes, Setup, show};
 use crate::{
     context::{Context, Row},
     convert::no_adapter,
     lora::Adapters,
+    queue::tell,
     saved,
     scheduler::Scheduler,
     stats::EngineStats,
@@ -32,8 +28,7 @@ pub(super) struct Serving<'s, 'r, 'm> {
     pub(super) context: &'s mut Context<'m>,
     pub(super) scheduler: &'s mut Scheduler<'r>,
     pub(super) adapters: &'s mut Adapters,
-    /// What is to be done as soon as nothing is being computed.
-    pub(super) changes: &'s mut VecDeque<(Adapter, oneshot::Sender<Result<()>>)>,
+    pub(super) inbox: &'s mut Inbox,
     pub(super) computing_with: Option<String>,
     /// How long the last batch took.
     pub(super) batch_time: Duration,
@@ -41,18 +36,18 @@ pub(super) struct Serving<'s, 'r, 'm> {
 }
 
 impl Serving<'_, '_, '_> {
-    pub(super) fn all(&mut self, queue: &Receiver<Message>) -> End {
+    pub(super) fn all(&mut self) -> End {
         loop {
             // A text is written with one adapter from its beginning to its end.
             if self.scheduler.is_clear()
-                && let Some((change, reply)) = self.changes.pop_front()
+                && let Some((change, reply)) = self.inbox.changes.pop_front()
             {
                 return End::Adapter(change, reply);
             }
-            if let Some(end) = self.listen(queue) {
+            if let Some(end) = self.listen() {
                 return end;
             }
-            self.scheduler.closing = !self.changes.is_empty();
+            self.scheduler.closing = !self.inbox.changes.is_empty();
             let step = catch_unwind(AssertUnwindSafe(|| self.step()));
             if step.is_err() {
                 // Not to be expected: what a request's own part does is caught with the request.
@@ -66,18 +61,18 @@ impl Serving<'_, '_, '_> {
 
     /// Takes what was sent; waits for it where there is nothing to do, and then a moment longer for those who come
     /// together: a fiftieth of a batch's time buys a batch less.
-    fn listen(&mut self, queue: &Receiver<Message>) -> Option<End> {
+    fn listen(&mut self) -> Option<End> {
         let mut until = Instant::now();
         loop {
             let message = if self.scheduler.is_idle() {
                 self.show();
-                let message = queue.recv().map_err(|_| RecvTimeoutError::Disconnected);
+                let message = self.inbox.next(None);
                 if !self.setup.limits.deterministic {
                     until = Instant::now() + (self.batch_time / 50).min(LONGEST_GATHERING);
                 }
                 message
             } else {
-                queue.recv_timeout(until.saturating_duration_since(Instant::now()))
+                self.inbox.next(Some(until))
             };
             let message = match message {
                 Ok(message) => message,
@@ -87,7 +82,7 @@ impl Serving<'_, '_, '_> {
             match message {
                 Message::Work(request) => self.scheduler.submit(*request),
                 Message::Adapter(change, reply) => {
-                    self.changes.push_back((change, reply));
+                    self.inbox.changes.push_back((change, reply));
                     if self.scheduler.is_clear() {
                         return None;
                     }
@@ -96,7 +91,7 @@ impl Serving<'_, '_, '_> {
                     let done = self.prefixes(what);
                     // Before the answer, as with requests.
                     self.show();
-                    let _ = reply.send(done);
+                    tell(reply, done);
                 }
             }
         }

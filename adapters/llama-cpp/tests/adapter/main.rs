@@ -8,6 +8,7 @@ mod embedding;
 mod fitting;
 mod generating;
 mod loading;
+mod prefixes;
 mod prompting;
 mod scoring;
 mod serving;

@@ -37,6 +37,24 @@ impl TokenSink for Panicking {
     }
 }
 
+/// A host's sink that panics when the last one lets go of it.
+struct Fragile;
+
+impl TokenSink for Fragile {
+    fn token(&self, _: &str) {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        assert!(
+            thread::current().name() != Some("llama-cpp"),
+            "the host's sink"
+        );
+    }
+}
+
 fn slow(limit: Duration) -> (GenerateRequest, Arc<Slow>) {
     let sink = Arc::new(Slow::default());
     let mut request = GenerateRequest::greedy(prompt("go"), 900);
@@ -153,4 +171,21 @@ fn the_end_comes_whoever_drops_it() {
     let mut request = GenerateRequest::greedy(prompt("go"), 4);
     request.sink = Some(Arc::new(Holder(Some(model.clone()).into())));
     assert!(block_on(model.generate(&request)).is_ok());
+}
+
+#[test]
+fn a_sink_that_panics_when_it_goes_costs_nobody_the_engine() {
+    let model = Tiny::default().load();
+    let mut request = GenerateRequest::greedy(prompt("go"), 900);
+    request.sink = Some(Arc::new(Fragile));
+    let asked = model.clone();
+    let mut writing = Box::pin(async move { asked.generate(&request).await });
+    block_on(async {
+        let _ = futures::poll!(&mut writing);
+    });
+    // The engine has it last.
+    drop(writing);
+    assert_serves(&model);
+    assert_eq!(model.stats().failed, 1);
+    assert_serves(&model);
 }

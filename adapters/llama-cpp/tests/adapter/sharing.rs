@@ -31,11 +31,11 @@ fn assert_same(got: &Generation, want: &Generation) {
     assert!((a - b).abs() < 1e-3, "{at}: {a} against {b}");
 }
 
-fn greedy(text: &str, tokens: usize) -> GenerateRequest {
+pub(crate) fn greedy(text: &str, tokens: usize) -> GenerateRequest {
     GenerateRequest::greedy(prompt(text), tokens)
 }
 
-fn text(seed: u64, length: usize) -> String {
+pub(crate) fn text(seed: u64, length: usize) -> String {
     let mut noise = Noise(seed);
     (0..length)
         .map(|_| char::from(b'a' + (noise.next() % 26) as u8))

@@ -122,7 +122,7 @@ fn an_adapter_that_nobody_waited_for_outlives_a_worker() {
 }
 
 #[test]
-fn a_worker_whose_engine_ends_at_a_change_is_replaced() {
+fn a_worker_that_loses_its_context_at_a_change_is_replaced() {
     // Its memory is so large that a context that is made anew finds no room.
     let (model, _file) = tireless().isolate_with(|config| config.model.n_ctx = Some(1 << 17));
     let plain = ask(&model, None).unwrap();
@@ -134,14 +134,12 @@ fn a_worker_whose_engine_ends_at_a_change_is_replaced() {
     };
     let id = Pid::from_raw(worker.unwrap() as i32);
     prlimit(id, Resource::As, room).unwrap();
-    // With so little memory the worker may end at the change already, or at the request behind it.
-    let changed = block_on(model.load_adapter("one", &lora.0)).map(|()| ask(&model, None));
-    let error = match changed {
-        Ok(asked) => asked.unwrap_err(),
-        Err(error) => error,
-    };
-    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
-    assert_eq!(error.retry(), Retry::Temporary);
+    // With so little memory the worker may end at the change already.
+    if let Err(error) = block_on(model.load_adapter("one", &lora.0)) {
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+        assert_eq!(error.retry(), Retry::Temporary);
+    }
+    // Nobody has to ask for that.
     wait_until(|| model.process_id() != worker);
     assert_eq!(ask(&model, None).unwrap(), plain);
 }

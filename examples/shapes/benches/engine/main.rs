@@ -35,13 +35,15 @@ use shapes::{Quantization, Shape};
 
 use crate::bare::Bare;
 
+const PARTS: [&str; 4] = ["restart", "generation", "scoring", "exact"];
+
 /// What a run is done with.
 struct Bench {
     model: PathBuf,
     seed: u64,
     rounds: usize,
     threads: u32,
-    /// The only part that is run: `generation`, `scoring`, `restart` or `exact`.
+    /// The only one of [`PARTS`] that is run.
     only: Option<String>,
     short: bool,
 }
@@ -63,7 +65,11 @@ impl Bench {
                 "--seed" => bench.seed = value().parse().expect("a seed"),
                 "--rounds" => bench.rounds = value().parse().expect("a number of rounds"),
                 "--model" => bench.model = value().into(),
-                "--only" => bench.only = Some(value()),
+                "--only" => {
+                    let part = value();
+                    assert!(PARTS.contains(&part.as_str()), "the parts are {PARTS:?}");
+                    bench.only = Some(part);
+                }
                 // Cargo's own.
                 _ => {}
             }

@@ -1,12 +1,15 @@
 //! What became of the requests.
 
+use futures::executor::block_on;
+use journeyman_llama_cpp::LlamaCpp;
+
 use super::{
-    Answer, End, Load, REQUESTS,
+    Answer, End, Load, REQUESTS, ask,
     compare::{Same, compared},
 };
 use crate::{
     engine::bare::Bare,
-    figures::{Bound, Figures},
+    figures::{Bound, Figures, Outcome},
 };
 
 #[derive(Default)]
@@ -15,9 +18,11 @@ pub(super) struct Seen {
     taken_back: u64,
     out_of_time: u64,
     /// Answered with an adapter.
-    pub(super) adapted: u64,
+    adapted: u64,
     /// Of these, otherwise than without.
-    pub(super) changed: u64,
+    changed: u64,
+    /// In deterministic mode not the same bytes as alone.
+    pub(super) unequal: u64,
     ties: u64,
     different: u64,
     first_failure: Option<String>,
@@ -58,7 +63,36 @@ impl Seen {
         }
     }
 
-    pub(super) fn note(&mut self, end: &End, want: Option<&Answer>, load: &Load, bare: &Bare) {
+    /// What became of one request, in shared batches and once more in deterministic mode.
+    pub(super) fn take(
+        &mut self,
+        load: &Load,
+        end: &End,
+        again: &End,
+        alone: &LlamaCpp,
+        bare: &Bare,
+    ) -> Outcome {
+        let answered = [end, again]
+            .iter()
+            .any(|end| matches!(end, End::Answered(_)));
+        let want = answered
+            .then(|| block_on(ask(alone, &load.ask.patient())))
+            .transpose()?;
+        self.note(end, want.as_ref(), load, bare);
+        if let (End::Answered(_), Some(want), Some(plain)) = (end, &want, load.ask.plain()) {
+            let without = block_on(ask(alone, &plain))?;
+            self.adapted += 1;
+            self.changed += u64::from(compared(want, &without, load, bare) == Same::Different);
+        }
+        match again {
+            End::Answered(answer) => self.unequal += u64::from(Some(answer) != want.as_ref()),
+            End::Failed(reason) => return Err(format!("deterministic mode: {reason}").into()),
+            End::TakenBack | End::OutOfTime => {}
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, end: &End, want: Option<&Answer>, load: &Load, bare: &Bare) {
         match (end, want) {
             (End::TakenBack, _) => self.taken_back += 1,
             (End::OutOfTime, _) => self.out_of_time += 1,

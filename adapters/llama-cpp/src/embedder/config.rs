@@ -1,0 +1,99 @@
+//! What a host sets.
+
+use std::{path::PathBuf, time::Duration};
+
+use journeyman::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use super::LOAD;
+use crate::config::{GpuLayers, LlamaConfig};
+
+/// How the states of a text's tokens become one vector.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pooling {
+    /// Their mean.
+    Mean,
+    /// The first one's.
+    Cls,
+    /// The last one's.
+    Last,
+}
+
+/// How an embedding model is loaded. Made with [`EmbedderConfig::new`], then by its fields.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmbedderConfig {
+    /// The GGUF file.
+    pub path: PathBuf,
+    /// Greatest number of tokens of a text, at least 16; longer ones are cut. `None`: what the model was trained for, at
+    /// most 2,048.
+    pub n_ctx: Option<u32>,
+    /// Threads that compute, 1 or more (1).
+    pub threads: u32,
+    /// Layers given to GPUs (none).
+    pub gpu_layers: GpuLayers,
+    /// How tokens are pooled. `None`: as the file says; one that does not say is refused.
+    pub pooling: Option<Pooling>,
+    /// Greatest number of calls that wait, 1 or more (1,024); more are refused with `RateLimited`.
+    pub max_waiting: u32,
+    /// How long a call may take (60 s).
+    pub time_limit: Duration,
+    /// As [`LlamaConfig::backends`].
+    pub backends: Option<PathBuf>,
+}
+
+impl EmbedderConfig {
+    /// The defaults, for a file.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            n_ctx: None,
+            threads: 1,
+            gpu_layers: GpuLayers::None,
+            pooling: None,
+            max_waiting: 1024,
+            time_limit: Duration::from_secs(60),
+            backends: None,
+        }
+    }
+
+    /// The same for the weights: an embedder has no memory beside the text that it reads.
+    pub(super) fn model(&self, context: u32) -> LlamaConfig {
+        let mut config = LlamaConfig::new(&self.path);
+        config.n_ctx = Some(context);
+        config.threads = self.threads;
+        config.gpu_layers = self.gpu_layers;
+        config.max_waiting = self.max_waiting;
+        config.n_batch = context;
+        config.n_seq_max = 2;
+        config.shared_cells = Some(0);
+        config
+    }
+}
+
+pub(super) fn pooling_name(pooling: Pooling) -> &'static str {
+    match pooling {
+        Pooling::Mean => "mean",
+        Pooling::Cls => "cls",
+        Pooling::Last => "last",
+    }
+}
+
+/// The host's choice, or the file's (`{architecture}.pooling_type`, by llama.cpp's numbers).
+pub(super) fn pooling(chosen: Option<Pooling>, of_file: Option<u64>) -> Result<Pooling> {
+    match (chosen, of_file) {
+        (Some(chosen), _) => Ok(chosen),
+        (None, Some(1)) => Ok(Pooling::Mean),
+        (None, Some(2)) => Ok(Pooling::Cls),
+        (None, Some(3)) => Ok(Pooling::Last),
+        (None, Some(4)) => Err(Error::unsupported(LOAD, "the model ranks pairs of texts")
+            .hint("use the GGUF of an embedding model, not of a reranker")),
+        (None, _) => Err(
+            Error::unsupported(LOAD, "the file does not say how tokens are pooled").hint(
+                "set EmbedderConfig::pooling to what the model was trained with, or use the GGUF of an embedding model",
+            ),
+        ),
+    }
+}
