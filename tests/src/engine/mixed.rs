@@ -199,12 +199,11 @@ fn run_load(model: &LlamaCpp, loads: &[Load]) -> (Vec<End>, Vec<f64>) {
     (ends.collect(), sizes.into_inner().unwrap_or_default())
 }
 
-/// The load again and again: the mean resident memory of the last two times over that of two times before, once
-/// everything was done once. The allocator's own goes up and down by a tenth and more. And how many requests had neither
-/// answer nor reason.
+/// The load six times more: the mean resident memory of the last two times over that of two times before, once everything
+/// was done three times, for an allocator takes its time to settle. And how many requests had neither answer nor reason.
 fn growth(model: &LlamaCpp, loads: &[Load]) -> (f64, usize) {
     let mut failed = 0;
-    let [early, late] = [(); 2].map(|()| {
+    let [_, early, late] = [(); 3].map(|()| {
         let mut sizes = Vec::new();
         for _ in 0..2 {
             let (ends, behind) = run_load(model, loads);
@@ -274,7 +273,7 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let shared = LlamaCpp::load(shared)?;
     let (ends, _) = run_load(&shared, &loads);
     let stats = shared.stats();
-    figures.progress(format_args!("the same four times more"));
+    figures.progress(format_args!("the same six times more"));
     let (growth, failed) = growth(&shared, &loads);
     forget(&shared)?;
     let after = shared.stats();
@@ -295,7 +294,7 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     }
     seen.record(figures);
     figures.record(
-        "1,000 requests, four times more: ended with neither answer nor reason",
+        "1,000 requests, six times more: ended with neither answer nor reason",
         failed as f64,
         Bound::AtMost(0.0),
     );
@@ -311,7 +310,7 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
 /// What the engine says of itself, at the end and when its prefixes are forgotten.
 fn of_engine(figures: &mut Figures<'_>, growth: f64, stats: EngineStats, after: EngineStats) {
     let number = |name: &str| format!("1,000 requests: {name}");
-    let name = number("resident memory, fourth and fifth time over second and third");
+    let name = number("resident memory, sixth and seventh time over fourth and fifth");
     figures.record(&name, growth, Bound::AtMost(1.1));
     let name = number("still computed or waiting at the end");
     let left = (after.active + after.waiting) as f64;
