@@ -13,6 +13,7 @@ times=
 pulse=
 tests=
 documentation=
+constrained=
 logs=$(mktemp -d)
 
 finish() {
@@ -89,6 +90,12 @@ unit_tests() {
     fi
 }
 
+# A feature that compiles serde_json anew for what it needs of the workspace: its own tests alone.
+constrained_tests() {
+    cargo test --package journeyman-llama-cpp --features llguidance --lib --test adapter constrain 2>&1 | tee "$logs/constrained"
+    constrained=$(cargo_test_counts "$logs/constrained")
+}
+
 doc_tests() {
     cargo test --workspace --doc 2>&1 | tee "$logs/doc"
     documentation=$(cargo_test_counts "$logs/doc")
@@ -109,10 +116,12 @@ run formatting cargo fmt --all --check
 run clippy cargo clippy --workspace --all-targets -- -D warnings
 run documentation documentation
 run tests unit_tests
+run constrained-output constrained_tests
 run documentation-tests doc_tests
 run quickstart quickstart
 
 printf '\n%s\nall stages passed in %s\n' "${times%; }" "$(minutes "$started")"
 printf 'tests: %s\n' "$tests"
+printf 'constrained output: %s\n' "$constrained"
 printf 'documentation tests: %s\n' "$documentation"
 printf 'quickstart: its JSON is complete\n'
