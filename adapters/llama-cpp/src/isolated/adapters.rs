@@ -35,7 +35,10 @@ impl IsolatedLlama {
         let name = name.into();
         let path = absolute(LOAD, path.as_ref(), "name the adapter's .gguf file")?;
         let ask = Ask::LoadAdapter { name, path };
-        self.ask(LOAD, CHANGE_LIMIT, ask, None).await.map(drop)
+        self.client
+            .ask(LOAD, CHANGE_LIMIT, ask, None)
+            .await
+            .map(drop)
     }
 
     /// As [`LlamaCpp::unload_adapter`](crate::LlamaCpp::unload_adapter). While there is no worker it is
@@ -46,7 +49,10 @@ impl IsolatedLlama {
     pub async fn unload_adapter(&self, name: impl Into<String>) -> Result<()> {
         let name = name.into();
         let ask = Ask::UnloadAdapter { name };
-        self.ask(UNLOAD, CHANGE_LIMIT, ask, None).await.map(drop)
+        self.client
+            .ask(UNLOAD, CHANGE_LIMIT, ask, None)
+            .await
+            .map(drop)
     }
 
     /// As [`LlamaCpp::save_prefixes`](crate::LlamaCpp::save_prefixes). A worker that is started anew begins without
@@ -78,7 +84,7 @@ impl IsolatedLlama {
     }
 
     async fn prefixes(&self, operation: &'static str, ask: Ask) -> Result<usize> {
-        match self.ask(operation, CHANGE_LIMIT, ask, None).await? {
+        match self.client.ask(operation, CHANGE_LIMIT, ask, None).await? {
             Answer::Tokens(tokens) => Ok(tokens),
             _ => Err(unexpected(operation)),
         }
@@ -89,7 +95,11 @@ impl IsolatedLlama {
     /// # Errors
     /// `Unavailable` or `Timeout` where the worker does not answer.
     pub async fn stats(&self) -> Result<EngineStats> {
-        match self.ask(STATS, STATS_LIMIT, Ask::Stats, None).await? {
+        match self
+            .client
+            .ask(STATS, STATS_LIMIT, Ask::Stats, None)
+            .await?
+        {
             Answer::Stats(stats) => Ok(stats),
             _ => Err(unexpected(STATS)),
         }

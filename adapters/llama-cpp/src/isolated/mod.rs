@@ -16,7 +16,7 @@ use journeyman::{
     Error, ErrorKind, ModelId, Result,
     contract::{
         GenerateRequest, Generation, LanguageModel, ModelCapabilities, ScoreRequest, Scorer,
-        TokenCount, TokenScores, TokenSink, Tokenizer,
+        TokenCount, TokenScores, Tokenizer,
     },
 };
 
@@ -108,16 +108,6 @@ impl IsolatedLlama {
             .map(drop)
     }
 
-    async fn ask(
-        &self,
-        operation: &'static str,
-        limit: Duration,
-        ask: Ask,
-        sink: Option<Arc<dyn TokenSink>>,
-    ) -> Result<Answer> {
-        self.client.ask(operation, limit, ask, sink).await
-    }
-
     fn ask_vocabulary(&self, text: &str, ask: impl FnOnce(String) -> Ask) -> Option<Answer> {
         let asked = (text.len() <= MOST_COUNTED).then(|| ask(text.to_owned()))?;
         self.client.ask_now(COUNT, self.count_limit, asked).ok()
@@ -145,7 +135,11 @@ impl LanguageModel for IsolatedLlama {
         sampling::check(GENERATE, &request.sampling)?;
         let ask = Ask::Generate(Generate::of(request));
         let sink = request.sink.clone();
-        match self.ask(GENERATE, request.time_limit, ask, sink).await? {
+        match self
+            .client
+            .ask(GENERATE, request.time_limit, ask, sink)
+            .await?
+        {
             Answer::Generation(generation) => Ok(generation),
             _ => Err(unexpected(GENERATE)),
         }
@@ -160,7 +154,11 @@ impl Scorer for IsolatedLlama {
 
     async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
         let ask = Ask::Score(Score::of(request));
-        match self.ask(SCORE, request.time_limit, ask, None).await? {
+        match self
+            .client
+            .ask(SCORE, request.time_limit, ask, None)
+            .await?
+        {
             Answer::Scores(scores) => Ok(scores),
             _ => Err(unexpected(SCORE)),
         }
