@@ -251,6 +251,7 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
                     harmful: 1,
                     other: 0,
                     bundle: None,
+                    before: None,
                     fate: "active".into(),
                 }],
             },

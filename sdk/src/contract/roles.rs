@@ -111,9 +111,9 @@ impl RoleTask {
 /// What a role made and how it fared: a row of its replay buffer (HiSME Eq. 17).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experience {
-    /// What it made, in its first version.
+    /// What it made.
     pub skill: Skill,
-    /// How often it was judged helpful.
+    /// How often it was judged helpful, with every skill that says word for word the same.
     pub helpful: u32,
     /// How often it was judged harmful.
     pub harmful: u32,
@@ -121,6 +121,9 @@ pub struct Experience {
     pub other: u32,
     /// How many cases of its bundle it passes, and of how many; `None` where it was never tested.
     pub bundle: Option<(u32, u32)>,
+    /// How often the version in whose place it came was judged helpful, and how often harmful; `None` for a first version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<(u32, u32)>,
     /// What became of it, in words: `active`, `disabled`, `revised`.
     pub fate: String,
 }

@@ -1,6 +1,6 @@
 //! What a skill's life leaves behind beside rewards (HiSME 3.3, Eq. 12): exposures, judgements, its bundle.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::AddAssign};
 
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +100,15 @@ impl JudgementCounts {
     }
 }
 
+impl AddAssign for JudgementCounts {
+    fn add_assign(&mut self, more: Self) {
+        self.helpful += more.helpful;
+        self.harmful += more.harmful;
+        self.neutral += more.neutral;
+        self.uncertain += more.uncertain;
+    }
+}
+
 /// An exposure that counted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Exposed {
@@ -147,9 +156,14 @@ impl Life {
 
     /// How often a version was judged what: each version begins anew (algorithm 4: a refined skill's counts are reset).
     pub fn counts(&self, version: Version) -> JudgementCounts {
+        self.latest_counts(version, usize::MAX)
+    }
+
+    /// The same of its latest judgements alone, so many at most.
+    pub fn latest_counts(&self, version: Version, most: usize) -> JudgementCounts {
         let mut counts = JudgementCounts::default();
         let of_version = |judged: &&Judged| judged.attribution.skill.version == version;
-        for judged in self.judged.iter().filter(of_version) {
+        for judged in self.judged.iter().rev().filter(of_version).take(most) {
             counts.count(judged.attribution.judgement);
         }
         counts

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     domain::RoleRule,
     error::{Error, Result},
-    library::JudgementCounts,
+    id::Version,
+    library::Life,
+    propose::CliqueOptions,
 };
 
 /// When tasks are put together and when the library is looked after.
@@ -121,22 +123,27 @@ pub struct FilterPolicy {
     pub harmful: u32,
     /// Unless it has at least so many helpful ones (tau_p).
     pub helpful: u32,
+    /// Of how many judgements, the version's latest (the maintenance window of Eq. 14), at least `harmful`.
+    pub window: u32,
 }
 
 impl FilterPolicy {
     /// Whether judgements alone would take a version out of use (Eq. 16).
-    pub fn takes(&self, counts: JudgementCounts) -> bool {
+    pub fn takes(&self, life: &Life, version: Version) -> bool {
+        let counts = life.latest_counts(version, self.window as usize);
         counts.harmful >= self.harmful && counts.helpful < self.helpful
     }
 }
 
 impl Default for FilterPolicy {
     /// Two harmful ones and no helpful one. One alone may be the judge's mistake or an odd task; the paper wants explicit
-    /// harmful evidence and no helpful evidence (3.3).
+    /// harmful evidence and no helpful evidence (3.3). Eight judgements back: a service that changed is noticed, however often
+    /// the skill had helped before.
     fn default() -> Self {
         Self {
             harmful: 2,
             helpful: 1,
+            window: 8,
         }
     }
 }
@@ -162,7 +169,8 @@ impl Default for RefactorPolicy {
 /// How roles learn rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvolvePolicy {
-    /// After how many judgements a skill has lived long enough to tell; a tested bundle or a change of state tells too.
+    /// After how many judgements a skill has lived long enough to tell; one that was taken out of use tells too. Its cases
+    /// alone do not: they tell whether it does what its own attempts wanted, and the newcomer's life is still to come.
     pub mature: u32,
     /// From how many such skills of a role on it learns, at least 1.
     pub rows: u32,
@@ -177,7 +185,7 @@ impl Default for EvolvePolicy {
         Self {
             mature: 1,
             rows: 5,
-            sample: 12,
+            sample: 24,
             rules: RoleRule::MOST,
         }
     }
@@ -208,13 +216,17 @@ impl Maintenance {
         }
         if let Some(filter) = &self.filter {
             at_least_one("maintenance.filter.harmful", filter.harmful.into())?;
+            let allowed = filter.window >= filter.harmful;
+            at_least_one("maintenance.filter.window", allowed.into())?;
         }
         if let Some(refactor) = &self.refactor {
             at_least_one("maintenance.refactor.groups", refactor.groups.into())?;
-            at_least_one(
-                "maintenance.refactor.members",
-                (refactor.members / 2).into(),
-            )?;
+            let options = CliqueOptions {
+                largest: refactor.members as usize,
+                ..CliqueOptions::default()
+            };
+            let allowed = options.validate().is_ok();
+            at_least_one("maintenance.refactor.members", allowed.into())?;
         }
         if let Some(evolve) = &self.evolve {
             at_least_one("maintenance.evolve.rows", evolve.rows.into())?;

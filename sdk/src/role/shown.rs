@@ -206,8 +206,11 @@ pub(super) fn rows(rows: &[Experience], count: usize, most: usize) -> String {
             Some((passed, of)) => format!("passes {passed} of {of} test cases"),
             None => "never tested".to_owned(),
         };
+        let before = row.before.map_or_else(String::new, |(helpful, harmful)| {
+            format!("; the version before it: helpful {helpful}, harmful {harmful}")
+        });
         format!(
-            "Row {number}: helpful {}, harmful {}, neither {}; {bundle}; now {}\n{}",
+            "Row {number}: helpful {}, harmful {}, neither {}; {bundle}{before}; now {}\n{}",
             row.helpful,
             row.harmful,
             row.other,

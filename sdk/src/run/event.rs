@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{AttemptReport, TaskReport};
 use crate::{
     domain::{Candidate, Role, Skill},
-    id::{Revision, RunId, Seed, TaskId},
+    id::{AttemptId, Revision, RunId, Seed, SkillId, TaskId},
     library::Move,
     select::Selection,
 };
@@ -63,6 +63,17 @@ pub enum Event {
         /// The task's place in the stream.
         step: u64,
         /// Why.
+        reason: String,
+    },
+    /// Attempts and skills that overlap were given to the refactorer (HiSME, appendix C).
+    Grouped {
+        /// The task's place in the stream.
+        step: u64,
+        /// The attempts that it was shown.
+        attempts: Vec<AttemptId>,
+        /// The skills that it was shown.
+        skills: Vec<SkillId>,
+        /// Why they belong together, as JSON.
         reason: String,
     },
     /// A role could not be played, or nothing that it said could be read.

@@ -205,6 +205,7 @@ pub fn role_task(role: Role) -> RoleTask {
                 harmful: 2,
                 other: 0,
                 bundle: Some((1, 2)),
+                before: Some((0, 1)),
                 fate: "disabled".to_owned(),
             }],
         },

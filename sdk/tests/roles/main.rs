@@ -110,6 +110,25 @@ fn every_role_keeps_the_rules() {
 }
 
 #[test]
+fn skills_are_of_three_kinds() {
+    for (word, kind) in [
+        ("function", Kind::Function),
+        ("workflow", Kind::Workflow),
+        ("knowledge", Kind::Knowledge),
+    ] {
+        let mut answer = good(Role::Extract);
+        answer["kind"] = word.into();
+        match read(Role::Extract, &answer.to_string()).unwrap() {
+            RoleAnswer::Draft(draft) => assert_eq!(draft.kind, kind),
+            other => panic!("{other:?}"),
+        }
+    }
+    let mut answer = good(Role::Extract);
+    answer["kind"] = "prayer".into();
+    assert!(read(Role::Extract, &answer.to_string()).is_err());
+}
+
+#[test]
 fn every_role_reads_its_answer() {
     let read = |role| read(role, &good(role).to_string()).unwrap();
     let draft = |role| match read(role) {
@@ -280,7 +299,7 @@ fn each_role_is_shown_what_it_works_on() {
         &task,
         &[
             "extract: writes a skill from a single attempt",
-            "Row 1: helpful 1, harmful 2, neither 0; passes 1 of 2 test cases; now disabled\n<skill-1>\nname: saying",
+            "Row 1: helpful 1, harmful 2, neither 0; passes 1 of 2 test cases; the version before it: helpful 0, harmful 1; now disabled\n<skill-1>\nname: saying",
             "at most 300 characters",
             "At most 5 rules",
             rules,

@@ -73,7 +73,9 @@ fn told(experiences: &[Experience]) -> Vec<Row> {
     fared.into_iter().filter_map(row).collect()
 }
 
-/// One row for each set of features, as most of its experiences say; none where they are even.
+/// One row for each set of features, as most of its experiences say, those that most bear out first; none where they are even.
+/// One that leaves no rule that all rows before it keep to is left out: a skill may have fared so for the day's sake, and the
+/// model knows lists alone that one rule fits.
 fn merged(rows: &[Row]) -> Vec<Row> {
     let mut sums: BTreeMap<&[Feature], i64> = BTreeMap::new();
     for (features, good) in rows {
@@ -81,6 +83,15 @@ fn merged(rows: &[Row]) -> Vec<Row> {
     }
     let mut sums: Vec<(&[Feature], i64)> = sums.into_iter().filter(|(_, sum)| *sum != 0).collect();
     sums.sort_by_key(|(_, sum)| Reverse(sum.abs()));
+    let mut fitting: Vec<Rule> = Feature::ALL.into_iter().flat_map(Rule::about).collect();
+    sums.retain(|(features, sum)| {
+        let fits = |rule: &Rule| rule.fits(features) == (*sum > 0);
+        let some = fitting.iter().any(fits);
+        if some {
+            fitting.retain(fits);
+        }
+        some
+    });
     let (good, bad): (Vec<_>, Vec<_>) = sums.into_iter().partition(|(_, sum)| *sum > 0);
     let most = good.len().max(bad.len());
     let turns = (0..most).flat_map(|turn| [good.get(turn), bad.get(turn)]);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    super::{Played, context::Context},
+    super::{Event, Played, context::Context},
     slots::{Ask, Slots},
 };
 use crate::{
@@ -16,6 +16,9 @@ use crate::{
 
 /// At how many tasks a bundle has whole attempts before those that went well add no more: each is played at every change.
 const ENOUGH_TASKS: usize = 4;
+
+/// Of how many attempts that a skill harmed, the latest, its bundle has cases.
+const MOST_HARMED: usize = 4;
 
 /// The tasks of which a bundle has whole attempts that are to go well again.
 pub(super) struct Covered(BTreeSet<TaskId>);
@@ -197,7 +200,16 @@ fn fragments(context: &Context<'_>, entry: &Entry, cut: &[BundleCase]) -> Vec<Bu
     };
     let mut tasks = Covered::of(entry, cut);
     let of_version = |judged: &&Judged| judged.attribution.skill == entry.skill.reference();
-    let judged = entry.life.judged.iter().filter(of_version);
+    let judged: Vec<&Judged> = entry.life.judged.iter().filter(of_version).collect();
+    // A bundle that is full drops its oldest cases, which would come back each time.
+    let is_harmful = |judged: &&&Judged| judged.attribution.judgement == Judgement::Harmful;
+    let harmful = judged.iter().filter(is_harmful).count();
+    let mut passed = harmful.saturating_sub(MOST_HARMED);
+    let judged = judged.into_iter().filter(|judged| {
+        let is_passed = passed > 0 && is_harmful(&judged);
+        passed -= usize::from(is_passed);
+        !is_passed
+    });
     let cases = judged.filter_map(|judged| {
         let attribution = &judged.attribution;
         let mut traces = context.library.traces();
@@ -278,11 +290,22 @@ pub(super) fn outcomes(slots: &Slots) -> Vec<(SkillRef, Vec<(BundleCase, CaseOut
     outcomes
 }
 
+/// That a release is refused, and for which case; none where it passes.
+pub(super) fn failing(outcome: &CaseOutcome) -> Option<String> {
+    let why = outcome.failed.as_ref()?;
+    Some(format!(
+        "not released: the case {} fails: {why}",
+        outcome.name
+    ))
+}
+
 /// What the bundles came to: the cases and outcomes are kept, and what is on trial and passes is released.
 pub(super) fn tested(
     context: &Context<'_>,
+    step: u64,
     patches: &Patches,
     slots: &Slots,
+    events: &mut Vec<Event>,
 ) -> Vec<LibraryChange> {
     let mut changes: Vec<LibraryChange> = patches
         .iter()
@@ -309,10 +332,20 @@ pub(super) fn tested(
         } else {
             // Without a bundle it is the judgements alone that speak for a skill.
             let falls = context.recipe.maintenance.filter.as_ref();
-            let falls = falls.is_some_and(|policy| policy.takes(counts));
+            let falls = falls.is_some_and(|policy| policy.takes(&entry.life, entry.skill.version));
             let helped = counts.helpful > 0 && counts.harmful <= counts.helpful;
             (helped && !falls).then_some(counts.helpful)
         };
+        if tasks.is_none() {
+            let mut tried = outcomes.iter();
+            let tried = tried.find(|(skill, _)| *skill == entry.skill.reference());
+            let mut tried = tried.into_iter().flat_map(|(_, cases)| cases);
+            let why = tried.find_map(|(_, outcome)| failing(outcome));
+            events.extend(why.map(|why| Event::Refused {
+                step,
+                reason: format!("{}: {why}", entry.skill.name),
+            }));
+        }
         released.extend(tasks.map(|tasks| LibraryChange::SetState {
             skill: entry.skill.id.clone(),
             state: State::Active,
@@ -359,6 +392,9 @@ fn support(entry: &Entry, changes: &[LibraryChange]) -> u32 {
         let Some(case) = case.filter(|case| !harmed(case)) else {
             continue;
         };
+        if !outcome.was_played() {
+            continue;
+        }
         if outcome.failed.is_some() {
             return 0;
         }

@@ -1,5 +1,7 @@
 //! Rules for the roles that make skills, from how what they made has fared (HiSME 3.4, algorithm 5; H13, H14).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{
     super::context::Context,
     slots::{Ask, Slots},
@@ -7,7 +9,7 @@ use super::{
 use crate::{
     contract::{Experience, RoleAnswer, RoleTask},
     domain::{LibraryChange, Origin, Role, RoleRule, Skill, State},
-    library::Entry,
+    library::{Entry, JudgementCounts},
     recipe::EvolvePolicy,
 };
 
@@ -31,28 +33,55 @@ pub(super) fn evolve(context: &Context<'_>) -> Slots {
     asks.collect()
 }
 
-/// What a role made and how that fared: only what has lived long enough, the latest, oldest first.
+/// What a role made and how that fared: only what has lived long enough, the latest, oldest first. What it wrote word for
+/// word again is one row, and what another wrote word for word the same bears it out as well.
 fn rows(context: &Context<'_>, policy: &EvolvePolicy, role: Role) -> Vec<Experience> {
     let origin = match role {
         Role::Extract => Origin::Extracted,
         Role::Refactor => Origin::Refactored,
         _ => Origin::Refined,
     };
-    let entries = context.library.entries().chain(context.library.deleted());
-    let mut rows: Vec<(u64, Experience)> = entries
+    let entries = || context.library.entries().chain(context.library.deleted());
+    let mut fared: BTreeMap<&str, JudgementCounts> = BTreeMap::new();
+    for entry in entries() {
+        for version in entry.versions() {
+            *fared.entry(&version.body).or_default() += entry.life.counts(version.version);
+        }
+    }
+    let mut made: Vec<(u64, &Entry, &Skill)> = entries()
         .flat_map(|entry| entry.versions().map(move |version| (entry, version)))
         .filter(|(_, version)| version.provenance.origin == origin)
-        .filter_map(|(entry, version)| Some((entry.added_at.0, row(policy, entry, version)?)))
+        .map(|(entry, version)| (came_in(entry, version), entry, version))
         .collect();
     // The sort is stable, so what came in one revision stays in order of ids.
-    rows.sort_by_key(|(added, _)| *added);
-    let over = rows.len().saturating_sub(policy.sample as usize);
-    rows.into_iter().skip(over).map(|(_, row)| row).collect()
+    made.sort_by_key(|(came_in, ..)| *came_in);
+    let mut texts = BTreeSet::new();
+    let latest = made.into_iter().rev();
+    let latest = latest.filter(|(_, _, version)| texts.insert(version.body.as_str()));
+    let rows = latest.filter_map(|(_, entry, version)| {
+        let counts = fared.get(version.body.as_str()).copied();
+        row(policy, entry, version, counts.unwrap_or_default())
+    });
+    let mut rows: Vec<Experience> = rows.take(policy.sample as usize).collect();
+    rows.reverse();
+    rows
 }
 
-/// A row, once the version has lived long enough: judged often enough, tested, or taken out of use.
-fn row(policy: &EvolvePolicy, entry: &Entry, version: &Skill) -> Option<Experience> {
-    let counts = entry.life.counts(version.version);
+/// When a version came in; of one between the first and the present one no more is known than that it came after the first.
+fn came_in(entry: &Entry, version: &Skill) -> u64 {
+    match version.version == entry.skill.version {
+        true => entry.changed_at.0,
+        false => entry.added_at.0,
+    }
+}
+
+/// A row, once the version has lived long enough: judged often enough, or taken out of use.
+fn row(
+    policy: &EvolvePolicy,
+    entry: &Entry,
+    version: &Skill,
+    counts: JudgementCounts,
+) -> Option<Experience> {
     let tested = entry.life.tested.as_ref();
     let tested = tested.filter(|tested| tested.version == version.version);
     let is_current = entry.skill.version == version.version;
@@ -70,12 +99,20 @@ fn row(policy: &EvolvePolicy, entry: &Entry, version: &Skill) -> Option<Experien
         State::Quarantined => "quarantined",
     };
     let count = |cases: usize| u32::try_from(cases).unwrap_or(u32::MAX);
+    let before = entry
+        .versions()
+        .take_while(|one| one.version < version.version);
+    let before = before.last().map(|before| {
+        let counts = entry.life.counts(before.version);
+        (counts.helpful, counts.harmful)
+    });
     Some(Experience {
         skill: version.clone(),
         helpful: counts.helpful,
         harmful: counts.harmful,
         other: counts.neutral + counts.uncertain,
         bundle: tested.map(|tested| (count(tested.passed()), count(tested.outcomes.len()))),
+        before,
         fate: fate.to_owned(),
     })
 }

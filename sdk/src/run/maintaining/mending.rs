@@ -11,17 +11,18 @@ use super::{
         asking::taint_of,
         context::Context,
     },
-    bundling::{Patches, bundle, last_outcomes, outcomes, spoken_for, whole},
-    slots::{Ask, Slots},
+    bundling::{Patches, bundle, failing, last_outcomes, outcomes, spoken_for, whole},
+    slots::{Ask, Slots, is_for_now},
 };
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
-        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Role, Skill, State, Trace,
+        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Origin, Role, Skill, State,
+        Trace,
     },
     id::{AttemptId, SkillId, TaskId},
     library::Entry,
-    recipe::Gate,
+    recipe::{FilterPolicy, Gate},
 };
 
 /// How many attempts a mender is shown.
@@ -52,6 +53,7 @@ pub(super) fn mend(context: &Context<'_>) -> Slots {
     let asks = due.filter_map(|entry| {
         let attempts: Vec<Trace> = failed(context, entry).take(SHOWN).cloned().collect();
         let failures = entry.life.tested.iter().flat_map(|tested| &tested.outcomes);
+        let failures = failures.filter(|outcome| outcome.was_played());
         let failures = failures.filter_map(|outcome| outcome.failed.clone());
         (!attempts.is_empty()).then(|| {
             Ask::Role(Box::new(RoleTask::Refine {
@@ -128,11 +130,15 @@ pub(super) fn mended(
         else {
             continue;
         };
-        let Ok(Some(played)) = said else { continue };
+        // What cannot be read is not asked again from the same evidence; a role that was not there is.
+        if said.as_ref().is_err_and(is_for_now) || matches!(said, Ok(None)) {
+            continue;
+        }
         let entry = context.library.get(&before.id);
         handled.extend(entry.map(|entry| LibraryChange::Handled {
             fingerprint: fingerprint(context, entry),
         }));
+        let Ok(Some(played)) = said else { continue };
         let draft = match &played.answer {
             RoleAnswer::Draft(draft) => draft,
             RoleAnswer::Nothing(reason) => {
@@ -252,8 +258,10 @@ pub(super) fn released(
         let reference = skill.reference();
         changes.push(LibraryChange::Revise(Box::new(skill)));
         if !tried.is_empty() {
-            let passed = |(_, outcome): &&(BundleCase, CaseOutcome)| outcome.failed.is_none();
-            let failed = tried.iter().filter(|one| !passed(one));
+            let fails = |(_, outcome): &&(BundleCase, CaseOutcome)| {
+                outcome.was_played() && outcome.failed.is_some()
+            };
+            let failed = tried.iter().filter(fails);
             let failed: Vec<String> = failed.map(|(case, _)| case.name.clone()).collect();
             let mut calls = calls;
             calls.retain(|call| !failed.contains(&call.name));
@@ -264,7 +272,7 @@ pub(super) fn released(
             });
             changes.push(LibraryChange::Test {
                 skill: reference,
-                outcomes: (tried.iter().filter(passed))
+                outcomes: (tried.iter().filter(|one| !fails(one)))
                     .map(|(_, outcome)| outcome.clone())
                     .collect(),
             });
@@ -280,23 +288,28 @@ fn held_back(
     calls: &[BundleCase],
     tried: &[(BundleCase, CaseOutcome)],
 ) -> Option<String> {
-    let failure = |case: &BundleCase, outcome: &CaseOutcome| {
-        let why = outcome.failed.as_deref().unwrap_or_default();
-        format!("not released: the case {} fails: {why}", case.name)
-    };
+    let failure = |(_, outcome): &(BundleCase, CaseOutcome)| failing(outcome);
     let failed = |(_, outcome): &&(BundleCase, CaseOutcome)| outcome.failed.is_some();
     let is_call = |case: &BundleCase| calls.iter().any(|call| call.name == case.name);
     let called = |(case, _): &&(BundleCase, CaseOutcome)| is_call(case);
+    let mut calling = tried.iter().filter(called);
+    if !calling.any(|(_, outcome)| outcome.was_played()) {
+        return Some(
+            "not released: none of the cases that called for it could be played".to_owned(),
+        );
+    }
     let first = match gate {
-        Gate::All => tried.iter().find(failed),
+        // What could not be played says nothing, but what called for it has to pass.
+        Gate::All => (tried.iter().filter(failed))
+            .find(|(case, outcome)| outcome.was_played() || is_call(case)),
         // Of the days that called for it, one may have wanted something that day alone.
         Gate::Better if tried.iter().filter(called).all(|one| failed(&one)) => {
             tried.iter().filter(called).find(failed)
         }
         Gate::Better => None,
     };
-    if let Some((case, outcome)) = first {
-        return Some(failure(case, outcome));
+    if let Some(first) = first {
+        return failure(first);
     }
     if gate == Gate::All {
         return None;
@@ -329,14 +342,16 @@ fn held_back(
     let then = attempts(&|case, _| passed(case));
     // As many speak for a version that does what its own day wanted.
     (now <= then).then(|| {
+        let fails = tried.iter().find_map(failure);
+        let fails = fails.unwrap_or_else(|| "not released".to_owned());
         format!(
-            "not released: it passes the cases of {now} attempts as well as the version before or better, and that \
-             one those of {then}"
+            "{fails}; it passes the cases of {now} attempts as well as the version before or better, and that one those \
+             of {then}"
         )
     })
 }
 
-/// The skills that the filter takes out of use (Eq. 16), but those that were mended just now and those for which as much
+/// What becomes of the skills that the filter takes (Eq. 16), but those that were mended just now and those for which as much
 /// speaks as for a newcomer that is released: on noisy days a right skill does not suffice either.
 pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<LibraryChange> {
     let Some(policy) = &context.recipe.maintenance.filter else {
@@ -353,17 +368,40 @@ pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<
         .library
         .entries()
         .filter(|entry| entry.skill.state.is_offered() && !mended.contains(&entry.skill.id));
-    let disabled = offered.filter_map(|entry| {
-        let counts = entry.life.counts(entry.skill.version);
-        let (harmful, helpful) = (counts.harmful, counts.helpful);
-        let falls = policy.takes(counts) && spoken_for(context, entry, changes).is_none();
-        falls.then(|| LibraryChange::SetState {
-            skill: entry.skill.id.clone(),
-            state: State::Disabled,
-            reason: format!("harmful {harmful} times, helpful {helpful} times"),
-        })
+    let fallen = offered.filter(|entry| {
+        policy.takes(&entry.life, entry.skill.version)
+            && spoken_for(context, entry, changes).is_none()
     });
-    disabled.collect()
+    fallen.map(|entry| taken_out(policy, entry)).collect()
+}
+
+/// What becomes of a version that falls: where it was mended, and the version before helped more often than it harmed, that one
+/// comes back (algorithm 4, line 14); else the skill is disabled.
+fn taken_out(policy: &FilterPolicy, entry: &Entry) -> LibraryChange {
+    let counts = |version| {
+        let counts = (entry.life).latest_counts(version, policy.window as usize);
+        (counts.harmful, counts.helpful)
+    };
+    let version = &entry.skill;
+    let (harmful, helpful) = counts(version.version);
+    let reason = format!("harmful {harmful} times, helpful {helpful} times");
+    let mended = version.provenance.origin == Origin::Refined;
+    let before = entry.history.last().filter(|before| {
+        let (harmful, helpful) = counts(before.version);
+        mended && helpful > harmful
+    });
+    match before {
+        Some(before) => LibraryChange::RollBack {
+            skill: version.id.clone(),
+            to: before.version,
+            reason: format!("{reason}, and the version before helped more often than it harmed"),
+        },
+        None => LibraryChange::SetState {
+            skill: version.id.clone(),
+            state: State::Disabled,
+            reason,
+        },
+    }
 }
 
 #[cfg(test)]

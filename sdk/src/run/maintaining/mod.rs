@@ -248,7 +248,7 @@ impl Maintaining {
         match self.round {
             Round::Cut => self.patches = bundling::patches(context, slots),
             Round::Test => {
-                let tested = bundling::tested(context, &self.patches, slots);
+                let tested = bundling::tested(context, step, &self.patches, slots, events);
                 self.changes.extend(tested);
             }
             Round::Mend => {

@@ -16,7 +16,7 @@ use super::{
         context::Context,
     },
     bundling::{Covered, may_tell},
-    slots::{Ask, Slots},
+    slots::{Ask, Slots, is_for_now},
 };
 use crate::{
     contract::RoleTask,
@@ -151,11 +151,25 @@ pub(super) fn proposed(
             attempts,
             skills,
             group,
+            reason,
             ..
         } = task
         else {
             continue;
         };
+        let shown = attempts
+            .iter()
+            .map(|trace| trace.trajectory.attempt.clone());
+        events.push(Event::Grouped {
+            step,
+            attempts: shown.collect(),
+            skills: skills.iter().map(|skill| skill.id.clone()).collect(),
+            reason: reason.clone(),
+        });
+        // A role that was not there is asked again, one whose answer cannot be read is not.
+        if said.as_ref().is_err_and(is_for_now) {
+            continue;
+        }
         changes.push(LibraryChange::Handled {
             fingerprint: format!("{GROUP}{group}"),
         });

@@ -8,7 +8,7 @@ use super::super::{
 use crate::{
     contract::{Embedding, RoleTask},
     domain::{BundleCase, CaseOutcome, InformationGain, Skill, Trace},
-    error::{Error, Result},
+    error::{Error, Result, Retry},
     id::AttemptId,
 };
 
@@ -95,7 +95,8 @@ impl Slots {
             })
     }
 
-    /// What came of the cases, with the skill of each.
+    /// What came of the cases, with the skill of each. One that could not be played for now is left out, so that it is due
+    /// again.
     pub(super) fn tried(&self) -> impl Iterator<Item = (&Skill, &BundleCase, CaseOutcome)> {
         self.0
             .iter()
@@ -106,7 +107,9 @@ impl Slots {
                         case,
                     },
                     Some(Answer::Tried(run)),
-                ) => Some((&**skill, &**case, outcome(case, run))),
+                ) if !run.as_ref().is_err_and(is_for_now) => {
+                    Some((&**skill, &**case, outcome(case, run)))
+                }
                 _ => None,
             })
     }
@@ -231,6 +234,11 @@ pub(super) fn failed(case: &BundleCase, run: &CaseRun) -> Option<String> {
     } else {
         None
     }
+}
+
+/// Whether what failed may go well another time.
+pub(super) fn is_for_now(error: &Error) -> bool {
+    error.retry() == Retry::Temporary
 }
 
 pub(super) fn cannot(error: &Error) -> String {

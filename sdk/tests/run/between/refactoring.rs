@@ -31,8 +31,20 @@ fn what_attempts_share_becomes_a_skill_when_all_of_them_bear_it_out() {
     };
     let (made, _) = refactored("none: they share nothing");
     assert!(made.is_empty());
-    let (made, _) = refactored("shared: Says one two.\nsay: one two");
+    let (made, events) = refactored("shared: Says one two.\nsay: one two");
     assert_eq!(made, [State::Active]);
+    // Which attempts were put together, and why.
+    let grouped = events.iter().find_map(|event| match event {
+        Event::Grouped {
+            attempts, reason, ..
+        } => Some((attempts.len(), reason.clone())),
+        _ => None,
+    });
+    let (attempts, reason) = grouped.expect("a group was told");
+    assert!(
+        attempts >= 2 && reason.contains("shared"),
+        "{attempts} {reason}"
+    );
     let (made, events) = refactored("no use: Says nonsense.\nsay: no");
     assert!(made.is_empty());
     let told = events.iter().any(|event| {
@@ -136,6 +148,7 @@ fn judged_harmful(script: Script, tasks: Vec<Task>) -> (u64, State) {
     recipe.maintenance.filter = Some(FilterPolicy {
         harmful: 1,
         helpful: 1,
+        ..FilterPolicy::default()
     });
     let script = Script {
         attribute: "harmful: it was refused",

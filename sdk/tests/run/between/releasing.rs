@@ -36,6 +36,73 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
 }
 
 #[test]
+fn what_is_on_trial_is_offered_in_training_alone() {
+    let (backends, _) = parts(Script::default());
+    let mut recipe = hisme();
+    recipe.maintenance = recipe::Maintenance::default();
+    block_on(async {
+        let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+        let journeyman = journeyman.expect("it opens");
+        journeyman.learn(tasks(3)).await.expect("it learns");
+        let library = journeyman.library().await.expect("a library");
+        let mut states = library.entries().map(|entry| entry.skill.state);
+        assert!(states.all(|state| state == State::Trial));
+        let injected = |report: &RunReport| {
+            let attempts = report.tasks.iter().flat_map(|task| &task.attempts);
+            attempts
+                .map(|attempt| attempt.injected.len())
+                .sum::<usize>()
+        };
+        let report = journeyman.evaluate(tasks(3)).await.expect("it evaluates");
+        assert_eq!(injected(&report), 0);
+        let report = journeyman
+            .learn(tasks(6).split_off(3))
+            .await
+            .expect("it learns");
+        assert!(injected(&report) > 0);
+    });
+}
+
+#[test]
+fn a_judge_that_fails_in_a_case_says_nothing_of_the_skill() {
+    let states = |error: Error, failures: usize| {
+        let (mut backends, _) = parts(Script::default());
+        let failed = std::sync::atomic::AtomicUsize::new(0);
+        backends.judge = Arc::new(ScriptedJudge::by(move |request, _| {
+            let trajectory = request.trajectory;
+            // A case's attempt has no task's number.
+            let is_case = trajectory.attempt.as_str().contains("/m");
+            let before = failed.load(std::sync::atomic::Ordering::Relaxed);
+            if is_case && before < failures {
+                failed.store(before + 1, std::sync::atomic::Ordering::Relaxed);
+                return Play::Fail(error.clone());
+            }
+            let outcome = trajectory.outcome.as_ref();
+            Play::Give(Verdict::binary(
+                outcome.is_some_and(|outcome| outcome.success),
+            ))
+        }));
+        let mut recipe = hisme();
+        recipe.selector = Selector::Top { limit: 1 };
+        block_on(async {
+            let options = Options::new("test", Seed(7));
+            let journeyman = Journeyman::open(backends, recipe, options)
+                .await
+                .expect("it opens");
+            journeyman.learn(tasks(9)).await.expect("it learns");
+            let library = journeyman.library().await.expect("a library");
+            let entries = library.entries().map(|entry| entry.skill.state);
+            entries.collect::<Vec<_>>()
+        })
+    };
+    let error = || Error::new(ErrorKind::Unavailable, "scripted", "out of order");
+    // What may go well another time is played again.
+    assert_eq!(states(error().temporary(), 4), [State::Active; 3]);
+    // What can never be judged neither releases a skill nor takes it out of use.
+    assert_eq!(states(error(), usize::MAX), [State::Trial; 3]);
+}
+
+#[test]
 fn what_was_done_alike_without_a_skill_speaks_for_it() {
     let states = |selector| {
         let mut recipe = hisme();
@@ -58,6 +125,7 @@ fn what_a_run_disabled_comes_back_when_other_tasks_come_to_it() {
             filter: Some(FilterPolicy {
                 harmful: 1,
                 helpful: 1,
+                ..FilterPolicy::default()
             }),
             ..recipe::Maintenance::default()
         };
@@ -120,6 +188,7 @@ fn harmful_skills_are_disabled_unless_helpful_ones_protect_them() {
     filtering.maintenance.filter = Some(FilterPolicy {
         harmful: 1,
         helpful: 1,
+        ..FilterPolicy::default()
     });
     let harmful = || Script {
         attribute: "harmful: it was refused",

@@ -9,6 +9,7 @@ fn experience(text: &str, helpful: u32, harmful: u32) -> Experience {
         harmful,
         other: 2,
         bundle: None,
+        before: None,
         fate: "active".into(),
     }
 }

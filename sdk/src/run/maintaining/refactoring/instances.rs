@@ -101,7 +101,11 @@ fn compare(
         }
     };
     if let Some(why) = failed(&case, aided) {
-        return Says::Fails(case, why);
+        // Where it fails without any skill too, another one carried the attempt, and this one is not to blame.
+        return match unaided.is_some_and(|unaided| failed(&case, unaided).is_some()) {
+            true => Says::Nothing(why),
+            false => Says::Fails(case, why),
+        };
     }
     let Some(unaided) = unaided else {
         return Says::Passes(case);
@@ -112,6 +116,7 @@ fn compare(
     } else if aided.refusals < unaided.refusals {
         case.refusals = case.refusals.min(unaided.refusals - 1);
     } else if aided.refusals == unaided.refusals && with.score > without.score {
+        case.refusals = case.refusals.min(unaided.refusals);
         case.least_score = without.score.next_up();
     } else {
         return Says::Nothing("without any skill it goes as well".to_owned());
