@@ -1,11 +1,9 @@
 //! The front: a host's parts and a recipe, and both ways in.
 
 use std::{
+    collections::BTreeMap,
     num::NonZeroUsize,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
@@ -74,7 +72,8 @@ pub(super) struct Inner {
     backends: Arc<Backends>,
     pub(super) recipe: Recipe,
     options: Options,
-    runs: AtomicU64,
+    /// How many runs of each kind began.
+    runs: Mutex<BTreeMap<String, u64>>,
     pub(super) performer: Performer,
     listeners: Mutex<Vec<UnboundedSender<Event>>>,
     /// Groups whose attempts are all in, and which wait for somebody to await the rest.
@@ -108,7 +107,7 @@ impl Journeyman {
                 backends,
                 recipe,
                 options,
-                runs: AtomicU64::new(0),
+                runs: Mutex::default(),
                 listeners: Mutex::new(Vec::new()),
                 ready: Mutex::new(Vec::new()),
             }),
@@ -268,8 +267,12 @@ impl Journeyman {
 }
 
 impl Inner {
+    /// The id of the next run of a kind. Each kind is counted for itself: a learning run draws from its id, and an evaluation
+    /// between two of them changes nothing.
     pub(super) fn next_run(&self, kind: &str) -> RunId {
-        let number = self.runs.fetch_add(1, Ordering::Relaxed);
+        let mut runs = lock(&self.runs);
+        let next = runs.entry(kind.to_owned()).or_default();
+        let number = std::mem::replace(next, *next + 1);
         RunId::new(format!("{}/{kind}-{number}", self.options.session))
     }
 

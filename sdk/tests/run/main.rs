@@ -56,7 +56,13 @@ fn tasks(n: usize) -> Vec<Task> {
 
 /// An agent that says the right words when it was given a skill or its seed is even, else a wrong one.
 fn agent() -> ScriptedExecutor {
-    ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
+    agent_by(|_| ())
+}
+
+/// The same, told to somebody before each step.
+fn agent_by(tell: impl Fn(&Attempt<'_>) + Send + Sync + 'static) -> ScriptedExecutor {
+    ScriptedExecutor::acting(move |attempt: &Attempt<'_>, steps: &[Step]| {
+        tell(attempt);
         let words: Vec<String> =
             serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
         let knows = !attempt.injection.skills.is_empty() || attempt.seed.0.is_multiple_of(2);
@@ -146,11 +152,19 @@ fn skills_are_written_and_then_used() {
 
 #[test]
 fn evaluation_is_greedy_and_changes_nothing() {
+    let temperatures = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::clone(&temperatures);
+    let mut backends = backends();
+    let inner = agent_by(move |attempt| seen.lock().unwrap().push(attempt.temperature));
+    backends.executor = Arc::new(inner);
+    let drawn = || std::mem::take(&mut *temperatures.lock().unwrap());
     block_on(async {
-        let journeyman = open(backends()).await;
+        let journeyman = open(backends).await;
         journeyman.learn(tasks(6)).await.expect("it learns");
+        assert!(drawn().iter().all(|temperature| *temperature > 0.0));
         let before = journeyman.library().await.expect("a library");
         let report = journeyman.evaluate(tasks(6)).await.expect("it evaluates");
+        assert!(drawn().iter().all(|temperature| *temperature == 0.0));
         assert_eq!(
             bytes(&journeyman.library().await.expect("a library")),
             bytes(&before)
@@ -158,6 +172,35 @@ fn evaluation_is_greedy_and_changes_nothing() {
         assert!(report.tasks.iter().all(|task| task.attempts.len() == 1));
         assert!(report.tasks.iter().all(|task| task.written.is_empty()));
     });
+}
+
+#[test]
+fn what_is_learnt_is_the_same_whatever_is_evaluated_in_between() {
+    let learnt = |looks: usize| {
+        block_on(async {
+            let journeyman = open(backends()).await;
+            let mut seeds = Vec::new();
+            for part in tasks(6).chunks(3) {
+                seeds.push(
+                    journeyman
+                        .learn(part.to_vec())
+                        .await
+                        .expect("it learns")
+                        .seed,
+                );
+                for _ in 0..looks {
+                    journeyman.evaluate(tasks(2)).await.expect("it evaluates");
+                }
+            }
+            (
+                seeds,
+                bytes(&journeyman.library().await.expect("a library")),
+            )
+        })
+    };
+    let (seeds, library) = learnt(0);
+    assert_ne!(seeds[0], seeds[1]);
+    assert_eq!(learnt(2), (seeds, library));
 }
 
 #[test]
