@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use journeyman::{Error, ErrorKind, Result, Revision, library::SkillLibrary};
+use journeyman::{
+    Error, ErrorKind, Result, Revision, builtin::FrozenStore, contract::Snapshot,
+    library::SkillLibrary,
+};
 
 use crate::{
     check::{open_to_read, refuse_others},
@@ -81,6 +84,35 @@ impl LibraryReader {
         &self.library
     }
 
+    /// The library as a store that runs can evaluate with, and that nothing is committed to.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use journeyman::contract::SkillStore;
+    /// use journeyman_disk::{DiskStore, LibraryReader, Options};
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let folder = folder.path();
+    /// # drop(DiskStore::open(folder, &Options::default())?);
+    /// let store: Arc<dyn SkillStore> = Arc::new(LibraryReader::open(folder)?.frozen()?);
+    /// # Ok::<_, journeyman::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Corrupt` for a damaged library; `Unavailable` where it cannot be read, and where another process has opened it meanwhile.
+    pub fn frozen(&mut self) -> Result<FrozenStore> {
+        let committed = self.database.since(Revision(0));
+        self.refuse_company("LibraryReader::frozen")?;
+        let mut committed = committed?;
+        // As the skills were when it was opened, whoever goes on.
+        let revision = self.library.revision();
+        committed.retain(|committed| committed.revision <= revision);
+        Ok(FrozenStore::new(Snapshot {
+            revision,
+            committed,
+        }))
+    }
+
     /// A skill's file by its hash, where it is there.
     ///
     /// # Errors
@@ -88,15 +120,21 @@ impl LibraryReader {
     /// meanwhile.
     pub fn file(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
         let file = self.database.file(sha256);
+        self.refuse_company("LibraryReader::file")?;
+        file
+    }
+
+    /// Files that are read as they lie may be changed by whoever opened the library meanwhile.
+    fn refuse_company(&self, operation: &'static str) -> Result<()> {
         if self.log.as_ref().is_some_and(|log| log.exists()) {
             return Err(Error::new(
                 ErrorKind::Unavailable,
-                "LibraryReader::file",
+                operation,
                 "another process has opened the library while it was read",
             )
             .temporary()
             .hint("try again"));
         }
-        file
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 
 use crate::{
-    contract::{SkillFiles, SkillStore, Snapshot},
+    contract::{SkillFiles, SkillStore, Snapshot, since},
     domain::{Commit, Committed, FileRef},
     error::{Error, ErrorKind, Result},
     id::{CommitKey, Revision},
@@ -104,16 +104,7 @@ impl SkillStore for MemoryStore {
     }
 
     async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
-        let kept = self.lock();
-        let news = usize::try_from(revision.0)
-            .ok()
-            .and_then(|from| kept.committed.get(from..));
-        news.map(<[Committed]>::to_vec).ok_or_else(|| {
-            Error::invalid("SkillStore::since", "there is no such revision yet")
-                .with("revision", revision)
-                .with("last", kept.revision())
-                .hint("load the store again; this revision came from another one")
-        })
+        since(&self.lock().committed, revision)
     }
 
     async fn commit(&self, commit: &Commit) -> Result<Committed> {

@@ -1,8 +1,9 @@
-//! Parts that need the contracts alone: a store and a journal in memory, a journal of JSON lines, the environment's
+//! Parts that need the contracts alone: a store and a journal in memory, a frozen store, a journal of JSON lines, the environment's
 //! own judgement, an agent driven by a language model, retrieval by embeddings, and, with the feature `system-clock`, a clock.
 
 mod chat_dialect;
 mod environment_judge;
+mod frozen_store;
 mod json_lines_journal;
 mod memory_journal;
 mod memory_store;
@@ -13,6 +14,7 @@ mod vector_retriever;
 
 pub use chat_dialect::ChatDialect;
 pub use environment_judge::EnvironmentJudge;
+pub use frozen_store::FrozenStore;
 pub use json_lines_journal::{
     JsonLinesJournal, RecoveredJournal, read_json_lines, recover_json_lines,
 };

@@ -35,5 +35,6 @@ pub use retriever::Retriever;
 pub use roles::{CaseDraft, Experience, RoleAnswer, RoleRequest, RoleTask, Roles};
 pub use scorer::{ScoreRequest, Scorer, TokenScores};
 pub use skill_files::SkillFiles;
+pub(crate) use skill_store::since;
 pub use skill_store::{SkillStore, SkillStoreExt, Snapshot};
 pub use tokenizer::{TokenCount, Tokenizer};

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::{
     domain::{Commit, Committed},
-    error::Result,
+    error::{Error, Result},
     id::Revision,
 };
 
@@ -17,6 +17,28 @@ pub struct Snapshot {
     pub revision: Revision,
     /// In order of revisions, from 1, without gaps.
     pub committed: Vec<Committed>,
+}
+
+impl Snapshot {
+    /// What came after a revision.
+    ///
+    /// # Errors
+    /// `Invalid` for a revision that is not in it.
+    pub fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
+        since(&self.committed, revision)
+    }
+}
+
+/// What came after a revision, of everything that was committed.
+pub(crate) fn since(committed: &[Committed], revision: Revision) -> Result<Vec<Committed>> {
+    let from = usize::try_from(revision.0).ok();
+    let news = from.and_then(|from| committed.get(from..));
+    news.map(<[Committed]>::to_vec).ok_or_else(|| {
+        Error::invalid("SkillStore::since", "there is no such revision yet")
+            .with("revision", revision)
+            .with("last", committed.len())
+            .hint("load the store again; this revision came from another one")
+    })
 }
 
 /// Where a library's committed changes are kept. The library is a fold over them.

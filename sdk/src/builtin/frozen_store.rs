@@ -1,0 +1,56 @@
+//! A library that only stands to be read.
+
+use async_trait::async_trait;
+
+use crate::{
+    contract::{SkillStore, Snapshot},
+    domain::{Commit, Committed},
+    error::{Error, ErrorKind, Result},
+    id::Revision,
+};
+
+/// A [`SkillStore`] of a library as it was at one moment: any number of runs may evaluate with it at once, and nothing is ever
+/// committed to it, so it is no store to learn with (HiSME 4.1: held-out tasks read a frozen repository). Of the contract's rules it
+/// keeps those of `load` and `since`.
+///
+/// ```
+/// use journeyman::{builtin::{FrozenStore, MemoryStore}, contract::SkillStore, testing::sample, ErrorKind};
+///
+/// # futures::executor::block_on(async {
+/// let frozen = FrozenStore::new(MemoryStore::new().load().await?);
+/// let refused = frozen.commit(&sample::commit(0, "late", Vec::new())).await;
+/// assert_eq!(refused.unwrap_err().kind(), ErrorKind::Unsupported);
+/// # Ok::<(), journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Debug)]
+pub struct FrozenStore {
+    snapshot: Snapshot,
+}
+
+impl FrozenStore {
+    /// What a store gave at some moment.
+    pub fn new(snapshot: Snapshot) -> Self {
+        Self { snapshot }
+    }
+}
+
+#[async_trait]
+impl SkillStore for FrozenStore {
+    async fn load(&self) -> Result<Snapshot> {
+        Ok(self.snapshot.clone())
+    }
+
+    async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
+        self.snapshot.since(revision)
+    }
+
+    async fn commit(&self, _: &Commit) -> Result<Committed> {
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            "SkillStore::commit",
+            "this library is frozen, and nothing can be committed to it",
+        )
+        .hint("call `Journeyman::evaluate`; to learn, open the library itself, such as with `DiskStore`"))
+    }
+}
