@@ -1,5 +1,6 @@
 //! What happens between tasks: batches, bundles, mending, filtering, refactoring, rules (HiSME).
 
+mod hostile;
 mod mending;
 mod refactoring;
 mod releasing;
@@ -227,14 +228,25 @@ fn a_skill_that_was_passed_over_is_not_blamed() {
 #[test]
 fn each_part_can_be_switched_off() {
     let check = |change: fn(&mut Recipe), role: &str| {
-        let mut recipe = hisme();
-        change(&mut recipe);
-        let (_, _, prompts, _) = learn_with(recipe, Script::default(), 12);
-        let prompts = prompts.lock().unwrap();
-        let asked = prompts
-            .iter()
-            .any(|prompt| prompt.starts_with(&format!("role: {role}")));
-        assert!(!asked, "{role}");
+        let asked = |off: bool| {
+            let mut recipe = hisme();
+            if let Some(evolve) = &mut recipe.maintenance.evolve {
+                evolve.rows = 1;
+            }
+            if off {
+                change(&mut recipe);
+            }
+            let script = Script {
+                attribute: "harmful: it was refused",
+                ..Script::default()
+            };
+            let (_, _, prompts, _) = learn_with(recipe, script, 12);
+            let prompts = prompts.lock().unwrap();
+            let opening = format!("role: {role}");
+            prompts.iter().any(|prompt| prompt.starts_with(&opening))
+        };
+        assert!(asked(false), "{role} is never asked");
+        assert!(!asked(true), "{role}");
     };
     check(|recipe| recipe.write = WriteWhen::Never, "extract");
     check(|recipe| recipe.attribute = false, "attribute");
