@@ -19,7 +19,7 @@ use journeyman_toolworld::{
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
-use super::{Change, key};
+use super::{Change, judged::Judged, key};
 use crate::figures::{
     Bound, Figures, Outcome,
     stats::{self, Interval},
@@ -54,6 +54,8 @@ struct Cell {
     learnt: Vec<(Role, Vec<RoleRule>)>,
     /// What came of the held-out tasks with the library as it was at each check, the end's last.
     checks: Vec<Check>,
+    /// What credit the skills got that tasks of the stream were given.
+    judged: Judged,
 }
 
 /// Held-out tasks with the library of a moment, frozen.
@@ -123,6 +125,9 @@ const PAIRS: [(&str, &str, Claim); 11] = [
 
 /// How much worse an arm may be, in the worst case that its worlds leave open, and still be no worse: a tenth of the tasks.
 const MARGIN: f64 = 0.1;
+
+/// The greatest share of held-out tasks that the library may harm at the end of the stream.
+const HARMED: f64 = 0.01;
 
 /// What is claimed of a difference between two arms.
 #[derive(Clone, Copy)]
@@ -274,7 +279,7 @@ async fn cell(
             checks.push(check(&report, after));
         }
     }
-    Ok(of(checks, &journeyman.library().await?))
+    Ok(of(checks, &stream, &journeyman.library().await?))
 }
 
 pub(super) fn tasks(tasks: &[StreamTask]) -> Result<Vec<Task>> {
@@ -297,7 +302,7 @@ fn check(report: &RunReport, after: usize) -> Check {
     }
 }
 
-fn of(checks: Vec<Check>, library: &SkillLibrary) -> Cell {
+fn of(checks: Vec<Check>, stream: &[StreamTask], library: &SkillLibrary) -> Cell {
     let count = |holds: fn(State) -> bool| {
         let states = library.entries().map(|entry| entry.skill.state);
         states.filter(|state| holds(*state)).count()
@@ -307,6 +312,7 @@ fn of(checks: Vec<Check>, library: &SkillLibrary) -> Cell {
         first: last.map_or(f64::NAN, |last| last.first),
         success: last.map_or(f64::NAN, |last| last.success),
         checks,
+        judged: Judged::of(stream, CHECK, library),
         offered: count(State::is_offered),
         disabled: count(|state| state == State::Disabled),
         learnt: Role::ALL
@@ -328,10 +334,12 @@ fn process(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
         arm.map_or(&[][..], |(_, cells)| cells)
     };
     for name in PROCESS {
+        let unaided = cells("no skills");
+        let cells = cells(name);
         let mut over: Vec<[f64; 2]> = Vec::new();
         for number in 0..STREAM / CHECK {
             let mut shares: Vec<[f64; 3]> = Vec::new();
-            for (cell, unaided) in cells(name).iter().zip(cells("no skills")) {
+            for (cell, unaided) in cells.iter().zip(unaided) {
                 // Without skills nothing changes over the stream.
                 let (Some(with), Some(without)) = (cell.checks.get(number), unaided.checks.last())
                 else {
@@ -364,12 +372,14 @@ fn process(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
             }
             over.push([mean(1), mean(2)]);
         }
-        if let (Some([helped, harmed]), Some([more, less])) = (over.first(), over.last()) {
-            let name = format!("process.{name}");
+        let name = format!("process.{name}");
+        if let (Some([helped, _]), Some([more, harmed])) = (over.first(), over.last()) {
             let risen = format!("{name}.rise of helped tasks");
             figures.record(&risen, more - helped, Bound::Above(0.0));
-            let fallen = format!("{name}.fall of harmed tasks");
-            figures.record(&fallen, harmed - less, Bound::AtLeast(0.0));
+            let at_the_end = format!("{name}.harmed tasks at the end");
+            figures.record(&at_the_end, *harmed, Bound::AtMost(HARMED));
         }
+        let judged = cells.iter().map(|cell| &cell.judged);
+        Judged::sum(judged).record(figures, &name, CHECK);
     }
 }

@@ -2,6 +2,7 @@
 
 mod arise;
 mod hisme;
+mod judged;
 mod poisoned;
 
 use std::{env, path::PathBuf};

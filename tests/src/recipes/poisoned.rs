@@ -23,20 +23,26 @@ use journeyman_toolworld::{
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
-use super::{Change, hisme::tasks, key};
+use super::{Change, hisme::tasks, judged::Judged, key};
 use crate::figures::{Bound, Figures, Outcome, stats};
 
 const WORLDS: u64 = 5;
+/// Tools with a hidden contract, each with a skill at the start.
+const HIDDEN: usize = 8;
 const STREAM: usize = 50;
 const HELD_OUT: usize = 60;
+/// How many tasks of the stream are looked at together.
+const PART: usize = 10;
 const RESAMPLES: usize = 4000;
 
 /// What came of one world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Cell {
-    none: Vec<f64>,
-    before: Vec<f64>,
-    after: Vec<f64>,
+    none: Held,
+    before: Held,
+    after: Held,
+    /// What credit the skills got that tasks of the stream were given.
+    judged: Judged,
     /// Each held-out task's tool.
     tools: Vec<String>,
     /// Wrong skills at the start.
@@ -45,6 +51,40 @@ struct Cell {
     left: usize,
     /// Of these, never followed: they did nothing, good or bad, and nothing is known of them.
     idle: usize,
+}
+
+/// What came of the held-out tasks, one by one.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Held {
+    /// Done at the first attempt, 0 or 1.
+    first: Vec<f64>,
+    /// Done within the budget, 0 or 1.
+    success: Vec<f64>,
+    /// The verdict's score.
+    score: Vec<f64>,
+}
+
+impl Held {
+    fn of(report: &RunReport) -> Self {
+        let mut held = Self::default();
+        for task in &report.tasks {
+            let attempt = task.attempts.first();
+            let first = attempt.and_then(|attempt| attempt.parts.get("first_attempt").copied());
+            held.first.push(first.unwrap_or(0.0));
+            let done = attempt.is_some_and(|attempt| attempt.success == Some(true));
+            held.success.push(f64::from(u8::from(done)));
+            held.score
+                .push(attempt.map_or(0.0, |attempt| attempt.score));
+        }
+        held
+    }
+
+    /// The share of tasks that go worse than without skills.
+    fn harmed(&self, none: &Self) -> f64 {
+        let pairs = self.score.iter().zip(&none.score);
+        let worse = pairs.map(|(with, without)| f64::from(u8::from(with < without)));
+        stats::mean(&worse.collect::<Vec<_>>())
+    }
 }
 
 /// The arms: what mends and what filters, each switched off in turn, and both.
@@ -110,35 +150,64 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
 fn start(figures: &mut Figures<'_>, cells: &[Cell]) -> Outcome {
     let seed = figures.options().seed;
     let all = |values: &dyn Fn(&Cell) -> &[f64]| -> Vec<f64> {
-        cells
-            .iter()
-            .flat_map(|cell| values(cell).to_vec())
-            .collect()
+        let cells = cells.iter();
+        cells.flat_map(|cell| values(cell).to_vec()).collect()
     };
-    let (none, after) = (all(&|cell| &cell.none), all(&|cell| &cell.after));
-    let share = |name: &str, values: &[f64]| (name.to_owned(), stats::mean(values));
-    for (name, value) in [
-        share("poisoned.no skills, first attempt", &none),
-        share("poisoned.before the stream", &all(&|cell| &cell.before)),
-    ] {
-        figures.record(&name, value, Bound::None);
-    }
+    let before = all(&|cell| &cell.before.first);
+    figures.record(
+        "poisoned.before the stream",
+        stats::mean(&before),
+        Bound::None,
+    );
     let tools: Vec<String> = (0..WORLDS)
         .zip(cells)
         .flat_map(|(world, cell)| cell.tools.iter().map(move |tool| format!("{world} {tool}")))
         .collect();
-    let gain = stats::clustered(&none, &after, &tools, seed.derive("tools", 0), RESAMPLES)?;
-    let name = "poisoned.after the stream over no skills";
-    figures.interval(name, &gain, Bound::AtLeast(-0.02), Bound::None);
+    for (what, none, after) in [
+        (
+            "first attempt",
+            all(&|cell| &cell.none.first),
+            all(&|cell| &cell.after.first),
+        ),
+        (
+            "success",
+            all(&|cell| &cell.none.success),
+            all(&|cell| &cell.after.success),
+        ),
+    ] {
+        let name = format!("poisoned.no skills, {what}");
+        figures.record(&name, stats::mean(&none), Bound::None);
+        let gain = stats::clustered(&none, &after, &tools, seed.derive("tools", 0), RESAMPLES)?;
+        let name = format!("poisoned.after the stream over no skills, {what}");
+        figures.interval(&name, &gain, Bound::AtLeast(-0.02), Bound::None);
+    }
+    let harmed = |held: &dyn Fn(&Cell) -> &Held| {
+        let worlds = cells.iter().map(|cell| held(cell).harmed(&cell.none));
+        stats::mean(&worlds.collect::<Vec<_>>())
+    };
+    let (harmed, still) = (harmed(&|cell| &cell.before), harmed(&|cell| &cell.after));
+    figures.record(
+        "poisoned.harmed tasks before the stream",
+        harmed,
+        Bound::None,
+    );
+    figures.record("poisoned.harmed tasks after the stream", still, Bound::None);
+    let name = "poisoned.fall of harmed tasks";
+    figures.record(name, harmed - still, Bound::Above(0.0));
+    Judged::sum(cells.iter().map(|cell| &cell.judged)).record(figures, "poisoned", PART);
     let wrong = cells.iter().map(|cell| cell.wrong).sum::<usize>() as f64;
-    let name = "poisoned.wrong skills at the start";
-    figures.record(name, wrong, Bound::AtLeast(1.0));
+    let skills = (HIDDEN * cells.len()) as f64;
+    let name = "poisoned.wrong skills at the start, of all";
+    figures.record(name, wrong / skills, Bound::AtLeast(0.4));
     Ok(())
 }
 
 /// What an arm came to; the first attempts of each world.
 fn end(figures: &mut Figures<'_>, arm: &str, cells: &[Cell]) -> Vec<f64> {
-    let worlds: Vec<f64> = cells.iter().map(|cell| stats::mean(&cell.after)).collect();
+    let worlds: Vec<f64> = cells
+        .iter()
+        .map(|cell| stats::mean(&cell.after.first))
+        .collect();
     let name = format!("{arm}.after the stream");
     figures.record(&name, stats::mean(&worlds), Bound::None);
     let sum = |count: fn(&Cell) -> usize| cells.iter().map(count).sum::<usize>() as f64;
@@ -161,7 +230,7 @@ fn end(figures: &mut Figures<'_>, arm: &str, cells: &[Cell]) -> Vec<f64> {
 
 async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     let spec = UniverseSpec {
-        hidden: 8,
+        hidden: HIDDEN,
         plain: 2,
         ..UniverseSpec::default()
     };
@@ -192,9 +261,10 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     });
     let (left, idle): (Vec<_>, Vec<_>) = unmended.partition(|entry| entry.life.lifetime().used > 0);
     Ok(Cell {
-        none: first(&none),
-        before: first(&before),
-        after: first(&after),
+        none: Held::of(&none),
+        before: Held::of(&before),
+        after: Held::of(&after),
+        judged: Judged::of(&stream, PART, &library),
         tools: held_out
             .iter()
             .map(|task| task.world.goal.target.to_string())
@@ -203,12 +273,6 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
         left: left.len(),
         idle: idle.len(),
     })
-}
-
-fn first(report: &RunReport) -> Vec<f64> {
-    let attempts = report.tasks.iter().map(|task| task.attempts.first());
-    let first = attempts.map(|attempt| attempt?.parts.get("first_attempt").copied());
-    first.map(|first| first.unwrap_or(0.0)).collect()
 }
 
 /// A skill for each tool with a hidden contract: for every other one as the service was once.
