@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     super::{Event, Played, context::Context},
     slots::{Ask, Slots},
+    support::spoken_for,
 };
 use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
@@ -354,70 +355,4 @@ pub(super) fn tested(
     }
     changes.extend(released);
     changes
-}
-
-/// At how many tasks whole attempts speak for a skill, where that is enough for a newcomer to be released and no more
-/// judgements speak against it. `changes` are those of this round so far, which have what its cases came to now.
-pub(super) fn spoken_for(
-    context: &Context<'_>,
-    entry: &Entry,
-    changes: &[LibraryChange],
-) -> Option<u32> {
-    let bundles = context.recipe.maintenance.bundles.as_ref()?;
-    let counts = entry.life.counts(entry.skill.version);
-    let support = support(entry, changes);
-    (support >= bundles.tasks && counts.harmful <= support).then_some(support)
-}
-
-/// From how many tasks the whole attempts come that speak for this version of a skill; 0 where a case speaks against it.
-/// Cases of attempts that it harmed hold it back as judgements do, and not again as cases: they may have wanted something
-/// that day alone.
-fn support(entry: &Entry, changes: &[LibraryChange]) -> u32 {
-    let harmed = |case: &BundleCase| {
-        let mut judged = entry.life.judged.iter().map(|judged| &judged.attribution);
-        let mut is_harmed = || {
-            judged.any(|told| told.judgement == Judgement::Harmful && told.attempt == case.attempt)
-        };
-        case.kind == CaseKind::Negative && is_harmed()
-    };
-    let known = entry.life.bundle.iter().map(|bundled| &bundled.case);
-    let new = changes.iter().filter_map(|change| match change {
-        LibraryChange::PatchBundle { skill, cases, .. } if *skill == entry.skill.id => Some(cases),
-        _ => None,
-    });
-    let cases: Vec<&BundleCase> = new.flatten().chain(known).collect();
-    let mut tasks = BTreeSet::new();
-    for outcome in last_outcomes(entry, changes) {
-        let case = cases.iter().find(|case| case.name == outcome.name);
-        let Some(case) = case.filter(|case| !harmed(case)) else {
-            continue;
-        };
-        if !outcome.was_played() {
-            continue;
-        }
-        if outcome.failed.is_some() {
-            return 0;
-        }
-        // A fragment plays what came before it, whatever the skill says of that.
-        if case.is_whole() {
-            tasks.insert(&case.task.id);
-        }
-    }
-    u32::try_from(tasks.len()).unwrap_or(u32::MAX)
-}
-
-/// What came of the current version's cases when they ran last, in this round or before it.
-pub(super) fn last_outcomes<'a>(
-    entry: &'a Entry,
-    changes: &'a [LibraryChange],
-) -> impl Iterator<Item = &'a CaseOutcome> {
-    let reference = entry.skill.reference();
-    let now = changes.iter().rev().find_map(|change| match change {
-        LibraryChange::Test { skill, outcomes } if *skill == reference => Some(outcomes),
-        _ => None,
-    });
-    let before = entry.life.tested.as_ref();
-    let before = before.filter(|tested| tested.version == reference.version);
-    let outcomes = now.or(before.map(|tested| &tested.outcomes));
-    outcomes.into_iter().flatten()
 }

@@ -1,4 +1,4 @@
-//! Mending and filtering (HiSME 3.3, algorithm 4; H9, H10).
+//! Mending (HiSME 3.3, algorithm 4; H10).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,18 +11,18 @@ use super::{
         asking::taint_of,
         context::Context,
     },
-    bundling::{Patches, bundle, failing, last_outcomes, outcomes, spoken_for, whole},
+    bundling::{Patches, bundle, failing, outcomes, whole},
     slots::{Ask, Slots, is_for_now},
+    support::last_outcomes,
 };
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
-        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Origin, Role, Skill, State,
-        Trace,
+        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Role, Skill, State, Trace,
     },
-    id::{AttemptId, SkillId, TaskId},
+    id::{AttemptId, TaskId},
     library::Entry,
-    recipe::{FilterPolicy, Gate},
+    recipe::Gate,
 };
 
 /// How many attempts a mender is shown.
@@ -349,59 +349,6 @@ fn held_back(
              of {then}"
         )
     })
-}
-
-/// What becomes of the skills that the filter takes (Eq. 16), but those that were mended just now and those for which as much
-/// speaks as for a newcomer that is released: on noisy days a right skill does not suffice either.
-pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<LibraryChange> {
-    let Some(policy) = &context.recipe.maintenance.filter else {
-        return Vec::new();
-    };
-    let mended: BTreeSet<&SkillId> = changes
-        .iter()
-        .filter_map(|change| match change {
-            LibraryChange::Revise(skill) => Some(&skill.id),
-            _ => None,
-        })
-        .collect();
-    let offered = context
-        .library
-        .entries()
-        .filter(|entry| entry.skill.state.is_offered() && !mended.contains(&entry.skill.id));
-    let fallen = offered.filter(|entry| {
-        policy.takes(&entry.life, entry.skill.version)
-            && spoken_for(context, entry, changes).is_none()
-    });
-    fallen.map(|entry| taken_out(policy, entry)).collect()
-}
-
-/// What becomes of a version that falls: where it was mended, and the version before helped more often than it harmed, that one
-/// comes back (algorithm 4, line 14); else the skill is disabled.
-fn taken_out(policy: &FilterPolicy, entry: &Entry) -> LibraryChange {
-    let counts = |version| {
-        let counts = (entry.life).latest_counts(version, policy.window as usize);
-        (counts.harmful, counts.helpful)
-    };
-    let version = &entry.skill;
-    let (harmful, helpful) = counts(version.version);
-    let reason = format!("harmful {harmful} times, helpful {helpful} times");
-    let mended = version.provenance.origin == Origin::Refined;
-    let before = entry.history.last().filter(|before| {
-        let (harmful, helpful) = counts(before.version);
-        mended && helpful > harmful
-    });
-    match before {
-        Some(before) => LibraryChange::RollBack {
-            skill: version.id.clone(),
-            to: before.version,
-            reason: format!("{reason}, and the version before helped more often than it harmed"),
-        },
-        None => LibraryChange::SetState {
-            skill: version.id.clone(),
-            state: State::Disabled,
-            reason,
-        },
-    }
 }
 
 #[cfg(test)]

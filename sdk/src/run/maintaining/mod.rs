@@ -7,11 +7,13 @@
 
 mod bundling;
 mod evolving;
+mod filtering;
 mod gaining;
 mod mending;
 mod overlaps;
 mod refactoring;
 mod slots;
+mod support;
 
 use serde::{Deserialize, Serialize};
 
@@ -262,7 +264,7 @@ impl Maintaining {
                     mending::released(context, step, mended, slots, &self.changes, events);
                 self.changes.extend(released);
                 self.changes
-                    .extend(mending::filtered(context, &self.changes));
+                    .extend(filtering::filtered(context, &self.changes));
             }
             Round::Embed => {
                 // What comes of it is what the next round asks.

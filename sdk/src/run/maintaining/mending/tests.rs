@@ -1,12 +1,7 @@
 //! What holds a mended version back.
 
 use super::*;
-use crate::{
-    domain::{Attribution, SkillRef},
-    id::Version,
-    library::{Judged, Life, SkillLibrary},
-    testing::sample,
-};
+use crate::testing::sample;
 
 /// A case of an attempt, by its name.
 fn case(name: &str) -> BundleCase {
@@ -143,90 +138,4 @@ fn a_release_is_refused_with_the_case_that_fails() {
             "{reason}"
         );
     }
-}
-
-#[test]
-fn a_mended_version_that_falls_gives_way_to_a_sound_one_before_it() {
-    let falls = |origin, before: [u32; 2]| {
-        let first = sample::skill("one");
-        let mut second = first.clone();
-        second.version = Version(2);
-        second.provenance.origin = origin;
-        let told = |version: u64, judgement, number: u32| {
-            LibraryChange::Attribute(Attribution {
-                skill: SkillRef {
-                    id: first.id.clone(),
-                    version: Version(version),
-                },
-                attempt: AttemptId::new(format!("{version}/{judgement:?}/{number}")),
-                task: TaskId::new("t"),
-                judgement,
-                scope: String::new(),
-                reason: "a test".to_owned(),
-            })
-        };
-        let [helpful, harmful] = before;
-        let mut changes = vec![LibraryChange::Add(Box::new(first.clone()))];
-        changes.extend((0..helpful).map(|at| told(1, Judgement::Helpful, at)));
-        changes.extend((0..harmful).map(|at| told(1, Judgement::Harmful, at)));
-        changes.push(LibraryChange::Revise(Box::new(second)));
-        changes.extend((0..2).map(|at| told(2, Judgement::Harmful, at)));
-        let mut library = SkillLibrary::default();
-        library
-            .apply(&sample::committed(1, changes))
-            .expect("it is taken");
-        let entry = library.get(&first.id).expect("it is there");
-        let policy = FilterPolicy::default();
-        assert!(policy.takes(&entry.life, entry.skill.version));
-        taken_out(&policy, entry)
-    };
-    let back = falls(Origin::Refined, [2, 1]);
-    assert!(matches!(
-        back,
-        LibraryChange::RollBack { to: Version(1), .. }
-    ));
-    for (origin, before) in [
-        (Origin::Refined, [1, 1]),
-        (Origin::Refined, [0, 0]),
-        (Origin::Extracted, [2, 0]),
-    ] {
-        let state = match falls(origin, before) {
-            LibraryChange::SetState { state, .. } => state,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(state, State::Disabled);
-    }
-}
-
-#[test]
-fn helpful_judgements_protect_within_the_window_alone() {
-    let mut life = Life::default();
-    let mut number = 0;
-    let policy = FilterPolicy {
-        harmful: 2,
-        helpful: 1,
-        window: 3,
-    };
-    let mut told = |judgement| {
-        number += 1;
-        life.judged.push(Judged {
-            attribution: Attribution {
-                skill: sample::skill("one").reference(),
-                attempt: AttemptId::new(number.to_string()),
-                task: TaskId::new("t"),
-                judgement,
-                scope: String::new(),
-                reason: "a test".to_owned(),
-            },
-            run: None,
-        });
-        policy.takes(&life, Version(1))
-    };
-    assert!(!told(Judgement::Harmful));
-    assert!(!told(Judgement::Helpful));
-    assert!(!told(Judgement::Harmful));
-    assert!(!told(Judgement::Harmful));
-    // The helpful one is further back now.
-    assert!(told(Judgement::Neutral));
-    assert!(!told(Judgement::Helpful));
 }

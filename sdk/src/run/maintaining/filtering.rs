@@ -1,0 +1,161 @@
+//! Filtering (HiSME 3.3, Eq. 14 to 16; H9).
+
+use std::collections::BTreeSet;
+
+use super::{super::context::Context, support::spoken_for};
+use crate::{
+    domain::{LibraryChange, Origin, State},
+    id::SkillId,
+    library::Entry,
+    recipe::FilterPolicy,
+};
+
+/// What becomes of the skills that the filter takes (Eq. 16), but those that were mended just now and those for which as much
+/// speaks as for a newcomer that is released: on noisy days a right skill does not suffice either.
+pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<LibraryChange> {
+    let Some(policy) = &context.recipe.maintenance.filter else {
+        return Vec::new();
+    };
+    let mended: BTreeSet<&SkillId> = changes
+        .iter()
+        .filter_map(|change| match change {
+            LibraryChange::Revise(skill) => Some(&skill.id),
+            _ => None,
+        })
+        .collect();
+    let offered = context
+        .library
+        .entries()
+        .filter(|entry| entry.skill.state.is_offered() && !mended.contains(&entry.skill.id));
+    let fallen = offered.filter(|entry| {
+        policy.takes(&entry.life, entry.skill.version)
+            && spoken_for(context, entry, changes).is_none()
+    });
+    fallen.map(|entry| taken_out(policy, entry)).collect()
+}
+
+/// What becomes of a version that falls: where it was mended, and the version before helped more often than it harmed, that one
+/// comes back (algorithm 4, line 14); else the skill is disabled.
+fn taken_out(policy: &FilterPolicy, entry: &Entry) -> LibraryChange {
+    let counts = |version| {
+        let counts = (entry.life).latest_counts(version, policy.window as usize);
+        (counts.harmful, counts.helpful)
+    };
+    let version = &entry.skill;
+    let (harmful, helpful) = counts(version.version);
+    let reason = format!("harmful {harmful} times, helpful {helpful} times");
+    let mended = version.provenance.origin == Origin::Refined;
+    let before = entry.history.last().filter(|before| {
+        let (harmful, helpful) = counts(before.version);
+        mended && helpful > harmful
+    });
+    match before {
+        Some(before) => LibraryChange::RollBack {
+            skill: version.id.clone(),
+            to: before.version,
+            reason: format!("{reason}, and the version before helped more often than it harmed"),
+        },
+        None => LibraryChange::SetState {
+            skill: version.id.clone(),
+            state: State::Disabled,
+            reason,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        domain::{Attribution, Judgement, SkillRef},
+        id::{AttemptId, TaskId, Version},
+        library::{Judged, Life, SkillLibrary},
+        testing::sample,
+    };
+
+    #[test]
+    fn a_mended_version_that_falls_gives_way_to_a_sound_one_before_it() {
+        let falls = |origin, before: [u32; 2]| {
+            let first = sample::skill("one");
+            let mut second = first.clone();
+            second.version = Version(2);
+            second.provenance.origin = origin;
+            let told = |version: u64, judgement, number: u32| {
+                LibraryChange::Attribute(Attribution {
+                    skill: SkillRef {
+                        id: first.id.clone(),
+                        version: Version(version),
+                    },
+                    attempt: AttemptId::new(format!("{version}/{judgement:?}/{number}")),
+                    task: TaskId::new("t"),
+                    judgement,
+                    scope: String::new(),
+                    reason: "a test".to_owned(),
+                })
+            };
+            let [helpful, harmful] = before;
+            let mut changes = vec![LibraryChange::Add(Box::new(first.clone()))];
+            changes.extend((0..helpful).map(|at| told(1, Judgement::Helpful, at)));
+            changes.extend((0..harmful).map(|at| told(1, Judgement::Harmful, at)));
+            changes.push(LibraryChange::Revise(Box::new(second)));
+            changes.extend((0..2).map(|at| told(2, Judgement::Harmful, at)));
+            let mut library = SkillLibrary::default();
+            library
+                .apply(&sample::committed(1, changes))
+                .expect("it is taken");
+            let entry = library.get(&first.id).expect("it is there");
+            let policy = FilterPolicy::default();
+            assert!(policy.takes(&entry.life, entry.skill.version));
+            taken_out(&policy, entry)
+        };
+        let back = falls(Origin::Refined, [2, 1]);
+        assert!(matches!(
+            back,
+            LibraryChange::RollBack { to: Version(1), .. }
+        ));
+        for (origin, before) in [
+            (Origin::Refined, [1, 1]),
+            (Origin::Refined, [0, 0]),
+            (Origin::Extracted, [2, 0]),
+        ] {
+            let state = match falls(origin, before) {
+                LibraryChange::SetState { state, .. } => state,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(state, State::Disabled);
+        }
+    }
+
+    #[test]
+    fn helpful_judgements_protect_within_the_window_alone() {
+        let mut life = Life::default();
+        let mut number = 0;
+        let policy = FilterPolicy {
+            harmful: 2,
+            helpful: 1,
+            window: 3,
+        };
+        let mut told = |judgement| {
+            number += 1;
+            life.judged.push(Judged {
+                attribution: Attribution {
+                    skill: sample::skill("one").reference(),
+                    attempt: AttemptId::new(number.to_string()),
+                    task: TaskId::new("t"),
+                    judgement,
+                    scope: String::new(),
+                    reason: "a test".to_owned(),
+                },
+                run: None,
+            });
+            policy.takes(&life, Version(1))
+        };
+        assert!(!told(Judgement::Harmful));
+        assert!(!told(Judgement::Helpful));
+        assert!(!told(Judgement::Harmful));
+        assert!(!told(Judgement::Harmful));
+        // The helpful one is further back now.
+        assert!(told(Judgement::Neutral));
+        assert!(!told(Judgement::Helpful));
+    }
+}
