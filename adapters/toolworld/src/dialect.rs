@@ -27,6 +27,30 @@ pub enum Mode {
     Host,
 }
 
+/// The control tokens that a model has to know to act and to play the roles of the SDK ([`ApprenticeRoles`]).
+///
+/// [`ApprenticeRoles`]: crate::writer::ApprenticeRoles
+pub const TOKENS: [&str; 18] = [
+    "<s>",
+    "<task>",
+    "<skill>",
+    "<skill2>",
+    "<tools>",
+    "<plan>",
+    "<use>",
+    "<use2>",
+    "<none>",
+    "<call>",
+    "<obs>",
+    "<note>",
+    "<extract>",
+    "<compare>",
+    "<repair>",
+    "<credit>",
+    "<segment>",
+    "<rule>",
+];
+
 /// The most tokens of a tool's name, and of a whole line.
 const NAME_TOKENS: usize = 6;
 const LINE_TOKENS: usize = 48;

@@ -16,7 +16,7 @@ use journeyman::{
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{
-    dialect::{ApprenticeDialect, Mode},
+    dialect::{ApprenticeDialect, Mode, TOKENS},
     environment::Toolworld,
     writer::ApprenticeRoles,
 };
@@ -32,29 +32,6 @@ pub fn default_model() -> PathBuf {
         .unwrap_or_default()
         .join(BUNDLED)
 }
-
-/// The special tokens that the dialect and the roles are made of.
-const DIALECT: [&str; 18] = [
-    "<s>",
-    "<task>",
-    "<skill>",
-    "<skill2>",
-    "<tools>",
-    "<plan>",
-    "<use>",
-    "<use2>",
-    "<none>",
-    "<call>",
-    "<obs>",
-    "<note>",
-    "<extract>",
-    "<compare>",
-    "<repair>",
-    "<credit>",
-    "<segment>",
-    "<rule>",
-];
-
 /// A loaded model and the world it acts in.
 #[derive(Clone, Debug)]
 pub struct Parts {
@@ -78,7 +55,7 @@ impl Parts {
         // The dialect writes the markers of a turn itself.
         config.template = Template::None;
         let model = LlamaCpp::load(config)?;
-        model.require_tokens(&DIALECT).map_err(|error| {
+        model.require_tokens(&TOKENS).map_err(|error| {
             error.hint(format!(
                 "the quickstart's world speaks the bundled model's dialect; use {BUNDLED}"
             ))

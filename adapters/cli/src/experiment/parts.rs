@@ -12,29 +12,12 @@ use journeyman::{
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{
-    dialect::{ApprenticeDialect, Mode},
+    dialect::{ApprenticeDialect, Mode, TOKENS},
     environment::Toolworld,
     writer::ApprenticeRoles,
 };
 
 use super::plan::Plan;
-
-/// The special tokens that the dialect is made of.
-const DIALECT: [&str; 12] = [
-    "<s>",
-    "<task>",
-    "<skill>",
-    "<skill2>",
-    "<tools>",
-    "<plan>",
-    "<use>",
-    "<use2>",
-    "<none>",
-    "<call>",
-    "<obs>",
-    "<extract>",
-];
-
 /// An engine and the world that it acts in.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
@@ -51,7 +34,7 @@ impl Parts {
         // The dialect writes the markers of a turn itself.
         config.template = Template::None;
         let model = LlamaCpp::load(config)?;
-        model.require_tokens(&DIALECT).map_err(|error| {
+        model.require_tokens(&TOKENS).map_err(|error| {
             error.hint(
                 "an experiment's world speaks the bundled model's dialect; use examples/apprentice/apprentice.gguf or one that was trained like it",
             )

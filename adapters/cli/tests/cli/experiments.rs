@@ -188,6 +188,36 @@ fn what_was_killed_goes_on_and_comes_to_the_same() {
 }
 
 #[test]
+fn the_shipped_experiment_with_whole_recipes_runs() {
+    let lab = Lab::new();
+    let shipped = "../../examples/experiments/recipes.toml";
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join(shipped);
+    let text = fs::read_to_string(shipped).unwrap();
+    let smaller = [
+        ("../apprentice/apprentice.gguf", "MODEL"),
+        ("seeds = 3", "seeds = 1"),
+        ("stream = 50", "stream = 12"),
+        ("held_out = 60", "held_out = 6"),
+        ("checkpoints = 5", "checkpoints = 1"),
+        ("hidden = 16", "hidden = 3"),
+    ];
+    let text = smaller.iter().fold(text, |text, (all, few)| {
+        assert!(text.contains(all), "{all}");
+        text.replace(all, few)
+    });
+    lab.write(&text);
+    let answer = lab.json(&[]);
+    counts(&answer, 8, 0);
+    let skills = |arm: usize| answer["arms"][arm]["skills"]["mean"].as_f64().unwrap();
+    assert_eq!(skills(0), 0.0);
+    assert!(skills(1) > 0.0 && skills(2) > 0.0, "{:#}", answer["arms"]);
+    let report = fs::read_to_string(lab.path("out/recipes/report.md")).unwrap();
+    for arm in ["ARISE", "HiSME-static", "no credit filter"] {
+        assert!(report.contains(arm), "{arm}");
+    }
+}
+
+#[test]
 fn a_cell_that_fails_is_no_result_and_keeps_no_other_from_being_one() {
     let lab = Lab::new();
     lab.write(&TINY.replace("group = 2", "group = 2, limits.score.secs = 0"));
