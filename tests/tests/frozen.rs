@@ -1,4 +1,5 @@
 //! Frozen evaluation: a library on disk, opened to be read, used by many tasks at once, and the same each time.
+#![allow(clippy::expect_used)]
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
