@@ -72,10 +72,10 @@ fn a_role_is_shown_each_text_once_with_all_that_came_of_it() {
     }
     let (_, library, prompts, _) = learn_with(recipe, Script::default(), 12);
     let prompts = prompts.lock().unwrap();
-    let asked = prompts
+    let mut asked = prompts
         .iter()
         .filter(|prompt| prompt.starts_with("role: evolve\nof: extract"));
-    let last = asked.last().expect("it was asked");
+    let last = asked.next_back().expect("it was asked");
     let rows: Vec<&str> = last
         .lines()
         .filter(|line| line.starts_with("made: "))
