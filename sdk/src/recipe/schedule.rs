@@ -124,10 +124,15 @@ pub struct FilterPolicy {
     /// Unless it has at least so many helpful ones (tau_p).
     pub helpful: u32,
     /// Of how many judgements, the version's latest (the maintenance window of Eq. 14), at least `harmful`.
+    #[serde(default = "FilterPolicy::window")]
     pub window: u32,
 }
 
 impl FilterPolicy {
+    fn window() -> u32 {
+        8
+    }
+
     /// Whether judgements alone would take a version out of use (Eq. 16).
     pub fn takes(&self, life: &Life, version: Version) -> bool {
         let counts = life.latest_counts(version, self.window as usize);
@@ -143,7 +148,7 @@ impl Default for FilterPolicy {
         Self {
             harmful: 2,
             helpful: 1,
-            window: 8,
+            window: Self::window(),
         }
     }
 }
@@ -153,7 +158,7 @@ impl Default for FilterPolicy {
 pub struct RefactorPolicy {
     /// How many groups are handed to the role in one maintenance, at least 1.
     pub groups: u32,
-    /// Greatest number of members of a group, at least 2.
+    /// Greatest number of members of a group, 2 to 6.
     pub members: u32,
 }
 

@@ -57,14 +57,15 @@ impl Judged {
         self.0.iter().map(share).collect()
     }
 
-    /// Records the shares after each part, and by how much the helpful ones rise and the harmful ones fall from the first part
+    /// Records the shares in each part, and by how much the helpful ones rise and the harmful ones fall from the first part
     /// that has judgements to the last.
     pub(super) fn record(&self, figures: &mut Figures<'_>, name: &str, part: usize) {
         let shares = self.shares();
         for (number, share) in (1..).zip(&shares) {
             let Some(share) = share else { continue };
             for (what, value) in ["helpful", "harmful"].into_iter().zip(share) {
-                let name = format!("{name}, up to {}.judged {what}", number * part);
+                let (from, to) = ((number - 1) * part + 1, number * part);
+                let name = format!("{name}, tasks {from} to {to}.judged {what}");
                 figures.record(&name, *value, Bound::None);
             }
         }

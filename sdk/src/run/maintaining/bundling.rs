@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     super::{Event, Played, context::Context},
     slots::{Ask, Slots},
-    support::spoken_for,
+    support::{is_against, spoken_for},
 };
 use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
@@ -18,7 +18,7 @@ use crate::{
 /// At how many tasks a bundle has whole attempts before those that went well add no more: each is played at every change.
 const ENOUGH_TASKS: usize = 4;
 
-/// Of how many attempts that a skill harmed, the latest, its bundle has cases.
+/// How many attempts that a skill harmed, the latest, bring cases into its bundle.
 const MOST_HARMED: usize = 4;
 
 /// The tasks of which a bundle has whole attempts that are to go well again.
@@ -201,25 +201,29 @@ fn fragments(context: &Context<'_>, entry: &Entry, cut: &[BundleCase]) -> Vec<Bu
     };
     let mut tasks = Covered::of(entry, cut);
     let of_version = |judged: &&Judged| judged.attribution.skill == entry.skill.reference();
-    let judged: Vec<&Judged> = entry.life.judged.iter().filter(of_version).collect();
+    let judged = entry.life.judged.iter().filter(of_version);
+    let mut told: Vec<(Judgement, &Trace)> = judged
+        .filter_map(|judged| {
+            let told = &judged.attribution;
+            let mut traces = context.library.traces();
+            let trace = traces
+                .find(|trace| trace.trajectory.attempt == told.attempt && trace.is_success())?;
+            Some((told.judgement, trace))
+        })
+        .collect();
     // A bundle that is full drops its oldest cases, which would come back each time.
-    let is_harmful = |judged: &&&Judged| judged.attribution.judgement == Judgement::Harmful;
-    let harmful = judged.iter().filter(is_harmful).count();
-    let mut passed = harmful.saturating_sub(MOST_HARMED);
-    let judged = judged.into_iter().filter(|judged| {
-        let is_passed = passed > 0 && is_harmful(&judged);
+    let is_harmful = |(judgement, _): &&(Judgement, &Trace)| *judgement == Judgement::Harmful;
+    let mut passed = (told.iter().filter(is_harmful).count()).saturating_sub(MOST_HARMED);
+    told.retain(|one| {
+        let is_passed = passed > 0 && is_harmful(&one);
         passed -= usize::from(is_passed);
         !is_passed
     });
-    let cases = judged.filter_map(|judged| {
-        let attribution = &judged.attribution;
-        let mut traces = context.library.traces();
-        let trace = traces
-            .find(|trace| trace.trajectory.attempt == attribution.attempt && trace.is_success())?;
-        if known(&attribution.attempt) {
+    let cases = told.into_iter().filter_map(|(judgement, trace)| {
+        if known(&trace.trajectory.attempt) {
             return None;
         }
-        match attribution.judgement {
+        match judgement {
             Judgement::Helpful => {
                 let new = tasks.take(&trace.task.id);
                 new.then(|| whole(trace, CaseKind::Integration))
@@ -278,14 +282,29 @@ pub(super) fn test(context: &Context<'_>, patches: &Patches) -> Slots {
     asks.collect()
 }
 
+/// What came of a version's cases.
+pub(super) struct Ran {
+    pub(super) skill: SkillRef,
+    pub(super) cases: Vec<(BundleCase, CaseOutcome)>,
+    /// Whether one of them could not be played for now: then the others decide nothing, and all are due again.
+    pub(super) for_now: bool,
+}
+
 /// The outcomes by skill, in order.
-pub(super) fn outcomes(slots: &Slots) -> Vec<(SkillRef, Vec<(BundleCase, CaseOutcome)>)> {
-    let mut outcomes: Vec<(SkillRef, Vec<(BundleCase, CaseOutcome)>)> = Vec::new();
-    for (skill, case, outcome) in slots.tried() {
-        let reference = skill.reference();
+pub(super) fn outcomes(slots: &Slots) -> Vec<Ran> {
+    let mut outcomes: Vec<Ran> = Vec::new();
+    for (skill, case, outcome, for_now) in slots.tried() {
+        let skill = skill.reference();
         match outcomes.last_mut() {
-            Some((last, cases)) if *last == reference => cases.push((case.clone(), outcome)),
-            _ => outcomes.push((reference, vec![(case.clone(), outcome)])),
+            Some(last) if last.skill == skill => {
+                last.cases.push((case.clone(), outcome));
+                last.for_now |= for_now;
+            }
+            _ => outcomes.push(Ran {
+                skill,
+                cases: vec![(case.clone(), outcome)],
+                for_now,
+            }),
         }
     }
     outcomes
@@ -317,10 +336,11 @@ pub(super) fn tested(
         })
         .collect();
     let outcomes = outcomes(slots);
-    for (skill, cases) in &outcomes {
+    for ran in outcomes.iter().filter(|ran| !ran.for_now) {
+        let outcomes = ran.cases.iter().map(|(_, outcome)| outcome.clone());
         changes.push(LibraryChange::Test {
-            skill: skill.clone(),
-            outcomes: cases.iter().map(|(_, outcome)| outcome.clone()).collect(),
+            skill: ran.skill.clone(),
+            outcomes: outcomes.collect(),
         });
     }
     let mut released = Vec::new();
@@ -339,9 +359,10 @@ pub(super) fn tested(
         };
         if tasks.is_none() {
             let mut tried = outcomes.iter();
-            let tried = tried.find(|(skill, _)| *skill == entry.skill.reference());
-            let mut tried = tried.into_iter().flat_map(|(_, cases)| cases);
-            let why = tried.find_map(|(_, outcome)| failing(outcome));
+            let tried = tried.find(|ran| ran.skill == entry.skill.reference());
+            let mut tried = tried.into_iter().flat_map(|ran| &ran.cases);
+            let against = tried.find(|(case, outcome)| is_against(entry, case, outcome));
+            let why = against.and_then(|(_, outcome)| failing(outcome));
             events.extend(why.map(|why| Event::Refused {
                 step,
                 reason: format!("{}: {why}", entry.skill.name),

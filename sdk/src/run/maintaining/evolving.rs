@@ -51,7 +51,7 @@ fn rows(context: &Context<'_>, policy: &EvolvePolicy, role: Role) -> Vec<Experie
     let mut made: Vec<(u64, &Entry, &Skill)> = entries()
         .flat_map(|entry| entry.versions().map(move |version| (entry, version)))
         .filter(|(_, version)| version.provenance.origin == origin)
-        .map(|(entry, version)| (came_in(entry, version), entry, version))
+        .map(|(entry, version)| (came_in(context, entry, version), entry, version))
         .collect();
     // The sort is stable, so what came in one revision stays in order of ids.
     made.sort_by_key(|(came_in, ..)| *came_in);
@@ -67,9 +67,10 @@ fn rows(context: &Context<'_>, policy: &EvolvePolicy, role: Role) -> Vec<Experie
     rows
 }
 
-/// When a version came in; of one between the first and the present one no more is known than that it came after the first.
-fn came_in(entry: &Entry, version: &Skill) -> u64 {
-    match version.version == entry.skill.version {
+/// When a version came in; of one that is not in use now no more is known than that it did not come before the first.
+fn came_in(context: &Context<'_>, entry: &Entry, version: &Skill) -> u64 {
+    let in_use = context.library.get(&entry.skill.id).is_some();
+    match in_use && version.version == entry.skill.version {
         true => entry.changed_at.0,
         false => entry.added_at.0,
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{super::context::Context, support::spoken_for};
 use crate::{
-    domain::{LibraryChange, Origin, State},
-    id::SkillId,
+    domain::{LibraryChange, Origin, SkillRef, State},
+    id::{AttemptId, SkillId, Version},
     library::Entry,
     recipe::FilterPolicy,
 };
@@ -31,7 +31,40 @@ pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<
         policy.takes(&entry.life, entry.skill.version)
             && spoken_for(context, entry, changes).is_none()
     });
-    fallen.map(|entry| taken_out(policy, entry)).collect()
+    let taken = fallen.flat_map(|entry| {
+        let change = taken_out(policy, entry);
+        let unfit = match &change {
+            LibraryChange::RollBack { to, .. } => calls(context, entry, *to),
+            _ => Vec::new(),
+        };
+        let dropped = (!unfit.is_empty()).then(|| LibraryChange::PatchBundle {
+            skill: entry.skill.id.clone(),
+            cases: Vec::new(),
+            dropped: unfit,
+        });
+        [change].into_iter().chain(dropped)
+    });
+    taken.collect()
+}
+
+/// The cases that called for another version than this one: attempts that followed it and were refused.
+fn calls(context: &Context<'_>, entry: &Entry, version: Version) -> Vec<String> {
+    let reference = SkillRef {
+        id: entry.skill.id.clone(),
+        version,
+    };
+    let failed = |attempt: &AttemptId| {
+        let mut traces = context.library.traces().map(|trace| &trace.trajectory);
+        traces.any(|tried| {
+            let mut exposures = tried.exposures.iter();
+            tried.attempt == *attempt
+                && exposures.any(|seen| seen.used && seen.skill == reference)
+                && tried.steps.iter().any(|step| step.result.is_error)
+        })
+    };
+    let bundle = entry.life.bundle.iter().map(|bundled| &bundled.case);
+    let calls = bundle.filter(|case| case.refusals == 0 && failed(&case.attempt));
+    calls.map(|case| case.name.clone()).collect()
 }
 
 /// What becomes of a version that falls: where it was mended, and the version before helped more often than it harmed, that one
@@ -67,8 +100,8 @@ fn taken_out(policy: &FilterPolicy, entry: &Entry) -> LibraryChange {
 mod tests {
     use super::*;
     use crate::{
-        domain::{Attribution, Judgement, SkillRef},
-        id::{AttemptId, TaskId, Version},
+        domain::{Attribution, Judgement},
+        id::TaskId,
         library::{Judged, Life, SkillLibrary},
         testing::sample,
     };

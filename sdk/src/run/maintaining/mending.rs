@@ -38,6 +38,8 @@ pub(super) struct Mended {
     skill: Skill,
     /// The cases that called for it: the attempts that the version before failed.
     calls: Vec<BundleCase>,
+    /// What marks this evidence as handled, once it was tried.
+    evidence: Option<LibraryChange>,
 }
 
 /// Asks for those skills to be mended that failed the attempts that followed them, each once for the same evidence.
@@ -135,9 +137,10 @@ pub(super) fn mended(
             continue;
         }
         let entry = context.library.get(&before.id);
-        handled.extend(entry.map(|entry| LibraryChange::Handled {
+        let evidence = entry.map(|entry| LibraryChange::Handled {
             fingerprint: fingerprint(context, entry),
-        }));
+        });
+        handled.extend(evidence.clone());
         let Ok(Some(played)) = said else { continue };
         let draft = match &played.answer {
             RoleAnswer::Draft(draft) => draft,
@@ -168,7 +171,14 @@ pub(super) fn mended(
                 let reason = "it was mended from untrusted words, and is clean as it is";
                 events.push(refused(step, format!("{}: {reason}", before.name)));
             }
-            Ok(new) => all.push(next_version(before, new, attempts)),
+            Ok(new) => {
+                // It is handled when it was tried.
+                handled.retain(|change| Some(change) != evidence.as_ref());
+                all.push(Mended {
+                    evidence,
+                    ..next_version(before, new, attempts)
+                });
+            }
             Err(error) => events.push(refused(step, format!("{}: {error}", before.name))),
         }
     }
@@ -188,6 +198,7 @@ fn next_version(before: &Skill, new: Skill, attempts: &[Trace]) -> Mended {
     Mended {
         skill,
         calls: calls.collect(),
+        evidence: None,
     }
 }
 
@@ -229,12 +240,24 @@ pub(super) fn released(
 ) -> Vec<LibraryChange> {
     let mut outcomes = outcomes(slots);
     let mut changes = Vec::new();
-    for Mended { mut skill, calls } in mended {
+    for mended in mended {
+        let Mended {
+            mut skill,
+            calls,
+            evidence,
+        } = mended;
         let Some(entry) = context.library.get(&skill.id) else {
             continue;
         };
-        let at = (outcomes.iter()).position(|(tried, _)| *tried == skill.reference());
-        let tried = at.map(|at| outcomes.swap_remove(at).1).unwrap_or_default();
+        let at = (outcomes.iter()).position(|ran| ran.skill == skill.reference());
+        let ran = at.map(|at| outcomes.swap_remove(at));
+        if ran.as_ref().is_some_and(|ran| ran.for_now) {
+            let reason = "not released: a case of its bundle could not be played just now";
+            events.push(refused(step, format!("{}: {reason}", skill.name)));
+            continue;
+        }
+        changes.extend(evidence);
+        let tried = ran.map(|ran| ran.cases).unwrap_or_default();
         let gate = context
             .recipe
             .maintenance
@@ -342,7 +365,8 @@ fn held_back(
     let then = attempts(&|case, _| passed(case));
     // As many speak for a version that does what its own day wanted.
     (now <= then).then(|| {
-        let fails = tried.iter().find_map(failure);
+        let mut played = tried.iter().filter(|(_, outcome)| outcome.was_played());
+        let fails = played.find_map(failure);
         let fails = fails.unwrap_or_else(|| "not released".to_owned());
         format!(
             "{fails}; it passes the cases of {now} attempts as well as the version before or better, and that one those \

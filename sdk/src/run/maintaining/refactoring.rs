@@ -37,6 +37,8 @@ pub(super) struct Proposed {
     /// None where the library has the skill already.
     admission: Option<Admission>,
     cases: Vec<Instance>,
+    /// What marks its group as handled, once it was tried.
+    group: LibraryChange,
 }
 
 /// The segments of what the library keeps: the turns of its attempts, and its offered skills.
@@ -170,9 +172,9 @@ pub(super) fn proposed(
         if said.as_ref().is_err_and(is_for_now) {
             continue;
         }
-        changes.push(LibraryChange::Handled {
+        let group = LibraryChange::Handled {
             fingerprint: format!("{GROUP}{group}"),
-        });
+        };
         let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
         let taints = skills.iter().map(|skill| skill.taint);
         let drafted = Drafted {
@@ -183,39 +185,53 @@ pub(super) fn proposed(
             parents: Vec::new(),
             said,
         };
-        let admission = admission::decide(context, &drafted, &[]);
-        let skill = admission.change.as_ref().and_then(LibraryChange::skill);
-        let Some(skill) = skill.cloned() else {
-            // What is there already may have them speak for it.
-            let bundles = context.recipe.maintenance.bundles.as_ref();
-            let same = bundles.and(admission.same.as_ref());
-            let known = same.and_then(|same| context.library.get(&same.id));
-            let known = known.map(|known| of_known(known, attempts));
-            if known.is_none() {
-                events.push(admission.event(step));
-            }
-            all.extend(known);
-            continue;
-        };
-        let tasks: BTreeSet<&TaskId> = attempts.iter().map(|trace| &trace.task.id).collect();
-        if tasks.len() < 2 {
-            let title = Some(skill.name.to_string());
-            let reason = "there are no attempts at two tasks to bear it out";
-            events.push(Admission::refused(title, false, reason).event(step));
-            continue;
+        match propose(context, step, &drafted, attempts, group, events) {
+            Ok(proposed) => all.push(proposed),
+            Err(group) => changes.push(*group),
         }
-        all.push(Proposed {
-            skill,
-            admission: Some(admission),
-            cases: attempts.iter().map(Instance::of).collect(),
-        });
     }
     (all, changes)
 }
 
+/// What is to be tried of a group; where nothing is, the change that marks it as handled.
+fn propose(
+    context: &Context<'_>,
+    step: u64,
+    drafted: &Drafted<'_>,
+    attempts: &[Trace],
+    group: LibraryChange,
+    events: &mut Vec<Event>,
+) -> std::result::Result<Proposed, Box<LibraryChange>> {
+    let admission = admission::decide(context, drafted, &[]);
+    let skill = admission.change.as_ref().and_then(LibraryChange::skill);
+    let Some(skill) = skill.cloned() else {
+        // What is there already may have them speak for it.
+        let bundles = context.recipe.maintenance.bundles.as_ref();
+        let same = bundles.and(admission.same.as_ref());
+        let Some(known) = same.and_then(|same| context.library.get(&same.id)) else {
+            events.push(admission.event(step));
+            return Err(Box::new(group));
+        };
+        return Ok(of_known(known, attempts, group));
+    };
+    let tasks: BTreeSet<&TaskId> = attempts.iter().map(|trace| &trace.task.id).collect();
+    if tasks.len() < 2 {
+        let title = Some(skill.name.to_string());
+        let reason = "there are no attempts at two tasks to bear it out";
+        events.push(Admission::refused(title, false, reason).event(step));
+        return Err(Box::new(group));
+    }
+    Ok(Proposed {
+        skill,
+        admission: Some(admission),
+        cases: attempts.iter().map(Instance::of).collect(),
+        group,
+    })
+}
+
 /// A skill of the library, to be tried on the attempts that may tell something of it: those that followed no skill first,
 /// which tell more.
-fn of_known(entry: &Entry, attempts: &[Trace]) -> Proposed {
+fn of_known(entry: &Entry, attempts: &[Trace], group: LibraryChange) -> Proposed {
     let tasks = Covered::of(entry, []);
     let tells = attempts
         .iter()
@@ -226,6 +242,7 @@ fn of_known(entry: &Entry, attempts: &[Trace]) -> Proposed {
         skill: entry.skill.clone(),
         admission: None,
         cases,
+        group,
     }
 }
 
@@ -259,13 +276,17 @@ pub(super) fn added(
         mut skill,
         admission,
         cases,
+        group,
     } in proposed
     {
         let Tried {
             says,
             outcomes,
             against,
+            for_now,
         } = Tried::of(cases, &mut runs);
+        // What could not be tried for now comes again.
+        changes.extend((!for_now).then_some(group));
         let Some(mut admission) = admission else {
             let known = || "the library has it already".to_owned();
             events.push(Event::Refused {

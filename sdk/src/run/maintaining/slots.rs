@@ -95,9 +95,8 @@ impl Slots {
             })
     }
 
-    /// What came of the cases, with the skill of each. One that could not be played for now is left out, so that it is due
-    /// again.
-    pub(super) fn tried(&self) -> impl Iterator<Item = (&Skill, &BundleCase, CaseOutcome)> {
+    /// What came of the cases, with the skill of each, and whether it could not be played for now alone.
+    pub(super) fn tried(&self) -> impl Iterator<Item = (&Skill, &BundleCase, CaseOutcome, bool)> {
         self.0
             .iter()
             .filter_map(|slot| match (&slot.ask, &slot.answer) {
@@ -107,8 +106,9 @@ impl Slots {
                         case,
                     },
                     Some(Answer::Tried(run)),
-                ) if !run.as_ref().is_err_and(is_for_now) => {
-                    Some((&**skill, &**case, outcome(case, run)))
+                ) => {
+                    let for_now = run.as_ref().is_err_and(is_for_now);
+                    Some((&**skill, &**case, outcome(case, run), for_now))
                 }
                 _ => None,
             })
@@ -208,16 +208,20 @@ fn chosen(skill: &Skill) -> ChosenSkill {
 
 /// What a case came to.
 pub(super) fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
-    let failed = match run {
-        Err(error) => Some(cannot(error)),
-        Ok(run) => failed(case, run),
+    let (failed, refusals) = match run {
+        Err(error) => (Some(cannot(error)), None),
+        Ok(run) if run.verdict.success.is_none() => (Some(UNTOLD.to_owned()), None),
+        Ok(run) => (failed(case, run), Some(run.refusals)),
     };
     CaseOutcome {
         name: case.name.clone(),
         failed,
-        refusals: run.as_ref().ok().map(|run| run.refusals),
+        refusals,
     }
 }
+
+/// Why a case says nothing whose attempt nobody could judge.
+pub(super) const UNTOLD: &str = "nobody could tell whether the task was done";
 
 /// Why a case fails; none where it passes.
 pub(super) fn failed(case: &BundleCase, run: &CaseRun) -> Option<String> {

@@ -25,13 +25,6 @@ pub(super) fn spoken_for(
 /// Cases of attempts that it harmed hold it back as judgements do, and not again as cases: they may have wanted something
 /// that day alone.
 fn support(entry: &Entry, changes: &[LibraryChange]) -> u32 {
-    let harmed = |case: &BundleCase| {
-        let mut judged = entry.life.judged.iter().map(|judged| &judged.attribution);
-        let mut is_harmed = || {
-            judged.any(|told| told.judgement == Judgement::Harmful && told.attempt == case.attempt)
-        };
-        case.kind == CaseKind::Negative && is_harmed()
-    };
     let known = entry.life.bundle.iter().map(|bundled| &bundled.case);
     let new = changes.iter().filter_map(|change| match change {
         LibraryChange::PatchBundle { skill, cases, .. } if *skill == entry.skill.id => Some(cases),
@@ -41,21 +34,29 @@ fn support(entry: &Entry, changes: &[LibraryChange]) -> u32 {
     let mut tasks = BTreeSet::new();
     for outcome in last_outcomes(entry, changes) {
         let case = cases.iter().find(|case| case.name == outcome.name);
-        let Some(case) = case.filter(|case| !harmed(case)) else {
-            continue;
-        };
-        if !outcome.was_played() {
-            continue;
-        }
-        if outcome.failed.is_some() {
+        let Some(case) = case else { continue };
+        if is_against(entry, case, outcome) {
             return 0;
         }
         // A fragment plays what came before it, whatever the skill says of that.
-        if case.is_whole() {
+        if case.is_whole() && outcome.failed.is_none() && !is_of_harmed(entry, case) {
             tasks.insert(&case.task.id);
         }
     }
     u32::try_from(tasks.len()).unwrap_or(u32::MAX)
+}
+
+/// Whether what came of a case speaks against the skill.
+pub(super) fn is_against(entry: &Entry, case: &BundleCase, outcome: &CaseOutcome) -> bool {
+    outcome.was_played() && outcome.failed.is_some() && !is_of_harmed(entry, case)
+}
+
+/// Whether a case is of an attempt that the skill harmed.
+fn is_of_harmed(entry: &Entry, case: &BundleCase) -> bool {
+    let mut judged = entry.life.judged.iter().map(|judged| &judged.attribution);
+    let mut is_harmed =
+        || judged.any(|told| told.judgement == Judgement::Harmful && told.attempt == case.attempt);
+    case.kind == CaseKind::Negative && is_harmed()
 }
 
 /// What came of the current version's cases when they ran last, in this round or before it.

@@ -154,3 +154,21 @@ fn a_rule_joins_where_experience_singles_it_out_and_goes_where_it_is_contradicte
         check_unusable(&evolve(&[], bad_first()), garbage, "avoid FEATURE");
     }
 }
+
+#[test]
+fn a_row_that_no_rule_fits_with_the_better_borne_out_ones_is_not_shown() {
+    let several = |text: &str, helpful, harmful| {
+        let tools = ["rope", "log", "vine"];
+        let all = tools.map(|tool| experience(&of(tool, text), helpful, harmful));
+        all.to_vec()
+    };
+    let odd = vec![experience(&of("wire", FIXED), 0, 1)];
+    let rows = [several(FIRST, 0, 1), several(PLAIN, 1, 0), odd].concat();
+    // One with a fixed value fared badly: `avoid first` fits all but that.
+    let shown = prompt(&evolve(&[], rows));
+    assert!(
+        shown.starts_with("<s><note> good<note> first bad"),
+        "{shown}"
+    );
+    assert!(!shown.contains("fixed"), "{shown}");
+}

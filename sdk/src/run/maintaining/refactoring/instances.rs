@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::super::{
     super::CaseRun,
     bundling::whole,
-    slots::{cannot, failed, outcome},
+    slots::{UNTOLD, cannot, failed, is_for_now, outcome},
 };
 use crate::{
     domain::{BundleCase, CaseKind, CaseOutcome, Trace},
@@ -57,6 +57,8 @@ pub(super) struct Tried {
     pub(super) outcomes: Vec<CaseOutcome>,
     /// Why the first of those that do not bear the skill out does not.
     pub(super) against: Option<String>,
+    /// Whether one of them could not be played for now.
+    pub(super) for_now: bool,
 }
 
 impl Tried {
@@ -70,10 +72,13 @@ impl Tried {
             says: Vec::new(),
             outcomes: Vec::new(),
             against: None,
+            for_now: false,
         };
         for Instance { case, paired } in cases {
             let unaided = paired.then(|| runs.next()).flatten();
             let Some(aided) = runs.next() else { continue };
+            let failed = |run: &Result<CaseRun>| run.as_ref().is_err_and(is_for_now);
+            tried.for_now |= failed(aided) || unaided.is_some_and(failed);
             let attempt = case.attempt.clone();
             tried.outcomes.push(outcome(&case, aided));
             let says = compare(case, aided, unaided);
@@ -100,9 +105,17 @@ fn compare(
             return Says::Nothing(cannot(error));
         }
     };
+    if aided.verdict.success.is_none() {
+        return Says::Nothing(UNTOLD.to_owned());
+    }
     if let Some(why) = failed(&case, aided) {
-        // Where it fails without any skill too, another one carried the attempt, and this one is not to blame.
-        return match unaided.is_some_and(|unaided| failed(&case, unaided).is_some()) {
+        // Where it fails without any skill too, and no better, another one carried the attempt, and this one is not to blame.
+        let as_badly = unaided.is_some_and(|unaided| {
+            let done = |run: &CaseRun| run.verdict.success == Some(true);
+            let no_worse = (done(aided), unaided.refusals) >= (done(unaided), aided.refusals);
+            failed(&case, unaided).is_some() && no_worse
+        });
+        return match as_badly {
             true => Says::Nothing(why),
             false => Says::Fails(case, why),
         };

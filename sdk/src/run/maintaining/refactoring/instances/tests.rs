@@ -56,7 +56,7 @@ fn what_was_done_without_a_skill_is_passed_within_its_own_refusals() {
     assert_eq!(says(&done(2, 0.5), None), Ok((2, 0.0)));
     assert_eq!(says(&done(3, 0.5), None), Err("fails"));
     assert_eq!(says(&run(0, Some(false), 0.0), None), Err("fails"));
-    assert_eq!(says(&run(0, None, 0.0), None), Err("fails"));
+    assert_eq!(says(&run(0, None, 0.0), None), Err("nothing"));
     assert_eq!(says(&broken(), None), Err("nothing"));
 }
 
@@ -82,5 +82,16 @@ fn what_was_done_with_a_skill_has_to_go_better_than_without() {
     let fails = |unaided| says(&done(3, 0.5), Some(&unaided));
     assert_eq!(fails(done(2, 0.1)), Err("fails"));
     assert_eq!(fails(done(9, 0.1)), Err("nothing"));
+    // It does worse than none, though none is not enough.
+    assert_eq!(
+        says(&run(0, Some(false), 0.0), Some(&done(9, 0.1))),
+        Err("fails")
+    );
+    assert_eq!(says(&done(9, 0.5), Some(&done(4, 0.1))), Err("fails"));
+    // Nobody could tell what came of it.
+    assert_eq!(
+        says(&run(0, None, 0.5), Some(&done(9, 0.1))),
+        Err("nothing")
+    );
     assert_eq!(fails(run(0, Some(false), 0.0)), Err("nothing"));
 }
