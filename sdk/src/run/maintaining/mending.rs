@@ -18,7 +18,8 @@ use super::{
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
-        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Role, Skill, State, Trace,
+        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Role, Skill, SkillRef, State,
+        Trace,
     },
     id::{AttemptId, TaskId},
     library::Entry,
@@ -281,27 +282,34 @@ pub(super) fn released(
         let reference = skill.reference();
         changes.push(LibraryChange::Revise(Box::new(skill)));
         if !tried.is_empty() {
-            let fails = |(_, outcome): &&(BundleCase, CaseOutcome)| {
-                outcome.was_played() && outcome.failed.is_some()
-            };
-            let failed = tried.iter().filter(fails);
-            let failed: Vec<String> = failed.map(|(case, _)| case.name.clone()).collect();
-            let mut calls = calls;
-            calls.retain(|call| !failed.contains(&call.name));
-            changes.push(LibraryChange::PatchBundle {
-                skill: reference.id.clone(),
-                cases: calls,
-                dropped: failed,
-            });
-            changes.push(LibraryChange::Test {
-                skill: reference,
-                outcomes: (tried.iter().filter(|one| !fails(one)))
-                    .map(|(_, outcome)| outcome.clone())
-                    .collect(),
-            });
+            changes.extend(passed_on(reference, calls, &tried));
         }
     }
     changes
+}
+
+/// The bundle of a version that was released: what called for it is in, what it fails is not.
+fn passed_on(
+    skill: SkillRef,
+    mut calls: Vec<BundleCase>,
+    tried: &[(BundleCase, CaseOutcome)],
+) -> [LibraryChange; 2] {
+    let fails = |(_, outcome): &&(BundleCase, CaseOutcome)| {
+        outcome.was_played() && outcome.failed.is_some()
+    };
+    let failed = tried.iter().filter(fails);
+    let failed: Vec<String> = failed.map(|(case, _)| case.name.clone()).collect();
+    calls.retain(|call| !failed.contains(&call.name));
+    let kept = tried.iter().filter(|one| !fails(one));
+    let outcomes = kept.map(|(_, outcome)| outcome.clone()).collect();
+    [
+        LibraryChange::PatchBundle {
+            skill: skill.id.clone(),
+            cases: calls,
+            dropped: failed,
+        },
+        LibraryChange::Test { skill, outcomes },
+    ]
 }
 
 /// Why a version is not released; none when it is. `before` is what the version before came to.

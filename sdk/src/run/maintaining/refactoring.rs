@@ -272,28 +272,18 @@ pub(super) fn added(
 ) -> Vec<LibraryChange> {
     let mut runs = slots.runs();
     let mut changes = Vec::new();
-    for Proposed {
-        mut skill,
-        admission,
-        cases,
-        group,
-    } in proposed
-    {
-        let Tried {
-            says,
-            outcomes,
-            against,
-            for_now,
-        } = Tried::of(cases, &mut runs);
+    for proposed in proposed {
+        let tried = Tried::of(proposed.cases, &mut runs);
         // What could not be tried for now comes again.
-        changes.extend((!for_now).then_some(group));
-        let Some(mut admission) = admission else {
+        changes.extend((!tried.for_now).then_some(proposed.group));
+        let (mut skill, against) = (proposed.skill, tried.against);
+        let Some(mut admission) = proposed.admission else {
             let known = || "the library has it already".to_owned();
             events.push(Event::Refused {
                 step,
                 reason: format!("{}: {}", skill.name, against.unwrap_or_else(known)),
             });
-            changes.extend(patch_known(context, &skill, says, &changes));
+            changes.extend(patch_known(context, &skill, tried.says, &changes));
             continue;
         };
         if let Some(reason) = against {
@@ -318,7 +308,7 @@ pub(super) fn added(
         events.push(admission.event(step));
         changes.extend(admission.change);
         if context.recipe.maintenance.bundles.is_some() {
-            let cases = says.into_iter().filter_map(|says| match says {
+            let cases = tried.says.into_iter().filter_map(|says| match says {
                 Says::Passes(case) => Some(case),
                 Says::Fails(..) | Says::Nothing(_) => None,
             });
@@ -329,7 +319,7 @@ pub(super) fn added(
             });
             changes.push(LibraryChange::Test {
                 skill: skill.reference(),
-                outcomes,
+                outcomes: tried.outcomes,
             });
         }
     }
