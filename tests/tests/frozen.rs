@@ -7,7 +7,7 @@ use futures::executor::block_on;
 use journeyman::{Result, Seed, domain::Task, recipe, run::TaskReport};
 use journeyman_disk::{DiskStore, LibraryReader, Options};
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
-use quickstart::{Parts, default_model};
+use quickstart::Parts;
 use tempfile::tempdir;
 
 fn tasks(tasks: &[StreamTask]) -> Vec<Task> {
@@ -33,7 +33,9 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
     let folder = tempdir().expect("a folder");
-    let parts = Parts::load(&default_model(), 8).expect("the bundled model");
+    let model = "../examples/apprentice/apprentice.gguf";
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
+    let parts = Parts::load(&model, 8).expect("the bundled model");
     let spec = UniverseSpec {
         hidden: 3,
         plain: 1,
