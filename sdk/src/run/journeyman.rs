@@ -138,7 +138,8 @@ impl Journeyman {
         self.start("learn", Mode::Train, tasks).await
     }
 
-    /// Attempts tasks once each, greedily, with the library as it stands: nothing is learned or changed.
+    /// Attempts tasks once each, greedily, with the library as it stands: nothing is learned or changed. Over a
+    /// [`FrozenStore`](crate::builtin::FrozenStore) any number of runtimes may do so at once.
     ///
     /// # Errors
     /// As [`learn`](Self::learn).
