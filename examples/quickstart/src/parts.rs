@@ -32,6 +32,7 @@ pub fn default_model() -> PathBuf {
         .unwrap_or_default()
         .join(BUNDLED)
 }
+
 /// A loaded model and the world it acts in.
 #[derive(Clone, Debug)]
 pub struct Parts {

@@ -12,7 +12,7 @@ use crate::{
     select::Selector,
 };
 
-/// HiSME with the paper's numbers where it has any: three candidates from each attempt, credit by a model, bundles,
+/// HiSME with the paper's numbers where it has any: three candidates from each attempt that was done, credit by a model, bundles,
 /// refining, refactoring, filtering and rules for the roles after each five tasks, which run at once; deterministic
 /// decoding, one attempt a task. The paper does not publish how many skills are injected: two, ours. There is no
 /// warm-up, and the tiers are wide: what leaves the pool leaves it by evidence.

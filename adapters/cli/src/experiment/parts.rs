@@ -18,6 +18,7 @@ use journeyman_toolworld::{
 };
 
 use super::plan::Plan;
+
 /// An engine and the world that it acts in.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
