@@ -71,7 +71,7 @@ pub struct RunMachine {
 
 impl RunMachine {
     /// The version of the JSON form.
-    pub const SCHEMA: u32 = 5;
+    pub const SCHEMA: u32 = 6;
 
     /// Begins a run.
     ///

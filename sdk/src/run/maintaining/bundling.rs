@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     super::{Event, Played, context::Context},
+    patience::missed,
     slots::{Ask, Slots},
     support::{is_against, spoken_for},
 };
@@ -262,6 +263,11 @@ fn is_tested(entry: &Entry) -> bool {
     tested.is_some() && bundle.all(|bundled| tried(&bundled.case.name))
 }
 
+/// What marks a bundle of so many cases among the things that were done.
+fn fingerprint(skill: &SkillRef, cases: usize) -> String {
+    format!("test/{}/{}/{cases}", skill.id, skill.version)
+}
+
 /// Runs the bundles that changed, and those of versions that were never tested.
 pub(super) fn test(context: &Context<'_>, patches: &Patches) -> Slots {
     let Some(policy) = &context.recipe.maintenance.bundles else {
@@ -271,7 +277,11 @@ pub(super) fn test(context: &Context<'_>, patches: &Patches) -> Slots {
         let changed = !is_tested(entry) || patches.contains_key(&entry.skill.id);
         entry.skill.state.is_offered() && changed
     });
-    let due = due.filter(|entry| !bundle(entry, patches).is_empty());
+    let due = due.filter(|entry| {
+        let cases = bundle(entry, patches).len();
+        let given_up = (context.library).is_handled(&fingerprint(&entry.skill.reference(), cases));
+        cases > 0 && !given_up
+    });
     let asks = due.take(policy.most as usize).flat_map(|entry| {
         let cases = bundle(entry, patches).into_iter();
         cases.map(|case| Ask::Case {
@@ -336,7 +346,13 @@ pub(super) fn tested(
         })
         .collect();
     let outcomes = outcomes(slots);
-    for ran in outcomes.iter().filter(|ran| !ran.for_now) {
+    for ran in &outcomes {
+        if ran.for_now {
+            let fingerprint = fingerprint(&ran.skill, ran.cases.len());
+            let what = format!("{}: playing its bundle", ran.skill.id);
+            changes.push(missed(context, step, &what, &fingerprint, events));
+            continue;
+        }
         let outcomes = ran.cases.iter().map(|(_, outcome)| outcome.clone());
         changes.push(LibraryChange::Test {
             skill: ran.skill.clone(),

@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     super::{
-        Event,
+        Event, Played,
         admission::{self, Drafted},
         asking::taint_of,
         context::Context,
     },
     bundling::{Patches, bundle, failing, outcomes, whole},
+    patience::{handled, missed},
     slots::{Ask, Slots, is_for_now},
     support::last_outcomes,
 };
@@ -21,6 +22,7 @@ use crate::{
         BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Role, Skill, SkillRef, State,
         Trace,
     },
+    error::Result,
     id::{AttemptId, TaskId},
     library::Entry,
     recipe::Gate,
@@ -39,8 +41,8 @@ pub(super) struct Mended {
     skill: Skill,
     /// The cases that called for it: the attempts that the version before failed.
     calls: Vec<BundleCase>,
-    /// What marks this evidence as handled, once it was tried.
-    evidence: Option<LibraryChange>,
+    /// The fingerprint of this evidence.
+    evidence: String,
 }
 
 /// Asks for those skills to be mended that failed the attempts that followed them, each once for the same evidence.
@@ -50,8 +52,8 @@ pub(super) fn mend(context: &Context<'_>) -> Slots {
     };
     let due = context.library.entries().filter(|entry| {
         let failed = failed(context, entry).count();
-        let handled = context.library.is_handled(&fingerprint(context, entry));
-        entry.skill.state.is_offered() && failed >= policy.failed as usize && !handled
+        let known = context.library.is_handled(&fingerprint(context, entry));
+        entry.skill.state.is_offered() && failed >= policy.failed as usize && !known
     });
     let asks = due.filter_map(|entry| {
         let attempts: Vec<Trace> = failed(context, entry).take(SHOWN).cloned().collect();
@@ -123,7 +125,7 @@ pub(super) fn mended(
     events: &mut Vec<Event>,
 ) -> (Vec<Mended>, Vec<LibraryChange>) {
     let mut all = Vec::new();
-    let mut handled = Vec::new();
+    let mut marks = Vec::new();
     for (task, said) in slots.played() {
         let RoleTask::Refine {
             skill: before,
@@ -133,74 +135,86 @@ pub(super) fn mended(
         else {
             continue;
         };
-        // What cannot be read is not asked again from the same evidence; a role that was not there is.
-        if said.as_ref().is_err_and(is_for_now) || matches!(said, Ok(None)) {
+        let Some(entry) = context.library.get(&before.id) else {
             continue;
-        }
-        let entry = context.library.get(&before.id);
-        let evidence = entry.map(|entry| LibraryChange::Handled {
-            fingerprint: fingerprint(context, entry),
-        });
-        handled.extend(evidence.clone());
-        let Ok(Some(played)) = said else { continue };
-        let draft = match &played.answer {
-            RoleAnswer::Draft(draft) => draft,
-            RoleAnswer::Nothing(reason) => {
-                events.push(refused(step, format!("{}: {reason}", before.name)));
+        };
+        let evidence = fingerprint(context, entry);
+        // What cannot be read is not asked again from the same evidence; a role that was not there is.
+        let played = match said {
+            Ok(Some(played)) => played,
+            Ok(None) => continue,
+            Err(error) if is_for_now(error) => {
+                let what = format!("{}: mending", before.name);
+                marks.push(missed(context, step, &what, &evidence, events));
                 continue;
             }
-            _ => continue,
+            Err(_) => {
+                marks.push(handled(&evidence));
+                continue;
+            }
         };
-        let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
-        let drafted = Drafted {
-            key: format!("{step}/refine/{}", before.id),
-            role: Role::Refine,
-            tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
-            taint: taint_of(steps),
-            parents: vec![before.reference()],
-            said,
-        };
-        match admission::skill_of(context, &drafted, draft, played.fallback) {
-            Ok(new) if new.body == before.body && new.description == before.description => {
-                events.push(refused(
-                    step,
-                    format!("{}: nothing was changed", before.name),
-                ));
+        match next_version(context, step, before, attempts, played, said) {
+            // It is handled when it was tried.
+            Ok(skill) => all.push(Mended {
+                skill,
+                calls: attempts.iter().map(call).collect(),
+                evidence,
+            }),
+            Err(reason) => {
+                let told = reason.map(|reason| format!("{}: {reason}", before.name));
+                events.extend(told.map(|reason| refused(step, reason)));
+                marks.push(handled(&evidence));
             }
-            // It would be held back in the place of one that is offered.
-            Ok(new) if new.taint > before.taint => {
-                let reason = "it was mended from untrusted words, and is clean as it is";
-                events.push(refused(step, format!("{}: {reason}", before.name)));
-            }
-            Ok(new) => {
-                // It is handled when it was tried.
-                handled.retain(|change| Some(change) != evidence.as_ref());
-                all.push(Mended {
-                    evidence,
-                    ..next_version(before, new, attempts)
-                });
-            }
-            Err(error) => events.push(refused(step, format!("{}: {error}", before.name))),
         }
     }
-    (all, handled)
+    (all, marks)
 }
 
-fn next_version(before: &Skill, new: Skill, attempts: &[Trace]) -> Mended {
+/// The next version that a role wrote, or why there is none, where that was not told yet.
+fn next_version(
+    context: &Context<'_>,
+    step: u64,
+    before: &Skill,
+    attempts: &[Trace],
+    played: &Played,
+    said: &Result<Option<Played>>,
+) -> std::result::Result<Skill, Option<String>> {
+    let draft = match &played.answer {
+        RoleAnswer::Draft(draft) => draft,
+        RoleAnswer::Nothing(reason) => return Err(Some(reason.clone())),
+        _ => return Err(None),
+    };
+    let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
+    let drafted = Drafted {
+        key: format!("{step}/refine/{}", before.id),
+        role: Role::Refine,
+        tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
+        taint: taint_of(steps),
+        parents: vec![before.reference()],
+        said,
+    };
+    let new = admission::skill_of(context, &drafted, draft, played.fallback)
+        .map_err(|error| Some(error.to_string()))?;
+    if new.body == before.body && new.description == before.description {
+        return Err(Some("nothing was changed".to_owned()));
+    }
+    // It would be held back in the place of one that is offered.
+    if new.taint > before.taint {
+        let reason = "it was mended from untrusted words, and is clean as it is";
+        return Err(Some(reason.to_owned()));
+    }
     let mut skill = admission::revision_of(before, new);
     // A name labels; another one would pass for another skill.
     skill.name = before.name.clone();
     skill.original_name.clone_from(&before.original_name);
-    let calls = attempts.iter().map(|trace| {
-        let mut case = whole(trace, CaseKind::Integration);
-        case.refusals = 0;
-        case
-    });
-    Mended {
-        skill,
-        calls: calls.collect(),
-        evidence: None,
-    }
+    Ok(skill)
+}
+
+/// The case of an attempt that called for a skill to be mended.
+fn call(trace: &Trace) -> BundleCase {
+    let mut case = whole(trace, CaseKind::Integration);
+    case.refusals = 0;
+    case
 }
 
 fn refused(step: u64, reason: String) -> Event {
@@ -255,9 +269,11 @@ pub(super) fn released(
         if ran.as_ref().is_some_and(|ran| ran.for_now) {
             let reason = "not released: a case of its bundle could not be played just now";
             events.push(refused(step, format!("{}: {reason}", skill.name)));
+            let what = format!("{}: trying the next version", skill.name);
+            changes.push(missed(context, step, &what, &evidence, events));
             continue;
         }
-        changes.extend(evidence);
+        changes.push(handled(&evidence));
         let tried = ran.map(|ran| ran.cases).unwrap_or_default();
         let gate = context
             .recipe

@@ -11,6 +11,7 @@ mod filtering;
 mod gaining;
 mod mending;
 mod overlaps;
+mod patience;
 mod refactoring;
 mod slots;
 mod support;

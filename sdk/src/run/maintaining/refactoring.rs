@@ -16,6 +16,7 @@ use super::{
         context::Context,
     },
     bundling::{Covered, may_tell},
+    patience::{handled, missed},
     slots::{Ask, Slots, is_for_now},
 };
 use crate::{
@@ -30,6 +31,9 @@ use crate::{
 /// What marks a group among the things that were handed to a role.
 const GROUP: &str = "group/";
 
+/// What could not be done where a group could not be gone through.
+const ABOUT: &str = "a group: refactoring";
+
 /// What a group came to, not tried yet on its true instances.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Proposed {
@@ -37,8 +41,8 @@ pub(super) struct Proposed {
     /// None where the library has the skill already.
     admission: Option<Admission>,
     cases: Vec<Instance>,
-    /// What marks its group as handled, once it was tried.
-    group: LibraryChange,
+    /// The fingerprint of its group.
+    group: String,
 }
 
 /// The segments of what the library keeps: the turns of its attempts, and its offered skills.
@@ -168,13 +172,12 @@ pub(super) fn proposed(
             skills: skills.iter().map(|skill| skill.id.clone()).collect(),
             reason: reason.clone(),
         });
+        let group = format!("{GROUP}{group}");
         // A role that was not there is asked again, one whose answer cannot be read is not.
         if said.as_ref().is_err_and(is_for_now) {
+            changes.push(missed(context, step, ABOUT, &group, events));
             continue;
         }
-        let group = LibraryChange::Handled {
-            fingerprint: format!("{GROUP}{group}"),
-        };
         let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
         let taints = skills.iter().map(|skill| skill.taint);
         let drafted = Drafted {
@@ -187,21 +190,21 @@ pub(super) fn proposed(
         };
         match propose(context, step, &drafted, attempts, group, events) {
             Ok(proposed) => all.push(proposed),
-            Err(group) => changes.push(*group),
+            Err(group) => changes.push(handled(&group)),
         }
     }
     (all, changes)
 }
 
-/// What is to be tried of a group; where nothing is, the change that marks it as handled.
+/// What is to be tried of a group; where nothing is, the group's fingerprint.
 fn propose(
     context: &Context<'_>,
     step: u64,
     drafted: &Drafted<'_>,
     attempts: &[Trace],
-    group: LibraryChange,
+    group: String,
     events: &mut Vec<Event>,
-) -> std::result::Result<Proposed, Box<LibraryChange>> {
+) -> std::result::Result<Proposed, String> {
     let admission = admission::decide(context, drafted, &[]);
     let skill = admission.change.as_ref().and_then(LibraryChange::skill);
     let Some(skill) = skill.cloned() else {
@@ -210,7 +213,7 @@ fn propose(
         let same = bundles.and(admission.same.as_ref());
         let Some(known) = same.and_then(|same| context.library.get(&same.id)) else {
             events.push(admission.event(step));
-            return Err(Box::new(group));
+            return Err(group);
         };
         return Ok(of_known(known, attempts, group));
     };
@@ -219,7 +222,7 @@ fn propose(
         let title = Some(skill.name.to_string());
         let reason = "there are no attempts at two tasks to bear it out";
         events.push(Admission::refused(title, false, reason).event(step));
-        return Err(Box::new(group));
+        return Err(group);
     }
     Ok(Proposed {
         skill,
@@ -231,7 +234,7 @@ fn propose(
 
 /// A skill of the library, to be tried on the attempts that may tell something of it: those that followed no skill first,
 /// which tell more.
-fn of_known(entry: &Entry, attempts: &[Trace], group: LibraryChange) -> Proposed {
+fn of_known(entry: &Entry, attempts: &[Trace], group: String) -> Proposed {
     let tasks = Covered::of(entry, []);
     let tells = attempts
         .iter()
@@ -275,7 +278,10 @@ pub(super) fn added(
     for proposed in proposed {
         let tried = Tried::of(proposed.cases, &mut runs);
         // What could not be tried for now comes again.
-        changes.extend((!tried.for_now).then_some(proposed.group));
+        changes.push(match tried.for_now {
+            true => missed(context, step, ABOUT, &proposed.group, events),
+            false => handled(&proposed.group),
+        });
         let (mut skill, against) = (proposed.skill, tried.against);
         let Some(mut admission) = proposed.admission else {
             let known = || "the library has it already".to_owned();

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod mending;
+mod patience;
 mod refactoring;
 mod releasing;
 mod rules;
