@@ -13,7 +13,7 @@ use crate::{
     domain::{BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, SkillRef, State, Trace},
     error::Result,
     id::{AttemptId, SkillId, TaskId},
-    library::{Entry, Judged},
+    library::{Entry, Judged, SkillLibrary},
 };
 
 /// At how many tasks a bundle has whole attempts before those that went well add no more: each is played at every change.
@@ -121,7 +121,7 @@ pub(super) fn patches(context: &Context<'_>, slots: &Slots) -> Patches {
     for entry in context.library.entries() {
         if entry.skill.state.is_offered() {
             let cut = patches.get(&entry.skill.id).map_or(&[][..], Vec::as_slice);
-            let fragments = fragments(context, entry, cut);
+            let fragments = fragments(context.library, entry, cut);
             if !fragments.is_empty() {
                 let cases = patches.entry(entry.skill.id.clone()).or_default();
                 cases.extend(fragments);
@@ -195,7 +195,7 @@ fn allowed(attempt: &Trace, refused: usize) -> u32 {
 
 /// What judgements of the current version add (algorithm 4): an attempt that it helped with has to go as well again, one
 /// that it harmed has to go better. `cut` is what came of roles just now.
-fn fragments(context: &Context<'_>, entry: &Entry, cut: &[BundleCase]) -> Vec<BundleCase> {
+fn fragments(library: &SkillLibrary, entry: &Entry, cut: &[BundleCase]) -> Vec<BundleCase> {
     let known = |attempt: &AttemptId| {
         let mut bundle = entry.life.bundle.iter().map(|bundled| &bundled.case);
         bundle.any(|case| case.attempt == *attempt)
@@ -206,7 +206,7 @@ fn fragments(context: &Context<'_>, entry: &Entry, cut: &[BundleCase]) -> Vec<Bu
     let mut told: Vec<(Judgement, &Trace)> = judged
         .filter_map(|judged| {
             let told = &judged.attribution;
-            let mut traces = context.library.traces();
+            let mut traces = library.traces();
             let trace = traces
                 .find(|trace| trace.trajectory.attempt == told.attempt && trace.is_success())?;
             Some((told.judgement, trace))
@@ -393,3 +393,6 @@ pub(super) fn tested(
     changes.extend(released);
     changes
 }
+
+#[cfg(test)]
+mod tests;

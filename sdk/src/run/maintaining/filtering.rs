@@ -6,7 +6,7 @@ use super::{super::context::Context, support::spoken_for};
 use crate::{
     domain::{LibraryChange, Origin, SkillRef, State},
     id::{AttemptId, SkillId, Version},
-    library::Entry,
+    library::{Entry, SkillLibrary},
     recipe::FilterPolicy,
 };
 
@@ -34,7 +34,7 @@ pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<
     let taken = fallen.flat_map(|entry| {
         let change = taken_out(policy, entry);
         let unfit = match &change {
-            LibraryChange::RollBack { to, .. } => calls(context, entry, *to),
+            LibraryChange::RollBack { to, .. } => calls(context.library, entry, *to),
             _ => Vec::new(),
         };
         let dropped = (!unfit.is_empty()).then(|| LibraryChange::PatchBundle {
@@ -48,13 +48,13 @@ pub(super) fn filtered(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<
 }
 
 /// The cases that called for another version than this one: attempts that followed it and were refused.
-fn calls(context: &Context<'_>, entry: &Entry, version: Version) -> Vec<String> {
+fn calls(library: &SkillLibrary, entry: &Entry, version: Version) -> Vec<String> {
     let reference = SkillRef {
         id: entry.skill.id.clone(),
         version,
     };
     let failed = |attempt: &AttemptId| {
-        let mut traces = context.library.traces().map(|trace| &trace.trajectory);
+        let mut traces = library.traces().map(|trace| &trace.trajectory);
         traces.any(|tried| {
             let mut exposures = tried.exposures.iter();
             tried.attempt == *attempt
@@ -100,9 +100,10 @@ fn taken_out(policy: &FilterPolicy, entry: &Entry) -> LibraryChange {
 mod tests {
     use super::*;
     use crate::{
-        domain::{Attribution, Judgement},
+        Seed,
+        domain::{Attribution, BundleCase, CaseKind, Exposure, Judgement, TierPolicy},
         id::TaskId,
-        library::{Judged, Life, SkillLibrary},
+        library::{Judged, Life},
         testing::sample,
     };
 
@@ -157,6 +158,66 @@ mod tests {
             };
             assert_eq!(state, State::Disabled);
         }
+    }
+
+    #[test]
+    fn the_cases_that_called_for_a_fallen_version_go_with_it() {
+        let skill = sample::skill("one");
+        let task = sample::task("t", &["one"]);
+        let case = |attempt: &str, refusals| BundleCase {
+            name: format!("{attempt}, {refusals}"),
+            kind: CaseKind::Integration,
+            task: task.clone(),
+            attempt: AttemptId::new(attempt),
+            world_seed: Seed(1),
+            prefix: Vec::new(),
+            refusals,
+            least_score: 0.0,
+        };
+        // Each followed a version; some were refused something.
+        let followed = |attempt: &str, version, is_refused| {
+            let mut trace = sample::trace(attempt, &task, &["one"], true);
+            trace.trajectory.steps[0].result.is_error = is_refused;
+            trace.trajectory.exposures.push(Exposure {
+                skill: SkillRef {
+                    id: skill.id.clone(),
+                    version: Version(version),
+                },
+                since: 0,
+                used: true,
+            });
+            LibraryChange::Observe(Box::new(trace))
+        };
+        let keeps = TierPolicy {
+            traces: 10,
+            ..TierPolicy::default()
+        };
+        let changes = vec![
+            LibraryChange::Configure(keeps),
+            LibraryChange::Add(Box::new(skill.clone())),
+            followed("called", 1, true),
+            followed("went well", 1, false),
+            followed("of the next", 2, true),
+            LibraryChange::PatchBundle {
+                skill: skill.id.clone(),
+                cases: vec![
+                    case("called", 0),
+                    case("called", 1),
+                    case("went well", 0),
+                    case("of the next", 0),
+                    case("nobody knows", 0),
+                ],
+                dropped: Vec::new(),
+            },
+        ];
+        let mut library = SkillLibrary::new();
+        library
+            .apply(&sample::committed(1, changes))
+            .expect("it is taken");
+        let entry = library.get(&skill.id).expect("it is there");
+        assert_eq!(entry.life.bundle.len(), 5);
+        assert_eq!(calls(&library, entry, Version(1)), ["called, 0"]);
+        assert_eq!(calls(&library, entry, Version(2)), ["of the next, 0"]);
     }
 
     #[test]
