@@ -164,7 +164,8 @@ pub enum LibraryChange {
     },
     /// An attempt to be kept for roles that look across attempts.
     Observe(Box<Trace>),
-    /// Something was handed to a role, and is not handed to it again: a group of attempts, a skill with its evidence.
+    /// Something was tried and is not tried again: a group of attempts and a skill with its evidence, by a role, or a skill's
+    /// bundle. Of what could not be done for now each miss stands behind `/missed/`; that comes again.
     Handled {
         /// What tells it from others.
         fingerprint: String,

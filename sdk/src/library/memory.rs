@@ -9,7 +9,7 @@ use crate::{
     id::RunId,
 };
 
-/// Of how many things it is remembered that they were handed to a role, the latest.
+/// Of how many things it is remembered that they were tried, the latest.
 const MOST_HANDLED: usize = 4_096;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

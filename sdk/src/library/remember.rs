@@ -21,12 +21,12 @@ impl SkillLibrary {
         self.memory.rules(role)
     }
 
-    /// Whether something was handed to a role already.
+    /// Whether something was tried already and is not tried again; the fingerprint as in [`LibraryChange::Handled`].
     pub fn is_handled(&self, fingerprint: &str) -> bool {
         self.memory.is_handled(fingerprint)
     }
 
-    /// All that was handed to a role, the latest.
+    /// The fingerprints of [`LibraryChange::Handled`], the latest.
     pub fn handled(&self) -> impl Iterator<Item = &str> {
         self.memory.all_handled()
     }

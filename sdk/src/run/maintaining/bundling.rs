@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     super::{Event, Played, context::Context},
-    patience::missed,
-    slots::{Ask, Slots},
+    patience::{missed, misses},
+    slots::{Ask, Slots, outcomes},
     support::{is_against, spoken_for},
 };
 use crate::{
@@ -263,9 +263,9 @@ fn is_tested(entry: &Entry) -> bool {
     tested.is_some() && bundle.all(|bundled| tried(&bundled.case.name))
 }
 
-/// What marks a bundle of so many cases among the things that were done.
-fn fingerprint(skill: &SkillRef, cases: usize) -> String {
-    format!("test/{}/{}/{cases}", skill.id, skill.version)
+/// What the fingerprints of a version's bundles begin with; behind it stands the case that came last.
+fn mark(skill: &SkillRef) -> String {
+    format!("test/{}/{}/", skill.id, skill.version)
 }
 
 /// Runs the bundles that changed, and those of versions that were never tested.
@@ -277,47 +277,21 @@ pub(super) fn test(context: &Context<'_>, patches: &Patches) -> Slots {
         let changed = !is_tested(entry) || patches.contains_key(&entry.skill.id);
         entry.skill.state.is_offered() && changed
     });
-    let due = due.filter(|entry| {
-        let cases = bundle(entry, patches).len();
-        let given_up = (context.library).is_handled(&fingerprint(&entry.skill.reference(), cases));
-        cases > 0 && !given_up
+    let due = due.filter_map(|entry| {
+        let (cases, mark) = (bundle(entry, patches), mark(&entry.skill.reference()));
+        let given_up = (context.library).is_handled(&(mark.clone() + &cases.last()?.name));
+        (!given_up).then(|| (misses(context.library, &mark), entry, cases))
     });
-    let asks = due.take(policy.most as usize).flat_map(|entry| {
-        let cases = bundle(entry, patches).into_iter();
-        cases.map(|case| Ask::Case {
+    let mut due: Vec<_> = due.collect();
+    due.sort_by_key(|(misses, ..)| *misses);
+    let due = due.into_iter().take(policy.most as usize);
+    let asks = due.flat_map(|(_, entry, cases)| {
+        cases.into_iter().map(|case| Ask::Case {
             skill: Some(Box::new(entry.skill.clone())),
             case: Box::new(case),
         })
     });
     asks.collect()
-}
-
-/// What came of a version's cases.
-pub(super) struct Ran {
-    pub(super) skill: SkillRef,
-    pub(super) cases: Vec<(BundleCase, CaseOutcome)>,
-    /// Whether one of them could not be played for now: then the others decide nothing, and all are due again.
-    pub(super) for_now: bool,
-}
-
-/// The outcomes by skill, in order.
-pub(super) fn outcomes(slots: &Slots) -> Vec<Ran> {
-    let mut outcomes: Vec<Ran> = Vec::new();
-    for (skill, case, outcome, for_now) in slots.tried() {
-        let skill = skill.reference();
-        match outcomes.last_mut() {
-            Some(last) if last.skill == skill => {
-                last.cases.push((case.clone(), outcome));
-                last.for_now |= for_now;
-            }
-            _ => outcomes.push(Ran {
-                skill,
-                cases: vec![(case.clone(), outcome)],
-                for_now,
-            }),
-        }
-    }
-    outcomes
 }
 
 /// That a release is refused, and for which case; none where it passes.
@@ -348,8 +322,11 @@ pub(super) fn tested(
     let outcomes = outcomes(slots);
     for ran in &outcomes {
         if ran.for_now {
-            let fingerprint = fingerprint(&ran.skill, ran.cases.len());
-            let what = format!("{}: playing its bundle", ran.skill.id);
+            let last = ran.cases.last().map(|(case, _)| case.name.as_str());
+            let fingerprint = mark(&ran.skill) + last.unwrap_or_default();
+            let entry = context.library.get(&ran.skill.id);
+            let name = entry.map_or("", |entry| entry.skill.name.as_str());
+            let what = format!("{name}: playing its bundle");
             changes.push(missed(context, step, &what, &fingerprint, events));
             continue;
         }

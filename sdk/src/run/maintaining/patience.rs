@@ -1,11 +1,16 @@
-//! What could not be done for now comes again, and not without end: each maintenance does so much at most, and what never
-//! can be done would take the place of all that could.
+//! What could not be done for now comes again, behind what was not tried yet and not without end: a maintenance does so much
+//! at most, and what never can be done would take the place of all that could.
+//!
+//! A thing is told by a fingerprint, `what/its evidence`; more evidence makes another thing of it, with tries of its own.
 
 use super::super::{Event, context::Context};
-use crate::domain::LibraryChange;
+use crate::{domain::LibraryChange, library::SkillLibrary};
 
 /// How many maintenances try the same.
 const TRIES: usize = 3;
+
+/// What stands behind the fingerprint of what could not be done for now, before the number of that miss.
+const MISSED: &str = "/missed/";
 
 /// What marks that something was done, or given up.
 pub(super) fn handled(fingerprint: &str) -> LibraryChange {
@@ -22,16 +27,20 @@ pub(super) fn missed(
     fingerprint: &str,
     events: &mut Vec<Event>,
 ) -> LibraryChange {
-    let misses = (1..TRIES).map(|miss| format!("{fingerprint}/missed/{miss}"));
-    let miss = misses
-        .into_iter()
-        .find(|miss| !context.library.is_handled(miss));
-    let Some(miss) = miss else {
-        let reason = format!(
-            "{what} could not be done in {TRIES} maintenances, and is not tried again until there is more evidence"
-        );
-        events.push(Event::Refused { step, reason });
-        return handled(fingerprint);
-    };
-    handled(&miss)
+    let mut misses = (1..TRIES).map(|miss| format!("{fingerprint}{MISSED}{miss}"));
+    if let Some(miss) = misses.find(|miss| !context.library.is_handled(miss)) {
+        return handled(&miss);
+    }
+    let reason = format!(
+        "{what} could not be done in {TRIES} maintenances, and is not tried again until there is more evidence"
+    );
+    events.push(Event::Refused { step, reason });
+    handled(fingerprint)
+}
+
+/// How often something could not be done for now, whatever the evidence was.
+pub(super) fn misses(library: &SkillLibrary, what: &str) -> usize {
+    let all = library.handled();
+    all.filter(|mark| mark.starts_with(what) && mark.contains(MISSED))
+        .count()
 }

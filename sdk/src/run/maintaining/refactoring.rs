@@ -31,9 +31,6 @@ use crate::{
 /// What marks a group among the things that were handed to a role.
 const GROUP: &str = "group/";
 
-/// What could not be done where a group could not be gone through.
-const ABOUT: &str = "a group: refactoring";
-
 /// What a group came to, not tried yet on its true instances.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Proposed {
@@ -90,6 +87,7 @@ fn cliques(context: &Context<'_>, slots: &Slots) -> Result<Vec<Clique>> {
     }
     let handed = context.library.handled();
     let handed = handed.filter_map(|text| text.strip_prefix(GROUP));
+    // A mark that one was missed is no fingerprint: that group comes again.
     let handed: BTreeSet<Fingerprint> = handed
         .filter_map(|text| serde_json::from_str(text).ok())
         .collect();
@@ -175,7 +173,11 @@ pub(super) fn proposed(
         let group = format!("{GROUP}{group}");
         // A role that was not there is asked again, one whose answer cannot be read is not.
         if said.as_ref().is_err_and(is_for_now) {
-            changes.push(missed(context, step, ABOUT, &group, events));
+            let (count, attempts) = (attempts.len(), attempts.iter());
+            let shown = attempts.map(|trace| trace.trajectory.attempt.as_str());
+            let shown: Vec<&str> = shown.collect();
+            let what = format!("refactoring {count} attempts ({})", shown.join(", "));
+            changes.push(missed(context, step, &what, &group, events));
             continue;
         }
         let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
@@ -279,7 +281,10 @@ pub(super) fn added(
         let tried = Tried::of(proposed.cases, &mut runs);
         // What could not be tried for now comes again.
         changes.push(match tried.for_now {
-            true => missed(context, step, ABOUT, &proposed.group, events),
+            true => {
+                let what = format!("{}: trying it on its instances", proposed.skill.name);
+                missed(context, step, &what, &proposed.group, events)
+            }
             false => handled(&proposed.group),
         });
         let (mut skill, against) = (proposed.skill, tried.against);

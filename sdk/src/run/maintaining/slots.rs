@@ -7,7 +7,7 @@ use super::super::{
 };
 use crate::{
     contract::{Embedding, RoleTask},
-    domain::{BundleCase, CaseOutcome, InformationGain, Skill, Trace},
+    domain::{BundleCase, CaseOutcome, InformationGain, Skill, SkillRef, Trace},
     error::{Error, Result, Retry},
     id::AttemptId,
 };
@@ -238,6 +238,34 @@ pub(super) fn failed(case: &BundleCase, run: &CaseRun) -> Option<String> {
     } else {
         None
     }
+}
+
+/// What came of a version's cases.
+pub(super) struct Ran {
+    pub(super) skill: SkillRef,
+    pub(super) cases: Vec<(BundleCase, CaseOutcome)>,
+    /// Whether one of them could not be played for now: then the others decide nothing, and all are due again.
+    pub(super) for_now: bool,
+}
+
+/// The outcomes by skill, in order.
+pub(super) fn outcomes(slots: &Slots) -> Vec<Ran> {
+    let mut outcomes: Vec<Ran> = Vec::new();
+    for (skill, case, outcome, for_now) in slots.tried() {
+        let skill = skill.reference();
+        match outcomes.last_mut() {
+            Some(last) if last.skill == skill => {
+                last.cases.push((case.clone(), outcome));
+                last.for_now |= for_now;
+            }
+            _ => outcomes.push(Ran {
+                skill,
+                cases: vec![(case.clone(), outcome)],
+                for_now,
+            }),
+        }
+    }
+    outcomes
 }
 
 /// Whether what failed may go well another time.

@@ -1,25 +1,29 @@
-//! What cannot be done for now comes again, three times at most, so that it does not take the place of what can be done.
+//! What cannot be done for now comes again, three times at most, and behind what was not tried yet.
 
-use journeyman::{Error, ErrorKind};
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use journeyman::{
+    Error, ErrorKind,
+    contract::{GenerateRequest, Generation, LanguageModel, ModelCapabilities},
+};
 
 use super::*;
 
-const GIVEN_UP: &str = "could not be done in 3 maintenances";
-
-/// How often each thing was given up, by what is told of it.
+/// What was given up, each as often as that was told.
 fn given_up(events: &[Event]) -> Vec<String> {
     let told = events.iter().filter_map(|event| match event {
         Event::Refused { reason, .. } => {
-            reason.strip_suffix(", and is not tried again until there is more evidence")
+            let (what, rest) = reason.split_once(" could not be done in ")?;
+            assert_eq!(
+                rest,
+                "3 maintenances, and is not tried again until there is more evidence"
+            );
+            Some(what.to_owned())
         }
         _ => None,
     });
-    let mut told: Vec<String> = told
-        .filter(|reason| reason.contains(GIVEN_UP))
-        .map(str::to_owned)
-        .collect();
-    told.sort();
-    told
+    told.collect()
 }
 
 fn learn(
@@ -44,7 +48,45 @@ fn out_of_order() -> Error {
     Error::new(ErrorKind::Unavailable, "scripted", "out of order").temporary()
 }
 
-/// A library of skills that are judged harmful and not mended yet, and what asks for nothing but their mending.
+/// How often each was asked for.
+type Asked = Arc<Mutex<BTreeMap<String, usize>>>;
+
+/// A model that is out of order in one role alone, whose prompts are counted.
+#[derive(Debug)]
+struct Without {
+    role: &'static str,
+    others: Arc<dyn LanguageModel>,
+    asked: Asked,
+}
+
+#[async_trait]
+impl LanguageModel for Without {
+    fn capabilities(&self) -> &ModelCapabilities {
+        self.others.capabilities()
+    }
+
+    async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
+        let prompt = request.prompt.text();
+        if !prompt.starts_with(&format!("role: {}\n", self.role)) {
+            return self.others.generate(request).await;
+        }
+        *self.asked.lock().unwrap().entry(prompt).or_default() += 1;
+        Err(out_of_order())
+    }
+}
+
+fn without(backends: &mut Backends, role: &'static str) -> Asked {
+    let asked = Asked::default();
+    let others = backends.model.take().expect("a model");
+    backends.model = Some(Arc::new(Without {
+        role,
+        others,
+        asked: Arc::clone(&asked),
+    }));
+    asked
+}
+
+/// A library of skills that are judged harmful and were not mended yet, and what asks for one of them to be mended at a time.
 fn harmful() -> (Backends, Recipe) {
     let (backends, _) = parts(Script {
         attribute: "harmful: it was refused",
@@ -55,47 +97,96 @@ fn harmful() -> (Backends, Recipe) {
     recipe.maintenance = recipe::Maintenance::default();
     let (library, _) = learn(&backends, "first", recipe.clone(), tasks(6));
     assert!(library.entries().count() > 1, "there are several to mend");
-    recipe.selector = Selector::Nothing;
     recipe.write = WriteWhen::Never;
-    recipe.maintenance.refine = hisme()
-        .maintenance
-        .refine
-        .map(|policy| recipe::RefinePolicy { most: 1, ..policy });
+    let refine = hisme().maintenance.refine;
+    recipe.maintenance.refine = refine.map(|policy| recipe::RefinePolicy { most: 1, ..policy });
     (backends, recipe)
 }
 
 #[test]
-fn a_role_that_is_never_there_does_not_starve_the_others() {
-    let (mut backends, recipe) = harmful();
-    let asked = Arc::new(Mutex::new(Vec::<String>::new()));
-    let kept = Arc::clone(&asked);
-    backends.model = Some(Arc::new(ScriptedModel::by(move |request, _| {
-        kept.lock().unwrap().push(request.prompt.text());
-        Play::Fail(out_of_order())
-    })));
+fn a_role_that_is_never_there_is_asked_three_times_for_the_same() {
+    let (mut backends, mut recipe) = harmful();
+    // Nothing is injected, so nothing new is known of any skill.
+    recipe.selector = Selector::Nothing;
+    let asked = without(&mut backends, "refine");
     let (_, events) = learn(&backends, "then", recipe, tasks(30));
-    let told = given_up(&events);
-    let mut each = told.clone();
-    each.dedup();
-    assert!(each.len() > 1, "each has its turn: {told:?}");
-    assert_eq!(told, each, "and is given up once");
     let asked = asked.lock().unwrap();
-    let mut prompts: Vec<&String> = asked.iter().collect();
-    prompts.sort();
-    prompts.dedup();
-    assert_eq!(prompts.len(), each.len(), "the same evidence for each");
+    assert!(asked.len() > 1, "each has its turn");
+    assert!(asked.values().all(|times| *times == 3), "{asked:?}");
+    let mut told = given_up(&events);
+    told.sort();
+    told.dedup();
+    assert_eq!(told.len(), asked.len(), "{told:?}");
+}
+
+#[test]
+fn what_was_missed_waits_behind_what_was_not_though_there_is_more_evidence() {
+    let (mut backends, recipe) = harmful();
+    let asked = without(&mut backends, "refine");
+    // Each attempt harms, and is new evidence.
+    learn(&backends, "then", recipe, tasks(9));
+    let asked = asked.lock().unwrap();
+    let skill = |prompt: &str| {
+        let line = prompt.lines().find(|line| line.starts_with("skill: "));
+        line.expect("the skill is named").to_owned()
+    };
+    let mut skills: Vec<String> = asked.keys().map(|prompt| skill(prompt)).collect();
+    skills.sort();
+    skills.dedup();
+    assert!(skills.len() > 1, "{asked:?}");
+}
+
+#[test]
+fn a_group_that_can_never_be_gone_through_is_given_up() {
+    let (mut backends, _) = parts(Script::default());
+    let asked = without(&mut backends, "refactor");
+    let mut recipe = hisme();
+    recipe.write = WriteWhen::Never;
+    recipe.selector = Selector::Nothing;
+    let same = |number| sample::task(&format!("task-{number}"), &["one", "two"]);
+    let (_, events) = learn(
+        &backends,
+        "first",
+        recipe.clone(),
+        (0..3).map(same).collect(),
+    );
+    assert!(given_up(&events).is_empty());
+    assert_eq!(asked.lock().unwrap().len(), 1);
+    // These make other groups.
+    let word = |number: u32| format!("word-{number}");
+    let other = |number: u32| sample::task(&word(number), &[&word(number), &word(number + 100)]);
+    let (_, events) = learn(&backends, "then", recipe, (3..18).map(other).collect());
+    let asked = asked.lock().unwrap();
+    assert!(asked.values().all(|times| *times <= 3), "{asked:?}");
+    let ours = asked
+        .iter()
+        .filter(|(prompt, _)| prompt.contains("say one"));
+    assert_eq!(ours.map(|(_, times)| *times).collect::<Vec<_>>(), [3]);
+    let told = given_up(&events);
+    let ours = |what: &&String| {
+        what.starts_with("refactoring 3 attempts") && what.contains("first/learn-0/2/0")
+    };
+    assert_eq!(told.iter().filter(ours).count(), 1, "{told:?}");
 }
 
 #[test]
 fn a_bundle_that_can_never_be_played_is_given_up() {
     let (mut backends, _) = parts(Script::default());
-    let played = Arc::new(Mutex::new(Vec::<String>::new()));
-    let kept = Arc::clone(&played);
+    let played = Asked::default();
+    let counted = Arc::clone(&played);
     backends.judge = Arc::new(ScriptedJudge::by(move |request, _| {
-        let attempt = request.trajectory.attempt.as_str();
         // A case's attempt has no task's number.
-        if attempt.contains("/m") {
-            kept.lock().unwrap().push(attempt.to_owned());
+        if request.trajectory.attempt.as_str().contains("/m") {
+            let skill = request.trajectory.injection.skills.iter();
+            let case = (
+                &request.task.id,
+                skill.map(|one| &one.skill).collect::<Vec<_>>(),
+            );
+            *counted
+                .lock()
+                .unwrap()
+                .entry(format!("{case:?}"))
+                .or_default() += 1;
             return Play::Fail(out_of_order());
         }
         let outcome = request.trajectory.outcome.as_ref();
@@ -112,13 +203,12 @@ fn a_bundle_that_can_never_be_played_is_given_up() {
     let (library, events) = learn(&backends, "then", recipe.clone(), tasks(30));
     let told = given_up(&events);
     assert_eq!(told.len(), library.entries().count(), "{told:?}");
-    assert!(
-        library
-            .entries()
-            .all(|entry| entry.skill.state == State::Trial)
-    );
+    let mut entries = library.entries();
+    assert!(entries.all(|entry| entry.skill.state == State::Trial));
+    let times = played.lock().unwrap().clone();
+    assert!(times.values().all(|times| *times == 3), "{times:?}");
     // Nothing of them is played after that.
-    played.lock().unwrap().clear();
     let (_, events) = learn(&backends, "last", recipe, tasks(9));
-    assert!(given_up(&events).is_empty() && played.lock().unwrap().is_empty());
+    assert!(given_up(&events).is_empty());
+    assert_eq!(*played.lock().unwrap(), times);
 }

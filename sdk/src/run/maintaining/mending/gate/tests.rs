@@ -1,7 +1,7 @@
 //! What holds a mended version back.
 
-use super::*;
-use crate::testing::sample;
+use super::{super::super::bundling::whole, *};
+use crate::{domain::CaseKind, testing::sample};
 
 /// A case of an attempt, by its name.
 fn case(name: &str) -> BundleCase {
