@@ -8,7 +8,7 @@ use journeyman::{
     builtin::MemoryStore,
     domain::{Role, RoleRule, State, Task},
     library::SkillLibrary,
-    recipe::{self, Recipe, WriteWhen},
+    recipe::{self, Recipe, SelectPer, WriteWhen},
     run::{AttemptReport, RunReport},
     select::Selector,
 };
@@ -74,13 +74,16 @@ const DONORS: [usize; WORLDS as usize] = [2, 3, 4, 1, 0];
 
 /// The arms, each as a change of the recipe. *One task*: the attempt that a newcomer was made from is enough to release it,
 /// as in the paper, which asks a second task of refactored skills alone.
-const ARMS: [(&str, Change); 10] = [
+const ARMS: [(&str, Change); 11] = [
     ("no skills", |recipe| {
         recipe.selector = Selector::Nothing;
         recipe.write = WriteWhen::Never;
         recipe.maintenance = recipe::Maintenance::default();
     }),
     ("hisme", |_| {}),
+    ("skills each turn", |recipe| {
+        recipe.select_per = SelectPer::Turn
+    }),
     ("static", |recipe| recipe.maintenance.evolve = None),
     ("no extractor", |recipe| recipe.write = WriteWhen::Never),
     ("no refiner", |recipe| recipe.maintenance.refine = None),
@@ -105,7 +108,7 @@ const META: [(&str, &str, Change); 2] = [
 ];
 
 /// What has to be above what, or not below it.
-const PAIRS: [(&str, &str, Claim); 11] = [
+const PAIRS: [(&str, &str, Claim); 12] = [
     ("static", "no skills", Claim::Above),
     ("hisme", "static", Claim::NotBelow),
     ("static from meta", "static", Claim::NotBelow),
@@ -113,6 +116,7 @@ const PAIRS: [(&str, &str, Claim); 11] = [
     ("hisme", "no refiner", Claim::NotBelow),
     ("hisme", "no refactorer", Claim::Above),
     ("hisme", "no credit filter", Claim::NotBelow),
+    ("skills each turn", "hisme", Claim::Nothing),
     ("hisme", "one task", Claim::Above),
     ("one task", "one task, static", Claim::NotBelow),
     ("one task", "one task, no credit filter", Claim::Above),
@@ -136,6 +140,8 @@ enum Claim {
     Above,
     /// The lower end of its 95% interval over worlds is at least -[`MARGIN`].
     NotBelow,
+    /// It is only told.
+    Nothing,
 }
 
 fn one_task(recipe: &mut Recipe) {
@@ -212,6 +218,7 @@ fn compare(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
         let (mean, low) = match claim {
             Claim::Above => (Bound::Above(0.0), Bound::None),
             Claim::NotBelow => (Bound::None, Bound::AtLeast(-MARGIN)),
+            Claim::Nothing => (Bound::None, Bound::None),
         };
         figures.record(&name, over.mean, mean);
         figures.interval(&format!("{name}, over worlds"), &over, low, Bound::None);

@@ -14,13 +14,13 @@ use crate::tool::SkillText;
 use crate::world::WorldSpec;
 
 pub use rules::{Feature, Rule};
-pub(crate) use rules::{fared, noted};
+pub(crate) use rules::{concluded, fared, noted};
 
 /// What a role writes where there is nothing to write.
 pub(crate) const NOTHING: &str = "none";
 
 /// A role beside acting. Those that write skills from attempts (extract, compare, repair) keep to rules that stand
-/// before their opening, each in a note of its own ([`Rule`]), and write `none` where they cannot.
+/// before their opening, each in a note of its own ([`Rule`]), and say behind the skill which of them it breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -177,11 +177,15 @@ impl Case {
         self.prompt.answer(&self.answer)
     }
 
-    /// Whether what was written says the same as the answer. The calls that come before a skill's last may stand in
-    /// any order: each of them is needed, and none needs another.
+    /// Whether what was written comes to the same as the answer: of three lines under rules, the skill or that there is none.
+    /// The calls that come before a skill's last may stand in any order: each of them is needed, and none needs another.
     #[must_use]
     pub fn is_right(&self, written: &str) -> bool {
-        same(self.answer.trim(), written.trim())
+        let (answer, written) = (self.answer.trim(), written.trim());
+        match self.twists.contains(&Twist::Rules) {
+            true => same(concluded(answer), concluded(written)),
+            false => same(answer, written),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::NOTHING;
 use crate::script::Script;
 use crate::seed::Draws;
 use crate::tool::{DEFAULT_SLOT, Demand, RESULT_SLOT, Service, SkillText, TASK_SLOT};
@@ -131,7 +132,7 @@ pub(crate) fn noted(script: Script, rules: &[Rule]) -> Script {
 pub(crate) fn fared(rows: &[(Vec<Feature>, bool)]) -> Script {
     let note = |script: Script, (features, good): &(Vec<Feature>, bool)| {
         let mut words: Vec<&str> = features.iter().map(|feature| feature.word()).collect();
-        words.push(if *good { "good" } else { "bad" });
+        words.push(stand(*good));
         script.note(&words.join(" "))
     };
     rows.iter()
@@ -150,13 +151,59 @@ pub(super) fn draw(draws: &mut Draws) -> Vec<Rule> {
     features.into_iter().take(count).map(rule).collect()
 }
 
-/// The skill for a service under rules: what they avoid is left out where it can be; none where the skill breaks one
-/// all the same.
-pub(super) fn skill_under(
-    rules: &[Rule],
-    service: &Service,
-    given: &[String],
-) -> Option<SkillText> {
+/// What ends a line of an answer under rules.
+const LINE: &str = "\n ";
+
+/// What is said of a rule that a skill keeps to or that it breaks, and of a skill that fared well or badly.
+const KEPT: &str = "good";
+const BROKEN: &str = "bad";
+
+/// The answer of a role that writes a skill under rules, in three lines: of what kind each demand of the service is and which
+/// values the task gives (`#` where there are none of both); the skill without what the rules avoid; how each rule stands for
+/// that skill. Written out, each of them follows from the line before it, which a small model does not see ahead.
+pub(super) fn reasoned(rules: &[Rule], service: &Service, given: &[String]) -> String {
+    let kind = |demand: &Demand| match demand {
+        Demand::Before(call) => format!("{call} {}", Feature::First.word()),
+        Demand::Exact(setting) => format!("{} {}", setting.parameter, Feature::Fixed.word()),
+        Demand::Carried { parameter, source } => {
+            format!("{source} {} {parameter}", Feature::Carried.word())
+        }
+    };
+    let told = |name: &String| format!("{name} {}", Feature::Given.word());
+    let kinds = service.contract.iter().map(kind);
+    let mut kinds: Vec<String> = kinds.chain(given.iter().map(told)).collect();
+    if kinds.is_empty() {
+        kinds.push(DEFAULT_SLOT.to_owned());
+    }
+    let skill = without_what_they_avoid(rules, service, given);
+    let stands = rules.iter().map(|rule| stand(rule.allows(&skill)));
+    let stands: Vec<&str> = stands.collect();
+    let (kinds, stands) = (kinds.join("; "), stands.join(" "));
+    format!("{kinds}{LINE}{skill}{LINE}{stands}")
+}
+
+fn stand(kept: bool) -> &'static str {
+    if kept { KEPT } else { BROKEN }
+}
+
+/// What an answer under rules comes to: of three lines the skill, or `none` where it breaks a rule; else the answer itself.
+pub(crate) fn concluded(answer: &str) -> &str {
+    let lines: Vec<&str> = answer.trim().lines().map(str::trim).collect();
+    let [_, skill, stands] = lines.as_slice() else {
+        return answer;
+    };
+    let stands: Vec<&str> = stands.split(' ').collect();
+    if !stands.iter().all(|word| [KEPT, BROKEN].contains(word)) {
+        return answer;
+    }
+    if stands.contains(&BROKEN) {
+        NOTHING
+    } else {
+        skill
+    }
+}
+
+fn without_what_they_avoid(rules: &[Rule], service: &Service, given: &[String]) -> SkillText {
     let mut service = service.clone();
     let mut given = given.to_vec();
     for rule in rules.iter().filter(|rule| !rule.prefer) {
@@ -170,7 +217,5 @@ pub(super) fn skill_under(
             given.clear();
         }
     }
-    let skill = SkillText::of(&service, &given);
-    let sound = rules.iter().all(|rule| rule.allows(&skill));
-    sound.then_some(skill)
+    SkillText::of(&service, &given)
 }

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::judging::credit_of;
-use super::rules::{draw, skill_under};
+use super::rules::{draw, reasoned};
 use super::writing::{corrected, written};
 use super::*;
 use crate::policy::Policy;
@@ -291,17 +291,21 @@ fn a_skill_under_rules_leaves_out_what_they_avoid_or_is_none() {
         },
         contract: demands.to_vec(),
     };
+    let plain = Service {
+        contract: Vec::new(),
+        ..service.clone()
+    };
     let under = |rules: &[&str]| {
         let rules: Vec<Rule> = rules
             .iter()
             .map(|rule| Rule::parse(rule).unwrap())
             .collect();
-        let skill = skill_under(&rules, &service, &["power".to_owned()]);
-        skill.map(|skill| skill.to_string())
+        let text = reasoned(&rules, &service, &["power".to_owned()]);
+        let skill = Some(concluded(&text)).filter(|skill| *skill != NOTHING);
+        (skill.map(str::to_owned), text)
     };
     for (rules, expected) in [
-        (&[][..], Some(BOTH)),
-        (&["prefer first", "prefer long"], Some(BOTH)),
+        (&["prefer first", "prefer long"][..], Some(BOTH)),
         (
             &["avoid first"],
             Some("cut rope: fold map; cut rope zone @ tone off power $ depth #"),
@@ -326,7 +330,31 @@ fn a_skill_under_rules_leaves_out_what_they_avoid_or_is_none() {
         (&["prefer long", "avoid first"], None),
         (&["prefer first", "avoid first"], None),
     ] {
-        assert_eq!(under(rules).as_deref(), expected, "{rules:?}");
+        assert_eq!(under(rules).0.as_deref(), expected, "{rules:?}");
+    }
+    let (_, text) = under(&["avoid first", "prefer long"]);
+    let lines = [
+        "lift bell first; fold map carried zone; tone fixed; power given",
+        "cut rope: fold map; cut rope zone @ tone off power $ depth #",
+        "good bad",
+    ];
+    assert_eq!(text, lines.join("\n "));
+    let text = reasoned(&[Rule::parse("avoid first").unwrap()], &plain, &[]);
+    let lines = [
+        "#",
+        "cut rope: cut rope zone # tone # power # depth #",
+        "good",
+    ];
+    assert_eq!(text, lines.join("\n "));
+    // What is not in three lines is taken by its word.
+    for text in [
+        "none",
+        "cut rope: cut rope",
+        "a\n b",
+        "a\n b\n c",
+        "a\n b\n good\n d",
+    ] {
+        assert_eq!(concluded(text), text);
     }
 }
 
@@ -339,7 +367,8 @@ fn drawn_rules_leave_some_skills_be_change_some_and_forbid_some() {
         for again in 0..3 {
             let rules = draw(&mut Draws::new("rules", &[number as u64, again]));
             assert!((1..=3).contains(&rules.len()));
-            match skill_under(&rules, target, &given) {
+            let answer = reasoned(&rules, target, &given);
+            match SkillText::parse(concluded(&answer)) {
                 None => none += 1,
                 Some(skill) if skill == SkillText::of(target, &given) => same += 1,
                 Some(skill) => {
@@ -364,12 +393,11 @@ fn written_skills_are_in_words_of_what_is_shown() {
         for case in cases(role, 300) {
             let shown = case.prompt.readable();
             let shown: HashSet<&str> = shown.split([' ', '<', '>', ';', ':', '\n']).collect();
-            let answer = case
-                .answer
-                .split([' ', ';', ':'])
-                .filter(|word| !word.is_empty());
+            let answer = (case.answer.split([' ', ';', ':', '\n'])).filter(|word| !word.is_empty());
+            let ours = [DEFAULT_SLOT, TASK_SLOT, RESULT_SLOT, NOTHING, "good", "bad"];
+            let kinds = Feature::ALL.map(Feature::word);
             for word in answer {
-                let ours = [DEFAULT_SLOT, TASK_SLOT, RESULT_SLOT, NOTHING].contains(&word);
+                let ours = ours.contains(&word) || kinds.contains(&word);
                 assert!(ours || shown.contains(word), "{word} in {}", case.answer);
             }
         }

@@ -1,6 +1,6 @@
 //! Roles that write skills and lessons, and decide what becomes of the library.
 
-use super::rules::{self, skill_under};
+use super::rules::{self, reasoned};
 use super::{Drawn, NOTHING, Told, Twist, noted};
 use crate::policy::{Exchange, Policy};
 use crate::scene::{Advice, Scene};
@@ -21,7 +21,7 @@ pub(super) fn extract(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     done.then(|| ruled(scene.script, 0.35, Some(said), draws))
 }
 
-/// Now and then notes rules, and writes the skill for a service that keeps to them, or `none`.
+/// Now and then notes rules, and writes the skill for a service; under rules step by step, `none` where there is no service.
 fn ruled(
     script: Script,
     share: f64,
@@ -33,8 +33,11 @@ fn ruled(
     } else {
         Vec::new()
     };
-    let skill = service.and_then(|(service, given)| skill_under(&rules, &service, &given));
-    let answer = skill.map_or_else(|| NOTHING.to_owned(), |skill| skill.to_string());
+    let answer = match service {
+        None => NOTHING.to_owned(),
+        Some((service, given)) if rules.is_empty() => SkillText::of(&service, &given).to_string(),
+        Some((service, given)) => reasoned(&rules, &service, &given),
+    };
     let told = Told::of(noted(script, &rules), answer);
     told.with((!rules.is_empty()).then_some(Twist::Rules))
 }
@@ -174,7 +177,7 @@ pub(super) fn compare(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
         });
     }
     let shared = if shares { Some(shown(&first?)?) } else { None };
-    let told = ruled(script, 0.2, shared, draws);
+    let told = ruled(script, 0.3, shared, draws);
     Some(told.with(disagree.then_some(Twist::Disagreement)))
 }
 
@@ -193,7 +196,7 @@ pub(super) fn repair(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     let now = service_now(&scene, stale)?;
     let given = scene.world.given_names();
     let outlived = scene.outlived(stale);
-    let told = ruled(scene.script, 0.2, Some((now, given)), draws).about(used);
+    let told = ruled(scene.script, 0.3, Some((now, given)), draws).about(used);
     Some(told.with(outlived.then_some(Twist::Outlived)))
 }
 

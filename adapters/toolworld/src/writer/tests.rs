@@ -312,13 +312,24 @@ fn a_written_skill_is_read_and_what_breaks_a_rule_or_names_other_tools_is_refuse
         assert_eq!(draft.title, right.title.to_string().replace(' ', "-"));
         for rule in crate::roles::Feature::ALL.into_iter().flat_map(Rule::about) {
             let task = extract(&attempt, &[&rule.to_string()]);
+            let stands = |word: &str| format!(" power given\n {right}\n {word}");
+            assert!(matches!(
+                read(&task, &stands("bad")),
+                Ok(RoleAnswer::Nothing(_))
+            ));
             if rule.allows(&right) {
+                assert!(matches!(
+                    read(&task, &stands("good")),
+                    Ok(RoleAnswer::Draft(_))
+                ));
                 assert!(matches!(
                     read(&task, &right.to_string()),
                     Ok(RoleAnswer::Draft(_))
                 ));
             } else {
-                check_unusable(&task, &right.to_string(), &format!("the rule `{rule}`"));
+                let why = format!("the rule `{rule}`");
+                check_unusable(&task, &right.to_string(), &why);
+                check_unusable(&task, &stands("good"), &why);
             }
             assert!(matches!(read(&task, " none"), Ok(RoleAnswer::Nothing(_))));
         }

@@ -6,7 +6,7 @@ use journeyman::domain::{Action, SkillDraft, SkillName, Step, ToolCall, Trace};
 use serde_json::Value;
 
 use super::{shown, tools_shown, unusable};
-use crate::roles::{NOTHING, Rule};
+use crate::roles::{NOTHING, Rule, concluded};
 use crate::script::Script;
 use crate::skill_form::{read_body, to_draft};
 use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, Tool, ToolName};
@@ -32,8 +32,12 @@ pub(super) fn compared(attempts: &[&Trace]) -> Script {
     script
 }
 
-/// Reads a step list whose tools each of the attempts had, and that keeps to the rules; or `none`.
+/// Reads what an answer comes to: a step list whose tools each of the attempts had, and that keeps to the rules; or `none`.
 pub(super) fn read(task: &RoleTask, rules: &[Rule], text: &str) -> Result<RoleAnswer> {
+    let text = match rules {
+        [] => text,
+        _ => concluded(text),
+    };
     if text.trim() == NOTHING {
         let why = match (task, rules) {
             (_, [_, ..]) => "the model finds no skill that keeps to the rules",
