@@ -1,5 +1,7 @@
 //! Parts of the host that fail.
 
+use journeyman::credit::CreditPer;
+
 use super::*;
 
 #[test]
@@ -72,27 +74,56 @@ fn a_world_or_a_judge_that_fails_costs_the_attempt() {
 }
 
 #[test]
-fn a_judge_that_hangs_is_given_up() {
+fn a_judge_that_hangs_is_given_up_without_credit_and_the_run_goes_on() {
     let clock = Arc::new(ManualClock::at(journeyman::Timestamp(0)));
     let mut backends = backends();
-    backends.judge = Arc::new(ScriptedJudge::that(Play::Hang));
     backends.clock = Some(Arc::clone(&clock) as _);
-    let ticking = std::thread::spawn({
-        let clock = Arc::clone(&clock);
-        move || {
-            for _ in 0..2_000 {
-                clock.advance(5_000);
-                std::thread::sleep(Duration::from_millis(1));
-            }
+    backends.judge = Arc::new(ScriptedJudge::by(move |request, call| {
+        if call == 0 {
+            clock.advance(JUDGE_LIMIT_MS);
+            return Play::Hang;
         }
+        let outcome = request.trajectory.outcome.as_ref();
+        Play::Give(Verdict::binary(
+            outcome.is_some_and(|outcome| outcome.success),
+        ))
+    }));
+    // Each attempt is credited for itself.
+    let mut recipe = recipe();
+    recipe.credit = CreditPer::Rollout;
+    let (report, library) = block_on(async {
+        let options = Options::new("test", Seed(7));
+        let journeyman = Journeyman::open(backends, recipe, options)
+            .await
+            .expect("it opens");
+        let skill = sample::skill("saying");
+        journeyman.add(vec![skill], "a start").await.expect("added");
+        let report = journeyman.learn(tasks(2)).await.expect("it learns");
+        (report, journeyman.library().await.expect("a library"))
     });
-    let (report, _) = learn(backends, 1);
-    let error = report.tasks[0].attempts[0]
-        .error
-        .as_ref()
-        .expect("an error");
+    let attempts: Vec<_> = report
+        .tasks
+        .iter()
+        .flat_map(|task| &task.attempts)
+        .collect();
+    assert_eq!((report.tasks.len(), attempts.len()), (2, 8));
+    let (hung, judged): (Vec<_>, Vec<_>) = attempts
+        .into_iter()
+        .partition(|attempt| attempt.error.is_some());
+    assert_eq!(hung.len(), 1);
+    let hung = hung[0];
+    let error = hung.error.as_ref().expect("an error");
     assert_eq!(error.kind(), ErrorKind::Timeout);
-    drop(ticking);
+    assert!(hung.success.is_none() && hung.reward.is_none());
+    assert!(!hung.injected.is_empty(), "there is a skill to credit");
+    let credited = |attempt: &AttemptReport| {
+        let mut credits = library.entries().flat_map(|entry| &entry.evidence);
+        credits.any(|credit| credit.attempt == attempt.attempt)
+    };
+    assert!(!credited(hung));
+    for attempt in judged {
+        assert!(attempt.success == Some(true) && credited(attempt));
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ mod machine;
 mod secrets;
 mod turns;
 
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{num::NonZeroUsize, sync::Arc};
 
 use futures::{StreamExt, executor::block_on};
 use journeyman::{
@@ -26,8 +26,8 @@ use journeyman::{
     measure::ProxyGain,
     recipe::{self, Recipe, SelectPer, WriteWhen},
     run::{
-        Answer, CommitDone, Event, Journeyman, Need, NeedId, Options, Played, RunMachine, RunPlan,
-        RunReport, replay,
+        Answer, AttemptReport, CommitDone, Event, Journeyman, Need, NeedId, Options, Played,
+        RunMachine, RunPlan, RunReport, replay,
     },
     select::{Decision, GatePolicy, Mode, NothingReason, Selector, SkillScores, Total},
     testing::{
@@ -36,6 +36,9 @@ use journeyman::{
         sample,
     },
 };
+
+/// A little more than a judge may take: a clock that moves on by it while a judge hangs has that one given up and nothing else.
+const JUDGE_LIMIT_MS: u64 = 61_000;
 
 fn recipe() -> Recipe {
     let mut recipe = recipe::standard();

@@ -142,3 +142,6 @@ pub(super) fn learnt(context: &Context<'_>, slots: &Slots) -> Vec<LibraryChange>
     }
     changes
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,7 +42,7 @@ fn follower() -> ScriptedExecutor {
     })
 }
 
-/// What the roles' model is told to say, by role; the prompts are kept.
+/// What the roles' model is told to say, by role; the prompts are kept. `{of}` is the role whose rules evolve.
 struct Script {
     extract: fn(&str) -> String,
     attribute: &'static str,
@@ -85,7 +85,7 @@ fn parts(script: Script) -> (Backends, Prompts) {
             "bundle" => "integration 0 the whole of it".to_owned(),
             "refine" => script.refine.to_owned(),
             "refactor" => script.refactor.to_owned(),
-            "evolve" => script.evolve.to_owned(),
+            "evolve" => script.evolve.replace("{of}", &field("of: ")),
             other => panic!("no such role: {other}"),
         })
     });

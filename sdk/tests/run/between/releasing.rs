@@ -32,7 +32,18 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
         attribute: "neutral: it was not followed",
         ..Script::default()
     };
-    assert_eq!(states(hisme, wrong(), 6), [State::Trial]);
+    assert_eq!(states(hisme.clone(), wrong(), 6), [State::Trial]);
+    // What holds it back is told, with the case; nothing was mended that could be held back too.
+    hisme.maintenance.refine = None;
+    let (_, library, _, events) = learn_with(hisme, wrong(), 6);
+    for entry in library.entries() {
+        let why = format!("{}: not released: the case ", entry.skill.name);
+        let told = events.iter().any(|event| {
+            matches!(event, Event::Refused { reason, .. }
+                if reason.starts_with(&why) && reason.contains(" fails: "))
+        });
+        assert!(told, "{why}: {events:?}");
+    }
 }
 
 #[test]
@@ -63,43 +74,75 @@ fn what_is_on_trial_is_offered_in_training_alone() {
     });
 }
 
+/// What becomes of three skills, where the judge of cases does so at first, so many times; and how many bundles are given up.
+fn with_judge_of_cases(play: Play<Verdict>, times: usize) -> (Vec<State>, usize) {
+    let (mut backends, _) = parts(Script::default());
+    let clock = Arc::new(ManualClock::at(journeyman::Timestamp(0)));
+    backends.clock = Some(Arc::clone(&clock) as _);
+    let played = std::sync::atomic::AtomicUsize::new(0);
+    backends.judge = Arc::new(ScriptedJudge::by(move |request, _| {
+        let trajectory = request.trajectory;
+        // A case's attempt has no task's number.
+        let is_case = trajectory.attempt.as_str().contains("/m");
+        let before = played.load(std::sync::atomic::Ordering::Relaxed);
+        if is_case && before < times {
+            played.store(before + 1, std::sync::atomic::Ordering::Relaxed);
+            if matches!(play, Play::Hang) {
+                clock.advance(JUDGE_LIMIT_MS);
+            }
+            return play.clone();
+        }
+        let outcome = trajectory.outcome.as_ref();
+        Play::Give(Verdict::binary(
+            outcome.is_some_and(|outcome| outcome.success),
+        ))
+    }));
+    let mut recipe = hisme();
+    recipe.selector = Selector::Top { limit: 1 };
+    block_on(async {
+        let options = Options::new("test", Seed(7));
+        let journeyman = Journeyman::open(backends, recipe, options)
+            .await
+            .expect("it opens");
+        let events = journeyman.events();
+        let report = journeyman.learn(tasks(18)).await.expect("it learns");
+        let mut attempts = report.tasks.iter().flat_map(|task| &task.attempts);
+        assert_eq!(report.tasks.len(), 18);
+        assert!(attempts.all(|attempt| attempt.success == Some(true)));
+        let library = journeyman.library().await.expect("a library");
+        let entries = library.entries().map(|entry| entry.skill.state);
+        drop(journeyman);
+        let events: Vec<Event> = events.collect().await;
+        let given_up = events.iter().filter(|event| {
+            matches!(event, Event::Refused { reason, .. }
+                if reason.contains(": playing its bundle could not be done in 3 maintenances"))
+        });
+        (entries.collect(), given_up.count())
+    })
+}
+
 #[test]
 fn a_judge_that_fails_in_a_case_says_nothing_of_the_skill() {
-    let states = |error: Error, failures: usize| {
-        let (mut backends, _) = parts(Script::default());
-        let failed = std::sync::atomic::AtomicUsize::new(0);
-        backends.judge = Arc::new(ScriptedJudge::by(move |request, _| {
-            let trajectory = request.trajectory;
-            // A case's attempt has no task's number.
-            let is_case = trajectory.attempt.as_str().contains("/m");
-            let before = failed.load(std::sync::atomic::Ordering::Relaxed);
-            if is_case && before < failures {
-                failed.store(before + 1, std::sync::atomic::Ordering::Relaxed);
-                return Play::Fail(error.clone());
-            }
-            let outcome = trajectory.outcome.as_ref();
-            Play::Give(Verdict::binary(
-                outcome.is_some_and(|outcome| outcome.success),
-            ))
-        }));
-        let mut recipe = hisme();
-        recipe.selector = Selector::Top { limit: 1 };
-        block_on(async {
-            let options = Options::new("test", Seed(7));
-            let journeyman = Journeyman::open(backends, recipe, options)
-                .await
-                .expect("it opens");
-            journeyman.learn(tasks(9)).await.expect("it learns");
-            let library = journeyman.library().await.expect("a library");
-            let entries = library.entries().map(|entry| entry.skill.state);
-            entries.collect::<Vec<_>>()
-        })
-    };
+    let states = |error, times| with_judge_of_cases(Play::Fail(error), times);
     let error = || Error::new(ErrorKind::Unavailable, "scripted", "out of order");
     // What may go well another time is played again.
-    assert_eq!(states(error().temporary(), 4), [State::Active; 3]);
+    assert_eq!(states(error().temporary(), 4), (vec![State::Active; 3], 0));
     // What can never be judged neither releases a skill nor takes it out of use.
-    assert_eq!(states(error(), usize::MAX), [State::Trial; 3]);
+    assert_eq!(states(error(), usize::MAX), (vec![State::Trial; 3], 0));
+}
+
+#[test]
+fn a_judge_that_hangs_in_a_case_is_given_up_and_says_nothing_of_the_skill() {
+    // Another time it answers.
+    assert_eq!(
+        with_judge_of_cases(Play::Hang, 4),
+        (vec![State::Active; 3], 0)
+    );
+    // Each bundle is played in three maintenances, and decides nothing.
+    assert_eq!(
+        with_judge_of_cases(Play::Hang, usize::MAX),
+        (vec![State::Trial; 3], 3)
+    );
 }
 
 #[test]
@@ -202,4 +245,58 @@ fn harmful_skills_are_disabled_unless_helpful_ones_protect_them() {
     assert!(disabled(filtering.clone()));
     filtering.maintenance.filter = None;
     assert!(!disabled(filtering));
+}
+
+#[test]
+fn a_skill_that_helped_too_stays_and_one_that_harmed_alone_goes() {
+    let (backends, _) = parts(Script::default());
+    let (mut harming, _) = parts(Script {
+        attribute: "harmful: it was refused",
+        ..Script::default()
+    });
+    harming.store = backends.store.clone();
+    // It is the judgements alone that speak for a skill.
+    let mut recipe = hisme();
+    recipe.selector = Selector::Top { limit: 1 };
+    recipe.newcomers = State::Active;
+    recipe.maintenance = recipe::Maintenance {
+        filter: Some(FilterPolicy {
+            harmful: 1,
+            helpful: 1,
+            ..FilterPolicy::default()
+        }),
+        ..recipe::Maintenance::default()
+    };
+    let learn = |session: &str, backends: Backends, tasks: Vec<Task>| {
+        block_on(async {
+            let options = Options::new(session, Seed(7));
+            let journeyman = Journeyman::open(backends, recipe.clone(), options).await;
+            let journeyman = journeyman.expect("it opens");
+            journeyman.learn(tasks).await.expect("it learns");
+            let library = journeyman.library().await.expect("a library");
+            let told = library.entries().map(|entry| {
+                let counts = entry.life.counts(entry.skill.version);
+                let name = entry.skill.name.to_string();
+                (name, counts.helpful, counts.harmful, entry.skill.state)
+            });
+            let mut told: Vec<_> = told.collect();
+            told.sort_by(|one, other| one.0.cmp(&other.0));
+            told
+        })
+    };
+    // Three at once, and a fourth that has what came of them.
+    let one_kind = tasks(12).into_iter().step_by(3).collect();
+    let name = |words: &str| format!("skill-{words}");
+    assert_eq!(
+        learn("helped", backends, one_kind),
+        [(name("one-two"), 1, 0, State::Active)]
+    );
+    assert_eq!(
+        learn("harmed", harming, tasks(18).split_off(12)),
+        [
+            (name("one-two"), 1, 4, State::Active),
+            (name("three-one"), 0, 1, State::Disabled),
+            (name("two-three"), 0, 1, State::Disabled),
+        ]
+    );
 }

@@ -87,27 +87,76 @@ fn a_role_is_shown_each_text_once_with_all_that_came_of_it() {
 }
 
 #[test]
-fn rules_of_one_run_start_another_and_stay_frozen() {
-    let mut recipe = hisme();
-    recipe.maintenance.evolve = None;
-    let (backends, prompts) = parts(Script::default());
-    let rule = |words: &str| RoleRule(words.to_owned());
+fn what_nobody_could_keep_to_is_not_set() {
+    let (backends, _) = parts(Script::default());
     block_on(async {
-        let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+        let journeyman = Journeyman::open(backends, hisme(), Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
-        let given = vec![rule("Keep it short.")];
-        let set = journeyman.set_rules(Role::Extract, given.clone(), "from another run");
-        set.await.expect("they are set");
-        journeyman.learn(tasks(6)).await.expect("it learns");
-        let library = journeyman.library().await.expect("a library");
-        assert_eq!(library.rules(Role::Extract), given);
-        let many = vec![rule("a"); RoleRule::MOST + 1];
+        let many = vec![RoleRule("a".to_owned()); RoleRule::MOST + 1];
         let refused = journeyman.set_rules(Role::Extract, many, "too many").await;
         assert_eq!(refused.expect_err("refused").kind(), ErrorKind::Invalid);
     });
+}
+
+/// The roles that learn rules.
+const LEARNING: [Role; 3] = [Role::Extract, Role::Refactor, Role::Refine];
+
+/// Each role's rules.
+fn rules(library: &SkillLibrary) -> [Vec<RoleRule>; 3] {
+    LEARNING.map(|role| library.rules(role).to_vec())
+}
+
+/// What all three roles have to do with: a skill that says a word too many and is mended, and attempts that share something.
+fn for_all(evolve: &'static str) -> Script {
+    Script {
+        extract: |words| format!("skill {words}: How to say {words}.\nsay: oops {words}"),
+        attribute: "neutral: it made no difference",
+        refine: "better: Says what is due.\nsay: one two",
+        refactor: "shared: Says one two, and no more.\nsay: one two",
+        evolve,
+    }
+}
+
+#[test]
+fn rules_of_one_run_start_another_and_stay_frozen() {
+    let mut learning = hisme();
+    learning.selector = Selector::Top { limit: 1 };
+    let mut frozen = learning.clone();
+    frozen.maintenance.evolve = None;
+    if let Some(evolve) = &mut learning.maintenance.evolve {
+        evolve.rows = 1;
+    }
+    let (_, library, ..) = learn_with(learning, for_all("What {of} was taught."), 12);
+    let learnt = rules(&library);
+    let taught = LEARNING.map(|role| vec![RoleRule(format!("What {role} was taught."))]);
+    assert_eq!(learnt, taught);
+    // Another library, which begins with them.
+    let (backends, prompts) = parts(for_all("Something else."));
+    let library = block_on(async {
+        let options = Options::new("another", Seed(8));
+        let journeyman = Journeyman::open(backends, frozen, options).await;
+        let journeyman = journeyman.expect("it opens");
+        for (role, rules) in LEARNING.into_iter().zip(&learnt) {
+            let set = journeyman.set_rules(role, rules.clone(), "what another run taught");
+            set.await.expect("they are set");
+        }
+        journeyman.learn(tasks(12)).await.expect("it learns");
+        journeyman.library().await.expect("a library")
+    });
+    assert_eq!(rules(&library), learnt);
     let prompts = prompts.lock().unwrap();
-    let mut extracting = prompts
-        .iter()
-        .filter(|prompt| prompt.starts_with("role: extract"));
-    assert!(extracting.all(|prompt| prompt.contains("rule: Keep it short.")));
+    for role in LEARNING {
+        let opening = format!("role: {role}\n");
+        let asked = prompts.iter().filter(|text| text.starts_with(&opening));
+        let asked: Vec<_> = asked.collect();
+        assert!(!asked.is_empty(), "{role} is never asked");
+        let own = format!("What {role} was taught.");
+        for prompt in asked {
+            let lines = prompt.lines();
+            let shown: Vec<&str> = lines
+                .filter_map(|line| line.strip_prefix("rule: "))
+                .collect();
+            assert_eq!(shown, [own.as_str()], "{prompt}");
+        }
+    }
 }
