@@ -1,8 +1,9 @@
 //! Journeyman's own time for an episode with a library on disk, without the model: beside one bare sync, in turns in one run.
 //! `cargo bench -p journeyman-disk --bench episode`. The last lines are figures: name, value, bound, `ok` or `short`.
 //!
-//! Agent, world, scorer and writer answer at once, so that what is left is retrieval, the gate, the run's machine, credit and the
-//! commit. The store is durable: a task that was learned from is on disk before the next begins.
+//! Agent, world and scorer answer at once, so that what is left is the choice among the pool, the gate, the run's machine, credit
+//! and the commit. The store is durable: a task that was learned from is on disk before the next begins. A journal on disk
+//! beside it makes each of a task's entries durable too; what that costs is told without a bound.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 use std::{
@@ -67,14 +68,17 @@ impl Scorer for Likelier {
     }
 }
 
-fn open(root: &Path) -> Journeyman {
-    let store = DiskStore::open(root, &Options::default()).unwrap();
+fn open(root: &Path, journalled: bool) -> Journeyman {
+    let store = Arc::new(DiskStore::open(root, &Options::default()).unwrap());
     let mut backends = Backends::new(
         Arc::new(agent()),
         Arc::new(ScriptedEnvironment::words()),
         Arc::new(EnvironmentJudge),
     );
-    backends.store = Some(Arc::new(store));
+    if journalled {
+        backends.journal = Some(store.clone());
+    }
+    backends.store = Some(store);
     backends.dialect = Some(Arc::new(ScriptedDialect));
     backends.scorer = Some(Arc::new(Likelier(ModelId::new("bench"))));
     let mut recipe = recipe::standard();
@@ -82,7 +86,10 @@ fn open(root: &Path) -> Journeyman {
     recipe.write = WriteWhen::Never;
     recipe.group = 1;
     let opened = Journeyman::open(backends, recipe, RunOptions::new("bench", Seed(1)));
-    block_on(opened).unwrap()
+    let journeyman = block_on(opened).unwrap();
+    let skills = (0..SKILLS).map(|n| sample::skill(&format!("skill-{n:03}")));
+    block_on(journeyman.add(skills.collect(), "a bench")).unwrap();
+    journeyman
 }
 
 fn tasks(round: usize) -> Vec<Task> {
@@ -118,11 +125,11 @@ fn say(name: &str, value: f64, bound: Option<f64>) -> bool {
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();
-    let journeyman = open(&folder.path().join("library"));
-    let skills = (0..SKILLS).map(|n| sample::skill(&format!("skill-{n:03}")));
-    block_on(journeyman.add(skills.collect(), "a bench")).unwrap();
+    let journeyman = open(&folder.path().join("library"), false);
+    let journalled = open(&folder.path().join("journalled"), true);
     let mut file = File::create(folder.path().join("bare")).unwrap();
     let (mut bare, mut ours, mut computed) = (Vec::new(), Vec::new(), Duration::ZERO);
+    let mut noted = Vec::new();
     let mut injected = 0;
     for round in 0..=ROUNDS {
         let began = Instant::now();
@@ -138,6 +145,11 @@ fn main() {
             ours.push(began.elapsed() / EPISODES as u32);
             computed += processor() - before;
             bare.push(alone);
+        }
+        let began = Instant::now();
+        block_on(journalled.learn(tasks(round))).unwrap();
+        if round > 0 {
+            noted.push(began.elapsed() / EPISODES as u32);
         }
         let attempts = report.tasks.iter().flat_map(|task| &task.attempts);
         injected += attempts
@@ -156,9 +168,11 @@ fn main() {
     };
     let computed = milliseconds(computed) / (ROUNDS * EPISODES) as f64;
     let (bare, ours) = (median(bare), median(ours));
+    let noted = median(noted);
     let all = [
         say("a bare sync (ms)", bare, None),
         say("an episode beside its model (ms)", ours, None),
+        say("the same with a journal on disk (ms)", noted, None),
         say("processor time of an episode (ms)", computed, Some(1.0)),
         say("an episode beyond a bare sync (ms)", ours - bare, Some(1.0)),
         say(

@@ -1,4 +1,4 @@
-//! HiSME, as the paper has it (algorithms 1 to 5, 4.1).
+//! HiSME (algorithms 1 to 5, 4.1), and where it departs from the paper.
 
 use super::{
     BundlePolicy, Candidates, Duplicates, EvolvePolicy, FilterPolicy, Limits, Maintenance, Recipe,
@@ -16,6 +16,14 @@ use crate::{
 /// refining, refactoring, filtering and rules for the roles after each five tasks, which run at once; deterministic
 /// decoding, one attempt a task. The paper does not publish how many skills are injected: two, ours. There is no
 /// warm-up, and the tiers are wide: what leaves the pool leaves it by evidence.
+///
+/// Unlike the paper's it is built for streams in which a single attempt is a noisy witness. By options: attempts at two tasks
+/// release a newcomer, also one that was extracted ([`BundlePolicy::tasks`], the paper's is 1); a mended version is released when
+/// more attempts speak for it than for the one before, though it fails a case ([`Gate::Better`](super::Gate::Better), the paper's
+/// is [`Gate::All`](super::Gate::All)); skills are chosen once a task ([`SelectPer::Query`], the paper's is
+/// [`SelectPer::Turn`]). Without an option: the filter leaves what as much speaks for as for a newcomer; what was followed and
+/// refused is mended though nobody calls it harmful, and so is what helps and never suffices; what a run disabled comes
+/// back when others come to the same; a case of harm holds no newcomer back. Why stands in `docs/decisions.md`.
 ///
 /// Its ablations (Table 3) switch parts off: `maintenance.evolve = None` is HiSME-static, `write = Never` is without
 /// the extractor, `maintenance.{refine, refactor, filter} = None` without those.

@@ -111,7 +111,7 @@ const META: [(&str, &str, Change); 2] = [
 const PAIRS: [(&str, &str, Claim); 12] = [
     ("static", "no skills", Claim::Above),
     ("hisme", "static", Claim::NotBelow),
-    ("static from meta", "static", Claim::NotBelow),
+    ("static from meta", "static", Claim::Nothing),
     ("hisme", "no extractor", Claim::Above),
     ("hisme", "no refiner", Claim::NotBelow),
     ("hisme", "no refactorer", Claim::Above),
@@ -140,7 +140,8 @@ enum Claim {
     Above,
     /// The lower end of its 95% interval over worlds is at least -[`MARGIN`].
     NotBelow,
-    /// It is only told.
+    /// It is only told. Rules teach what one attempt cannot: where a second task has to speak for each skill, frozen ones
+    /// that fit most tools cost those that they do not fit.
     Nothing,
 }
 
@@ -387,6 +388,6 @@ fn process(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
             figures.record(&at_the_end, *harmed, Bound::AtMost(HARMED));
         }
         let judged = cells.iter().map(|cell| &cell.judged);
-        Judged::sum(judged).record(figures, &name, CHECK);
+        Judged::sum(judged).record(figures, &name, CHECK, Bound::None);
     }
 }

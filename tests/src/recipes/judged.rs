@@ -58,8 +58,14 @@ impl Judged {
     }
 
     /// Records the shares in each part, and by how much the helpful ones rise and the harmful ones fall from the first part
-    /// that has judgements to the last.
-    pub(super) fn record(&self, figures: &mut Figures<'_>, name: &str, part: usize) {
+    /// that has judgements to the last. That harmful ones fall is asked of a stream that begins with skills that do harm.
+    pub(super) fn record(
+        &self,
+        figures: &mut Figures<'_>,
+        name: &str,
+        part: usize,
+        harmful_fall: Bound,
+    ) {
         let shares = self.shares();
         for (number, share) in (1..).zip(&shares) {
             let Some(share) = share else { continue };
@@ -74,7 +80,7 @@ impl Judged {
             let risen = format!("{name}.rise of helpful judgements");
             figures.record(&risen, more - helpful, Bound::Above(0.0));
             let fallen = format!("{name}.fall of harmful judgements");
-            figures.record(&fallen, harmful - less, Bound::Above(0.0));
+            figures.record(&fallen, harmful - less, harmful_fall);
         }
     }
 }

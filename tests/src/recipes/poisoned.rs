@@ -1,13 +1,14 @@
 //! A poisoned start: half of the skills that the stream begins with are wrong.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed, SkillId, Version,
     admit::{Admittance, to_skill},
     builtin::MemoryStore,
-    domain::{Origin, Provenance, Skill, State, Taint},
+    domain::{Judgement, Origin, Provenance, Skill, State, Taint},
+    library::Entry,
     recipe,
     run::RunReport,
     select::Selector,
@@ -47,10 +48,14 @@ struct Cell {
     tools: Vec<String>,
     /// Wrong skills at the start.
     wrong: usize,
-    /// Of these, offered unmended at the end though attempts of the stream followed them.
+    /// Of these, offered at the end with a text that is not right, though attempts of the stream followed them.
     left: usize,
     /// Of these, never followed: they did nothing, good or bad, and nothing is known of them.
     idle: usize,
+    /// Of all wrong ones, those that some attempt of the stream was judged to be harmed by. What only lacks something helps.
+    harmful: usize,
+    /// Of these, offered at the end with a text that is not right.
+    harmful_left: usize,
 }
 
 /// What came of the held-out tasks, one by one.
@@ -194,7 +199,8 @@ fn start(figures: &mut Figures<'_>, cells: &[Cell]) -> Outcome {
     figures.record("poisoned.harmed tasks after the stream", still, Bound::None);
     let name = "poisoned.fall of harmed tasks";
     figures.record(name, harmed - still, Bound::Above(0.0));
-    Judged::sum(cells.iter().map(|cell| &cell.judged)).record(figures, "poisoned", PART);
+    let judged = Judged::sum(cells.iter().map(|cell| &cell.judged));
+    judged.record(figures, "poisoned", PART, Bound::Above(0.0));
     let wrong = cells.iter().map(|cell| cell.wrong).sum::<usize>() as f64;
     let skills = (HIDDEN * cells.len()) as f64;
     let name = "poisoned.wrong skills at the start, of all";
@@ -216,15 +222,18 @@ fn end(figures: &mut Figures<'_>, arm: &str, cells: &[Cell]) -> Vec<f64> {
         sum(|cell| cell.left),
         sum(|cell| cell.idle),
     ];
+    let [harmful, harmful_left] = [sum(|cell| cell.harmful), sum(|cell| cell.harmful_left)];
     let name = format!("{arm}.wrong skills never followed");
     figures.record(&name, idle / wrong, Bound::None);
     let gone = 1.0 - left / (wrong - idle);
+    let name = format!("{arm}.of those followed disabled or mended");
+    figures.record(&name, gone, Bound::None);
     let bound = match arm {
         "poisoned" => Bound::AtLeast(0.9),
         _ => Bound::None,
     };
-    let name = format!("{arm}.of those followed disabled or mended");
-    figures.record(&name, gone, bound);
+    let name = format!("{arm}.of those that harmed disabled or mended");
+    figures.record(&name, 1.0 - harmful_left / harmful, bound);
     worlds
 }
 
@@ -255,11 +264,21 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     let nobody = parts.open(unaided, "unaided", seed, store, None).await?;
     let none = nobody.evaluate(tasks(&held_out)?).await?;
     let library = journeyman.library().await?;
-    let unmended = library.entries().filter(|entry| {
-        let offered = entry.skill.state == State::Active && entry.skill.version == Version(1);
-        wrong.contains(&entry.skill.id) && offered
+    let mended = |entry: &Entry| {
+        let right = wrong.get(&entry.skill.id);
+        right.is_some_and(|right| says(&entry.skill, right))
+    };
+    let offered = library.entries().filter(|entry| {
+        let is_wrong = wrong.contains_key(&entry.skill.id) && !mended(entry);
+        is_wrong && entry.skill.state == State::Active
     });
-    let (left, idle): (Vec<_>, Vec<_>) = unmended.partition(|entry| entry.life.lifetime().used > 0);
+    let (left, idle): (Vec<_>, Vec<_>) = offered.partition(|entry| entry.life.lifetime().used > 0);
+    let harmed = |entry: &&Entry| {
+        let mut judged = entry.life.judged.iter();
+        let harms = judged.any(|judged| judged.attribution.judgement == Judgement::Harmful);
+        wrong.contains_key(&entry.skill.id) && harms
+    };
+    let all = library.entries().chain(library.deleted());
     Ok(Cell {
         none: Held::of(&none),
         before: Held::of(&before),
@@ -272,17 +291,32 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
         wrong: wrong.len(),
         left: left.len(),
         idle: idle.len(),
+        harmful: all.filter(harmed).count(),
+        harmful_left: left.iter().filter(|entry| harmed(entry)).count(),
     })
 }
 
-/// A skill for each tool with a hidden contract: for every other one as the service was once.
+/// Whether a skill says this. The calls before its last may stand in any order.
+fn says(skill: &Skill, right: &SkillText) -> bool {
+    let sorted = |text: &SkillText| {
+        let mut text = text.clone();
+        let last = text.steps.pop();
+        text.steps.sort();
+        (text, last)
+    };
+    let said = skill_form::read_body(&skill.body);
+    said.is_some_and(|said| sorted(&said) == sorted(right))
+}
+
+/// A skill for each tool with a hidden contract: for every other one as the service was once. Of those that are wrong, what
+/// would be right.
 fn skills(
     universe: &Universe,
     stream: &[StreamTask],
     seed: Seed,
-) -> Result<(Vec<Skill>, BTreeSet<SkillId>)> {
+) -> Result<(Vec<Skill>, BTreeMap<SkillId, SkillText>)> {
     let mut skills = Vec::new();
-    let mut wrong = BTreeSet::new();
+    let mut wrong = BTreeMap::new();
     let hidden = universe
         .members()
         .iter()
@@ -296,7 +330,8 @@ fn skills(
         });
         let id = SkillId::new(format!("start-{number:02}"));
         if old.is_some() {
-            wrong.insert(id.clone());
+            let right = SkillText::of(&member.service, &member.given);
+            wrong.insert(id.clone(), right);
         }
         let service = old.as_ref().unwrap_or(&member.service);
         let text = SkillText::of(service, &member.given);

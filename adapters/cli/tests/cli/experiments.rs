@@ -200,6 +200,7 @@ fn the_shipped_experiment_with_whole_recipes_runs() {
         ("held_out = 60", "held_out = 6"),
         ("checkpoints = 5", "checkpoints = 1"),
         ("hidden = 16", "hidden = 3"),
+        ("warm_up = 10", "warm_up = 4"),
     ];
     let text = smaller.iter().fold(text, |text, (all, few)| {
         assert!(text.contains(all), "{all}");
@@ -211,6 +212,14 @@ fn the_shipped_experiment_with_whole_recipes_runs() {
     let skills = |arm: usize| answer["arms"][arm]["skills"]["mean"].as_f64().unwrap();
     assert_eq!(skills(0), 0.0);
     assert!(skills(1) > 0.0 && skills(2) > 0.0, "{:#}", answer["arms"]);
+    // Past its warm-up ARISE chooses skills while it learns.
+    let cells = lab.cells("out/recipes");
+    let arise = cells.iter().find(|(name, _)| name.starts_with("arise"));
+    let (_, arise) = arise.unwrap_or_else(|| panic!("{:?}", cells.keys()));
+    let stream = arise["result"]["stream"].as_array().unwrap();
+    let injected = |task: &Value| task["injected"].as_u64().unwrap();
+    assert_eq!(stream.iter().take(4).map(injected).sum::<u64>(), 0);
+    assert!(stream.iter().map(injected).sum::<u64>() > 0, "{stream:#?}");
     let report = fs::read_to_string(lab.path("out/recipes/report.md")).unwrap();
     for arm in ["ARISE", "HiSME-static", "no credit filter"] {
         assert!(report.contains(arm), "{arm}");

@@ -14,7 +14,7 @@ use crate::tool::SkillText;
 use crate::world::WorldSpec;
 
 pub use rules::{Feature, Rule};
-pub(crate) use rules::{concluded, fared, noted};
+pub(crate) use rules::{MOST_RULES, concluded, fared, noted};
 
 /// What a role writes where there is nothing to write.
 pub(crate) const NOTHING: &str = "none";

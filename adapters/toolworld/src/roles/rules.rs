@@ -139,11 +139,14 @@ pub(crate) fn fared(rows: &[(Vec<Feature>, bool)]) -> Script {
         .fold(Script::default().control("<s>", false), note)
 }
 
-/// Draws up to three rules, no two about the same.
+/// How many rules stand in a prompt at most.
+pub(crate) const MOST_RULES: usize = 3;
+
+/// Draws rules, no two about the same.
 pub(super) fn draw(draws: &mut Draws) -> Vec<Rule> {
     let mut features = Feature::ALL;
     draws.shuffle(&mut features);
-    let count = draws.between(1, 3);
+    let count = draws.between(1, MOST_RULES);
     let rule = |feature| Rule {
         feature,
         prefer: draws.chance(0.3),

@@ -203,12 +203,17 @@ fn an_answer_is_right_when_it_says_the_same() {
 
 #[test]
 fn documents_fit_a_training_row() {
+    // Rows have 192 tokens and one to be foreseen; what is longer is learnt from rows of 1,024 alone.
     let vocabulary = Vocabulary::new();
     for role in Role::ALL {
-        for case in cases(role, 60) {
-            let length = case.document().encode(&vocabulary).len();
-            assert!(length <= 256, "{role:?}: {length} tokens");
-        }
+        let all = cases(role, 300);
+        let lengths: Vec<usize> = all
+            .map(|case| case.document().encode(&vocabulary).len())
+            .collect();
+        let long = lengths.iter().filter(|length| **length > 193).count();
+        let longest = lengths.iter().max();
+        assert!(longest <= Some(&256), "{role:?}: {longest:?} tokens");
+        assert!(long * 50 <= lengths.len(), "{role:?}: {long} are too long");
     }
 }
 

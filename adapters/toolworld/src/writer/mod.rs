@@ -9,7 +9,7 @@ use journeyman::domain::{Injection, RoleRule, Sampling, Trace, Trajectory};
 use journeyman::{Error, ErrorKind, Result};
 
 use crate::dialect::{head, tools_of, transcript};
-use crate::roles::{Role, Rule, noted};
+use crate::roles::{MOST_RULES, Role, Rule, noted};
 use crate::script::{Script, choice};
 use crate::tool::Tool;
 
@@ -202,9 +202,10 @@ fn rules_of(task: &RoleTask) -> &[RoleRule] {
     }
 }
 
+/// The rules that the model can read, the first ones, as many as it was trained on.
 fn readable(rules: &[RoleRule]) -> Vec<Rule> {
     let read = |rule: &RoleRule| Rule::parse(&rule.0);
-    rules.iter().filter_map(read).collect()
+    rules.iter().filter_map(read).take(MOST_RULES).collect()
 }
 
 fn tools_shown(trajectory: &Trajectory) -> Vec<Tool> {

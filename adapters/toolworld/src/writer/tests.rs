@@ -227,6 +227,18 @@ fn roles_are_asked_about_an_attempt_as_they_were_trained() {
             )),
             format!("{shown}<note> avoid first<note> prefer given<extract>")
         );
+        // It was trained on three at most.
+        let four = [
+            "avoid first",
+            "avoid fixed",
+            "be brief",
+            "prefer given",
+            "avoid long",
+        ];
+        assert_eq!(
+            prompt(&extract(&attempt, &four)),
+            format!("{shown}<note> avoid first<note> avoid fixed<note> prefer given<extract>")
+        );
         assert_eq!(prompt(&bundle(&attempt)), format!("{shown}<segment>"));
     }
     let mut second = 0;
