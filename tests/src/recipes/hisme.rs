@@ -107,7 +107,8 @@ const META: [(&str, &str, Change); 2] = [
     ("one task, static from meta", "one task", static_of_one_task),
 ];
 
-/// What has to be above what, or not below it.
+/// What has to be above what, or not below it. Rules teach what one attempt cannot: where a second task has to speak for each
+/// skill, frozen ones that fit most tools cost those that they do not fit, and that is only told.
 const PAIRS: [(&str, &str, Claim); 12] = [
     ("static", "no skills", Claim::Above),
     ("hisme", "static", Claim::NotBelow),
@@ -131,7 +132,7 @@ const PAIRS: [(&str, &str, Claim); 12] = [
 const MARGIN: f64 = 0.1;
 
 /// The greatest share of held-out tasks that the library may harm at the end of the stream.
-const HARMED: f64 = 0.01;
+pub(super) const HARMED: f64 = 0.01;
 
 /// What is claimed of a difference between two arms.
 #[derive(Clone, Copy)]
@@ -140,8 +141,7 @@ enum Claim {
     Above,
     /// The lower end of its 95% interval over worlds is at least -[`MARGIN`].
     NotBelow,
-    /// It is only told. Rules teach what one attempt cannot: where a second task has to speak for each skill, frozen ones
-    /// that fit most tools cost those that they do not fit.
+    /// It is only told.
     Nothing,
 }
 

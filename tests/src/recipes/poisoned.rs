@@ -24,7 +24,12 @@ use journeyman_toolworld::{
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
-use super::{Change, hisme::tasks, judged::Judged, key};
+use super::{
+    Change,
+    hisme::{HARMED, tasks},
+    judged::Judged,
+    key,
+};
 use crate::figures::{Bound, Figures, Outcome, stats};
 
 const WORLDS: u64 = 5;
@@ -196,7 +201,8 @@ fn start(figures: &mut Figures<'_>, cells: &[Cell]) -> Outcome {
         harmed,
         Bound::None,
     );
-    figures.record("poisoned.harmed tasks after the stream", still, Bound::None);
+    let name = "poisoned.harmed tasks after the stream";
+    figures.record(name, still, Bound::AtMost(HARMED));
     let name = "poisoned.fall of harmed tasks";
     figures.record(name, harmed - still, Bound::Above(0.0));
     let judged = Judged::sum(cells.iter().map(|cell| &cell.judged));
@@ -232,7 +238,7 @@ fn end(figures: &mut Figures<'_>, arm: &str, cells: &[Cell]) -> Vec<f64> {
         "poisoned" => Bound::AtLeast(0.9),
         _ => Bound::None,
     };
-    let name = format!("{arm}.of those that harmed disabled or mended");
+    let name = format!("{arm}.of those judged harmful disabled or mended");
     figures.record(&name, 1.0 - harmful_left / harmful, bound);
     worlds
 }
@@ -292,7 +298,11 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
         left: left.len(),
         idle: idle.len(),
         harmful: all.filter(harmed).count(),
-        harmful_left: left.iter().filter(|entry| harmed(entry)).count(),
+        harmful_left: left
+            .iter()
+            .chain(&idle)
+            .filter(|entry| harmed(entry))
+            .count(),
     })
 }
 
@@ -330,8 +340,7 @@ fn skills(
         });
         let id = SkillId::new(format!("start-{number:02}"));
         if old.is_some() {
-            let right = SkillText::of(&member.service, &member.given);
-            wrong.insert(id.clone(), right);
+            wrong.insert(id.clone(), member.skill());
         }
         let service = old.as_ref().unwrap_or(&member.service);
         let text = SkillText::of(service, &member.given);

@@ -10,6 +10,7 @@ use crate::simulate::Simulation;
 use crate::tool::{DEFAULT_SLOT, Demand, RESULT_SLOT, Service, Setting, TASK_SLOT, Tool, ToolName};
 use crate::vocabulary::Vocabulary;
 use crate::world::World;
+use crate::writer::ANSWER_TOKENS;
 
 /// Draws scenes of a kind in wide worlds.
 fn scenes(
@@ -185,6 +186,10 @@ fn an_answer_is_right_when_it_says_the_same() {
         answer: answer.to_owned(),
         twists: Vec::new(),
     };
+    let under_rules = |answer: &str| Case {
+        twists: vec![Twist::Rules],
+        ..case(answer)
+    };
     let two = case("update 2 cut rope: lift bell; fold map; cut rope zone @");
     assert!(two.is_right(" update 2 cut rope: fold map; lift bell; cut rope zone @"));
     for other in [
@@ -199,6 +204,18 @@ fn an_answer_is_right_when_it_says_the_same() {
     assert!(case("delete 1").is_right(" delete 1"));
     assert!(!case("delete 1").is_right("delete 2"));
     assert!(!case("keep").is_right(""));
+    // Under rules it is the skill that counts, or that there is none.
+    let ruled = under_rules(
+        "fold map carried zone\n cut rope: lift bell; fold map; cut rope zone @\n good",
+    );
+    assert!(ruled.is_right("#\n cut rope: fold map; lift bell; cut rope zone @\n good good"));
+    assert!(!ruled.is_right("#\n cut rope: lift bell; fold map; cut rope zone @\n bad"));
+    assert!(!ruled.is_right("fold map carried zone\n cut rope: fold map; cut rope zone @\n good"));
+    let none = under_rules("#\n cut rope: cut rope\n bad good");
+    assert!(none.is_right("none") && none.is_right("#\n cut rope: lift bell; cut rope\n bad"));
+    assert!(!none.is_right("#\n cut rope: cut rope\n good good"));
+    // Without rules three lines are no answer.
+    assert!(!case("cut rope: cut rope").is_right("#\n cut rope: cut rope\n good"));
 }
 
 #[test]
@@ -206,10 +223,17 @@ fn documents_fit_a_training_row() {
     // Rows have 192 tokens and one to be foreseen; what is longer is learnt from rows of 1,024 alone.
     let vocabulary = Vocabulary::new();
     for role in Role::ALL {
-        let all = cases(role, 300);
-        let lengths: Vec<usize> = all
-            .map(|case| case.document().encode(&vocabulary).len())
-            .collect();
+        let length = |case: Case| {
+            let prompt = case.prompt.clone().encode(&vocabulary).len();
+            let whole = case.document().encode(&vocabulary).len();
+            assert!(
+                whole - prompt <= ANSWER_TOKENS,
+                "{role:?}: {}",
+                whole - prompt
+            );
+            whole
+        };
+        let lengths: Vec<usize> = cases(role, 300).map(length).collect();
         let long = lengths.iter().filter(|length| **length > 193).count();
         let longest = lengths.iter().max();
         assert!(longest <= Some(&256), "{role:?}: {longest:?} tokens");

@@ -14,7 +14,7 @@ use crate::script::{Script, choice};
 use crate::tool::Tool;
 
 /// The most tokens of an answer.
-const ANSWER_TOKENS: usize = 96;
+pub(crate) const ANSWER_TOKENS: usize = 96;
 /// The most attempts that are compared at once.
 const COMPARED: usize = 3;
 /// The most skills of a prompt that the model tells apart.

@@ -1,5 +1,6 @@
-//! What could not be done for now comes again, behind what was not tried yet and not without end: a maintenance does so much
-//! at most, and what never can be done would take the place of all that could.
+//! What could not be done for now comes again, and not without end: a maintenance does so much at most, and what never can be
+//! done would take the place of all that could. Skills that are to be mended or tested wait behind those that were not missed;
+//! groups come in their own order, the same one three times.
 //!
 //! A thing is told by a fingerprint, `what/its evidence`; more evidence makes another thing of it, with tries of its own.
 

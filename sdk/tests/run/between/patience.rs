@@ -1,4 +1,4 @@
-//! What cannot be done for now comes again, three times at most, and behind what was not tried yet.
+//! What cannot be done for now comes again, three times at most; a skill waits behind those that were not missed.
 
 use std::collections::BTreeMap;
 
