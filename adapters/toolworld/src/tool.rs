@@ -217,6 +217,19 @@ impl SkillText {
         }
     }
 
+    /// Whether it says what another one says. The calls before the last may stand in any order: each of them is needed, and
+    /// none needs another.
+    #[must_use]
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let sorted = |text: &Self| {
+            let mut text = text.clone();
+            let last = text.steps.pop();
+            text.steps.sort();
+            (text, last)
+        };
+        sorted(self) == sorted(other)
+    }
+
     /// Reads `verb noun: step; step`; none when a part is missing or the last step does not call the titled tool, or a
     /// tool of its verb where the title claims all of them.
     #[must_use]

@@ -266,8 +266,10 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     let none = nobody.evaluate(tasks(&held_out)?).await?;
     let library = journeyman.library().await?;
     let mended = |entry: &Entry| {
+        let said = skill_form::read_body(&entry.skill.body);
         let right = wrong.get(&entry.skill.id);
-        right.is_some_and(|right| says(&entry.skill, right))
+        said.zip(right)
+            .is_some_and(|(said, right)| said.says_the_same(right))
     };
     let offered = library.entries().filter(|entry| {
         let is_wrong = wrong.contains_key(&entry.skill.id) && !mended(entry);
@@ -299,18 +301,6 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
             .filter(|entry| harmed(entry))
             .count(),
     })
-}
-
-/// Whether a skill says this. The calls before its last may stand in any order.
-fn says(skill: &Skill, right: &SkillText) -> bool {
-    let sorted = |text: &SkillText| {
-        let mut text = text.clone();
-        let last = text.steps.pop();
-        text.steps.sort();
-        (text, last)
-    };
-    let said = skill_form::read_body(&skill.body);
-    said.is_some_and(|said| sorted(&said) == sorted(right))
 }
 
 /// A skill for each tool with a hidden contract: for every other one as the service was once. Of those that are wrong, what

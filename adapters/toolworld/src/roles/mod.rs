@@ -178,7 +178,7 @@ impl Case {
     }
 
     /// Whether what was written comes to the same as the answer: of three lines under rules, the skill or that there is none.
-    /// The calls that come before a skill's last may stand in any order: each of them is needed, and none needs another.
+    /// The calls that come before a skill's last may stand in any order.
     #[must_use]
     pub fn is_right(&self, written: &str) -> bool {
         let (answer, written) = (self.answer.trim(), written.trim());
@@ -196,12 +196,15 @@ fn same(answer: &str, written: &str) -> bool {
         });
         let head: Vec<&str> = at.collect();
         let length = head.iter().map(|word| word.len() + 1).sum::<usize>();
-        let mut skill = SkillText::parse(text.get(length..)?)?;
-        let last = skill.steps.pop();
-        skill.steps.sort();
-        Some((head.join(" "), skill, last))
+        Some((head.join(" "), SkillText::parse(text.get(length..)?)?))
     };
-    answer == written || skill(answer).is_some_and(|answer| skill(written) == Some(answer))
+    let says_the_same = match (skill(answer), skill(written)) {
+        (Some((head, answer)), Some((other, written))) => {
+            head == other && answer.says_the_same(&written)
+        }
+        _ => false,
+    };
+    answer == written || says_the_same
 }
 
 /// What was shown, which skill the role is asked about, and the answer.
