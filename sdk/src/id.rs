@@ -36,6 +36,30 @@ macro_rules! text_id {
                 Self(text.to_owned())
             }
         }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text)
+            }
+        }
+
+        impl From<&$name> for $name {
+            fn from(id: &$name) -> Self {
+                id.clone()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
     )*};
 }
 
@@ -58,6 +82,13 @@ text_id! {
     SegmentId;
 }
 
+impl AttemptId {
+    /// The attempt at a place of a run's stream, from 0, and of this number within its group, from 0.
+    pub(crate) fn of(run: &RunId, step: u64, rollout: u32) -> Self {
+        Self(format!("{run}/{step}/{rollout}"))
+    }
+}
+
 macro_rules! number_id {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -78,6 +109,12 @@ macro_rules! number_id {
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.fmt(f)
+            }
+        }
+
+        impl From<u64> for $name {
+            fn from(number: u64) -> Self {
+                Self(number)
             }
         }
     )*};
@@ -136,6 +173,12 @@ impl Seed {
     /// One index drawn uniformly from `0..len`; `None` when `len` is 0.
     pub fn index(self, len: usize) -> Option<usize> {
         (len > 0).then(|| ((self.unit() * len as f64) as usize).min(len - 1))
+    }
+}
+
+impl From<u64> for Seed {
+    fn from(number: u64) -> Self {
+        Self(number)
     }
 }
 

@@ -52,6 +52,7 @@ pub mod interchange;
 pub mod library;
 pub mod lint;
 pub mod measure;
+pub mod prelude;
 pub mod propose;
 pub mod recipe;
 pub mod retrieve;
@@ -62,6 +63,8 @@ pub mod select;
 pub mod testing;
 pub mod text;
 
+/// The attribute that the contracts are written with, so that a host implements them with the same version.
+pub use async_trait::async_trait;
 pub use error::{Error, ErrorKind, Result, Retry};
 pub use id::{
     AttemptId, Category, CommitKey, ModelId, Revision, RunId, Seed, SegmentId, SkillId, TaskId,

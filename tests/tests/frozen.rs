@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{Result, Seed, domain::Task, recipe, run::TaskReport};
-use journeyman_disk::{DiskStore, LibraryReader, Options};
+use journeyman_disk::{DiskOptions, DiskStore, LibraryReader};
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::Parts;
 use tempfile::tempdir;
@@ -44,7 +44,7 @@ fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
     let universe = Universe::make(spec, 7).expect("a universe");
     let stream = universe.stream(8);
     let held_out = tasks(&universe.held_out(&stream, 12));
-    let store = DiskStore::open(folder.path(), &Options::default()).expect("a library");
+    let store = DiskStore::open(folder.path(), &DiskOptions::default()).expect("a library");
     block_on(async {
         let store = Arc::new(store);
         let learning = parts

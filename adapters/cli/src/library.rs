@@ -8,7 +8,7 @@ use journeyman::{
     domain::SkillName,
     library::{Entry, SkillLibrary},
 };
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 
 use crate::{files::holds_anything, output};
 
@@ -23,8 +23,8 @@ pub(crate) struct Opened {
 }
 
 /// How the command opens a library.
-pub(crate) fn options(create: bool) -> Options {
-    let mut options = Options::default();
+pub(crate) fn options(create: bool) -> DiskOptions {
+    let mut options = DiskOptions::default();
     options.patience = PATIENCE;
     options.create = create;
     options

@@ -22,10 +22,10 @@ use journeyman::{
     contract::{Attempt, Backends, ScoreRequest, Scorer, TokenScores},
     domain::{Action, Step, Task},
     recipe::{self, Candidates, WriteWhen},
-    run::{Journeyman, Options as RunOptions},
+    run::{Journeyman, Options},
     testing::{Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, sample},
 };
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 
 /// Skills of the library.
 const SKILLS: usize = 200;
@@ -69,7 +69,7 @@ impl Scorer for Likelier {
 }
 
 fn open(root: &Path, journalled: bool) -> Journeyman {
-    let store = Arc::new(DiskStore::open(root, &Options::default()).unwrap());
+    let store = Arc::new(DiskStore::open(root, &DiskOptions::default()).unwrap());
     let mut backends = Backends::new(
         Arc::new(agent()),
         Arc::new(ScriptedEnvironment::words()),
@@ -85,7 +85,7 @@ fn open(root: &Path, journalled: bool) -> Journeyman {
     recipe.candidates = Candidates::Cache;
     recipe.write = WriteWhen::Never;
     recipe.group = 1;
-    let opened = Journeyman::open(backends, recipe, RunOptions::new("bench", Seed(1)));
+    let opened = Journeyman::open(backends, recipe, Options::new("bench", Seed(1)));
     let journeyman = block_on(opened).unwrap();
     let skills = (0..SKILLS).map(|n| sample::skill(&format!("skill-{n:03}")));
     block_on(journeyman.add(skills.collect(), "a bench")).unwrap();

@@ -16,7 +16,7 @@ use journeyman::{
     library::SkillLibrary,
     testing::sample,
 };
-use journeyman_disk::{DiskStore, Durability, Options};
+use journeyman_disk::{DiskOptions, DiskStore, Durability};
 
 const LARGE: usize = 10_000;
 const SMALL: usize = 1_000;
@@ -47,7 +47,7 @@ fn cause() -> Cause {
 
 /// A library whose skills came one at a time, as they do.
 fn filled(root: &Path, count: usize) {
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     options.durability = Durability::Relaxed;
     let store = DiskStore::open(root, &options).unwrap();
     for number in 0..count {
@@ -86,7 +86,7 @@ fn read_plainly(root: &Path) -> usize {
 }
 
 fn opened(root: &Path) -> (DiskStore, SkillLibrary) {
-    let store = DiskStore::open(root, &Options::default()).unwrap();
+    let store = DiskStore::open(root, &DiskOptions::default()).unwrap();
     let library = SkillLibrary::replay(&block_on(store.load()).unwrap().committed).unwrap();
     (store, library)
 }

@@ -54,11 +54,11 @@ pub struct CheckReport {
 /// report.
 ///
 /// ```
-/// use journeyman_disk::{DiskStore, Options, check};
+/// use journeyman_disk::{DiskStore, DiskOptions, check};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let folder = folder.path();
-/// drop(DiskStore::open(folder, &Options::default())?);
+/// drop(DiskStore::open(folder, &DiskOptions::default())?);
 /// assert!(check(folder)?.faults.is_empty());
 /// # Ok::<_, journeyman::Error>(())
 /// ```

@@ -20,14 +20,14 @@ pub enum Durability {
 /// How a library is opened.
 ///
 /// ```
-/// use journeyman_disk::{Durability, Options};
+/// use journeyman_disk::{Durability, DiskOptions};
 ///
-/// let mut options = Options::default();
+/// let mut options = DiskOptions::default();
 /// options.durability = Durability::Relaxed;
 /// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct DiskOptions {
     /// What a crash may take. Default: nothing that was acknowledged.
     pub durability: Durability,
     /// How long a call waits for other processes that write. Default 60 seconds.
@@ -43,7 +43,7 @@ pub struct Options {
     pub create: bool,
 }
 
-impl Default for Options {
+impl Default for DiskOptions {
     fn default() -> Self {
         Self {
             durability: Durability::default(),

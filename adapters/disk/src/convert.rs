@@ -24,7 +24,7 @@ pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error 
             ErrorKind::Unavailable,
             true,
             "other processes kept the library busy for too long",
-            "try again, or raise `Options::patience`",
+            "try again, or raise `DiskOptions::patience`",
         ),
         Some(
             ErrorCode::ReadOnly

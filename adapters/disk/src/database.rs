@@ -10,7 +10,7 @@ use journeyman::{Error, ErrorKind, Result, text::Redactor};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 
 use crate::{
-    Durability, Options,
+    DiskOptions, Durability,
     check::refuse_emptied,
     convert::{DAMAGED, failed, is_empty},
     fault,
@@ -66,7 +66,7 @@ impl Writing<'_> {
 impl Database {
     /// Opens the database, makes its tables where there are none, and refuses what is not a library or is of a later
     /// version.
-    pub(crate) fn open(path: &Path, options: &Options) -> Result<Self> {
+    pub(crate) fn open(path: &Path, options: &DiskOptions) -> Result<Self> {
         const OPEN: &str = "DiskStore::open";
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         if options.create {

@@ -3,12 +3,12 @@
 //!
 //! ```
 //! use journeyman::{Revision, contract::SkillStore};
-//! use journeyman_disk::{DiskStore, Options};
+//! use journeyman_disk::{DiskStore, DiskOptions};
 //!
 //! # futures::executor::block_on(async {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let folder = folder.path();
-//! let store = DiskStore::open(folder.join("library"), &Options::default())?;
+//! let store = DiskStore::open(folder.join("library"), &DiskOptions::default())?;
 //! assert_eq!(store.load().await?.revision, Revision(0));
 //! # Ok::<_, journeyman::Error>(())
 //! # }).unwrap();
@@ -47,6 +47,7 @@ mod folders;
 mod form;
 mod head;
 mod package;
+mod read_skills;
 mod reader;
 mod records;
 mod redaction;
@@ -57,10 +58,11 @@ mod worker;
 
 pub use archive::{ArchiveLimits, Archived, Offer, read_offer};
 pub use check::{CheckReport, check};
-pub use config::{Durability, Options};
+pub use config::{DiskOptions, Durability};
 pub use erase::Erased;
 pub use folders::{FolderFault, FolderReport};
 pub use package::SkillFolder;
+pub use read_skills::{read_skill, read_skills};
 pub use reader::LibraryReader;
 pub use salvage::{Salvaged, salvage};
 pub use skill_store::DiskStore;

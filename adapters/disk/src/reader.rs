@@ -20,11 +20,11 @@ const READ: &str = "LibraryReader::open";
 /// A library as it is at one moment, read without changing it or its folders: also one that this user may not write.
 ///
 /// ```
-/// use journeyman_disk::{DiskStore, LibraryReader, Options};
+/// use journeyman_disk::{DiskStore, LibraryReader, DiskOptions};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let folder = folder.path();
-/// drop(DiskStore::open(folder, &Options::default())?);
+/// drop(DiskStore::open(folder, &DiskOptions::default())?);
 /// assert_eq!(LibraryReader::open(folder)?.library().entries().count(), 0);
 /// # Ok::<_, journeyman::Error>(())
 /// ```
@@ -89,11 +89,11 @@ impl LibraryReader {
     /// ```
     /// use std::sync::Arc;
     /// use journeyman::contract::SkillStore;
-    /// use journeyman_disk::{DiskStore, LibraryReader, Options};
+    /// use journeyman_disk::{DiskStore, LibraryReader, DiskOptions};
     ///
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let folder = folder.path();
-    /// # drop(DiskStore::open(folder, &Options::default())?);
+    /// # drop(DiskStore::open(folder, &DiskOptions::default())?);
     /// let store: Arc<dyn SkillStore> = Arc::new(LibraryReader::open(folder)?.frozen()?);
     /// # Ok::<_, journeyman::Error>(())
     /// ```

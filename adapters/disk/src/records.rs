@@ -151,6 +151,18 @@ impl Database {
         refused
     }
 
+    /// The runs that have entries, by id.
+    pub(crate) fn runs(&mut self) -> Result<Vec<RunId>> {
+        let failed = |source| failed("Journal::runs", source);
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT run FROM runs WHERE entries > 0 ORDER BY run")
+            .map_err(failed)?;
+        let runs = statement.query_map([], |row| row.get::<_, String>(0));
+        let runs = runs.map_err(failed)?.map(|run| run.map(RunId::new));
+        runs.collect::<Result<_, _>>().map_err(failed)
+    }
+
     /// A run's entries, in order.
     pub(crate) fn read(&mut self, run: &RunId) -> Result<Vec<JournalEntry>> {
         const READ: &str = "Journal::read";

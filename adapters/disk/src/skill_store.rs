@@ -15,7 +15,7 @@ use journeyman::{
 };
 
 use crate::{
-    Erased, FolderReport, Options,
+    DiskOptions, Erased, FolderReport,
     convert::file_failed,
     database::Database,
     fault,
@@ -44,7 +44,7 @@ impl DiskStore {
     /// `Unsupported` for a library of a newer version and for a folder on a network file system, where SQLite's locks do
     /// not hold; `Invalid` for a database that is no library; `Corrupt` for a damaged one; `NotFound` where there is none
     /// and none is to be made; `Unavailable` when the folder cannot be used.
-    pub fn open(root: impl Into<PathBuf>, options: &Options) -> Result<Self> {
+    pub fn open(root: impl Into<PathBuf>, options: &DiskOptions) -> Result<Self> {
         const OPEN: &str = "DiskStore::open";
         let root = root.into();
         if options.create {
@@ -83,7 +83,7 @@ impl DiskStore {
             Some(folders) => folders.sync(&mut owned.database, true, patience),
             None => Err(
                 Error::unsupported(SYNC, "the library was opened without folders")
-                    .hint("open it with `Options::folders`"),
+                    .hint("open it with `DiskOptions::folders`"),
             ),
         };
         self.worker.ask(SYNC, syncing).await
@@ -274,5 +274,10 @@ impl Journal for DiskStore {
         let run = run.clone();
         let reading = move |owned: &mut Owned| owned.database.read(&run);
         self.worker.ask("Journal::read", reading).await
+    }
+
+    async fn runs(&self) -> Result<Vec<RunId>> {
+        let listing = |owned: &mut Owned| owned.database.runs();
+        self.worker.ask("Journal::runs", listing).await
     }
 }

@@ -12,12 +12,12 @@ use journeyman::{
     sha256_hex,
     testing::sample,
 };
-use journeyman_disk::{ArchiveLimits, Archived, DiskStore, Offer, Options, read_offer};
+use journeyman_disk::{ArchiveLimits, Archived, DiskOptions, DiskStore, Offer, read_offer};
 use serde_json::{Value, json};
 use tempfile::{TempDir, tempdir};
 
 fn open(folder: &TempDir) -> DiskStore {
-    DiskStore::open(folder.path(), &Options::default()).unwrap()
+    DiskStore::open(folder.path(), &DiskOptions::default()).unwrap()
 }
 
 fn source() -> Source {

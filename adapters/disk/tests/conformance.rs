@@ -11,19 +11,19 @@ use journeyman::{
     Result, conformance,
     contract::{Journal, SkillFiles, SkillStore},
 };
-use journeyman_disk::{DiskStore, Durability, Options};
+use journeyman_disk::{DiskOptions, DiskStore, Durability};
 use tempfile::TempDir;
 
 /// Opens empty libraries side by side in one folder.
 struct Shelf {
     folder: TempDir,
     opened: AtomicU64,
-    options: Options,
+    options: DiskOptions,
 }
 
 impl Shelf {
     fn new(durability: Durability) -> std::io::Result<Self> {
-        let mut options = Options::default();
+        let mut options = DiskOptions::default();
         options.durability = durability;
         Ok(Self {
             folder: tempfile::tempdir()?,

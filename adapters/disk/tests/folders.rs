@@ -11,7 +11,7 @@ use journeyman::{
     library::SkillLibrary,
     testing::sample,
 };
-use journeyman_disk::{DiskStore, FolderReport, Options};
+use journeyman_disk::{DiskOptions, DiskStore, FolderReport};
 use tempfile::{TempDir, tempdir};
 
 struct Library {
@@ -22,7 +22,7 @@ struct Library {
 impl Library {
     fn new() -> Self {
         let root = tempdir().unwrap();
-        let store = DiskStore::open(root.path(), &Options::default()).unwrap();
+        let store = DiskStore::open(root.path(), &DiskOptions::default()).unwrap();
         Self { root, store }
     }
 
@@ -84,7 +84,7 @@ impl Library {
     fn reopen(self) -> Self {
         let Self { root, store } = self;
         drop(store);
-        let store = DiskStore::open(root.path(), &Options::default()).unwrap();
+        let store = DiskStore::open(root.path(), &DiskOptions::default()).unwrap();
         block_on(store.sync_folders()).unwrap();
         Self { root, store }
     }
@@ -393,7 +393,7 @@ fn a_crash_after_a_new_folder_was_taken_in_does_not_double_it() {
     let raw = rusqlite::Connection::open(root.path().join("library.db")).unwrap();
     assert_eq!(raw.execute("DELETE FROM folders", []).unwrap(), 1);
     drop(raw);
-    let store = DiskStore::open(root.path(), &Options::default()).unwrap();
+    let store = DiskStore::open(root.path(), &DiskOptions::default()).unwrap();
     let library = Library { root, store };
     library.sync();
     assert_eq!(library.library().entries().count(), 1);
@@ -429,7 +429,7 @@ fn two_skills_may_trade_names() {
 fn several_stores_of_one_library_write_its_folders_together() {
     let library = Library::new();
     let others: Vec<DiskStore> = (0..3)
-        .map(|_| DiskStore::open(library.root.path(), &Options::default()).unwrap())
+        .map(|_| DiskStore::open(library.root.path(), &DiskOptions::default()).unwrap())
         .collect();
     std::thread::scope(|scope| {
         for (at, store) in others.iter().enumerate() {
@@ -465,7 +465,7 @@ fn several_stores_of_one_library_write_its_folders_together() {
 #[test]
 fn without_folders_there_are_none() {
     let root = tempdir().unwrap();
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     options.folders = false;
     let store = DiskStore::open(root.path(), &options).unwrap();
     let library = Library { root, store };
@@ -540,7 +540,7 @@ fn a_crash_while_a_folder_moved_leaves_it_in_one_place() {
         old.join("SKILL.md"),
     )
     .unwrap();
-    let store = DiskStore::open(root.path(), &Options::default()).unwrap();
+    let store = DiskStore::open(root.path(), &DiskOptions::default()).unwrap();
     let library = Library { root, store };
     assert!(library.sync().taken_in.is_empty());
     assert_eq!(names(&library.path("skills")), ["brew"]);
@@ -552,7 +552,7 @@ fn a_look_at_the_folders_is_not_misled_by_who_commits_meanwhile() {
     let library = Library::new();
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            let mut options = Options::default();
+            let mut options = DiskOptions::default();
             options.folders = false;
             let store = DiskStore::open(library.root.path(), &options).unwrap();
             for base in 0..1000 {

@@ -8,7 +8,7 @@ use journeyman::{
     contract::{Journal, JournalEntry, SkillStore},
     domain::{Cause, Commit, LibraryChange, State},
 };
-use journeyman_disk::{DiskStore, Durability, Options};
+use journeyman_disk::{DiskOptions, DiskStore, Durability};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ proptest! {
     #[test]
     fn disk_answers_as_memory_does(steps in steps()) {
         let folder = tempfile::tempdir().unwrap();
-        let mut options = Options::default();
+        let mut options = DiskOptions::default();
         options.durability = Durability::Relaxed;
         let open = || DiskStore::open(folder.path(), &options).unwrap();
         let mut disk = open();

@@ -12,7 +12,7 @@ use journeyman::{
     testing::sample,
     text::Redactor,
 };
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 use serde_json::json;
 use tempfile::tempdir;
 
@@ -73,7 +73,7 @@ fn library(store: &DiskStore) -> SkillLibrary {
 fn an_erased_text_is_nowhere_and_the_rest_is_as_it_was() {
     const NAME: &str = "Jane Doe of \"Elm\" Street";
     let folder = tempdir().unwrap();
-    let store = DiskStore::open(folder.path(), &Options::default()).unwrap();
+    let store = DiskStore::open(folder.path(), &DiskOptions::default()).unwrap();
     let mut brew = sample::skill("brew");
     brew.body = format!("Brew for {NAME}.");
     let notes = FilePath::new("references/notes.md").unwrap();
@@ -130,7 +130,7 @@ fn an_erased_text_is_nowhere_and_the_rest_is_as_it_was() {
     // Again it is nowhere, and nothing is committed.
     assert_eq!(block_on(store.erase(NAME, "again")).unwrap().revision, None);
     drop(store);
-    let store = DiskStore::open(folder.path(), &Options::default()).unwrap();
+    let store = DiskStore::open(folder.path(), &DiskOptions::default()).unwrap();
     assert_eq!(library(&store), after);
     assert!(block_on(store.sync_folders()).unwrap().taken_in.is_empty());
 }
@@ -138,7 +138,7 @@ fn an_erased_text_is_nowhere_and_the_rest_is_as_it_was() {
 #[test]
 fn what_cannot_be_erased_alone_is_refused_and_nothing_changes() {
     let folder = tempdir().unwrap();
-    let store = DiskStore::open(folder.path(), &Options::default()).unwrap();
+    let store = DiskStore::open(folder.path(), &DiskOptions::default()).unwrap();
     commit(
         &store,
         "brew",
@@ -171,8 +171,8 @@ fn what_cannot_be_erased_alone_is_refused_and_nothing_changes() {
 fn others_follow_an_erasure() {
     let folder = tempdir().unwrap();
     let (one, two) = (
-        DiskStore::open(folder.path(), &Options::default()).unwrap(),
-        DiskStore::open(folder.path(), &Options::default()).unwrap(),
+        DiskStore::open(folder.path(), &DiskOptions::default()).unwrap(),
+        DiskStore::open(folder.path(), &DiskOptions::default()).unwrap(),
     );
     let mut brew = sample::skill("brew");
     brew.body = "Brew for Jane Doe.".into();
@@ -192,7 +192,7 @@ fn others_follow_an_erasure() {
 fn secrets_are_nowhere_on_the_disk() {
     const KEY: &str = "AKIAZ7Q2MN4X5RTYWBVC";
     let folder = tempdir().unwrap();
-    let store = DiskStore::open(folder.path(), &Options::default()).unwrap();
+    let store = DiskStore::open(folder.path(), &DiskOptions::default()).unwrap();
     let mut brew = sample::skill("brew");
     brew.body = format!("Log in with {KEY}.");
     commit(
@@ -233,7 +233,7 @@ fn secrets_are_nowhere_on_the_disk() {
 #[test]
 fn a_secret_in_an_id_is_refused() {
     let folder = tempdir().unwrap();
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     let secrets = ["hunter-one", "hunter-two"].map(str::to_owned);
     options.redactor = Redactor::new(secrets).unwrap();
     let store = DiskStore::open(folder.path(), &options).unwrap();
@@ -266,7 +266,7 @@ fn a_secret_that_a_person_wrote_into_a_folder_is_not_kept_beside_it() {
     const SECRET: &str = "ghp_a1B2c3D4e5F6g7H8a1B2c3D4e5F6g7H8a1B2";
     let folder = tempdir().unwrap();
     let root = folder.path();
-    let store = DiskStore::open(root, &Options::default()).unwrap();
+    let store = DiskStore::open(root, &DiskOptions::default()).unwrap();
     for name in ["brew", "grind", "pour"] {
         let change = LibraryChange::Add(Box::new(sample::skill(name)));
         commit(&store, name, "", change);
@@ -290,7 +290,7 @@ fn a_secret_that_a_person_wrote_into_a_folder_is_not_kept_beside_it() {
     // The rest of what was written is there, and a folder without a secret is kept as before.
     assert!(!holding(&root.join("skills/brew"), "then.").is_empty());
     assert!(!holding(&root.join("held/pour"), "Never use").is_empty());
-    let store = DiskStore::open(root, &Options::default()).unwrap();
+    let store = DiskStore::open(root, &DiskOptions::default()).unwrap();
     let report = block_on(store.sync_folders()).unwrap();
     assert!(report.taken_in.is_empty(), "{:?}", report.taken_in);
     let library = library(&store);

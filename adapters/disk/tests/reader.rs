@@ -10,12 +10,12 @@ use journeyman::{
     domain::{Cause, Commit, FilePath, LibraryChange},
     testing::sample,
 };
-use journeyman_disk::{DiskStore, LibraryReader, Options};
+use journeyman_disk::{DiskOptions, DiskStore, LibraryReader};
 use tempfile::tempdir;
 
 /// A library with `brew`, which has a file; gives the store and the file's hash.
 fn library(root: &Path) -> (DiskStore, String) {
-    let store = DiskStore::open(root, &Options::default()).unwrap();
+    let store = DiskStore::open(root, &DiskOptions::default()).unwrap();
     let mut brew = sample::skill("brew");
     let file = block_on(store.put(b"echo brew\n")).unwrap();
     let sha256 = file.sha256.clone();
@@ -72,7 +72,7 @@ fn what_somebody_writes_meanwhile_is_not_half_read() {
     let (store, sha256) = library(folder.path());
     drop(store);
     let reader = LibraryReader::open(folder.path()).unwrap();
-    let _writer = DiskStore::open(folder.path(), &Options::default()).unwrap();
+    let _writer = DiskStore::open(folder.path(), &DiskOptions::default()).unwrap();
     let error = reader.file(&sha256).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
 }
@@ -95,7 +95,7 @@ fn what_cannot_be_read_is_refused() {
     fs::write(&path, sound).unwrap();
     // An earlier state than was acknowledged.
     let other = tempdir().unwrap();
-    drop(DiskStore::open(other.path(), &Options::default()).unwrap());
+    drop(DiskStore::open(other.path(), &DiskOptions::default()).unwrap());
     fs::copy(other.path().join("library.db"), &path).unwrap();
     assert_eq!(kind(), ErrorKind::Corrupt);
 }

@@ -15,7 +15,7 @@ use journeyman::{
     library::SkillLibrary,
     testing::sample,
 };
-use journeyman_disk::{DiskStore, Options, check, salvage};
+use journeyman_disk::{DiskOptions, DiskStore, check, salvage};
 use rusqlite::Connection;
 use tempfile::{TempDir, tempdir};
 
@@ -24,7 +24,7 @@ const ENTRIES: u64 = 8;
 
 /// Twelve commits of a skill each, the third with a file; two runs of eight entries.
 fn library(root: &Path) -> DiskStore {
-    let store = DiskStore::open(root, &Options::default()).unwrap();
+    let store = DiskStore::open(root, &DiskOptions::default()).unwrap();
     for number in 0..COMMITS {
         let mut skill = sample::skill(&format!("skill-{number}"));
         if number == 2 {
@@ -84,7 +84,7 @@ fn copied(root: &Path) -> PathBuf {
 }
 
 fn names(root: &Path) -> Vec<String> {
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     options.folders = false;
     let store = DiskStore::open(root, &options).unwrap();
     let all = block_on(store.load()).unwrap();
@@ -107,7 +107,7 @@ fn a_sound_library_is_found_sound_and_left_as_it_is() {
     assert_eq!(bytes_below(&root), before);
 
     // Also while somebody has it open, with what is in the log alone.
-    let store = DiskStore::open(&root, &Options::default()).unwrap();
+    let store = DiskStore::open(&root, &DiskOptions::default()).unwrap();
     let commit = sample::commit(COMMITS, "later", vec![LibraryChange::Maintain]);
     block_on(store.commit(&commit)).unwrap();
     let report = check(&root).unwrap();
@@ -262,7 +262,7 @@ fn a_library_whose_last_writes_are_missing_can_be_used_again() {
     let lost =
         "DELETE FROM commits WHERE revision > 10; UPDATE head SET writes = 11, revision = 10";
     database(&root).execute_batch(lost).unwrap();
-    let refused = DiskStore::open(&root, &Options::default()).unwrap_err();
+    let refused = DiskStore::open(&root, &DiskOptions::default()).unwrap_err();
     assert_eq!(refused.message(), "acknowledged writes are missing");
     let copy = copied(&root);
     let saved = salvage(&copy, &root).unwrap();
@@ -334,7 +334,7 @@ fn folders_are_written_anew_and_what_lay_there_is_kept() {
     let root = closed(&folder);
     fs::write(root.join("skills/skill-2/SKILL.md"), "no frontmatter").unwrap();
     fs::create_dir(root.join("skills/Not-A-Name")).unwrap();
-    let store = DiskStore::open(&root, &Options::default()).unwrap();
+    let store = DiskStore::open(&root, &DiskOptions::default()).unwrap();
     assert_eq!(block_on(store.sync_folders()).unwrap().faults.len(), 2);
     let report = block_on(store.rebuild_folders()).unwrap();
     assert_eq!((report.written as u64, report.faults.len()), (COMMITS, 0));
@@ -347,13 +347,13 @@ fn folders_are_written_anew_and_what_lay_there_is_kept() {
     assert!(replaced.values().any(|bytes| bytes == b"no frontmatter"));
 
     // What is erased is erased there too.
-    let store = DiskStore::open(&root, &Options::default()).unwrap();
+    let store = DiskStore::open(&root, &DiskOptions::default()).unwrap();
     block_on(store.erase("no frontmatter", "asked for")).unwrap();
     drop(store);
     assert!(!root.join(".journeyman/replaced").exists());
 
     // Also for one that is opened without folders, such as one that was saved from a damaged file.
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     options.folders = false;
     database(&root)
         .execute_batch("DELETE FROM folders")
@@ -361,7 +361,7 @@ fn folders_are_written_anew_and_what_lay_there_is_kept() {
     let store = DiskStore::open(&root, &options).unwrap();
     block_on(store.rebuild_folders()).unwrap();
     drop(store);
-    drop(DiskStore::open(&root, &Options::default()).unwrap());
+    drop(DiskStore::open(&root, &DiskOptions::default()).unwrap());
     let report = check(&root).unwrap();
     assert_eq!(
         (report.revision, report.folders),

@@ -14,7 +14,7 @@ use journeyman::{
     library::SkillLibrary,
     testing::sample,
 };
-use journeyman_disk::{DiskStore, Options, check, salvage};
+use journeyman_disk::{DiskOptions, DiskStore, check, salvage};
 use rusqlite::Connection;
 use tempfile::{TempDir, tempdir};
 
@@ -32,7 +32,7 @@ fn add(store: &DiskStore, number: u64) -> Revision {
 /// A library of so many skills, closed.
 fn library(folder: &TempDir, skills: u64) -> PathBuf {
     let root = folder.path().join("library");
-    let store = DiskStore::open(&root, &Options::default()).unwrap();
+    let store = DiskStore::open(&root, &DiskOptions::default()).unwrap();
     for number in 0..skills {
         add(&store, number);
     }
@@ -45,8 +45,8 @@ fn sql(root: &Path, text: &str) {
     database.execute_batch(text).unwrap();
 }
 
-fn without_folders() -> Options {
-    let mut options = Options::default();
+fn without_folders() -> DiskOptions {
+    let mut options = DiskOptions::default();
     options.folders = false;
     options
 }
@@ -160,7 +160,7 @@ fn a_backup_put_in_place_as_the_hint_says_is_whole() {
 fn folders_are_not_taken_for_a_persons_after_a_salvage() {
     let folder = tempdir().unwrap();
     let root = library(&folder, 4);
-    let store = DiskStore::open(&root, &Options::default()).unwrap();
+    let store = DiskStore::open(&root, &DiskOptions::default()).unwrap();
     let held = LibraryChange::SetState {
         skill: "skill-3".into(),
         state: State::Quarantined,
@@ -174,7 +174,7 @@ fn folders_are_not_taken_for_a_persons_after_a_salvage() {
     assert_eq!(salvage(&copy, &root).unwrap().revision, Revision(2));
 
     // An ordinary opening, before anybody wrote the folders anew.
-    let store = DiskStore::open(&root, &Options::default()).unwrap();
+    let store = DiskStore::open(&root, &DiskOptions::default()).unwrap();
     let report = block_on(store.sync_folders()).unwrap();
     assert!(report.taken_in.is_empty(), "{:?}", report.taken_in);
     let all = block_on(store.load()).unwrap();
@@ -238,7 +238,7 @@ fn a_flipped_bit_of_the_first_page_is_damage_and_costs_nothing() {
     for at in (60..64).chain(68..72) {
         for bit in [1, 6] {
             let damaged = flipped(at, bit);
-            let refused = DiskStore::open(&damaged, &Options::default()).unwrap_err();
+            let refused = DiskStore::open(&damaged, &DiskOptions::default()).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Corrupt, "{at}: {refused}");
             let saved = salvage(&copied(&damaged), &damaged).unwrap();
             assert_eq!((saved.revision, saved.files), (Revision(3), 1));
@@ -282,7 +282,7 @@ fn a_missing_row_or_table_is_damage() {
         for fault in faults {
             assert_eq!(fault.kind(), ErrorKind::Corrupt, "{damage}: {fault}");
         }
-        let opened = DiskStore::open(&root, &Options::default());
+        let opened = DiskStore::open(&root, &DiskOptions::default());
         let used = opened.and_then(|store| {
             block_on(store.sync_folders())?;
             block_on(store.load())?;

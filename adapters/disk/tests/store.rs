@@ -9,12 +9,12 @@ use journeyman::{
     contract::{Journal, JournalEntry, SkillStore, SkillStoreExt},
     domain::{Cause, Commit, Committed, LibraryChange},
 };
-use journeyman_disk::{ArchiveLimits, DiskStore, Durability, Options};
+use journeyman_disk::{ArchiveLimits, DiskOptions, DiskStore, Durability};
 use rusqlite::Connection;
 use tempfile::tempdir;
 
 fn open(folder: &Path) -> Result<DiskStore> {
-    DiskStore::open(folder, &Options::default())
+    DiskStore::open(folder, &DiskOptions::default())
 }
 
 fn commit(base: u64, key: &str) -> Commit {
@@ -52,7 +52,7 @@ fn refused(opened: Result<DiskStore>, kind: ErrorKind, message: &str) {
 fn what_was_acknowledged_is_there_after_reopening() {
     for durability in [Durability::Sync, Durability::Relaxed] {
         let folder = tempdir().unwrap();
-        let mut options = Options::default();
+        let mut options = DiskOptions::default();
         options.durability = durability;
         let before = {
             let store = DiskStore::open(folder.path(), &options).unwrap();
@@ -116,7 +116,7 @@ fn many_writers_lose_and_double_nothing() {
 fn what_is_no_library_of_ours_is_refused_and_left_as_it_was() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("library.db");
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     options.create = false;
     refused(
         DiskStore::open(folder.path(), &options),
@@ -157,7 +157,7 @@ fn an_empty_file_is_a_library_only_where_one_may_be_made() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("library.db");
     fs::write(&path, "").unwrap();
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     options.create = false;
     let opened = DiskStore::open(folder.path(), &options);
     refused(
@@ -202,7 +202,7 @@ fn a_record_that_was_changed_is_never_used() {
 fn refused_when(harm: impl Fn(&Path)) {
     let (live, copy) = (tempdir().unwrap(), tempdir().unwrap());
     // The folders, which follow the database, would write to it too.
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     options.folders = false;
     let open = |path: &Path| DiskStore::open(path, &options);
     let store = open(live.path()).unwrap();

@@ -9,7 +9,7 @@ use std::{
 use journeyman::{
     library::SkillLibrary,
     recipe::Recipe,
-    run::{Event, RunReport, TaskReport},
+    run::{Event, EventKind, RunReport, TaskReport},
     select::{Decision, NothingReason},
 };
 use journeyman_toolworld::skill_form;
@@ -71,19 +71,19 @@ impl Progress {
     }
 
     pub(crate) fn event(&mut self, out: &mut dyn Write, event: &Event) -> io::Result<()> {
-        match event {
-            Event::Selected { selection, .. } => {
+        match &event.kind {
+            EventKind::Selected { selection, .. } => {
                 self.injected = selection.skill().map(|skill| skill.id.to_string());
                 Ok(())
             }
-            Event::Admitted { skill, revised, .. } if self.in_full => writeln!(
+            EventKind::Admitted { skill, revised, .. } if self.in_full => writeln!(
                 out,
                 "      {} {}: {}",
                 if *revised { "revised" } else { "learned" },
                 skill.name,
                 skill_form::of_skill(skill).trim()
             ),
-            Event::TaskFinished { report, .. } => {
+            EventKind::TaskFinished { report, .. } => {
                 self.done += 1;
                 if self.in_full {
                     self.task(out, report)

@@ -41,6 +41,10 @@ impl SkillStore for FrozenStore {
         Ok(self.snapshot.clone())
     }
 
+    fn is_read_only(&self) -> bool {
+        true
+    }
+
     async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
         self.snapshot.since(revision)
     }
@@ -51,6 +55,6 @@ impl SkillStore for FrozenStore {
             "SkillStore::commit",
             "this library is frozen, and nothing can be committed to it",
         )
-        .hint("call `Journeyman::evaluate`; to learn, open the library itself, such as with `DiskStore`"))
+        .hint("call `Journeyman::evaluate` or `Journeyman::begin`; to learn, open the library itself, such as with `DiskStore`"))
     }
 }

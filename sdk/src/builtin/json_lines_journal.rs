@@ -181,6 +181,10 @@ impl<W: Write + Send> Journal for JsonLinesJournal<W> {
     async fn read(&self, run: &RunId) -> Result<Vec<JournalEntry>> {
         Ok(self.lock().runs.of(run))
     }
+
+    async fn runs(&self) -> Result<Vec<RunId>> {
+        Ok(self.lock().runs.ids())
+    }
 }
 
 /// What could be read of a journal whose writer may have been killed.

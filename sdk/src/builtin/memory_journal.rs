@@ -72,6 +72,17 @@ impl Runs {
         }
     }
 
+    /// The runs that have entries, by id.
+    pub(super) fn ids(&self) -> Vec<RunId> {
+        let some = self
+            .entries
+            .iter()
+            .filter(|(_, entries)| !entries.is_empty());
+        let mut ids: Vec<RunId> = some.map(|(run, _)| run.clone()).collect();
+        ids.sort_unstable();
+        ids
+    }
+
     /// A run's entries.
     pub(super) fn of(&self, run: &RunId) -> Vec<JournalEntry> {
         self.entries.get(run).cloned().unwrap_or_default()
@@ -110,5 +121,9 @@ impl Journal for MemoryJournal {
 
     async fn read(&self, run: &RunId) -> Result<Vec<JournalEntry>> {
         Ok(self.lock().of(run))
+    }
+
+    async fn runs(&self) -> Result<Vec<RunId>> {
+        Ok(self.lock().ids())
     }
 }

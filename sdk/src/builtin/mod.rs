@@ -1,5 +1,5 @@
 //! Parts that need the contracts alone: a store and a journal in memory, a frozen store, a journal of JSON lines, the environment's
-//! own judgement, an agent driven by a language model, retrieval by embeddings, and, with the feature `system-clock`, a clock.
+//! own judgement, an agent driven by a language model, retrieval by embeddings, threads for parts that block, and, with the feature `system-clock`, a clock.
 
 mod chat_dialect;
 mod environment_judge;
@@ -8,6 +8,7 @@ mod json_lines_journal;
 mod memory_journal;
 mod memory_store;
 mod model_executor;
+mod on_thread;
 #[cfg(feature = "system-clock")]
 mod system_clock;
 mod vector_retriever;
@@ -21,6 +22,7 @@ pub use json_lines_journal::{
 pub use memory_journal::MemoryJournal;
 pub use memory_store::MemoryStore;
 pub use model_executor::{ModelExecutor, ModelExecutorOptions};
+pub use on_thread::OnThread;
 #[cfg(feature = "system-clock")]
 pub use system_clock::SystemClock;
 pub use vector_retriever::{VectorRetriever, Vectors};

@@ -19,6 +19,7 @@ pub async fn check(fresh: impl AsyncFn() -> Result<Kept>) -> Report {
     report.case("order", order(&fresh).await);
     report.case("apart", apart(&fresh).await);
     report.case("once", once(&fresh).await);
+    report.case("lists", lists(&fresh).await);
     report.case("gap", gap(&fresh).await);
     report
 }
@@ -87,6 +88,17 @@ async fn once(fresh: &impl AsyncFn() -> Result<Kept>) -> Tried {
         "another entry of a number that is there",
     )?;
     holds(&journal, "run", &entries("run", 0..6)).await
+}
+
+async fn lists(fresh: &impl AsyncFn() -> Result<Kept>) -> Tried {
+    let journal = fresh().await?;
+    let none = journal.runs().await?;
+    require(none.is_empty(), || "an empty journal lists runs".to_owned())?;
+    let mixed = [entry("two", 0), entry("one", 0), entry("two", 1)];
+    journal.append(&mixed).await?;
+    let runs = journal.runs().await?;
+    let due = [RunId::new("one"), RunId::new("two")];
+    require(runs == due, || format!("of two runs, it lists {runs:?}"))
 }
 
 async fn gap(fresh: &impl AsyncFn() -> Result<Kept>) -> Tried {

@@ -20,6 +20,23 @@ pub struct EnvironmentCapabilities {
     pub snapshot: bool,
 }
 
+impl EnvironmentCapabilities {
+    /// A world that gives the same answers to the same actions.
+    pub fn deterministic() -> Self {
+        Self {
+            deterministic: true,
+            snapshot: false,
+        }
+    }
+
+    /// The same with snapshots.
+    #[must_use]
+    pub fn with_snapshot(mut self) -> Self {
+        self.snapshot = true;
+        self
+    }
+}
+
 /// A world in which tasks are attempted.
 ///
 /// # Behaviour

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::{Episode, Guidance};
 use crate::{
-    domain::{Action, Injection, Task, Trajectory},
+    domain::{Action, Exposure, Injection, Task, Trajectory},
     error::Result,
     id::{AttemptId, Seed},
 };
@@ -32,6 +32,23 @@ pub struct Attempt<'a> {
     pub plan: Option<&'a str>,
     /// Actions to replay before acting freely; needs a deterministic environment.
     pub prefix: &'a [Action],
+}
+
+impl Attempt<'_> {
+    /// The trajectory of this attempt before its first step, with every skill of the first turn as an exposure that is not
+    /// used yet.
+    pub fn trajectory(&self) -> Trajectory {
+        let mut trajectory = Trajectory::new(self.id.clone(), self.task.id.clone(), self.seed);
+        let skills = self.injection.skills.iter();
+        trajectory.exposures = skills
+            .map(|injected| Exposure {
+                skill: injected.skill.clone(),
+                used: false,
+                since: 0,
+            })
+            .collect();
+        trajectory
+    }
 }
 
 /// The agent: acts in an episode until it is over or it gives up.

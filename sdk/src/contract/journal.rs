@@ -32,6 +32,7 @@ impl JournalEntry {
 /// - *apart*: `read` of one run gives no entry of another; of an unknown run, none.
 /// - *once*: an entry whose run and sequence are there already is passed over when it is equal, and a
 ///   `Conflict` when it differs.
+/// - *lists*: `runs` gives every run that has an entry, once, by id.
 /// - *gap*: an entry that would leave a gap is `Invalid`, and nothing is kept of that call from it on.
 #[async_trait]
 pub trait Journal: fmt::Debug + Send + Sync {
@@ -46,4 +47,10 @@ pub trait Journal: fmt::Debug + Send + Sync {
     /// # Errors
     /// `Unavailable` or `Corrupt`.
     async fn read(&self, run: &RunId) -> Result<Vec<JournalEntry>>;
+
+    /// The runs that have entries, by id.
+    ///
+    /// # Errors
+    /// `Unavailable` or `Corrupt`.
+    async fn runs(&self) -> Result<Vec<RunId>>;
 }

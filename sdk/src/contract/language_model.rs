@@ -136,6 +136,24 @@ pub struct Generation {
     pub model: ModelId,
 }
 
+impl Generation {
+    /// A text of a model that gives no tokens; both counts are estimates of four bytes a token.
+    pub fn new(model: impl Into<ModelId>, prompt: &Prompt, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX);
+        Self {
+            prompt_ids: Vec::new(),
+            ids: Vec::new(),
+            logprobs: Vec::new(),
+            prompt_tokens: tokens(prompt.text().len()),
+            output_tokens: tokens(text.len()),
+            finish: FinishReason::EndOfText,
+            model: model.into(),
+            text,
+        }
+    }
+}
+
 /// A model that writes.
 ///
 /// # Behaviour

@@ -71,6 +71,11 @@ pub trait SkillStore: fmt::Debug + Send + Sync {
     /// # Errors
     /// `Conflict` when the base is not the last revision; `Unavailable` when it could not be kept.
     async fn commit(&self, commit: &Commit) -> Result<Committed>;
+
+    /// Whether it refuses every commit: a run then learns nothing and tries no commit.
+    fn is_read_only(&self) -> bool {
+        false
+    }
 }
 
 /// What can be done with any store.

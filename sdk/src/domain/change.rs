@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Attribution, BundleCase, CaseOutcome, FileRef, InformationGain, Role, RoleRule, Skill,
-    SkillRef, State, TierPolicy, Trace, tier_policy::check,
+    AttemptNote, Attribution, BundleCase, CaseOutcome, ExposureOutcome, FileRef, InformationGain,
+    Role, RoleRule, Skill, SkillRef, State, TierPolicy, Trace, tier_policy::check,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -136,6 +136,9 @@ pub enum LibraryChange {
         injected: bool,
         /// Whether the agent said that it used it.
         used: bool,
+        /// How the attempt went, for a skill on trial that stood in the prompt; `None` for others, and where nobody could tell.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        outcome: Option<ExposureOutcome>,
     },
     /// What a skill did to an attempt (HiSME 3.3). An attempt is judged once for each version.
     Attribute(Attribution),
@@ -164,6 +167,8 @@ pub enum LibraryChange {
     },
     /// An attempt to be kept for roles that look across attempts.
     Observe(Box<Trace>),
+    /// How an attempt of a small group went, to be compared with later ones at like tasks.
+    Note(AttemptNote),
     /// Something was tried and is not tried again: a group of attempts and a skill with its evidence, by a role, or a skill's
     /// bundle. Of what could not be done for now each miss stands behind `/missed/`; that comes again.
     Handled {
@@ -226,6 +231,12 @@ impl LibraryChange {
             ),
             Self::PatchBundle { cases, .. } => check_cases(cases),
             Self::SetRules { rules, .. } => check_rules(rules),
+            Self::Note(note) => {
+                let sound = (0.0..=1.0).contains(&note.score);
+                check(sound, "score", note.score, "in [0, 1]")?;
+                let (count, most) = (note.words.len(), AttemptNote::WORDS);
+                check(count <= most, "words", count, "at most 64")
+            }
             Self::Gain { gain, .. } => {
                 check(gain.nats.is_finite(), "nats", gain.nats, "finite")?;
                 check(gain.attempts >= 1, "attempts", gain.attempts, "at least 1")

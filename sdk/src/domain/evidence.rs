@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Action, SkillRef, Task, Trajectory, Verdict};
-use crate::id::{AttemptId, ModelId, Seed, TaskId};
+use crate::id::{AttemptId, Category, ModelId, Seed, TaskId};
 
 /// An attempt with all that is known of it: what roles are shown, and what the library keeps for a while.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -126,6 +126,42 @@ pub struct Attribution {
     pub scope: String,
     /// Why, in words.
     pub reason: String,
+}
+
+/// How an attempt went that was given a skill: live evidence, where nothing can be played again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ExposureOutcome {
+    /// At which task.
+    pub task: TaskId,
+    /// Whether the task was done.
+    pub success: bool,
+    /// How many actions the environment refused.
+    pub refused: u32,
+}
+
+/// How an attempt went, in short: what the library remembers to tell how well the agent does at tasks like another one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttemptNote {
+    /// Which attempt.
+    pub attempt: AttemptId,
+    /// The host's own grouping of its task.
+    pub category: Option<Category>,
+    /// The content words of its task's instruction, sorted, each once, at most [`AttemptNote::WORDS`].
+    pub words: Vec<String>,
+    /// The verdict's score, in [0, 1].
+    pub score: f64,
+    /// How many actions the environment refused.
+    pub refused: u32,
+}
+
+impl AttemptNote {
+    /// How many words a note has at most.
+    pub const WORDS: usize = 64;
+
+    /// How well the agent did by itself, in [0, 1]: the score, and 0 where it got there only after it had been refused.
+    pub fn level(&self) -> f64 {
+        if self.refused > 0 { 0.0 } else { self.score }
+    }
 }
 
 /// What kind of case a skill has to pass.

@@ -18,7 +18,16 @@ impl LibraryChange {
             | Self::Restore { skill, .. }
             | Self::Place { skill, .. }
             | Self::SetState { skill, .. } => vec![skill.as_str()],
-            Self::Expose { skill, attempt, .. } => vec![skill.id.as_str(), attempt.as_str()],
+            Self::Expose {
+                skill,
+                attempt,
+                outcome,
+                ..
+            } => {
+                let task = outcome.iter().map(|outcome| outcome.task.as_str());
+                let ids = [skill.id.as_str(), attempt.as_str()].into_iter();
+                ids.chain(task).collect()
+            }
             Self::Attribute(attribution) => vec![
                 attribution.skill.id.as_str(),
                 attribution.attempt.as_str(),
@@ -33,6 +42,7 @@ impl LibraryChange {
             Self::Observe(trace) => {
                 vec![trace.task.id.as_str(), trace.trajectory.attempt.as_str()]
             }
+            Self::Note(note) => vec![note.attempt.as_str()],
             Self::Handled { .. } | Self::SetRules { .. } => Vec::new(),
             Self::RetireRun { run, .. } => vec![run.as_str()],
             Self::Erased { skills } => skills.iter().map(|id| id.as_str()).collect(),

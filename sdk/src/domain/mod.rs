@@ -3,6 +3,7 @@
 mod arise;
 mod candidate;
 mod change;
+mod constructors;
 mod evidence;
 mod file;
 mod identities;
@@ -22,8 +23,8 @@ pub use arise::{
 pub use candidate::{Candidate, Query};
 pub use change::{Cause, Commit, Committed, LibraryChange, Tier};
 pub use evidence::{
-    Attribution, BundleCase, CaseKind, CaseOutcome, InformationGain, Judgement, Role, RoleRule,
-    Trace,
+    AttemptNote, Attribution, BundleCase, CaseKind, CaseOutcome, ExposureOutcome, InformationGain,
+    Judgement, Role, RoleRule, Trace,
 };
 pub use file::{FilePath, FileRef};
 pub use index::{IndexMark, IndexUpdate};

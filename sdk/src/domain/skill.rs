@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{FilePath, FileRef};
+use super::{FilePath, FileRef, SkillMd};
 use crate::{
     error::{Error, Result},
     id::{Category, ModelId, RunId, SkillId, TaskId, Version, sha256_hex},
@@ -145,6 +145,19 @@ pub enum State {
     Archived,
 }
 
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Draft => "draft",
+            Self::Quarantined => "quarantined",
+            Self::Trial => "on trial",
+            Self::Active => "active",
+            Self::Disabled => "disabled",
+            Self::Archived => "archived",
+        })
+    }
+}
+
 impl State {
     /// Whether a run may offer the skill to an agent.
     pub fn is_offered(self) -> bool {
@@ -206,6 +219,12 @@ pub struct SkillRef {
     pub id: SkillId,
     /// In which version.
     pub version: Version,
+}
+
+impl fmt::Display for SkillRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.id, self.version)
+    }
 }
 
 /// A skill that was written but not yet let into a library: it has no id, no version, no state.
@@ -272,6 +291,65 @@ pub struct Skill {
 }
 
 impl Skill {
+    /// A skill that a host ships, from the text of its SKILL.md: active, of [`Origin::Seed`], with no files beside it. Its id is
+    /// `journeyman-id` of the metadata, or its name; its version the whole number that `version` of the metadata begins
+    /// with (`"2"`, `"2.1"`), or 1. The file is read leniently; `read_skills` of journeyman-disk reads folders.
+    ///
+    /// # Errors
+    /// `Invalid`, with the place, for a file that is no SKILL.md.
+    ///
+    /// ```
+    /// use journeyman::domain::Skill;
+    ///
+    /// let skill = Skill::from_skill_md("---\nname: verify-first\ndescription: Verify the customer before closing.\n---\nCall verify, then close.\n")?;
+    /// assert_eq!(skill.id.as_str(), "verify-first");
+    /// assert_eq!(skill.body.trim(), "Call verify, then close.");
+    /// # Ok::<(), journeyman::Error>(())
+    /// ```
+    pub fn from_skill_md(text: &str) -> Result<Self> {
+        let (file, _) = SkillMd::read(text, None)?;
+        let parts = file.parts()?;
+        let draft = parts.draft;
+        let number = draft.metadata.get("version").map_or("", String::as_str);
+        let digits = number.trim_start_matches(['v', ' ']);
+        let end = digits.find(|c: char| !c.is_ascii_digit());
+        let version = digits[..end.unwrap_or(digits.len())].parse().unwrap_or(1);
+        Ok(Self {
+            id: parts
+                .id
+                .unwrap_or_else(|| SkillId::new(parts.name.as_str())),
+            version: Version(std::cmp::max(version, 1)),
+            original_name: (draft.title != parts.name.as_str()).then(|| draft.title.clone()),
+            name: parts.name,
+            description: draft.description,
+            kind: draft.kind,
+            scope: draft.scope,
+            state: State::Active,
+            trigger: draft.trigger,
+            body: draft.body,
+            allowed_tools: parts.allowed_tools,
+            license: parts.license,
+            compatibility: parts.compatibility,
+            metadata: draft.metadata,
+            files: BTreeMap::new(),
+            parents: Vec::new(),
+            provenance: Provenance {
+                origin: Origin::Seed,
+                runs: Vec::new(),
+                tasks: Vec::new(),
+            },
+            taint: Taint::Clean,
+            proven_on: None,
+        })
+    }
+
+    /// The same in another version, from 1.
+    #[must_use]
+    pub fn with_version(mut self, version: impl Into<Version>) -> Self {
+        self.version = version.into();
+        self
+    }
+
     /// This skill in this version.
     pub fn reference(&self) -> SkillRef {
         SkillRef {

@@ -30,4 +30,25 @@ impl Task {
             payload: serde_json::Value::Null,
         }
     }
+
+    /// The same in a category of the host's.
+    #[must_use]
+    pub fn with_category(mut self, category: impl Into<Category>) -> Self {
+        self.category = Some(category.into());
+        self
+    }
+
+    /// The same with labels.
+    #[must_use]
+    pub fn with_tags(mut self, tags: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tags = tags.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The same with what the environment needs.
+    #[must_use]
+    pub fn with_payload(mut self, payload: impl Into<serde_json::Value>) -> Self {
+        self.payload = payload.into();
+        self
+    }
 }

@@ -90,6 +90,7 @@ impl SkillLibrary {
             | LibraryChange::Test { .. }
             | LibraryChange::Gain { .. }
             | LibraryChange::Observe(_)
+            | LibraryChange::Note(_)
             | LibraryChange::Handled { .. }
             | LibraryChange::SetRules { .. } => self.remember(commit.cause.run.as_ref(), change),
             LibraryChange::SetState { skill, state, .. } => {

@@ -181,6 +181,7 @@ fn subjects(change: &LibraryChange) -> Vec<&SkillId> {
         | LibraryChange::Maintain
         | LibraryChange::RetireRun { .. }
         | LibraryChange::Observe(_)
+        | LibraryChange::Note(_)
         | LibraryChange::Handled { .. }
         | LibraryChange::SetRules { .. }
         | LibraryChange::Erased { .. } => Vec::new(),

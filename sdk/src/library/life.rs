@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, ops::AddAssign};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Attribution, BundleCase, CaseOutcome, InformationGain, Judgement},
+    domain::{Attribution, BundleCase, CaseOutcome, ExposureOutcome, InformationGain, Judgement},
     id::{AttemptId, RunId, Version},
 };
 
@@ -116,7 +116,20 @@ pub(super) struct Exposed {
     pub(super) version: Version,
     pub(super) injected: bool,
     pub(super) used: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) outcome: Option<ExposureOutcome>,
     pub(super) run: Option<RunId>,
+}
+
+/// What live attempts say of a version, where nothing can be played again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiveEvidence {
+    /// At how many different tasks an attempt with it was done without a refused action.
+    pub tasks: u32,
+    /// How many attempts with it were done.
+    pub done: u32,
+    /// How many were not.
+    pub failed: u32,
 }
 
 /// What a skill's life leaves behind beside rewards.
@@ -152,6 +165,24 @@ impl Life {
             lifetime.used += u64::from(exposed.used);
         }
         lifetime
+    }
+
+    /// What the attempts with a version came to, of those that stood in the prompt while it was on trial; with `used` of
+    /// those alone that said that they used it.
+    pub fn live(&self, version: Version, used: bool) -> LiveEvidence {
+        let of_version = self.exposed.iter().filter(|one| one.version == version);
+        let given = of_version.filter(|one| if used { one.used } else { one.injected });
+        let mut live = LiveEvidence::default();
+        let mut tasks = BTreeSet::new();
+        for outcome in given.filter_map(|one| one.outcome.as_ref()) {
+            live.done += u32::from(outcome.success);
+            live.failed += u32::from(!outcome.success);
+            if outcome.success && outcome.refused == 0 {
+                tasks.insert(&outcome.task);
+            }
+        }
+        live.tasks = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
+        live
     }
 
     /// How often a version was judged what: each version begins anew (algorithm 4: a refined skill's counts are reset).

@@ -5,9 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Role, RoleRule, Trace},
+    domain::{AttemptNote, Role, RoleRule, Trace},
     id::RunId,
 };
+
+/// How many attempts of small groups are remembered, the latest.
+const MOST_NOTES: usize = 256;
 
 /// Of how many things it is remembered that they were tried, the latest.
 const MOST_HANDLED: usize = 4_096;
@@ -31,11 +34,19 @@ struct Handled {
     run: Option<RunId>,
 }
 
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Noted {
+    note: AttemptNote,
+    run: Option<RunId>,
+}
+
 /// What the library keeps beside skills.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Memory {
     traces: Vec<Kept>,
     handled: Vec<Handled>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<Noted>,
     /// Of each role, all that it ever kept to; the last is in force.
     rules: BTreeMap<Role, Vec<Learnt>>,
 }
@@ -43,6 +54,24 @@ pub(super) struct Memory {
 impl Memory {
     pub(super) fn traces(&self) -> impl Iterator<Item = &Trace> {
         self.traces.iter().map(|kept| &*kept.trace)
+    }
+
+    pub(super) fn notes(&self) -> impl DoubleEndedIterator<Item = &AttemptNote> {
+        self.notes.iter().map(|noted| &noted.note)
+    }
+
+    /// Keeps a note, unless its attempt has one, and the latest of all.
+    pub(super) fn note(&mut self, note: &AttemptNote, run: Option<&RunId>) -> bool {
+        let new = !self.notes().any(|known| known.attempt == note.attempt);
+        if new {
+            self.notes.push(Noted {
+                note: note.clone(),
+                run: run.cloned(),
+            });
+        }
+        let over = self.notes.len().saturating_sub(MOST_NOTES);
+        self.notes.drain(..over);
+        new
     }
 
     pub(super) fn rules(&self, role: Role) -> &[RoleRule] {
@@ -101,6 +130,7 @@ impl Memory {
         let other = |made: &Option<RunId>| made.as_ref() != Some(run);
         self.traces.retain(|kept| other(&kept.run));
         self.handled.retain(|one| other(&one.run));
+        self.notes.retain(|noted| other(&noted.run));
         for learnt in self.rules.values_mut() {
             learnt.retain(|learnt| other(&learnt.run));
         }

@@ -99,5 +99,7 @@ pub use applied::{Applied, Move, Operation, PassReason, PassedOver};
 pub use difference::{Difference, FieldChange};
 pub use entry::{Entry, Evidence, Merged};
 pub use fork::{Conflict, ConflictReason, Fork, Rebased};
-pub use life::{BundledCase, Gained, Judged, JudgementCounts, Life, Lifetime, Tested};
+pub use life::{
+    BundledCase, Gained, Judged, JudgementCounts, Life, Lifetime, LiveEvidence, Tested,
+};
 pub use skill_library::SkillLibrary;

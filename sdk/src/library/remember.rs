@@ -6,7 +6,7 @@ use super::{
     life::{Exposed, Gained, Judged, Tested},
 };
 use crate::{
-    domain::{LibraryChange, Role, RoleRule, Trace},
+    domain::{AttemptNote, LibraryChange, Role, RoleRule, Trace},
     id::RunId,
 };
 
@@ -14,6 +14,11 @@ impl SkillLibrary {
     /// The attempts that are kept for roles that look across them, oldest first.
     pub fn traces(&self) -> impl Iterator<Item = &Trace> {
         self.memory.traces()
+    }
+
+    /// How the latest attempts of small groups went, oldest first.
+    pub fn notes(&self) -> impl DoubleEndedIterator<Item = &AttemptNote> {
+        self.memory.notes()
     }
 
     /// What a role keeps to.
@@ -38,11 +43,13 @@ impl SkillLibrary {
                 attempt,
                 injected,
                 used,
+                outcome,
             } => self.known(&skill.id)?.life.expose(Exposed {
                 attempt: attempt.clone(),
                 version: skill.version,
                 injected: *injected,
                 used: *used,
+                outcome: outcome.clone(),
                 run: run.cloned(),
             }),
             LibraryChange::Attribute(attribution) => {
@@ -85,6 +92,7 @@ impl SkillLibrary {
                 true
             }
             LibraryChange::Observe(trace) => self.memory.observe(trace, run, self.policy.traces),
+            LibraryChange::Note(note) => self.memory.note(note, run),
             LibraryChange::Handled { fingerprint } => self.memory.handled(fingerprint, run),
             LibraryChange::SetRules { role, rules } => {
                 self.memory.set_rules(*role, rules, run);

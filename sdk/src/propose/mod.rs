@@ -15,10 +15,12 @@
 //! - *e*, the error-text overlap: 1.7 times the Jaccard index of the [n-grams of the errors](Segment::error_ngrams), at
 //!   most 1.
 
+mod due;
 mod overlap;
 mod project;
 mod segment;
 
+pub use due::{WINDOW, level_at_like_tasks, note_words};
 pub use overlap::{
     Binding, Clique, CliqueOptions, Edge, Fingerprint, Overlap, OverlapGraph, OverlapOptions,
     Purity,

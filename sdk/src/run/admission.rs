@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Played, WriteReport, context::Context};
+use super::{EventKind, Played, WriteReport, context::Context};
 use crate::{
     admit::{self, Admittance},
     contract::RoleAnswer,
@@ -56,20 +56,17 @@ impl Admission {
         }
     }
 
-    pub(super) fn event(&self, step: u64) -> Event {
+    pub(super) fn event(&self) -> EventKind {
         match &self.change {
-            Some(LibraryChange::Add(skill)) => Event::Admitted {
-                step,
+            Some(LibraryChange::Add(skill)) => EventKind::Admitted {
                 skill: skill.clone(),
                 revised: false,
             },
-            Some(LibraryChange::Revise(skill)) => Event::Admitted {
-                step,
+            Some(LibraryChange::Revise(skill)) => EventKind::Admitted {
                 skill: skill.clone(),
                 revised: true,
             },
-            _ => Event::Refused {
-                step,
+            _ => EventKind::Refused {
                 reason: self.report.refused.clone().unwrap_or_default(),
             },
         }
@@ -171,7 +168,11 @@ pub(super) fn skill_of(
     };
     let mut skill = admit::to_skill(draft, admittance)?;
     if skill.state == State::Active {
-        skill.state = context.recipe.newcomers;
+        // What no model wrote has to prove itself, whatever the recipe does with newcomers.
+        skill.state = match fallback {
+            true => State::Trial,
+            false => context.recipe.newcomers,
+        };
     }
     Ok(skill)
 }

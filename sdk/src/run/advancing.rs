@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Answer, CommitDone, Event, NeedId, RunMachine, SkillGain, TaskReport,
+    Answer, CommitDone, Event, EventKind, NeedId, RunMachine, SkillGain, TaskReport,
     context::Context,
     maintaining::{Due, Maintaining},
     task_machine::TaskMachine,
@@ -25,7 +25,7 @@ impl RunMachine {
         let done = maintaining.is_done();
         self.maintaining = Some(maintaining).filter(|_| !done);
         folded?;
-        self.events.append(&mut events);
+        self.say(id.step, events);
         self.advance();
         Ok(())
     }
@@ -35,14 +35,14 @@ impl RunMachine {
         maintaining: &mut Maintaining,
         id: NeedId,
         done: CommitDone,
-        events: &mut Vec<Event>,
+        events: &mut Vec<EventKind>,
     ) -> Result<()> {
         if !maintaining.awaits_commit(id) {
             return Ok(());
         }
         let own = self.fold(&done)?;
         maintaining.committed(&self.context(), events);
-        self.told(id.step, own, done.rebased, events);
+        self.told(own, done.rebased, events);
         Ok(())
     }
 
@@ -57,15 +57,33 @@ impl RunMachine {
         Ok(own)
     }
 
-    pub(super) fn told(&self, step: u64, own: Applied, rebased: u32, events: &mut Vec<Event>) {
+    /// Events of the task at a place of the stream, or of the maintenance behind it.
+    fn named(&self, step: u64, kinds: Vec<EventKind>) -> Vec<Event> {
+        let place = usize::try_from(step).ok();
+        let task = place.and_then(|place| self.tasks.get(place));
+        let place = task.map(|task| (step, &task.id));
+        let kinds = kinds.into_iter();
+        kinds
+            .map(|kind| Event::new(&self.run, place, kind))
+            .collect()
+    }
+
+    /// Holds a task's events back until those of all tasks before it are out.
+    pub(super) fn hold(&mut self, step: u64, kinds: Vec<EventKind>) {
+        let mut events = self.named(step, kinds);
+        self.held.entry(step).or_default().append(&mut events);
+    }
+
+    fn say(&mut self, step: u64, kinds: Vec<EventKind>) {
+        let mut events = self.named(step, kinds);
+        self.events.append(&mut events);
+    }
+
+    pub(super) fn told(&self, own: Applied, rebased: u32, events: &mut Vec<EventKind>) {
         if !own.moves.is_empty() {
-            events.push(Event::Moved {
-                step,
-                moves: own.moves,
-            });
+            events.push(EventKind::Moved { moves: own.moves });
         }
-        events.push(Event::Committed {
-            step,
+        events.push(EventKind::Committed {
             revision: self.library.revision(),
             rebased,
         });
@@ -96,10 +114,9 @@ impl RunMachine {
         }
         self.release();
         if self.is_finished() {
-            self.events.push(Event::RunFinished {
-                run: self.run.clone(),
-                revision: self.library.revision(),
-            });
+            let revision = self.library.revision();
+            let finished = EventKind::RunFinished { revision };
+            self.events.push(Event::new(&self.run, None, finished));
         }
     }
 
@@ -113,11 +130,10 @@ impl RunMachine {
         for step in finished {
             if let Some(mut report) = self.active.remove(&step).and_then(TaskMachine::into_report) {
                 self.gained(&mut report);
-                let finished = Event::TaskFinished {
-                    task: report.task.clone(),
+                let finished = EventKind::TaskFinished {
                     report: Box::new(report.clone()),
                 };
-                self.held.entry(step).or_default().push(finished);
+                self.hold(step, vec![finished]);
                 self.reports.insert(step, report);
             }
         }
@@ -204,7 +220,7 @@ impl RunMachine {
         self.release();
         let mut events = Vec::new();
         let maintaining = Maintaining::new(&self.context(), step, due, &mut events);
-        self.events.append(&mut events);
+        self.say(step, events);
         self.maintaining = Some(Box::new(maintaining)).filter(|one| !one.is_done());
         self.maintaining.is_some()
     }
@@ -217,7 +233,7 @@ impl RunMachine {
         };
         let mut events = Vec::new();
         let machine = TaskMachine::new(self.next, task.clone(), &self.context(), &mut events);
-        self.held.entry(self.next).or_default().append(&mut events);
+        self.hold(self.next, events);
         self.active.insert(self.next, machine);
         self.next += 1;
         true

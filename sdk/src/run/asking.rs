@@ -3,16 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Need, NeedId, Played,
-    context::Context,
-    fold::{self, Rollout},
-    task_machine::drafts,
+    EventKind, Need, NeedId, Played, context::Context, fold::Rollout, task_machine::drafts, writing,
 };
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
-        Attribution, Candidate, Judgement, LibraryChange, Role, SkillRef, Taint, Task, Trace,
-        Trajectory, Trust, Usage,
+        Attribution, Candidate, ExposureOutcome, Judgement, LibraryChange, Role, SkillRef, State,
+        Taint, Task, Trace, Trajectory, Trust, Usage,
     },
     error::{Error, Result},
     id::{AttemptId, Seed},
@@ -103,13 +100,16 @@ impl Asked {
         self.said().filter_map(attribution).collect()
     }
 
-    /// Word of every role that could not be played or read.
-    pub(super) fn unreadable(&self, step: u64) -> Vec<Event> {
+    /// Word of every role that could not be played or read, also where something stood in for its answer.
+    pub(super) fn unreadable(&self) -> Vec<EventKind> {
         let failed = |(task, said): (&RoleTask, &Result<Option<Played>>)| match said {
-            Err(error) => Some(Event::RoleFailed {
-                step,
+            Err(error) => Some(EventKind::RoleFailed {
                 role: task.role(),
                 reason: error.to_string(),
+            }),
+            Ok(Some(played)) if played.fallback => Some(EventKind::FellBack {
+                role: task.role(),
+                reason: played.why_unreadable(),
             }),
             Ok(_) => None,
         };
@@ -151,7 +151,7 @@ pub(super) fn asks(
             }));
         }
     }
-    let sources = fold::sources(context, rollouts);
+    let sources = writing::sources(context, task, rollouts);
     let mut sources = sources.iter().filter_map(|place| rollouts.get(*place));
     match context.recipe.writer {
         Writer::Summarize => {
@@ -244,45 +244,65 @@ pub(super) fn observations(
         .collect()
 }
 
-/// What attempts did with the skills that were found for them (HiSME 3.3), where the recipe asks what skills did.
+/// What attempts did with the skills that were found for them (HiSME 3.3), where the recipe asks what skills did; where it
+/// does not, what they did with those on trial, which live attempts release.
 pub(super) fn exposures(
     context: &Context<'_>,
+    task: &Task,
     found: &[Candidate],
     rollouts: &[Rollout<'_>],
 ) -> Vec<LibraryChange> {
-    if !context.recipe.attribute {
-        return Vec::new();
-    }
+    let all = context.recipe.attribute;
+    let on_trial = |skill: &SkillRef| {
+        let entry = context.library.get(&skill.id);
+        entry.is_some_and(|entry| entry.skill.state == State::Trial)
+    };
     let mut changes = Vec::new();
-    for rollout in rollouts {
+    for rollout in rollouts
+        .iter()
+        .filter(|one| all || one.trajectory.is_some())
+    {
         let injected = &rollout.report.injected;
         let found = found.iter().map(|candidate| &candidate.skill);
-        let others = found.filter(|skill| !injected.contains(skill));
+        let others = found.filter(|skill| all && !injected.contains(skill));
         let attempt = &rollout.report.attempt;
-        changes.extend(injected.iter().map(|skill| {
+        let outcome = rollout.report.success.map(|success| ExposureOutcome {
+            task: task.id.clone(),
+            success,
+            refused: rollout.refused(),
+        });
+        let injected = injected.iter().filter(|skill| all || on_trial(skill));
+        changes.extend(injected.map(|skill| {
             let used = rollout.trajectory.is_some_and(|trajectory| {
                 let mut exposures = trajectory.exposures.iter();
                 exposures.any(|exposure| exposure.skill == *skill && exposure.used)
             });
-            expose(skill, attempt, true, used)
+            let outcome = outcome.clone().filter(|_| on_trial(skill));
+            expose(skill, attempt, (true, used), outcome)
         }));
-        changes.extend(others.map(|skill| expose(skill, attempt, false, false)));
+        changes.extend(others.map(|skill| expose(skill, attempt, (false, false), None)));
     }
     changes
 }
 
-fn expose(skill: &SkillRef, attempt: &AttemptId, injected: bool, used: bool) -> LibraryChange {
+fn expose(
+    skill: &SkillRef,
+    attempt: &AttemptId,
+    (injected, used): (bool, bool),
+    outcome: Option<ExposureOutcome>,
+) -> LibraryChange {
     LibraryChange::Expose {
         skill: skill.clone(),
         attempt: attempt.clone(),
         injected,
         used,
+        outcome,
     }
 }
 
 /// A skill written from anything that an untrusted source said is tainted (J7).
-pub(super) fn taint(context: &Context<'_>, rollouts: &[Rollout<'_>]) -> Taint {
-    let sources = fold::sources(context, rollouts).into_iter();
+pub(super) fn taint(context: &Context<'_>, task: &Task, rollouts: &[Rollout<'_>]) -> Taint {
+    let sources = writing::sources(context, task, rollouts).into_iter();
     let shown = sources.filter_map(|place| rollouts.get(place)?.trajectory);
     taint_of(shown.flat_map(|trajectory| &trajectory.steps))
 }

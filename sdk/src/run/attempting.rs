@@ -116,7 +116,7 @@ impl Attempting {
     }
 
     fn id(&self, index: u32, context: &Context<'_>) -> AttemptId {
-        AttemptId::new(format!("{}/{}/{index}", context.run, self.step))
+        AttemptId::of(context.run, self.step, index)
     }
 
     /// What later turns choose from, where they do and the task is no part of a warm-up: the library as it is when the

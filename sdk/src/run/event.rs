@@ -1,24 +1,62 @@
 //! The progress events of a run.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{AttemptReport, TaskReport};
 use crate::{
-    domain::{Candidate, Role, Skill},
+    domain::{Candidate, Role, Skill, SkillName, SkillRef, State},
     id::{AttemptId, Revision, RunId, Seed, SkillId, TaskId},
     library::Move,
     select::Selection,
 };
 
 /// Something that happened, for people and for dashboards. The order does not depend on timing.
+///
+/// Every event names its run; one that belongs to a task names the task, and one that belongs to an attempt the attempt,
+/// so that the events of attempts that run at once can be told apart. [`fmt::Display`] gives a line for a log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// The run.
+    pub run: RunId,
+    /// The task's place in the run's stream, from 0; of maintenance, the task behind which it is done.
+    pub step: Option<u64>,
+    /// The task of that place.
+    pub task: Option<TaskId>,
+    /// The attempt, of an event that belongs to one.
+    pub attempt: Option<AttemptId>,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+impl Event {
+    /// An event of a run, or of the task at a place of it.
+    pub(super) fn new(run: &RunId, place: Option<(u64, &TaskId)>, kind: EventKind) -> Self {
+        let attempt = match (&kind, place) {
+            (EventKind::Attempted { report, .. }, _) => Some(report.attempt.clone()),
+            (EventKind::Selected { rollout, .. }, Some((step, _))) => {
+                Some(AttemptId::of(run, step, *rollout))
+            }
+            _ => None,
+        };
+        Self {
+            run: run.clone(),
+            step: place.map(|(step, _)| step),
+            task: place.map(|(_, task)| task.clone()),
+            attempt,
+            kind,
+        }
+    }
+}
+
+/// What happened.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
-pub enum Event {
+pub enum EventKind {
     /// A run began.
     RunStarted {
-        /// Which run.
-        run: RunId,
         /// What all its randomness follows from.
         seed: Seed,
         /// How many tasks it has.
@@ -26,15 +64,11 @@ pub enum Event {
     },
     /// Candidates were found.
     Retrieved {
-        /// The task's place in the stream.
-        step: u64,
         /// The best first.
         candidates: Vec<Candidate>,
     },
     /// The gate decided.
     Selected {
-        /// The task's place in the stream.
-        step: u64,
         /// For which rollout; the first of all when selection is once a query.
         rollout: u32,
         /// What, and on what grounds.
@@ -42,33 +76,54 @@ pub enum Event {
     },
     /// An attempt was made and judged, or could not be.
     Attempted {
-        /// The task's place in the stream.
-        step: u64,
         /// Which rollout.
         rollout: u32,
         /// How it went.
         report: Box<AttemptReport>,
     },
-    /// A skill was let into the library, or a new version of it.
+    /// A skill entered the library, or a new version of one did.
     Admitted {
-        /// The task's place in the stream.
-        step: u64,
-        /// The skill.
+        /// The skill as the library has it, under its final name and in its state.
         skill: Box<Skill>,
         /// Whether it replaces an earlier version.
         revised: bool,
     },
     /// A skill was not written, or not let in.
     Refused {
-        /// The task's place in the stream.
-        step: u64,
+        /// Why.
+        reason: String,
+    },
+    /// A role's answers could not be read, and a skill was made without a model instead (ARISE D.1).
+    FellBack {
+        /// Which role.
+        role: Role,
+        /// Why no answer could be read.
+        reason: String,
+    },
+    /// A skill is in the library and not in full use yet.
+    Waits {
+        /// Which skill, in which version.
+        skill: SkillRef,
+        /// Its name.
+        name: SkillName,
+        /// Its state: on trial, or in quarantine.
+        state: State,
+        /// What it waits for.
+        reason: String,
+    },
+    /// A skill was released, taken out of use, or moved to another state.
+    StateChanged {
+        /// Which skill.
+        skill: SkillId,
+        /// Its name.
+        name: SkillName,
+        /// Its state from here on.
+        state: State,
         /// Why.
         reason: String,
     },
     /// Attempts and skills that overlap were given to the refactorer (HiSME, appendix C).
     Grouped {
-        /// The task's place in the stream.
-        step: u64,
         /// The attempts that it was shown.
         attempts: Vec<AttemptId>,
         /// The skills that it was shown.
@@ -78,8 +133,6 @@ pub enum Event {
     },
     /// A role could not be played, or nothing that it said could be read.
     RoleFailed {
-        /// The task's place in the stream.
-        step: u64,
         /// Which role.
         role: Role,
         /// Why.
@@ -87,15 +140,11 @@ pub enum Event {
     },
     /// Skills moved between the tiers, or were deleted.
     Moved {
-        /// The task's place in the stream.
-        step: u64,
         /// In the order in which they were made.
         moves: Vec<Move>,
     },
     /// The library changed.
     Committed {
-        /// The task's place in the stream.
-        step: u64,
         /// The library's revision.
         revision: Revision,
         /// How many times another writer was first.
@@ -103,16 +152,84 @@ pub enum Event {
     },
     /// A task is through.
     TaskFinished {
-        /// Which task.
-        task: TaskId,
         /// How it went.
         report: Box<TaskReport>,
     },
     /// The run is through.
     RunFinished {
-        /// Which run.
-        run: RunId,
         /// The library's revision.
         revision: Revision,
     },
+}
+
+/// One line: the run, the task or attempt, and what happened.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.attempt, &self.task) {
+            (Some(attempt), Some(task)) => write!(f, "{attempt} ({task}): {}", self.kind),
+            (Some(attempt), None) => write!(f, "{attempt}: {}", self.kind),
+            (None, Some(task)) => write!(f, "{} ({task}): {}", self.run, self.kind),
+            (None, None) => write!(f, "{}: {}", self.run, self.kind),
+        }
+    }
+}
+
+impl fmt::Display for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RunStarted { seed, tasks } => write!(f, "run of {tasks} tasks, seed {seed}"),
+            Self::Retrieved { candidates } => write!(f, "found {} candidates", candidates.len()),
+            Self::Selected { selection, .. } => write!(f, "{selection}"),
+            Self::Attempted { report, .. } => match (&report.error, report.success) {
+                (Some(error), _) => write!(f, "not made or not judged: {error}"),
+                (None, Some(true)) => write!(f, "done in {} steps", report.steps),
+                (None, Some(false)) => write!(f, "not done, {} steps", report.steps),
+                (None, None) => write!(f, "{} steps, not judged", report.steps),
+            },
+            Self::Admitted { skill, revised } => {
+                let what = if *revised { "revised" } else { "new" };
+                write!(
+                    f,
+                    "{what} skill {} ({}): {}",
+                    skill.name, skill.state, skill.description
+                )
+            }
+            Self::Refused { reason } => write!(f, "no skill: {reason}"),
+            Self::FellBack { role, reason } => {
+                write!(
+                    f,
+                    "no answer of the role {role} could be read, so its skill is the abstracted trace: {reason}"
+                )
+            }
+            Self::Waits { name, reason, .. } => write!(f, "skill {name} waits: {reason}"),
+            Self::StateChanged {
+                name,
+                state,
+                reason,
+                ..
+            } => write!(f, "skill {name} is {state}: {reason}"),
+            Self::Grouped {
+                attempts, skills, ..
+            } => {
+                let (attempts, skills) = (attempts.len(), skills.len());
+                write!(f, "{attempts} attempts and {skills} skills overlap")
+            }
+            Self::RoleFailed { role, reason } => write!(f, "role {role} failed: {reason}"),
+            Self::Moved { moves } => write!(f, "{} skills moved between the tiers", moves.len()),
+            Self::Committed { revision, .. } => write!(f, "library at revision {revision}"),
+            Self::TaskFinished { report } => {
+                let done = report
+                    .attempts
+                    .iter()
+                    .filter(|one| one.success == Some(true));
+                write!(
+                    f,
+                    "task finished, {} of {} attempts done",
+                    done.count(),
+                    report.attempts.len()
+                )
+            }
+            Self::RunFinished { revision } => write!(f, "run finished at revision {revision}"),
+        }
+    }
 }

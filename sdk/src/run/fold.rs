@@ -6,13 +6,10 @@ use crate::{
     domain::{Cause, Commit, LibraryChange, SkillRef, Task, Trajectory, Verdict},
     error::Result,
     id::{AttemptId, CommitKey},
-    recipe::{SkillUse, WriteWhen},
+    recipe::SkillUse,
     reward,
     select::Selection,
 };
-
-/// The greatest number of traces that a skill is written from (ARISE D.1).
-const MAX_TRACES: usize = 2;
 
 /// An advantage's denominator is the deviation plus this (Eq. 5's epsilon).
 const ADVANTAGE_EPSILON: f64 = 1e-8;
@@ -23,6 +20,18 @@ pub(super) struct Rollout<'a> {
     pub(super) report: AttemptReport,
     pub(super) trajectory: Option<&'a Trajectory>,
     pub(super) verdict: Option<&'a Verdict>,
+}
+
+impl Rollout<'_> {
+    /// How many actions the environment refused.
+    pub(super) fn refused(&self) -> u32 {
+        let steps = self
+            .trajectory
+            .iter()
+            .flat_map(|trajectory| &trajectory.steps);
+        let refused = steps.filter(|step| step.result.is_error).count();
+        u32::try_from(refused).unwrap_or(u32::MAX)
+    }
 }
 
 pub(super) fn rollout<'a>(
@@ -105,43 +114,6 @@ fn reward_of(
     } else {
         recipe.reward.of(success, used)
     }
-}
-
-/// The places of the rollouts that a skill is to be written from, the best first; none when no skill is due.
-pub(super) fn sources(context: &Context<'_>, rollouts: &[Rollout<'_>]) -> Vec<usize> {
-    let judged: Vec<(&Rollout<'_>, f64, usize)> = (0..)
-        .zip(rollouts)
-        .filter(|(_, rollout)| rollout.trajectory.is_some())
-        .filter_map(|(place, rollout)| Some((rollout, rollout.report.reward?, place)))
-        .collect();
-    let mean =
-        judged.iter().map(|(r, ..)| r.report.score).sum::<f64>() / judged.len().max(1) as f64;
-    let due = match context.recipe.write {
-        WriteWhen::Never => false,
-        WriteWhen::Always => true,
-        WriteWhen::Below(bound) => mean < bound,
-    };
-    if !due {
-        return Vec::new();
-    }
-    let rewards: Vec<f64> = judged.iter().map(|(_, reward, _)| *reward).collect();
-    let successes: Vec<bool> = judged
-        .iter()
-        .map(|(rollout, ..)| rollout.report.success == Some(true))
-        .collect();
-    let mut best = reward::positive_traces(&rewards, &successes);
-    // Among equal rewards the better verdict is the better lesson.
-    best.sort_by(|a, b| {
-        let score = |i: &usize| judged[*i].0.report.score;
-        rewards[*b]
-            .total_cmp(&rewards[*a])
-            .then(score(b).total_cmp(&score(a)))
-            .then(a.cmp(b))
-    });
-    best.into_iter()
-        .take(MAX_TRACES)
-        .map(|i| judged[i].2)
-        .collect()
 }
 
 pub(super) fn task_report(

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Answer, AttemptNeed, Journeyman, Need, NeedId, RunEntry, RunMachine, TaskReport,
+    Answer, AttemptNeed, Journeyman, Need, NeedId, RunEntry, RunMachine, Station, TaskReport,
     drive::Reach,
     journeyman::{Inner, lock},
     log::Log,
@@ -15,8 +15,9 @@ use super::{
 };
 use crate::{
     contract::{Guidance, TurnContext},
-    domain::{EndReason, Injection, Outcome, SkillRef, Step, Task, Trajectory, Usage},
+    domain::{EndReason, Injection, Outcome, SkillRef, Step, Task, Trajectory, Usage, Verdict},
     error::{Error, ErrorKind, Result},
+    text::{quote_skill_marks, skill_block},
 };
 
 /// The attempts of one group and the machine behind them.
@@ -33,14 +34,24 @@ struct GroupState {
 }
 
 impl Group {
-    /// Takes an attempt's answer in; whether it was the last.
-    fn hand_in(&self, id: NeedId, answer: Answer) -> bool {
+    /// Takes an attempt's answer in, and its verdict where the host gave one; whether it was the last.
+    fn hand_in(&self, id: NeedId, answer: Answer, verdict: Option<Verdict>) -> bool {
         let mut state = lock(&self.state);
         if let Some((_, log)) = &mut state.run {
             log.push(RunEntry::Answered {
                 id,
                 answer: Box::new(answer),
             });
+            let id = NeedId {
+                station: Station::Judge,
+                ..id
+            };
+            if let Some(verdict) = verdict {
+                log.push(RunEntry::Answered {
+                    id,
+                    answer: Box::new(Answer::Judged(Ok(verdict))),
+                });
+            }
         }
         state.open -= 1;
         state.open == 0
@@ -169,6 +180,20 @@ impl AttemptHandle {
         self.steps.push(step);
     }
 
+    /// What the agent's model is asked, the skills of the first turn in front (ARISE C.4): `SKILL:` and the skill's text, then
+    /// the task. A line of the task that begins like a skill is quoted.
+    pub fn prompt(&self) -> String {
+        let skills = self.injection().skills.iter();
+        let mut prompt: String = skills.map(|one| skill_block(&one.text)).collect();
+        prompt.push_str(&quote_skill_marks(&self.task().instruction));
+        prompt
+    }
+
+    /// Whether a skill stands in the first prompt, and which comes first.
+    pub fn skill(&self) -> Option<&SkillRef> {
+        self.injection().skills.first().map(|one| &one.skill)
+    }
+
     /// The agent used a skill. One that was not injected is passed over.
     pub fn used(&self, skill: &SkillRef) {
         self.guidance.used(skill);
@@ -180,13 +205,19 @@ impl AttemptHandle {
         self.usage.output_tokens += usage.output_tokens;
     }
 
-    /// Ends the attempt. Without an outcome the host's judge decides from the steps. The last attempt of a group
-    /// awaits judgement, credit, writing and commit, and gives the task's report.
+    /// Ends the attempt. The host's outcome is the verdict, and no judge is asked; without one the host's judge decides from
+    /// the steps. The last attempt of a group awaits judgement, credit, writing and commit, and gives the task's report.
     ///
     /// # Errors
-    /// What the store and the journal give; the group then stays ready, and
+    /// `Invalid` for an outcome whose score is outside [0, 1] or whose parts are not finite: the attempt counts as abandoned
+    /// then. What the store and the journal give; where that can pass, the group stays ready, and
     /// [`settle`](Journeyman::settle) tries again.
-    pub async fn finish(mut self, outcome: Option<Outcome>) -> Result<Option<TaskReport>> {
+    pub async fn finish(
+        mut self,
+        outcome: impl Into<Option<Outcome>>,
+    ) -> Result<Option<TaskReport>> {
+        let outcome = outcome.into();
+        let mut verdict = outcome.as_ref().map(verdict_of).transpose()?;
         self.finished = true;
         let (injection, left_out, exposures) = self.guidance.told();
         let trajectory = Trajectory {
@@ -205,13 +236,34 @@ impl AttemptHandle {
         let mut answer = Answer::Attempted(Ok(Box::new(trajectory)));
         let redacting = self.journeyman.inner.redacting();
         redacting.answer(&mut answer, self.of_secrets);
-        if !self.group.hand_in(self.id, answer) {
+        if let Some(verdict) = &mut verdict {
+            redacting.verdict(verdict);
+        }
+        if !self.group.hand_in(self.id, answer, verdict) {
             return Ok(None);
         }
         let (group, journeyman) = (Arc::clone(&self.group), self.journeyman.clone());
         drop(self);
         group.complete(&journeyman.inner).await
     }
+}
+
+/// The verdict that a host's outcome is.
+fn verdict_of(outcome: &Outcome) -> Result<Verdict> {
+    let verdict = Verdict {
+        success: Some(outcome.success),
+        score: outcome.score,
+        parts: outcome.parts.clone(),
+        evidence: vec!["the host's outcome".to_owned()],
+    };
+    if verdict.is_valid() {
+        return Ok(verdict);
+    }
+    Err(Error::invalid(
+        "AttemptHandle::finish",
+        "the outcome's score is outside [0, 1], or one of its parts is not finite",
+    )
+    .hint("give `Outcome::success()`, `Outcome::failure()`, or a score in [0, 1] and finite parts"))
 }
 
 impl Drop for AttemptHandle {
@@ -226,7 +278,7 @@ impl Drop for AttemptHandle {
         );
         if self
             .group
-            .hand_in(self.id, Answer::Attempted(Err(abandoned)))
+            .hand_in(self.id, Answer::Attempted(Err(abandoned)), None)
         {
             lock(&self.journeyman.inner.ready).push(Arc::clone(&self.group));
         }

@@ -9,7 +9,9 @@ use std::{
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
 use super::{
-    AttemptHandle, Event, Need, RunEntry, RunMachine, RunPlan, RunReport, TaskReport,
+    Event, EventKind, Finding, Need, RunEntry, RunMachine, RunPlan, RunReport,
+    begun::{Begun, is_finished},
+    checking::{self, Checked},
     drive::{Driver, Reach},
     handle::Group,
     injecting::counting,
@@ -21,7 +23,7 @@ use super::{
 use crate::{
     builtin::MemoryStore,
     contract::{Backends, Journal},
-    domain::Task,
+    domain::{State, Task},
     error::{Error, ErrorKind, Result},
     id::{RunId, Seed},
     library::SkillLibrary,
@@ -34,8 +36,9 @@ use crate::{
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// What the ids of this session's runs begin with. A name is used once with one store and journal: a run's step
-    /// is committed once, so a second session of the same name is taken for a repetition of the first.
+    /// What the ids of this session's runs begin with. A later start under the same name goes on counting where the store
+    /// and the journal end, so a host keeps one name for good. Two processes that write to one store at the same time need
+    /// a name each: else the second to commit gets a `Conflict`.
     pub session: String,
     /// What all randomness follows from.
     pub seed: Seed,
@@ -44,17 +47,28 @@ pub struct Options {
     /// What takes secrets out of all that a run keeps, distils and tells; the agent and its world alone see them. By the
     /// known forms until a host names values or forms of its own. Ids and names are refused where they hold a secret.
     pub redactor: Redactor,
+    /// Whether the library is only read: attempts are given skills and nothing is learned from them. A frozen store is read
+    /// so whatever this says.
+    pub read_only: bool,
 }
 
 impl Options {
-    /// A session with a name of its own; eight needs at once; secrets of known forms are redacted.
+    /// A session that learns; eight needs at once; secrets of known forms are redacted.
     pub fn new(session: impl Into<String>, seed: Seed) -> Self {
         Self {
             session: session.into(),
             seed,
             in_flight: NonZeroUsize::MIN.saturating_add(7),
             redactor: Redactor::default(),
+            read_only: false,
         }
+    }
+
+    /// A session that only reads the library.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.read_only = true;
+        self
     }
 }
 
@@ -72,7 +86,8 @@ pub(super) struct Inner {
     backends: Arc<Backends>,
     pub(super) recipe: Recipe,
     options: Options,
-    /// How many runs of each kind began.
+    pub(super) read_only: bool,
+    /// How many runs of each kind began, in earlier starts too.
     runs: Mutex<BTreeMap<String, u64>>,
     pub(super) performer: Performer,
     listeners: Mutex<Vec<UnboundedSender<Event>>>,
@@ -81,37 +96,81 @@ pub(super) struct Inner {
 }
 
 impl Journeyman {
-    /// Opens the library in the host's store (in memory when there is none).
+    /// Opens the library in the host's store, in memory when there is none, and checks the host's parts against the recipe
+    /// ([`findings`](Self::findings)).
     ///
     /// # Errors
     /// `Invalid` for a recipe whose numbers break their rules, and for a session's name that holds a secret; what the
-    /// store and the retriever give.
+    /// store, the journal and the retriever give.
     pub async fn open(mut backends: Backends, recipe: Recipe, options: Options) -> Result<Self> {
         recipe.validate()?;
         if recipe.skill_tokens.is_some() {
             counting(&backends)?;
         }
+        let in_memory = backends.store.is_none();
         let store = backends
             .store
             .get_or_insert_with(|| Arc::new(MemoryStore::new()));
-        let library = SkillLibrary::replay(&store.load().await?.committed)?;
+        let read_only = options.read_only || store.is_read_only();
+        let committed = store.load().await?.committed;
+        let library = SkillLibrary::replay(&committed)?;
+        let begun = Begun::of(&options.session, &committed, backends.journal.as_deref()).await?;
+        let findings = checking::check(&Checked {
+            backends: &backends,
+            recipe: &recipe,
+            library: &library,
+            in_memory,
+            read_only,
+        });
         let backends = Arc::new(backends);
         let performer = Performer::new(Arc::clone(&backends), recipe.limits)
             .following(library)
             .redacting(options.redactor.clone());
         let redacting = &performer.redacting;
         redacting.refuse("the session's name", &options.session)?;
+        let findings = findings.into_iter().chain(begun.unfinished);
+        findings.for_each(|finding| performer.observed.note(finding));
         Ok(Self {
             inner: Arc::new(Inner {
                 performer,
                 backends,
                 recipe,
                 options,
-                runs: Mutex::default(),
+                read_only,
+                runs: Mutex::new(begun.counts),
                 listeners: Mutex::new(Vec::new()),
                 ready: Mutex::new(Vec::new()),
             }),
         })
+    }
+
+    /// What will not happen with the host's parts, and why: what [`open`](Self::open) found, and what showed since. Each
+    /// was logged when it was found.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.inner.performer.observed.all()
+    }
+
+    /// The runs of tasks in the journal that were begun and not finished, of every session, by id: those that
+    /// [`resume`](Self::resume) goes on with, and attempts in a host's own loop that were not finished. It reads the whole
+    /// journal.
+    ///
+    /// # Errors
+    /// `Unsupported` without a journal; what the journal gives.
+    pub async fn unfinished_runs(&self) -> Result<Vec<RunId>> {
+        let Some(journal) = &self.inner.backends.journal else {
+            return Err(Error::unsupported(
+                "Journeyman::unfinished_runs",
+                "the host gave no journal",
+            )
+            .hint("set `Backends::journal` before runs begin"));
+        };
+        let mut unfinished = Vec::new();
+        for run in journal.runs().await? {
+            if !is_finished(&journal.read(&run).await?) {
+                unfinished.push(run);
+            }
+        }
+        Ok(unfinished)
     }
 
     /// The typed progress events of everything that runs from here on, in both ways in. Dropping the stream ends it.
@@ -185,75 +244,19 @@ impl Journeyman {
                 event: Box::new(event),
             });
         }
+        // What was committed before may have been indexed by another process alone.
+        self.inner.performer.refresh_index().await;
         self.inner
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;
-        Ok(machine.report())
-    }
-
-    /// Begins one attempt in the host's own agent loop.
-    ///
-    /// # Errors
-    /// What the store gives. A retriever or scorer that fails costs the injection, not the attempt.
-    pub async fn begin(&self, task: Task) -> Result<AttemptHandle> {
-        let mut handles = self.begin_group(task, NonZeroUsize::MIN).await?;
-        handles.pop().ok_or_else(|| {
-            Error::new(
-                ErrorKind::Internal,
-                "Journeyman::begin",
-                "a group without attempts",
-            )
-        })
-    }
-
-    /// Begins `n` attempts at one task that are credited and learned from as a group.
-    ///
-    /// # Errors
-    /// As [`begin`](Self::begin).
-    pub async fn begin_group(&self, task: Task, n: NonZeroUsize) -> Result<Vec<AttemptHandle>> {
-        self.settle_if_possible().await;
-        let mut recipe = self.inner.recipe.clone();
-        recipe.group = u32::try_from(n.get()).unwrap_or(u32::MAX);
-        let run = self.inner.next_run("begin");
-        let (mut machine, mut log) = self
-            .inner
-            .machine(run, recipe, Mode::Train, vec![task], true)
-            .await?;
-        self.inner
-            .drive(&mut machine, Reach::AllButAttempts, &mut log)
-            .await?;
-        AttemptHandle::group(self, machine, log)
-    }
-
-    /// Finishes the groups whose last attempt was abandoned, or whose completion failed or was cancelled.
-    /// [`begin`](Self::begin) and [`learn`](Self::learn) try so too.
-    ///
-    /// # Errors
-    /// The first that the store or the journal gave, once every group was tried; those that failed stay ready, and the
-    /// reports of the others were told as events.
-    pub async fn settle(&self) -> Result<Vec<TaskReport>> {
-        let ready = std::mem::take(&mut *lock(&self.inner.ready));
-        let mut reports = Vec::new();
-        let mut failed = None;
-        for group in ready {
-            match group.complete(&self.inner).await {
-                Ok(report) => reports.extend(report),
-                Err(error) => failed = failed.or(Some(error)),
-            }
-        }
-        failed.map_or(Ok(reports), Err)
-    }
-
-    /// A group that cannot be completed must not keep others from beginning.
-    async fn settle_if_possible(&self) {
-        if let Err(error) = self.settle().await {
-            tracing::warn!(%error, "a group of attempts could not be completed");
-        }
+        self.told(machine.report())
     }
 
     async fn start(&self, kind: &str, mode: Mode, tasks: Vec<Task>) -> Result<RunReport> {
+        const LEARN: &str = "Journeyman::learn";
         if mode == Mode::Train {
-            self.settle_if_possible().await;
+            self.writable(LEARN)?;
+            self.settle_some().await;
         }
         let inner = &self.inner;
         let run = inner.next_run(kind);
@@ -263,7 +266,29 @@ impl Journeyman {
         inner
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;
-        Ok(machine.report())
+        self.told(machine.report())
+    }
+
+    /// A finished run's report; an error where none of its attempts could be made, or none of those that were made judged.
+    fn told(&self, mut report: RunReport) -> Result<RunReport> {
+        report.findings = self.findings();
+        match report.nothing_done() {
+            Some(error) => Err(error),
+            None => Ok(report),
+        }
+    }
+
+    /// # Errors
+    /// `Unsupported` where the session is read-only.
+    pub(super) fn writable(&self, operation: &'static str) -> Result<()> {
+        if !self.inner.read_only {
+            return Ok(());
+        }
+        Err(Error::unsupported(
+            operation,
+            "the session is read-only, or its store is frozen, so nothing can be learned or changed",
+        )
+        .hint("call `evaluate` or `begin`; to learn, open a store that can be committed to, without `Options::read_only`"))
     }
 }
 
@@ -286,7 +311,7 @@ impl Inner {
     }
 
     /// A new run's machine, and its log with the run's beginning.
-    async fn machine(
+    pub(super) async fn machine(
         &self,
         run: RunId,
         recipe: Recipe,
@@ -356,6 +381,16 @@ impl Inner {
     }
 
     fn tell(&self, event: &Event) {
+        if let EventKind::Waits {
+            name,
+            state: State::Quarantined,
+            ..
+        } = &event.kind
+        {
+            let finding =
+                checking::quarantined(format!("the skill {name}, and those like it, are"));
+            self.performer.observed.note(finding);
+        }
         lock(&self.listeners).retain(|listener| listener.unbounded_send(event.clone()).is_ok());
     }
 }

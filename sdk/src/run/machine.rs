@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Answer, CommitDone, Event, Need, NeedId, RunReport, Station, TaskReport,
+    Answer, CommitDone, Event, EventKind, Need, NeedId, RunReport, Station, TaskReport,
     context::Context,
     maintaining::{Maintaining, Overlaps},
     task_machine::TaskMachine,
@@ -71,7 +71,7 @@ pub struct RunMachine {
 
 impl RunMachine {
     /// The version of the JSON form.
-    pub const SCHEMA: u32 = 6;
+    pub const SCHEMA: u32 = 7;
 
     /// Begins a run.
     ///
@@ -96,11 +96,14 @@ impl RunMachine {
         let (batch, plan_steps) = (plan.recipe.schedule.batch, plan.library.steps());
         let mut machine = Self {
             schema: Self::SCHEMA,
-            events: vec![Event::RunStarted {
-                run: plan.run.clone(),
-                seed: plan.seed,
-                tasks: total,
-            }],
+            events: vec![Event::new(
+                &plan.run,
+                None,
+                EventKind::RunStarted {
+                    seed: plan.seed,
+                    tasks: total,
+                },
+            )],
             run: plan.run,
             seed: plan.seed,
             recipe: plan.recipe,
@@ -162,7 +165,7 @@ impl RunMachine {
         };
         self.active.insert(id.step, task);
         folded?;
-        self.held.entry(id.step).or_default().append(&mut events);
+        self.hold(id.step, events);
         self.advance();
         Ok(())
     }
@@ -199,6 +202,7 @@ impl RunMachine {
             seed: self.seed,
             tasks: self.reports.values().cloned().collect(),
             revision: self.library.revision(),
+            findings: Vec::new(),
         }
     }
 
@@ -268,7 +272,7 @@ impl RunMachine {
         id: NeedId,
         task: &mut TaskMachine,
         done: CommitDone,
-        events: &mut Vec<Event>,
+        events: &mut Vec<EventKind>,
     ) -> Result<()> {
         if !task.awaits_commit() {
             return Err(
@@ -278,7 +282,7 @@ impl RunMachine {
         let own = self.fold(&done)?;
         let changes = done.committed.last().map(|last| last.changes.as_slice());
         task.committed(&self.context(), &own, changes.unwrap_or_default(), events);
-        self.told(id.step, own, done.rebased, events);
+        self.told(own, done.rebased, events);
         Ok(())
     }
 }

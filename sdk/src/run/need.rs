@@ -193,6 +193,14 @@ pub struct Played {
     pub usage: Usage,
 }
 
+impl Played {
+    /// Why each answer could not be read, in order.
+    pub(super) fn why_unreadable(&self) -> String {
+        let reasons = self.unreadable.iter().map(|(_, why)| why.as_str());
+        reasons.collect::<Vec<_>>().join("; then: ")
+    }
+}
+
 /// What a commit brought.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommitDone {

@@ -2,19 +2,14 @@
 
 use std::{
     collections::HashMap,
-    future::Future,
-    panic::AssertUnwindSafe,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use futures::{
-    FutureExt,
-    future::{Either, select},
-};
-
 use super::{
     Answer, AttemptNeed, Need,
+    contain::Contained,
+    finding::Observed,
     injecting::complete_exposures,
     playing::Embedded,
     redacting::{Redacting, holds_mark},
@@ -25,7 +20,7 @@ use crate::{
     contract::{Attempt, Backends, Dialect, JudgeRequest, ScoreRequest, Scorer},
     domain::{Action, Candidate, Prompt, Query, Skill, SkillRef, Task, Trajectory, Verdict},
     error::{Error, ErrorKind, Result},
-    id::{ModelId, Timestamp},
+    id::ModelId,
     library::SkillLibrary,
     recipe::Limits,
     select::{SkillScores, Total},
@@ -59,6 +54,8 @@ pub struct Performer {
     /// The library as this performer last saw it in the store.
     pub(super) followed: Arc<Mutex<SkillLibrary>>,
     pub(super) redacting: Arc<Redacting>,
+    /// What was noticed about the host's parts while they worked.
+    pub(super) observed: Arc<Observed>,
 }
 
 impl Performer {
@@ -71,6 +68,7 @@ impl Performer {
             embedded: Arc::default(),
             followed: Arc::default(),
             redacting: Arc::default(),
+            observed: Arc::default(),
         }
     }
 
@@ -143,42 +141,6 @@ impl Performer {
             }
             Need::Commit(commit) => Answer::Committed(self.commit(&commit).await?),
         })
-    }
-
-    /// Bounds a call in time, where there is a clock, and turns its panic into an error.
-    pub(super) async fn bounded<T>(
-        &self,
-        operation: &'static str,
-        limit: Duration,
-        call: impl Future<Output = Result<T>>,
-    ) -> Result<T> {
-        let call = AssertUnwindSafe(call).catch_unwind().map(|outcome| {
-            outcome
-                .unwrap_or_else(|_| {
-                    Err(
-                        Error::new(ErrorKind::Panicked, operation, "this part panicked").hint(
-                            "the run goes on without its answer; see the panic's own message",
-                        ),
-                    )
-                })
-                .map_err(|error| self.redacting.error(error))
-        });
-        let Some(clock) = &self.backends.clock else {
-            return call.await;
-        };
-        let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        let until = Timestamp(clock.now().0.saturating_add(limit_ms));
-        let call = std::pin::pin!(call);
-        match select(call, clock.sleep_until(until)).await {
-            Either::Left((outcome, _)) => outcome,
-            Either::Right(((), _)) => Err(Error::new(
-                ErrorKind::Timeout,
-                operation,
-                format!("no answer within {limit_ms} ms"),
-            )
-            .temporary()
-            .hint("raise the limit in the recipe, or look why the part hangs")),
-        }
     }
 
     async fn retrieve(&self, query: &Query) -> Result<Vec<Candidate>> {
@@ -277,12 +239,21 @@ impl Performer {
         need: &AttemptNeed,
         prefix: &[Action],
     ) -> Result<Box<Trajectory>> {
+        let (Some(executor), Some(environment)) =
+            (&self.backends.executor, &self.backends.environment)
+        else {
+            return Err(Error::unsupported(
+                "Executor::execute",
+                "the host gave no agent or no world, so no attempt can be made here",
+            )
+            .hint("set `Backends::executor` and `Backends::environment`, or make the attempts in your own loop: `Journeyman::begin`"));
+        };
         let task = self.redacting.real(need)?;
         let injecting = async { Turning::new(self, need, task.clone()) };
         let guidance = self
             .bounded("Dialect::skill_text", need.time_limit, injecting)
             .await?;
-        let reset = self.backends.environment.reset(&task, need.world_seed);
+        let reset = environment.reset(&task, need.world_seed);
         let mut episode = self
             .bounded("Environment::reset", need.time_limit, reset)
             .await?;
@@ -297,7 +268,8 @@ impl Performer {
             plan: None,
             prefix,
         };
-        let execution = self.backends.executor.execute(attempt, episode.as_mut());
+        let mut contained = Contained::new(episode.as_mut());
+        let execution = executor.execute(attempt, &mut contained);
         let made = self
             .bounded("Executor::execute", need.time_limit + GRACE, execution)
             .await;
@@ -318,9 +290,13 @@ impl Performer {
     }
 
     pub(super) async fn judge(&self, task: &Task, trajectory: &Trajectory) -> Result<Verdict> {
-        self.backends
-            .judge
-            .judge(&JudgeRequest { task, trajectory })
-            .await
+        let Some(judge) = &self.backends.judge else {
+            return Err(Error::unsupported(
+                "Judge::judge",
+                "the host gave no judge, and the attempt was finished without an outcome",
+            )
+            .hint("finish attempts with their outcome, or set `Backends::judge`"));
+        };
+        judge.judge(&JudgeRequest { task, trajectory }).await
     }
 }

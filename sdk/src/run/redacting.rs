@@ -254,7 +254,7 @@ impl Redacting {
         held
     }
 
-    fn verdict(&self, verdict: &mut Verdict) {
+    pub(super) fn verdict(&self, verdict: &mut Verdict) {
         verdict.evidence.iter_mut().for_each(|text| self.text(text));
         self.keys(&mut verdict.parts);
     }

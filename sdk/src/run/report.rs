@@ -1,9 +1,10 @@
 //! What a run reports.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
+use super::Finding;
 use crate::{
     domain::{EndReason, SkillRef, Usage},
     error::Error,
@@ -102,4 +103,87 @@ pub struct RunReport {
     pub tasks: Vec<TaskReport>,
     /// The library's revision at the end.
     pub revision: Revision,
+    /// What did not happen with the host's parts, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}
+
+impl RunReport {
+    /// The attempts of all tasks, in order.
+    pub fn attempts(&self) -> impl Iterator<Item = &AttemptReport> {
+        self.tasks.iter().flat_map(|task| &task.attempts)
+    }
+
+    /// The share of judged attempts that were done, in [0, 1]; `None` where none was judged.
+    pub fn success_rate(&self) -> Option<f64> {
+        let judged = self.attempts().filter_map(|attempt| attempt.success);
+        let (mut done, mut all) = (0_u32, 0_u32);
+        for success in judged {
+            done += u32::from(success);
+            all += 1;
+        }
+        (all > 0).then(|| f64::from(done) / f64::from(all))
+    }
+
+    /// What went wrong outside the agent: the attempts that could not be made or judged, each with the reason.
+    pub fn errors(&self) -> impl Iterator<Item = (&AttemptId, &Error)> {
+        let attempts = self.attempts();
+        attempts.filter_map(|attempt| Some((&attempt.attempt, attempt.error.as_ref()?)))
+    }
+
+    /// What became of each draft of a skill, in order.
+    pub fn written(&self) -> impl Iterator<Item = &WriteReport> {
+        self.tasks.iter().flat_map(|task| &task.written)
+    }
+
+    /// The error of a run none of whose attempts came to a verdict, all of them for a fault outside the agent.
+    pub(super) fn nothing_done(&self) -> Option<Error> {
+        let count = self.attempts().count();
+        let (_, first) = self.errors().next()?;
+        if self.errors().count() < count {
+            return None;
+        }
+        let message = format!("none of {count} attempts could be made and judged");
+        let error = Error::new(first.kind(), "Journeyman::learn", message)
+            .with("run", &self.run)
+            .with("first", first)
+            .hint("put right what the first error names; the run's events have the others");
+        Some(error.source_from(first.clone()))
+    }
+}
+
+/// A summary for people, of some lines.
+impl fmt::Display for RunReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tasks, attempts) = (self.tasks.len(), self.attempts().count());
+        writeln!(
+            f,
+            "run {} (seed {}): {tasks} tasks, {attempts} attempts",
+            self.run, self.seed
+        )?;
+        match self.success_rate() {
+            Some(rate) => writeln!(f, "  done: {:.1}% of the judged attempts", 100.0 * rate)?,
+            None => writeln!(f, "  done: no attempt was judged")?,
+        }
+        let injected = self.attempts().filter(|one| !one.injected.is_empty());
+        writeln!(
+            f,
+            "  with a skill in the prompt: {} attempts",
+            injected.count()
+        )?;
+        let admitted = self.written().filter(|one| one.admitted.is_some()).count();
+        let refused = self.written().count() - admitted;
+        writeln!(f, "  skills written: {admitted}, drafts refused: {refused}")?;
+        if let Some((attempt, error)) = self.errors().next() {
+            let count = self.errors().count();
+            writeln!(
+                f,
+                "  not made or not judged: {count} attempts, first {attempt}: {error}"
+            )?;
+        }
+        for finding in &self.findings {
+            writeln!(f, "  note: {finding}")?;
+        }
+        Ok(())
+    }
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Need, Station, context::Context};
+use super::{EventKind, Need, Station, context::Context};
 use crate::{
     contract::Embedding,
     domain::{Candidate, Query, SkillRef},
@@ -117,7 +117,7 @@ impl Selecting {
         context: &Context<'_>,
         query: &TurnQuery,
         found: Result<Vec<Candidate>>,
-        events: &mut Vec<Event>,
+        events: &mut Vec<EventKind>,
     ) {
         match found {
             Ok(found) => {
@@ -152,7 +152,7 @@ impl Selecting {
         context: &Context<'_>,
         query: &TurnQuery,
         made: Result<Option<Vec<Embedding>>>,
-        events: &mut Vec<Event>,
+        events: &mut Vec<EventKind>,
     ) {
         let embeddings = made.unwrap_or_default().unwrap_or_default();
         self.rank(context, query, &embeddings, events);
@@ -164,7 +164,7 @@ impl Selecting {
         context: &Context<'_>,
         query: &TurnQuery,
         embeddings: &[Embedding],
-        events: &mut Vec<Event>,
+        events: &mut Vec<EventKind>,
     ) {
         if let Some(weights) = &context.recipe.rank {
             let (of_query, of_skills) = match embeddings {
@@ -187,8 +187,7 @@ impl Selecting {
             let skills: Vec<Ranked<'_>> = skills.collect();
             self.candidates = rank(query, of_query, &skills, weights);
         }
-        events.push(Event::Retrieved {
-            step: self.step,
+        events.push(EventKind::Retrieved {
             candidates: self.candidates.clone(),
         });
         if self.candidates.is_empty() {
@@ -212,10 +211,9 @@ impl Selecting {
     }
 
     /// What was decided, once it is.
-    pub(super) fn events(&self, events: &mut Vec<Event>) {
+    pub(super) fn events(&self, events: &mut Vec<EventKind>) {
         for (rollout, selection) in (0..).zip(self.selections().into_iter().flatten()) {
-            events.push(Event::Selected {
-                step: self.step,
+            events.push(EventKind::Selected {
                 rollout,
                 selection: selection.clone(),
             });

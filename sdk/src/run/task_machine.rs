@@ -3,14 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Answer, Event, Need, NeedId, Station, TaskReport,
+    Answer, EventKind, Need, NeedId, Station, TaskReport,
     admission::{self, Admission, Drafted},
     asking::{self, Asked},
     attempting::Attempting,
     context::Context,
     fold::{self, Rollout},
-    maintaining,
+    live, maintaining,
     selecting::Selecting,
+    settled::settled,
+    writing,
 };
 use crate::{
     contract::RoleTask,
@@ -53,7 +55,7 @@ impl TaskMachine {
         step: u64,
         task: Task,
         context: &Context<'_>,
-        events: &mut Vec<Event>,
+        events: &mut Vec<EventKind>,
     ) -> Self {
         let mut machine = Self {
             step,
@@ -110,7 +112,7 @@ impl TaskMachine {
         context: &Context<'_>,
         id: NeedId,
         answer: Answer,
-        events: &mut Vec<Event>,
+        events: &mut Vec<EventKind>,
     ) -> Result<()> {
         let selecting = self.selecting.station() == Some(id.station);
         match (answer, self.stage) {
@@ -159,7 +161,7 @@ impl TaskMachine {
     /// The task's turn has come: what was written is decided on, on the library as it is now.
     pub(super) fn admit(&mut self, context: &Context<'_>) {
         let rollouts = self.rollouts(context);
-        let taint = asking::taint(context, &rollouts);
+        let taint = asking::taint(context, &self.task, &rollouts);
         let mut admissions = Vec::new();
         for (number, (task, said)) in self.asked.drafts().enumerate() {
             let key = match number {
@@ -199,14 +201,16 @@ impl TaskMachine {
         context: &Context<'_>,
         own: &Applied,
         changes: &[LibraryChange],
-        events: &mut Vec<Event>,
+        events: &mut Vec<EventKind>,
     ) {
         let mut report = self.task_report(context);
+        let mut decided = Vec::new();
         for admission in &mut self.admissions {
             admission.applied(own, changes);
-            events.push(admission.event(self.step));
+            decided.push(admission.event());
             report.written.push(admission.report.clone());
         }
+        events.extend(settled(context, changes, decided));
         self.finish(report);
     }
 
@@ -237,26 +241,27 @@ impl TaskMachine {
         }
     }
 
-    fn selected(&mut self, events: &mut Vec<Event>) {
+    fn selected(&mut self, events: &mut Vec<EventKind>) {
         if self.selecting.selections().is_some() {
             self.selecting.events(events);
             self.stage = Stage::Attempt;
         }
     }
 
-    fn attempted(&mut self, context: &Context<'_>, events: &mut Vec<Event>) {
+    fn attempted(&mut self, context: &Context<'_>, events: &mut Vec<EventKind>) {
         if !self.attempting.is_complete(context) {
             return;
         }
         let rollouts = self.rollouts(context);
         for (rollout, each) in (0..).zip(&rollouts) {
-            events.push(Event::Attempted {
-                step: self.step,
+            events.push(EventKind::Attempted {
                 rollout,
                 report: Box::new(each.report.clone()),
             });
         }
-        if context.mode == Mode::Evaluate {
+        // An attempt that was never made teaches nothing, so there is nothing to commit either.
+        let nothing_made = rollouts.iter().all(|one| one.trajectory.is_none());
+        if context.mode == Mode::Evaluate || nothing_made {
             self.finish(self.task_report(context));
             return;
         }
@@ -266,9 +271,9 @@ impl TaskMachine {
         self.asked(events);
     }
 
-    fn asked(&mut self, events: &mut Vec<Event>) {
+    fn asked(&mut self, events: &mut Vec<EventKind>) {
         if self.asked.is_complete() {
-            events.extend(self.asked.unreadable(self.step));
+            events.extend(self.asked.unreadable());
             self.stage = Stage::Ready;
         }
     }
@@ -279,12 +284,15 @@ impl TaskMachine {
 
     fn commit(&self, context: &Context<'_>) -> Need {
         let rollouts = self.rollouts(context);
-        let mut said = asking::exposures(context, self.selecting.candidates(), &rollouts);
+        let candidates = self.selecting.candidates();
+        let mut said = asking::exposures(context, &self.task, candidates, &rollouts);
         said.extend(self.asked.attributions());
         said.extend(asking::passed_over(context, &self.task, &rollouts));
         said.extend(asking::observations(
             context, self.step, &self.task, &rollouts,
         ));
+        said.extend(writing::notes(context, &self.task, &rollouts));
+        said.extend(live::released(context));
         Need::Commit(fold::commit(
             context,
             self.step,

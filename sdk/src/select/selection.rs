@@ -1,5 +1,7 @@
 //! What was decided, and why.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::ScoreKind;
@@ -106,4 +108,48 @@ pub struct Scored {
     pub value: f64,
     /// Its share by the softmax over the candidates (Eq. 3), in [0, 1].
     pub probability: f64,
+}
+
+impl fmt::Display for NothingReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoCandidates => f.write_str("no candidate was found"),
+            Self::BelowRelative { best, threshold } => write!(
+                f,
+                "the best probability {best:.3} is below the gate's {threshold:.3}"
+            ),
+            Self::BelowAbsolute { best, threshold } => write!(
+                f,
+                "the best score {best:.3} is not above the threshold {threshold:.3}"
+            ),
+            Self::ScorerUnavailable(why) => write!(f, "no scores: {why}"),
+            Self::RetrieverUnavailable(why) => write!(f, "no retrieval: {why}"),
+            Self::Disabled => f.write_str("the recipe injects nothing"),
+            Self::WarmUp => f.write_str("the run is warming up"),
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing(reason) => write!(f, "inject nothing: {reason}"),
+            Self::Inject { skills, explored } => {
+                let skills: Vec<String> = skills.iter().map(ToString::to_string).collect();
+                let how = if *explored { ", to explore" } else { "" };
+                write!(f, "inject {}{how}", skills.join(", "))
+            }
+        }
+    }
+}
+
+/// The decision, and how many candidates were scored.
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.decision)?;
+        match self.candidates.len() {
+            0 => Ok(()),
+            count => write!(f, " (of {count} candidates)"),
+        }
+    }
 }

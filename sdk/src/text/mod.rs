@@ -9,7 +9,7 @@ mod schema;
 mod words;
 
 pub(crate) use block::closes_a_block;
-pub use block::{fenced, skill_block};
+pub use block::{fenced, quote_skill_marks, skill_block};
 pub use escape::{escape_html, plain_terminal};
 pub(crate) use json::first_whole;
 pub use json::{NoObject, first_object, without_thinking};

@@ -8,7 +8,7 @@ use super::*;
 fn an_executor_that_panics_costs_its_attempt() {
     let inner = agent();
     let (report, library) = with(|b| {
-        b.executor = Arc::new(Panics(inner));
+        b.executor = Some(Arc::new(Panics(inner)));
     });
     let attempts = &report.tasks[0].attempts;
     let panicked = attempts.iter().filter(|a| a.error.is_some()).count();
@@ -37,29 +37,43 @@ impl Executor for Panics {
     }
 }
 
+/// Learns from three tasks with one part replaced, where no attempt comes to a verdict: the error, the attempts as they were
+/// told, and the library.
+fn nothing_done(change: impl FnOnce(&mut Backends)) -> (Error, Vec<AttemptReport>, SkillLibrary) {
+    let mut backends = backends();
+    change(&mut backends);
+    block_on(async {
+        let journeyman = open(backends).await;
+        let events = journeyman.events();
+        let error = journeyman.learn(tasks(3)).await.expect_err("nothing done");
+        let library = journeyman.library().await.expect("a library");
+        drop(journeyman);
+        let events: Vec<Event> = events.collect().await;
+        let attempts = events.into_iter().filter_map(|event| match event.kind {
+            EventKind::Attempted { report, .. } => Some(*report),
+            _ => None,
+        });
+        (error, attempts.collect(), library)
+    })
+}
+
 #[test]
-fn a_world_or_a_judge_that_fails_costs_the_attempt() {
+fn a_run_in_which_nothing_could_be_done_is_an_error_and_learns_nothing() {
     let fault = || Error::new(ErrorKind::Unavailable, "scripted", "out of order");
-    let (report, library) = with(|b| {
-        b.environment =
-            Arc::new(ScriptedEnvironment::words().beginning(move |_, _| Play::Fail(fault())));
+    let (error, attempts, library) = nothing_done(|b| {
+        let world = ScriptedEnvironment::words().beginning(move |_, _| Play::Fail(fault()));
+        b.environment = Some(Arc::new(world));
     });
-    assert!(
-        report
-            .tasks
-            .iter()
-            .flat_map(|t| &t.attempts)
-            .all(|a| a.error.is_some())
-    );
-    assert_eq!(library.entries().count(), 0);
-    let (report, library) = with(|b| b.judge = Arc::new(ScriptedJudge::that(Play::Fail(fault()))));
-    assert!(
-        report
-            .tasks
-            .iter()
-            .flat_map(|t| &t.attempts)
-            .all(|a| a.reward.is_none())
-    );
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(error.to_string().contains("none of 12 attempts"), "{error}");
+    assert!(error.to_string().contains("out of order"), "{error}");
+    assert_eq!(attempts.len(), 12);
+    assert!(attempts.iter().all(|attempt| attempt.error.is_some()));
+    assert_eq!(library.revision(), Revision(0), "nothing to commit");
+
+    let (_, attempts, library) =
+        nothing_done(|b| b.judge = Some(Arc::new(ScriptedJudge::that(Play::Fail(fault())))));
+    assert!(attempts.iter().all(|attempt| attempt.reward.is_none()));
     assert_eq!(
         library.entries().count(),
         0,
@@ -69,8 +83,83 @@ fn a_world_or_a_judge_that_fails_costs_the_attempt() {
         score: f64::NAN,
         ..Verdict::binary(true)
     };
-    let (report, _) = with(|b| b.judge = Arc::new(ScriptedJudge::that(Play::Give(nonsense))));
-    assert!(report.tasks[0].attempts[0].error.is_some());
+    let (_, attempts, _) =
+        nothing_done(|b| b.judge = Some(Arc::new(ScriptedJudge::that(Play::Give(nonsense)))));
+    assert!(attempts[0].error.is_some());
+}
+
+/// A world whose steps panic.
+#[derive(Debug)]
+struct PanickingWorld(journeyman::domain::Observation);
+
+#[async_trait::async_trait]
+impl journeyman::contract::Environment for PanickingWorld {
+    fn capabilities(&self) -> journeyman::contract::EnvironmentCapabilities {
+        journeyman::contract::EnvironmentCapabilities::default()
+    }
+
+    async fn reset(
+        &self,
+        _: &Task,
+        _: Seed,
+    ) -> journeyman::Result<Box<dyn journeyman::contract::Episode>> {
+        Ok(Box::new(Self(self.0.clone())))
+    }
+}
+
+#[async_trait::async_trait]
+impl journeyman::contract::Episode for PanickingWorld {
+    fn observation(&self) -> &journeyman::domain::Observation {
+        &self.0
+    }
+
+    async fn step(&mut self, _: &Action) -> journeyman::Result<journeyman::domain::Transition> {
+        panic!("the ticket desk is closed")
+    }
+
+    async fn close(self: Box<Self>) -> journeyman::Result<()> {
+        Ok(())
+    }
+}
+
+/// Steps its world once and gives its error up.
+#[derive(Debug)]
+struct StepsOnce;
+
+#[async_trait::async_trait]
+impl Executor for StepsOnce {
+    async fn execute(
+        &self,
+        _: Attempt<'_>,
+        episode: &mut dyn journeyman::contract::Episode,
+    ) -> journeyman::Result<Trajectory> {
+        episode.step(&Action::EndTurn).await?;
+        panic!("the world did not panic");
+    }
+}
+
+#[test]
+fn a_panic_keeps_its_message_and_is_blamed_on_its_part() {
+    let observation = sample::trajectory("x", &sample::task("t", &["one"]), &["one"], true)
+        .steps
+        .remove(0)
+        .observation;
+    let (_, attempts, _) = nothing_done(|b| {
+        b.environment = Some(Arc::new(PanickingWorld(observation)));
+        b.executor = Some(Arc::new(StepsOnce));
+    });
+    let error = attempts[0].error.clone().expect("an error");
+    assert_eq!(error.kind(), ErrorKind::Panicked);
+    assert_eq!(error.operation(), "Episode::step");
+    assert!(
+        error.message().contains("the ticket desk is closed"),
+        "{error}"
+    );
+
+    let (report, _) = with(|b| b.executor = Some(Arc::new(Panics(agent()))));
+    let error = report.tasks[0].attempts[0].error.clone().expect("an error");
+    assert_eq!(error.operation(), "Executor::execute");
+    assert!(error.message().contains("a scripted panic"), "{error}");
 }
 
 #[test]
@@ -78,7 +167,7 @@ fn a_judge_that_hangs_is_given_up_without_credit_and_the_run_goes_on() {
     let clock = Arc::new(ManualClock::at(journeyman::Timestamp(0)));
     let mut backends = backends();
     backends.clock = Some(Arc::clone(&clock) as _);
-    backends.judge = Arc::new(ScriptedJudge::by(move |request, call| {
+    backends.judge = Some(Arc::new(ScriptedJudge::by(move |request, call| {
         if call == 0 {
             clock.advance(JUDGE_LIMIT_MS);
             return Play::Hang;
@@ -87,7 +176,7 @@ fn a_judge_that_hangs_is_given_up_without_credit_and_the_run_goes_on() {
         Play::Give(Verdict::binary(
             outcome.is_some_and(|outcome| outcome.success),
         ))
-    }));
+    })));
     // Each attempt is credited for itself.
     let mut recipe = recipe();
     recipe.credit = CreditPer::Rollout;

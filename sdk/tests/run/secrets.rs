@@ -41,18 +41,20 @@ fn planted() -> (Backends, Arc<Mutex<Vec<String>>>) {
     let prompts = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&prompts);
     let mut backends = backends();
-    backends.environment = Arc::new(ScriptedEnvironment::words().beginning(|task, _| {
-        let text = format!("{} with {IN_WORLD}", task.instruction);
-        Play::Give(sample::observation(&text))
-    }));
+    backends.environment = Some(Arc::new(ScriptedEnvironment::words().beginning(
+        |task, _| {
+            let text = format!("{} with {IN_WORLD}", task.instruction);
+            Play::Give(sample::observation(&text))
+        },
+    )));
     // Says the words of the task, and fails in the middle where it was not given the real ones.
-    backends.executor = Arc::new(ScriptedExecutor::acting(|attempt, steps| {
+    backends.executor = Some(Arc::new(ScriptedExecutor::acting(|attempt, steps| {
         let words: Vec<String> =
             serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
         assert!(attempt.task.instruction.contains(&words[0]));
         Play::Give(words.get(steps.len()).cloned().map(Action::Message))
-    }));
-    backends.judge = Arc::new(ScriptedJudge::by(|request, _| {
+    })));
+    backends.judge = Some(Arc::new(ScriptedJudge::by(|request, _| {
         check("what is judged", &json(request.trajectory));
         check("what is judged", &json(request.task));
         let done = request
@@ -63,7 +65,7 @@ fn planted() -> (Backends, Arc<Mutex<Vec<String>>>) {
         let mut verdict = Verdict::binary(done);
         verdict.evidence.push(format!("it said {IN_VERDICT}"));
         Play::Give(verdict)
-    }));
+    })));
     backends.model = Some(Arc::new(ScriptedModel::by(move |request, call| {
         seen.lock().expect("whole").push(request.prompt.text());
         Play::Give(match call % 2 {
@@ -182,14 +184,16 @@ fn an_error_is_told_without_its_secret() {
     };
     block_on(async {
         let mut backends = backends();
-        backends.executor = Arc::new(ScriptedExecutor::by(move |attempt, call| match call % 2 {
-            0 => Play::Fail(failing()),
-            _ => Play::Give(sample::ended(
-                attempt.id.as_str(),
-                attempt.task,
-                journeyman::domain::EndReason::Failed(failing()),
-            )),
-        }));
+        backends.executor = Some(Arc::new(ScriptedExecutor::by(
+            move |attempt, call| match call % 2 {
+                0 => Play::Fail(failing()),
+                _ => Play::Give(sample::ended(
+                    attempt.id.as_str(),
+                    attempt.task,
+                    journeyman::domain::EndReason::Failed(failing()),
+                )),
+            },
+        )));
         let journeyman = open(backends.clone()).await;
         let report = journeyman.learn(tasks(1)).await.expect("it learns");
         assert!(report.tasks[0].attempts.iter().any(|a| a.error.is_some()));
@@ -242,7 +246,7 @@ fn tokens_of_a_secret_go_and_others_stay() {
     for (secret, kept) in [(true, false), (false, true)] {
         block_on(async {
             let mut backends = backends();
-            backends.executor = Arc::new(ScriptedExecutor::by(move |attempt, _| {
+            backends.executor = Some(Arc::new(ScriptedExecutor::by(move |attempt, _| {
                 let said = sample::trajectory(attempt.id.as_str(), attempt.task, &["a", "b"], true);
                 let mut said = said;
                 said.steps
@@ -251,7 +255,7 @@ fn tokens_of_a_secret_go_and_others_stay() {
                 // The second step's text alone is not what tells: its prompt holds the first's.
                 said.steps[0].transcript = if secret { IN_WORLD } else { "a" }.to_owned();
                 Play::Give(said)
-            }));
+            })));
             let journeyman = open(backends.clone()).await;
             let run = journeyman.learn(tasks(1)).await.expect("it learns").run;
             let journal = backends.journal.expect("a journal");
@@ -284,8 +288,9 @@ fn skills_that_a_host_brings_are_redacted_and_names_are_refused() {
         refused(error, "a task's id holds a secret");
         let mut skill = sample::skill("open");
         skill.id = journeyman::SkillId::from(IN_TASK);
-        let error = journeyman.add(vec![skill], "").await.expect_err("refused");
-        refused(error, "a skill's id holds a secret");
+        let report = journeyman.add(vec![skill], "").await.expect("answered");
+        let expect = AddFate::Refused("a skill's id holds a secret".to_owned());
+        assert_eq!(report.skills[0].fate, expect);
         let options = Options::new(IN_WORLD, Seed(7));
         let opened = Journeyman::open(backends(), recipe(), options).await;
         refused(
@@ -300,20 +305,20 @@ fn skills_that_a_host_brings_are_redacted_and_names_are_refused() {
 fn the_agent_sees_what_the_world_says() {
     block_on(async {
         let mut backends = backends();
-        backends.environment = Arc::new(ScriptedEnvironment::by(|_, _, actions| {
+        backends.environment = Some(Arc::new(ScriptedEnvironment::by(|_, _, actions| {
             let knows = actions.last() == Some(&Action::Message(IN_WORLD.to_owned()));
             Play::Give(Transition {
                 observation: sample::observation(&format!("the key is {IN_WORLD}")),
                 is_error: false,
                 outcome: (actions.len() == 2).then(|| sample::outcome(knows)),
             })
-        }));
-        backends.executor = Arc::new(ScriptedExecutor::acting(|_, steps| {
+        })));
+        backends.executor = Some(Arc::new(ScriptedExecutor::acting(|_, steps| {
             let key = steps
                 .last()
                 .and_then(|step| step.result.text.rsplit(' ').next());
             Play::Give(Some(Action::Message(key.unwrap_or("what?").to_owned())))
-        }));
+        })));
         let journeyman = open(backends.clone()).await;
         let report = journeyman.learn(tasks(1)).await.expect("it learns");
         assert!(

@@ -70,7 +70,7 @@ fn acting() -> Backends {
     let mut backends = backends();
     let options = ModelExecutorOptions::default();
     let agent = ModelExecutor::new(Arc::new(model()), Arc::new(ScriptedDialect), options);
-    backends.executor = Arc::new(agent.expect("an agent"));
+    backends.executor = Some(Arc::new(agent.expect("an agent")));
     backends
 }
 

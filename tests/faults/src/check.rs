@@ -12,7 +12,7 @@ use journeyman::{
     contract::{Journal, JournalEntry, SkillFiles, SkillStore},
     domain::{Commit, Committed, FileRef},
 };
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 
 use crate::history::{Write, Writer};
 
@@ -64,7 +64,7 @@ impl Found {
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn reopen(root: &Path, options: &Options) -> Result<(DiskStore, Duration)> {
+pub(crate) fn reopen(root: &Path, options: &DiskOptions) -> Result<(DiskStore, Duration)> {
     let start = Instant::now();
     let store = DiskStore::open(root, options)?;
     block_on(store.load())?;
@@ -153,7 +153,7 @@ mod tests {
     fn check(made: &[u64], acknowledged: u64, lost: u64, wrong: u64) {
         let folder = tempfile::tempdir().unwrap();
         let writer = Writer::new("w", Seed(1));
-        let (store, _) = reopen(folder.path(), &Options::default()).unwrap();
+        let (store, _) = reopen(folder.path(), &DiskOptions::default()).unwrap();
         let mut session = Session::new(store).unwrap();
         for number in made {
             session.perform(&writer.nth(*number)).unwrap();
@@ -196,7 +196,7 @@ mod tests {
         one(&progress, &mut commits, &[], |_| Ok(false), &mut found).unwrap();
         assert_eq!((found.lost, found.doubled, found.wrong), (0, 1, 0));
         let folder = tempfile::tempdir().unwrap();
-        let (store, _) = reopen(folder.path(), &Options::default()).unwrap();
+        let (store, _) = reopen(folder.path(), &DiskOptions::default()).unwrap();
         block_on(store.commit(&commit)).unwrap();
         assert_eq!(compare(&store, &[]).unwrap().wrong, 1);
     }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use journeyman::Seed;
-use journeyman_disk::{DiskStore, Durability, Options, fault};
+use journeyman_disk::{DiskOptions, DiskStore, Durability, fault};
 
 use crate::{
     history::{Session, Writer},
@@ -148,7 +148,7 @@ pub(crate) fn write(arguments: &[String]) -> Outcome {
         seed: Seed(seed.parse()?),
     };
     let writes: u64 = writes.parse()?;
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     if durability == "relaxed" {
         options.durability = Durability::Relaxed;
     }

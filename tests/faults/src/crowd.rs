@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use journeyman::Seed;
-use journeyman_disk::{Durability, Options};
+use journeyman_disk::{DiskOptions, Durability};
 
 use crate::{
     Size,
@@ -106,7 +106,7 @@ fn together(
         });
     }
     let lay = folders::lying(root);
-    let (store, _) = reopen(root, &Options::default())?;
+    let (store, _) = reopen(root, &DiskOptions::default())?;
     let mut found = compare(&store, &all)?;
     found.add(&folders::found(report, &store, &lay)?);
     Ok(Crowd { found, errors })

@@ -13,7 +13,7 @@ use journeyman::{
     domain::{Cause, Commit, LibraryChange, Origin, SkillName, State},
     library::SkillLibrary,
 };
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 
 use crate::report::Outcome;
 
@@ -59,7 +59,7 @@ pub(crate) fn curate(arguments: &[String]) -> Outcome {
         let _ = io::stdin().read_to_end(&mut Vec::new());
         ENDED.store(true, Ordering::SeqCst);
     });
-    let store = DiskStore::open(root, &Options::default())?;
+    let store = DiskStore::open(root, &DiskOptions::default())?;
     let mut seen = SkillLibrary::new();
     let mut number = 0;
     while !ENDED.load(Ordering::SeqCst) {

@@ -14,7 +14,7 @@ use journeyman::{
     contract::{Journal, JournalEntry, SkillFiles, SkillStore},
     domain::{Committed, FileRef},
 };
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 use serde_json::{Value, json};
 
 use crate::{
@@ -105,7 +105,7 @@ fn make(
     template: &Path,
 ) -> std::result::Result<Session, Box<dyn std::error::Error + Send + Sync>> {
     let write = |from: u64, to: u64| -> Result<Session> {
-        let mut session = Session::new(DiskStore::open(root, &Options::default())?)?;
+        let mut session = Session::new(DiskStore::open(root, &DiskOptions::default())?)?;
         for number in from..to {
             session.perform(&writer.nth(number))?;
         }
@@ -254,7 +254,7 @@ pub(crate) fn look(arguments: &[String]) -> Outcome {
         name: name.clone(),
         seed: Seed(seed.parse()?),
     };
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     options.patience = Duration::from_secs(2);
     let (mut errors, mut lost, mut wrong) = (Vec::new(), 0, 0);
     let mut failed = |at: &str, error: &Error| errors.push(format!("{at}: {:?}", error.kind()));

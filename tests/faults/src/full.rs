@@ -4,7 +4,7 @@ use std::fs;
 
 use futures::executor::block_on;
 use journeyman::{Error, ErrorKind, Retry, Seed, contract::SkillStore};
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 
 use crate::{
     Size,
@@ -65,7 +65,7 @@ fn live(report: &Report, seed: Seed, errno: i32, tally: &mut Tally) -> Outcome {
     let folder = tempfile::tempdir()?;
     let root = fs::canonicalize(folder.path())?;
     let library = root.join("library");
-    let open = || DiskStore::open(&library, &Options::default());
+    let open = || DiskStore::open(&library, &DiskOptions::default());
     let mut progress = Progress {
         writer: Writer::new("w", seed),
         acknowledged: 0,
@@ -114,7 +114,7 @@ fn live(report: &Report, seed: Seed, errno: i32, tally: &mut Tally) -> Outcome {
     drop(session);
     seam::end();
     let lay = folders::lying(&library);
-    let (store, _) = reopen(&library, &Options::default())?;
+    let (store, _) = reopen(&library, &DiskOptions::default())?;
     tally.found.add(&compare(&store, &[progress])?);
     tally.found.add(&folders::found(report, &store, &lay)?);
     Ok(())

@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use journeyman::Seed;
-use journeyman_disk::{Durability, Options, fault};
+use journeyman_disk::{DiskOptions, Durability, fault};
 
 use crate::{
     Size,
@@ -181,7 +181,7 @@ fn after(
 ) -> Outcome {
     let looked: journeyman::Result<Found> = (|| {
         let lay = lying(root);
-        let (store, opening) = reopen(root, &Options::default())?;
+        let (store, opening) = reopen(root, &DiskOptions::default())?;
         sum.slowest = sum.slowest.max(opening);
         let mut found = compare(&store, all)?;
         found.add(&folders::found(report, &store, &lay)?);

@@ -17,7 +17,7 @@ use journeyman::{
     library::{Entry, SkillLibrary},
     testing::sample,
 };
-use journeyman_disk::{DiskStore, Durability, Options};
+use journeyman_disk::{DiskOptions, DiskStore, Durability};
 
 use crate::{
     Size,
@@ -46,7 +46,7 @@ pub(crate) fn killed(report: &mut Report, size: &Size) -> Outcome {
     for kill in 0..kills {
         let folder = tempfile::tempdir()?;
         let writer = Writer::new("w", size.seed.derive(TAKEN_IN, kill));
-        let mut session = Session::new(DiskStore::open(folder.path(), &Options::default())?)?;
+        let mut session = Session::new(DiskStore::open(folder.path(), &DiskOptions::default())?)?;
         for number in 0..10 {
             session.perform(&writer.nth(number))?;
         }
@@ -68,7 +68,7 @@ pub(crate) fn killed(report: &mut Report, size: &Size) -> Outcome {
         running.go();
         let (status, _) = running.end(PATIENCE)?;
         let reached = std::os::unix::process::ExitStatusExt::signal(&status) == Some(libc::SIGABRT);
-        let store = DiskStore::open(folder.path(), &Options::default())?;
+        let store = DiskStore::open(folder.path(), &DiskOptions::default())?;
         let taken = block_on(store.sync_folders())?;
         let after = library(&store)?;
         let versions = after.entries().flat_map(Entry::versions);
@@ -138,7 +138,7 @@ struct Editor {
 
 impl Editor {
     fn new(root: &Path, seed: Seed) -> Answer<Self> {
-        let store = DiskStore::open(root, &Options::default())?;
+        let store = DiskStore::open(root, &DiskOptions::default())?;
         for number in 0..SKILLS {
             let mut skill = sample::skill(&format!("s{number}"));
             skill.provenance.origin = Origin::Summary;

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use journeyman::{Result, Seed};
-use journeyman_disk::{DiskStore, Durability, Options};
+use journeyman_disk::{DiskOptions, DiskStore, Durability};
 
 use crate::{
     Size,
@@ -220,7 +220,7 @@ fn write(
 }
 
 fn open(library: &Path, course: Course, number: u64) -> Result<Session> {
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     options.durability = course.durability;
     // Many folders that are written at once are synced in another way.
     options.folders = number >= course.without_folders;
@@ -246,7 +246,7 @@ fn lose(
     let target = tempfile::tempdir()?;
     let root = fs::canonicalize(written.sandbox.path())?;
     image.restore(&root, target.path(), loss, seed)?;
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     options.durability = course.durability;
     let progress = Progress {
         writer: written.writer.clone(),

@@ -15,7 +15,7 @@ use journeyman::{
     library::{Entry, SkillLibrary},
     testing::sample,
 };
-use journeyman_disk::{DiskStore, FolderReport, Options};
+use journeyman_disk::{DiskOptions, DiskStore, FolderReport};
 
 use crate::{
     Size,
@@ -90,7 +90,7 @@ fn take(template: &Path, time: u64, seed: Seed) -> Answer<()> {
     let (folder, aside) = (tempfile::tempdir()?, tempfile::tempdir()?);
     copy(template, folder.path())?;
     let library_of = |store: &DiskStore| library(store);
-    let open = || DiskStore::open(folder.path(), &Options::default());
+    let open = || DiskStore::open(folder.path(), &DiskOptions::default());
     let store = open()?;
     let mut due = library_of(&store)?.revision();
     let mut store = Some(store).filter(|_| !time.is_multiple_of(3));
@@ -144,7 +144,7 @@ fn faults_of(report: &FolderReport) -> String {
 /// Six skills with a file each, two of them held, of which two were replaced just now.
 fn template() -> Answer<tempfile::TempDir> {
     let folder = tempfile::tempdir()?;
-    let store = DiskStore::open(folder.path(), &Options::default())?;
+    let store = DiskStore::open(folder.path(), &DiskOptions::default())?;
     for number in 0..6 {
         let mut skill = sample::skill(&format!("s{number}"));
         skill.provenance.origin = Origin::Summary;
@@ -184,7 +184,7 @@ fn spoil(template: &Path, kind: &str, seed: Seed) -> Answer<&'static str> {
     let before = library_before(template)?;
     let (path, original) = spoilt(root, kind, seed)?;
     let spoilt = path.as_ref().map(fs::read).transpose()?;
-    let store = DiskStore::open(root, &Options::default())?;
+    let store = DiskStore::open(root, &DiskOptions::default())?;
     let told = block_on(store.sync_folders())?;
     for fault in &told.faults {
         if is_untyped(&fault.error) {
@@ -231,7 +231,7 @@ fn is_untyped(error: &Error) -> bool {
 }
 
 fn library_before(template: &Path) -> Answer<SkillLibrary> {
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     options.folders = false;
     Ok(library(&DiskStore::open(template, &options)?)?)
 }

@@ -17,7 +17,7 @@ use journeyman::{
     sha256_hex,
     testing::{Hostile, RefusedBy, hostile, known_attacks, ordinary, sample},
 };
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 use serde_json::Value;
 
 use crate::figures::{Bound, Figures, Outcome};
@@ -100,7 +100,7 @@ fn hostile_ones(figures: &mut Figures<'_>, seed: Seed, command: &Path) -> Outcom
         taken_in(&answers),
         Bound::None,
     );
-    let store = DiskStore::open(&library, &Options::default())?;
+    let store = DiskStore::open(&library, &DiskOptions::default())?;
     let report = block_on(store.sync_folders())?;
     let folded = SkillLibrary::replay(&block_on(store.load())?.committed)?;
     let active = folded
@@ -158,7 +158,7 @@ fn ordinary_ones(figures: &mut Figures<'_>, seed: Seed, command: &Path) -> Outco
 /// Plants secrets in whatever can be committed or appended, and looks for them in every byte of the library.
 fn secrets(figures: &mut Figures<'_>, seed: Seed) -> Outcome {
     let folder = tempfile::tempdir()?;
-    let store = DiskStore::open(folder.path(), &Options::default())?;
+    let store = DiskStore::open(folder.path(), &DiskOptions::default())?;
     let planted: Vec<String> = (0..SECRETS)
         .map(|n| secret(seed.derive("secret", n)))
         .collect();

@@ -361,6 +361,7 @@ mod tests {
             seed: Seed(1),
             tasks: vec![task],
             revision: Revision(0),
+            findings: Vec::new(),
         }
     }
 

@@ -9,7 +9,7 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{contract::SkillStore, testing::sample};
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 use serde_json::{Value, json};
 
 use crate::support::{Place, Ran, add, ran, sound};
@@ -17,7 +17,7 @@ use crate::support::{Place, Ran, add, ran, sound};
 /// A library with `zest`, which no SKILL.md can hold.
 fn with_unholdable() -> Place {
     let place = Place::with_library();
-    let store = DiskStore::open(place.root(), &Options::default()).unwrap();
+    let store = DiskStore::open(place.root(), &DiskOptions::default()).unwrap();
     let mut zest = sample::skill("zest");
     zest.description = "Zes\u{202e}ts.".to_owned();
     block_on(store.commit(&sample::commit(3, "zest", vec![add(zest)]))).unwrap();

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, thread};
 
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 
 use crate::support::{Place, fields, ran, sound};
 
@@ -98,7 +98,7 @@ fn names_that_are_taken() {
 #[test]
 fn a_library_that_others_use_too() {
     let place = Place::with_library();
-    let open = DiskStore::open(place.root(), &Options::default()).unwrap();
+    let open = DiskStore::open(place.root(), &DiskOptions::default()).unwrap();
     place.run(&["library", "check"]).done();
     thread::scope(|scope| {
         for _ in 0..4 {

@@ -8,7 +8,7 @@ use journeyman::{
     domain::{SkillName, State},
     testing::sample,
 };
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 use serde_json::json;
 
 use crate::support::{Place, add, sound};
@@ -139,7 +139,7 @@ fn an_edit_that_was_taken_in_is_in_the_library() {
 #[test]
 fn folders_that_cannot_be_written_are_told() {
     let place = Place::with_library();
-    let store = DiskStore::open(place.root(), &Options::default()).unwrap();
+    let store = DiskStore::open(place.root(), &DiskOptions::default()).unwrap();
     let mut unholdable = sample::skill("stir");
     unholdable.description = "Stir\u{202e}s.".to_owned();
     block_on(store.commit(&sample::commit(3, "stir", vec![add(unholdable)]))).unwrap();

@@ -8,7 +8,7 @@ use journeyman::{
     domain::{SkillName, State},
     testing::sample,
 };
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 use serde_json::json;
 
 use crate::support::{Place, add, sound};
@@ -195,7 +195,7 @@ fn a_name_that_is_anothers_id_is_refused() {
 fn a_skill_that_no_file_holds_stops_no_other() {
     let place = Place::with_library();
     let other = Place::with_library();
-    let store = DiskStore::open(other.root(), &Options::default()).unwrap();
+    let store = DiskStore::open(other.root(), &DiskOptions::default()).unwrap();
     let mut unholdable = sample::skill("stir");
     unholdable.description = "Stir\u{202e}s.".to_owned();
     block_on(store.commit(&sample::commit(3, "stir", vec![add(unholdable)]))).unwrap();

@@ -14,7 +14,7 @@ use journeyman::{
     library::SkillLibrary,
     testing::sample,
 };
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
@@ -65,7 +65,7 @@ impl Place {
     /// `brew` in two versions, by a person, with a file; `grind`, made and credited by a run.
     pub(crate) fn with_library() -> Self {
         let place = Self::empty();
-        let store = DiskStore::open(place.root(), &Options::default()).unwrap();
+        let store = DiskStore::open(place.root(), &DiskOptions::default()).unwrap();
         let mut brew = sample::skill("brew");
         let file = block_on(store.put(b"echo brew\n")).unwrap();
         brew.files
@@ -155,7 +155,7 @@ pub(crate) fn add(skill: Skill) -> LibraryChange {
 }
 
 pub(crate) fn library(root: &Path) -> SkillLibrary {
-    let mut options = Options::default();
+    let mut options = DiskOptions::default();
     options.create = false;
     let store = DiskStore::open(root, &options).unwrap();
     SkillLibrary::replay(&block_on(store.load()).unwrap().committed).unwrap()

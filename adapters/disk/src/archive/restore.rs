@@ -20,7 +20,7 @@ impl DiskStore {
     /// same files and, where it holds them, the same entries of the journal. All of it is there afterwards or nothing.
     ///
     /// It is taken as it is, byte for byte, and so no secrets are taken out of it
-    /// ([`Options::redactor`](crate::Options::redactor)): where the archive holds some, so does the library and its folders.
+    /// ([`DiskOptions::redactor`](crate::DiskOptions::redactor)): where the archive holds some, so does the library and its folders.
     ///
     /// What a stranger gives comes in by [`read_offer`](crate::read_offer).
     ///

@@ -39,15 +39,15 @@ impl DiskStore {
     /// `Corrupt` where a record of the library is damaged or missing, so that nobody could restore it; `Unavailable` when it could not be read or written.
     ///
     /// ```
-    /// use journeyman_disk::{ArchiveLimits, DiskStore, Options};
+    /// use journeyman_disk::{ArchiveLimits, DiskStore, DiskOptions};
     ///
     /// # futures::executor::block_on(async {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let folder = folder.path();
-    /// let store = DiskStore::open(folder.join("library"), &Options::default())?;
+    /// let store = DiskStore::open(folder.join("library"), &DiskOptions::default())?;
     /// let (archive, _) = store.write_archive(Vec::new(), true).await?;
     ///
-    /// let copy = DiskStore::open(folder.join("copy"), &Options::default())?;
+    /// let copy = DiskStore::open(folder.join("copy"), &DiskOptions::default())?;
     /// copy.restore(std::io::Cursor::new(archive), ArchiveLimits::default()).await?;
     /// # Ok::<_, journeyman::Error>(())
     /// # }).unwrap();

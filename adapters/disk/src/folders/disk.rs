@@ -82,7 +82,7 @@ impl Disk {
             "another process kept the skills' folders busy for too long",
         )
         .temporary()
-        .hint("try again, or raise `Options::patience`")
+        .hint("try again, or raise `DiskOptions::patience`")
     }
 
     /// Locks the folders; what the library keeps beside them is made where somebody removed it.

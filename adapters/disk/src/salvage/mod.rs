@@ -16,7 +16,7 @@ use journeyman::{
 use rusqlite::{Connection, OptionalExtension, Transaction, config::DbConfig};
 
 use crate::{
-    Options,
+    DiskOptions,
     check::{all_files, does_not_fold, is_emptied, lost_file},
     convert::{failed, file_failed, to_json},
     database::Database,
@@ -90,7 +90,7 @@ fn put(damaged: &Database, root: &Path, place: &Path) -> Result<Salvaged> {
         remove(path)?;
     }
     let salvaged = {
-        let mut new = Database::open(&new, &Options::default())?;
+        let mut new = Database::open(&new, &DiskOptions::default())?;
         let salvaged = copy(damaged, &mut new)?;
         new.connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))

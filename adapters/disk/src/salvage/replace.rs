@@ -142,14 +142,14 @@ mod tests {
     use tempfile::{TempDir, tempdir};
 
     use super::*;
-    use crate::{DiskStore, Durability, Options};
+    use crate::{DiskOptions, DiskStore, Durability};
 
     /// A library of so many commits; its last ones are in the log alone.
     fn library(root: &Path, commits: u64, durability: Durability) {
         let live = tempdir().unwrap();
-        let options = Options {
+        let options = DiskOptions {
             durability,
-            ..Options::default()
+            ..DiskOptions::default()
         };
         let store = DiskStore::open(live.path(), &options).unwrap();
         for number in 0..commits {
@@ -172,7 +172,7 @@ mod tests {
         let folder = tempdir().unwrap();
         library(folder.path(), 20, durability);
         let saved = tempdir().unwrap();
-        let store = DiskStore::open(saved.path(), &Options::default()).unwrap();
+        let store = DiskStore::open(saved.path(), &DiskOptions::default()).unwrap();
         for number in 0..3 {
             let commit =
                 sample::commit(number, &format!("{number}"), vec![LibraryChange::Maintain]);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn opened(root: &Path) -> Result<Revision> {
-        let store = DiskStore::open(root, &Options::default())?;
+        let store = DiskStore::open(root, &DiskOptions::default())?;
         block_on(store.sync_folders())?;
         Ok(block_on(store.load())?.revision)
     }

@@ -24,6 +24,7 @@ fn expose(id: &str, attempt: &str, injected: bool, used: bool) -> LibraryChange 
         attempt: attempt.into(),
         injected,
         used,
+        outcome: None,
     }
 }
 

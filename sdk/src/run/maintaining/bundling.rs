@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    super::{Event, Played, context::Context},
+    super::{EventKind, Played, context::Context, live},
     patience::{missed, misses},
     slots::{Ask, Slots, outcomes},
-    support::{is_against, spoken_for},
+    support::{is_against, last_outcomes, spoken_for},
 };
 use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
@@ -263,6 +263,18 @@ fn is_tested(entry: &Entry) -> bool {
     tested.is_some() && bundle.all(|bundled| tried(&bundled.case.name))
 }
 
+/// Whether nothing of this version's bundle can be played: each of its cases was tried and none could be, or they were given
+/// up. Then live attempts decide.
+fn cannot_be_played(context: &Context<'_>, entry: &Entry, changes: &[LibraryChange]) -> bool {
+    let mut outcomes = last_outcomes(entry, changes).peekable();
+    if outcomes.peek().is_some() {
+        return outcomes.all(|outcome| !outcome.was_played());
+    }
+    let last = entry.life.bundle.last().map(|last| &last.case.name);
+    let mark = mark(&entry.skill.reference());
+    last.is_some_and(|last| context.library.is_handled(&(mark + last)))
+}
+
 /// What the fingerprints of a version's bundles begin with; behind it stands the case that came last.
 fn mark(skill: &SkillRef) -> String {
     format!("test/{}/{}/", skill.id, skill.version)
@@ -306,10 +318,9 @@ pub(super) fn failing(outcome: &CaseOutcome) -> Option<String> {
 /// What the bundles came to: the cases and outcomes are kept, and what is on trial and passes is released.
 pub(super) fn tested(
     context: &Context<'_>,
-    step: u64,
     patches: &Patches,
     slots: &Slots,
-    events: &mut Vec<Event>,
+    events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
     let mut changes: Vec<LibraryChange> = patches
         .iter()
@@ -327,7 +338,7 @@ pub(super) fn tested(
             let entry = context.library.get(&ran.skill.id);
             let name = entry.map_or("", |entry| entry.skill.name.as_str());
             let what = format!("{name}: playing its bundle");
-            changes.push(missed(context, step, &what, &fingerprint, events));
+            changes.push(missed(context, &what, &fingerprint, events));
             continue;
         }
         let outcomes = ran.cases.iter().map(|(_, outcome)| outcome.clone());
@@ -350,14 +361,20 @@ pub(super) fn tested(
             let helped = counts.helpful > 0 && counts.harmful <= counts.helpful;
             (helped && !falls).then_some(counts.helpful)
         };
+        if tasks.is_none()
+            && cannot_be_played(context, entry, &changes)
+            && let Some(tasks) = live::support(context, entry)
+        {
+            released.push(live::release(entry, tasks));
+            continue;
+        }
         if tasks.is_none() {
             let mut tried = outcomes.iter();
             let tried = tried.find(|ran| ran.skill == entry.skill.reference());
             let mut tried = tried.into_iter().flat_map(|ran| &ran.cases);
             let against = tried.find(|(case, outcome)| is_against(entry, case, outcome));
             let why = against.and_then(|(_, outcome)| failing(outcome));
-            events.extend(why.map(|why| Event::Refused {
-                step,
+            events.extend(why.map(|why| EventKind::Refused {
                 reason: format!("{}: {why}", entry.skill.name),
             }));
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use self::gate::held_back;
 use super::{
     super::{
-        Event, Played,
+        EventKind, Played,
         admission::{self, Drafted},
         asking::taint_of,
         context::Context,
@@ -130,7 +130,7 @@ pub(super) fn mended(
     context: &Context<'_>,
     step: u64,
     slots: &Slots,
-    events: &mut Vec<Event>,
+    events: &mut Vec<EventKind>,
 ) -> (Vec<Mended>, Vec<LibraryChange>) {
     let mut all = Vec::new();
     let mut marks = Vec::new();
@@ -153,7 +153,7 @@ pub(super) fn mended(
             Ok(None) => continue,
             Err(error) if is_for_now(error) => {
                 let what = format!("{}: mending", before.name);
-                marks.push(missed(context, step, &what, &evidence, events));
+                marks.push(missed(context, &what, &evidence, events));
                 continue;
             }
             Err(_) => {
@@ -170,7 +170,7 @@ pub(super) fn mended(
             }),
             Err(reason) => {
                 let told = reason.map(|reason| format!("{}: {reason}", before.name));
-                events.extend(told.map(|reason| refused(step, reason)));
+                events.extend(told.map(|reason| refused(reason)));
                 marks.push(handled(&evidence));
             }
         }
@@ -225,8 +225,8 @@ fn call(trace: &Trace) -> BundleCase {
     case
 }
 
-fn refused(step: u64, reason: String) -> Event {
-    Event::Refused { step, reason }
+fn refused(reason: String) -> EventKind {
+    EventKind::Refused { reason }
 }
 
 /// Runs the bundles of mended skills, with the cases that called for them.
@@ -255,11 +255,10 @@ pub(super) fn retest(context: &Context<'_>, patches: &Patches, mended: &[Mended]
 /// changes of this round so far, which have what the versions before came to.
 pub(super) fn released(
     context: &Context<'_>,
-    step: u64,
     mended: Vec<Mended>,
     slots: &Slots,
     before: &[LibraryChange],
-    events: &mut Vec<Event>,
+    events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
     let mut outcomes = outcomes(slots);
     let mut changes = Vec::new();
@@ -276,9 +275,9 @@ pub(super) fn released(
         let ran = at.map(|at| outcomes.swap_remove(at));
         if ran.as_ref().is_some_and(|ran| ran.for_now) {
             let reason = "not released: a case of its bundle could not be played just now";
-            events.push(refused(step, format!("{}: {reason}", skill.name)));
+            events.push(refused(format!("{}: {reason}", skill.name)));
             let what = format!("{}: trying the next version", skill.name);
-            changes.push(missed(context, step, &what, &evidence, events));
+            changes.push(missed(context, &what, &evidence, events));
             continue;
         }
         changes.push(handled(&evidence));
@@ -292,14 +291,13 @@ pub(super) fn released(
         let known = known.map(|outcome| (outcome.name.clone(), outcome.clone()));
         let known: BTreeMap<_, _> = known.collect();
         if let Some(reason) = gate.and_then(|gate| held_back(gate, &known, &calls, &tried)) {
-            events.push(refused(step, format!("{}: {reason}", skill.name)));
+            events.push(refused(format!("{}: {reason}", skill.name)));
             continue;
         }
         if skill.state == State::Trial && entry.skill.state == State::Active && !tried.is_empty() {
             skill.state = State::Active;
         }
-        events.push(Event::Admitted {
-            step,
+        events.push(EventKind::Admitted {
             skill: Box::new(skill.clone()),
             revised: true,
         });

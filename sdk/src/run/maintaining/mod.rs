@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use self::{bundling::Patches, mending::Mended, refactoring::Proposed, slots::Slots};
 pub(super) use self::{bundling::borne_out, overlaps::Overlaps};
-use super::{Answer, Event, Need, NeedId, Station, context::Context};
+use super::{Answer, EventKind, Need, NeedId, Station, context::Context, settled::settled};
 use crate::{
     domain::{Cause, Commit, LibraryChange},
     error::{Error, Result},
@@ -76,11 +76,18 @@ pub(super) struct Maintaining {
     mended: Vec<Mended>,
     proposed: Vec<Proposed>,
     changes: Vec<LibraryChange>,
+    /// What entered by those changes, told once they are committed.
+    admitted: Vec<EventKind>,
 }
 
 impl Maintaining {
     /// Begins behind a task; what can be decided without asking is decided at once.
-    pub(super) fn new(context: &Context<'_>, step: u64, due: Due, events: &mut Vec<Event>) -> Self {
+    pub(super) fn new(
+        context: &Context<'_>,
+        step: u64,
+        due: Due,
+        events: &mut Vec<EventKind>,
+    ) -> Self {
         let mut machine = Self {
             step,
             due,
@@ -95,6 +102,7 @@ impl Maintaining {
             mended: Vec::new(),
             proposed: Vec::new(),
             changes: Vec::new(),
+            admitted: Vec::new(),
         };
         machine.begin(context);
         machine.go_on(context, events);
@@ -125,7 +133,7 @@ impl Maintaining {
         context: &Context<'_>,
         id: NeedId,
         answer: Answer,
-        events: &mut Vec<Event>,
+        events: &mut Vec<EventKind>,
     ) -> Result<()> {
         let Some(place) = id.index.checked_sub(self.asked) else {
             // Of a round that is through: an answer that comes twice changes nothing.
@@ -147,8 +155,12 @@ impl Maintaining {
     }
 
     /// The commit was made, and the run's library has it.
-    pub(super) fn committed(&mut self, context: &Context<'_>, events: &mut Vec<Event>) {
-        self.changes.clear();
+    pub(super) fn committed(&mut self, context: &Context<'_>, events: &mut Vec<EventKind>) {
+        let (changes, admitted) = (
+            std::mem::take(&mut self.changes),
+            std::mem::take(&mut self.admitted),
+        );
+        events.extend(settled(context, &changes, admitted));
         self.next(context);
         self.go_on(context, events);
     }
@@ -195,7 +207,7 @@ impl Maintaining {
     }
 
     /// Goes on as far as is possible without further answers.
-    fn go_on(&mut self, context: &Context<'_>, events: &mut Vec<Event>) {
+    fn go_on(&mut self, context: &Context<'_>, events: &mut Vec<EventKind>) {
         while self.round != Round::Done && self.part().is_none() && self.slots.are_full() {
             let slots = std::mem::take(&mut self.slots);
             self.asked += slots.len();
@@ -245,13 +257,14 @@ impl Maintaining {
         };
     }
 
-    fn decide(&mut self, context: &Context<'_>, slots: &Slots, events: &mut Vec<Event>) {
+    fn decide(&mut self, context: &Context<'_>, slots: &Slots, events: &mut Vec<EventKind>) {
         let step = self.step;
-        events.extend(slots.failures(step));
+        let decided_from = events.len();
+        events.extend(slots.failures());
         match self.round {
             Round::Cut => self.patches = bundling::patches(context, slots),
             Round::Test => {
-                let tested = bundling::tested(context, step, &self.patches, slots, events);
+                let tested = bundling::tested(context, &self.patches, slots, events);
                 self.changes.extend(tested);
             }
             Round::Mend => {
@@ -261,8 +274,7 @@ impl Maintaining {
             }
             Round::Retest => {
                 let mended = std::mem::take(&mut self.mended);
-                let released =
-                    mending::released(context, step, mended, slots, &self.changes, events);
+                let released = mending::released(context, mended, slots, &self.changes, events);
                 self.changes.extend(released);
                 self.changes
                     .extend(filtering::filtered(context, &self.changes));
@@ -278,12 +290,15 @@ impl Maintaining {
             }
             Round::Try => {
                 let proposed = std::mem::take(&mut self.proposed);
-                let added = refactoring::added(context, step, proposed, slots, events);
+                let added = refactoring::added(context, proposed, slots, events);
                 self.changes.extend(added);
             }
             Round::Evolve => self.changes.extend(evolving::learnt(context, slots)),
             Round::Measure => self.changes.extend(gaining::measured(slots)),
             Round::KeepMicro | Round::KeepMacro | Round::KeepGains | Round::Done => {}
         }
+        let enters = |kind: &mut EventKind| matches!(kind, EventKind::Admitted { .. });
+        self.admitted
+            .extend(events.extract_if(decided_from.., enters));
     }
 }

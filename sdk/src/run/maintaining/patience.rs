@@ -4,7 +4,7 @@
 //!
 //! A thing is told by a fingerprint, `what/its evidence`; more evidence makes another thing of it, with tries of its own.
 
-use super::super::{Event, context::Context};
+use super::super::{EventKind, context::Context};
 use crate::{domain::LibraryChange, library::SkillLibrary};
 
 /// How many maintenances try the same.
@@ -23,10 +23,9 @@ pub(super) fn handled(fingerprint: &str) -> LibraryChange {
 /// What marks that something could not be done for now; with the last of [`TRIES`] it is given up, which is told.
 pub(super) fn missed(
     context: &Context<'_>,
-    step: u64,
     what: &str,
     fingerprint: &str,
-    events: &mut Vec<Event>,
+    events: &mut Vec<EventKind>,
 ) -> LibraryChange {
     let mut misses = (1..TRIES).map(|miss| format!("{fingerprint}{MISSED}{miss}"));
     if let Some(miss) = misses.find(|miss| !context.library.is_handled(miss)) {
@@ -35,7 +34,7 @@ pub(super) fn missed(
     let reason = format!(
         "{what} could not be done in {TRIES} maintenances, and is not tried again until there is more evidence"
     );
-    events.push(Event::Refused { step, reason });
+    events.push(EventKind::Refused { reason });
     handled(fingerprint)
 }
 

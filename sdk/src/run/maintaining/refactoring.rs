@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use self::instances::{Instance, Says, Tried};
 use super::{
     super::{
-        Event,
+        EventKind,
         admission::{self, Admission, Drafted},
         asking::taint_of,
         context::Context,
@@ -146,7 +146,7 @@ pub(super) fn proposed(
     context: &Context<'_>,
     step: u64,
     slots: &Slots,
-    events: &mut Vec<Event>,
+    events: &mut Vec<EventKind>,
 ) -> (Vec<Proposed>, Vec<LibraryChange>) {
     let mut all: Vec<Proposed> = Vec::new();
     let mut changes = Vec::new();
@@ -164,8 +164,7 @@ pub(super) fn proposed(
         let shown = attempts
             .iter()
             .map(|trace| trace.trajectory.attempt.clone());
-        events.push(Event::Grouped {
-            step,
+        events.push(EventKind::Grouped {
             attempts: shown.collect(),
             skills: skills.iter().map(|skill| skill.id.clone()).collect(),
             reason: reason.clone(),
@@ -177,7 +176,7 @@ pub(super) fn proposed(
             let shown = attempts.map(|trace| trace.trajectory.attempt.as_str());
             let shown: Vec<&str> = shown.collect();
             let what = format!("refactoring {count} attempts ({})", shown.join(", "));
-            changes.push(missed(context, step, &what, &group, events));
+            changes.push(missed(context, &what, &group, events));
             continue;
         }
         let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
@@ -190,7 +189,7 @@ pub(super) fn proposed(
             parents: Vec::new(),
             said,
         };
-        match propose(context, step, &drafted, attempts, group, events) {
+        match propose(context, &drafted, attempts, group, events) {
             Ok(proposed) => all.push(proposed),
             Err(group) => changes.push(handled(&group)),
         }
@@ -201,11 +200,10 @@ pub(super) fn proposed(
 /// What is to be tried of a group; where nothing is, the group's fingerprint.
 fn propose(
     context: &Context<'_>,
-    step: u64,
     drafted: &Drafted<'_>,
     attempts: &[Trace],
     group: String,
-    events: &mut Vec<Event>,
+    events: &mut Vec<EventKind>,
 ) -> std::result::Result<Proposed, String> {
     let admission = admission::decide(context, drafted, &[]);
     let skill = admission.change.as_ref().and_then(LibraryChange::skill);
@@ -214,7 +212,7 @@ fn propose(
         let bundles = context.recipe.maintenance.bundles.as_ref();
         let same = bundles.and(admission.same.as_ref());
         let Some(known) = same.and_then(|same| context.library.get(&same.id)) else {
-            events.push(admission.event(step));
+            events.push(admission.event());
             return Err(group);
         };
         return Ok(of_known(known, attempts, group));
@@ -223,7 +221,7 @@ fn propose(
     if tasks.len() < 2 {
         let title = Some(skill.name.to_string());
         let reason = "there are no attempts at two tasks to bear it out";
-        events.push(Admission::refused(title, false, reason).event(step));
+        events.push(Admission::refused(title, false, reason).event());
         return Err(group);
     }
     Ok(Proposed {
@@ -270,10 +268,9 @@ pub(super) fn attempt(proposed: &[Proposed]) -> Slots {
 /// known, as cases, those that say something of it.
 pub(super) fn added(
     context: &Context<'_>,
-    step: u64,
     proposed: Vec<Proposed>,
     slots: &Slots,
-    events: &mut Vec<Event>,
+    events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
     let mut runs = slots.runs();
     let mut changes = Vec::new();
@@ -283,15 +280,14 @@ pub(super) fn added(
         changes.push(match tried.for_now {
             true => {
                 let what = format!("{}: trying it on its instances", proposed.skill.name);
-                missed(context, step, &what, &proposed.group, events)
+                missed(context, &what, &proposed.group, events)
             }
             false => handled(&proposed.group),
         });
         let (mut skill, against) = (proposed.skill, tried.against);
         let Some(mut admission) = proposed.admission else {
             let known = || "the library has it already".to_owned();
-            events.push(Event::Refused {
-                step,
+            events.push(EventKind::Refused {
                 reason: format!("{}: {}", skill.name, against.unwrap_or_else(known)),
             });
             changes.extend(patch_known(context, &skill, tried.says, &changes));
@@ -300,7 +296,7 @@ pub(super) fn added(
         if let Some(reason) = against {
             let title = admission.report.title.take();
             admission = Admission::refused(title, false, reason);
-            events.push(admission.event(step));
+            events.push(admission.event());
             continue;
         }
         // Several groups may come to the same; the first that is borne out stands for all.
@@ -316,7 +312,7 @@ pub(super) fn added(
         {
             changed.state = skill.state;
         }
-        events.push(admission.event(step));
+        events.push(admission.event());
         changes.extend(admission.change);
         if context.recipe.maintenance.bundles.is_some() {
             let cases = tried.says.into_iter().filter_map(|says| match says {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::{
-    Answer, AttemptNeed, CaseNeed, CaseRun, ChosenSkill, Event, Need, Played, context::Context,
+    Answer, AttemptNeed, CaseNeed, CaseRun, ChosenSkill, EventKind, Need, Played, context::Context,
 };
 use crate::{
     contract::{Embedding, RoleTask},
@@ -150,11 +150,10 @@ impl Slots {
     }
 
     /// Word of every role that could not be played or read.
-    pub(super) fn failures(&self, step: u64) -> Vec<Event> {
+    pub(super) fn failures(&self) -> Vec<EventKind> {
         let failed = |(task, said): (&RoleTask, &Result<Option<Played>>)| {
             let error = said.as_ref().err()?;
-            Some(Event::RoleFailed {
-                step,
+            Some(EventKind::RoleFailed {
                 role: task.role(),
                 reason: error.to_string(),
             })

@@ -107,8 +107,8 @@ struct Came {
 impl Came {
     /// Why the role failed, each time that it did.
     fn failures(&self, role: Role) -> Vec<&str> {
-        let failures = self.told.iter().filter_map(|event| match event {
-            Event::RoleFailed {
+        let failures = self.told.iter().filter_map(|event| match &event.kind {
+            EventKind::RoleFailed {
                 role: failed,
                 reason,
                 ..
@@ -120,8 +120,8 @@ impl Came {
 
     /// How often something stood in for what the role did not write.
     fn stood_in(&self) -> usize {
-        let written = self.told.iter().filter_map(|event| match event {
-            Event::TaskFinished { report, .. } => Some(&report.written),
+        let written = self.told.iter().filter_map(|event| match &event.kind {
+            EventKind::TaskFinished { report, .. } => Some(&report.written),
             _ => None,
         });
         let stands_in = |one: &&WriteReport| one.fallback && one.admitted.is_some();

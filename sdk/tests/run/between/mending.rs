@@ -48,7 +48,7 @@ fn a_mended_version_is_released_when_it_passes_and_else_stays_out_with_the_reaso
     let (library, events) = mending(Gate::Better, harmful, "worse: Says nonsense.\nsay: no no");
     assert!(library.entries().all(|entry| entry.skill.version.0 == 1));
     let told = events.iter().any(|event| {
-        matches!(event, Event::Refused { reason, .. } if reason.contains("not released: the case"))
+        matches!(&event.kind, EventKind::Refused { reason, .. } if reason.contains("not released: the case"))
     });
     assert!(told, "{events:?}");
 }
@@ -145,7 +145,7 @@ fn a_clean_skill_is_not_mended_from_untrusted_words() {
             seen.source = sample::source(trust);
             Play::Give(seen)
         });
-        backends.environment = Arc::new(world);
+        backends.environment = Some(Arc::new(world));
         let mut recipe = hisme();
         recipe.write = WriteWhen::Never;
         recipe.maintenance = recipe::Maintenance {

@@ -90,7 +90,7 @@ fn parts(script: Script) -> (Backends, Prompts) {
         })
     });
     let mut backends = backends();
-    backends.executor = Arc::new(follower());
+    backends.executor = Some(Arc::new(follower()));
     backends.scorer = None;
     backends.model = Some(Arc::new(model));
     (backends, prompts)
@@ -202,7 +202,7 @@ fn a_skill_that_was_passed_over_is_not_blamed() {
         attribute: "harmful: it was refused",
         ..Script::default()
     });
-    backends.executor = Arc::new(FirstAlone(follower()));
+    backends.executor = Some(Arc::new(FirstAlone(follower())));
     let mut recipe = hisme();
     recipe.maintenance = recipe::Maintenance::default();
     let library = block_on(async {

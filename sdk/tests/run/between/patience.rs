@@ -12,8 +12,8 @@ use super::*;
 
 /// What was given up, each as often as that was told.
 fn given_up(events: &[Event]) -> Vec<String> {
-    let told = events.iter().filter_map(|event| match event {
-        Event::Refused { reason, .. } => {
+    let told = events.iter().filter_map(|event| match &event.kind {
+        EventKind::Refused { reason, .. } => {
             let (what, rest) = reason.split_once(" could not be done in ")?;
             assert_eq!(
                 rest,
@@ -174,7 +174,7 @@ fn a_bundle_that_can_never_be_played_is_given_up() {
     let (mut backends, _) = parts(Script::default());
     let played = Asked::default();
     let counted = Arc::clone(&played);
-    backends.judge = Arc::new(ScriptedJudge::by(move |request, _| {
+    backends.judge = Some(Arc::new(ScriptedJudge::by(move |request, _| {
         // A case's attempt has no task's number.
         if request.trajectory.attempt.as_str().contains("/m") {
             let skill = request.trajectory.injection.skills.iter();
@@ -193,7 +193,7 @@ fn a_bundle_that_can_never_be_played_is_given_up() {
         Play::Give(Verdict::binary(
             outcome.is_some_and(|outcome| outcome.success),
         ))
-    }));
+    })));
     let mut recipe = hisme();
     recipe.selector = Selector::Nothing;
     recipe.maintenance.refactor = None;

@@ -34,8 +34,8 @@ fn what_attempts_share_becomes_a_skill_when_all_of_them_bear_it_out() {
     let (made, events) = refactored("shared: Says one two.\nsay: one two");
     assert_eq!(made, [State::Active]);
     // Which attempts were put together, and why.
-    let grouped = events.iter().find_map(|event| match event {
-        Event::Grouped {
+    let grouped = events.iter().find_map(|event| match &event.kind {
+        EventKind::Grouped {
             attempts, reason, ..
         } => Some((attempts.len(), reason.clone())),
         _ => None,
@@ -48,7 +48,7 @@ fn what_attempts_share_becomes_a_skill_when_all_of_them_bear_it_out() {
     let (made, events) = refactored("no use: Says nonsense.\nsay: no");
     assert!(made.is_empty());
     let told = events.iter().any(|event| {
-        matches!(event, Event::Refused { reason, .. } if reason.contains("does not bear it out"))
+        matches!(&event.kind, EventKind::Refused { reason, .. } if reason.contains("does not bear it out"))
     });
     assert!(told);
 }
@@ -248,7 +248,7 @@ fn what_attempts_at_one_task_share_is_no_skill() {
     let mut made = skills.filter(|skill| skill.provenance.origin == Origin::Refactored);
     assert!(made.all(|skill| skill.provenance.tasks.len() >= 2));
     let told = events.iter().any(
-        |event| matches!(event, Event::Refused { reason, .. } if reason.contains("at two tasks")),
+        |event| matches!(&event.kind, EventKind::Refused { reason, .. } if reason.contains("at two tasks")),
     );
     assert!(told);
 }

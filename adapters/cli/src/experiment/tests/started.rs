@@ -7,7 +7,7 @@ use journeyman::{
     domain::{LibraryChange, Skill, State, Taint},
     testing::sample,
 };
-use journeyman_disk::{DiskStore, Options};
+use journeyman_disk::{DiskOptions, DiskStore};
 use tempfile::tempdir;
 
 use crate::experiment::{arm::Start, start::skills};
@@ -52,7 +52,7 @@ fn one_folder_or_several() {
 fn what_a_library_offers() {
     let folder = tempdir().unwrap();
     let commit = |skill: Skill| {
-        let store = DiskStore::open(folder.path(), &Options::default()).unwrap();
+        let store = DiskStore::open(folder.path(), &DiskOptions::default()).unwrap();
         let base = block_on(store.load()).unwrap().revision.0;
         let added = LibraryChange::Add(Box::new(skill));
         let commit = sample::commit(base, &format!("key {base}"), vec![added]);

@@ -194,6 +194,7 @@ impl Reference {
             | LibraryChange::Test { .. }
             | LibraryChange::Gain { .. }
             | LibraryChange::Observe(_)
+            | LibraryChange::Note(_)
             | LibraryChange::Handled { .. }
             | LibraryChange::SetRules { .. }
             | LibraryChange::Erased { .. } => {}

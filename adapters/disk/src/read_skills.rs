@@ -1,0 +1,74 @@
+//! Skills that a host ships, from folders.
+
+use std::{fs, path::Path};
+
+use journeyman::{
+    Error, Result,
+    contract::SkillFiles,
+    domain::{FileRef, Skill},
+};
+
+use crate::{
+    convert::file_failed,
+    package::{SKILL_MD, SkillFolder},
+};
+
+/// Reads one skill's folder: its SKILL.md ([`Skill::from_skill_md`]) and the files beside it, which are put where the
+/// library keeps its files.
+///
+/// # Errors
+/// As [`SkillFolder::read`] and [`Skill::from_skill_md`], with the folder; what the files' store gives.
+pub async fn read_skill(folder: impl AsRef<Path>, files: &dyn SkillFiles) -> Result<Skill> {
+    let path = folder.as_ref();
+    let named = |error: Error| error.with("folder", path.display());
+    let folder = SkillFolder::read(path)?;
+    let text = std::str::from_utf8(&folder.text)
+        .map_err(|_| named(Error::invalid("read_skill", "SKILL.md is not UTF-8")))?;
+    let mut skill = Skill::from_skill_md(text).map_err(named)?;
+    for (path, bytes) in &folder.files {
+        let put: FileRef = files.put(bytes).await?;
+        skill.files.insert(path.clone(), put);
+    }
+    Ok(skill)
+}
+
+/// Reads every skill that lies in a folder: each of its folders with a SKILL.md, by name. What
+/// [`Journeyman::add`](journeyman::run::Journeyman::add) then takes in one call.
+///
+/// ```
+/// use journeyman_disk::{DiskOptions, DiskStore, read_skills};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let shipped = folder.path().join("shipped");
+/// # std::fs::create_dir_all(shipped.join("verify-first")).unwrap();
+/// # let text = "---\nname: verify-first\ndescription: Verify before closing.\n---\nVerify, then close.\n";
+/// # std::fs::write(shipped.join("verify-first/SKILL.md"), text).unwrap();
+/// # futures::executor::block_on(async {
+/// let store = DiskStore::open(folder.path().join("library"), &DiskOptions::default())?;
+/// let skills = read_skills(&shipped, &store).await?;
+/// assert_eq!(skills[0].name.as_str(), "verify-first");
+/// # Ok::<(), journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Errors
+/// As [`read_skill`]: the first skill that cannot be read refuses all. `NotFound` or `Unavailable` where the folder itself
+/// cannot be read.
+pub async fn read_skills(root: impl AsRef<Path>, files: &dyn SkillFiles) -> Result<Vec<Skill>> {
+    const READ: &str = "read_skills";
+    let root = root.as_ref();
+    let failed = |source| file_failed(READ, root, source);
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(root).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.join(SKILL_MD).is_file() {
+            folders.push(path);
+        }
+    }
+    folders.sort_unstable();
+    let mut skills = Vec::new();
+    for folder in folders {
+        skills.push(read_skill(folder, files).await?);
+    }
+    Ok(skills)
+}

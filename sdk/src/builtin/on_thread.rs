@@ -1,0 +1,219 @@
+//! Parts that block, on threads of their own.
+
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread,
+};
+
+use async_trait::async_trait;
+use futures::{channel::oneshot, executor::block_on};
+
+use crate::{
+    contract::{Environment, EnvironmentCapabilities, Episode, Judge, JudgeRequest},
+    domain::{Action, Observation, Task, Transition, Verdict},
+    error::{Error, ErrorKind, Result},
+    id::Seed,
+};
+
+/// A [`Judge`] or an [`Environment`] whose calls run on threads of their own.
+///
+/// A time limit is kept at await points. A part that blocks its thread has none, so it also holds up everything else that
+/// its run has in flight. Behind this wrapper each call has a thread: the caller awaits it, a limit that passes is kept,
+/// and what the call still does then is left to end by itself, its result unread. An episode whose step was given up is
+/// lost with it.
+///
+/// An executor cannot be wrapped, since it borrows its episode: give its blocking parts to the runtime's own blocking
+/// threads instead.
+///
+/// ```
+/// use std::sync::Arc;
+/// use journeyman::{builtin::{EnvironmentJudge, OnThread}, contract::{Judge, JudgeRequest}, testing::sample};
+///
+/// # futures::executor::block_on(async {
+/// let judge = OnThread::new(EnvironmentJudge);
+/// let task = sample::task("t", &["one"]);
+/// let trajectory = sample::trajectory("a", &task, &["one"], true);
+/// let verdict = judge.judge(&JudgeRequest { task: &task, trajectory: &trajectory }).await?;
+/// assert_eq!(verdict.success, Some(true));
+/// # Ok::<(), journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct OnThread<P>(Arc<P>);
+
+impl<P> OnThread<P> {
+    /// The part, behind threads.
+    pub fn new(part: P) -> Self {
+        Self(Arc::new(part))
+    }
+}
+
+/// Runs a call on a thread of its own and awaits it.
+async fn run<T: Send + 'static>(
+    operation: &'static str,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    let (sender, receiver) = oneshot::channel();
+    let spawned = thread::Builder::new()
+        .name(format!("journeyman {operation}"))
+        .spawn(move || {
+            // Nobody may wait any more.
+            let _ = sender.send(catch_unwind(AssertUnwindSafe(call)));
+        });
+    spawned.map_err(|source| {
+        Error::new(ErrorKind::Unavailable, operation, "no thread could be had")
+            .temporary()
+            .source_from(source)
+    })?;
+    match receiver.await {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(payload)) => std::panic::resume_unwind(payload),
+        Err(_) => Err(Error::new(
+            ErrorKind::Unavailable,
+            operation,
+            "the thread of the call ended without an answer",
+        )),
+    }
+}
+
+#[async_trait]
+impl<J: Judge + 'static> Judge for OnThread<J> {
+    async fn judge(&self, request: &JudgeRequest<'_>) -> Result<Verdict> {
+        let part = Arc::clone(&self.0);
+        let (task, trajectory) = (request.task.clone(), request.trajectory.clone());
+        run("Judge::judge", move || {
+            let request = JudgeRequest {
+                task: &task,
+                trajectory: &trajectory,
+            };
+            block_on(part.judge(&request))
+        })
+        .await?
+    }
+}
+
+#[async_trait]
+impl<E: Environment + 'static> Environment for OnThread<E> {
+    fn capabilities(&self) -> EnvironmentCapabilities {
+        self.0.capabilities()
+    }
+
+    async fn reset(&self, task: &Task, seed: Seed) -> Result<Box<dyn Episode>> {
+        let (part, task) = (Arc::clone(&self.0), task.clone());
+        let reset = move || block_on(part.reset(&task, seed));
+        let episode = run("Environment::reset", reset).await??;
+        Ok(Box::new(ThreadedEpisode {
+            seen: episode.observation().clone(),
+            episode: Some(episode),
+        }))
+    }
+}
+
+/// An episode that goes to a thread for each step and comes back.
+struct ThreadedEpisode {
+    seen: Observation,
+    episode: Option<Box<dyn Episode>>,
+}
+
+impl fmt::Debug for ThreadedEpisode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadedEpisode")
+            .field("episode", &self.episode)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Episode for ThreadedEpisode {
+    fn observation(&self) -> &Observation {
+        &self.seen
+    }
+
+    async fn step(&mut self, action: &Action) -> Result<Transition> {
+        const STEP: &str = "Episode::step";
+        let Some(mut episode) = self.episode.take() else {
+            return Err(Error::new(
+                ErrorKind::Unavailable,
+                STEP,
+                "an earlier step was given up, and the episode with it",
+            )
+            .hint("begin a new episode"));
+        };
+        let action = action.clone();
+        let (episode, stepped) = run(STEP, move || {
+            let stepped = block_on(episode.step(&action));
+            (episode, stepped)
+        })
+        .await?;
+        self.seen = episode.observation().clone();
+        self.episode = Some(episode);
+        stepped
+    }
+
+    async fn close(self: Box<Self>) -> Result<()> {
+        match self.episode {
+            Some(episode) => run("Episode::close", move || block_on(episode.close())).await?,
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use futures::future::{Either, select};
+
+    use super::*;
+    use crate::testing::{ScriptedEnvironment, sample};
+
+    /// Blocks its thread.
+    #[derive(Debug)]
+    struct Slow;
+
+    #[async_trait]
+    impl Judge for Slow {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a part that blocks is what is tested"
+        )]
+        async fn judge(&self, _: &JudgeRequest<'_>) -> Result<Verdict> {
+            thread::sleep(Duration::from_secs(2));
+            Ok(Verdict::binary(true))
+        }
+    }
+
+    #[test]
+    fn a_blocking_judge_can_be_given_up() {
+        let task = sample::task("t", &["one"]);
+        let trajectory = sample::trajectory("a", &task, &["one"], true);
+        let request = JudgeRequest {
+            task: &task,
+            trajectory: &trajectory,
+        };
+        let judge = OnThread::new(Slow);
+        let judging = std::pin::pin!(judge.judge(&request));
+        let limit = futures_timer::Delay::new(Duration::from_millis(50));
+        let first = block_on(select(judging, limit));
+        assert!(matches!(first, Either::Right(_)), "the limit comes first");
+    }
+
+    #[test]
+    fn a_world_behind_threads_is_the_same_world() {
+        block_on(async {
+            let world = OnThread::new(ScriptedEnvironment::words());
+            let task = sample::task("t", &["one", "two"]);
+            let mut episode = world.reset(&task, Seed(1)).await.unwrap();
+            let said = Action::Message("one".to_owned());
+            let transition = episode.step(&said).await.unwrap();
+            assert_eq!(episode.observation(), &transition.observation);
+            assert!(transition.outcome.is_none());
+            let said = Action::Message("two".to_owned());
+            let transition = episode.step(&said).await.unwrap();
+            assert!(transition.outcome.unwrap().success);
+            episode.close().await.unwrap();
+        });
+    }
+}

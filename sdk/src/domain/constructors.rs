@@ -1,0 +1,245 @@
+//! Short ways to make what a host makes: observations, actions, steps, outcomes, trajectories.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Action, EndReason, Injection, Observation, Outcome, Source, Step, StepResult, ToolCall,
+    ToolDefinition, Trajectory, Transition, Trust, Usage,
+};
+use crate::id::{AttemptId, Seed, TaskId};
+
+impl Source {
+    /// A source that the host vouches for: what is learned from it may be used at once.
+    pub fn trusted(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            trust: Trust::Trusted,
+        }
+    }
+
+    /// A source that anybody may write to: what is learned from it is quarantined.
+    pub fn untrusted(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            trust: Trust::Untrusted,
+        }
+    }
+}
+
+impl Default for Source {
+    /// An untrusted source, named `host`.
+    fn default() -> Self {
+        Self::untrusted("host")
+    }
+}
+
+impl ToolDefinition {
+    /// A tool and the JSON Schema of its arguments.
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        input_schema: serde_json::Value,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            input_schema,
+        }
+    }
+}
+
+impl Observation {
+    /// A text of this source, without tools.
+    pub fn new(text: impl Into<String>, source: Source) -> Self {
+        Self {
+            text: text.into(),
+            tools: Vec::new(),
+            source,
+        }
+    }
+
+    /// The same with the tools in force.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Vec<ToolDefinition>) -> Self {
+        self.tools = tools;
+        self
+    }
+}
+
+impl Default for Observation {
+    /// An empty text of an untrusted source.
+    fn default() -> Self {
+        Self::new("", Source::default())
+    }
+}
+
+impl ToolCall {
+    /// A call with the fields of a JSON object as its arguments; any other value becomes none.
+    pub fn new(tool: impl Into<String>, arguments: serde_json::Value) -> Self {
+        let arguments = match arguments {
+            serde_json::Value::Object(fields) => fields,
+            _ => serde_json::Map::new(),
+        };
+        Self {
+            tool: tool.into(),
+            arguments,
+        }
+    }
+}
+
+impl Action {
+    /// A single call, as [`ToolCall::new`].
+    pub fn call(tool: impl Into<String>, arguments: serde_json::Value) -> Self {
+        Self::Call(vec![ToolCall::new(tool, arguments)])
+    }
+}
+
+impl Outcome {
+    /// The task was done: score 1.
+    pub fn success() -> Self {
+        Self::scored(true, 1.0)
+    }
+
+    /// The task was not done: score 0.
+    pub fn failure() -> Self {
+        Self::scored(false, 0.0)
+    }
+
+    /// Done or not, with a score in [0, 1].
+    pub fn scored(success: bool, score: f64) -> Self {
+        Self {
+            success,
+            score,
+            parts: BTreeMap::new(),
+        }
+    }
+
+    /// The same with a named part, finite.
+    #[must_use]
+    pub fn with_part(mut self, name: impl Into<String>, value: f64) -> Self {
+        self.parts.insert(name.into(), value);
+        self
+    }
+}
+
+impl From<bool> for Outcome {
+    /// Done or not, with score 1 or 0.
+    fn from(success: bool) -> Self {
+        if success {
+            Self::success()
+        } else {
+            Self::failure()
+        }
+    }
+}
+
+impl Transition {
+    /// The episode goes on with this observation.
+    pub fn next(observation: Observation) -> Self {
+        Self {
+            observation,
+            is_error: false,
+            outcome: None,
+        }
+    }
+
+    /// The world refused the action, and says why.
+    pub fn refused(observation: Observation) -> Self {
+        Self {
+            is_error: true,
+            ..Self::next(observation)
+        }
+    }
+
+    /// The episode is over.
+    pub fn end(observation: Observation, outcome: Outcome) -> Self {
+        Self {
+            outcome: Some(outcome),
+            ..Self::next(observation)
+        }
+    }
+}
+
+impl StepResult {
+    /// What came back from this source.
+    pub fn new(text: impl Into<String>, source: Source) -> Self {
+        Self {
+            text: text.into(),
+            is_error: false,
+            source,
+        }
+    }
+
+    /// The world refused the action, and said why.
+    pub fn refused(text: impl Into<String>, source: Source) -> Self {
+        Self {
+            is_error: true,
+            ..Self::new(text, source)
+        }
+    }
+}
+
+impl Step {
+    /// A step of the agent: what it did and what came of it. It is numbered when it is recorded.
+    ///
+    /// ```
+    /// use journeyman::domain::{Action, Source, Step, StepResult};
+    /// use serde_json::json;
+    ///
+    /// let desk = Source::trusted("ticket desk");
+    /// let call = Action::call("close", json!({"ticket": "T-7"}));
+    /// let step = Step::new(call, StepResult::refused("verify the customer first", desk));
+    /// assert!(step.result.is_error);
+    /// ```
+    pub fn new(action: Action, result: StepResult) -> Self {
+        Self {
+            index: 0,
+            turn: 0,
+            actor: "agent".to_owned(),
+            observation: Observation::new("", result.source.clone()),
+            action,
+            result,
+            transcript: String::new(),
+            generations: Vec::new(),
+        }
+    }
+
+    /// The same with what the agent saw before it acted.
+    #[must_use]
+    pub fn seeing(mut self, observation: Observation) -> Self {
+        self.observation = observation;
+        self
+    }
+
+    /// The same with the agent's own words.
+    #[must_use]
+    pub fn saying(mut self, transcript: impl Into<String>) -> Self {
+        self.transcript = transcript.into();
+        self
+    }
+}
+
+impl Trajectory {
+    /// The beginning of an attempt: no steps, no outcome, given up. Whoever makes the attempt fills it in.
+    pub fn new(attempt: AttemptId, task: TaskId, seed: Seed) -> Self {
+        Self {
+            schema: Self::SCHEMA,
+            attempt,
+            task,
+            seed,
+            steps: Vec::new(),
+            exposures: Vec::new(),
+            injection: Injection::NONE,
+            left_out: Vec::new(),
+            outcome: None,
+            end: EndReason::GaveUp,
+            usage: Usage::default(),
+        }
+    }
+
+    /// Appends a step and numbers it.
+    pub fn push(&mut self, mut step: Step) {
+        step.index = u32::try_from(self.steps.len()).unwrap_or(u32::MAX);
+        self.steps.push(step);
+    }
+}

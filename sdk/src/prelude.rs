@@ -1,0 +1,23 @@
+//! What most hosts name: `use journeyman::prelude::*;`.
+//!
+//! Everything here has its own place too; the prelude adds no names of its own. Adapters and the less common parts are
+//! imported from there.
+
+pub use crate::{
+    Error, ErrorKind, Result, Seed, async_trait,
+    builtin::{ChatDialect, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
+    contract::{
+        Attempt, Backends, Environment, EnvironmentCapabilities, Episode, Executor, Judge,
+        JudgeRequest, LanguageModel,
+    },
+    domain::{
+        Action, Observation, Outcome, Skill, Source, State, Step, StepResult, Task, ToolCall,
+        ToolDefinition, Trajectory, Transition, Verdict,
+    },
+    recipe,
+    role::GeneralRoles,
+    run::{AttemptHandle, Event, EventKind, Journeyman, Options, RunReport},
+};
+
+#[cfg(feature = "system-clock")]
+pub use crate::builtin::SystemClock;

@@ -1,0 +1,115 @@
+//! Whether a skill is due: how well the agent does at tasks like the one at hand.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    domain::{AttemptNote, Task},
+    text::content_words,
+};
+
+/// How many attempts tell how well the agent does: a group of so many tells by itself, a smaller one together with the latest
+/// attempts at like tasks before it. The size of `standard`'s own groups.
+pub const WINDOW: usize = 4;
+
+/// From which share of common words (Jaccard index) on two instructions are alike. An estimate, not measured on other
+/// hosts' tasks; a host that groups its tasks by [`Task::category`] does not depend on it.
+const ALIKE: f64 = 0.5;
+
+/// The content words of a task's instruction as an [`AttemptNote`] keeps them: sorted, each once.
+pub fn note_words(task: &Task) -> Vec<String> {
+    let words: BTreeSet<String> = content_words(&task.instruction).into_iter().collect();
+    words.into_iter().take(AttemptNote::WORDS).collect()
+}
+
+/// The mean level of a small group's attempts and of the latest at like tasks before it, [`WINDOW`] in all; `None` for no
+/// attempt. Tasks are alike where their categories are the same or, where one of them has none, where at least half of all
+/// their content words are common.
+pub fn level_at_like_tasks<'a>(
+    task: &Task,
+    own: &[AttemptNote],
+    before: impl DoubleEndedIterator<Item = &'a AttemptNote>,
+) -> Option<f64> {
+    let words = note_words(task);
+    let is_like = |note: &&AttemptNote| match (&note.category, &task.category) {
+        (Some(one), Some(other)) => one == other,
+        _ => share(&note.words, &words) >= ALIKE,
+    };
+    let own_levels = own.iter().map(AttemptNote::level);
+    let room = WINDOW.saturating_sub(own.len());
+    let earlier = before.rev().filter(is_like).take(room);
+    let levels: Vec<f64> = own_levels.chain(earlier.map(AttemptNote::level)).collect();
+    let count = levels.len();
+    (count > 0).then(|| levels.iter().sum::<f64>() / count as f64)
+}
+
+/// The Jaccard index of two sorted lists.
+fn share(one: &[String], other: &[String]) -> f64 {
+    let common = one.iter().filter(|word| other.contains(word)).count();
+    let all = one.len() + other.len() - common;
+    if all == 0 {
+        return 0.0;
+    }
+    common as f64 / all as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(task: &Task, score: f64, refused: u32) -> AttemptNote {
+        AttemptNote {
+            attempt: "a".into(),
+            category: task.category.clone(),
+            words: note_words(task),
+            score,
+            refused,
+        }
+    }
+
+    fn check(own: (f64, u32), before: &[(&str, f64, u32)], expect: f64) {
+        let task = Task::new("t", "Close ticket T-9 for customer Ada");
+        let earlier: Vec<AttemptNote> = before
+            .iter()
+            .map(|(words, score, refused)| note(&Task::new("b", *words), *score, *refused))
+            .collect();
+        let own = [note(&task, own.0, own.1)];
+        let level = level_at_like_tasks(&task, &own, earlier.iter());
+        assert_eq!(level, Some(expect));
+    }
+
+    #[test]
+    fn the_latest_attempts_at_like_tasks_count() {
+        check((1.0, 0), &[], 1.0);
+        // Done, but only after a refusal.
+        check((1.0, 1), &[], 0.0);
+        check(
+            (1.0, 0),
+            &[("Close ticket T-1 for customer Bob", 0.0, 0)],
+            0.5,
+        );
+        check((1.0, 0), &[("Water the flowers", 0.0, 0)], 1.0);
+        let like = "close the ticket of customer Eve";
+        check(
+            (1.0, 0),
+            &[
+                (like, 0.0, 0),
+                (like, 1.0, 0),
+                (like, 1.0, 0),
+                (like, 1.0, 0),
+            ],
+            1.0,
+        );
+    }
+
+    #[test]
+    fn categories_decide_where_both_have_one() {
+        let mut task = Task::new("t", "one");
+        task.category = Some("tickets".into());
+        let mut other = Task::new("o", "two");
+        other.category = Some("tickets".into());
+        let notes = [note(&other, 0.0, 0)];
+        let own = [note(&task, 1.0, 0)];
+        assert_eq!(level_at_like_tasks(&task, &own, notes.iter()), Some(0.5));
+        assert_eq!(level_at_like_tasks(&task, &[], [].iter()), None);
+    }
+}

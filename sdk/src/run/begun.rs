@@ -1,0 +1,85 @@
+//! What earlier starts of a session began.
+
+use std::collections::BTreeMap;
+
+use super::{
+    EventKind, RunEntry,
+    finding::{Finding, FindingKind},
+};
+use crate::{
+    contract::{Journal, JournalEntry},
+    domain::Committed,
+    error::Result,
+    id::RunId,
+};
+
+/// The runs of a session that the store and the journal know.
+#[derive(Debug, Default)]
+pub(super) struct Begun {
+    /// How many runs of each kind began.
+    pub(super) counts: BTreeMap<String, u64>,
+    /// That the latest run over a stream of tasks was not finished, where it was not.
+    pub(super) unfinished: Option<Finding>,
+}
+
+impl Begun {
+    /// # Errors
+    /// What the journal gives.
+    pub(super) async fn of(
+        session: &str,
+        committed: &[Committed],
+        journal: Option<&dyn Journal>,
+    ) -> Result<Self> {
+        let mut begun = Self::default();
+        let causes = committed.iter().filter_map(|one| one.cause.run.as_ref());
+        causes.for_each(|run| begun.count(session, run));
+        let Some(journal) = journal else {
+            return Ok(begun);
+        };
+        let runs = journal.runs().await?;
+        runs.iter().for_each(|run| begun.count(session, run));
+        let latest = begun
+            .counts
+            .get("learn")
+            .and_then(|next| next.checked_sub(1));
+        let latest = latest.map(|latest| RunId::new(format!("{session}/learn-{latest}")));
+        if let Some(run) = latest.filter(|run| runs.contains(run))
+            && !is_finished(&journal.read(&run).await?)
+        {
+            begun.unfinished = Some(
+                Finding::new(
+                    FindingKind::UnfinishedRun,
+                    format!("the tasks that are left of run {run} are not attempted"),
+                    "the run was interrupted",
+                    "go on with it by `Journeyman::resume`; `Journeyman::unfinished_runs` lists all",
+                )
+                .about(run.as_str()),
+            );
+        }
+        Ok(begun)
+    }
+
+    fn count(&mut self, session: &str, run: &RunId) {
+        let rest = run.as_str().strip_prefix(session);
+        let Some((kind, number)) = rest
+            .and_then(|rest| rest.strip_prefix('/'))
+            .and_then(|rest| rest.rsplit_once('-'))
+        else {
+            return;
+        };
+        if let Ok(number) = number.parse::<u64>() {
+            let next = self.counts.entry(kind.to_owned()).or_default();
+            *next = (*next).max(number.saturating_add(1));
+        }
+    }
+}
+
+/// Whether a run's journal has its end. Entries that cannot be read count as no end.
+pub(super) fn is_finished(entries: &[JournalEntry]) -> bool {
+    entries.iter().rev().any(|entry| {
+        let Ok(RunEntry::Happened { event }) = RunEntry::from_entry(entry) else {
+            return false;
+        };
+        matches!(event.kind, EventKind::RunFinished { .. })
+    })
+}

@@ -1,0 +1,237 @@
+//! A host's parts against its recipe: what will not happen, found before anything runs.
+
+use super::finding::{Finding, FindingKind};
+use crate::{
+    contract::Backends,
+    domain::State,
+    library::SkillLibrary,
+    recipe::{Recipe, WriteWhen},
+    select::Selector,
+};
+
+/// What is checked.
+pub(super) struct Checked<'a> {
+    pub(super) backends: &'a Backends,
+    pub(super) recipe: &'a Recipe,
+    pub(super) library: &'a SkillLibrary,
+    /// Whether the host gave no store, so that the library is in memory.
+    pub(super) in_memory: bool,
+    pub(super) read_only: bool,
+}
+
+/// Everything that will not happen, the most important first.
+pub(super) fn check(checked: &Checked<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(injecting(checked));
+    if checked.read_only {
+        findings.push(Finding::new(
+            FindingKind::ReadOnly,
+            "nothing is learned and the library stays as it is",
+            "the session is read-only, or its store is frozen",
+            "open a store that can be committed to, without `Options::read_only`, to learn",
+        ));
+    } else {
+        findings.extend(writing(checked));
+        findings.extend(releasing(checked));
+    }
+    findings.extend(attempting(checked));
+    findings.extend(keeping(checked));
+    findings
+}
+
+fn injecting(checked: &Checked<'_>) -> Vec<Finding> {
+    let Checked {
+        backends,
+        recipe,
+        library,
+        ..
+    } = checked;
+    let never = |reason: &str, hint: &str| {
+        Finding::new(
+            FindingKind::NeverInjects,
+            "no skill is ever injected",
+            reason,
+            hint,
+        )
+    };
+    let mut findings = Vec::new();
+    if recipe.selector == Selector::Nothing {
+        findings.push(never(
+            "the recipe's selector is `Selector::Nothing`",
+            "choose another selector",
+        ));
+    } else if recipe.selector.score().is_some() {
+        let missing = match (&backends.scorer, &backends.dialect) {
+            (None, None) => Some("no scorer and no dialect"),
+            (None, Some(_)) => Some("no scorer"),
+            (Some(_), None) => Some("no dialect"),
+            (Some(_), Some(_)) => None,
+        };
+        findings.extend(missing.map(|missing| {
+            never(
+                &format!("the recipe's gate decides by log-probabilities, and the host gave {missing}"),
+                "set `Backends::scorer` and `Backends::dialect`, or choose `Selector::Top`, which needs no scores",
+            )
+        }));
+    }
+    let left = recipe.warm_up.saturating_sub(library.steps());
+    if left > 0 {
+        findings.push(
+            Finding::new(
+                FindingKind::NeverInjects,
+                format!("no skill is injected before {left} more tasks were learned from"),
+                format!(
+                    "the recipe has a warm-up of {} tasks (ARISE 3.2)",
+                    recipe.warm_up
+                ),
+                "set `Recipe::warm_up` to 0 to inject from the first task on",
+            )
+            .about("warm-up"),
+        );
+    }
+    let weighs = recipe.rank.as_ref().is_some_and(|rank| rank.dense > 0.0);
+    if weighs && backends.embedder.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoEmbedder,
+            "candidates are ranked without embeddings",
+            "the recipe weighs them, and the host gave no embedder",
+            "set `Backends::embedder`, or leave it: the other terms decide",
+        ));
+    }
+    findings
+}
+
+fn writing(checked: &Checked<'_>) -> Vec<Finding> {
+    let Checked {
+        backends, recipe, ..
+    } = checked;
+    let mut findings = Vec::new();
+    let missing = match (&backends.model, &backends.roles) {
+        (None, None) => Some("no model and no roles"),
+        (None, Some(_)) => Some("no model for its roles"),
+        (Some(_), None) => Some("no roles for its model"),
+        (Some(_), Some(_)) => None,
+    };
+    let hint = "set `Backends::model` and `Backends::roles`, such as `GeneralRoles::shipped()`";
+    let never = |reason: String, hint: &str| {
+        Finding::new(
+            FindingKind::NeverWrites,
+            "no skill is ever written",
+            reason,
+            hint,
+        )
+    };
+    match missing {
+        _ if recipe.write == WriteWhen::Never => findings.push(never(
+            "the recipe says `WriteWhen::Never`".to_owned(),
+            "choose another rule in `Recipe::write`",
+        )),
+        Some(missing) => findings.push(never(format!("the host gave {missing}"), hint)),
+        None => {}
+    }
+    let maintenance = &recipe.maintenance;
+    let asks = recipe.attribute
+        || maintenance.refine.is_some()
+        || maintenance.refactor.is_some()
+        || maintenance.evolve.is_some();
+    if let Some(missing) = missing.filter(|_| asks) {
+        findings.push(Finding::new(
+            FindingKind::NoRoles,
+            "what skills did is not judged, and none is repaired or refactored",
+            format!("the host gave {missing}"),
+            hint,
+        ));
+    }
+    findings
+}
+
+fn releasing(checked: &Checked<'_>) -> Vec<Finding> {
+    let Checked {
+        backends,
+        recipe,
+        library,
+        ..
+    } = checked;
+    let mut findings = Vec::new();
+    let plays = backends.executor.is_some() && backends.environment.is_some();
+    if let Some(bundles) = recipe.maintenance.bundles.filter(|_| !plays) {
+        findings.push(Finding::new(
+            FindingKind::NothingReplays,
+            "no test bundle of a skill runs",
+            "the host gave no agent or no world to play them in",
+            format!(
+                "skills leave their trial by live attempts at {} tasks instead",
+                bundles.tasks
+            ),
+        ));
+    }
+    let held = library.entries();
+    let held = held.filter(|entry| entry.skill.state == State::Quarantined);
+    let held = held.count();
+    if held > 0 {
+        findings.push(quarantined(format!("{held} skills of the library")));
+    }
+    findings
+}
+
+/// That skills are held back for good.
+pub(super) fn quarantined(what: impl std::fmt::Display) -> Finding {
+    Finding::new(
+        FindingKind::Quarantined,
+        format!("{what} held back: never offered to the agent"),
+        "written from observations of an untrusted source, or imported, and nothing that runs by itself lifts this",
+        "release one by `Journeyman::set_state`, and mark the sources that you vouch for as `Trust::Trusted`",
+    )
+}
+
+fn attempting(checked: &Checked<'_>) -> Vec<Finding> {
+    let backends = checked.backends;
+    let mut findings = Vec::new();
+    if backends.executor.is_none() || backends.environment.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoAgent,
+            "`learn` and `evaluate` can make no attempt",
+            "the host gave no agent or no world",
+            "keep your own loop with `begin` and `finish`, or set `Backends::executor` and `Backends::environment`",
+        ));
+    }
+    if backends.judge.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoJudge,
+            "an attempt that is finished without an outcome teaches nothing",
+            "the host gave no judge",
+            "pass the outcome to `AttemptHandle::finish`, or set `Backends::judge`",
+        ));
+    }
+    findings
+}
+
+fn keeping(checked: &Checked<'_>) -> Vec<Finding> {
+    let backends = checked.backends;
+    let mut findings = Vec::new();
+    if backends.clock.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoClock,
+            "no time limit is kept: a part that hangs stops the run",
+            "the host gave no clock",
+            "set `Backends::clock`, such as `SystemClock`",
+        ));
+    }
+    if checked.in_memory {
+        findings.push(Finding::new(
+            FindingKind::NoStore,
+            "the library ends with this process",
+            "the host gave no store",
+            "set `Backends::store`, such as the `DiskStore` of journeyman-disk",
+        ));
+    }
+    if backends.journal.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoJournal,
+            "a run that is interrupted cannot be resumed",
+            "the host gave no journal",
+            "set `Backends::journal`; a `DiskStore` is one too",
+        ));
+    }
+    findings
+}

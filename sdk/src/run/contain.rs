@@ -1,0 +1,150 @@
+//! Calls of a host's parts: bounded in time, their panics contained, and blocking ones noticed.
+
+use std::{
+    any::Any,
+    future::{Future, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    pin::pin,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use futures::{
+    FutureExt,
+    future::{Either, select},
+};
+
+use super::{
+    Performer,
+    finding::{Finding, FindingKind},
+};
+use crate::{
+    contract::{Clock, Episode},
+    domain::{Action, Observation, Transition},
+    error::{Error, ErrorKind, Result},
+    id::Timestamp,
+};
+
+/// A part that keeps its thread for so long between two await points is said to block.
+const BLOCKS_FROM: Duration = Duration::from_secs(1);
+/// How much of a panic's message an error carries, in characters.
+const MESSAGE_CHARS: usize = 500;
+
+impl Performer {
+    /// Bounds a call in time, where there is a clock, and turns its panic into an error.
+    ///
+    /// The limit is kept at the call's await points: code that blocks its thread is not interrupted. It is noticed
+    /// when it returns, and reported once.
+    pub(super) async fn bounded<T>(
+        &self,
+        operation: &'static str,
+        limit: Duration,
+        call: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let call = AssertUnwindSafe(call).catch_unwind().map(|outcome| {
+            outcome
+                .unwrap_or_else(|payload| Err(panicked(operation, &*payload)))
+                .map_err(|error| self.redacting.error(error))
+        });
+        let Some(clock) = &self.backends.clock else {
+            return call.await;
+        };
+        let limit_ms = milliseconds(limit);
+        let until = Timestamp(clock.now().0.saturating_add(limit_ms));
+        let call = pin!(self.watched(operation, clock.as_ref(), call));
+        match select(call, clock.sleep_until(until)).await {
+            Either::Left((outcome, _)) => outcome,
+            Either::Right(((), _)) => Err(Error::new(
+                ErrorKind::Timeout,
+                operation,
+                format!("no answer within {limit_ms} ms"),
+            )
+            .temporary()
+            .hint("raise the limit in the recipe, or look why the part hangs")),
+        }
+    }
+
+    /// Measures each poll of a call and reports one that blocks its thread.
+    async fn watched<T>(
+        &self,
+        operation: &'static str,
+        clock: &dyn Clock,
+        call: impl Future<Output = T>,
+    ) -> T {
+        let mut call = pin!(call);
+        poll_fn(|context| {
+            let before = clock.now();
+            let polled = call.as_mut().poll(context);
+            let took = clock.now().0.saturating_sub(before.0);
+            if took >= milliseconds(BLOCKS_FROM) {
+                self.observed.note(Finding::new(
+                    FindingKind::BlockingPart,
+                    format!("the time limits of {operation} are not kept"),
+                    format!("it blocked its thread for {took} ms; a limit is kept at await points only"),
+                    "await instead of blocking, or wrap the part in `builtin::OnThread`",
+                ).about(operation));
+            }
+            polled
+        })
+        .await
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The error of a contained panic, with the panic's message.
+fn panicked(operation: &'static str, payload: &(dyn Any + Send)) -> Error {
+    let message = panic_message(payload);
+    Error::new(
+        ErrorKind::Panicked,
+        operation,
+        format!("this part panicked: {message}"),
+    )
+    .hint("the run goes on without its answer; a part should return an error instead")
+}
+
+/// What a panic said.
+pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let text = text.unwrap_or("it gave no message");
+    text.chars().take(MESSAGE_CHARS).collect()
+}
+
+/// An episode whose panics are its own: the executor that steps it gets an error instead.
+#[derive(Debug)]
+pub(super) struct Contained<'a>(&'a mut dyn Episode);
+
+impl<'a> Contained<'a> {
+    pub(super) fn new(episode: &'a mut dyn Episode) -> Self {
+        Self(episode)
+    }
+}
+
+#[async_trait]
+impl Episode for Contained<'_> {
+    fn observation(&self) -> &Observation {
+        // It has no error to return, so the panic goes on with its place in front.
+        let observed = catch_unwind(AssertUnwindSafe(|| self.0.observation()));
+        observed.unwrap_or_else(|payload| {
+            let message = panic_message(&*payload);
+            resume_unwind(Box::new(format!("in Episode::observation: {message}")))
+        })
+    }
+
+    async fn step(&mut self, action: &Action) -> Result<Transition> {
+        const STEP: &str = "Episode::step";
+        let stepped = AssertUnwindSafe(async { self.0.step(action).await }).catch_unwind();
+        let stepped = stepped.await;
+        stepped.unwrap_or_else(|payload| Err(panicked(STEP, &*payload)))
+    }
+
+    async fn close(self: Box<Self>) -> Result<()> {
+        // The driver owns the episode and closes it.
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! Release by live attempts: evidence for skills on trial whose cases cannot be played again.
+
+use super::context::Context;
+use crate::{
+    domain::{LibraryChange, State},
+    library::Entry,
+    recipe::SkillUse,
+};
+
+/// At how many different tasks a live attempt has to go well with a skill, where the recipe has no bundles to say so. What
+/// the paper asks of refactored skills (HiSME, algorithm 3).
+const TASKS: u32 = 2;
+
+/// At how many tasks live attempts have to speak for a skill.
+pub(super) fn tasks_needed(context: &Context<'_>) -> u32 {
+    let bundles = context.recipe.maintenance.bundles.as_ref();
+    bundles.map_or(TASKS, |bundles| bundles.tasks)
+}
+
+/// At how many tasks live attempts speak for a skill, where that is enough: they were done with it without a refused
+/// action, more of them were done than not, and no more judgements call it harmful than helpful.
+pub(super) fn support(context: &Context<'_>, entry: &Entry) -> Option<u32> {
+    let by_use = context.recipe.skill_use == SkillUse::Reported;
+    let version = entry.skill.version;
+    let live = entry.life.live(version, by_use);
+    let counts = entry.life.counts(version);
+    let speaks = live.tasks >= tasks_needed(context)
+        && live.done > live.failed
+        && counts.harmful <= counts.helpful;
+    speaks.then_some(live.tasks)
+}
+
+/// The change that releases a skill for what live attempts say.
+pub(super) fn release(entry: &Entry, tasks: u32) -> LibraryChange {
+    LibraryChange::SetState {
+        skill: entry.skill.id.clone(),
+        state: State::Active,
+        reason: format!("live attempts at {tasks} tasks went well with it"),
+    }
+}
+
+/// The skills on trial that live attempts release, where the recipe has no maintenance that does.
+pub(super) fn released(context: &Context<'_>) -> Vec<LibraryChange> {
+    if !context.recipe.maintenance.is_none() {
+        return Vec::new();
+    }
+    let on_trial = context.offered();
+    let on_trial = on_trial.filter(|entry| entry.skill.state == State::Trial);
+    on_trial
+        .filter_map(|entry| Some(release(entry, support(context, entry)?)))
+        .collect()
+}

@@ -1,0 +1,78 @@
+//! What a commit made of what was decided: final names, states, and what each newcomer waits for.
+
+use super::{EventKind, context::Context, live};
+use crate::{
+    domain::{LibraryChange, Skill, State},
+    library::SkillLibrary,
+};
+
+/// The events of a decision once its commit was made: skills under their final names, what those wait for that are not in
+/// use yet, and the states that were set.
+pub(super) fn settled(
+    context: &Context<'_>,
+    changes: &[LibraryChange],
+    kinds: Vec<EventKind>,
+) -> Vec<EventKind> {
+    let mut events = Vec::new();
+    for kind in kinds {
+        let EventKind::Admitted { skill, revised } = kind else {
+            events.push(kind);
+            continue;
+        };
+        let entry = context.library.get(&skill.id);
+        let skill = entry.map_or(skill, |entry| Box::new(entry.skill.clone()));
+        let waits = waits(context, &skill);
+        events.push(EventKind::Admitted { skill, revised });
+        events.extend(waits);
+    }
+    let states = changes
+        .iter()
+        .filter_map(|change| state_changed(context.library, change));
+    events.extend(states);
+    events
+}
+
+fn state_changed(library: &SkillLibrary, change: &LibraryChange) -> Option<EventKind> {
+    let LibraryChange::SetState {
+        skill,
+        state,
+        reason,
+    } = change
+    else {
+        return None;
+    };
+    let entry = library.get(skill)?;
+    Some(EventKind::StateChanged {
+        skill: skill.clone(),
+        name: entry.skill.name.clone(),
+        state: *state,
+        reason: reason.clone(),
+    })
+}
+
+/// What a skill waits for that is not in use yet.
+fn waits(context: &Context<'_>, skill: &Skill) -> Option<EventKind> {
+    let reason = match skill.state {
+        State::Trial => {
+            let tasks = live::tasks_needed(context);
+            match &context.recipe.maintenance.bundles {
+                Some(_) => format!(
+                    "on trial until its test bundle passes at {tasks} tasks or, where nothing of that can be played \
+                     again, live attempts at {tasks} tasks go well with it"
+                ),
+                None => format!("on trial until live attempts at {tasks} tasks go well with it"),
+            }
+        }
+        State::Quarantined => "in quarantine, since it was written from observations of an untrusted source: no run \
+                               lifts this; `Journeyman::set_state` does, and `Trust::Trusted` for sources that the \
+                               host vouches for avoids it"
+            .to_owned(),
+        _ => return None,
+    };
+    Some(EventKind::Waits {
+        skill: skill.reference(),
+        name: skill.name.clone(),
+        state: skill.state,
+        reason,
+    })
+}
