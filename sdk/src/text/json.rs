@@ -180,7 +180,8 @@ struct Search<'a, 'w> {
     work: usize,
     found: Vec<Candidate<'a>>,
     rest: &'a str,
-    empty: Option<Candidate<'a>>,
+    /// The first empty value, and what stands behind it.
+    empty: Option<(Candidate<'a>, &'a str)>,
     /// Of what may have been meant as JSON, and may be prose.
     doubtful: Option<NoObject>,
     ended: bool,
@@ -216,7 +217,7 @@ impl<'a> Search<'a, '_> {
                     from = start + length;
                     if is_empty(&value) {
                         if (self.wanted)(&value) && self.empty.is_none() {
-                            self.empty = Some(candidate(Ok(value)));
+                            self.empty = Some((candidate(Ok(value)), &text[from..]));
                         }
                     } else if (self.wanted)(&value) {
                         self.found.push(candidate(Ok(value)));
@@ -311,8 +312,9 @@ impl<'a> Search<'a, '_> {
     }
 
     fn result(mut self) -> Result<Candidates<'a>, NoObject> {
-        if let (true, Some(empty)) = (self.found.is_empty(), self.empty) {
+        if let (true, Some((empty, rest))) = (self.found.is_empty(), self.empty) {
             self.found.push(empty);
+            self.rest = rest;
         }
         match (self.found.is_empty(), self.doubtful) {
             (false, _) => Ok(Candidates {

@@ -100,9 +100,8 @@ impl<'a> Reader<'a> {
             let rest = self.rest();
             let comment = if rest.starts_with('#') || rest.starts_with("//") {
                 rest.find('\n').unwrap_or(rest.len())
-            } else if rest.starts_with("/*") {
-                let end = rest[2..].find("*/").ok_or(Fault::Unfinished)?;
-                end + 4
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                comment.find("*/").ok_or(Fault::Unfinished)? + 4
             } else {
                 return Ok(());
             };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::answer::{known, object_of, only_text};
+use super::call::{known, object_of, only_text};
 use crate::{
     domain::{Action, ToolCall, ToolDefinition},
     text::Candidate,

@@ -62,7 +62,15 @@ pub(super) fn case(name: &'static str, text: &str, meaning: Meaning) -> AnswerCa
 }
 
 pub(super) fn cases() -> Vec<AnswerCase> {
-    [json_cases(), form_cases(), line_cases(), refused_cases()].concat()
+    [
+        json_cases(),
+        form_cases(),
+        several_cases(),
+        line_cases(),
+        refused_cases(),
+        unclear_cases(),
+    ]
+    .concat()
 }
 
 fn json_cases() -> Vec<AnswerCase> {
@@ -185,6 +193,11 @@ fn form_cases() -> Vec<AnswerCase> {
             r#"{"action": "Final Answer", "action_input": "It is open."}"#,
             message("It is open."),
         ),
+    ]
+}
+
+fn several_cases() -> Vec<AnswerCase> {
+    vec![
         case(
             "turn: an array of calls",
             r#"[{"tool": "unseal", "arguments": {"tin": "T1"}}, {"tool": "brew"}]"#,
@@ -312,6 +325,12 @@ fn refused_cases() -> Vec<AnswerCase> {
             "{\"tool\": \"unseal\", \"arguments\": {\"tin\": \"T1\"}}\nOr: {\"tool\": \"brew\"}",
             refused("2 different actions"),
         ),
+    ]
+}
+
+fn unclear_cases() -> Vec<AnswerCase> {
+    let refused = Meaning::Refused;
+    vec![
         case(
             "turn: a call and the end",
             r#"{"tool": "unseal", "arguments": {"tin": "T1"}, "done": true}"#,

@@ -10,7 +10,7 @@ use super::{
 use crate::domain::{Action, Judgement, Kind, Role};
 
 pub(super) fn cases() -> Vec<AnswerCase> {
-    [turns(), roles()].concat()
+    [turns(), several_turns(), more_turns(), roles()].concat()
 }
 
 fn turns() -> Vec<AnswerCase> {
@@ -51,6 +51,12 @@ fn turns() -> Vec<AnswerCase> {
             "Thought: not {\"tool\": \"brew\"}\nAction: unseal\nAction Input: {\"tin\": \"T1\"}",
             refused("`Action:`"),
         ),
+    ]
+}
+
+fn several_turns() -> Vec<AnswerCase> {
+    let refused = Meaning::Refused;
+    vec![
         turn(
             "held back: reasoning between two calls",
             "{\"tool\": \"brew\"}<think>no</think>{\"tool\": \"unseal\", \"arguments\": {\"tin\": \"T1\"}}",
@@ -94,6 +100,53 @@ fn turns() -> Vec<AnswerCase> {
         turn(
             "held back: infinity",
             r#"{"tool": "brew", "arguments": {"power": Infinity}}"#,
+            refused("line 1 column"),
+        ),
+    ]
+}
+
+/// Written after all others had been read.
+fn more_turns() -> Vec<AnswerCase> {
+    let refused = Meaning::Refused;
+    vec![
+        turn(
+            "held back: a call, then a message",
+            "{\"tool\": \"brew\"}\n{\"message\": \"I brew.\"}",
+            refused("2 different actions"),
+        ),
+        turn(
+            "held back: two arguments in brackets",
+            "Action: send_message[to=Ada, message=hi]",
+            refused("`Action Input:`"),
+        ),
+        turn(
+            "held back: empty braces in a thought",
+            "Thought: not {}.\nAction: unseal\nAction Input: T1",
+            refused("`Action:`"),
+        ),
+        turn(
+            "held back: prose behind a label",
+            "Action: I would open the tin",
+            refused("does not name a tool"),
+        ),
+        turn(
+            "held back: an input and an end",
+            "Action: finish\nAction Input: {\"tin\": \"T1\"}",
+            refused("ends the turn"),
+        ),
+        turn(
+            "held back: an empty input",
+            "Action: brew\nAction Input: {}",
+            calls([("brew", json!({}))]),
+        ),
+        turn(
+            "held back: a call within arguments beside the tool",
+            r#"{"tool": "unseal", "tin": "T1", "arguments": {}}"#,
+            refused("beside it `tin`"),
+        ),
+        turn(
+            "held back: a string that is not closed",
+            "{'message': 'It's open, 'tool': 'brew'}",
             refused("line 1 column"),
         ),
     ]
