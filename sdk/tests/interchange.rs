@@ -114,12 +114,12 @@ fn a_bank_comes_back_equal() {
         [
             "look-twice",
             "look-twice",
-            "gen-003",
+            "zai-kan-yi-bian",
             "rinse",
             "no-id",
             "goes-in-circles-without-end",
             "stops-too-early",
-            "mistake",
+            "shi-bai",
             "skillrl-record"
         ]
     );

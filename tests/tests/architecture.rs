@@ -29,8 +29,9 @@ const TOP_LATER: [&str; 1] = ["skills"];
 const FRONT_ENDS: [&str; 2] = ["journeyman-cli", "journeyman-studio"];
 
 /// All that the SDK may depend on directly: no C or C++, no network, no runtime.
-const SDK_DEPENDENCIES: [&str; 14] = [
+const SDK_DEPENDENCIES: [&str; 15] = [
     "async-trait",
+    "deunicode",
     "futures",
     "futures-timer",
     "jsonschema",

@@ -14,8 +14,11 @@ pub fn source() -> Source {
 pub fn task(n: usize) -> Task {
     let customer = ["Ada", "Bob", "Cy", "Di", "Eve"][n % 5];
     let (verb, tool) = [("Close", "close_ticket"), ("Refund", "refund")][n % 2];
-    Task::new(format!("desk-{n}"), format!("{verb} ticket T-{n} of customer {customer}."))
-        .with_payload(json!({"tool": tool, "ticket": format!("T-{n}"), "customer": customer}))
+    Task::new(
+        format!("desk-{n}"),
+        format!("{verb} ticket T-{n} of customer {customer}."),
+    )
+    .with_payload(json!({"tool": tool, "ticket": format!("T-{n}"), "customer": customer}))
 }
 
 /// The world for handed-over tasks.
@@ -43,7 +46,13 @@ impl Shift {
             ToolDefinition::new("close_ticket", "Closes a ticket.", ticket),
         ];
         let seen = Observation::new(task.instruction.as_str(), source()).with_tools(tools);
-        Self { wanted: task.payload.clone(), verified: false, looked_up: false, done: false, seen }
+        Self {
+            wanted: task.payload.clone(),
+            verified: false,
+            looked_up: false,
+            done: false,
+            seen,
+        }
     }
 
     /// What a call gives; `Err` where the desk refuses.
@@ -52,9 +61,15 @@ impl Shift {
         match call.tool.as_str() {
             "verify_customer" if names("customer") => self.verified = true,
             "get_ticket" if names("ticket") => self.looked_up = true,
-            "close_ticket" if !self.verified => return Err("the customer is not verified: call verify_customer first"),
-            "refund" if !self.looked_up => return Err("the ticket was not looked up: call get_ticket first"),
-            "close_ticket" | "refund" if names("ticket") => self.done = self.wanted["tool"] == call.tool.as_str(),
+            "close_ticket" if !self.verified => {
+                return Err("the customer is not verified: call verify_customer first");
+            }
+            "refund" if !self.looked_up => {
+                return Err("the ticket was not looked up: call get_ticket first");
+            }
+            "close_ticket" | "refund" if names("ticket") => {
+                self.done = self.wanted["tool"] == call.tool.as_str()
+            }
             _ => return Err("there is no such tool, ticket or customer"),
         }
         Ok("done")

@@ -15,7 +15,11 @@ pub async fn learn_and_compare(
     held_out: Vec<Task>,
 ) -> Result<(RunReport, RunReport)> {
     let dialect = Arc::new(ChatDialect::default());
-    let agent = ModelExecutor::new(model.clone(), dialect.clone(), ModelExecutorOptions::default())?;
+    let agent = ModelExecutor::new(
+        model.clone(),
+        dialect.clone(),
+        ModelExecutorOptions::default(),
+    )?;
     let store = Arc::new(DiskStore::open(library, &DiskOptions::default())?);
     let backends = Backends::new(Arc::new(agent), world, Arc::new(EnvironmentJudge))
         .with_scorer(model.clone())

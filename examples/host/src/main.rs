@@ -5,34 +5,50 @@ use std::{path::PathBuf, sync::Arc};
 
 use host::{
     desk::{Desk, task},
-    hand_over, own_loop,
+    hand_over,
     model::Scripted,
+    own_loop,
 };
 use journeyman::{Seed, prelude::*};
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let folder = std::env::args().nth(1).map_or_else(fresh_folder, PathBuf::from);
-    println!("== Hand over the tasks (library in {})", folder.join("shop").display());
+    let folder = std::env::args()
+        .nth(1)
+        .map_or_else(fresh_folder, PathBuf::from);
+    println!(
+        "== Hand over the tasks (library in {})",
+        folder.join("shop").display()
+    );
     let model = Arc::new(Scripted::new());
     let (tasks, held_out) = ((0..12).map(task).collect(), (100..120).map(task).collect());
     let (before, after) =
-        hand_over::learn_and_compare(model, Arc::new(Desk), &folder.join("shop"), tasks, held_out).await?;
+        hand_over::learn_and_compare(model, Arc::new(Desk), &folder.join("shop"), tasks, held_out)
+            .await?;
     println!("before: {before}after: {after}");
 
-    println!("== Keep your own loop (library in {})", folder.join("own").display());
+    println!(
+        "== Keep your own loop (library in {})",
+        folder.join("own").display()
+    );
     for start in ["first start", "after a restart"] {
         let options = Options::new("own-loop", Seed(7));
         let journeyman = own_loop::open(&folder.join("own"), recipe::standard(), options).await?;
         let skills = journeyman.library().await?.entries().count();
         let (mut clean, mut skilled) = (0, 0);
         for n in 0..20 {
-            let task = Task { id: format!("{start}-{n}").into(), ..task(n) };
-            let (done, with_skill) = own_loop::one_task(&journeyman, &Scripted::new(), task).await?;
+            let task = Task {
+                id: format!("{start}-{n}").into(),
+                ..task(n)
+            };
+            let (done, with_skill) =
+                own_loop::one_task(&journeyman, &Scripted::new(), task).await?;
             clean += u32::from(done);
             skilled += u32::from(with_skill);
         }
-        println!("{start}: began with {skills} skills; of 20 tasks {clean} done at once, {skilled} with a skill");
+        println!(
+            "{start}: began with {skills} skills; of 20 tasks {clean} done at once, {skilled} with a skill"
+        );
     }
     Ok(())
 }

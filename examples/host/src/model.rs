@@ -30,11 +30,19 @@ impl Scripted {
         let (ticket, customer) = (word("ticket ")?, word("customer ")?);
         let refund = prompt.contains("Refund ticket");
         let (act, first) = match refund {
-            true => (ToolCall::new("refund", json!({"ticket": ticket})), ToolCall::new("get_ticket", json!({"ticket": ticket}))),
-            false => (ToolCall::new("close_ticket", json!({"ticket": ticket})), ToolCall::new("verify_customer", json!({"customer": customer}))),
+            true => (
+                ToolCall::new("refund", json!({"ticket": ticket})),
+                ToolCall::new("get_ticket", json!({"ticket": ticket})),
+            ),
+            false => (
+                ToolCall::new("close_ticket", json!({"ticket": ticket})),
+                ToolCall::new("verify_customer", json!({"customer": customer})),
+            ),
         };
         let prepared = said.iter().any(|call| call.contains(&first.tool));
-        let skilled = prompt.lines().any(|line| line.starts_with("SKILL:") && line.contains(&first.tool));
+        let skilled = prompt
+            .lines()
+            .any(|line| line.starts_with("SKILL:") && line.contains(&first.tool));
         match (prepared, skilled, said.len()) {
             (true, ..) | (false, false, 0) => Some(act),
             (false, true, _) => Some(first),
@@ -43,11 +51,21 @@ impl Scripted {
     }
 
     fn act(&self, prompt: &Prompt, seed: Seed) -> String {
-        let text = |speaker| prompt.messages.iter().filter(move |one| one.speaker == speaker).map(|one| one.text());
+        let text = |speaker| {
+            prompt
+                .messages
+                .iter()
+                .filter(move |one| one.speaker == speaker)
+                .map(|one| one.text())
+        };
         let said: Vec<String> = text(Speaker::Assistant).collect();
         let asked = text(Speaker::User).next().unwrap_or_default();
         match self.next_call(&asked, &said, seed.unit()) {
-            Some(call) => format!("```json\n{{\"tool\": \"{}\", \"arguments\": {},}}\n```", call.tool, json!(call.arguments)),
+            Some(call) => format!(
+                "```json\n{{\"tool\": \"{}\", \"arguments\": {},}}\n```",
+                call.tool,
+                json!(call.arguments)
+            ),
             None => "{\"done\": true} // I cannot do this.".to_owned(),
         }
     }
@@ -69,7 +87,11 @@ impl LanguageModel for Scripted {
         let asked = request.prompt.text();
         let answer = roles::answer(&asked);
         let answer = answer.unwrap_or_else(|| self.act(&request.prompt, request.sampling.seed));
-        Ok(Generation::new(self.0.model.clone(), &request.prompt, answer))
+        Ok(Generation::new(
+            self.0.model.clone(),
+            &request.prompt,
+            answer,
+        ))
     }
 }
 
@@ -82,12 +104,22 @@ impl Scorer for Scripted {
     /// A skill is likely behind a query that it is about.
     async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
         let query = request.prompt.text().to_lowercase();
-        Ok(request.continuations.iter().map(|skill| {
-            let about = ["close", "refund"].iter().any(|verb| query.contains(verb) && skill.contains(verb));
-            let tokens = skill.split_whitespace().count();
-            let kept = tokens.min(request.max_continuation_tokens);
-            let ids = (0..).take(kept).collect();
-            TokenScores { ids, logprobs: vec![if about { -0.5 } else { -1.5 }; kept], truncated: kept < tokens }
-        }).collect())
+        Ok(request
+            .continuations
+            .iter()
+            .map(|skill| {
+                let about = ["close", "refund"]
+                    .iter()
+                    .any(|verb| query.contains(verb) && skill.contains(verb));
+                let tokens = skill.split_whitespace().count();
+                let kept = tokens.min(request.max_continuation_tokens);
+                let ids = (0..).take(kept).collect();
+                TokenScores {
+                    ids,
+                    logprobs: vec![if about { -0.5 } else { -1.5 }; kept],
+                    truncated: kept < tokens,
+                }
+            })
+            .collect())
     }
 }

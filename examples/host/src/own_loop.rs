@@ -28,14 +28,20 @@ pub async fn open(library: &Path, recipe: Recipe, options: Options) -> Result<Jo
 }
 
 /// One task in the host's own loop: whether it was done without a refused call, and with a skill.
-pub async fn one_task(journeyman: &Journeyman, agent: &Scripted, task: Task) -> Result<(bool, bool)> {
+pub async fn one_task(
+    journeyman: &Journeyman,
+    agent: &Scripted,
+    task: Task,
+) -> Result<(bool, bool)> {
     let luck = Seed(11).derive(task.id.as_str(), 0).unit();
     let mut world = Shift::new(&task);
     let mut attempt = journeyman.begin(task).await?; // retrieval and the gate have run
     let prompt = attempt.prompt(); // the skill, where there is one, in front of the task
     let (mut said, mut refused) = (Vec::new(), false);
     while !world.done && said.len() < 6 {
-        let Some(call) = agent.next_call(&prompt, &said, luck) else { break };
+        let Some(call) = agent.next_call(&prompt, &said, luck) else {
+            break;
+        };
         said.push(call.tool.clone());
         let result = match world.call(&call) {
             Ok(text) => StepResult::new(text, desk::source()),

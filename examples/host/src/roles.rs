@@ -49,9 +49,16 @@ fn skill(prompt: &str) -> String {
 /// A skill helped where it says what the attempt then did without being refused.
 fn judgement(prompt: &str) -> String {
     let (_, _, first) = demand(prompt);
-    let attempt = prompt.split("The skill that you judge:").next().unwrap_or_default();
-    let skill = prompt.split("The skill that you judge:").nth(1).unwrap_or_default();
-    let went_well = skill.contains(first) && !attempt.contains("first\n") && !attempt.contains(" first</");
+    let attempt = prompt
+        .split("The skill that you judge:")
+        .next()
+        .unwrap_or_default();
+    let skill = prompt
+        .split("The skill that you judge:")
+        .nth(1)
+        .unwrap_or_default();
+    let went_well =
+        skill.contains(first) && !attempt.contains("first\n") && !attempt.contains(" first</");
     let word = if went_well { "Helpful" } else { "neutral" };
     format!("{{'reason': 'the steps show it', 'scope': '', 'judgement': '{word}'}}")
 }

@@ -88,16 +88,18 @@ mod tests {
     fn each_stage_refuses_its_own() {
         check(GOOD, None);
         check("nothing here", Some(SchemaStage::Extract));
+        check(&GOOD.replace("\"check\"", "check"), None);
         check(
-            &GOOD.replace("\"check\"", "check"),
+            &GOOD.replace("\"Substitute back\"", "Substitute back"),
             Some(SchemaStage::Parse),
         );
         check(
             &GOOD.replace("algebra", "alchemy"),
             Some(SchemaStage::Parse),
         );
+        check(&GOOD.replace("exponents", "expo\u{200B}nents"), None);
         check(
-            &GOOD.replace("exponents", "expo\u{200B}nents"),
+            &GOOD.replace("exponents", "expo\u{202E}nents"),
             Some(SchemaStage::Parse),
         );
         let long = "word ".repeat(25);
@@ -119,8 +121,11 @@ mod tests {
             insert_ready(&draft).unwrap_err().to_string()
         };
         assert_eq!(insert_ready(&draft).unwrap().as_str(), "match-bases");
+        let mut titled = draft.clone();
+        titled.title = "退款先查".to_owned();
+        assert_eq!(insert_ready(&titled).unwrap().as_str(), "tui-kuan-xian-cha");
         assert_eq!(
-            refused(|draft| draft.title = "技".to_owned()),
+            refused(|draft| draft.title = "!?".to_owned()),
             "the title has no letter or digit to make a name of (stage insert)"
         );
         assert_eq!(

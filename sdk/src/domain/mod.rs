@@ -18,7 +18,7 @@ mod verdict;
 
 pub use arise::{
     AriseDocument, AriseLimits, AriseSchema, DEFAULT_CHECK, ProblemTypes, SchemaRefusal,
-    SchemaStage, seed_skills,
+    SchemaStage, TraceStep, seed_skills,
 };
 pub use candidate::{Candidate, Query};
 pub use change::{Cause, Commit, Committed, LibraryChange, Tier};

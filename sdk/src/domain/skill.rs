@@ -51,26 +51,64 @@ impl SkillName {
         }
     }
 
-    /// The nearest valid name: lower case, every run of other characters one hyphen, cut at 64. `None` when
-    /// nothing is left.
+    /// The nearest valid name: lower case, every run of other characters than a-z and 0-9 one hyphen, cut at 64. A text
+    /// without any of these is transliterated. `None` for a text without a letter or digit of any script.
+    ///
+    /// ```
+    /// use journeyman::domain::SkillName;
+    ///
+    /// let slug = |text| SkillName::slug(text).map(String::from);
+    /// assert_eq!(slug("Unseal, then brew").as_deref(), Some("unseal-then-brew"));
+    /// assert_eq!(slug("Возврат").as_deref(), Some("vozvrat"));
+    /// assert_eq!(slug("退款先查").as_deref(), Some("tui-kuan-xian-cha"));
+    /// assert_eq!(slug("!?"), None);
+    /// ```
     pub fn slug(text: &str) -> Option<Self> {
-        let mut name = String::new();
-        for c in text.chars() {
-            if c.is_ascii_alphanumeric() {
-                name.push(c.to_ascii_lowercase());
-            } else if !name.is_empty() && !name.ends_with('-') {
-                name.push('-');
-            }
-        }
+        let mut name = latin_words(text, '-')?;
         name.truncate(Self::MAX);
-        let name = name.trim_end_matches('-');
-        Self::new(name).ok()
+        Self::new(name.trim_end_matches('-')).ok()
     }
 
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// The words of a text in lower-case ASCII letters and digits, with this character between them. Where it has none of
+/// these, its letters are transliterated; in a text of both they are left out, so that a letter of another script that
+/// looks like a Latin one does not make the name of another skill. Letters that have no transliteration give `skill` and
+/// eight digits of the text's SHA-256. `None` for a text without a letter or digit.
+pub(super) fn latin_words(text: &str, between: char) -> Option<String> {
+    if !text.chars().any(char::is_alphanumeric) {
+        return None;
+    }
+    let mut name = words(text.chars(), between);
+    if name.is_empty() {
+        let latin = |c: char| match c.is_alphanumeric() {
+            true => deunicode::deunicode_char(c).unwrap_or_default(),
+            false => " ",
+        };
+        name = words(text.chars().flat_map(|c| latin(c).chars()), between);
+    }
+    match name.is_empty() {
+        true => Some(format!("skill{between}{}", &sha256_hex(text)[..8])),
+        false => Some(name),
+    }
+}
+
+/// Lower case, every run of other characters than ASCII letters and digits one `between`, none at either end.
+fn words(text: impl Iterator<Item = char>, between: char) -> String {
+    let mut name = String::new();
+    for c in text {
+        if c.is_ascii_alphanumeric() {
+            name.push(c.to_ascii_lowercase());
+        } else if !name.is_empty() && !name.ends_with(between) {
+            name.push(between);
+        }
+    }
+    name.truncate(name.trim_end_matches(between).len());
+    name
 }
 
 impl Default for SkillName {

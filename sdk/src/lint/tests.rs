@@ -264,7 +264,8 @@ fn names_are_the_folders_and_of_one_script() {
             "error 2 look-alike",
         ],
     );
-    check("Кофе", "brew", &["warning 2 name"]);
+    check("Кофе", "kofe", &["warning 2 name"]);
+    check("Кофе", "brew", &["warning 2 name", "warning 2 folder-name"]);
     check("../brew", "brew", &["warning 2 name", "error 2 name"]);
 }
 

@@ -1,19 +1,19 @@
-//! A model's answer in each role, read strictly: what is not asked for is refused, and so is what would act on the
-//! prompts that it ends up in.
+//! A model's answer in each role: what is plainly meant is read, and what would act on the prompts that it ends up in is
+//! refused.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::object::{self, CASE, Object, cleaned, refuse};
 use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
     domain::{
-        AriseDocument, AriseSchema, CaseKind, Judgement, Kind, RoleRule, SchemaRefusal,
-        SchemaStage, Scope, Skill, SkillDraft, SkillMd, SkillName, Trace, find_hidden,
+        AriseSchema, CaseKind, Judgement, Kind, RoleRule, SchemaRefusal, Scope, Skill, SkillDraft,
+        SkillMd, SkillName, Trace, find_hidden,
     },
-    text::{JsonSchema, NoObject, closes_a_block, first_whole},
+    text::{JsonSchema, closes_a_block},
 };
 
 type Read<T> = Result<T, SchemaRefusal>;
-type Object = Map<String, Value>;
 
 /// The greatest length of what a skill says of itself on one line, of a reason, a scope or a case, in characters.
 const LINE: usize = 500;
@@ -22,6 +22,22 @@ const LINE: usize = 500;
 const BODY: usize = 20_000;
 /// Why a skill was changed.
 const CHANGE: &str = "change";
+const KINDS: [(&str, Kind); 3] = [
+    ("function", Kind::Function),
+    ("workflow", Kind::Workflow),
+    ("knowledge", Kind::Knowledge),
+];
+const JUDGEMENTS: [(&str, Judgement); 4] = [
+    ("helpful", Judgement::Helpful),
+    ("harmful", Judgement::Harmful),
+    ("neutral", Judgement::Neutral),
+    ("uncertain", Judgement::Uncertain),
+];
+const CASE_KINDS: [(&str, CaseKind); 3] = [
+    ("unit", CaseKind::Unit),
+    ("integration", CaseKind::Integration),
+    ("negative", CaseKind::Negative),
+];
 
 /// Reads an answer. A refusal names fields and lengths, never what stands there.
 pub(super) fn read(
@@ -30,50 +46,21 @@ pub(super) fn read(
     arise: &AriseSchema,
     text: &str,
 ) -> Read<RoleAnswer> {
-    let object = object(text)?;
-    let answer = match task {
-        RoleTask::Summarize { .. } => summary(&object, arise),
-        RoleTask::Extract { .. } | RoleTask::Refactor { .. } => draft(&object),
-        RoleTask::Refine { skill, .. } => refined(&object, skill),
-        RoleTask::Attribute { .. } => credit(&object),
-        RoleTask::Bundle { attempt, .. } => cases(&object, attempt),
-        RoleTask::Evolve { rules, .. } => evolved(&object, rules),
-    }?;
-    // Ours is looser than what a host may ask for.
-    match schema.faults(&Value::Object(object)).first() {
-        None => Ok(answer),
-        Some(fault) => refuse(format!("the JSON breaks the schema; {fault}")),
-    }
-}
-
-fn refuse<T>(reason: impl Into<String>) -> Read<T> {
-    Err(SchemaRefusal::new(SchemaStage::Parse, reason))
-}
-
-/// The answer's first object. A part of an object that was cut off is no answer.
-fn object(text: &str) -> Read<Object> {
-    match first_whole(text, &['{']) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => refuse("the answer is no JSON object"),
-        Err(fault) => {
-            let stage = match fault {
-                NoObject::Absent | NoObject::TooLong => SchemaStage::Extract,
-                _ => SchemaStage::Parse,
-            };
-            Err(SchemaRefusal::new(stage, fault.to_string()))
+    object::read(task, text, |mut object| {
+        let answer = match task {
+            RoleTask::Summarize { .. } => summary(&mut object, arise),
+            RoleTask::Extract { .. } | RoleTask::Refactor { .. } => draft(&mut object),
+            RoleTask::Refine { skill, .. } => refined(&mut object, skill),
+            RoleTask::Attribute { .. } => credit(&mut object),
+            RoleTask::Bundle { attempt, .. } => cases(&mut object, attempt),
+            RoleTask::Evolve { rules, .. } => evolved(&object, rules),
+        }?;
+        // Ours is looser than what a host may ask for.
+        match schema.faults(&Value::Object(object)).first() {
+            None => Ok(answer),
+            Some(fault) => refuse(format!("the JSON breaks the schema; {fault}")),
         }
-    }
-}
-
-/// Only these fields. Their names are told and never those of the answer.
-fn only(object: &Object, fields: &[&str]) -> Read<()> {
-    match object.keys().all(|key| fields.contains(&key.as_str())) {
-        true => Ok(()),
-        false => refuse(format!(
-            "the object has a field that this role has no say in; its fields are {}",
-            fields.join(", ")
-        )),
-    }
+    })
 }
 
 /// A text that may go into a skill or a prompt.
@@ -137,58 +124,91 @@ fn body(object: &Object) -> Read<String> {
     Ok(text.to_owned())
 }
 
-fn nothing(object: &Object) -> Read<RoleAnswer> {
-    only(object, &["nothing"])?;
-    Ok(RoleAnswer::Nothing(line(object, "nothing", LINE)?))
+/// One of these words, whatever its case and what stands around it; the object has it as it is spelled here.
+fn word<T: Copy>(object: &mut Object, key: &str, words: &[(&str, T)]) -> Read<T> {
+    let plain = string(object, key)?
+        .trim_matches(|c: char| !c.is_alphanumeric())
+        .to_lowercase();
+    match words.iter().find(|(word, _)| *word == plain) {
+        Some((word, meaning)) => {
+            object.insert(key.to_owned(), Value::from(*word));
+            Ok(*meaning)
+        }
+        None => {
+            let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            refuse(format!("{key} is none of {}", words.join(", ")))
+        }
+    }
 }
 
-fn summary(object: &Object, arise: &AriseSchema) -> Read<RoleAnswer> {
-    let fields = [
-        "skill_name",
-        "problem_type",
-        "key_insight",
-        "method",
-        "check",
-    ];
-    only(object, &fields)?;
-    let document = arise.fit(AriseDocument::from_json(object)?)?;
+/// A line that may be empty; null is an empty one.
+fn or_empty(object: &mut Object, key: &str) -> Read<String> {
+    if object.get(key) == Some(&Value::Null) {
+        object.insert(key.to_owned(), Value::from(""));
+    }
+    perhaps(object, key, LINE)
+}
+
+/// Why there is nothing to write, where the answer says so and nothing else.
+fn nothing(object: &mut Object) -> Read<Option<RoleAnswer>> {
+    let says_nothing = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    };
+    let Some(reason) = object.get("nothing") else {
+        return Ok(None);
+    };
+    let mut others = object.iter().filter(|(key, _)| *key != "nothing");
+    let written = others.any(|(_, value)| !says_nothing(value));
+    match (says_nothing(reason), written) {
+        (true, true) => {
+            object.remove("nothing");
+            Ok(None)
+        }
+        (false, true) => refuse(
+            "the object has `nothing` and beside it fields of a skill; write one or the other",
+        ),
+        (_, false) => {
+            object.retain(|key, _| key == "nothing");
+            Ok(Some(RoleAnswer::Nothing(line(object, "nothing", LINE)?)))
+        }
+    }
+}
+
+fn summary(object: &mut Object, arise: &AriseSchema) -> Read<RoleAnswer> {
+    let document = arise.read(object)?;
+    // The type is the host's spelling, and there even where the model wrote none.
+    object.insert("problem_type".to_owned(), document.problem_type().into());
     let draft = SkillDraft::from(&document);
     sound("the document", &draft.body, BODY)?;
     Ok(RoleAnswer::Draft(Box::new(draft)))
 }
 
-fn draft(object: &Object) -> Read<RoleAnswer> {
-    if object.contains_key("nothing") {
-        return nothing(object);
+fn draft(object: &mut Object) -> Read<RoleAnswer> {
+    if let Some(nothing) = nothing(object)? {
+        return Ok(nothing);
     }
-    only(object, &["name", "kind", "description", "trigger", "body"])?;
     let title = line(object, "name", SkillName::MAX)?;
     if SkillName::slug(&title).is_none() {
-        return refuse("name has no letter or digit from a-z, 0-9");
+        return refuse("name has no letter or digit");
     }
-    let kind = match string(object, "kind")? {
-        "function" => Kind::Function,
-        "workflow" => Kind::Workflow,
-        "knowledge" => Kind::Knowledge,
-        _ => return refuse("kind is none of function, workflow, knowledge"),
-    };
     Ok(RoleAnswer::Draft(Box::new(SkillDraft {
         title,
+        kind: word(object, "kind", &KINDS)?,
         description: line(object, "description", SkillMd::MAX_DESCRIPTION)?,
-        kind,
         scope: Scope::General,
-        trigger: Some(perhaps(object, "trigger", LINE)?).filter(|trigger| !trigger.is_empty()),
+        trigger: Some(or_empty(object, "trigger")?).filter(|trigger| !trigger.is_empty()),
         body: body(object)?,
         metadata: std::collections::BTreeMap::new(),
     })))
 }
 
 /// A mended skill keeps its name, its kind, where it applies and what else it has.
-fn refined(object: &Object, skill: &Skill) -> Read<RoleAnswer> {
-    if object.contains_key("nothing") {
-        return nothing(object);
+fn refined(object: &mut Object, skill: &Skill) -> Read<RoleAnswer> {
+    if let Some(nothing) = nothing(object)? {
+        return Ok(nothing);
     }
-    only(object, &[CHANGE, "description", "trigger", "body"])?;
     let mut metadata = skill.metadata.clone();
     metadata.insert(CHANGE.to_owned(), line(object, CHANGE, LINE)?);
     let name = skill.original_name.as_deref();
@@ -197,48 +217,38 @@ fn refined(object: &Object, skill: &Skill) -> Read<RoleAnswer> {
         description: line(object, "description", SkillMd::MAX_DESCRIPTION)?,
         kind: skill.kind,
         scope: skill.scope.clone(),
-        trigger: Some(perhaps(object, "trigger", LINE)?).filter(|trigger| !trigger.is_empty()),
+        trigger: Some(or_empty(object, "trigger")?).filter(|trigger| !trigger.is_empty()),
         body: body(object)?,
         metadata,
     })))
 }
 
-fn credit(object: &Object) -> Read<RoleAnswer> {
-    only(object, &["reason", "scope", "judgement"])?;
-    let judgement = match string(object, "judgement")? {
-        "helpful" => Judgement::Helpful,
-        "harmful" => Judgement::Harmful,
-        "neutral" => Judgement::Neutral,
-        "uncertain" => Judgement::Uncertain,
-        _ => return refuse("judgement is none of helpful, harmful, neutral, uncertain"),
-    };
+fn credit(object: &mut Object) -> Read<RoleAnswer> {
     Ok(RoleAnswer::Credit {
-        judgement,
-        scope: perhaps(object, "scope", LINE)?,
+        judgement: word(object, "judgement", &JUDGEMENTS)?,
+        scope: or_empty(object, "scope")?,
         reason: line(object, "reason", 2 * LINE)?,
     })
 }
 
-fn cases(object: &Object, attempt: &Trace) -> Read<RoleAnswer> {
-    only(object, &["cases"])?;
+fn cases(object: &mut Object, attempt: &Trace) -> Read<RoleAnswer> {
     let steps = attempt.trajectory.steps.len();
-    let cases = array(object, "cases")?.iter().map(|case| {
-        let Value::Object(case) = case else {
+    let mut drafts = Vec::new();
+    let mut written = Vec::new();
+    for item in array(object, "cases")? {
+        let Value::Object(item) = item else {
             return refuse("a case is not an object");
         };
-        self::case(case, steps)
-    });
-    Ok(RoleAnswer::Cases(cases.collect::<Read<_>>()?))
+        let mut item = cleaned(item.clone(), CASE)?;
+        drafts.push(case(&mut item, steps)?);
+        written.push(Value::Object(item));
+    }
+    object.insert("cases".to_owned(), Value::Array(written));
+    Ok(RoleAnswer::Cases(drafts))
 }
 
-fn case(case: &Object, steps: usize) -> Read<CaseDraft> {
-    only(case, &["kind", "from", "about"])?;
-    let kind = match string(case, "kind")? {
-        "unit" => CaseKind::Unit,
-        "integration" => CaseKind::Integration,
-        "negative" => CaseKind::Negative,
-        _ => return refuse("kind is none of unit, integration, negative"),
-    };
+fn case(case: &mut Object, steps: usize) -> Read<CaseDraft> {
+    let kind = word(case, "kind", &CASE_KINDS)?;
     let from = case.get("from").and_then(Value::as_u64);
     let from = from.and_then(|from| usize::try_from(from).ok());
     match from {
@@ -259,7 +269,6 @@ fn case(case: &Object, steps: usize) -> Read<CaseDraft> {
 
 /// The rules, only where analysis and summary are there too (HiSME algorithm 5).
 fn evolved(object: &Object, before: &[RoleRule]) -> Read<RoleAnswer> {
-    only(object, &["analysis", "summary", "rules"])?;
     for key in ["analysis", "summary"] {
         if string(object, key)?.trim().is_empty() {
             return refuse(format!("{key} is empty"));

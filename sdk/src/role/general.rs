@@ -38,7 +38,8 @@ const SHIPPED: [&str; 7] = [
 /// What the roles' skills do not say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoleOptions {
-    /// The form of a summary: the host's types of problem, and the lengths. Default: ARISE's own.
+    /// The form of a summary: the host's types of problem, and the lengths. Default: `general` alone, which
+    /// takes any type that a model writes, and ARISE's lengths; [`ProblemTypes::arise`] has the types of mathematics.
     pub arise: AriseSchema,
     /// Whether the model can be held to a JSON Schema while it writes
     /// ([`ModelCapabilities::json_schema`](crate::contract::ModelCapabilities)): then each request carries the role's.
@@ -51,7 +52,7 @@ pub struct RoleOptions {
 impl Default for RoleOptions {
     fn default() -> Self {
         Self {
-            arise: AriseSchema::new(ProblemTypes::arise()),
+            arise: AriseSchema::new(ProblemTypes::general()),
             json_schema: false,
             time_limit: Duration::from_secs(60),
         }
@@ -65,10 +66,11 @@ impl Default for RoleOptions {
 /// `shown-chars` (how much of each) are in its metadata. `docs/roles.md` lists the slots. A host edits a copy of a shipped
 /// skill and hands it over.
 ///
-/// What fills a slot is data in a block that it cannot close (S3, S4), and never a template. An answer is read strictly:
-/// a field that the role has no say in, a limit that is passed, a hidden character or what would end a block of a later
-/// prompt is refused with the reason, whatever the schema says. Of what stands behind the answer's first JSON object
-/// nothing is read.
+/// What fills a slot is data in a block that it cannot close (S3, S4), and never a template. Of an answer the meaning is
+/// read where it is plain: JSON with comments or other quotes ([`first_object`](crate::text::first_object)), an array of
+/// one object, a wrapper such as `{"skill": …}`, a word in capitals. Comments of the model such as `confidence` are passed
+/// over. Refused with the reason, whatever the schema says, are a field that the role has no say in, a limit that is
+/// passed, a hidden character, what would end a block of a later prompt, and two objects that say different things.
 ///
 /// ```
 /// use journeyman::{
@@ -86,7 +88,7 @@ impl Default for RoleOptions {
 /// let answer = r#"{"analysis": "Vague triggers did harm.", "summary": "Be exact.", "rules": ["1. Name the tool."]}"#;
 /// let RoleAnswer::Rules(rules) = roles.read(&request, answer)? else { panic!() };
 /// assert_eq!(rules[0].0, "Name the tool.");
-/// let error = roles.read(&request, &answer.replace("summary", "delete")).unwrap_err();
+/// let error = roles.read(&request, &answer.replace("\"rules\"", "\"delete\": [], \"rules\"")).unwrap_err();
 /// assert_eq!(
 ///     error.message(),
 ///     "the object has a field that this role has no say in; its fields are analysis, summary, rules"

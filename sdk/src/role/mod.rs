@@ -2,6 +2,7 @@
 
 mod answers;
 mod general;
+mod object;
 mod shown;
 mod structured;
 mod summarize;

@@ -125,7 +125,7 @@ fn steps(trace: &Trace, most: usize) -> String {
 }
 
 /// What the agent did, in its own words where it has some.
-pub(super) fn did(step: &Step) -> String {
+fn did(step: &Step) -> String {
     if !step.transcript.trim().is_empty() {
         return step.transcript.trim().to_owned();
     }

@@ -22,7 +22,8 @@ const FAILED_CHARS: usize = 2_000;
 /// The prompt is told what is wanted (behind its last message, as data). Where the model can, it is held to the schema
 /// while it writes ([`ModelCapabilities::json_schema`](crate::contract::ModelCapabilities)); else it writes freely.
 /// Either way the first JSON object or array of the answer is taken, whatever reasoning blocks, fences or prose stand
-/// around it, and validated. Where that fails the model is asked once more, with its own answer and what is wrong
+/// around it, and validated; JSON that is not strict is read where its meaning is plain
+/// ([`first_object`](crate::text::first_object)). Where that fails the model is asked once more, with its own answer and what is wrong
 /// with it. What a model writes is parsed and compared; it is never compiled or run.
 ///
 /// The request's `time_limit` is for all of it. With a [`Clock`] the repair has what the first answer left, and a model
@@ -223,13 +224,31 @@ impl Structured {
         }
     }
 
+    /// The first value of the schema's kind; where that is an object, also out of an array of one.
+    fn value(&self, text: &str) -> Result<Value, NoObject> {
+        let brackets = self.schema.brackets();
+        match first_whole(text, &brackets) {
+            Err(NoObject::Absent) if brackets == ['{'] => match first_whole(text, &['[']) {
+                Ok(Value::Array(mut items)) if items.len() == 1 => {
+                    items.pop().filter(Value::is_object).ok_or(NoObject::Absent)
+                }
+                _ => Err(NoObject::Absent),
+            },
+            found => found,
+        }
+    }
+
     fn read(&self, answer: &Generation) -> Result<Value, Unusable> {
-        let value = first_whole(&answer.text, &self.schema.brackets()).map_err(|fault| {
+        let value = self.value(&answer.text).map_err(|fault| {
             match fault {
                 NoObject::Unfinished => Unusable::CutOff,
                 NoObject::Malformed { line, column } => Unusable::Malformed(format!(
                     "the JSON is not valid at line {line} column {column}"
                 )),
+                NoObject::Repeated { line, column } => Unusable::Malformed(format!(
+                    "the JSON has a key twice with different values, again at line {line} column {column}"
+                )),
+                NoObject::InReasoning => Unusable::Malformed(fault.to_string()),
                 NoObject::TooDeep => {
                     Unusable::Malformed("the JSON is nested deeper than 32".to_owned())
                 }

@@ -1,38 +1,72 @@
 //! ARISE's summary: reading the document (D.1), and what stands in for it.
 
-use super::shown::did;
-use crate::{
-    domain::{AriseDocument, AriseSchema, SchemaRefusal, SchemaStage, SkillDraft, Trace},
-    text::{NoObject, first_object},
+use super::object;
+use crate::domain::{
+    Action, AriseDocument, AriseSchema, Role, SchemaRefusal, SkillDraft, Step, ToolCall,
+    ToolDefinition, Trace, TraceStep,
 };
 
-/// Reads a model's answer as a document: the first three stages of validation (ARISE D.1: extract, parse, clip).
+/// Reads a model's answer as a document: the first three stages of validation (ARISE D.1: extract, parse, clip). It is
+/// read as the role summarize reads it.
 ///
 /// # Errors
 /// A refusal with the stage that refused it; its reason can stand in a repair prompt.
 pub fn read_arise(text: &str, schema: &AriseSchema) -> Result<AriseDocument, SchemaRefusal> {
-    let object = first_object(text).map_err(|fault| {
-        let stage = match fault {
-            NoObject::Absent | NoObject::TooLong => SchemaStage::Extract,
-            // There is an object; its JSON is at fault.
-            _ => SchemaStage::Parse,
-        };
-        SchemaRefusal::new(stage, fault.to_string())
-    })?;
-    schema.fit(AriseDocument::from_json(&object)?)
+    object::read_fields(object::fields(Role::Summarize), text, |object| {
+        schema.read(&object)
+    })
 }
 
-/// The skill straight from an attempt, without a model: the trace abstraction (D.1).
+/// The skill straight from an attempt, without a model: the trace abstraction (D.1). It names tools and arguments, and
+/// holds no value, no message and no word of the task. Steps that the environment refused are left out.
 pub(super) fn trace_abstract(attempt: Option<&Trace>, schema: &AriseSchema) -> SkillDraft {
     let steps = attempt.iter().flat_map(|attempt| &attempt.trajectory.steps);
-    let steps: Vec<String> = steps.map(did).collect();
-    SkillDraft::from(&schema.trace_abstract(&steps, &steps.join("; ")))
+    let done = steps.filter(|step| !step.result.is_error);
+    let steps: Vec<TraceStep> = done.flat_map(abstracted).collect();
+    SkillDraft::from(&schema.trace_abstract(&steps))
+}
+
+fn abstracted(step: &Step) -> Vec<TraceStep> {
+    match &step.action {
+        Action::Call(calls) => {
+            let call = |call| abstract_call(call, &step.observation.tools);
+            calls.iter().map(call).collect()
+        }
+        Action::Message(_) => vec![TraceStep::Message],
+        Action::EndTurn => Vec::new(),
+    }
+}
+
+/// A name that a model made up may hold a value: where the tool is known, its definition's names count.
+fn abstract_call(call: &ToolCall, tools: &[ToolDefinition]) -> TraceStep {
+    let definition = tools.iter().find(|tool| tool.name == call.tool);
+    let properties = definition.and_then(|tool| tool.input_schema.get("properties"));
+    let known = |name: &String| properties.is_none_or(|known| known.get(name).is_some());
+    let names = call.arguments.keys();
+    TraceStep::Call {
+        tool: match is_name(&call.tool) {
+            true => call.tool.clone(),
+            false => "a tool".to_owned(),
+        },
+        arguments: names
+            .filter(|name| is_name(name) && known(name))
+            .cloned()
+            .collect(),
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
+    !text.is_empty() && text.chars().count() <= 64 && text.chars().all(fits)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{domain::ProblemTypes, testing::sample};
+    use crate::{
+        domain::{ProblemTypes, SchemaStage},
+        testing::sample,
+    };
 
     fn schema() -> AriseSchema {
         AriseSchema::new(ProblemTypes::new(["kitchen", "general"]))
@@ -79,19 +113,118 @@ mod tests {
         assert_eq!(error.kind(), crate::ErrorKind::Model);
     }
 
+    fn called(tool: &str, arguments: serde_json::Value) -> Action {
+        Action::Call(vec![ToolCall {
+            tool: tool.to_owned(),
+            arguments: arguments.as_object().unwrap().clone(),
+        }])
+    }
+
+    /// The abstraction of an attempt of these actions; those that are marked were refused.
+    fn check_abstract(actions: &[(Action, bool)], insight: &str, method: &[&str]) {
+        let task = sample::task("t", &["T-0", "sesame"]);
+        let words = vec!["sesame"; actions.len()];
+        let mut attempt = sample::trace("a-1", &task, &words, true);
+        for (step, (action, refused)) in attempt.trajectory.steps.iter_mut().zip(actions) {
+            step.action = action.clone();
+            step.transcript = "I say sesame to T-0".to_owned();
+            step.result.is_error = *refused;
+        }
+        let schema = AriseSchema::new(ProblemTypes::general());
+        let draft = trace_abstract(Some(&attempt), &schema);
+        assert_eq!(draft.title, "trace_abstract");
+        assert_eq!(draft.description, insight);
+        let document = AriseDocument::from_draft(&draft).unwrap();
+        assert_eq!(document.method(), method);
+        assert_eq!(schema.fit(document.clone()), Ok(document));
+        let text = format!("{draft:?}");
+        for value in ["T-0", "sesame", "Ada", "77"] {
+            assert!(!text.contains(value), "{value} in {text}");
+        }
+    }
+
     #[test]
-    fn an_attempt_is_abstracted() {
+    fn an_abstraction_holds_no_value_of_its_task() {
+        use serde_json::json;
+        let get = called("get_ticket", json!({"customer": "Ada", "ticket": "T-0"}));
+        let close = called("close", json!({"ticket": "T-0", "amount": 77}));
+        check_abstract(
+            &[
+                (get.clone(), true),
+                (get.clone(), false),
+                (get.clone(), false),
+                (Action::Message("sesame".to_owned()), false),
+                (close.clone(), false),
+                (Action::EndTurn, false),
+            ],
+            "Solve by: get_ticket, close",
+            &[
+                "call get_ticket with customer, ticket",
+                "say something to the user",
+                "call close with amount, ticket",
+            ],
+        );
+        let odd = called("open sesame", json!({"Ada is 77": 1, "x": 2}));
+        check_abstract(
+            &[(odd, false)],
+            "Solve by: a tool",
+            &["call a tool with x", "Follow the insight"],
+        );
+        let same = called("same", json!({}));
+        check_abstract(
+            &[
+                (get.clone(), false),
+                (close.clone(), false),
+                (get.clone(), false),
+                (close, false),
+                (same, false),
+            ],
+            "Solve by: get_ticket, close, same",
+            &[
+                "call get_ticket with customer, ticket",
+                "call close with amount, ticket, then get_ticket with customer, ticket",
+                "call close with amount, ticket, then same",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_long_attempt_is_never_cut_silently() {
+        use serde_json::json;
+        let actions: Vec<(Action, bool)> = (0..60)
+            .map(|number| {
+                (
+                    called(&format!("tool_{number}"), json!({"ticket": "T-0"})),
+                    false,
+                )
+            })
+            .collect();
+        let names = |numbers: std::ops::Range<usize>| {
+            let names: Vec<String> = numbers.map(|number| format!("tool_{number}")).collect();
+            names.join(", then ")
+        };
+        let insight = "Solve by: tool_0, tool_1, tool_2, tool_3, tool_4, tool_5, tool_6, tool_7, tool_8, tool_9, tool_10 and 49 more";
+        let method = [
+            format!("call {}", names(0..4)),
+            format!("call {}", names(4..8)),
+            format!("call {}, then 47 more steps", names(8..13)),
+        ];
+        check_abstract(&actions, insight, &method.each_ref().map(String::as_str));
+    }
+
+    #[test]
+    fn an_attempt_of_words_is_abstracted() {
         let task = sample::task("t", &["brew"]);
         let words = ["unseal the tin", "brew the coffee"];
         let attempt = sample::trace("a-1", &task, &words, true);
         let draft = trace_abstract(Some(&attempt), &schema());
         assert_eq!(draft.title, "trace_abstract");
-        assert_eq!(
-            draft.description,
-            "Solve by: unseal the tin; brew the coffee"
-        );
+        assert_eq!(draft.description, "Solve by: saying something to the user");
         let document = AriseDocument::from_draft(&draft).unwrap();
-        assert_eq!(document.method(), words);
+        assert_eq!(
+            document.method(),
+            ["say something to the user", "Follow the insight"]
+        );
         let empty = trace_abstract(None, &schema());
         assert_eq!(empty.description, "Solve by: following the method");
     }

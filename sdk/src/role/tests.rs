@@ -57,7 +57,10 @@ fn every_fault_of_an_answer_is_repaired_once_and_then_told() {
     let none = "extract: there is no such JSON in the answer";
     check("", none);
     check("\u{0}\u{FFFD}ÿ%$ }{ ]}", none);
-    check("<think>{\"tool\": \"kettle\"}", none);
+    check(
+        "<think>{\"tool\": 1} hm",
+        "parse: the reasoning is not closed, and several objects stand in it, or text behind the object",
+    );
     check("[\"kettle\"]", none);
     let long = format!("{{\"tool\": \"{}\"}}", "x".repeat(10 << 20));
     check(&long, "extract: the answer is longer than 1 MiB");

@@ -3,8 +3,10 @@
 //! Every double is made of a closure that is told the request and the number of the call, from 0, and says what to
 //! [`Play`]: an answer, an error, or nothing for ever. A closure that panics is a part that panics.
 //!
-//! For what reads skills of others there are generators of packages, [`ordinary()`] and [`hostile()`].
+//! For what reads skills of others there are generators of packages, [`ordinary()`] and [`hostile()`];
+//! for what reads answers of models, [`answers()`].
 
+mod answers;
 mod clock;
 mod dialect;
 mod environment;
@@ -22,6 +24,9 @@ mod scorer;
 mod store;
 mod voices;
 
+pub use answers::{
+    AnswerCase, AnswerFigures, AnswerTo, Meaning, answers, held_back_answers, read_answers,
+};
 pub use clock::ManualClock;
 pub use dialect::ScriptedDialect;
 pub use environment::ScriptedEnvironment;

@@ -2,22 +2,21 @@
 
 use std::fmt;
 
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
+use super::{
+    lenient::{self, Fault},
+    thinking::outside_thinking,
+};
+
 /// The greatest answer that is looked at, in bytes.
-const MAX_BYTES: usize = 1024 * 1024;
+pub(super) const MAX_BYTES: usize = 1024 * 1024;
 /// How many bytes all tries together may look at: a bound on the time that any answer can take.
 const MAX_WORK: usize = 8 * MAX_BYTES;
 /// The greatest depth of an object (security requirement S12).
-const MAX_DEPTH: usize = 32;
-/// The marks that reasoning models put around their thinking.
-const THINKING: [(&str, &str); 3] = [
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<reasoning>", "</reasoning>"),
-];
-
+pub(super) const MAX_DEPTH: usize = 32;
+/// How many values of one answer are looked at.
+const MAX_FOUND: usize = 64;
 /// Why an answer has no JSON object, or no array where that is looked for too. It never repeats the answer.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,10 +32,19 @@ pub enum NoObject {
         /// In bytes, from 1.
         column: usize,
     },
+    /// A key stands twice in one object, with different values.
+    Repeated {
+        /// Of the second one, within the object, from 1.
+        line: usize,
+        /// In bytes, from 1.
+        column: usize,
+    },
     /// The object is nested deeper than 32.
     TooDeep,
     /// The answer is longer than 1 MiB.
     TooLong,
+    /// All objects stand in reasoning that is not closed, and none of them is alone there and at the end.
+    InReasoning,
 }
 
 impl fmt::Display for NoObject {
@@ -50,8 +58,17 @@ impl fmt::Display for NoObject {
                     "the JSON object is not valid at line {line} column {column}"
                 )
             }
+            Self::Repeated { line, column } => {
+                write!(
+                    f,
+                    "the JSON object has a key twice with different values, again at line {line} column {column}"
+                )
+            }
             Self::TooDeep => f.write_str("the JSON object is nested deeper than 32"),
             Self::TooLong => f.write_str("the answer is longer than 1 MiB"),
+            Self::InReasoning => f.write_str(
+                "the reasoning is not closed, and several objects stand in it, or text behind the object",
+            ),
         }
     }
 }
@@ -59,7 +76,12 @@ impl fmt::Display for NoObject {
 impl std::error::Error for NoObject {}
 
 /// The first JSON object in an answer, whatever prose, Markdown fences or reasoning blocks stand around it (ARISE D.1,
-/// stage 1). An empty object counts only when there is no other. Takes bounded time for any text.
+/// stage 1). An empty object counts only when there is no other, and nothing is taken out of an object that cannot be
+/// read. Takes bounded time for any text.
+///
+/// Strict JSON is read as it is. What models write beside it is read where its meaning is plain: comments, a comma too
+/// many, keys without quotes, other quotes, line breaks in strings, Python's `True`, `False` and `None`. Reasoning that is
+/// not closed hides its objects, except for a single one at the very end.
 ///
 /// # Errors
 /// [`NoObject`], of the first brace that could have opened an object.
@@ -69,137 +91,260 @@ impl std::error::Error for NoObject {}
 ///
 /// let answer = "<think>Maybe {\"done\": true}?</think>Sure, for the set {x}:\n```json\n{\"tool\": \"brew\"}\n```";
 /// assert_eq!(first_object(answer).unwrap()["tool"], "brew");
+/// assert_eq!(first_object("{tool: 'brew', hot: True,}").unwrap()["tool"], "brew");
 /// ```
 pub fn first_object(text: &str) -> Result<Map<String, Value>, NoObject> {
-    match find(text, &['{'], true)? {
+    match first_whole(text, &['{'])? {
         Value::Object(object) => Ok(object),
         _ => Err(NoObject::Absent),
     }
 }
 
-/// The first JSON value in an answer that begins with one of these brackets, whatever stands around it. Stricter than
-/// [`first_object`]: nothing is looked for within a value of the other kind, or within one that is not closed, not valid
-/// or too deep, since a part of an answer is no answer. Brackets of prose, such as `[0, 1)`, are passed over.
+/// The first JSON value in an answer that begins with one of these brackets, whatever stands around it. Nothing is
+/// looked for within a value of the other kind, or within one that is not closed, not valid or too deep, since a part of
+/// an answer is no answer. Brackets of prose, such as `[0, 1)`, are passed over.
 pub(crate) fn first_whole(text: &str, wanted: &[char]) -> Result<Value, NoObject> {
-    find(text, wanted, false)
+    let wanted = |value: &Value| match value {
+        Value::Object(_) => wanted.contains(&'{'),
+        _ => wanted.contains(&'['),
+    };
+    let mut first = None;
+    let found = candidates(text, wanted)?;
+    for candidate in found.list {
+        match candidate.value {
+            Ok(value) => return Ok(value),
+            Err(fault) => first = first.or(Some(fault)),
+        }
+    }
+    Err(first.unwrap_or(NoObject::Absent))
 }
 
-fn find(text: &str, wanted: &[char], parts_too: bool) -> Result<Value, NoObject> {
+/// A JSON value in an answer, or what was certainly meant as one and cannot be read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Candidate<'a> {
+    /// The text between the candidate before and this one.
+    pub(crate) before: &'a str,
+    /// Whether a block of reasoning stands somewhere between the candidate before and this one.
+    pub(crate) apart: bool,
+    /// The value.
+    pub(crate) value: Result<Value, NoObject>,
+}
+
+/// The JSON values of an answer, and the text behind the last one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Candidates<'a> {
+    /// In order; none within another one. Never empty.
+    pub(crate) list: Vec<Candidate<'a>>,
+    /// What stands behind the last one.
+    pub(crate) rest: &'a str,
+}
+
+/// The outermost JSON values of an answer that are wanted, at most 64, outside of reasoning blocks. What stands behind
+/// one that is not closed or too deep is not looked at. An empty object or array counts only when there is nothing else.
+///
+/// # Errors
+/// Where there is none.
+pub(crate) fn candidates(
+    text: &str,
+    wanted: impl Fn(&Value) -> bool,
+) -> Result<Candidates<'_>, NoObject> {
     if text.len() > MAX_BYTES {
         return Err(NoObject::TooLong);
     }
     let mut search = Search {
-        wanted,
-        parts_too,
+        wanted: &wanted,
         work: MAX_WORK,
+        found: Vec::new(),
+        rest: "",
         empty: None,
-        first_fault: None,
+        doubtful: None,
+        ended: false,
     };
-    for part in outside_thinking(text) {
-        if let Some(value) = search.within(part) {
-            return Ok(value);
-        }
-        if !parts_too && search.ended() {
-            break;
+    let parts = outside_thinking(text);
+    for part in &parts.outside {
+        if !search.ended {
+            search.within(part);
         }
     }
-    match (search.empty, search.first_fault) {
-        (Some(empty), _) => Ok(empty),
-        (None, Some(fault)) => Err(fault),
-        (None, None) => Err(NoObject::Absent),
+    if search.found.is_empty()
+        && search.empty.is_none()
+        && let Some(open) = parts.open
+    {
+        return search.in_open_reasoning(open);
     }
+    search.result()
 }
 
-/// An answer without its reasoning blocks; of one that is longer than 1 MiB, no more than the first 1 MiB is looked at.
-///
-/// ```
-/// use journeyman::text::without_thinking;
-///
-/// assert_eq!(without_thinking("<think>hm</think>\nyes"), "\nyes");
-/// ```
-pub fn without_thinking(text: &str) -> String {
-    outside_thinking(&text[..text.floor_char_boundary(MAX_BYTES)]).concat()
-}
-
-struct Search<'a> {
-    /// The brackets that the value may begin with.
-    wanted: &'a [char],
-    /// Whether to look within what cannot be read.
-    parts_too: bool,
+struct Search<'a, 'w> {
+    wanted: &'w dyn Fn(&Value) -> bool,
     work: usize,
-    empty: Option<Value>,
-    first_fault: Option<NoObject>,
+    found: Vec<Candidate<'a>>,
+    rest: &'a str,
+    /// The first empty value, and what stands behind it.
+    empty: Option<(Candidate<'a>, &'a str)>,
+    /// Of what may have been meant as JSON, and may be prose.
+    doubtful: Option<NoObject>,
+    ended: bool,
 }
 
-impl Search<'_> {
-    fn within(&mut self, text: &str) -> Option<Value> {
-        let brackets = match self.parts_too {
-            true => self.wanted,
-            false => &['{', '['],
-        };
-        let mut from = 0;
-        while let Some(offset) = text.get(from..).and_then(|rest| rest.find(brackets)) {
+/// What one bracket opens.
+enum Opened {
+    Value(Value, usize),
+    /// Certainly JSON, and not readable; its length where its brackets match.
+    Fault(NoObject, Option<usize>),
+    /// Perhaps JSON, perhaps prose in brackets.
+    Doubtful(NoObject, usize),
+    Prose,
+}
+
+impl<'a> Search<'a, '_> {
+    fn within(&mut self, text: &'a str) {
+        let (mut from, mut behind) = (0, 0);
+        let mut apart = !self.found.is_empty();
+        while let Some(offset) = text.get(from..).and_then(|rest| rest.find(['{', '['])) {
             let start = from + offset;
             from = start + 1;
-            let candidate = &text[start..];
-            let wanted = candidate.starts_with(self.wanted);
-            if !may_open(candidate) {
+            if !may_open(&text[start..]) {
                 continue;
             }
-            let (length, end) = scan(candidate, self.work);
-            self.work = self.work.saturating_sub(length);
-            let parsed = end.and_then(|()| {
-                serde_json::from_str::<Value>(&candidate[..length]).map_err(|error| {
-                    NoObject::Malformed {
-                        line: error.line(),
-                        column: error.column(),
-                    }
-                })
-            });
-            match parsed {
-                Ok(_) if !wanted => from = start + length,
-                Err(_) if !wanted && !surely_opens(candidate) => {}
-                Ok(value) if is_empty(&value) => {
-                    self.empty.get_or_insert(value);
-                }
-                Ok(value) => return Some(value),
-                Err(fault) => {
-                    self.first_fault.get_or_insert(fault);
-                    if !self.parts_too {
-                        from = start + length;
+            let candidate = |value| Candidate {
+                before: &text[behind..start],
+                apart,
+                value,
+            };
+            match self.open(&text[start..]) {
+                Opened::Value(value, length) => {
+                    from = start + length;
+                    if is_empty(&value) {
+                        if (self.wanted)(&value) && self.empty.is_none() {
+                            self.empty = Some((candidate(Ok(value)), &text[from..]));
+                        }
+                    } else if (self.wanted)(&value) {
+                        self.found.push(candidate(Ok(value)));
+                        (behind, apart) = (from, false);
                     }
                 }
+                Opened::Fault(fault, length) => {
+                    self.found.push(candidate(Err(fault)));
+                    from = length.map_or(text.len(), |length| start + length);
+                    (behind, apart) = (from, false);
+                    self.ended |= length.is_none();
+                }
+                Opened::Doubtful(fault, length) => {
+                    self.doubtful.get_or_insert(fault);
+                    from = start + length;
+                }
+                Opened::Prose => {}
             }
-            if self.work == 0 || (!self.parts_too && self.ended()) {
+            if self.work == 0 || self.ended || self.found.len() >= MAX_FOUND {
+                self.ended = true;
                 break;
             }
         }
-        None
+        self.rest = &text[behind..];
     }
 
-    /// Whether what was found cannot be passed over: nobody knows where it ends.
-    fn ended(&self) -> bool {
-        matches!(
-            self.first_fault,
-            Some(NoObject::Unfinished | NoObject::TooDeep)
-        )
+    fn open(&mut self, text: &str) -> Opened {
+        let text = &text[..text.floor_char_boundary(self.work)];
+        let (length, end) = scan(text);
+        let reading = lenient::read(text, MAX_DEPTH);
+        let place = |at: usize| {
+            let before = &text.as_bytes()[..at];
+            let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+            let column = before.iter().rev().take_while(|b| **b != b'\n').count() + 1;
+            (line, column)
+        };
+        let read = match &reading.value {
+            Ok((_, end)) => *end,
+            Err(Fault::Malformed(at) | Fault::Repeated(at)) => *at,
+            Err(_) => text.len(),
+        };
+        self.work = self.work.saturating_sub(length.max(read));
+        let closed = end.is_ok().then_some(length);
+        // What is valid JSON is never read otherwise.
+        let strict = closed.and_then(|length| serde_json::from_str::<Value>(&text[..length]).ok());
+        let fault = match (strict, reading.value) {
+            (_, Err(Fault::Repeated(at))) => {
+                let (line, column) = place(at);
+                NoObject::Repeated { line, column }
+            }
+            (Some(value), _) => return Opened::Value(value, length),
+            (None, Ok((value, length))) => {
+                return match reading.began || is_empty(&value) {
+                    true => Opened::Value(value, length),
+                    false => Opened::Prose,
+                };
+            }
+            (None, Err(Fault::TooDeep)) => NoObject::TooDeep,
+            (None, Err(Fault::Unfinished)) => NoObject::Unfinished,
+            (None, Err(Fault::Malformed(at))) => {
+                let (line, column) = place(at);
+                NoObject::Malformed { line, column }
+            }
+        };
+        let quoted = begins(text).is_none_or(lenient::is_quote);
+        match fault {
+            NoObject::TooDeep => Opened::Fault(fault, None),
+            NoObject::Unfinished if reading.began || quoted => Opened::Fault(fault, None),
+            _ if reading.began => Opened::Fault(fault, closed),
+            _ => match (quoted && text.starts_with('{'), closed) {
+                (true, Some(length)) => Opened::Doubtful(fault, length),
+                (true, None) => Opened::Fault(fault, None),
+                _ => Opened::Prose,
+            },
+        }
+    }
+
+    /// The object of reasoning that is not closed, where it is the only one and at the very end.
+    fn in_open_reasoning(mut self, text: &'a str) -> Result<Candidates<'a>, NoObject> {
+        self.within(text);
+        let behind = self.rest.trim().trim_matches('`').trim();
+        match self.found.as_slice() {
+            [] => Err(NoObject::Absent),
+            [Candidate { value: Ok(_), .. }] if behind.is_empty() => self.result(),
+            [
+                Candidate {
+                    value: Err(fault), ..
+                },
+            ] => Err(fault.clone()),
+            _ => Err(NoObject::InReasoning),
+        }
+    }
+
+    fn result(mut self) -> Result<Candidates<'a>, NoObject> {
+        if let (true, Some((empty, rest))) = (self.found.is_empty(), self.empty) {
+            self.found.push(empty);
+            self.rest = rest;
+        }
+        match (self.found.is_empty(), self.doubtful) {
+            (false, _) => Ok(Candidates {
+                list: self.found,
+                rest: self.rest,
+            }),
+            (true, Some(fault)) => Err(fault),
+            (true, None) => Err(NoObject::Absent),
+        }
     }
 }
 
-/// Whether a text that begins with a bracket may begin with JSON. What cannot, such as the set {x}, costs nothing.
-fn may_open(text: &str) -> bool {
-    let mut bytes = text.bytes();
-    let object = bytes.next() == Some(b'{');
-    match text[1..].trim_start().bytes().next() {
-        None | Some(b'"') => true,
-        Some(b'}') => object,
-        Some(next) => !object && b"{[]-tfn0123456789".contains(&next),
+/// Whether a text that begins with a bracket may begin with JSON. What cannot costs nothing.
+pub(super) fn may_open(text: &str) -> bool {
+    let Some(next) = begins(text) else {
+        return true;
+    };
+    let anywhere = lenient::is_quote(next) || next.is_alphabetic() || "_$/#".contains(next);
+    match text.starts_with('{') {
+        true => anywhere || next == '}',
+        false => anywhere || "{[]-0123456789".contains(next),
     }
 }
 
-/// Whether what begins with a bracket is JSON beyond doubt, if only a part of it. Prose has intervals and footnotes.
-fn surely_opens(text: &str) -> bool {
-    text.starts_with('{') || text[1..].trim_start().starts_with(['{', '"'])
+/// The first character behind an opening bracket that is no blank.
+fn begins(text: &str) -> Option<char> {
+    text[1..]
+        .trim_start_matches(lenient::is_blank)
+        .chars()
+        .next()
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -211,9 +356,9 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// How many bytes the object or array at the beginning of `text` has, by its brackets, or why it does not end.
-fn scan(text: &str, work: usize) -> (usize, Result<(), NoObject>) {
+fn scan(text: &str) -> (usize, Result<(), NoObject>) {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    for (index, byte) in text.bytes().enumerate().take(work) {
+    for (index, byte) in text.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
@@ -234,74 +379,7 @@ fn scan(text: &str, work: usize) -> (usize, Result<(), NoObject>) {
             _ => {}
         }
     }
-    (text.len().min(work), Err(NoObject::Unfinished))
-}
-
-/// The parts of an answer that are not reasoning. A block that is never closed reaches to the end; one that is closed
-/// without being opened began in the prompt.
-fn outside_thinking(text: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let (value, mut rest) = text.split_at(leading(text));
-    if !value.is_empty() {
-        parts.push(value);
-    } else if let Some(end) = unopened(text) {
-        rest = &text[end..];
-    }
-    // One pass over all that may be a mark, whatever an answer has of them.
-    let (mut from, mut closes) = (0, None);
-    while let Some(at) = rest[from..].find('<').map(|offset| from + offset) {
-        let here = &rest[at..];
-        from = at + 1;
-        match closes {
-            None => {
-                let opened = THINKING.iter().find(|(open, _)| here.starts_with(open));
-                if let Some((open, close)) = opened {
-                    parts.push(&rest[..at]);
-                    from = at + open.len();
-                    closes = Some(*close);
-                }
-            }
-            Some(close) if here.starts_with(close) => {
-                rest = &here[close.len()..];
-                (from, closes) = (0, None);
-            }
-            Some(_) => {}
-        }
-    }
-    if closes.is_none() {
-        parts.push(rest);
-    }
-    parts
-}
-
-/// Where the JSON value ends that an answer begins with, in a fence or not: marks within it are content. 0 for none.
-fn leading(text: &str) -> usize {
-    let mut body = text.trim_start();
-    if let Some(fence) = body.strip_prefix("```") {
-        body = fence.trim_start_matches(char::is_alphanumeric).trim_start();
-    }
-    if !body.starts_with(['{', '[']) || !may_open(body) {
-        return 0;
-    }
-    let (length, end) = scan(body, body.len());
-    match end.is_ok() && serde_json::from_str::<IgnoredAny>(&body[..length]).is_ok() {
-        true => text.len() - body.len() + length,
-        false => 0,
-    }
-}
-
-/// Where an answer begins whose first mark closes a block that it did not open.
-fn unopened(text: &str) -> Option<usize> {
-    THINKING
-        .iter()
-        .filter_map(|(open, close)| {
-            let end = text.find(close)?;
-            // Within an object, such as a message about HTML, it is content.
-            let within = text[..end].trim_start().starts_with('{');
-            let opened = text.find(open).is_some_and(|start| start < end);
-            (!within && !opened).then_some(end + close.len())
-        })
-        .min()
+    (text.len(), Err(NoObject::Unfinished))
 }
 
 #[cfg(test)]

@@ -4,15 +4,18 @@
 mod block;
 mod escape;
 mod json;
+mod lenient;
 mod redact;
 mod schema;
+mod thinking;
 mod words;
 
 pub(crate) use block::closes_a_block;
 pub use block::{fenced, quote_skill_marks, skill_block};
 pub use escape::{escape_html, plain_terminal};
-pub(crate) use json::first_whole;
-pub use json::{NoObject, first_object, without_thinking};
+pub(crate) use json::{Candidate, candidates, first_whole};
+pub use json::{NoObject, first_object};
 pub use redact::Redactor;
 pub use schema::{JsonSchema, SchemaFault};
+pub use thinking::without_thinking;
 pub(crate) use words::{content_words, ngrams};

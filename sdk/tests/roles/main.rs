@@ -135,7 +135,11 @@ fn every_role_reads_its_answer() {
         RoleAnswer::Draft(draft) => *draft,
         other => panic!("{other:?}"),
     };
-    assert_eq!(draft(Role::Summarize), SkillDraft::from(&seed_skills()[0]));
+    let mut seed = SkillDraft::from(&seed_skills()[0]);
+    // The shipped roles tell no types of problem apart.
+    seed.metadata
+        .insert("arise-problem-type".to_owned(), "general".to_owned());
+    assert_eq!(draft(Role::Summarize), seed);
     let extracted = draft(Role::Extract);
     assert_eq!(
         (extracted.title.as_str(), extracted.kind),
@@ -352,7 +356,10 @@ fn a_model_is_held_to_the_schema_where_it_can_be() {
         let ask = roles.prompt(&request(&sample::role_task(role))).unwrap();
         let schema = ask.json_schema.unwrap();
         let schema = journeyman::text::JsonSchema::new(schema).unwrap();
-        let answer = good(role);
+        let mut answer = good(role);
+        if role == Role::Summarize {
+            answer["problem_type"] = json!("general");
+        }
         assert_eq!(schema.faults(&answer), [], "{role}");
         let mut more = answer;
         more["delete"] = json!(["saying"]);
@@ -360,7 +367,10 @@ fn a_model_is_held_to_the_schema_where_it_can_be() {
     }
     let ask = roles.prompt(&request(&sample::role_task(Role::Summarize)));
     let schema = ask.unwrap().json_schema.unwrap();
-    assert_eq!(schema["properties"]["problem_type"]["enum"][0], "algebra");
+    assert_eq!(
+        schema["properties"]["problem_type"]["enum"],
+        json!(["general"])
+    );
 }
 
 #[test]

@@ -1,3 +1,5 @@
+use serde_json::Map;
+
 use super::*;
 use crate::{
     contract::{FinishReason, Generation},
@@ -51,7 +53,7 @@ fn texts(next: TurnMove) -> Vec<String> {
 
 /// Reads one answer; an error is the reason.
 fn check(answer: &str, expect: Result<&str, &str>) {
-    let read = read_action(answer).map(|action| spell(&action));
+    let read = answer::read_action(answer, &[]).map(|action| spell(&action));
     assert_eq!(read.as_deref().map_err(String::as_str), expect);
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{SchemaRefusal, SchemaStage};
-use crate::domain::{SkillName, find_hidden};
+use crate::domain::{find_hidden, skill::latin_words};
 
 /// What `check` is when a document has none (ARISE Table 4).
 pub const DEFAULT_CHECK: &str = "Substitute back to verify";
@@ -59,7 +59,7 @@ impl From<AriseDocument> for Fields {
 }
 
 impl AriseDocument {
-    /// A document of these fields. The name becomes snake_case, blank space becomes single spaces, and no check
+    /// A document of these fields. The name becomes snake_case in Latin letters, blank space becomes single spaces, and no check
     /// becomes [`DEFAULT_CHECK`].
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl AriseDocument {
     }
 
     pub(super) fn build(mut fields: Fields) -> Result<Self, SchemaRefusal> {
-        fields.skill_name = snake_case(&fields.skill_name);
+        fields.skill_name = latin_words(&fields.skill_name, '_').unwrap_or_default();
         fields.problem_type = one_line(&fields.problem_type);
         fields.key_insight = one_line(&fields.key_insight);
         fields.check = one_line(&fields.check);
@@ -91,8 +91,8 @@ impl AriseDocument {
         for step in &mut fields.method {
             *step = one_line(step);
         }
-        if SkillName::slug(&fields.skill_name).is_none() {
-            return refuse("skill_name has no letter or digit from a-z, 0-9");
+        if fields.skill_name.is_empty() {
+            return refuse("skill_name has no letter or digit");
         }
         if fields.problem_type.is_empty() {
             return refuse("problem_type is empty");
@@ -215,20 +215,6 @@ fn quote(text: &str) -> String {
 
 pub(super) fn refuse<T>(reason: impl Into<String>) -> Result<T, SchemaRefusal> {
     Err(SchemaRefusal::new(SchemaStage::Parse, reason))
-}
-
-/// Lower case, every run of other characters one underscore, none at either end.
-pub(super) fn snake_case(text: &str) -> String {
-    let mut name = String::new();
-    for c in text.chars() {
-        if c.is_ascii_alphanumeric() {
-            name.push(c.to_ascii_lowercase());
-        } else if !name.is_empty() && !name.ends_with('_') {
-            name.push('_');
-        }
-    }
-    name.truncate(name.trim_end_matches('_').len());
-    name
 }
 
 fn one_line(text: &str) -> String {

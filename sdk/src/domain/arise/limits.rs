@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{
     AriseDocument, SchemaRefusal, SchemaStage,
@@ -53,13 +54,18 @@ impl ProblemTypes {
     pub fn new(types: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut types: Vec<String> = types.into_iter().map(Into::into).collect();
         types.retain(|name| !name.trim().is_empty());
-        if types.is_empty() {
-            types.push(Self::GENERAL.to_owned());
+        match types.is_empty() {
+            true => Self::general(),
+            false => Self(types),
         }
-        Self(types)
     }
 
-    /// The paper's six (Table 4).
+    /// `general` alone, for a host that tells no types apart.
+    pub fn general() -> Self {
+        Self(vec![Self::GENERAL.to_owned()])
+    }
+
+    /// The paper's six (Table 4), for mathematics.
     pub fn arise() -> Self {
         Self::new([
             "algebra",
@@ -69,6 +75,11 @@ impl ProblemTypes {
             "calculus",
             Self::GENERAL,
         ])
+    }
+
+    /// Whether `general` is the only type: then it is each document's, whatever a model writes.
+    pub fn is_general(&self) -> bool {
+        self.0 == [Self::GENERAL]
     }
 
     /// The types in the host's order, at least one.
@@ -105,8 +116,8 @@ pub struct AriseSchema {
 
 impl AriseSchema {
     /// The lower bounds below which shortening leaves nothing of use; ours, as the text names none.
-    const LEAST_CHECK: usize = 12;
-    const LEAST_INSIGHT: usize = 40;
+    pub(super) const LEAST_CHECK: usize = 12;
+    pub(super) const LEAST_INSIGHT: usize = 40;
 
     /// A schema of these types and the default lengths.
     pub fn new(problem_types: ProblemTypes) -> Self {
@@ -114,6 +125,20 @@ impl AriseSchema {
             problem_types,
             limits: AriseLimits::default(),
         }
+    }
+
+    /// Reads a document out of a JSON object and cuts it to the limits. Where `general` is the only type, the object's
+    /// `problem_type` says nothing and may be missing.
+    ///
+    /// # Errors
+    /// As [`AriseDocument::from_json`] and [`AriseSchema::fit`].
+    pub fn read(&self, object: &Map<String, Value>) -> Result<AriseDocument, SchemaRefusal> {
+        if !self.problem_types.is_general() {
+            return self.fit(AriseDocument::from_json(object)?);
+        }
+        let mut object = object.clone();
+        object.insert("problem_type".to_owned(), ProblemTypes::GENERAL.into());
+        self.fit(AriseDocument::from_json(&object)?)
     }
 
     /// Cuts a document to its limits (D.1, stages 2 and 3): each field to its own; then, while the whole is too long,
@@ -127,6 +152,9 @@ impl AriseSchema {
         let mut fields = document.fields;
         match self.problem_types.find(&fields.problem_type) {
             Some(known) => fields.problem_type = known.to_owned(),
+            None if self.problem_types.is_general() => {
+                fields.problem_type = ProblemTypes::GENERAL.to_owned();
+            }
             None => {
                 let types = self.problem_types.names().join(", ");
                 return refuse(format!("problem_type is none of: {types}"));
@@ -168,7 +196,7 @@ impl AriseSchema {
     }
 
     /// Takes what is over the total from one field, which keeps at least `least` characters.
-    fn shorten(
+    pub(super) fn shorten(
         &self,
         document: &mut AriseDocument,
         least: usize,
@@ -180,75 +208,6 @@ impl AriseSchema {
             *text = clip(text, keep);
         }
     }
-
-    /// The trace-abstract fallback (D.1): a minimal document straight from a successful trace, without a model.
-    /// Fits whatever the limits, as far as they leave each field a character.
-    pub fn trace_abstract(&self, steps: &[String], response: &str) -> AriseDocument {
-        let limits = &self.limits;
-        let least = (*limits.steps.start()).max(1);
-        let most = (*limits.steps.end()).max(least);
-        let mut method: Vec<String> = steps.iter().map(|step| visible(step)).collect();
-        method.retain(|step| !step.is_empty());
-        method.truncate(most);
-        for filler in [
-            "Follow the insight",
-            "Check the result",
-            "Correct what is wrong",
-        ] {
-            if method.len() < least {
-                method.push(filler.to_owned());
-            }
-        }
-        while method.len() < least {
-            method.push("Go on".to_owned());
-        }
-        let response = visible(response);
-        let response = if response.is_empty() {
-            "following the method"
-        } else {
-            &response
-        };
-        let fields = Fields {
-            skill_name: "trace_abstract".to_owned(),
-            problem_type: self.problem_types.fallback().to_owned(),
-            key_insight: clip(&format!("Solve by: {response}"), limits.insight.max(1)),
-            method: method
-                .iter()
-                .map(|step| clip(step, limits.step.max(1)))
-                .collect(),
-            check: clip(super::DEFAULT_CHECK, limits.check.max(1)),
-        };
-        let mut document = AriseDocument { fields };
-        // Gently first, so that the insight keeps its beginning; then whatever it takes.
-        for (check, insight, step) in [(Self::LEAST_CHECK, Self::LEAST_INSIGHT, 20), (1, 1, 1)] {
-            self.shorten(&mut document, check, |fields| Some(&mut fields.check));
-            self.shorten(&mut document, insight, |fields| {
-                Some(&mut fields.key_insight)
-            });
-            for index in (0..document.fields.method.len()).rev() {
-                self.shorten(&mut document, step, |fields| fields.method.get_mut(index));
-            }
-        }
-        // A cut may have taken apart what made a joiner or a tag part of an emoji.
-        let fields = &mut document.fields;
-        for text in fields.method.iter_mut().chain([&mut fields.key_insight]) {
-            *text = visible(text);
-        }
-        document
-    }
-}
-
-/// One line without hidden characters, so that any trace gives a valid document.
-fn visible(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if crate::domain::find_hidden(&text).is_none() {
-        return text;
-    }
-    let kept: String = text
-        .chars()
-        .filter(|c| crate::domain::find_hidden(c.encode_utf8(&mut [0; 4])).is_none())
-        .collect();
-    kept.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn clip_name(name: &str, most: usize) -> String {

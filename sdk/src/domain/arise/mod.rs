@@ -1,6 +1,7 @@
 //! ARISE's compact skill document (ARISE C.1, Table 4, Figure 4): five fields, all short, so that scores of
 //! different skills can be compared.
 
+mod abstraction;
 mod document;
 mod limits;
 mod markdown;
@@ -8,6 +9,7 @@ mod seeds;
 
 use std::fmt;
 
+pub use abstraction::TraceStep;
 pub use document::{AriseDocument, DEFAULT_CHECK};
 use limits::clip;
 pub use limits::{AriseLimits, AriseSchema, ProblemTypes};

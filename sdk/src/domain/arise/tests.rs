@@ -87,9 +87,20 @@ fn what_is_always_true_of_a_document() {
             .reason
     };
     assert_eq!(
-        refusal("式", "i", &["a"]),
-        "skill_name has no letter or digit from a-z, 0-9"
+        refusal("!?", "i", &["a"]),
+        "skill_name has no letter or digit"
     );
+    let name = |name: &str| {
+        let document = AriseDocument::new(name, "general", "i", &["a"], None).unwrap();
+        document.skill_name().to_owned()
+    };
+    assert_eq!(name("退款先查"), "tui_kuan_xian_cha");
+    assert_eq!(
+        name("Возврат: сначала проверка"),
+        "vozvrat_snachala_proverka"
+    );
+    // A letter without a transliteration.
+    assert!(name("\u{30000}").starts_with("skill_") && name("\u{30000}").len() == 14);
     assert_eq!(refusal("n", " \n", &["a"]), "key_insight is empty");
     assert_eq!(refusal("n", "i", &[]), "method has no step");
     assert_eq!(refusal("n", "i", &["a", ""]), "a step of method is empty");
@@ -189,27 +200,53 @@ fn the_seeds_fit_the_papers_cap() {
 #[test]
 fn the_fallback_fits_any_trace() {
     for total in [10, 60, 220, 350] {
-        for response in [
-            "",
-            "x",
-            "\u{202E}\u{202E}",
-            &"call unseal then brew ".repeat(50),
-            &"é".repeat(900),
-            &"👩\u{200D}💻".repeat(200),
-            &"🏴\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}".repeat(60),
-        ] {
-            let mut schema = AriseSchema::new(ProblemTypes::new(["kitchen"]));
-            schema.limits.total = total;
-            let steps = ["unseal {}".to_owned(), response.to_owned()];
-            let document = schema.trace_abstract(&steps, response);
-            assert_eq!(document.skill_name(), "trace_abstract");
-            assert_eq!(document.problem_type(), "kitchen");
-            if total >= 220 {
-                assert!(document.key_insight().starts_with("Solve by"));
-                assert_eq!(schema.fit(document.clone()), Ok(document));
+        for count in [0, 1, 2, 3, 4, 7, 40, 2_000] {
+            for (length, arguments) in [(1, 0), (12, 2), (64, 9)] {
+                let mut schema = AriseSchema::new(ProblemTypes::new(["kitchen"]));
+                schema.limits.total = total;
+                let steps: Vec<TraceStep> = (0..count)
+                    .map(|number| TraceStep::Call {
+                        tool: format!("{number}{}", "t".repeat(length)),
+                        arguments: vec!["argument".to_owned(); arguments],
+                    })
+                    .collect();
+                let document = schema.trace_abstract(&steps);
+                assert_eq!(document.skill_name(), "trace_abstract");
+                assert_eq!(document.problem_type(), "kitchen");
+                if total >= 220 {
+                    assert!(document.key_insight().starts_with("Solve by"));
+                    assert_eq!(schema.fit(document.clone()), Ok(document.clone()));
+                    let written = document.method().join(" ").matches('t').count();
+                    let last = document
+                        .method()
+                        .iter()
+                        .any(|step| step.contains("more step"));
+                    let none = document.method()[0].starts_with("Take ");
+                    assert!(last || none || written >= count, "{document:?}");
+                }
             }
         }
     }
+}
+
+#[test]
+fn general_alone_takes_any_type() {
+    let general = AriseSchema::new(ProblemTypes::general());
+    let document = |problem_type| AriseDocument::new("n", problem_type, "i", &["a", "b"], None);
+    let fitted = general.fit(document("algebra").unwrap()).unwrap();
+    assert_eq!(fitted.problem_type(), "general");
+    let object = serde_json::json!({"skill_name": "n", "key_insight": "i", "method": ["a", "b"]});
+    let object = object.as_object().unwrap();
+    assert_eq!(general.read(object).unwrap().problem_type(), "general");
+    let named = AriseSchema::new(ProblemTypes::new(["kitchen", "general"]));
+    assert_eq!(
+        named.read(object).unwrap_err().reason,
+        "problem_type is missing"
+    );
+    assert_eq!(
+        named.fit(document("algebra").unwrap()).unwrap_err().reason,
+        "problem_type is none of: kitchen, general"
+    );
 }
 
 #[test]

@@ -250,7 +250,7 @@ fn what_cannot_be_put_right_is_refused_without_its_content() {
                 .to_owned(),
         ),
         (
-            "---\nname: 秘密\ndescription: b\n---\n",
+            "---\nname: \"?!\"\ndescription: b\n---\n",
             "{ line: 2, field: name }: the name holds something other than a-z, 0-9 and hyphens; hint: use 1 to 64 of \
              a-z, 0-9 and single hyphens"
                 .to_owned(),

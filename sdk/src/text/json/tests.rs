@@ -1,6 +1,9 @@
 //! JSON in answers, and what only looks like it.
 
-use super::*;
+use super::{
+    super::thinking::{outside_thinking, without_thinking},
+    *,
+};
 use crate::Seed;
 
 fn check(text: &str, expect: Result<&str, NoObject>) {
@@ -20,8 +23,8 @@ fn objects_are_found_in_prose() {
         Ok(r#"{"a":"}{\""}"#),
     );
     check("{}", Ok("{}"));
-    check(r#"{"a":1,} then {"b":2}"#, Ok(r#"{"b":2}"#));
-    check(r#"{"broken": {"a":1}"#, Ok(r#"{"a":1}"#));
+    check(r#"{"a":1,} then {"b":2}"#, Ok(r#"{"a":1}"#));
+    check(r#"{"broken": {"a":1}"#, Err(NoObject::Unfinished));
 }
 
 #[test]
@@ -29,7 +32,6 @@ fn reasoning_is_passed_over() {
     check(r#"<think>{"a":1}</think>{"b":2}"#, Ok(r#"{"b":2}"#));
     check(r#"{"a":1} was wrong</think>{"b":2}"#, Ok(r#"{"a":1}"#));
     check(r#"so {"a":1} was wrong</think>{"b":2}"#, Ok(r#"{"b":2}"#));
-    check(r#"<think>{"a":1}"#, Err(NoObject::Absent));
     check(
         r#"<thinking>x</thinking>ok<think>{"a":1}</think> {"b":2}"#,
         Ok(r#"{"b":2}"#),
@@ -46,7 +48,7 @@ fn what_is_wrong_is_told() {
     check("no braces, {x}, [1]", Err(NoObject::Absent));
     check(r#"{"a": "b"#, Err(NoObject::Unfinished));
     check(
-        "{\"a\": 1,\n}",
+        "{\"a\": 1,\n,}",
         Err(NoObject::Malformed { line: 2, column: 1 }),
     );
     check(
@@ -98,7 +100,7 @@ fn a_part_of_a_value_is_none() {
             column: 16,
         }),
     );
-    check(r#"{"a":{"b":1},} {"c":2}"#, both, Ok(r#"{"c":2}"#));
+    check(r#"{"a":{"b":1},} {"c":2}"#, both, Ok(r#"{"a":{"b":1}}"#));
     let deep = |open: &str, close: &str, n: usize| open.repeat(n) + "1" + &close.repeat(n);
     check(&deep("[", "]", 100_000), both, Err(NoObject::TooDeep));
     check(&deep("{\"a\":", "}", 33), both, Err(NoObject::TooDeep));
@@ -109,9 +111,9 @@ fn a_part_of_a_value_is_none() {
 fn reasoning_blocks_are_passed_over_in_one_pass() {
     // By the square of the number of blocks, this would take a day.
     let text = "<think></think>".repeat(1 << 21) + "x";
-    assert_eq!(outside_thinking(&text).concat(), "x");
+    assert_eq!(outside_thinking(&text).outside.concat(), "x");
     let text = "<think>".repeat(1 << 22);
-    assert!(outside_thinking(&text).concat().is_empty());
+    assert!(outside_thinking(&text).outside.concat().is_empty());
     assert_eq!(without_thinking(&"é".repeat(MAX_BYTES)).len(), MAX_BYTES);
 }
 
@@ -139,4 +141,36 @@ fn garbage_is_bounded_and_never_panics() {
             .collect();
         let _ = (first_object(&text), first_whole(&text, &['{', '[']));
     }
+}
+
+#[test]
+fn what_models_write_beside_json_is_found() {
+    check("{'tool': 'x',}", Ok(r#"{"tool":"x"}"#));
+    check(
+        "set {x} or {x: x > 0} then {name: 'x'}",
+        Ok(r#"{"name":"x"}"#),
+    );
+    check("\u{FEFF}{\u{200B}“a”: “}”}", Ok(r#"{"a":"}"}"#));
+    check("{/* {\"b\": 1} */ \"a\": 1}", Ok(r#"{"a":1}"#));
+    check("[{'a': 1}]", Err(NoObject::Absent));
+    check(
+        r#"{"a":1,"a":2}"#,
+        Err(NoObject::Repeated { line: 1, column: 8 }),
+    );
+    check(
+        "{tool: x, arguments: {\"a\": 1}}",
+        Err(NoObject::Malformed { line: 1, column: 8 }),
+    );
+}
+
+#[test]
+fn reasoning_that_is_not_closed_hides_all_but_a_last_object() {
+    check("<think>so {x}: {\"a\":1}\n", Ok(r#"{"a":1}"#));
+    check("<think>so\n```json\n{\"a\":1}\n```\n", Ok(r#"{"a":1}"#));
+    check("<think>{\"b\":1} <think>{\"a\":1}", Ok(r#"{"a":1}"#));
+    check("<think>{\"a\":1} hm", Err(NoObject::InReasoning));
+    check("<think>{\"a\":1} {\"b\":1}", Err(NoObject::InReasoning));
+    check("<think>{\"a\":1", Err(NoObject::Unfinished));
+    check("<think>hm", Err(NoObject::Absent));
+    check("{\"a\":1}<think>{\"b\":1}", Ok(r#"{"a":1}"#));
 }

@@ -227,8 +227,9 @@ fn what_a_role_says_in_vain_is_told_and_changes_nothing() {
                 first > 0 && again == first,
                 "{case}: asked {first} times, and {again} again"
             );
-            // What was done stands in for each summary, and for nothing else.
-            let stands_in = if role == Role::Summarize { first } else { 0 };
+            // What was done stands in for each summary, and for nothing else. Abstractions hold no value of their tasks, so
+            // all that say the same are one.
+            let stands_in = usize::from(role == Role::Summarize);
             assert_eq!(came.stood_in(), stands_in, "{case}");
             let (skills, rules, _) = said(role, &came.before);
             assert_eq!(
@@ -237,7 +238,8 @@ fn what_a_role_says_in_vain_is_told_and_changes_nothing() {
                 "{case}"
             );
             let failures = came.failures(role);
-            assert_eq!(failures.len(), first - stands_in, "{case}: {:?}", came.told);
+            let failed = if role == Role::Summarize { 0 } else { first };
+            assert_eq!(failures.len(), failed, "{case}: {:?}", came.told);
             assert!(failures.iter().all(|why| !why.is_empty()), "{case}");
         }
     }

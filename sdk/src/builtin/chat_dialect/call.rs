@@ -1,0 +1,210 @@
+//! One call: which tool is meant, and where its arguments stand.
+
+use serde_json::Value;
+
+use super::{
+    answer::{ARGUMENTS, COMMENTARY, Fields, Object, Read, TOOL, argument_field},
+    react,
+};
+use crate::{
+    domain::{Action, ToolCall, ToolDefinition},
+    text::first_object,
+};
+
+/// The properties of a tool's arguments, where its definition names them.
+fn properties(tool: Option<&ToolDefinition>) -> Option<&Object> {
+    tool.and_then(|tool| tool.input_schema.get("properties"))
+        .and_then(Value::as_object)
+}
+
+fn is_required(tool: Option<&ToolDefinition>, name: &str) -> bool {
+    let required = tool.and_then(|tool| tool.input_schema.get("required"));
+    required
+        .and_then(Value::as_array)
+        .is_some_and(|required| required.iter().any(|one| one == name))
+}
+
+/// The one required argument of a tool, where it is a string.
+pub(super) fn only_text(tool: Option<&ToolDefinition>) -> Option<&str> {
+    let required = tool?.input_schema.get("required")?.as_array()?;
+    match required.as_slice() {
+        [Value::String(name)] => {
+            (properties(tool)?.get(name)?.get("type")? == "string").then_some(name.as_str())
+        }
+        _ => None,
+    }
+}
+
+/// The tool that a name means: itself, or the only one that differs in case, hyphens, underscores and blanks alone.
+pub(super) fn known<'a>(name: &str, tools: &'a [ToolDefinition]) -> Option<&'a ToolDefinition> {
+    let letters = |text: &str| {
+        let kept = text
+            .chars()
+            .filter(|c| !matches!(c, '-' | '_') && !c.is_whitespace());
+        kept.flat_map(char::to_lowercase).collect::<String>()
+    };
+    let exact = tools.iter().find(|tool| tool.name == name);
+    exact.or_else(|| {
+        let wanted = letters(name);
+        let mut near = tools.iter().filter(|tool| letters(&tool.name) == wanted);
+        near.next().filter(|_| near.next().is_none())
+    })
+}
+
+/// A call, or what stands for the end or a message where no tool has this name.
+pub(super) fn call(
+    fields: &Fields<'_>,
+    key: &str,
+    name: &str,
+    tools: &[ToolDefinition],
+) -> Read<Action> {
+    let tool = known(name, tools);
+    let (place, arguments) = arguments(fields, key, tool)?;
+    if tool.is_none() && react::ends(name) && arguments.is_none_or(is_empty) && place.is_none() {
+        return Ok(Action::EndTurn);
+    }
+    if let (None, true, Some(Value::String(text))) = (tool, react::is_final(name), arguments) {
+        return Ok(Action::Message(text.clone()));
+    }
+    let arguments = match (place, arguments) {
+        (Some(flattened), _) => flattened,
+        (None, Some(value)) => object_of(value, tool).ok_or_else(|| {
+            let place = argument_field(fields).unwrap_or("arguments");
+            format!("`{place}` is not a JSON object")
+        })?,
+        (None, None) => Object::new(),
+    };
+    Ok(Action::Call(vec![ToolCall {
+        tool: tool.map_or(name, |tool| tool.name.as_str()).to_owned(),
+        arguments,
+    }]))
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => object.is_empty(),
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    }
+}
+
+/// Arguments out of what stands in their field: an object, an object's text, or a tool's only text.
+pub(super) fn object_of(value: &Value, tool: Option<&ToolDefinition>) -> Option<Object> {
+    match value {
+        Value::Object(arguments) => Some(arguments.clone()),
+        Value::String(text) if text.trim().is_empty() && only_text(tool).is_none() => {
+            Some(Object::new())
+        }
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            let whole = text.trim_end().ends_with('}');
+            first_object(text).ok().filter(|_| whole)
+        }
+        Value::String(text) => {
+            let name = only_text(tool)?;
+            Some(Object::from_iter([(
+                name.to_owned(),
+                Value::from(text.as_str()),
+            )]))
+        }
+        _ => None,
+    }
+}
+
+/// Where the arguments stand: beside the tool's name, or in a field of their own.
+type Place<'a> = (Option<Object>, Option<&'a Value>);
+
+fn arguments<'a>(fields: &Fields<'a>, key: &str, tool: Option<&ToolDefinition>) -> Read<Place<'a>> {
+    let known = properties(tool);
+    let is_property = |name: &str| known.is_some_and(|known| known.contains_key(name));
+    let mut own: Option<(&str, &Value)> = None;
+    let mut beside = Object::new();
+    for (name, written, value) in &fields.0 {
+        if name == key || (name == "done" && !is_required(tool, written)) {
+            continue;
+        }
+        if let Some(place) = ARGUMENTS.iter().find(|place| **place == name.as_str()) {
+            let fits = |inner: &Object| inner.keys().all(|key| is_property(key));
+            let argument = match value {
+                Value::Object(inner)
+                    if is_property(written) && fits(inner) && !inner.is_empty() =>
+                {
+                    return Err(format!(
+                        "`{place}` may be the arguments or one of them: put all arguments into `arguments`"
+                    ));
+                }
+                Value::Object(inner) => is_property(written) && !fits(inner),
+                Value::String(text) if text.trim_start().starts_with('{') => false,
+                _ => is_property(written),
+            };
+            if !argument {
+                if let Some((before, other)) = own
+                    && other != *value
+                {
+                    return Err(format!(
+                        "the object has `{before}` and `{place}`: put all arguments into `arguments`"
+                    ));
+                }
+                own = Some((place, value));
+                continue;
+            }
+        } else if COMMENTARY.contains(&name.as_str()) {
+            if !is_property(written) {
+                continue;
+            }
+            if !is_required(tool, written) {
+                return Err(format!(
+                    "`{name}` may be an argument or a comment: put all arguments into `arguments`"
+                ));
+            }
+        } else if TOOL.contains(&name.as_str()) && !is_property(written) && name != "name" {
+            if fields.get(key) == Some(value) {
+                continue;
+            }
+            return Err(format!(
+                "the object names two tools, in `{key}` and `{name}`"
+            ));
+        } else if is_envelope(name, value, is_property(written)) {
+            continue;
+        }
+        beside.insert((*written).to_owned(), (*value).clone());
+    }
+    placed(own, beside)
+}
+
+/// Arguments stand in one place only.
+fn placed<'a>(own: Option<(&str, &'a Value)>, beside: Object) -> Read<Place<'a>> {
+    match (own, beside.keys().next()) {
+        (None, None) => Ok((None, None)),
+        (None, Some(_)) => Ok((Some(beside), None)),
+        (Some((_, value)), None) => Ok((None, Some(value))),
+        // An id beside arguments names the call.
+        (Some((_, value)), Some(_))
+            if beside
+                .keys()
+                .all(|key| matches!(key.as_str(), "id" | "call_id" | "index")) =>
+        {
+            Ok((None, Some(value)))
+        }
+        (Some((place, _)), Some(extra)) => Err(format!(
+            "the object has `{place}` and beside it `{}`: put all arguments into `{place}`",
+            place_name(extra)
+        )),
+    }
+}
+
+/// `"type": "function"` and its like, which say that this is a call.
+fn is_envelope(name: &str, value: &Value, is_property: bool) -> bool {
+    let says_call = ["function", "tool_call", "tool_use", "function_call"]
+        .iter()
+        .any(|kind| value == kind);
+    name == "type" && says_call && !is_property
+}
+
+/// A field's name for a reason: short, and without anything but letters, digits and the signs of names.
+fn place_name(key: &str) -> String {
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    match key.chars().count() <= 40 && key.chars().all(fits) {
+        true => key.to_owned(),
+        false => "a further field".to_owned(),
+    }
+}

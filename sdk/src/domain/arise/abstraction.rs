@@ -1,0 +1,157 @@
+//! The document straight from an attempt, without a model (ARISE D.1, the trace-abstract fallback).
+
+use super::{AriseDocument, AriseSchema, DEFAULT_CHECK, clip, document::Fields};
+
+/// What an attempt did at one step, without any value of its task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TraceStep {
+    /// A call of a tool.
+    Call {
+        /// The tool's name.
+        tool: String,
+        /// The names of its arguments.
+        arguments: Vec<String>,
+    },
+    /// Something said to the user.
+    Message,
+}
+
+impl AriseSchema {
+    /// The trace abstraction (D.1): a minimal document straight from a successful attempt, without a model. Its insight
+    /// names the tools in order; its method is all of the steps in order, spread over as many steps as the limits allow.
+    /// Immediate repetitions are written once. Where the steps take too much room, the names of arguments are left out,
+    /// and then the last step of the method ends with the number of steps that are not written.
+    ///
+    /// Fits whatever the limits, as far as they leave each field a character.
+    pub fn trace_abstract(&self, steps: &[TraceStep]) -> AriseDocument {
+        let mut steps = steps.to_vec();
+        steps.dedup();
+        let limits = &self.limits;
+        let fields = Fields {
+            skill_name: "trace_abstract".to_owned(),
+            problem_type: self.problem_types.fallback().to_owned(),
+            key_insight: insight(&steps, limits.insight.min(limits.total / 3)),
+            method: Vec::new(),
+            check: clip(DEFAULT_CHECK, limits.check.max(1)),
+        };
+        let mut document = AriseDocument { fields };
+        let room = limits.total.saturating_sub(document.content_chars());
+        document.fields.method = self.method(&steps, room);
+        // Only for limits that leave no room for any step.
+        for (check, insight, step) in [(Self::LEAST_CHECK, Self::LEAST_INSIGHT, 20), (1, 1, 1)] {
+            self.shorten(&mut document, check, |fields| Some(&mut fields.check));
+            self.shorten(&mut document, insight, |fields| {
+                Some(&mut fields.key_insight)
+            });
+            for index in (0..document.fields.method.len()).rev() {
+                self.shorten(&mut document, step, |fields| fields.method.get_mut(index));
+            }
+        }
+        document
+    }
+
+    /// The most of the steps that fit into this many characters.
+    fn method(&self, steps: &[TraceStep], room: usize) -> Vec<String> {
+        let most = self.limits.step;
+        let fits = |method: &Vec<String>| {
+            let lengths = method.iter().map(|step| step.chars().count());
+            lengths.clone().all(|length| length <= most) && lengths.sum::<usize>() <= room
+        };
+        // Each written step takes some characters.
+        let written = (1..=steps.len().min(room)).rev();
+        let whole = steps.len() <= room;
+        let with_arguments = whole.then(|| self.spread(steps, steps.len(), true));
+        with_arguments
+            .into_iter()
+            .chain(written.map(|count| self.spread(steps, count, false)))
+            .find(fits)
+            .unwrap_or_else(|| self.spread(steps, 0, false))
+    }
+
+    /// The first `count` steps, spread evenly over the method, and how many more there are.
+    fn spread(&self, steps: &[TraceStep], count: usize, with_arguments: bool) -> Vec<String> {
+        let limits = &self.limits;
+        let least = (*limits.steps.start()).max(1);
+        let most = (*limits.steps.end()).max(least);
+        let groups = count.min(most);
+        let mut method: Vec<String> = (0..groups)
+            .map(|group| {
+                let part = &steps[group * count / groups..(group + 1) * count / groups];
+                sentence(part, with_arguments)
+            })
+            .collect();
+        let more = steps.len() - count;
+        let unit = if more == 1 { "step" } else { "steps" };
+        match method.last_mut() {
+            Some(last) if more > 0 => last.push_str(&format!(", then {more} more {unit}")),
+            None if more > 0 => method.push(format!("Take {more} {unit}")),
+            _ => {}
+        }
+        let fillers = [
+            "Follow the insight",
+            "Check the result",
+            "Correct what is wrong",
+        ];
+        let missing = least.saturating_sub(method.len());
+        let fillers = fillers.into_iter().chain(std::iter::repeat("Go on"));
+        method.extend(
+            fillers
+                .take(missing)
+                .map(|filler| clip(filler, limits.step.max(1))),
+        );
+        method
+    }
+}
+
+/// Steps in order, such as "call a with x, then b, then say something to the user".
+fn sentence(steps: &[TraceStep], with_arguments: bool) -> String {
+    let mut text = String::new();
+    let mut calls = false;
+    for step in steps {
+        if !text.is_empty() {
+            text.push_str(", then ");
+        }
+        match step {
+            TraceStep::Call { tool, arguments } => {
+                if !calls {
+                    text.push_str("call ");
+                }
+                text.push_str(tool);
+                if with_arguments && !arguments.is_empty() {
+                    text.push_str(&format!(" with {}", arguments.join(", ")));
+                }
+                calls = true;
+            }
+            TraceStep::Message => {
+                text.push_str("say something to the user");
+                calls = false;
+            }
+        }
+    }
+    text
+}
+
+/// The tools in the order of their first calls, as many as fit, and how many more there are.
+fn insight(steps: &[TraceStep], most: usize) -> String {
+    let mut tools: Vec<&str> = Vec::new();
+    for step in steps {
+        if let TraceStep::Call { tool, .. } = step
+            && !tools.contains(&tool.as_str())
+        {
+            tools.push(tool);
+        }
+    }
+    let nothing = match steps.is_empty() {
+        true => "Solve by: following the method",
+        false => "Solve by: saying something to the user",
+    };
+    let named = |count: usize| match (count, tools.len() - count) {
+        (0, 0) => nothing.to_owned(),
+        (0, more) => format!("Solve by: {more} tools"),
+        (_, 0) => format!("Solve by: {}", tools.join(", ")),
+        (_, more) => format!("Solve by: {} and {more} more", tools[..count].join(", ")),
+    };
+    let mut fitting = (0..=tools.len().min(most)).rev().map(named);
+    let found = fitting.find(|text| text.chars().count() <= most);
+    found.unwrap_or_else(|| clip(&named(0), most.max(1)))
+}

@@ -1,0 +1,176 @@
+//! Answers as general instruct models write them, each with what it means.
+
+mod actions;
+mod held_back;
+mod roles;
+
+use crate::{
+    Seed,
+    contract::{
+        Dialect, FinishReason, Generation, RoleAnswer, RoleRequest, Roles, TurnMove, TurnView,
+    },
+    domain::{Action, Injection, Role, Task, ToolDefinition},
+    id::ModelId,
+    testing::sample,
+};
+
+/// Whom an answer is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnswerTo {
+    /// A dialect, with these tools in force.
+    Turn(Vec<ToolDefinition>),
+    /// A role, at [`sample::role_task`].
+    Role(Role),
+}
+
+/// What an answer means.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Meaning {
+    /// This action.
+    Action(Action),
+    /// This answer of a role.
+    Answer(Box<RoleAnswer>),
+    /// Nothing that is plain: it is refused, and the reason has this in it.
+    Refused(&'static str),
+}
+
+/// One answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerCase {
+    /// What the answer has of its own; no other case has this name.
+    pub name: &'static str,
+    /// Whom it is for.
+    pub to: AnswerTo,
+    /// What the model wrote.
+    pub text: String,
+    /// What it means.
+    pub meaning: Meaning,
+}
+
+/// How answers were read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnswerFigures {
+    /// Read as what they mean.
+    pub read_rightly: usize,
+    /// Refused, as they have no plain meaning, with a reason that names the place.
+    pub refused_rightly: usize,
+    /// Read as something that they do not mean.
+    pub read_wrongly: usize,
+    /// Refused although the meaning is plain, or with another reason.
+    pub refused_wrongly: usize,
+    /// Each case, and what happened.
+    pub cases: Vec<(&'static str, String)>,
+}
+
+impl AnswerFigures {
+    /// The cases that were read or refused wrongly, one a line.
+    pub fn faults(&self) -> String {
+        let faults = self
+            .cases
+            .iter()
+            .filter(|(_, what)| what.contains("wrongly"));
+        let faults: Vec<String> = faults
+            .map(|(name, what)| format!("{name}: {what}"))
+            .collect();
+        faults.join("\n")
+    }
+}
+
+/// The corpus: answers to turns and to each of the seven roles.
+pub fn answers() -> Vec<AnswerCase> {
+    let mut cases = actions::cases();
+    cases.extend(roles::cases());
+    cases
+}
+
+/// A second corpus, written by a tester who looks for what is read wrongly.
+pub fn held_back_answers() -> Vec<AnswerCase> {
+    held_back::cases()
+}
+
+/// Has each answer read by the dialect or the roles that it is for.
+pub fn read_answers(
+    cases: &[AnswerCase],
+    dialect: &dyn Dialect,
+    roles: &dyn Roles,
+) -> AnswerFigures {
+    let mut figures = AnswerFigures::default();
+    for case in cases {
+        let read = match &case.to {
+            AnswerTo::Turn(tools) => read_turn(dialect, tools, &case.text).map(Meaning::Action),
+            AnswerTo::Role(role) => {
+                let task = sample::role_task(*role);
+                let request = RoleRequest {
+                    task: &task,
+                    seed: Seed(1),
+                    failed: None,
+                };
+                let read = roles.read(&request, &case.text);
+                read.map(|answer| Meaning::Answer(Box::new(answer)))
+                    .map_err(|error| error.message().to_owned())
+            }
+        };
+        let (count, what) = match (&read, &case.meaning) {
+            (Ok(read), meaning) if read == meaning => {
+                (&mut figures.read_rightly, "read rightly".to_owned())
+            }
+            (Ok(read), _) => (
+                &mut figures.read_wrongly,
+                format!("read wrongly, as {read:?}"),
+            ),
+            (Err(reason), Meaning::Refused(part)) if reason.contains(part) => (
+                &mut figures.refused_rightly,
+                format!("refused rightly: {reason}"),
+            ),
+            (Err(reason), _) => (
+                &mut figures.refused_wrongly,
+                format!("refused wrongly: {reason}"),
+            ),
+        };
+        *count += 1;
+        figures.cases.push((case.name, what));
+    }
+    figures
+}
+
+/// The action of an answer that the model gives however often it is asked.
+fn read_turn(
+    dialect: &dyn Dialect,
+    tools: &[ToolDefinition],
+    text: &str,
+) -> Result<Action, String> {
+    let task = Task::new("t", "Open the tin T1 for Ada");
+    let mut observation = sample::observation("A kitchen.");
+    observation.tools = tools.to_vec();
+    let mut replies = Vec::new();
+    for _ in 0..8 {
+        replies.push(reply(text));
+        let view = TurnView {
+            task: &task,
+            injection: &Injection::NONE,
+            observation: &observation,
+            steps: &[],
+            replies: &replies,
+        };
+        match dialect.turn(&view) {
+            Ok(TurnMove::Act { action, .. }) => return Ok(action),
+            Ok(TurnMove::Unreadable { reason, .. }) => return Err(reason),
+            Ok(TurnMove::Generate { .. }) => {}
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Err("the dialect does not end".to_owned())
+}
+
+fn reply(text: &str) -> Generation {
+    Generation {
+        text: text.to_owned(),
+        prompt_ids: Vec::new(),
+        ids: Vec::new(),
+        logprobs: Vec::new(),
+        prompt_tokens: 0,
+        output_tokens: 0,
+        finish: FinishReason::EndOfText,
+        model: ModelId::from("corpus"),
+    }
+}

@@ -1,0 +1,100 @@
+//! The reasoning of a model's answer.
+
+use super::{
+    json::{MAX_BYTES, MAX_DEPTH, may_open},
+    lenient,
+};
+
+/// The marks that reasoning models put around their thinking.
+const THINKING: [(&str, &str); 3] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<reasoning>", "</reasoning>"),
+];
+
+/// An answer without its reasoning blocks; of one that is longer than 1 MiB, no more than the first 1 MiB is looked at.
+///
+/// ```
+/// use journeyman::text::without_thinking;
+///
+/// assert_eq!(without_thinking("<think>hm</think>\nyes"), "\nyes");
+/// ```
+pub fn without_thinking(text: &str) -> String {
+    outside_thinking(&text[..text.floor_char_boundary(MAX_BYTES)])
+        .outside
+        .concat()
+}
+
+/// An answer, parted at its reasoning.
+pub(super) struct Parts<'a> {
+    /// What is not reasoning.
+    pub(super) outside: Vec<&'a str>,
+    /// What stands behind the last mark of a block that is never closed.
+    pub(super) open: Option<&'a str>,
+}
+
+/// Parts an answer. A block that is never closed reaches to the end; one that is closed without being opened began in
+/// the prompt.
+pub(super) fn outside_thinking(text: &str) -> Parts<'_> {
+    let mut outside = Vec::new();
+    let mut rest = text;
+    // One pass over all that may be a mark, whatever an answer has of them.
+    let (mut from, mut closes, mut inner) = (leading(text), None, 0);
+    if let (0, Some(end)) = (from, unopened(text)) {
+        rest = &text[end..];
+    }
+    while let Some(at) = rest[from..].find('<').map(|offset| from + offset) {
+        let here = &rest[at..];
+        from = at + 1;
+        let opened = THINKING.iter().find(|(open, _)| here.starts_with(open));
+        match (closes, opened) {
+            (None, Some((open, close))) => {
+                outside.push(&rest[..at]);
+                from = at + open.len();
+                (closes, inner) = (Some(*close), from);
+            }
+            (Some(_), Some((open, _))) => inner = at + open.len(),
+            (Some(close), None) if here.starts_with(close) => {
+                rest = &here[close.len()..];
+                (from, closes) = (0, None);
+            }
+            _ => {}
+        }
+    }
+    if closes.is_none() {
+        outside.push(rest);
+    }
+    Parts {
+        outside,
+        open: closes.map(|_| &rest[inner..]),
+    }
+}
+
+/// Where the JSON value ends that an answer begins with, in a fence or not: marks within it are content. 0 for none.
+fn leading(text: &str) -> usize {
+    let mut body = text.trim_start();
+    if let Some(fence) = body.strip_prefix("```") {
+        body = fence.trim_start_matches(char::is_alphanumeric).trim_start();
+    }
+    if !body.starts_with(['{', '[']) || !may_open(body) {
+        return 0;
+    }
+    match lenient::read(body, MAX_DEPTH).value {
+        Ok((_, length)) => text.len() - body.len() + length,
+        Err(_) => 0,
+    }
+}
+
+/// Where an answer begins whose first mark closes a block that it did not open.
+fn unopened(text: &str) -> Option<usize> {
+    THINKING
+        .iter()
+        .filter_map(|(open, close)| {
+            let end = text.find(close)?;
+            // Within an object, such as a message about HTML, it is content.
+            let within = text[..end].trim_start().starts_with('{');
+            let opened = text.find(open).is_some_and(|start| start < end);
+            (!within && !opened).then_some(end + close.len())
+        })
+        .min()
+}
