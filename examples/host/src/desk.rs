@@ -4,22 +4,7 @@
 use journeyman::prelude::*;
 use serde_json::{Value, json};
 
-/// What the desk says may be learned from at once: it is the host's own. Untrusted is the default, and what is learned from
-/// an untrusted source is quarantined.
-pub fn source() -> Source {
-    Source::trusted("ticket desk")
-}
-
-/// The `n`-th task: to close or to refund a ticket.
-pub fn task(n: usize) -> Task {
-    let customer = ["Ada", "Bob", "Cy", "Di", "Eve"][n % 5];
-    let (verb, tool) = [("Close", "close_ticket"), ("Refund", "refund")][n % 2];
-    Task::new(
-        format!("desk-{n}"),
-        format!("{verb} ticket T-{n} of customer {customer}."),
-    )
-    .with_payload(json!({"tool": tool, "ticket": format!("T-{n}"), "customer": customer}))
-}
+use crate::tasks::source;
 
 /// The world for handed-over tasks.
 #[derive(Debug)]
@@ -29,49 +14,51 @@ pub struct Desk;
 #[derive(Debug)]
 pub struct Shift {
     wanted: Value,
-    verified: bool,
-    looked_up: bool,
-    pub done: bool,
+    called: Vec<String>,
     seen: Observation,
+    /// Whether the task is done.
+    pub done: bool,
 }
 
 impl Shift {
+    /// The desk as a task finds it.
     pub fn new(task: &Task) -> Self {
-        let ticket = json!({"type": "object", "properties": {"ticket": {"type": "string"}}, "required": ["ticket"]});
-        let customer = json!({"type": "object", "properties": {"customer": {"type": "string"}}, "required": ["customer"]});
-        let tools = vec![
-            ToolDefinition::new("get_ticket", "Looks a ticket up.", ticket.clone()),
-            ToolDefinition::new("verify_customer", "Verifies a customer.", customer),
-            ToolDefinition::new("refund", "Refunds a ticket.", ticket.clone()),
-            ToolDefinition::new("close_ticket", "Closes a ticket.", ticket),
-        ];
-        let seen = Observation::new(task.instruction.as_str(), source()).with_tools(tools);
+        let tool = |name: &str, about: &str, argument: &str| {
+            let schema = json!({"type": "object", "properties": {argument: {"type": "string"}}, "required": [argument]});
+            ToolDefinition::new(name, about, schema)
+        };
+        let seen = Observation::new(task.instruction.as_str(), source()).with_tools(vec![
+            tool("get_ticket", "Looks a ticket up.", "ticket"),
+            tool("verify_customer", "Verifies a customer.", "customer"),
+            tool("refund", "Refunds a ticket.", "ticket"),
+            tool("close_ticket", "Closes a ticket.", "ticket"),
+        ]);
+        let (wanted, called) = (task.payload.clone(), Vec::new());
         Self {
-            wanted: task.payload.clone(),
-            verified: false,
-            looked_up: false,
-            done: false,
+            wanted,
+            called,
             seen,
+            done: false,
         }
     }
 
     /// What a call gives; `Err` where the desk refuses.
     pub fn call(&mut self, call: &ToolCall) -> std::result::Result<&'static str, &'static str> {
         let names = |key: &str| call.arguments.get(key) == self.wanted.get(key);
+        let called = |tool: &str| self.called.iter().any(|one| one == tool);
         match call.tool.as_str() {
-            "verify_customer" if names("customer") => self.verified = true,
-            "get_ticket" if names("ticket") => self.looked_up = true,
-            "close_ticket" if !self.verified => {
+            "close_ticket" if !called("verify_customer") => {
                 return Err("the customer is not verified: call verify_customer first");
             }
-            "refund" if !self.looked_up => {
+            "refund" if !called("get_ticket") => {
                 return Err("the ticket was not looked up: call get_ticket first");
             }
-            "close_ticket" | "refund" if names("ticket") => {
-                self.done = self.wanted["tool"] == call.tool.as_str()
-            }
+            "verify_customer" if names("customer") => {}
+            "get_ticket" | "close_ticket" | "refund" if names("ticket") => {}
             _ => return Err("there is no such tool, ticket or customer"),
         }
+        self.done = self.wanted["tool"] == call.tool.as_str();
+        self.called.push(call.tool.clone());
         Ok("done")
     }
 }

@@ -1,5 +1,5 @@
 //! What a host writes to embed Journeyman, each file under 100 lines: a world ([`desk`]), a model ([`model`], scripted, so
-//! that the example runs anywhere; [`roles`] is what it answers beside acting), and the two ways in ([`hand_over`],
+//! that the example runs anywhere; [`roles`] and [`scorer`] are what it does beside acting), and the two ways in ([`hand_over`],
 //! [`own_loop`]). `cargo run -p host` runs all of it; README.md prints the two ways in.
 
 pub mod desk;
@@ -7,3 +7,5 @@ pub mod hand_over;
 pub mod model;
 pub mod own_loop;
 pub mod roles;
+pub mod scorer;
+pub mod tasks;

@@ -3,12 +3,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use host::{
-    desk::{Desk, task},
-    hand_over,
-    model::Scripted,
-    own_loop,
-};
+use host::{desk::Desk, hand_over, model::Scripted, own_loop, tasks::task};
 use journeyman::{Seed, prelude::*};
 
 #[tokio::main]
@@ -20,7 +15,7 @@ async fn main() -> Result<()> {
         "== Hand over the tasks (library in {})",
         folder.join("shop").display()
     );
-    let model = Arc::new(Scripted::new());
+    let model = Arc::new(Scripted::default());
     let (tasks, held_out) = ((0..12).map(task).collect(), (100..120).map(task).collect());
     let (before, after) =
         hand_over::learn_and_compare(model, Arc::new(Desk), &folder.join("shop"), tasks, held_out)
@@ -42,7 +37,7 @@ async fn main() -> Result<()> {
                 ..task(n)
             };
             let (done, with_skill) =
-                own_loop::one_task(&journeyman, &Scripted::new(), task).await?;
+                own_loop::one_task(&journeyman, &Scripted::default(), task).await?;
             clean += u32::from(done);
             skilled += u32::from(with_skill);
         }

@@ -3,7 +3,7 @@
 
 use journeyman::{
     ModelId,
-    contract::{GenerateRequest, Generation, ModelCapabilities, ScoreRequest, Scorer, TokenScores},
+    contract::{GenerateRequest, Generation, ModelCapabilities},
     domain::{Prompt, Speaker},
     prelude::*,
 };
@@ -13,37 +13,37 @@ use crate::roles;
 
 /// A model that acts, scores and plays the roles.
 #[derive(Debug)]
-pub struct Scripted(ModelCapabilities);
+pub struct Scripted(pub(crate) ModelCapabilities);
 
-impl Scripted {
-    pub fn new() -> Self {
+impl Default for Scripted {
+    fn default() -> Self {
         Self(ModelCapabilities::new(ModelId::new("scripted-7b"), 8_192))
     }
+}
 
+impl Scripted {
     /// The agent's next call. Only what stands in its prompt can make it begin with what the desk demands; without that it
     /// finds out by a refusal, and now and then (by `luck`, in [0, 1)) it gives up there.
     pub fn next_call(&self, prompt: &str, said: &[String], luck: f64) -> Option<ToolCall> {
-        let word = |before: &str| {
-            let (_, rest) = prompt.split_once(before)?;
-            rest.split([' ', '.', '\n']).next()
-        };
-        let (ticket, customer) = (word("ticket ")?, word("customer ")?);
-        let refund = prompt.contains("Refund ticket");
-        let (act, first) = match refund {
+        let mut lines = prompt.lines();
+        let task =
+            lines.find(|line| line.contains(" ticket T-") && line.contains(" of customer "))?;
+        let after = |word| task.split(word).nth(1)?.split([' ', '.']).next();
+        let ticket = json!({"ticket": after("ticket ")});
+        let customer = json!({"customer": after("customer ")});
+        let (act, first) = match task.starts_with("Refund") {
             true => (
-                ToolCall::new("refund", json!({"ticket": ticket})),
-                ToolCall::new("get_ticket", json!({"ticket": ticket})),
+                ToolCall::new("refund", ticket.clone()),
+                ToolCall::new("get_ticket", ticket),
             ),
             false => (
-                ToolCall::new("close_ticket", json!({"ticket": ticket})),
-                ToolCall::new("verify_customer", json!({"customer": customer})),
+                ToolCall::new("close_ticket", ticket),
+                ToolCall::new("verify_customer", customer),
             ),
         };
         let prepared = said.iter().any(|call| call.contains(&first.tool));
-        let skilled = prompt
-            .lines()
-            .any(|line| line.starts_with("SKILL:") && line.contains(&first.tool));
-        match (prepared, skilled, said.len()) {
+        let is_skill = |line: &str| line.starts_with("SKILL:") && line.contains(&first.tool);
+        match (prepared, prompt.lines().any(is_skill), said.len()) {
             (true, ..) | (false, false, 0) => Some(act),
             (false, true, _) => Some(first),
             (false, false, _) => (luck >= 0.3).then_some(first),
@@ -51,29 +51,21 @@ impl Scripted {
     }
 
     fn act(&self, prompt: &Prompt, seed: Seed) -> String {
-        let text = |speaker| {
-            prompt
-                .messages
-                .iter()
-                .filter(move |one| one.speaker == speaker)
-                .map(|one| one.text())
-        };
-        let said: Vec<String> = text(Speaker::Assistant).collect();
-        let asked = text(Speaker::User).next().unwrap_or_default();
+        let (mut said, mut asked) = (Vec::new(), String::new());
+        for message in &prompt.messages {
+            match message.speaker {
+                Speaker::Assistant => said.push(message.text()),
+                Speaker::User if asked.is_empty() => asked = message.text(),
+                _ => {}
+            }
+        }
         match self.next_call(&asked, &said, seed.unit()) {
-            Some(call) => format!(
-                "```json\n{{\"tool\": \"{}\", \"arguments\": {},}}\n```",
-                call.tool,
-                json!(call.arguments)
-            ),
+            Some(ToolCall { tool, arguments }) => {
+                let arguments = json!(arguments);
+                format!("```json\n{{\"tool\": \"{tool}\", \"arguments\": {arguments},}}\n```")
+            }
             None => "{\"done\": true} // I cannot do this.".to_owned(),
         }
-    }
-}
-
-impl Default for Scripted {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -92,34 +84,5 @@ impl LanguageModel for Scripted {
             &request.prompt,
             answer,
         ))
-    }
-}
-
-#[async_trait]
-impl Scorer for Scripted {
-    fn model(&self) -> &ModelId {
-        &self.0.model
-    }
-
-    /// A skill is likely behind a query that it is about.
-    async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
-        let query = request.prompt.text().to_lowercase();
-        Ok(request
-            .continuations
-            .iter()
-            .map(|skill| {
-                let about = ["close", "refund"]
-                    .iter()
-                    .any(|verb| query.contains(verb) && skill.contains(verb));
-                let tokens = skill.split_whitespace().count();
-                let kept = tokens.min(request.max_continuation_tokens);
-                let ids = (0..).take(kept).collect();
-                TokenScores {
-                    ids,
-                    logprobs: vec![if about { -0.5 } else { -1.5 }; kept],
-                    truncated: kept < tokens,
-                }
-            })
-            .collect())
     }
 }

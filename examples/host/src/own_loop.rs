@@ -6,14 +6,11 @@ use journeyman::{prelude::*, recipe::Recipe};
 use journeyman_disk::{DiskOptions, DiskStore};
 use journeyman_tantivy::Bm25Retriever;
 
-use crate::{
-    desk::{self, Shift},
-    model::Scripted,
-};
+use crate::{desk::Shift, model::Scripted, tasks::source};
 
 /// Opens a session without an agent and a world: the host has its own.
 pub async fn open(library: &Path, recipe: Recipe, options: Options) -> Result<Journeyman> {
-    let model = Arc::new(Scripted::new());
+    let model = Arc::new(Scripted::default());
     let store = Arc::new(DiskStore::open(library, &DiskOptions::default())?);
     let backends = Backends::own_loop()
         .with_scorer(model.clone())
@@ -44,8 +41,8 @@ pub async fn one_task(
         };
         said.push(call.tool.clone());
         let result = match world.call(&call) {
-            Ok(text) => StepResult::new(text, desk::source()),
-            Err(text) => StepResult::refused(text, desk::source()),
+            Ok(text) => StepResult::new(text, source()),
+            Err(text) => StepResult::refused(text, source()),
         };
         refused |= result.is_error;
         attempt.record(Step::new(Action::Call(vec![call]), result));

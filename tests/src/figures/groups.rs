@@ -1,7 +1,7 @@
 //! The groups of figures that there are.
 
 use super::{Bound, Figures, Outcome, stats};
-use crate::{apprentice, engine, library, main_job, recipes};
+use crate::{apprentice, engine, host, library, main_job, recipes};
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +48,12 @@ pub fn groups() -> &'static [Group] {
             about: "the recipes of the papers: HiSME with its ablations, the overlap graph",
             listed: true,
             run: recipes::run,
+        },
+        Group {
+            name: "host",
+            about: "a host's first hour: kills, the own loop, large libraries, answers, a library shipped twice",
+            listed: true,
+            run: host::run,
         },
         Group {
             name: "self-test",

@@ -1,0 +1,118 @@
+//! A library that is shipped twice, with a person's edits between.
+
+use std::{fs, path::Path, sync::Arc};
+
+use futures::executor::block_on;
+use journeyman::{
+    Result, Seed,
+    contract::{Backends, SkillStore},
+    domain::Skill,
+    recipe,
+    run::{AddFate, Journeyman, Options},
+};
+use journeyman_disk::{DiskOptions, DiskStore};
+
+use crate::figures::{Bound, Figures, Outcome};
+
+/// How many skills are shipped, how many of them a person edits, and how many are upgraded.
+const SHIPPED: usize = 20;
+const EDITED: usize = 5;
+const UPGRADED: usize = 15;
+
+pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
+    let folder = tempfile::tempdir()?;
+    block_on(ship(figures, folder.path()))?;
+    Ok(())
+}
+
+fn skill(n: usize, version: u64) -> Result<Skill> {
+    let text = format!(
+        "---\nname: desk-rule-{n:02}\ndescription: Rule {n} of the desk.\n---\nDo step {n}, in the way of version {version}.\n"
+    );
+    Ok(Skill::from_skill_md(&text)?.with_version(version))
+}
+
+async fn ship(figures: &mut Figures<'_>, root: &Path) -> Result<()> {
+    let open = async || {
+        let store = Arc::new(DiskStore::open(root, &DiskOptions::default())?);
+        let backends = Backends::own_loop().with_store(store.clone());
+        let options = Options::new("product", Seed(1));
+        let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+        Ok::<_, journeyman::Error>((journeyman, store))
+    };
+    let first: Vec<Skill> = (0..SHIPPED).map(|n| skill(n, 1)).collect::<Result<_>>()?;
+    let (journeyman, store) = open().await?;
+    let report = journeyman.add(first.clone(), "version 1").await?;
+    let added = report.count(|fate| *fate == AddFate::Added);
+    figures.record(
+        "shipped: added",
+        added as f64,
+        Bound::AtLeast(SHIPPED as f64),
+    );
+
+    let before = store.load().await?.revision;
+    let again = journeyman.add(first, "version 1 again").await?;
+    let commits = store.load().await?.revision.0 - before.0;
+    let unchanged = again.count(|fate| *fate == AddFate::Unchanged);
+    figures.record(
+        "shipped again: unchanged",
+        unchanged as f64,
+        Bound::AtLeast(SHIPPED as f64),
+    );
+    figures.record("shipped again: commits", commits as f64, Bound::AtMost(0.0));
+
+    for n in 0..EDITED {
+        let file = root.join(format!("skills/desk-rule-{n:02}/SKILL.md"));
+        let edited = fs::read_to_string(&file).unwrap_or_default() + "\nA person added this.\n";
+        fs::write(&file, edited).map_err(|source| {
+            journeyman::Error::invalid("figures", "the folder could not be edited")
+                .source_from(source)
+        })?;
+    }
+    store.sync_folders().await?;
+    drop((journeyman, store));
+
+    // A later start of the product, with a second version of most skills.
+    let (journeyman, _) = open().await?;
+    let second: Vec<Skill> = (0..SHIPPED)
+        .map(|n| skill(n, if n < UPGRADED { 2 } else { 1 }))
+        .collect::<Result<_>>()?;
+    let report = journeyman.add(second, "version 2").await?;
+    let library = journeyman.library().await?;
+    let body = |n: usize| {
+        let entry = library.get(&format!("desk-rule-{n:02}").into());
+        entry.map_or("", |entry| entry.skill.body.as_str())
+    };
+    let upgraded = (EDITED..UPGRADED)
+        .filter(|n| body(*n).contains("version 2"))
+        .count();
+    let kept = (0..EDITED)
+        .filter(|n| body(*n).contains("A person added this."))
+        .count();
+    let share = |part: usize, all: usize| 100.0 * part as f64 / all as f64;
+    let all = UPGRADED - EDITED;
+    figures.record(
+        "shipped twice: upgraded, %",
+        share(upgraded, all),
+        Bound::AtLeast(100.0),
+    );
+    figures.record(
+        "shipped twice: edits kept, %",
+        share(kept, EDITED),
+        Bound::AtLeast(100.0),
+    );
+    let fates: [(&str, fn(&AddFate) -> bool); 4] = [
+        ("revised", |fate| *fate == AddFate::Revised),
+        ("kept", |fate| matches!(fate, AddFate::Kept(_))),
+        ("unchanged", |fate| *fate == AddFate::Unchanged),
+        ("refused", |fate| matches!(fate, AddFate::Refused(_))),
+    ];
+    for (what, is) in fates {
+        figures.record(
+            &format!("shipped twice: {what}"),
+            report.count(is) as f64,
+            Bound::None,
+        );
+    }
+    Ok(())
+}
