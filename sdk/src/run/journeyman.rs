@@ -14,6 +14,7 @@ use super::{
     handle::Group,
     injecting::counting,
     log::Log,
+    maintaining::Overlaps,
     perform::Performer,
     redacting::Redacting,
     replay,
@@ -75,6 +76,8 @@ pub(super) struct Inner {
     /// How many runs of each kind began.
     runs: Mutex<BTreeMap<String, u64>>,
     pub(super) performer: Performer,
+    /// What maintenance derived from the library, for the runs to come.
+    overlaps: Overlaps,
     listeners: Mutex<Vec<UnboundedSender<Event>>>,
     /// Groups whose attempts are all in, and which wait for somebody to await the rest.
     pub(super) ready: Mutex<Vec<Arc<Group>>>,
@@ -104,6 +107,7 @@ impl Journeyman {
         Ok(Self {
             inner: Arc::new(Inner {
                 performer,
+                overlaps: Overlaps::default(),
                 backends,
                 recipe,
                 options,
@@ -185,6 +189,7 @@ impl Journeyman {
                 event: Box::new(event),
             });
         }
+        machine.overlaps = self.inner.overlaps.share();
         self.inner
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;
@@ -318,7 +323,7 @@ impl Inner {
         let tasks = tasks
             .map(|task| self.performer.withhold(&run, task))
             .collect::<Result<_>>()?;
-        let machine = RunMachine::new(RunPlan {
+        let mut machine = RunMachine::new(RunPlan {
             run,
             seed,
             recipe,
@@ -332,6 +337,7 @@ impl Inner {
             machine: Box::new(machine.clone()),
             by_host,
         });
+        machine.overlaps = self.overlaps.share();
         Ok((machine, log))
     }
 

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 use crate::{
     contract::Retriever,
-    domain::{Candidate, IndexMark, IndexUpdate, Query, Skill},
+    domain::{Candidate, IndexMark, IndexUpdate, Query, Skill, SkillRef},
     error::Result,
     id::{Revision, SkillId},
 };
@@ -23,7 +23,7 @@ pub struct ScriptedRetriever {
 #[derive(Debug, Default)]
 struct Index {
     mark: IndexMark,
-    skills: BTreeMap<SkillId, Skill>,
+    skills: BTreeMap<SkillId, (SkillRef, BTreeSet<String>)>,
 }
 
 impl ScriptedRetriever {
@@ -45,7 +45,7 @@ pub(super) fn words_of(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn shared(skill: &Skill, query: &BTreeSet<String>) -> usize {
+fn words_of_skill(skill: &Skill) -> BTreeSet<String> {
     let text = [
         skill.name.as_str(),
         &skill.description,
@@ -53,7 +53,7 @@ fn shared(skill: &Skill, query: &BTreeSet<String>) -> usize {
         &skill.body,
     ]
     .join(" ");
-    words_of(&text).intersection(query).count()
+    words_of(&text)
 }
 
 #[async_trait]
@@ -69,7 +69,8 @@ impl Retriever for ScriptedRetriever {
                 index.skills.clear();
             }
             for skill in &update.changed {
-                index.skills.insert(skill.id.clone(), skill.clone());
+                let known = (skill.reference(), words_of_skill(skill));
+                index.skills.insert(skill.id.clone(), known);
             }
             for id in &update.gone {
                 index.skills.remove(id);
@@ -82,17 +83,20 @@ impl Retriever for ScriptedRetriever {
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
         let index = self.lock();
         let wanted = words_of(&query.text);
+        let among = query.among.as_ref();
+        let among: Option<BTreeSet<&SkillId>> = among.map(|among| among.iter().collect());
+        let is_asked = |id: &SkillId| among.as_ref().is_none_or(|among| among.contains(id));
         let mut found: Vec<Candidate> = (index.skills.values())
-            .filter(|skill| {
-                query
-                    .among
-                    .as_ref()
-                    .is_none_or(|among| among.contains(&skill.id))
+            .filter(|(skill, _)| is_asked(&skill.id))
+            .map(|(skill, words)| {
+                (
+                    skill,
+                    wanted.iter().filter(|one| words.contains(*one)).count(),
+                )
             })
-            .map(|skill| (skill, shared(skill, &wanted)))
             .filter(|(_, shared)| *shared > 0)
             .map(|(skill, shared)| Candidate {
-                skill: skill.reference(),
+                skill: skill.clone(),
                 score: shared as f64,
             })
             .collect();

@@ -1,10 +1,14 @@
 //! The inverted index over n-grams and errors, and the pass over embeddings.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use super::{
     OverlapOptions,
     features::{Feature, Features, Sizes, jaccard_of},
+    graph::Node,
 };
 use crate::contract::dot;
 
@@ -18,23 +22,62 @@ const ROUNDING: f64 = 1e-9;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     /// How many segments had each n-gram when the index was built. One that came later is taken for rarer than all.
-    frequency: HashMap<Feature, u32>,
+    frequency: Arc<HashMap<Feature, u32>>,
     /// By the sizes of the segments: what one may share with a large one is not enough for it.
     postings: HashMap<Feature, BTreeMap<Sizes, Vec<Slot>>>,
+}
+
+/// Which slots a look-up met already.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Met {
     /// For each slot the last look-up that met it.
-    met: Vec<u64>,
+    last: Vec<u64>,
     lookups: u64,
+}
+
+impl Met {
+    /// Whether the look-up that is under way meets a slot for the first time.
+    fn is_new(&mut self, slot: Slot) -> bool {
+        let at = slot as usize;
+        if self.last.len() <= at {
+            self.last.resize(at + 1, 0);
+        }
+        std::mem::replace(&mut self.last[at], self.lookups) != self.lookups
+    }
+}
+
+/// Segments that are looked up together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Side {
+    pub(super) index: Index,
+    pub(super) dense: Dense,
+}
+
+impl Side {
+    pub(super) fn add(&mut self, slot: Slot, node: &Node) {
+        self.index.add(slot, &node.features, &node.prefix);
+        if let Some(embedding) = &node.segment.embedding {
+            self.dense.add(slot, &embedding.0);
+        }
+    }
+
+    pub(super) fn remove(&mut self, slot: Slot, node: &Node) {
+        self.index.remove(slot, &node.features, &node.prefix);
+        if node.segment.embedding.is_some() {
+            self.dense.remove(slot);
+        }
+    }
 }
 
 impl Index {
     /// An empty index that knows how often the n-grams of these segments occur.
     pub(super) fn for_segments<'a>(segments: impl Iterator<Item = &'a Features>) -> Self {
-        let mut frequency = HashMap::new();
+        let mut frequency: HashMap<Feature, u32> = HashMap::new();
         for feature in segments.flat_map(|features| features.all().map(|(feature, _)| feature)) {
             *frequency.entry(feature).or_default() += 1;
         }
         Self {
-            frequency,
+            frequency: Arc::new(frequency),
             ..Self::default()
         }
     }
@@ -89,29 +132,21 @@ impl Index {
     /// The segments that share an n-gram of a prefix, and whose words may bring `need` if it is the rarest that they share;
     /// each once.
     pub(super) fn candidates(
-        &mut self,
+        &self,
         features: &Features,
         prefix: &[(Feature, Sizes)],
         options: &OverlapOptions,
         need: f64,
+        met: &mut Met,
     ) -> Vec<Slot> {
-        self.lookups += 1;
+        met.lookups += 1;
         let mut found = Vec::new();
         for (feature, left) in prefix {
             for (sizes, slots) in self.postings.get(feature).into_iter().flatten() {
                 if most(features, *left, *sizes, options) < need - ROUNDING {
                     continue;
                 }
-                for slot in slots {
-                    let at = *slot as usize;
-                    if self.met.len() <= at {
-                        self.met.resize(at + 1, 0);
-                    }
-                    if self.met[at] != self.lookups {
-                        self.met[at] = self.lookups;
-                        found.push(*slot);
-                    }
-                }
+                found.extend(slots.iter().filter(|slot| met.is_new(**slot)));
             }
         }
         found

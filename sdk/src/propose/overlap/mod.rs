@@ -17,11 +17,14 @@
 //! compared. The edges are exactly those that comparing all pairs gives, whatever the order in which segments came.
 
 mod clique;
+mod edges;
 mod features;
 mod graph;
+mod heaviest;
 mod index;
 mod options;
 mod purity;
+mod saved;
 mod search;
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use crate::{
@@ -12,10 +12,10 @@ use crate::{
     propose::{OverlapGraph, OverlapOptions, Segment, SegmentKind},
 };
 
-/// The graph as it was when it was last asked. It follows from the library, so it is no part of a saved run: a copy, and a
-/// run that is resumed, build their own.
+/// The graph as it was when it was last asked. It follows from the library, so it is no part of a saved run: a copy builds its
+/// own. The runs of one host share theirs, since each goes on from the library of the one before.
 #[derive(Default)]
-pub(in super::super) struct Overlaps(Mutex<Option<OverlapGraph>>);
+pub(in super::super) struct Overlaps(Arc<Mutex<Option<OverlapGraph>>>);
 
 impl Clone for Overlaps {
     fn clone(&self) -> Self {
@@ -36,6 +36,11 @@ impl fmt::Debug for Overlaps {
 }
 
 impl Overlaps {
+    /// The same graph for another run. Whoever asks brings it to what the own library has, so no run sees another's.
+    pub(in super::super) fn share(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+
     /// Brings the graph to these segments, of traces the oldest first, and reads it: what is in it already costs no more
     /// than a look.
     ///
