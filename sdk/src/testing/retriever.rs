@@ -24,6 +24,30 @@ pub struct ScriptedRetriever {
 struct Index {
     mark: IndexMark,
     skills: BTreeMap<SkillId, (SkillRef, BTreeSet<String>)>,
+    /// Which skills have a word.
+    by_word: BTreeMap<String, BTreeSet<SkillId>>,
+}
+
+impl Index {
+    fn put(&mut self, skill: &Skill) {
+        self.remove(&skill.id);
+        let words = words_of_skill(skill);
+        for word in &words {
+            let skills = self.by_word.entry(word.clone()).or_default();
+            skills.insert(skill.id.clone());
+        }
+        let known = (skill.reference(), words);
+        self.skills.insert(skill.id.clone(), known);
+    }
+
+    fn remove(&mut self, id: &SkillId) {
+        let known = self.skills.remove(id);
+        for word in known.iter().flat_map(|(_, words)| words) {
+            if let Some(skills) = self.by_word.get_mut(word) {
+                skills.remove(id);
+            }
+        }
+    }
 }
 
 impl ScriptedRetriever {
@@ -66,14 +90,13 @@ impl Retriever for ScriptedRetriever {
         let mut index = self.lock();
         if index.mark.takes(update)? {
             if update.since == Revision(0) {
-                index.skills.clear();
+                (index.skills, index.by_word) = Default::default();
             }
             for skill in &update.changed {
-                let known = (skill.reference(), words_of_skill(skill));
-                index.skills.insert(skill.id.clone(), known);
+                index.put(skill);
             }
             for id in &update.gone {
-                index.skills.remove(id);
+                index.remove(id);
             }
             index.mark = index.mark.after(update);
         }
@@ -83,23 +106,24 @@ impl Retriever for ScriptedRetriever {
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
         let index = self.lock();
         let wanted = words_of(&query.text);
-        let among = query.among.as_ref();
-        let among: Option<BTreeSet<&SkillId>> = among.map(|among| among.iter().collect());
-        let is_asked = |id: &SkillId| among.as_ref().is_none_or(|among| among.contains(id));
-        let mut found: Vec<Candidate> = (index.skills.values())
-            .filter(|(skill, _)| is_asked(&skill.id))
-            .map(|(skill, words)| {
-                (
-                    skill,
-                    wanted.iter().filter(|one| words.contains(*one)).count(),
-                )
-            })
-            .filter(|(_, shared)| *shared > 0)
-            .map(|(skill, shared)| Candidate {
+        let having = wanted.iter().filter_map(|word| index.by_word.get(word));
+        let mut shared: BTreeMap<&SkillId, usize> = BTreeMap::new();
+        for id in having.flatten() {
+            *shared.entry(id).or_default() += 1;
+        }
+        if let Some(among) = &query.among {
+            let asked = among.iter().filter(|id| shared.contains_key(id));
+            let asked: BTreeSet<&SkillId> = asked.collect();
+            shared.retain(|id, _| asked.contains(id));
+        }
+        let candidate = |(id, shared): (&SkillId, usize)| {
+            let (skill, _) = index.skills.get(id)?;
+            Some(Candidate {
                 skill: skill.clone(),
                 score: shared as f64,
             })
-            .collect();
+        };
+        let mut found: Vec<Candidate> = shared.into_iter().filter_map(candidate).collect();
         // Stable, and the map is in the order of ids.
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         found.truncate(query.limit);

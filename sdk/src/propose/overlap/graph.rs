@@ -327,6 +327,13 @@ impl OverlapGraph {
         Some(node)
     }
 
+    /// How many edges are kept, each counted at both of its ends.
+    #[cfg(test)]
+    pub(super) fn kept_edges(&self) -> usize {
+        let nodes = self.nodes.iter().flatten();
+        nodes.map(|node| node.edges.len()).sum()
+    }
+
     /// Both sides keep to one order of n-grams: what a segment is indexed by is what it is looked up by.
     fn build_index(&mut self) {
         let nodes = self.nodes.iter().flatten();

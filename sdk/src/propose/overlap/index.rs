@@ -90,10 +90,13 @@ impl Index {
         options: &OverlapOptions,
         need: f64,
     ) -> Vec<(Feature, Sizes)> {
-        let mut all: Vec<(Feature, bool)> = features.all().collect();
-        all.sort_unstable_by_key(|(feature, _)| (self.frequency.get(feature), *feature));
+        let ranked = features.all();
+        let ranked = ranked.map(|(one, is_error)| (self.frequency.get(&one), one, is_error));
+        let mut all: Vec<(Option<&u32>, Feature, bool)> = ranked.collect();
+        // An n-gram of the fragment and one of an error are never the same feature.
+        all.sort_unstable();
         let mut left = features.sizes();
-        let from_here = all.into_iter().map(|(feature, is_error)| {
+        let from_here = all.into_iter().map(|(_, feature, is_error)| {
             let here = (feature, left);
             left.ngrams -= usize::from(!is_error);
             left.errors -= usize::from(is_error);
