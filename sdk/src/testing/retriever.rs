@@ -1,7 +1,7 @@
 //! A retriever that counts shared words.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -23,30 +23,22 @@ pub struct ScriptedRetriever {
 #[derive(Debug, Default)]
 struct Index {
     mark: IndexMark,
-    skills: BTreeMap<SkillId, (SkillRef, BTreeSet<String>)>,
-    /// Which skills have a word.
-    by_word: BTreeMap<String, BTreeSet<SkillId>>,
+    /// Each with the numbers of its words, ascending.
+    skills: BTreeMap<SkillId, (SkillRef, Vec<u32>)>,
+    /// The number of each word that a skill ever had.
+    words: HashMap<String, u32>,
 }
 
 impl Index {
     fn put(&mut self, skill: &Skill) {
-        self.remove(&skill.id);
-        let words = words_of_skill(skill);
-        for word in &words {
-            let skills = self.by_word.entry(word.clone()).or_default();
-            skills.insert(skill.id.clone());
+        let mut numbers = Vec::new();
+        for word in words_of_skill(skill) {
+            let next = self.words.len() as u32;
+            numbers.push(*self.words.entry(word).or_insert(next));
         }
-        let known = (skill.reference(), words);
+        numbers.sort_unstable();
+        let known = (skill.reference(), numbers);
         self.skills.insert(skill.id.clone(), known);
-    }
-
-    fn remove(&mut self, id: &SkillId) {
-        let known = self.skills.remove(id);
-        for word in known.iter().flat_map(|(_, words)| words) {
-            if let Some(skills) = self.by_word.get_mut(word) {
-                skills.remove(id);
-            }
-        }
     }
 }
 
@@ -90,13 +82,13 @@ impl Retriever for ScriptedRetriever {
         let mut index = self.lock();
         if index.mark.takes(update)? {
             if update.since == Revision(0) {
-                (index.skills, index.by_word) = Default::default();
+                index.skills.clear();
             }
             for skill in &update.changed {
                 index.put(skill);
             }
             for id in &update.gone {
-                index.remove(id);
+                index.skills.remove(id);
             }
             index.mark = index.mark.after(update);
         }
@@ -105,25 +97,33 @@ impl Retriever for ScriptedRetriever {
 
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
         let index = self.lock();
-        let wanted = words_of(&query.text);
-        let having = wanted.iter().filter_map(|word| index.by_word.get(word));
-        let mut shared: BTreeMap<&SkillId, usize> = BTreeMap::new();
-        for id in having.flatten() {
-            *shared.entry(id).or_default() += 1;
+        let wanted = words_of(&query.text).into_iter();
+        let wanted = wanted.filter_map(|word| index.words.get(&word).copied());
+        let wanted: Vec<u32> = wanted.collect();
+        let mut asked: Option<Vec<&SkillId>> = query.among.as_ref().map(|ids| ids.iter().collect());
+        if let Some(asked) = &mut asked {
+            asked.sort_unstable();
         }
-        if let Some(among) = &query.among {
-            let asked = among.iter().filter(|id| shared.contains_key(id));
-            let asked: BTreeSet<&SkillId> = asked.collect();
-            shared.retain(|id, _| asked.contains(id));
-        }
-        let candidate = |(id, shared): (&SkillId, usize)| {
-            let (skill, _) = index.skills.get(id)?;
-            Some(Candidate {
+        let mut asked = asked.map(|asked| asked.into_iter().peekable());
+        // Both are in the order of ids.
+        let mut is_asked = |id: &SkillId| {
+            asked.as_mut().is_none_or(|asked| {
+                while asked.next_if(|next| *next < id).is_some() {}
+                asked.peek() == Some(&id)
+            })
+        };
+        let mut found: Vec<Candidate> = (index.skills.values())
+            .filter(|(skill, _)| is_asked(&skill.id))
+            .map(|(skill, words)| {
+                let has = |word: &&u32| words.binary_search(word).is_ok();
+                (skill, wanted.iter().filter(has).count())
+            })
+            .filter(|(_, shared)| *shared > 0)
+            .map(|(skill, shared)| Candidate {
                 skill: skill.clone(),
                 score: shared as f64,
             })
-        };
-        let mut found: Vec<Candidate> = shared.into_iter().filter_map(candidate).collect();
+            .collect();
         // Stable, and the map is in the order of ids.
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         found.truncate(query.limit);
