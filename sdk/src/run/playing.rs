@@ -148,16 +148,16 @@ impl Generations {
     /// An embedding that is asked for is of the current generation from there on.
     fn get(&mut self, key: &str) -> Option<Embedding> {
         if let Some((key, embedding)) = self.before.remove_entry(key) {
-            self.keep(key, embedding);
+            self.current.insert(key, embedding);
         }
         self.current.get(key).cloned()
     }
 
-    fn keep(&mut self, key: String, embedding: Embedding) {
-        if self.current.len() >= self.largest.max(LEAST_EMBEDDED) {
+    /// Behind a question, so that none of its own texts is forgotten.
+    fn forget(&mut self) {
+        if self.current.len() > self.largest.max(LEAST_EMBEDDED) {
             self.before = std::mem::take(&mut self.current);
         }
-        self.current.insert(key, embedding);
     }
 }
 
@@ -176,8 +176,9 @@ impl Embedded {
     fn keep(&self, texts: &[&str], embeddings: &[Embedding]) {
         let mut known = self.lock();
         for (text, embedding) in texts.iter().zip(embeddings) {
-            known.keep(sha256_hex(text), embedding.clone());
+            known.current.insert(sha256_hex(text), embedding.clone());
         }
+        known.forget();
     }
 }
 
