@@ -7,7 +7,7 @@ use super::{
     Overlap, OverlapGraph,
     graph::Node,
     heaviest::{Heaviest, Near},
-    index::{Met, Side, Slot},
+    index::{Met, Slot},
 };
 use crate::propose::Segment;
 
@@ -23,22 +23,22 @@ impl OverlapGraph {
 
     /// All edges of a segment that is not in the graph yet, but those between two untold ones.
     pub(super) fn edges_of(&self, new: &Node, met: &mut Met) -> BTreeMap<Slot, Overlap> {
-        let untold = (!new.is_untold).then_some(&self.untold);
-        let sides = std::iter::once(&self.told).chain(untold);
-        sides
-            .flat_map(|side| self.edges_to(side, new, met))
-            .collect()
+        let mut edges: BTreeMap<Slot, Overlap> = self.edges_to_told(new, met).collect();
+        if !new.is_untold {
+            edges.extend(self.edges_to_untold(new));
+        }
+        edges
     }
 
     /// All edges of a segment.
-    pub(super) fn all_edges(&self, slot: Slot, met: &mut Met) -> BTreeMap<Slot, Overlap> {
+    pub(super) fn all_edges(&self, slot: Slot) -> BTreeMap<Slot, Overlap> {
         let Some(node) = self.node(slot) else {
             return BTreeMap::new();
         };
         let mut edges = node.edges.clone();
         if node.is_untold {
-            let others = self.edges_to(&self.untold, node, met);
-            edges.extend(others.into_iter().filter(|(other, _)| *other != slot));
+            let others = self.edges_to_untold(node);
+            edges.extend(others.filter(|(other, _)| *other != slot));
         }
         edges
     }
@@ -83,11 +83,8 @@ impl OverlapGraph {
             let is_there =
                 |(slot, came): (Slot, u64)| (self.node(slot)).is_some_and(|node| node.came == came);
             let known = known.filter(|(_, from)| from.iter().copied().all(is_there));
-            let (mut heaviest, since) = match known {
-                Some(((heaviest, since), _)) => (heaviest, since),
-                None => (self.find_nearest(slot, node), self.came),
-            };
-            for (_, other) in self.untold_by_arrival.range(since + 1..) {
+            let (mut heaviest, since) = known.map_or_else(Default::default, |(known, _)| known);
+            for (_, other) in self.untold.range(since + 1..) {
                 if *other != slot {
                     self.compare(&mut heaviest, node, *other);
                 }
@@ -96,16 +93,6 @@ impl OverlapGraph {
             let from = heaviest.slots().filter_map(came).collect();
             ((heaviest, self.came), from)
         })
-    }
-
-    fn find_nearest(&self, slot: Slot, node: &Node) -> Heaviest {
-        let mut heaviest = Heaviest::default();
-        for (other, _) in self.meets(&self.untold, node, &mut Met::default()) {
-            if other != slot {
-                self.compare(&mut heaviest, node, other);
-            }
-        }
-        heaviest
     }
 
     /// Takes a segment among the heaviest, where it belongs there; what is too light by its bound is not looked at closer.
@@ -124,24 +111,31 @@ impl OverlapGraph {
         }
     }
 
-    fn edges_to(&self, side: &Side, new: &Node, met: &mut Met) -> Vec<(Slot, Overlap)> {
-        let met = self.meets(side, new, met).into_iter();
-        let edges = met.filter_map(|(slot, cosine)| {
+    fn edges_to_told(&self, new: &Node, met: &mut Met) -> impl Iterator<Item = (Slot, Overlap)> {
+        let met = self.meets(new, met).into_iter();
+        met.filter_map(|(slot, cosine)| {
             let node = self.node(slot)?;
             Some((slot, self.overlap(new, node, cosine)?))
-        });
-        edges.collect()
+        })
     }
 
-    /// The segments that may have an edge to one, each once, with the cosine.
-    fn meets(&self, side: &Side, new: &Node, met: &mut Met) -> Vec<(Slot, f64)> {
+    /// One after the other: their sizes and bitmaps tell of most that they are too far off.
+    fn edges_to_untold(&self, node: &Node) -> impl Iterator<Item = (Slot, Overlap)> {
+        self.untold.values().filter_map(|slot| {
+            let other = self.node(*slot)?;
+            Some((*slot, self.overlap(node, other, cosine(node, other))?))
+        })
+    }
+
+    /// The segments of tasks that may have an edge to one, each once, with the cosine.
+    fn meets(&self, new: &Node, met: &mut Met) -> Vec<(Slot, f64)> {
         let (need, options) = (self.need(&new.segment), &self.options);
-        let by_words = (side.index).candidates(&new.features, &new.prefix, options, need, met);
+        let by_words = (self.index).candidates(&new.features, &new.prefix, options, need, met);
         let by_words = by_words.into_iter();
         let with_cosine = |slot| Some((slot, cosine(new, self.node(slot)?)));
         let mut all: Vec<(Slot, f64)> = by_words.filter_map(with_cosine).collect();
         if let Some(embedding) = &new.segment.embedding {
-            all.extend(side.dense.near(&embedding.0, options.neighbour));
+            all.extend(self.dense.near(&embedding.0, options.neighbour));
             all.sort_unstable_by_key(|(slot, _)| *slot);
             all.dedup_by_key(|(slot, _)| *slot);
         }

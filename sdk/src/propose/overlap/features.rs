@@ -95,6 +95,12 @@ impl Features {
         ngrams.chain(self.errors.sorted.iter().map(|feature| (*feature, true)))
     }
 
+    /// All of them in any order, each with all that there is: to look a segment up by that is not indexed itself.
+    pub(super) fn unordered(&self) -> Vec<(Feature, Sizes)> {
+        let sizes = self.sizes();
+        self.all().map(|(feature, _)| (feature, sizes)).collect()
+    }
+
     pub(super) fn sizes(&self) -> Sizes {
         Sizes {
             ngrams: self.ngrams.sorted.len(),

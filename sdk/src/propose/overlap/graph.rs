@@ -6,7 +6,7 @@ use super::{
     Overlap, OverlapOptions,
     features::{Feature, Features, Sizes},
     heaviest::{Heaviest, Near, Nearest},
-    index::{Index, Met, Side, Slot},
+    index::{Dense, Index, Met, Slot},
 };
 use crate::{
     error::{Error, Result},
@@ -51,12 +51,13 @@ pub struct OverlapGraph {
     /// The segments of traces, the oldest first.
     pub(super) by_age: BTreeMap<u64, Slot>,
     arrivals: u64,
-    /// Segments that came from some task.
-    pub(super) told: Side,
-    /// Skills of no task.
-    pub(super) untold: Side,
-    /// The untold ones as they came.
-    pub(super) untold_by_arrival: BTreeMap<u64, Slot>,
+    /// Of the segments that came from some task.
+    pub(super) index: Index,
+    pub(super) dense: Dense,
+    /// The skills of no task, as they came.
+    pub(super) untold: BTreeMap<u64, Slot>,
+    /// How many components embeddings have, and how many there are.
+    dimensions: (usize, usize),
     /// How many segments ever came.
     pub(super) came: u64,
     met: Met,
@@ -78,6 +79,7 @@ pub(super) struct Node {
     /// The heaviest edges between two untold segments, once somebody asked for them.
     pub(super) nearest: Nearest,
     pub(super) digest: String,
+    /// By what it is looked up, and indexed where it is.
     pub(super) prefix: Vec<(Feature, Sizes)>,
     /// Whether it is a skill of no task: two of them make no group without a third one.
     pub(super) is_untold: bool,
@@ -112,9 +114,10 @@ impl OverlapGraph {
             by_id: BTreeMap::new(),
             by_age: BTreeMap::new(),
             arrivals: 0,
-            told: Side::default(),
-            untold: Side::default(),
-            untold_by_arrival: BTreeMap::new(),
+            index: Index::default(),
+            dense: Dense::default(),
+            untold: BTreeMap::new(),
+            dimensions: (0, 0),
             came: 0,
             met: Met::default(),
             since_built: (0, 0),
@@ -169,17 +172,14 @@ impl OverlapGraph {
     /// What a segment overlaps with, the heaviest first, ties by id; nothing for one that is not there.
     pub fn neighbours(&self, id: &SegmentId) -> Vec<(&SegmentId, Overlap)> {
         let slot = self.by_id.get(id);
-        slot.map_or_else(Vec::new, |slot| {
-            self.heaviest_first(*slot, &mut Met::default())
-        })
+        slot.map_or_else(Vec::new, |slot| self.heaviest_first(*slot))
     }
 
     /// All edges, by ids.
     pub fn edges(&self) -> Vec<Edge<'_>> {
         let mut edges = Vec::new();
-        let mut met = Met::default();
         for (from, slot) in &self.by_id {
-            let overlaps = self.heaviest_first(*slot, &mut met).into_iter();
+            let overlaps = self.heaviest_first(*slot).into_iter();
             let later = overlaps.filter(|(to, _)| *to > from);
             edges.extend(later.map(|(to, overlap)| Edge { from, to, overlap }));
         }
@@ -187,8 +187,8 @@ impl OverlapGraph {
         edges
     }
 
-    fn heaviest_first(&self, slot: Slot, met: &mut Met) -> Vec<(&SegmentId, Overlap)> {
-        let edges = self.all_edges(slot, met).into_iter();
+    fn heaviest_first(&self, slot: Slot) -> Vec<(&SegmentId, Overlap)> {
+        let edges = self.all_edges(slot).into_iter();
         let edges = edges.filter_map(|(slot, overlap)| {
             let other = self.node(slot)?;
             Some((&other.segment.id, overlap))
@@ -222,9 +222,8 @@ impl OverlapGraph {
             return invalid("the embedding is not of length 1".to_owned());
         }
         let given = embedding.0.len();
-        let dimensions = self.told.dense.dimensions();
-        match dimensions.or(self.untold.dense.dimensions()) {
-            Some(wanted) if wanted != given => invalid(format!(
+        match self.dimensions {
+            (wanted, 1..) if wanted != given => invalid(format!(
                 "the embedding has {given} components, and those of the graph have {wanted}"
             )),
             _ => Ok(()),
@@ -232,19 +231,23 @@ impl OverlapGraph {
     }
 
     fn put_in(&mut self, segment: Segment, age: Option<u64>) {
+        let is_skill = matches!(segment.kind, SegmentKind::Skill(_));
+        let is_untold = is_skill && segment.tasks.is_empty();
         let (since, then) = self.since_built;
-        self.since_built.0 += 1;
-        if since >= then.max(LEAST_CHANGES) {
+        self.since_built.0 += usize::from(!is_untold);
+        if !is_untold && since >= then.max(LEAST_CHANGES) {
             self.build_index();
         }
         self.came += 1;
         let features = Features::of(&segment);
         let need = self.need(&segment);
-        let is_skill = matches!(segment.kind, SegmentKind::Skill(_));
         let mut node = Node {
-            prefix: self.told.index.prefix(&features, &self.options, need),
+            prefix: match is_untold {
+                true => features.unordered(),
+                false => self.index.prefix(&features, &self.options, need),
+            },
             digest: segment.digest(),
-            is_untold: is_skill && segment.tasks.is_empty(),
+            is_untold,
             segment,
             features,
             edges: BTreeMap::new(),
@@ -258,10 +261,7 @@ impl OverlapGraph {
         self.met = met;
         node.heaviest = self.heaviest_of(&node.edges);
         let slot = self.free.pop().unwrap_or(self.nodes.len() as Slot);
-        self.side_of(&node).add(slot, &node);
-        if node.is_untold {
-            self.untold_by_arrival.insert(node.came, slot);
-        }
+        self.list(slot, &node);
         self.by_id.insert(node.segment.id.clone(), slot);
         if let Some(age) = age {
             self.by_age.insert(age, slot);
@@ -290,10 +290,29 @@ impl OverlapGraph {
         }
     }
 
-    fn side_of(&mut self, node: &Node) -> &mut Side {
-        match node.is_untold {
-            true => &mut self.untold,
-            false => &mut self.told,
+    /// Puts a segment where it is looked up.
+    fn list(&mut self, slot: Slot, node: &Node) {
+        if let Some(embedding) = &node.segment.embedding {
+            self.dimensions = (embedding.0.len(), self.dimensions.1 + 1);
+        }
+        if node.is_untold {
+            self.untold.insert(node.came, slot);
+            return;
+        }
+        self.index.add(slot, &node.features, &node.prefix);
+        if let Some(embedding) = &node.segment.embedding {
+            self.dense.add(slot, &embedding.0);
+        }
+    }
+
+    fn unlist(&mut self, slot: Slot, node: &Node) {
+        self.dimensions.1 -= usize::from(node.segment.embedding.is_some());
+        if self.untold.remove(&node.came).is_some() {
+            return;
+        }
+        self.index.remove(slot, &node.features, &node.prefix);
+        if node.segment.embedding.is_some() {
+            self.dense.remove(slot);
         }
     }
 
@@ -321,8 +340,7 @@ impl OverlapGraph {
                 }
             }
         }
-        self.untold_by_arrival.remove(&node.came);
-        self.side_of(&node).remove(slot, &node);
+        self.unlist(slot, &node);
         self.free.push(slot);
         Some(node)
     }
@@ -334,22 +352,24 @@ impl OverlapGraph {
         nodes.map(|node| node.edges.len()).sum()
     }
 
-    /// Both sides keep to one order of n-grams: what a segment is indexed by is what it is looked up by.
     fn build_index(&mut self) {
-        let nodes = self.nodes.iter().flatten();
-        let index = Index::for_segments(nodes.map(|node| &node.features));
-        (self.told.index, self.untold.index) = (index.clone(), index);
-        let slots: Vec<Slot> = self.by_id.values().copied().collect();
-        for slot in slots {
-            let Some(mut node) = self.nodes[slot as usize].take() else {
+        let nodes = self.nodes.iter().flatten().filter(|node| !node.is_untold);
+        let mut index = Index::for_segments(nodes.map(|node| &node.features));
+        let mut indexed = 0;
+        for slot in self.by_id.values().copied() {
+            let node = self.nodes[slot as usize].as_ref();
+            let Some(node) = node.filter(|node| !node.is_untold) else {
                 continue;
             };
             let need = self.need(&node.segment);
-            node.prefix = (self.told.index).prefix(&node.features, &self.options, need);
-            let index = &mut self.side_of(&node).index;
-            index.add(slot, &node.features, &node.prefix);
-            self.nodes[slot as usize] = Some(node);
+            let prefix = index.prefix(&node.features, &self.options, need);
+            index.add(slot, &node.features, &prefix);
+            indexed += 1;
+            if let Some(node) = self.nodes[slot as usize].as_mut() {
+                node.prefix = prefix;
+            }
         }
-        self.since_built = (0, self.by_id.len());
+        self.index = index;
+        self.since_built = (0, indexed);
     }
 }

@@ -8,7 +8,6 @@ use std::{
 use super::{
     OverlapOptions,
     features::{Feature, Features, Sizes, jaccard_of},
-    graph::Node,
 };
 use crate::contract::dot;
 
@@ -43,29 +42,6 @@ impl Met {
             self.last.resize(at + 1, 0);
         }
         std::mem::replace(&mut self.last[at], self.lookups) != self.lookups
-    }
-}
-
-/// Segments that are looked up together.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Side {
-    pub(super) index: Index,
-    pub(super) dense: Dense,
-}
-
-impl Side {
-    pub(super) fn add(&mut self, slot: Slot, node: &Node) {
-        self.index.add(slot, &node.features, &node.prefix);
-        if let Some(embedding) = &node.segment.embedding {
-            self.dense.add(slot, &embedding.0);
-        }
-    }
-
-    pub(super) fn remove(&mut self, slot: Slot, node: &Node) {
-        self.index.remove(slot, &node.features, &node.prefix);
-        if node.segment.embedding.is_some() {
-            self.dense.remove(slot);
-        }
     }
 }
 
@@ -172,11 +148,6 @@ pub(super) struct Dense {
 }
 
 impl Dense {
-    /// How many components they have; `None` while there is none.
-    pub(super) fn dimensions(&self) -> Option<usize> {
-        self.rows.len().checked_div(self.slots.len())
-    }
-
     pub(super) fn add(&mut self, slot: Slot, row: &[f32]) {
         self.slots.push(slot);
         self.rows.extend(row);
