@@ -47,7 +47,7 @@ const FAMILIES_WITH_TASKS: usize = 4;
 ///         assert_eq!(report.tasks.len(), LargeLibrary::TASKS);
 ///     }
 ///     assert!(journeyman.library().await?.entries().count() >= 50);
-///     journeyman::Result::Ok(())
+///     journeyman::Result::<()>::Ok(())
 /// })?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
