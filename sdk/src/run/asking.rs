@@ -34,8 +34,9 @@ impl Asked {
     }
 
     /// What has no answer yet. The randomness of each follows from its place.
-    pub(super) fn open(&self, seed: Seed) -> Vec<(u32, Need)> {
-        let open = (0..).zip(&self.0).filter(|(_, ask)| ask.answer.is_none());
+    pub(super) fn open(&self, seed: Seed, wants: &dyn Fn(u32) -> bool) -> Vec<(u32, Need)> {
+        let open = (0..).zip(&self.0);
+        let open = open.filter(|(index, ask)| ask.answer.is_none() && wants(*index));
         let need = |(index, ask): (u32, &Ask)| {
             let need = Need::Role {
                 ask: Box::new(ask.task.clone()),

@@ -58,14 +58,18 @@ impl Attempting {
         task: &Task,
         selecting: &Selecting,
         context: &Context<'_>,
+        wants: &dyn Fn(Station, u32) -> bool,
     ) -> Vec<(Station, u32, Need)> {
         (0..context.group())
             .filter_map(|index| match self.attempts.get(&index) {
+                None if !wants(Station::Attempt, index) => None,
                 None => {
                     let need = self.attempt(index, task, selecting, context);
                     Some((Station::Attempt, index, Need::Attempt(Box::new(need))))
                 }
-                Some(Ok(trajectory)) if !self.verdicts.contains_key(&index) => {
+                Some(Ok(trajectory))
+                    if !self.verdicts.contains_key(&index) && wants(Station::Judge, index) =>
+                {
                     let need = Need::Judge {
                         task: Box::new(task.clone()),
                         trajectory: trajectory.clone(),

@@ -1,11 +1,11 @@
 //! The one loop that awaits: it holds the futures, performs needs and feeds the answers back. It spawns nothing, so
 //! no runtime is forced on the host.
 
-use std::{collections::BTreeSet, num::NonZeroUsize};
+use std::{cell::Cell, collections::BTreeSet, num::NonZeroUsize};
 
 use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
 
-use super::{Event, Need, NeedId, Performer, RunEntry, RunMachine, log::Log};
+use super::{Event, Need, NeedId, Performer, RunEntry, RunMachine, Station, log::Log};
 use crate::{contract::Journal, error::Result};
 
 /// Which needs a driver performs itself.
@@ -42,12 +42,11 @@ impl Driver<'_> {
         let mut working = FuturesUnordered::new();
         log.keep(self.journal, machine, on_event).await?;
         loop {
-            for (id, need) in machine.needs() {
-                let ours = reach == Reach::Everything || !matches!(need, Need::Attempt(_));
-                if ours && working.len() < self.in_flight.get() && asked.insert(id) {
-                    let answer = self.performer.perform(need);
-                    working.push(answer.map(move |answer| (id, answer)));
-                }
+            let new = self.new_needs(machine, reach, &asked, working.len());
+            for (id, need) in new {
+                asked.insert(id);
+                let answer = self.performer.perform(need);
+                working.push(answer.map(move |answer| (id, answer)));
             }
             let Some((id, answer)) = working.next().await else {
                 return Ok(());
@@ -59,5 +58,22 @@ impl Driver<'_> {
             log.keep(self.journal, machine, on_event).await?;
             asked.remove(&id);
         }
+    }
+
+    /// What is to be performed and is not under way, as far as there is room.
+    fn new_needs(
+        &self,
+        machine: &RunMachine,
+        reach: Reach,
+        asked: &BTreeSet<NeedId>,
+        working: usize,
+    ) -> Vec<(NeedId, Need)> {
+        let room = Cell::new(self.in_flight.get() - working);
+        machine.needs_among(&|id| {
+            let ours = reach == Reach::Everything || id.station != Station::Attempt;
+            let wanted = ours && room.get() > 0 && !asked.contains(&id);
+            room.set(room.get() - usize::from(wanted));
+            wanted
+        })
     }
 }

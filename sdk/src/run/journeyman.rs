@@ -2,20 +2,20 @@
 
 use std::{
     collections::BTreeMap,
-    num::NonZeroUsize,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
 use super::{
-    Event, EventKind, Finding, Need, RunEntry, RunMachine, RunPlan, RunReport,
+    Event, EventKind, Finding, Need, Options, RunEntry, RunMachine, RunPlan, RunReport,
     begun::{Begun, is_finished},
     checking::{self, Checked},
     drive::{Driver, Reach},
     handle::Group,
     injecting::counting,
     log::Log,
+    maintaining::Overlaps,
     perform::Performer,
     redacting::Redacting,
     replay,
@@ -25,52 +25,11 @@ use crate::{
     contract::{Backends, Journal},
     domain::{State, Task},
     error::{Error, ErrorKind, Result},
-    id::{RunId, Seed},
+    id::RunId,
     library::SkillLibrary,
     recipe::Recipe,
     select::Mode,
-    text::Redactor,
 };
-
-/// How a host wants its runs.
-#[non_exhaustive]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// What the ids of this session's runs begin with. A later start under the same name goes on counting where the store
-    /// and the journal end, so a host keeps one name for good. Two processes that write to one store at the same time need
-    /// a name each: else the second to commit gets a `Conflict`.
-    pub session: String,
-    /// What all randomness follows from.
-    pub seed: Seed,
-    /// How many needs are performed at once.
-    pub in_flight: NonZeroUsize,
-    /// What takes secrets out of all that a run keeps, distils and tells; the agent and its world alone see them. By the
-    /// known forms until a host names values or forms of its own. Ids and names are refused where they hold a secret.
-    pub redactor: Redactor,
-    /// Whether the library is only read: attempts are given skills and nothing is learned from them. A frozen store is read
-    /// so whatever this says.
-    pub read_only: bool,
-}
-
-impl Options {
-    /// A session that learns; eight needs at once; secrets of known forms are redacted.
-    pub fn new(session: impl Into<String>, seed: Seed) -> Self {
-        Self {
-            session: session.into(),
-            seed,
-            in_flight: NonZeroUsize::MIN.saturating_add(7),
-            redactor: Redactor::default(),
-            read_only: false,
-        }
-    }
-
-    /// A session that only reads the library.
-    #[must_use]
-    pub fn read_only(mut self) -> Self {
-        self.read_only = true;
-        self
-    }
-}
 
 /// An agent that learns on the job.
 ///
@@ -90,6 +49,8 @@ pub(super) struct Inner {
     /// How many runs of each kind began, in earlier starts too.
     runs: Mutex<BTreeMap<String, u64>>,
     pub(super) performer: Performer,
+    /// What maintenance derived from the library, for the runs to come.
+    overlaps: Overlaps,
     listeners: Mutex<Vec<UnboundedSender<Event>>>,
     /// Groups whose attempts are all in, and which wait for somebody to await the rest.
     pub(super) ready: Mutex<Vec<Arc<Group>>>,
@@ -133,6 +94,7 @@ impl Journeyman {
         Ok(Self {
             inner: Arc::new(Inner {
                 performer,
+                overlaps: Overlaps::default(),
                 backends,
                 recipe,
                 options,
@@ -246,6 +208,7 @@ impl Journeyman {
         }
         // What was committed before may have been indexed by another process alone.
         self.inner.performer.refresh_index().await;
+        machine.overlaps = self.inner.overlaps.share();
         self.inner
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;
@@ -343,7 +306,7 @@ impl Inner {
         let tasks = tasks
             .map(|task| self.performer.withhold(&run, task))
             .collect::<Result<_>>()?;
-        let machine = RunMachine::new(RunPlan {
+        let mut machine = RunMachine::new(RunPlan {
             run,
             seed,
             recipe,
@@ -357,6 +320,7 @@ impl Inner {
             machine: Box::new(machine.clone()),
             by_host,
         });
+        machine.overlaps = self.overlaps.share();
         Ok((machine, log))
     }
 

@@ -129,10 +129,17 @@ impl RunMachine {
 
     /// Everything that can run now and has no answer yet, in order of ids.
     pub fn needs(&self) -> Vec<(NeedId, Need)> {
+        self.needs_among(&|_| true)
+    }
+
+    /// The same of the ids that are wanted alone: a need holds all that it takes, and one that is under way is not made again
+    /// at every answer.
+    pub(super) fn needs_among(&self, wanted: &dyn Fn(NeedId) -> bool) -> Vec<(NeedId, Need)> {
         let context = self.context();
-        let tasks = self.active.values().flat_map(|task| task.needs(&context));
+        let tasks = self.active.values();
+        let tasks = tasks.flat_map(|task| task.needs(&context, wanted));
         let maintaining = self.maintaining.iter();
-        let maintaining = maintaining.flat_map(|maintaining| maintaining.needs(&context));
+        let maintaining = maintaining.flat_map(|maintaining| maintaining.needs(&context, wanted));
         tasks.chain(maintaining).collect()
     }
 

@@ -29,6 +29,7 @@ mod log;
 mod machine;
 mod maintaining;
 mod need;
+mod options;
 mod perform;
 mod playing;
 mod redacting;
@@ -45,11 +46,12 @@ pub use event::{Event, EventKind};
 pub use finding::{Finding, FindingKind};
 pub use handle::AttemptHandle;
 pub use journal::{RunEntry, replay};
-pub use journeyman::{Journeyman, Options};
+pub use journeyman::Journeyman;
 pub use machine::{RunMachine, RunPlan};
 pub use need::{
     Answer, AttemptNeed, CaseNeed, CaseRun, ChosenSkill, CommitDone, Need, NeedId, Played, Station,
     Turns,
 };
+pub use options::Options;
 pub use perform::Performer;
 pub use report::{AttemptReport, RunReport, SkillGain, TaskReport, WriteReport};

@@ -86,23 +86,40 @@ impl TaskMachine {
     }
 
     /// Everything that can run now.
-    pub(super) fn needs(&self, context: &Context<'_>) -> Vec<(NeedId, Need)> {
+    pub(super) fn needs(
+        &self,
+        context: &Context<'_>,
+        wanted: &dyn Fn(NeedId) -> bool,
+    ) -> Vec<(NeedId, Need)> {
+        let wants = |station, index| wanted(self.id(station, index));
         match self.stage {
-            Stage::Select => (self.selecting.need(&self.query(), context).into_iter())
-                .map(|(station, need)| (self.id(station, 0), need))
-                .collect(),
-            Stage::Attempt => (self.attempting.needs(&self.task, &self.selecting, context))
-                .into_iter()
-                .map(|(station, index, need)| (self.id(station, index), need))
-                .collect(),
+            Stage::Select => {
+                let station = self.selecting.station();
+                let station = station.filter(|station| wants(*station, 0));
+                let need = station.and_then(|_| self.selecting.need(&self.query(), context));
+                need.into_iter()
+                    .map(|(station, need)| (self.id(station, 0), need))
+                    .collect()
+            }
+            Stage::Attempt => {
+                let attempting = &self.attempting;
+                let needs = attempting.needs(&self.task, &self.selecting, context, &wants);
+                needs
+                    .into_iter()
+                    .map(|(station, index, need)| (self.id(station, index), need))
+                    .collect()
+            }
             Stage::Role => {
                 let seed = context.step_seed(self.step);
-                let open = self.asked.open(seed).into_iter();
+                let wants = |index| wants(Station::Role, index);
+                let open = self.asked.open(seed, &wants).into_iter();
                 open.map(|(index, need)| (self.id(Station::Role, index), need))
                     .collect()
             }
-            Stage::Commit => vec![(self.id(Station::Commit, 0), self.commit(context))],
-            Stage::Ready | Stage::Done => Vec::new(),
+            Stage::Commit if wants(Station::Commit, 0) => {
+                vec![(self.id(Station::Commit, 0), self.commit(context))]
+            }
+            Stage::Commit | Stage::Ready | Stage::Done => Vec::new(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A retriever that counts shared words.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 use crate::{
     contract::Retriever,
-    domain::{Candidate, IndexMark, IndexUpdate, Query, Skill},
+    domain::{Candidate, IndexMark, IndexUpdate, Query, Skill, SkillRef},
     error::Result,
     id::{Revision, SkillId},
 };
@@ -23,7 +23,23 @@ pub struct ScriptedRetriever {
 #[derive(Debug, Default)]
 struct Index {
     mark: IndexMark,
-    skills: BTreeMap<SkillId, Skill>,
+    /// Each with the numbers of its words, ascending.
+    skills: BTreeMap<SkillId, (SkillRef, Vec<u32>)>,
+    /// The number of each word that a skill ever had.
+    words: HashMap<String, u32>,
+}
+
+impl Index {
+    fn put(&mut self, skill: &Skill) {
+        let mut numbers = Vec::new();
+        for word in words_of_skill(skill) {
+            let next = self.words.len() as u32;
+            numbers.push(*self.words.entry(word).or_insert(next));
+        }
+        numbers.sort_unstable();
+        let known = (skill.reference(), numbers);
+        self.skills.insert(skill.id.clone(), known);
+    }
 }
 
 impl ScriptedRetriever {
@@ -45,7 +61,7 @@ pub(super) fn words_of(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn shared(skill: &Skill, query: &BTreeSet<String>) -> usize {
+fn words_of_skill(skill: &Skill) -> BTreeSet<String> {
     let text = [
         skill.name.as_str(),
         &skill.description,
@@ -53,7 +69,7 @@ fn shared(skill: &Skill, query: &BTreeSet<String>) -> usize {
         &skill.body,
     ]
     .join(" ");
-    words_of(&text).intersection(query).count()
+    words_of(&text)
 }
 
 #[async_trait]
@@ -69,7 +85,7 @@ impl Retriever for ScriptedRetriever {
                 index.skills.clear();
             }
             for skill in &update.changed {
-                index.skills.insert(skill.id.clone(), skill.clone());
+                index.put(skill);
             }
             for id in &update.gone {
                 index.skills.remove(id);
@@ -81,18 +97,30 @@ impl Retriever for ScriptedRetriever {
 
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
         let index = self.lock();
-        let wanted = words_of(&query.text);
-        let mut found: Vec<Candidate> = (index.skills.values())
-            .filter(|skill| {
-                query
-                    .among
-                    .as_ref()
-                    .is_none_or(|among| among.contains(&skill.id))
+        let wanted = words_of(&query.text).into_iter();
+        let wanted = wanted.filter_map(|word| index.words.get(&word).copied());
+        let wanted: Vec<u32> = wanted.collect();
+        let mut asked: Option<Vec<&SkillId>> = query.among.as_ref().map(|ids| ids.iter().collect());
+        if let Some(asked) = &mut asked {
+            asked.sort_unstable();
+        }
+        let mut asked = asked.map(|asked| asked.into_iter().peekable());
+        // Both are in the order of ids.
+        let mut is_asked = |id: &SkillId| {
+            asked.as_mut().is_none_or(|asked| {
+                while asked.next_if(|next| *next < id).is_some() {}
+                asked.peek() == Some(&id)
             })
-            .map(|skill| (skill, shared(skill, &wanted)))
+        };
+        let mut found: Vec<Candidate> = (index.skills.values())
+            .filter(|(skill, _)| is_asked(&skill.id))
+            .map(|(skill, words)| {
+                let has = |word: &&u32| words.binary_search(word).is_ok();
+                (skill, wanted.iter().filter(has).count())
+            })
             .filter(|(_, shared)| *shared > 0)
             .map(|(skill, shared)| Candidate {
-                skill: skill.reference(),
+                skill: skill.clone(),
                 score: shared as f64,
             })
             .collect();

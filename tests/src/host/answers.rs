@@ -27,7 +27,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
             ("refused wrongly", read.refused_wrongly, Bound::AtMost(0.0)),
         ];
         for (what, count, bound) in counts {
-            figures.record(&format!("{set}: {what}"), f64::from(count), bound);
+            figures.record(&format!("{set}: {what}"), count as f64, bound);
         }
         let faults = read.faults();
         if !faults.is_empty() {

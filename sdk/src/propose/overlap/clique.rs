@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{OverlapGraph, Purity, search::Search};
+use super::{OverlapGraph, Purity, heaviest, search::Search};
 use crate::{
     domain::Taint,
     error::{Error, Result},
@@ -58,7 +58,7 @@ impl CliqueOptions {
         check(smallest >= 2, "smallest", smallest, "at least 2")?;
         let sound = (smallest..=6).contains(&largest);
         check(sound, "largest", largest, "from `smallest` to 6")?;
-        let sound = (1..=16).contains(&self.neighbours);
+        let sound = (1..=heaviest::MOST).contains(&self.neighbours);
         check(sound, "neighbours", self.neighbours, "from 1 to 16")?;
         let shares = [
             ("shared_tools", self.shared_tools),

@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::super::Segment;
+use crate::text::{content_words, ngrams};
 
 /// Of an n-gram and where it stands: 64 bits of SipHash, so that two n-grams taken for one are no event to wait for.
 pub(super) type Feature = u64;
@@ -94,6 +95,12 @@ impl Features {
         ngrams.chain(self.errors.sorted.iter().map(|feature| (*feature, true)))
     }
 
+    /// All of them in any order, each with all that there is: to look a segment up by that is not indexed itself.
+    pub(super) fn unordered(&self) -> Vec<(Feature, Sizes)> {
+        let sizes = self.sizes();
+        self.all().map(|(feature, _)| (feature, sizes)).collect()
+    }
+
     pub(super) fn sizes(&self) -> Sizes {
         Sizes {
             ngrams: self.ngrams.sorted.len(),
@@ -101,10 +108,32 @@ impl Features {
         }
     }
 
-    /// Whether a text's n-grams are all among the segment's.
-    pub(super) fn mentions(&self, ngrams: &BTreeSet<String>) -> bool {
-        let mut features = ngrams.iter().map(|text| feature(NGRAM, text));
-        !ngrams.is_empty() && features.all(|one| self.ngrams.sorted.binary_search(&one).is_ok())
+    /// Whether all that names a tool is among the segment's n-grams.
+    pub(super) fn mention(&self, tool: &Named) -> bool {
+        let mut named = tool.ngrams.iter();
+        !tool.ngrams.is_empty() && named.all(|one| self.ngrams.sorted.binary_search(one).is_ok())
+    }
+}
+
+/// A tool, and the n-grams that name it in a text.
+#[derive(Debug)]
+pub(super) struct Named {
+    tool: String,
+    ngrams: Vec<Feature>,
+}
+
+impl Named {
+    pub(super) fn new(tool: &str) -> Self {
+        let words = content_words(tool);
+        let named_by = ngrams(&words).map(|text| feature(NGRAM, &text));
+        Self {
+            tool: tool.to_owned(),
+            ngrams: named_by.collect(),
+        }
+    }
+
+    pub(super) fn name(&self) -> &String {
+        &self.tool
     }
 }
 

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
-
 use super::{
     Overlap, OverlapOptions,
     features::{Feature, Features, Sizes},
-    index::{Dense, Index, Slot},
+    heaviest::{Heaviest, Near, Nearest},
+    index::{Dense, Index, Met, Slot},
 };
 use crate::{
     error::{Error, Result},
@@ -45,15 +44,23 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct OverlapGraph {
-    options: OverlapOptions,
+    pub(super) options: OverlapOptions,
     nodes: Vec<Option<Node>>,
     free: Vec<Slot>,
-    by_id: BTreeMap<SegmentId, Slot>,
+    pub(super) by_id: BTreeMap<SegmentId, Slot>,
     /// The segments of traces, the oldest first.
-    by_age: BTreeMap<u64, Slot>,
+    pub(super) by_age: BTreeMap<u64, Slot>,
     arrivals: u64,
-    index: Index,
-    dense: Dense,
+    /// Of the segments that came from some task.
+    pub(super) index: Index,
+    pub(super) dense: Dense,
+    /// The skills of no task, as they came.
+    pub(super) untold: BTreeMap<u64, Slot>,
+    /// How many components embeddings have, and how many there are.
+    dimensions: (usize, usize),
+    /// How many segments ever came.
+    pub(super) came: u64,
+    met: Met,
     /// How many segments came since the index was built, and how many there were then.
     since_built: (usize, usize),
 }
@@ -65,11 +72,21 @@ const LEAST_CHANGES: usize = 64;
 pub(super) struct Node {
     pub(super) segment: Segment,
     pub(super) features: Features,
+    /// All but those between two untold segments.
     pub(super) edges: BTreeMap<Slot, Overlap>,
+    /// The heaviest of these edges.
+    pub(super) heaviest: Heaviest,
+    /// The heaviest edges between two untold segments, once somebody asked for them.
+    pub(super) nearest: Nearest,
     pub(super) digest: String,
-    prefix: Vec<(Feature, Sizes)>,
+    /// By what it is looked up, and indexed where it is.
+    pub(super) prefix: Vec<(Feature, Sizes)>,
+    /// Whether it is a skill of no task: two of them make no group without a third one.
+    pub(super) is_untold: bool,
+    /// Which of all that ever came it is.
+    pub(super) came: u64,
     /// Of a trace's segment.
-    age: Option<u64>,
+    pub(super) age: Option<u64>,
 }
 
 /// Two segments that overlap, the one with the smaller id first.
@@ -99,6 +116,10 @@ impl OverlapGraph {
             arrivals: 0,
             index: Index::default(),
             dense: Dense::default(),
+            untold: BTreeMap::new(),
+            dimensions: (0, 0),
+            came: 0,
+            met: Met::default(),
             since_built: (0, 0),
         })
     }
@@ -150,18 +171,15 @@ impl OverlapGraph {
 
     /// What a segment overlaps with, the heaviest first, ties by id; nothing for one that is not there.
     pub fn neighbours(&self, id: &SegmentId) -> Vec<(&SegmentId, Overlap)> {
-        let node = self.by_id.get(id).and_then(|slot| self.node(*slot));
-        node.map_or_else(Vec::new, |node| self.heaviest_first(node))
+        let slot = self.by_id.get(id);
+        slot.map_or_else(Vec::new, |slot| self.heaviest_first(*slot))
     }
 
     /// All edges, by ids.
     pub fn edges(&self) -> Vec<Edge<'_>> {
         let mut edges = Vec::new();
         for (from, slot) in &self.by_id {
-            let Some(node) = self.node(*slot) else {
-                continue;
-            };
-            let overlaps = self.heaviest_first(node).into_iter();
+            let overlaps = self.heaviest_first(*slot).into_iter();
             let later = overlaps.filter(|(to, _)| *to > from);
             edges.extend(later.map(|(to, overlap)| Edge { from, to, overlap }));
         }
@@ -169,10 +187,11 @@ impl OverlapGraph {
         edges
     }
 
-    fn heaviest_first(&self, node: &Node) -> Vec<(&SegmentId, Overlap)> {
-        let edges = node.edges.iter().filter_map(|(slot, overlap)| {
-            let other = self.node(*slot)?;
-            Some((&other.segment.id, *overlap))
+    fn heaviest_first(&self, slot: Slot) -> Vec<(&SegmentId, Overlap)> {
+        let edges = self.all_edges(slot).into_iter();
+        let edges = edges.filter_map(|(slot, overlap)| {
+            let other = self.node(slot)?;
+            Some((&other.segment.id, overlap))
         });
         let mut edges: Vec<_> = edges.collect();
         edges.sort_by(|a, b| (b.1.weight.total_cmp(&a.1.weight)).then_with(|| a.0.cmp(b.0)));
@@ -203,8 +222,8 @@ impl OverlapGraph {
             return invalid("the embedding is not of length 1".to_owned());
         }
         let given = embedding.0.len();
-        match self.dense.dimensions() {
-            Some(wanted) if wanted != given => invalid(format!(
+        match self.dimensions {
+            (wanted, 1..) if wanted != given => invalid(format!(
                 "the embedding has {given} components, and those of the graph have {wanted}"
             )),
             _ => Ok(()),
@@ -212,32 +231,37 @@ impl OverlapGraph {
     }
 
     fn put_in(&mut self, segment: Segment, age: Option<u64>) {
+        let is_skill = matches!(segment.kind, SegmentKind::Skill(_));
+        let is_untold = is_skill && segment.tasks.is_empty();
         let (since, then) = self.since_built;
-        self.since_built.0 += 1;
-        if since >= then.max(LEAST_CHANGES) {
+        self.since_built.0 += usize::from(!is_untold);
+        if !is_untold && since >= then.max(LEAST_CHANGES) {
             self.build_index();
         }
+        self.came += 1;
         let features = Features::of(&segment);
         let need = self.need(&segment);
         let mut node = Node {
-            prefix: self.index.prefix(&features, &self.options, need),
+            prefix: match is_untold {
+                true => features.unordered(),
+                false => self.index.prefix(&features, &self.options, need),
+            },
             digest: segment.digest(),
+            is_untold,
             segment,
             features,
             edges: BTreeMap::new(),
+            heaviest: Heaviest::default(),
+            nearest: Nearest::default(),
+            came: self.came,
             age,
         };
-        node.edges = self.edges_of(&node);
+        let mut met = std::mem::take(&mut self.met);
+        node.edges = self.edges_of(&node, &mut met);
+        self.met = met;
+        node.heaviest = self.heaviest_of(&node.edges);
         let slot = self.free.pop().unwrap_or(self.nodes.len() as Slot);
-        for (other, overlap) in &node.edges {
-            if let Some(other) = self.nodes[*other as usize].as_mut() {
-                other.edges.insert(slot, *overlap);
-            }
-        }
-        self.index.add(slot, &node.features, &node.prefix);
-        if let Some(embedding) = &node.segment.embedding {
-            self.dense.add(slot, &embedding.0);
-        }
+        self.list(slot, &node);
         self.by_id.insert(node.segment.id.clone(), slot);
         if let Some(age) = age {
             self.by_age.insert(age, slot);
@@ -245,7 +269,51 @@ impl OverlapGraph {
         if slot as usize == self.nodes.len() {
             self.nodes.push(None);
         }
+        let edges = node.edges.clone();
         self.nodes[slot as usize] = Some(node);
+        for (other, overlap) in edges {
+            self.tie(other, slot, overlap);
+        }
+    }
+
+    /// Tells a segment of its edge to one that has just come.
+    fn tie(&mut self, to: Slot, new: Slot, overlap: Overlap) {
+        let Some(node) = self.nodes[to as usize].as_mut() else {
+            return;
+        };
+        node.edges.insert(new, overlap);
+        let mut heaviest = std::mem::take(&mut node.heaviest);
+        let weight = overlap.weight;
+        self.offer(&mut heaviest, Near { slot: new, weight });
+        if let Some(node) = self.nodes[to as usize].as_mut() {
+            node.heaviest = heaviest;
+        }
+    }
+
+    /// Puts a segment where it is looked up.
+    fn list(&mut self, slot: Slot, node: &Node) {
+        if let Some(embedding) = &node.segment.embedding {
+            self.dimensions = (embedding.0.len(), self.dimensions.1 + 1);
+        }
+        if node.is_untold {
+            self.untold.insert(node.came, slot);
+            return;
+        }
+        self.index.add(slot, &node.features, &node.prefix);
+        if let Some(embedding) = &node.segment.embedding {
+            self.dense.add(slot, &embedding.0);
+        }
+    }
+
+    fn unlist(&mut self, slot: Slot, node: &Node) {
+        self.dimensions.1 -= usize::from(node.segment.embedding.is_some());
+        if self.untold.remove(&node.came).is_some() {
+            return;
+        }
+        self.index.remove(slot, &node.features, &node.prefix);
+        if node.segment.embedding.is_some() {
+            self.dense.remove(slot);
+        }
     }
 
     fn take_out(&mut self, id: &SegmentId) -> Option<Node> {
@@ -260,120 +328,48 @@ impl OverlapGraph {
             self.by_age.remove(&age);
         }
         for other in node.edges.keys() {
-            if let Some(other) = self.nodes[*other as usize].as_mut() {
-                other.edges.remove(&slot);
+            let Some(other_node) = self.nodes[*other as usize].as_mut() else {
+                continue;
+            };
+            other_node.edges.remove(&slot);
+            if other_node.heaviest.holds(slot) {
+                let edges = std::mem::take(&mut other_node.edges);
+                let heaviest = self.heaviest_of(&edges);
+                if let Some(other_node) = self.nodes[*other as usize].as_mut() {
+                    (other_node.edges, other_node.heaviest) = (edges, heaviest);
+                }
             }
         }
-        self.index.remove(slot, &node.features, &node.prefix);
-        if node.segment.embedding.is_some() {
-            self.dense.remove(slot);
-        }
+        self.unlist(slot, &node);
         self.free.push(slot);
         Some(node)
     }
 
-    /// What words must bring to an edge that the pass over the embeddings does not find.
-    fn need(&self, segment: &Segment) -> f64 {
-        let options = &self.options;
-        match segment.embedding {
-            Some(_) => options.threshold - options.embedding * options.neighbour,
-            None => options.threshold,
-        }
-    }
-
-    fn edges_of(&mut self, new: &Node) -> BTreeMap<Slot, Overlap> {
-        let (need, options) = (self.need(&new.segment), &self.options);
-        let index = &mut self.index;
-        let by_words = index.candidates(&new.features, &new.prefix, options, need);
-        let mut edges = BTreeMap::new();
-        for slot in by_words {
-            let Some(node) = self.node(slot) else {
-                continue;
-            };
-            let cosine = match (&new.segment.embedding, &node.segment.embedding) {
-                (Some(a), Some(b)) => a.cosine(b),
-                _ => 0.0,
-            };
-            edges.extend(self.overlap(new, node, cosine).map(|edge| (slot, edge)));
-        }
-        if let Some(embedding) = &new.segment.embedding {
-            for (slot, cosine) in self.dense.near(&embedding.0, self.options.neighbour) {
-                let overlap = self.node(slot).map(|node| self.overlap(new, node, cosine));
-                edges.extend(overlap.flatten().map(|edge| (slot, edge)));
-            }
-        }
-        edges
-    }
-
-    /// The edge of two segments, where they have one.
-    fn overlap(&self, a: &Node, b: &Node, cosine: f64) -> Option<Overlap> {
-        let options = &self.options;
-        let (a, b) = (&a.features, &b.features);
-        let most = |a: f64, b: f64| options.weigh(a, cosine, b).weight;
-        if most(a.ngrams.at_most(&b.ngrams), a.errors.at_most(&b.errors)) < options.threshold {
-            return None;
-        }
-        let ngram = a.ngrams.jaccard(&b.ngrams);
-        let overlap = options.weigh(ngram, cosine, a.errors.jaccard(&b.errors));
-        (overlap.weight >= options.threshold).then_some(overlap)
+    /// How many edges are kept, each counted at both of its ends.
+    #[cfg(test)]
+    pub(super) fn kept_edges(&self) -> usize {
+        let nodes = self.nodes.iter().flatten();
+        nodes.map(|node| node.edges.len()).sum()
     }
 
     fn build_index(&mut self) {
-        let nodes = self.nodes.iter().flatten();
+        let nodes = self.nodes.iter().flatten().filter(|node| !node.is_untold);
         let mut index = Index::for_segments(nodes.map(|node| &node.features));
+        let mut indexed = 0;
         for slot in self.by_id.values().copied() {
-            let Some(node) = self.nodes[slot as usize].as_ref() else {
+            let node = self.nodes[slot as usize].as_ref();
+            let Some(node) = node.filter(|node| !node.is_untold) else {
                 continue;
             };
             let need = self.need(&node.segment);
             let prefix = index.prefix(&node.features, &self.options, need);
             index.add(slot, &node.features, &prefix);
+            indexed += 1;
             if let Some(node) = self.nodes[slot as usize].as_mut() {
                 node.prefix = prefix;
             }
         }
         self.index = index;
-        self.since_built = (0, self.by_id.len());
-    }
-
-    /// Traces from the oldest on, then skills by id.
-    fn in_order(&self) -> Vec<&Segment> {
-        let skills = self.by_id.values().copied();
-        let skills = skills.filter(|slot| self.node(*slot).is_some_and(|node| node.age.is_none()));
-        let slots = self.by_age.values().copied().chain(skills);
-        let nodes = slots.filter_map(|slot| self.node(slot));
-        nodes.map(|node| &node.segment).collect()
-    }
-}
-
-impl PartialEq for OverlapGraph {
-    /// Equal options and segments, and traces of the same order of age.
-    fn eq(&self, other: &Self) -> bool {
-        self.options == other.options && self.in_order() == other.in_order()
-    }
-}
-
-impl Serialize for OverlapGraph {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut saved = serializer.serialize_struct("OverlapGraph", 2)?;
-        saved.serialize_field("options", &self.options)?;
-        saved.serialize_field("segments", &self.in_order())?;
-        saved.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for OverlapGraph {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Saved {
-            options: OverlapOptions,
-            segments: Vec<Segment>,
-        }
-        let saved = Saved::deserialize(deserializer)?;
-        let mut graph = Self::new(saved.options).map_err(serde::de::Error::custom)?;
-        for segment in saved.segments {
-            graph.insert(segment).map_err(serde::de::Error::custom)?;
-        }
-        Ok(graph)
+        self.since_built = (0, indexed);
     }
 }

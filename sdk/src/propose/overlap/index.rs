@@ -1,6 +1,9 @@
 //! The inverted index over n-grams and errors, and the pass over embeddings.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use super::{
     OverlapOptions,
@@ -18,23 +21,39 @@ const ROUNDING: f64 = 1e-9;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     /// How many segments had each n-gram when the index was built. One that came later is taken for rarer than all.
-    frequency: HashMap<Feature, u32>,
+    frequency: Arc<HashMap<Feature, u32>>,
     /// By the sizes of the segments: what one may share with a large one is not enough for it.
     postings: HashMap<Feature, BTreeMap<Sizes, Vec<Slot>>>,
+}
+
+/// Which slots a look-up met already.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Met {
     /// For each slot the last look-up that met it.
-    met: Vec<u64>,
+    last: Vec<u64>,
     lookups: u64,
+}
+
+impl Met {
+    /// Whether the look-up that is under way meets a slot for the first time.
+    fn is_new(&mut self, slot: Slot) -> bool {
+        let at = slot as usize;
+        if self.last.len() <= at {
+            self.last.resize(at + 1, 0);
+        }
+        std::mem::replace(&mut self.last[at], self.lookups) != self.lookups
+    }
 }
 
 impl Index {
     /// An empty index that knows how often the n-grams of these segments occur.
     pub(super) fn for_segments<'a>(segments: impl Iterator<Item = &'a Features>) -> Self {
-        let mut frequency = HashMap::new();
+        let mut frequency: HashMap<Feature, u32> = HashMap::new();
         for feature in segments.flat_map(|features| features.all().map(|(feature, _)| feature)) {
             *frequency.entry(feature).or_default() += 1;
         }
         Self {
-            frequency,
+            frequency: Arc::new(frequency),
             ..Self::default()
         }
     }
@@ -47,10 +66,13 @@ impl Index {
         options: &OverlapOptions,
         need: f64,
     ) -> Vec<(Feature, Sizes)> {
-        let mut all: Vec<(Feature, bool)> = features.all().collect();
-        all.sort_unstable_by_key(|(feature, _)| (self.frequency.get(feature), *feature));
+        let ranked = features.all();
+        let ranked = ranked.map(|(one, is_error)| (self.frequency.get(&one), one, is_error));
+        let mut all: Vec<(Option<&u32>, Feature, bool)> = ranked.collect();
+        // An n-gram of the fragment and one of an error are never the same feature.
+        all.sort_unstable();
         let mut left = features.sizes();
-        let from_here = all.into_iter().map(|(feature, is_error)| {
+        let from_here = all.into_iter().map(|(_, feature, is_error)| {
             let here = (feature, left);
             left.ngrams -= usize::from(!is_error);
             left.errors -= usize::from(is_error);
@@ -89,29 +111,21 @@ impl Index {
     /// The segments that share an n-gram of a prefix, and whose words may bring `need` if it is the rarest that they share;
     /// each once.
     pub(super) fn candidates(
-        &mut self,
+        &self,
         features: &Features,
         prefix: &[(Feature, Sizes)],
         options: &OverlapOptions,
         need: f64,
+        met: &mut Met,
     ) -> Vec<Slot> {
-        self.lookups += 1;
+        met.lookups += 1;
         let mut found = Vec::new();
         for (feature, left) in prefix {
             for (sizes, slots) in self.postings.get(feature).into_iter().flatten() {
                 if most(features, *left, *sizes, options) < need - ROUNDING {
                     continue;
                 }
-                for slot in slots {
-                    let at = *slot as usize;
-                    if self.met.len() <= at {
-                        self.met.resize(at + 1, 0);
-                    }
-                    if self.met[at] != self.lookups {
-                        self.met[at] = self.lookups;
-                        found.push(*slot);
-                    }
-                }
+                found.extend(slots.iter().filter(|slot| met.is_new(**slot)));
             }
         }
         found
@@ -134,11 +148,6 @@ pub(super) struct Dense {
 }
 
 impl Dense {
-    /// How many components they have; `None` while there is none.
-    pub(super) fn dimensions(&self) -> Option<usize> {
-        self.rows.len().checked_div(self.slots.len())
-    }
-
     pub(super) fn add(&mut self, slot: Slot, row: &[f32]) {
         self.slots.push(slot);
         self.rows.extend(row);

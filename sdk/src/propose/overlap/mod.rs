@@ -13,15 +13,22 @@
 //!   those whose cosine is at least [`neighbour`](OverlapOptions::neighbour). What is below adds little, so words must
 //!   bring the rest: the threshold less that little.
 //!
+//! Skills of no task, such as a library that a host brings, are not indexed. Two of them make no group without a third
+//! segment, so edges between them are found when somebody asks for them, and a segment of a task meets them one by one: it
+//! costs as much as there are of them, and they cost nothing until it comes.
+//!
 //! What was found so is held against an upper bound that the sizes and a bitmap of the n-grams give, and only then
 //! compared. The edges are exactly those that comparing all pairs gives, whatever the order in which segments came.
 
 mod clique;
+mod edges;
 mod features;
 mod graph;
+mod heaviest;
 mod index;
 mod options;
 mod purity;
+mod saved;
 mod search;
 
 #[cfg(test)]

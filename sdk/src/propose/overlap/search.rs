@@ -1,9 +1,10 @@
 //! The search for cliques.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{cell::OnceCell, collections::BTreeSet};
 
 use super::{
     Clique, CliqueOptions, Fingerprint, OverlapGraph,
+    features::Named,
     graph::Node,
     index::Slot,
     purity::{Shared, Traits},
@@ -12,11 +13,7 @@ use crate::{
     error::Result,
     id::{SegmentId, SkillId, TaskId},
     propose::{Segment, SegmentKind},
-    text::{content_words, ngrams},
 };
-
-/// How many neighbours of the same tasks a segment forms groups with: the attempts at its own task are often its heaviest.
-const PER_TASK: usize = 2;
 
 /// A search for groups.
 pub(super) struct Search<'a> {
@@ -25,7 +22,10 @@ pub(super) struct Search<'a> {
     handed: &'a BTreeSet<Fingerprint>,
     /// All digests of those.
     known: BTreeSet<&'a String>,
-    members: BTreeMap<Slot, Member<'a>>,
+    /// The tools that segments call, and what names them.
+    tools: Vec<Named>,
+    /// By slot, as they are met: most segments form no groups.
+    members: Vec<OnceCell<Member<'a>>>,
     revises: Option<&'a SkillId>,
 }
 
@@ -52,32 +52,31 @@ impl<'a> Search<'a> {
         revises: Option<&'a SkillId>,
     ) -> Result<Self> {
         options.validate()?;
-        let nodes = graph.places().values();
-        let nodes = nodes.filter_map(|slot| Some((*slot, graph.node(*slot)?)));
-        let member = |(slot, node): (Slot, &'a Node)| {
-            let member = Member {
-                traits: Traits::of(node),
-                is_trace: matches!(node.segment.kind, SegmentKind::Trace { .. }),
-                node,
-            };
-            (slot, member)
-        };
-        let mut members: BTreeMap<Slot, Member<'a>> = nodes.map(member).collect();
-        name_tools(&mut members);
+        let nodes = graph.places().values().filter_map(|slot| graph.node(*slot));
+        let called = nodes.flat_map(|node| &node.segment.calls);
+        let called: BTreeSet<&str> = called.map(|call| call.tool.as_str()).collect();
+        let last = graph.places().values().max();
         Ok(Self {
             graph,
             options,
             handed,
             known: handed.iter().flat_map(|group| &group.0).collect(),
-            members,
+            tools: called.into_iter().map(Named::new).collect(),
+            members: (0..=last.copied().unwrap_or(0))
+                .map(|_| OnceCell::new())
+                .collect(),
             revises,
         })
     }
 
     /// The best group that this segment forms with its heaviest neighbours.
     pub(super) fn best_of(&self, seed: Slot) -> Option<Clique> {
-        let member = self.members.get(&seed)?;
-        let heaviest = self.heaviest(&member.node.segment.id);
+        let node = self.graph.node(seed)?;
+        if self.revises.is_none() && !self.may_have_two_tasks(node) {
+            return None;
+        }
+        let member = self.member(seed)?;
+        let heaviest = self.graph.heaviest(seed, self.options.neighbours);
         let group = Group {
             slots: vec![seed],
             weights: 0.0,
@@ -88,26 +87,36 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// The neighbours that a segment forms groups with.
-    fn heaviest(&self, id: &SegmentId) -> Vec<Slot> {
-        let mut of_tasks: BTreeMap<&[TaskId], usize> = BTreeMap::new();
-        let mut heaviest = Vec::new();
-        for (id, _) in self.graph.neighbours(id) {
-            if heaviest.len() == self.options.neighbours {
-                break;
+    /// Whether a segment and those that it may form groups with come from two tasks; untold ones come from none.
+    fn may_have_two_tasks(&self, node: &Node) -> bool {
+        let near = node.heaviest.slots();
+        let near = near.filter_map(|slot| self.graph.node(slot));
+        let mut tasks = std::iter::once(node)
+            .chain(near)
+            .filter(|node| counts(&node.segment))
+            .flat_map(|node| &node.segment.tasks);
+        let first = tasks.next();
+        first.is_some() && tasks.any(|task| Some(task) != first)
+    }
+
+    fn member(&self, slot: Slot) -> Option<&Member<'a>> {
+        let node = self.graph.node(slot)?;
+        let cell = self.members.get(slot as usize)?;
+        Some(cell.get_or_init(|| {
+            let mut traits = Traits::of(node);
+            let is_trace = matches!(node.segment.kind, SegmentKind::Trace { .. });
+            if !is_trace {
+                // A skill calls the tools that its text names.
+                let named = self.tools.iter();
+                let named = named.filter(|tool| node.features.mention(tool));
+                traits.name_tools(named.map(Named::name));
             }
-            let member = self.graph.places().get(id);
-            let member = member.and_then(|slot| Some((*slot, self.members.get(slot)?)));
-            let Some((slot, member)) = member else {
-                continue;
-            };
-            let taken = of_tasks.entry(&member.node.segment.tasks).or_default();
-            if *taken < PER_TASK {
-                *taken += 1;
-                heaviest.push(slot);
+            Member {
+                node,
+                traits,
+                is_trace,
             }
-        }
-        heaviest
+        }))
     }
 
     fn grow<'s>(&'s self, group: &Group<'s>, rest: &[Slot], best: &mut Option<Clique>) {
@@ -126,11 +135,11 @@ impl<'a> Search<'a> {
 
     /// The group with one more, where that is still a clique and can have a reason.
     fn grown<'s>(&'s self, group: &Group<'s>, slot: Slot) -> Option<Group<'s>> {
-        let member = self.members.get(&slot)?;
+        let member = self.member(slot)?;
         let mut overlaps = Vec::with_capacity(group.slots.len());
         for other in &group.slots {
-            let is_trace = self.members.get(other)?.is_trace;
-            overlaps.push((*member.node.edges.get(other)?, is_trace));
+            let is_trace = self.member(*other)?.is_trace;
+            overlaps.push((self.graph.edge(slot, *other)?, is_trace));
         }
         let shared = group.shared.with(&member.traits, &overlaps);
         let weights: f64 = overlaps.iter().map(|(overlap, _)| overlap.weight).sum();
@@ -148,13 +157,10 @@ impl<'a> Search<'a> {
         if !group.shared.is_pure() {
             return;
         }
-        let counts = |segment: &&Segment| {
-            segment.is_true_instance() || matches!(segment.kind, SegmentKind::Skill(_))
-        };
         let counted = self
             .members(group)
             .map(|member| &member.node.segment)
-            .filter(counts);
+            .filter(|segment| counts(segment));
         let tasks: BTreeSet<&TaskId> = counted.flat_map(|segment| &segment.tasks).collect();
         let covers = |member: &Member<'_>| {
             let made_from = &member.node.segment.tasks;
@@ -183,7 +189,7 @@ impl<'a> Search<'a> {
 
     fn members(&self, group: &Group<'_>) -> impl Iterator<Item = &Member<'a>> {
         let slots = group.slots.iter();
-        slots.filter_map(|slot| self.members.get(slot))
+        slots.filter_map(|slot| self.member(*slot))
     }
 
     fn fingerprint(&self, group: &Group<'_>) -> Fingerprint {
@@ -222,18 +228,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A skill calls the tools of traces that its text names.
-fn name_tools(members: &mut BTreeMap<Slot, Member<'_>>) {
-    let called = members.values().flat_map(|member| &member.traits.tools);
-    let called: BTreeSet<String> = called.cloned().collect();
-    let named = called.into_iter().map(|tool| {
-        let named_by = ngrams(&content_words(&tool)).collect::<BTreeSet<String>>();
-        (tool, named_by)
-    });
-    let named: Vec<_> = named.collect();
-    for member in members.values_mut().filter(|member| !member.is_trace) {
-        let features = &member.node.features;
-        let mentioned = named.iter().filter(|(_, ngrams)| features.mentions(ngrams));
-        member.traits.name_tools(mentioned.map(|(tool, _)| tool));
-    }
+/// Whether the tasks of a segment count: of what worked, and of skills.
+fn counts(segment: &Segment) -> bool {
+    segment.is_true_instance() || matches!(segment.kind, SegmentKind::Skill(_))
 }

@@ -2,6 +2,8 @@
 
 mod cliques;
 mod edges;
+mod kept;
+mod naive;
 
 use std::collections::BTreeSet;
 

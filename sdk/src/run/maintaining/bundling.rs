@@ -95,6 +95,9 @@ pub(super) fn may_tell(entry: &Entry, attempt: &Trace) -> bool {
 /// The latest successful attempt at a task that a skill was made from and has no case of, where it is kept.
 fn source<'a>(context: &Context<'a>, entry: &Entry) -> Option<&'a Trace> {
     let tasks = &entry.skill.provenance.tasks;
+    if tasks.is_empty() {
+        return None;
+    }
     let of_it = |trace: &&Trace| {
         let mut bundle = entry.life.bundle.iter();
         let known = bundle.any(|bundled| bundled.case.task.id == trace.task.id);

@@ -53,9 +53,13 @@ pub(super) fn mend(context: &Context<'_>) -> Slots {
         return Slots::default();
     };
     let due = context.library.entries().filter(|entry| {
-        let failed = failed(context, entry).count();
-        let known = context.library.is_handled(&fingerprint(context, entry));
-        entry.skill.state.is_offered() && failed >= policy.failed as usize && !known
+        let reference = entry.skill.reference();
+        let mut judged = entry.life.judged.iter();
+        // Most skills of a large library never met an attempt.
+        entry.skill.state.is_offered()
+            && judged.any(|judged| judged.attribution.skill == reference)
+            && failed(context, entry).count() >= policy.failed as usize
+            && !context.library.is_handled(&fingerprint(context, entry))
     });
     let mut due: Vec<&Entry> = due.collect();
     due.sort_by_key(|entry| misses(context.library, &mark(&entry.skill.reference())));

@@ -115,12 +115,20 @@ impl Maintaining {
     }
 
     /// Everything that can run now.
-    pub(super) fn needs(&self, context: &Context<'_>) -> Vec<(NeedId, Need)> {
+    pub(super) fn needs(
+        &self,
+        context: &Context<'_>,
+        wanted: &dyn Fn(NeedId) -> bool,
+    ) -> Vec<(NeedId, Need)> {
         if let Some(part) = self.part() {
-            return vec![(self.id(Station::Keep, part), self.commit(context, part))];
+            let id = self.id(Station::Keep, part);
+            let need = wanted(id).then(|| (id, self.commit(context, part)));
+            return need.into_iter().collect();
         }
-        let open = self.slots.open(context, self.step, self.asked).into_iter();
-        open.map(|(index, need)| (self.id(Station::Maintain, index), need))
+        let wants = |index| wanted(self.id(Station::Maintain, index));
+        let open = self.slots.open(context, self.step, self.asked, &wants);
+        open.into_iter()
+            .map(|(index, need)| (self.id(Station::Maintain, index), need))
             .collect()
     }
 

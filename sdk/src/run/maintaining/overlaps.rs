@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use crate::{
@@ -12,10 +12,10 @@ use crate::{
     propose::{OverlapGraph, OverlapOptions, Segment, SegmentKind},
 };
 
-/// The graph as it was when it was last asked. It follows from the library, so it is no part of a saved run: a copy, and a
-/// run that is resumed, build their own.
+/// The graph as it was when it was last asked. It follows from the library, so it is no part of a saved run: a copy builds its
+/// own. The runs of one host share theirs, since each goes on from the library of the one before.
 #[derive(Default)]
-pub(in super::super) struct Overlaps(Mutex<Option<OverlapGraph>>);
+pub(in super::super) struct Overlaps(Arc<Mutex<Option<OverlapGraph>>>);
 
 impl Clone for Overlaps {
     fn clone(&self) -> Self {
@@ -36,6 +36,11 @@ impl fmt::Debug for Overlaps {
 }
 
 impl Overlaps {
+    /// The same graph for another run. Whoever asks brings it to what the own library has, so no run sees another's.
+    pub(in super::super) fn share(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+
     /// Brings the graph to these segments, of traces the oldest first, and reads it: what is in it already costs no more
     /// than a look.
     ///
@@ -89,39 +94,73 @@ fn bring(graph: &mut OverlapGraph, mut segments: Vec<Segment>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use crate::{domain::Trace, propose::project, testing::sample};
+    use crate::{
+        domain::{Skill, Trace},
+        id::{SkillId, TaskId},
+        propose::{Fingerprint, project},
+        testing::sample,
+    };
+
+    const WORDS: [&str; 5] = ["one", "two", "three", "four", "five"];
+
+    fn said(n: usize) -> [&'static str; 3] {
+        [WORDS[n % 5], WORDS[(n + 1) % 5], WORDS[n * n % 5]]
+    }
+
+    /// A skill that says what an attempt did: each third one was distilled from tasks, the others are of none.
+    fn skill(n: usize) -> Skill {
+        let mut skill = sample::skill(&said(n).join(" "));
+        skill.id = SkillId::new(format!("skill {n:02}"));
+        if n.is_multiple_of(3) {
+            skill.provenance.tasks = vec![TaskId::new(format!("t{n}")), TaskId::new("t")];
+        }
+        skill
+    }
 
     fn segments(attempts: std::ops::Range<usize>) -> Vec<Segment> {
-        let words = ["one", "two", "three", "four", "five"];
         let trace = |n: usize| -> Trace {
-            let said = [words[n % 5], words[(n + 1) % 5], words[n * n % 5]];
-            let task = sample::task(&format!("t{n}"), &said);
-            sample::trace(&format!("a{n}"), &task, &said, !n.is_multiple_of(3))
+            let task = sample::task(&format!("t{n}"), &said(n));
+            sample::trace(&format!("a{n}"), &task, &said(n), !n.is_multiple_of(3))
         };
+        let skills = attempts
+            .clone()
+            .map(|n| Segment::of_skill(&skill(n / 2 * 2)));
+        let skills: BTreeMap<SegmentId, Segment> =
+            skills.map(|skill| (skill.id.clone(), skill)).collect();
         let traces = attempts.map(trace);
         let projected = traces.flat_map(|t| project(&t.task, &t.trajectory, t.verdict.as_ref()));
-        let skill = Segment::of_skill(&sample::skill("one two three"));
-        projected.chain([skill]).collect()
+        projected.chain(skills.into_values()).collect()
     }
 
     #[test]
     fn what_is_kept_up_to_date_is_as_what_is_built_anew() {
         let kept = Overlaps::default();
-        let told = |overlaps: &Overlaps, attempts: std::ops::Range<usize>| {
+        let mut handed = BTreeSet::new();
+        let told = |overlaps: &Overlaps, from: usize, handed: &BTreeSet<Fingerprint>| {
             let read = |graph: &OverlapGraph| {
-                let cliques = graph.cliques(&Default::default(), &Default::default())?;
-                Ok(format!("{:?} {cliques:?}", graph.edges()))
+                let cliques = graph.cliques(&Default::default(), handed)?;
+                let text = format!("{:?} {cliques:?}", graph.edges());
+                Ok((text, cliques))
             };
-            overlaps.of(segments(attempts), read).unwrap()
+            overlaps.of(segments(from..from + 8), read).unwrap()
         };
-        // Attempts come, and the oldest go.
-        for from in 0..12 {
-            let attempts = from..from + 8;
-            let anew = told(&Overlaps::default(), attempts.clone());
+        // Attempts and skills come, and the oldest go; what was found is handed out, and at last forgotten.
+        let mut groups = 0;
+        for from in 0..24 {
+            let (anew, cliques) = told(&Overlaps::default(), from, &handed);
             assert!(anew.contains("overlap"), "there is something to compare");
-            assert_eq!(told(&kept, attempts), anew);
+            assert_eq!(told(&kept, from, &handed).0, anew);
+            assert_eq!(told(&kept.share(), from, &handed).0, anew);
+            groups += cliques.len();
+            handed.extend(cliques.into_iter().map(|clique| clique.fingerprint));
+            if from % 8 == 7 {
+                handed.clear();
+            }
         }
-        assert_eq!(told(&kept.clone(), 3..9), told(&kept, 3..9));
+        assert!(groups >= 8, "{groups}");
+        assert_eq!(told(&kept.clone(), 3, &handed), told(&kept, 3, &handed));
     }
 }

@@ -59,9 +59,15 @@ impl Slots {
     }
 
     /// What has no answer yet; `asked` asks came before.
-    pub(super) fn open(&self, context: &Context<'_>, step: u64, asked: u32) -> Vec<(u32, Need)> {
+    pub(super) fn open(
+        &self,
+        context: &Context<'_>,
+        step: u64,
+        asked: u32,
+        wants: &dyn Fn(u32) -> bool,
+    ) -> Vec<(u32, Need)> {
         let open = (asked..).zip(&self.0);
-        let open = open.filter(|(_, slot)| slot.answer.is_none());
+        let open = open.filter(|(index, slot)| slot.answer.is_none() && wants(*index));
         open.map(|(index, slot)| (index, need(context, step, index, &slot.ask)))
             .collect()
     }

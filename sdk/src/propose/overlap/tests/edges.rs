@@ -369,7 +369,10 @@ fn options_are_checked() {
 /// Of segments that share the wording of their requests and little else, only those of one tool meet.
 #[test]
 fn few_segments_meet() {
-    use super::super::{features::Features, index::Index};
+    use super::super::{
+        features::Features,
+        index::{Index, Met},
+    };
 
     let name = |at: usize| -> String {
         let letters = [at / 26, at % 26].map(|digit| char::from(b'a' + digit as u8));
@@ -397,9 +400,10 @@ fn few_segments_meet() {
     let all: Vec<Features> = (0..400).map(|at| Features::of(&segment(at))).collect();
     let mut index = Index::for_segments(all.iter());
     let mut met = 0;
+    let mut seen = Met::default();
     for (slot, features) in (0..).zip(&all) {
         let prefix = index.prefix(features, &options, options.threshold);
-        let found = index.candidates(features, &prefix, &options, options.threshold);
+        let found = index.candidates(features, &prefix, &options, options.threshold, &mut seen);
         met += found.len();
         index.add(slot, features, &prefix);
     }

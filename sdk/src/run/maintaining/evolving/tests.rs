@@ -85,7 +85,7 @@ impl Made {
             library: &self.library,
             overlaps: &Overlaps::default(),
         };
-        let asked = evolve(&context).open(&context, 0, 0).into_iter();
+        let asked = evolve(&context).open(&context, 0, 0, &|_| true).into_iter();
         let asked = asked.map(|(_, need)| match need {
             Need::Role { ask, .. } => match *ask {
                 RoleTask::Evolve { role, rows, .. } => (role, rows.iter().map(line).collect()),

@@ -1,0 +1,168 @@
+//! How edges are found. Those between two skills of no task are found when somebody asks for them: two of them make no
+//! group without a third segment, and there may be a great many of them.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Overlap, OverlapGraph,
+    graph::Node,
+    heaviest::{Heaviest, Near},
+    index::{Met, Slot},
+};
+use crate::propose::Segment;
+
+impl OverlapGraph {
+    /// What words must bring to an edge that the pass over the embeddings does not find.
+    pub(super) fn need(&self, segment: &Segment) -> f64 {
+        let options = &self.options;
+        match segment.embedding {
+            Some(_) => options.threshold - options.embedding * options.neighbour,
+            None => options.threshold,
+        }
+    }
+
+    /// All edges of a segment that is not in the graph yet, but those between two untold ones.
+    pub(super) fn edges_of(&self, new: &Node, met: &mut Met) -> BTreeMap<Slot, Overlap> {
+        let mut edges: BTreeMap<Slot, Overlap> = self.edges_to_told(new, met).collect();
+        if !new.is_untold {
+            edges.extend(self.edges_to_untold(new));
+        }
+        edges
+    }
+
+    /// All edges of a segment.
+    pub(super) fn all_edges(&self, slot: Slot) -> BTreeMap<Slot, Overlap> {
+        let Some(node) = self.node(slot) else {
+            return BTreeMap::new();
+        };
+        let mut edges = node.edges.clone();
+        if node.is_untold {
+            let others = self.edges_to_untold(node);
+            edges.extend(others.filter(|(other, _)| *other != slot));
+        }
+        edges
+    }
+
+    /// The edge of two segments, where they have one.
+    pub(super) fn edge(&self, one: Slot, other: Slot) -> Option<Overlap> {
+        let (a, b) = (self.node(one)?, self.node(other)?);
+        match a.is_untold && b.is_untold {
+            true => self.overlap(a, b, cosine(a, b)),
+            false => a.edges.get(&other).copied(),
+        }
+    }
+
+    /// The heaviest of some edges.
+    pub(super) fn heaviest_of(&self, edges: &BTreeMap<Slot, Overlap>) -> Heaviest {
+        let mut heaviest = Heaviest::default();
+        for (slot, overlap) in edges {
+            let (slot, weight) = (*slot, overlap.weight);
+            self.offer(&mut heaviest, Near { slot, weight });
+        }
+        heaviest
+    }
+
+    /// The heaviest edges of a segment, as many as groups are formed with.
+    pub(super) fn heaviest(&self, slot: Slot, most: usize) -> Vec<Slot> {
+        let Some(node) = self.node(slot) else {
+            return Vec::new();
+        };
+        let mut heaviest = node.heaviest.clone();
+        if node.is_untold {
+            for near in self.nearest(slot, node) {
+                self.offer(&mut heaviest, near);
+            }
+        }
+        heaviest.slots().take(most).collect()
+    }
+
+    /// The heaviest edges to other untold segments: as they were found before, where those that came since are compared
+    /// one by one and none of them is gone.
+    fn nearest(&self, slot: Slot, node: &Node) -> Vec<Near> {
+        node.nearest.brought_up_to_date(|known| {
+            let is_there =
+                |(slot, came): (Slot, u64)| (self.node(slot)).is_some_and(|node| node.came == came);
+            let known = known.filter(|(_, from)| from.iter().copied().all(is_there));
+            let (mut heaviest, since) = known.map_or_else(Default::default, |(known, _)| known);
+            for (_, other) in self.untold.range(since + 1..) {
+                if *other != slot {
+                    self.compare(&mut heaviest, node, *other);
+                }
+            }
+            let came = |slot: Slot| Some((slot, self.node(slot)?.came));
+            let from = heaviest.slots().filter_map(came).collect();
+            ((heaviest, self.came), from)
+        })
+    }
+
+    /// Takes a segment among the heaviest, where it belongs there; what is too light by its bound is not looked at closer.
+    fn compare(&self, heaviest: &mut Heaviest, node: &Node, slot: Slot) {
+        let Some(other) = self.node(slot) else {
+            return;
+        };
+        let cosine = cosine(node, other);
+        let weight = self.at_most(node, other, cosine);
+        if weight < self.options.threshold || !self.would_enter(heaviest, Near { slot, weight }) {
+            return;
+        }
+        if let Some(overlap) = self.overlap(node, other, cosine) {
+            let weight = overlap.weight;
+            self.offer(heaviest, Near { slot, weight });
+        }
+    }
+
+    fn edges_to_told(&self, new: &Node, met: &mut Met) -> impl Iterator<Item = (Slot, Overlap)> {
+        let met = self.meets(new, met).into_iter();
+        met.filter_map(|(slot, cosine)| {
+            let node = self.node(slot)?;
+            Some((slot, self.overlap(new, node, cosine)?))
+        })
+    }
+
+    /// One after the other: their sizes and bitmaps tell of most that they are too far off.
+    fn edges_to_untold(&self, node: &Node) -> impl Iterator<Item = (Slot, Overlap)> {
+        self.untold.values().filter_map(|slot| {
+            let other = self.node(*slot)?;
+            Some((*slot, self.overlap(node, other, cosine(node, other))?))
+        })
+    }
+
+    /// The segments of tasks that may have an edge to one, each once, with the cosine.
+    fn meets(&self, new: &Node, met: &mut Met) -> Vec<(Slot, f64)> {
+        let (need, options) = (self.need(&new.segment), &self.options);
+        let by_words = (self.index).candidates(&new.features, &new.prefix, options, need, met);
+        let by_words = by_words.into_iter();
+        let with_cosine = |slot| Some((slot, cosine(new, self.node(slot)?)));
+        let mut all: Vec<(Slot, f64)> = by_words.filter_map(with_cosine).collect();
+        if let Some(embedding) = &new.segment.embedding {
+            all.extend(self.dense.near(&embedding.0, options.neighbour));
+            all.sort_unstable_by_key(|(slot, _)| *slot);
+            all.dedup_by_key(|(slot, _)| *slot);
+        }
+        all
+    }
+
+    fn at_most(&self, a: &Node, b: &Node, cosine: f64) -> f64 {
+        let (a, b) = (&a.features, &b.features);
+        let (ngrams, errors) = (a.ngrams.at_most(&b.ngrams), a.errors.at_most(&b.errors));
+        self.options.weigh(ngrams, cosine, errors).weight
+    }
+
+    /// The edge of two segments, where they have one.
+    fn overlap(&self, a: &Node, b: &Node, cosine: f64) -> Option<Overlap> {
+        if self.at_most(a, b, cosine) < self.options.threshold {
+            return None;
+        }
+        let (a, b) = (&a.features, &b.features);
+        let (ngram, error) = (a.ngrams.jaccard(&b.ngrams), a.errors.jaccard(&b.errors));
+        let overlap = self.options.weigh(ngram, cosine, error);
+        (overlap.weight >= self.options.threshold).then_some(overlap)
+    }
+}
+
+fn cosine(a: &Node, b: &Node) -> f64 {
+    match (&a.segment.embedding, &b.segment.embedding) {
+        (Some(a), Some(b)) => a.cosine(b),
+        _ => 0.0,
+    }
+}
