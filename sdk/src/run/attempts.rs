@@ -70,7 +70,8 @@ impl Journeyman {
     pub async fn settle(&self) -> Result<Vec<TaskReport>> {
         let mut reports = Vec::new();
         let mut failed = None;
-        for group in std::mem::take(&mut *lock(&self.inner.ready)) {
+        let ready = std::mem::take(&mut *lock(&self.inner.ready));
+        for group in ready {
             match self.settle_one(group).await {
                 Ok(report) => reports.extend(report),
                 Err(error) => failed = failed.or(Some(error)),

@@ -19,6 +19,9 @@ const SHIPPED: usize = 20;
 const EDITED: usize = 5;
 const UPGRADED: usize = 15;
 
+/// Whether a fate is of a kind.
+type Is = fn(&AddFate) -> bool;
+
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let folder = tempfile::tempdir()?;
     block_on(ship(figures, folder.path()))?;
@@ -61,6 +64,7 @@ async fn ship(figures: &mut Figures<'_>, root: &Path) -> Result<()> {
     );
     figures.record("shipped again: commits", commits as f64, Bound::AtMost(0.0));
 
+    store.sync_folders().await?;
     for n in 0..EDITED {
         let file = root.join(format!("skills/desk-rule-{n:02}/SKILL.md"));
         let edited = fs::read_to_string(&file).unwrap_or_default() + "\nA person added this.\n";
@@ -101,7 +105,7 @@ async fn ship(figures: &mut Figures<'_>, root: &Path) -> Result<()> {
         share(kept, EDITED),
         Bound::AtLeast(100.0),
     );
-    let fates: [(&str, fn(&AddFate) -> bool); 4] = [
+    let fates: [(&str, Is); 4] = [
         ("revised", |fate| *fate == AddFate::Revised),
         ("kept", |fate| matches!(fate, AddFate::Kept(_))),
         ("unchanged", |fate| *fate == AddFate::Unchanged),

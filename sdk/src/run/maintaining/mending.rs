@@ -174,7 +174,7 @@ pub(super) fn mended(
             }),
             Err(reason) => {
                 let told = reason.map(|reason| format!("{}: {reason}", before.name));
-                events.extend(told.map(|reason| refused(reason)));
+                events.extend(told.map(refused));
                 marks.push(handled(&evidence));
             }
         }
