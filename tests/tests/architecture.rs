@@ -96,6 +96,10 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("conformance", set(&[CONTRACTS, &["testing"]])),
         ("testing", set(&[CONTRACTS])),
         ("builtin", set(&[CONTRACTS, SHARED, &["inject"]])),
+        (
+            "prelude",
+            set(&[CONTRACTS, SHARED, &["builtin", "recipe", "run"]]),
+        ),
         ("interchange", set(&[VALUES, &["library", "admit"]])),
     ]);
     for station in STATIONS {
@@ -108,10 +112,16 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
 const NO_ACTING: [&str; 6] = ["fs", "net", "env", "process", "thread", "os"];
 const NO_CLOCK: [&str; 2] = ["Instant", "SystemTime"];
 /// The SDK's files that act, with the reason.
-const ACTING: [(&str, &str); 1] = [(
-    "sdk/src/builtin/system_clock.rs",
-    "the clock that a host may choose; behind the feature `system-clock`",
-)];
+const ACTING: [(&str, &str); 2] = [
+    (
+        "sdk/src/builtin/system_clock.rs",
+        "the clock that a host may choose; behind the feature `system-clock`",
+    ),
+    (
+        "sdk/src/builtin/on_thread.rs",
+        "threads for a host's blocking parts, where it wraps them; behind the feature `threads`",
+    ),
+];
 
 #[test]
 fn crates_point_one_way() {

@@ -8,6 +8,7 @@ mod json_lines_journal;
 mod memory_journal;
 mod memory_store;
 mod model_executor;
+#[cfg(feature = "threads")]
 mod on_thread;
 #[cfg(feature = "system-clock")]
 mod system_clock;
@@ -22,6 +23,7 @@ pub use json_lines_journal::{
 pub use memory_journal::MemoryJournal;
 pub use memory_store::MemoryStore;
 pub use model_executor::{ModelExecutor, ModelExecutorOptions};
+#[cfg(feature = "threads")]
 pub use on_thread::OnThread;
 #[cfg(feature = "system-clock")]
 pub use system_clock::SystemClock;

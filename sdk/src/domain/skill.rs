@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{FilePath, FileRef, SkillMd};
+use super::{FilePath, FileRef};
 use crate::{
     error::{Error, Result},
     id::{Category, ModelId, RunId, SkillId, TaskId, Version, sha256_hex},
@@ -329,58 +329,6 @@ pub struct Skill {
 }
 
 impl Skill {
-    /// A skill that a host ships, from the text of its SKILL.md: active, of [`Origin::Seed`], with no files beside it. Its id is
-    /// `journeyman-id` of the metadata, or its name; its version the whole number that `version` of the metadata begins
-    /// with (`"2"`, `"2.1"`), or 1. The file is read leniently; `read_skills` of journeyman-disk reads folders.
-    ///
-    /// # Errors
-    /// `Invalid`, with the place, for a file that is no SKILL.md.
-    ///
-    /// ```
-    /// use journeyman::domain::Skill;
-    ///
-    /// let skill = Skill::from_skill_md("---\nname: verify-first\ndescription: Verify the customer before closing.\n---\nCall verify, then close.\n")?;
-    /// assert_eq!(skill.id.as_str(), "verify-first");
-    /// assert_eq!(skill.body.trim(), "Call verify, then close.");
-    /// # Ok::<(), journeyman::Error>(())
-    /// ```
-    pub fn from_skill_md(text: &str) -> Result<Self> {
-        let (file, _) = SkillMd::read(text, None)?;
-        let parts = file.parts()?;
-        let draft = parts.draft;
-        let number = draft.metadata.get("version").map_or("", String::as_str);
-        let digits = number.trim_start_matches(['v', ' ']);
-        let end = digits.find(|c: char| !c.is_ascii_digit());
-        let version = digits[..end.unwrap_or(digits.len())].parse().unwrap_or(1);
-        Ok(Self {
-            id: parts
-                .id
-                .unwrap_or_else(|| SkillId::new(parts.name.as_str())),
-            version: Version(std::cmp::max(version, 1)),
-            original_name: (draft.title != parts.name.as_str()).then(|| draft.title.clone()),
-            name: parts.name,
-            description: draft.description,
-            kind: draft.kind,
-            scope: draft.scope,
-            state: State::Active,
-            trigger: draft.trigger,
-            body: draft.body,
-            allowed_tools: parts.allowed_tools,
-            license: parts.license,
-            compatibility: parts.compatibility,
-            metadata: draft.metadata,
-            files: BTreeMap::new(),
-            parents: Vec::new(),
-            provenance: Provenance {
-                origin: Origin::Seed,
-                runs: Vec::new(),
-                tasks: Vec::new(),
-            },
-            taint: Taint::Clean,
-            proven_on: None,
-        })
-    }
-
     /// The same in another version, from 1.
     #[must_use]
     pub fn with_version(mut self, version: impl Into<Version>) -> Self {

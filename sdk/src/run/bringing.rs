@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::Journeyman;
 use crate::{
     domain::{
-        Cause, Commit, LibraryChange, Origin, Role, RoleRule, Skill, SkillName, SkillRef, State,
+        Cause, Commit, LibraryChange, Origin, Role, RoleRule, Skill, SkillMd, SkillName, SkillRef,
+        State,
     },
     error::{Error, Result},
     id::{CommitKey, Revision, RunId, SkillId},
@@ -242,6 +243,8 @@ impl<'a> Plan<'a> {
         }
         // By this run it is known later that a version was added, and retiring the run takes it back.
         skill.provenance.runs.push(run.clone());
+        let version = skill.version.to_string();
+        skill.metadata.insert(SkillMd::SHIPPED.to_owned(), version);
         let change = match self.library.get(&skill.id) {
             Some(entry) => match upgrade(entry, skill) {
                 Ok(skill) => LibraryChange::Revise(Box::new(skill)),
@@ -288,47 +291,63 @@ fn is_added(skill: &Skill) -> bool {
     })
 }
 
+/// The version in which a host added it, which a copy that was rolled back to keeps.
+fn shipped_as(skill: &Skill) -> u64 {
+    let written = skill.metadata.get(SkillMd::SHIPPED);
+    let number = written.and_then(|number| number.parse().ok());
+    number.unwrap_or(skill.version.0)
+}
+
 /// The next version of a known skill; else what becomes of it.
 fn upgrade(entry: &Entry, mut skill: Skill) -> std::result::Result<Skill, AddFate> {
-    let same = |known: &&Skill| is_added(known) && says_all_the_same(known, &skill);
-    let shipped = entry.versions().rev().find(|one| is_added(one));
-    if shipped.as_ref().is_some_and(same) {
-        return Err(AddFate::Unchanged);
-    }
-    let Some(shipped) = shipped else {
+    let added = entry.versions().filter(|one| is_added(one));
+    let Some(shipped) = added.max_by_key(|one| shipped_as(one)) else {
         return Err(AddFate::Refused(
             "the library has a skill of this id that was not added by a host".to_owned(),
         ));
     };
-    if !is_added(&entry.skill) {
-        let version = entry.skill.version;
-        return Err(AddFate::Kept(match entry.skill.provenance.origin {
+    let (version, current) = (entry.skill.version, &entry.skill);
+    if says_all_the_same(shipped, &skill) {
+        let rolled_back = is_added(current) && !says_all_the_same(current, &skill);
+        return Err(match rolled_back {
+            true => AddFate::Kept(format!("it was rolled back (version {version})")),
+            false => AddFate::Unchanged,
+        });
+    }
+    if !is_added(current) {
+        return Err(AddFate::Kept(match current.provenance.origin {
             Origin::Human => format!("a person edited it (version {version})"),
             _ => format!("a run has changed it since (version {version})"),
         }));
     }
-    if skill.version <= shipped.version {
+    if skill.version.0 <= shipped_as(shipped) {
         return Err(AddFate::Refused(format!(
-            "its content is another than that of version {}, which the library has; give it a later version",
-            shipped.version
+            "its content is another than that of version {}, which was added before; give it a later version",
+            shipped_as(shipped)
         )));
     }
-    skill.version = skill.version.max(entry.skill.version.next());
-    skill.parents = vec![entry.skill.reference()];
+    skill.version = skill.version.max(version.next());
+    skill.parents = vec![current.reference()];
     // Who took it out of use keeps it out of use.
-    skill.state = entry.skill.state;
+    skill.state = current.state;
     Ok(skill)
 }
 
 /// Whether two versions have the same content, whatever the library calls them.
 fn says_all_the_same(known: &Skill, new: &Skill) -> bool {
+    let fields = |skill: &Skill| {
+        let fields = skill.metadata.iter();
+        let own = fields.filter(|(key, _)| *key != SkillMd::SHIPPED);
+        own.map(|(key, value)| (key.clone(), value.clone()))
+            .collect::<Vec<_>>()
+    };
     known.description == new.description
         && known.body == new.body
         && known.trigger == new.trigger
         && known.kind == new.kind
         && known.scope == new.scope
         && known.allowed_tools == new.allowed_tools
-        && known.metadata == new.metadata
+        && fields(known) == fields(new)
         && known.files == new.files
 }
 

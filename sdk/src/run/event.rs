@@ -10,6 +10,7 @@ use crate::{
     id::{AttemptId, Revision, RunId, Seed, SkillId, TaskId},
     library::Move,
     select::Selection,
+    text::plain_terminal,
 };
 
 /// Something that happened, for people and for dashboards. The order does not depend on timing.
@@ -165,11 +166,16 @@ pub enum EventKind {
 /// One line: the run, the task or attempt, and what happened.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A part's words may hold line ends and what a terminal would follow.
+        let kind = self.kind.to_string();
+        let words: Vec<&str> = kind.split_whitespace().collect();
+        let kind = words.join(" ");
+        let kind = plain_terminal(&kind);
         match (&self.attempt, &self.task) {
-            (Some(attempt), Some(task)) => write!(f, "{attempt} ({task}): {}", self.kind),
-            (Some(attempt), None) => write!(f, "{attempt}: {}", self.kind),
-            (None, Some(task)) => write!(f, "{} ({task}): {}", self.run, self.kind),
-            (None, None) => write!(f, "{}: {}", self.run, self.kind),
+            (Some(attempt), Some(task)) => write!(f, "{attempt} ({task}): {kind}"),
+            (Some(attempt), None) => write!(f, "{attempt}: {kind}"),
+            (None, Some(task)) => write!(f, "{} ({task}): {kind}", self.run),
+            (None, None) => write!(f, "{}: {kind}", self.run),
         }
     }
 }

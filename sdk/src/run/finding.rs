@@ -129,6 +129,12 @@ impl Observed {
         }
     }
 
+    /// Forgets what holds no longer.
+    pub(super) fn forget(&self, kind: FindingKind, about: &str) {
+        let is_it = |one: &Finding| one.kind == kind && one.about.as_deref() == Some(about);
+        self.lock().retain(|one| !is_it(one));
+    }
+
     /// All of them, in the order in which they showed.
     pub(super) fn all(&self) -> Vec<Finding> {
         self.lock().clone()

@@ -8,7 +8,8 @@ use std::{
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
 use super::{
-    Event, EventKind, Finding, Need, Options, RunEntry, RunMachine, RunPlan, RunReport,
+    Event, EventKind, Finding, FindingKind, Need, Options, RunEntry, RunMachine, RunPlan,
+    RunReport,
     begun::{Begun, is_finished},
     checking::{self, Checked},
     drive::{Driver, Reach},
@@ -212,13 +213,16 @@ impl Journeyman {
         self.inner
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;
-        self.told(machine.report())
+        self.told("Journeyman::resume", machine.report())
     }
 
     async fn start(&self, kind: &str, mode: Mode, tasks: Vec<Task>) -> Result<RunReport> {
-        const LEARN: &str = "Journeyman::learn";
+        let operation = match mode {
+            Mode::Train => "Journeyman::learn",
+            Mode::Evaluate => "Journeyman::evaluate",
+        };
         if mode == Mode::Train {
-            self.writable(LEARN)?;
+            self.writable(operation)?;
             self.settle_some().await;
         }
         let inner = &self.inner;
@@ -229,13 +233,13 @@ impl Journeyman {
         inner
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;
-        self.told(machine.report())
+        self.told(operation, machine.report())
     }
 
     /// A finished run's report; an error where none of its attempts could be made, or none of those that were made judged.
-    fn told(&self, mut report: RunReport) -> Result<RunReport> {
+    fn told(&self, operation: &'static str, mut report: RunReport) -> Result<RunReport> {
         report.findings = self.findings();
-        match report.nothing_done() {
+        match report.nothing_done(operation) {
             Some(error) => Err(error),
             None => Ok(report),
         }
@@ -339,7 +343,10 @@ impl Inner {
             .drive(machine, reach, log, &mut |event| self.tell(event))
             .await?;
         if machine.is_finished() {
-            self.performer.forget(machine.run());
+            let run = machine.run();
+            self.performer.forget(run);
+            let observed = &self.performer.observed;
+            observed.forget(FindingKind::UnfinishedRun, run.as_str());
         }
         Ok(())
     }

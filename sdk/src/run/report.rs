@@ -137,14 +137,14 @@ impl RunReport {
     }
 
     /// The error of a run none of whose attempts came to a verdict, all of them for a fault outside the agent.
-    pub(super) fn nothing_done(&self) -> Option<Error> {
+    pub(super) fn nothing_done(&self, operation: &'static str) -> Option<Error> {
         let count = self.attempts().count();
         let (_, first) = self.errors().next()?;
         if self.errors().count() < count {
             return None;
         }
         let message = format!("none of {count} attempts could be made and judged");
-        let error = Error::new(first.kind(), "Journeyman::learn", message)
+        let error = Error::new(first.kind(), operation, message)
             .with("run", &self.run)
             .with("first", first)
             .hint("put right what the first error names; the run's events have the others");

@@ -10,6 +10,7 @@
 mod between;
 mod edges;
 mod failures;
+mod host;
 mod machine;
 mod secrets;
 mod turns;

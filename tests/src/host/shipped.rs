@@ -35,16 +35,18 @@ fn skill(n: usize, version: u64) -> Result<Skill> {
     Ok(Skill::from_skill_md(&text)?.with_version(version))
 }
 
+/// A start of the product over its customer's library.
+async fn open(root: &Path) -> Result<(Journeyman, Arc<DiskStore>)> {
+    let store = Arc::new(DiskStore::open(root, &DiskOptions::default())?);
+    let backends = Backends::own_loop().with_store(store.clone());
+    let options = Options::new("product", Seed(1));
+    let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+    Ok((journeyman, store))
+}
+
 async fn ship(figures: &mut Figures<'_>, root: &Path) -> Result<()> {
-    let open = async || {
-        let store = Arc::new(DiskStore::open(root, &DiskOptions::default())?);
-        let backends = Backends::own_loop().with_store(store.clone());
-        let options = Options::new("product", Seed(1));
-        let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
-        Ok::<_, journeyman::Error>((journeyman, store))
-    };
     let first: Vec<Skill> = (0..SHIPPED).map(|n| skill(n, 1)).collect::<Result<_>>()?;
-    let (journeyman, store) = open().await?;
+    let (journeyman, store) = open(root).await?;
     let report = journeyman.add(first.clone(), "version 1").await?;
     let added = report.count(|fate| *fate == AddFate::Added);
     figures.record(
@@ -76,8 +78,12 @@ async fn ship(figures: &mut Figures<'_>, root: &Path) -> Result<()> {
     store.sync_folders().await?;
     drop((journeyman, store));
 
-    // A later start of the product, with a second version of most skills.
-    let (journeyman, _) = open().await?;
+    ship_again(figures, root).await
+}
+
+/// A later start of the product, with a second version of most skills.
+async fn ship_again(figures: &mut Figures<'_>, root: &Path) -> Result<()> {
+    let (journeyman, _) = open(root).await?;
     let second: Vec<Skill> = (0..SHIPPED)
         .map(|n| skill(n, if n < UPGRADED { 2 } else { 1 }))
         .collect::<Result<_>>()?;

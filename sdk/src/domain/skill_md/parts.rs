@@ -1,10 +1,12 @@
 //! Between a skill and its SKILL.md. Counters and evidence stay in the store, so that a person's diff stays clean.
 
+use std::collections::BTreeMap;
+
 use super::{SkillMd, fields::ORIGINAL_NAME};
 use crate::{
-    domain::{Kind, Scope, Skill, SkillDraft, SkillName},
+    domain::{Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, State, Taint},
     error::{Error, Result},
-    id::{Category, SkillId},
+    id::{Category, SkillId, Version},
 };
 
 const ID: &str = "journeyman-id";
@@ -66,9 +68,68 @@ impl From<&Skill> for SkillMd {
     }
 }
 
+impl Skill {
+    /// A skill that a host ships, from the text of its SKILL.md: active, of [`Origin::Seed`], with no files beside it. Its id is
+    /// `journeyman-id` of the metadata, or its name; its version the whole number that `version` of the metadata begins
+    /// with (`"2"`, `"2.1"`), or 1. The file is read leniently; `read_skills` of journeyman-disk reads folders.
+    ///
+    /// # Errors
+    /// `Invalid`, with the place, for a file that is no SKILL.md.
+    ///
+    /// ```
+    /// use journeyman::domain::Skill;
+    ///
+    /// let skill = Skill::from_skill_md("---\nname: verify-first\ndescription: Verify the customer before closing.\n---\nCall verify, then close.\n")?;
+    /// assert_eq!(skill.id.as_str(), "verify-first");
+    /// assert_eq!(skill.body.trim(), "Call verify, then close.");
+    /// # Ok::<(), journeyman::Error>(())
+    /// ```
+    pub fn from_skill_md(text: &str) -> Result<Self> {
+        let (file, _) = SkillMd::read(text, None)?;
+        let parts = file.parts()?;
+        let draft = parts.draft;
+        let number = draft.metadata.get("version").map_or("", String::as_str);
+        let digits = number.trim_start_matches(['v', ' ']);
+        let end = digits.find(|c: char| !c.is_ascii_digit());
+        let version = digits[..end.unwrap_or(digits.len())].parse().unwrap_or(1);
+        Ok(Self {
+            id: parts
+                .id
+                .unwrap_or_else(|| SkillId::new(parts.name.as_str())),
+            version: Version(std::cmp::max(version, 1)),
+            original_name: (draft.title != parts.name.as_str()).then(|| draft.title.clone()),
+            name: parts.name,
+            description: draft.description,
+            kind: draft.kind,
+            scope: draft.scope,
+            state: State::Active,
+            trigger: draft.trigger,
+            body: draft.body,
+            allowed_tools: parts.allowed_tools,
+            license: parts.license,
+            compatibility: parts.compatibility,
+            metadata: draft.metadata,
+            files: BTreeMap::new(),
+            parents: Vec::new(),
+            provenance: Provenance {
+                origin: Origin::Seed,
+                runs: Vec::new(),
+                tasks: Vec::new(),
+            },
+            taint: Taint::Clean,
+            proven_on: None,
+        })
+    }
+}
+
 impl SkillMd {
     /// The keys of metadata that mean something to Journeyman; all other `journeyman-` keys mean nothing.
-    pub const OWN_KEYS: [&'static str; 5] = [ID, ORIGINAL_NAME, KIND, SCOPE, TRIGGER];
+    pub const OWN_KEYS: [&'static str; 6] =
+        [ID, ORIGINAL_NAME, KIND, SCOPE, TRIGGER, Self::SHIPPED];
+
+    /// The key of the version in which a host added the skill ([`Journeyman::add`](crate::run::Journeyman::add)): a library's
+    /// own number may be a later one. It stays in the metadata.
+    pub const SHIPPED: &'static str = "journeyman-shipped";
 
     /// What the file says of a skill; `journeyman-` keys leave the metadata and become fields.
     ///

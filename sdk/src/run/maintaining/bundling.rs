@@ -318,6 +318,16 @@ pub(super) fn failing(outcome: &CaseOutcome) -> Option<String> {
     ))
 }
 
+/// The cases that were cut, as changes.
+fn patched(patches: &Patches) -> Vec<LibraryChange> {
+    let patch = |(skill, cases): (&SkillId, &Vec<BundleCase>)| LibraryChange::PatchBundle {
+        skill: skill.clone(),
+        cases: cases.clone(),
+        dropped: Vec::new(),
+    };
+    patches.iter().map(patch).collect()
+}
+
 /// What the bundles came to: the cases and outcomes are kept, and what is on trial and passes is released.
 pub(super) fn tested(
     context: &Context<'_>,
@@ -325,14 +335,7 @@ pub(super) fn tested(
     slots: &Slots,
     events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
-    let mut changes: Vec<LibraryChange> = patches
-        .iter()
-        .map(|(skill, cases)| LibraryChange::PatchBundle {
-            skill: skill.clone(),
-            cases: cases.clone(),
-            dropped: Vec::new(),
-        })
-        .collect();
+    let mut changes = patched(patches);
     let outcomes = outcomes(slots);
     for ran in &outcomes {
         if ran.for_now {

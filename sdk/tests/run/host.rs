@@ -1,0 +1,168 @@
+//! What a host may rely on: its own loop, resuming, adding skills, and word of what will not happen.
+
+mod adding;
+mod events;
+mod findings;
+mod learning;
+mod outcomes;
+mod resuming;
+mod short;
+mod trial;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use futures::channel::mpsc::UnboundedReceiver;
+use journeyman::{
+    contract::{Journal, JournalEntry},
+    domain::{Injection, LibraryChange, Origin, Outcome, Skill, Source, State, StepResult},
+    run::{Finding, FindingKind, TaskReport},
+};
+use serde_json::json;
+
+use super::*;
+
+/// The parts of a host that keeps its own loop: no agent, no world, no judge.
+fn own_loop() -> Backends {
+    let all = backends();
+    Backends {
+        store: all.store,
+        journal: all.journal,
+        retriever: all.retriever,
+        scorer: all.scorer,
+        dialect: all.dialect,
+        model: all.model,
+        roles: all.roles,
+        ..Backends::own_loop()
+    }
+}
+
+async fn open_as(session: &str, backends: &Backends, recipe: Recipe) -> Journeyman {
+    let options = Options::new(session, Seed(7));
+    let opened = Journeyman::open(backends.clone(), recipe, options).await;
+    opened.expect("it opens")
+}
+
+/// What the agent did in an attempt of the host's own loop.
+#[derive(Clone, Copy, Debug)]
+struct Did {
+    /// Whether its first action was refused.
+    refused: bool,
+    success: bool,
+    /// Whether it followed what it was given.
+    used: bool,
+}
+
+/// An attempt that was done without a refusal.
+const CLEAN: Did = Did {
+    refused: false,
+    success: true,
+    used: true,
+};
+/// One that was done after a refusal.
+const REFUSED: Did = Did {
+    refused: true,
+    ..CLEAN
+};
+const FAILED: Did = Did {
+    success: false,
+    ..CLEAN
+};
+
+fn desk() -> Source {
+    Source::trusted("ticket desk")
+}
+
+/// Makes an attempt in the host's own loop and gives the task's report.
+async fn attempt(journeyman: &Journeyman, task: Task, did: Did) -> TaskReport {
+    let mut handle = journeyman.begin(task).await.expect("it begins");
+    for given in &handle.injection().skills {
+        if did.used {
+            handle.used(&given.skill);
+        }
+    }
+    let call = |tool| {
+        Action::call(
+            tool,
+            json!({"document": "D-4711", "person": "Ada Lovelace"}),
+        )
+    };
+    if did.refused {
+        let why = StepResult::refused("verify the customer first", desk());
+        handle.record(Step::new(call("close_ticket"), why));
+    }
+    let done = StepResult::new("verified", desk());
+    handle.record(Step::new(call("verify_customer"), done));
+    let finished = handle.finish(Outcome::from(did.success)).await;
+    finished.expect("it finishes").expect("a group of one")
+}
+
+/// Tasks that are alike.
+fn alike(n: usize) -> Vec<Task> {
+    let task = |i| sample::task(&format!("alike-{i}"), &["one", "two"]);
+    (0..n).map(task).collect()
+}
+
+fn told(mut events: UnboundedReceiver<Event>) -> Vec<Event> {
+    let mut all = Vec::new();
+    while let Ok(event) = events.try_recv() {
+        all.push(event);
+    }
+    all
+}
+
+fn admitted(report: &TaskReport) -> usize {
+    let written = report.written.iter();
+    written.filter(|one| one.admitted.is_some()).count()
+}
+
+/// A journal that keeps so many entries; what comes then is an error, or never answered.
+#[derive(Debug)]
+struct CutJournal {
+    inner: Arc<dyn Journal>,
+    left: AtomicUsize,
+    hangs: bool,
+    /// Whether it was cut.
+    cut: AtomicBool,
+}
+
+impl CutJournal {
+    fn after(entries: usize, inner: Arc<dyn Journal>, hangs: bool) -> Arc<Self> {
+        Arc::new(Self {
+            inner,
+            left: AtomicUsize::new(entries),
+            hangs,
+            cut: AtomicBool::new(false),
+        })
+    }
+}
+
+#[async_trait]
+impl Journal for CutJournal {
+    async fn append(&self, entries: &[JournalEntry]) -> journeyman::Result<()> {
+        let left = self.left.load(Ordering::SeqCst);
+        let kept = left.min(entries.len());
+        self.left.store(left - kept, Ordering::SeqCst);
+        self.inner.append(&entries[..kept]).await?;
+        if kept == entries.len() {
+            return Ok(());
+        }
+        self.cut.store(true, Ordering::SeqCst);
+        if self.hangs {
+            futures::future::pending::<()>().await;
+        }
+        Err(Error::new(
+            ErrorKind::Unavailable,
+            "scripted",
+            "the disk is full",
+        ))
+    }
+
+    async fn read(&self, run: &RunId) -> journeyman::Result<Vec<JournalEntry>> {
+        self.inner.read(run).await
+    }
+
+    async fn runs(&self) -> journeyman::Result<Vec<RunId>> {
+        self.inner.runs().await
+    }
+}

@@ -1,0 +1,210 @@
+//! What will not happen with a host's parts, found when it opens and told with each report.
+
+use journeyman::testing::HashEmbedder;
+
+use super::*;
+
+fn complete() -> Backends {
+    backends().with_clock(Arc::new(ManualClock::default()))
+}
+
+type Change<'a> = &'a dyn Fn(&mut Backends, &mut Recipe);
+
+async fn found(recipe: Recipe, change: Change<'_>) -> Vec<Finding> {
+    let (mut backends, mut recipe) = (complete(), recipe);
+    change(&mut backends, &mut recipe);
+    let journeyman = open_as("test", &backends, recipe).await;
+    let findings = journeyman.findings();
+    for finding in &findings {
+        for text in [&finding.consequence, &finding.reason, &finding.hint] {
+            assert!(!text.trim().is_empty(), "{finding:?}");
+        }
+    }
+    findings
+}
+
+/// The kinds of what is found where complete parts or their recipe are changed.
+fn check(recipe: Recipe, change: Change<'_>, expect: &[FindingKind]) {
+    let findings = block_on(found(recipe, change));
+    let mut kinds: Vec<FindingKind> = findings.iter().map(|finding| finding.kind).collect();
+    let mut expect = expect.to_vec();
+    kinds.sort();
+    expect.sort();
+    assert_eq!(kinds, expect, "{findings:#?}");
+}
+
+#[test]
+fn complete_parts_want_nothing() {
+    check(recipe::standard(), &|_, _| {}, &[]);
+    // These are no loss: every skill of the cache is a candidate, and nothing is bounded in tokens.
+    check(recipe::standard(), &|b, _| b.retriever = None, &[]);
+    check(recipe::standard(), &|b, _| b.tokenizer = None, &[]);
+    check(recipe::standard(), &|b, _| b.embedder = None, &[]);
+    let embedder = |b: &mut Backends, _: &mut Recipe| {
+        b.embedder = Some(Arc::new(HashEmbedder::new(16)));
+    };
+    check(recipe::hisme(), &embedder, &[]);
+}
+
+#[test]
+fn each_part_that_is_missing_is_found() {
+    use FindingKind::*;
+    let standard = |change: Change<'_>, expect: &[FindingKind]| {
+        check(recipe::standard(), change, expect);
+    };
+    standard(&|b, _| b.scorer = None, &[NeverInjects]);
+    standard(&|b, _| b.dialect = None, &[NeverInjects]);
+    let neither = |b: &mut Backends, _: &mut Recipe| (b.scorer, b.dialect) = (None, None);
+    standard(&neither, &[NeverInjects]);
+    standard(&|b, _| b.model = None, &[NeverWrites]);
+    standard(&|b, _| b.roles = None, &[NeverWrites]);
+    standard(&|b, _| b.executor = None, &[NoAgent]);
+    standard(&|b, _| b.environment = None, &[NoAgent]);
+    standard(&|b, _| b.judge = None, &[NoJudge]);
+    standard(&|b, _| b.clock = None, &[NoClock]);
+    standard(&|b, _| b.journal = None, &[NoJournal]);
+    standard(&|b, _| b.store = None, &[NoStore]);
+
+    let hisme = |change: Change<'_>, expect: &[FindingKind]| {
+        check(recipe::hisme(), change, expect);
+    };
+    hisme(&|_, _| {}, &[NoEmbedder]);
+    hisme(&|b, _| b.scorer = None, &[NoEmbedder]);
+    hisme(&|b, _| b.model = None, &[NoEmbedder, NeverWrites, NoRoles]);
+    hisme(
+        &|b, _| b.environment = None,
+        &[NoEmbedder, NothingReplays, NoAgent],
+    );
+
+    let nothing = |b: &mut Backends, _: &mut Recipe| *b = Backends::own_loop();
+    standard(
+        &nothing,
+        &[
+            NeverInjects,
+            NeverWrites,
+            NoAgent,
+            NoJudge,
+            NoClock,
+            NoJournal,
+            NoStore,
+        ],
+    );
+}
+
+#[test]
+fn what_the_recipe_rules_out_is_found() {
+    use FindingKind::*;
+    check(recipe::arise(), &|_, _| {}, &[NeverInjects]);
+    let warm_up = block_on(found(recipe::arise(), &|_, _| {}));
+    assert!(warm_up[0].consequence.contains("500"), "{}", warm_up[0]);
+    assert_eq!(warm_up[0].about.as_deref(), Some("warm-up"));
+    check(recipe::arise(), &|_, r| r.warm_up = 0, &[]);
+    check(recipe::arise(), &|b, _| b.scorer = None, &[NeverInjects; 2]);
+    check(
+        recipe::standard(),
+        &|_, r| r.write = WriteWhen::Never,
+        &[NeverWrites],
+    );
+    let never = |b: &mut Backends, r: &mut Recipe| {
+        r.write = WriteWhen::Never;
+        b.model = None;
+    };
+    check(recipe::standard(), &never, &[NeverWrites]);
+    check(
+        recipe::standard(),
+        &|_, r| r.selector = Selector::Nothing,
+        &[NeverInjects],
+    );
+    let top = |b: &mut Backends, r: &mut Recipe| {
+        r.selector = Selector::Top { limit: 1 };
+        b.scorer = None;
+    };
+    check(recipe::standard(), &top, &[]);
+}
+
+#[test]
+fn skills_that_are_held_back_are_found_when_they_are_there_and_when_they_come() {
+    let untrusted = ScriptedEnvironment::words().beginning(|task, _| {
+        let mut seen = sample::observation(&task.instruction);
+        seen.source = Source::untrusted("the web");
+        Play::Give(seen)
+    });
+    let parts = complete().with_environment(Arc::new(untrusted));
+    block_on(async {
+        let held = |journeyman: &Journeyman| {
+            let findings = journeyman.findings().into_iter();
+            let held = findings.filter(|finding| finding.kind == FindingKind::Quarantined);
+            held.count()
+        };
+        let journeyman = open_as("test", &parts, recipe()).await;
+        assert_eq!(held(&journeyman), 0);
+        let report = journeyman.learn(tasks(6)).await.expect("it learns");
+        assert_eq!(held(&journeyman), 1, "once for all of them");
+        let told = report.findings.iter();
+        assert!(
+            told.map(|finding| finding.kind)
+                .any(|kind| kind == FindingKind::Quarantined)
+        );
+        assert_eq!(held(&open_as("test", &parts, recipe()).await), 1);
+    });
+}
+
+#[test]
+fn a_report_tells_what_was_found() {
+    let mut parts = complete();
+    parts.clock = None;
+    parts.scorer = None;
+    block_on(async {
+        let journeyman = open_as("test", &parts, recipe()).await;
+        let findings = journeyman.findings();
+        assert_eq!(findings.len(), 2);
+        let learnt = journeyman.learn(tasks(2)).await.expect("it learns");
+        let evaluated = journeyman.evaluate(tasks(2)).await.expect("it evaluates");
+        for report in [learnt, evaluated] {
+            assert_eq!(report.findings, findings);
+            let said = report.to_string();
+            for finding in &findings {
+                assert!(said.contains(&format!("note: {finding}\n")), "{said}");
+            }
+        }
+    });
+}
+
+/// How often a judge that keeps its thread for so long is said to block.
+fn check_blocking(ms: u64, expect: usize) {
+    let clock = Arc::new(ManualClock::default());
+    let mut parts = backends().with_clock(Arc::clone(&clock) as _);
+    let judge = Arc::new(ScriptedJudge::by(move |request, _| {
+        clock.advance(ms);
+        let outcome = request.trajectory.outcome.as_ref();
+        Play::Give(Verdict::binary(
+            outcome.is_some_and(|outcome| outcome.success),
+        ))
+    }));
+    parts.judge = Some(Arc::clone(&judge) as _);
+    block_on(async {
+        let journeyman = open_as("test", &parts, recipe()).await;
+        assert_eq!(journeyman.findings(), []);
+        let report = journeyman.learn(tasks(3)).await.expect("it learns");
+        assert_eq!(judge.calls(), 12);
+        assert!(report.errors().next().is_none(), "its verdicts count");
+        let blocking = report.findings.iter();
+        let blocking: Vec<&Finding> = blocking
+            .filter(|finding| finding.kind == FindingKind::BlockingPart)
+            .collect();
+        assert_eq!(blocking.len(), expect, "{ms} ms: {blocking:?}");
+        assert_eq!(report.findings.len(), expect, "and nothing else");
+        for finding in blocking {
+            assert_eq!(finding.about.as_deref(), Some("Judge::judge"));
+            assert!(finding.to_string().contains("Judge::judge"), "{finding}");
+            assert!(finding.hint.contains("OnThread"), "{finding}");
+        }
+    });
+}
+
+#[test]
+fn a_part_that_blocks_its_thread_is_found_once() {
+    check_blocking(1_500, 1);
+    check_blocking(1_000, 1);
+    check_blocking(999, 0);
+}

@@ -1,0 +1,171 @@
+//! When attempts one by one bring a skill, and what stands in for one that a role could not write.
+
+use journeyman::role::GeneralRoles;
+
+use super::*;
+
+/// How many skills each of some attempts brings; each attempt by a new start of the session, or all by one.
+fn check(did: &[(Task, Did)], expect: &[usize]) {
+    for restarts in [false, true] {
+        let backends = own_loop();
+        let brought = block_on(async {
+            let first = open_as("test", &backends, recipe::standard()).await;
+            let mut brought = Vec::new();
+            for (task, did) in did {
+                let report = match restarts {
+                    true => {
+                        let again = open_as("test", &backends, recipe::standard()).await;
+                        attempt(&again, task.clone(), *did).await
+                    }
+                    false => attempt(&first, task.clone(), *did).await,
+                };
+                assert_eq!(admitted(&report), report.written.len());
+                brought.push(report.written.len());
+            }
+            brought
+        });
+        assert_eq!(brought, expect, "restarts: {restarts}");
+    }
+}
+
+fn at_like_tasks(did: &[Did]) -> Vec<(Task, Did)> {
+    alike(did.len())
+        .into_iter()
+        .zip(did.iter().copied())
+        .collect()
+}
+
+#[test]
+fn a_single_attempt_writes_where_there_was_something_to_learn() {
+    // Done only after a refusal.
+    check(&at_like_tasks(&[REFUSED]), &[1]);
+    // Done at once, with nothing before it.
+    check(&at_like_tasks(&[CLEAN]), &[0]);
+    check(&at_like_tasks(&[CLEAN, CLEAN, CLEAN]), &[0, 0, 0]);
+    // Done at once, after like tasks were not.
+    check(&at_like_tasks(&[FAILED, CLEAN]), &[0, 1]);
+    check(&at_like_tasks(&[FAILED, FAILED, CLEAN]), &[0, 0, 1]);
+    // From failures alone there is nothing to write.
+    check(&at_like_tasks(&[FAILED, FAILED]), &[0, 0]);
+}
+
+#[test]
+fn failures_at_other_tasks_do_not_count() {
+    let other = sample::task("other", &["seven", "nine"]);
+    let like = alike(1).remove(0);
+    check(&[(other.clone(), FAILED), (like.clone(), CLEAN)], &[0, 0]);
+    // The host's own grouping decides where it gives one.
+    let named = |task: Task, category: &str| task.with_category(category);
+    check(
+        &[
+            (named(other.clone(), "words"), FAILED),
+            (named(like.clone(), "words"), CLEAN),
+        ],
+        &[0, 1],
+    );
+    check(
+        &[
+            (named(alike(2).remove(1), "words"), FAILED),
+            (named(like, "numbers"), CLEAN),
+        ],
+        &[0, 0],
+    );
+}
+
+#[test]
+fn what_a_skill_brought_about_is_not_written_again() {
+    let backends = own_loop();
+    block_on(async {
+        let journeyman = open_as("test", &backends, recipe::standard()).await;
+        let mut reports = Vec::new();
+        for (task, did) in at_like_tasks(&[REFUSED, FAILED, FAILED, CLEAN]) {
+            reports.push(attempt(&journeyman, task, did).await);
+        }
+        let brought: Vec<usize> = reports.iter().map(|report| report.written.len()).collect();
+        assert_eq!(brought, [1, 0, 0, 0]);
+        assert_eq!(reports[3].attempts[0].injected.len(), 1);
+    });
+}
+
+/// What is told where the roles' answers cannot be read, and the skill that stands in.
+fn fallen_back(events: &[Event]) -> Skill {
+    let place = |which: fn(&EventKind) -> bool| events.iter().position(|one| which(&one.kind));
+    let fell = place(|kind| {
+        matches!(kind, EventKind::FellBack { role, reason }
+            if *role == journeyman::domain::Role::Summarize && !reason.trim().is_empty())
+    });
+    let entered = place(|kind| matches!(kind, EventKind::Admitted { .. }));
+    let (fell, entered) = (
+        fell.expect("it fell back"),
+        entered.expect("a skill entered"),
+    );
+    assert!(fell < entered);
+    let EventKind::Admitted { skill, revised } = &events[entered].kind else {
+        panic!("it is the skill");
+    };
+    assert!(!revised);
+    assert_eq!(skill.provenance.origin, Origin::TraceAbstract);
+    assert_eq!(skill.state, State::Trial);
+    let EventKind::Waits {
+        skill: waiting,
+        name,
+        state,
+        reason,
+    } = &events[entered + 1].kind
+    else {
+        panic!("what it waits for follows: {:?}", events[entered + 1].kind);
+    };
+    assert_eq!((waiting, name), (&skill.reference(), &skill.name));
+    assert_eq!(*state, State::Trial);
+    assert!(!reason.is_empty());
+    (**skill).clone()
+}
+
+#[test]
+fn where_no_answer_can_be_read_the_abstracted_trace_is_on_trial_and_all_is_told() {
+    let mut backends = backends();
+    backends.model = Some(Arc::new(ScriptedModel::always("garbage")));
+    block_on(async {
+        let journeyman = open_as("test", &backends, recipe()).await;
+        let events = journeyman.events();
+        let report = journeyman.learn(tasks(3)).await.expect("it learns");
+        let skill = fallen_back(&told(events));
+        let library = journeyman.library().await.expect("a library");
+        let kept = library.get(&skill.id).expect("it is in the library");
+        assert_eq!(kept.skill.provenance.origin, Origin::TraceAbstract);
+        assert!(report.written().any(|one| one.fallback));
+    });
+}
+
+#[test]
+fn the_abstracted_trace_of_the_shipped_roles_holds_no_value_and_no_word_of_the_task() {
+    let mut backends = own_loop();
+    let prose = "I would say that one should simply be careful with everything.";
+    backends.model = Some(Arc::new(ScriptedModel::always(prose)));
+    backends.roles = Some(Arc::new(GeneralRoles::shipped().expect("they are shipped")));
+    let task = Task::new("t-1", "Settle invoice D-4711 quickly for Ada Lovelace");
+    block_on(async {
+        let journeyman = open_as("test", &backends, recipe::standard()).await;
+        let events = journeyman.events();
+        let report = attempt(&journeyman, task, REFUSED).await;
+        assert_eq!(admitted(&report), 1);
+        let skill = fallen_back(&told(events));
+        let texts = format!(
+            "{} {:?} {} {:?} {} {:?}",
+            skill.name,
+            skill.original_name,
+            skill.description,
+            skill.trigger,
+            skill.body,
+            skill.metadata
+        )
+        .to_lowercase();
+        for word in [
+            "settle", "invoice", "4711", "quickly", "ada", "lovelace", "careful",
+        ] {
+            assert!(!texts.contains(word), "{word} in {texts}");
+        }
+        assert!(texts.contains("verify_customer"), "{texts}");
+        assert!(!texts.contains("close_ticket"), "it was refused: {texts}");
+    });
+}
