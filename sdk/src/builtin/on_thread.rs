@@ -24,6 +24,9 @@ use crate::{
 /// and what the call still does then is left to end by itself, its result unread. An episode whose step was given up is
 /// lost with it.
 ///
+/// The part runs outside of any runtime: one that awaits a runtime's own timers or sockets, such as tokio's, needs none of
+/// this and would panic there.
+///
 /// An executor cannot be wrapped, since it borrows its episode: give its blocking parts to the runtime's own blocking
 /// threads instead.
 ///

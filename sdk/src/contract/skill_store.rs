@@ -118,6 +118,10 @@ impl<S: SkillStore + ?Sized> SkillStoreExt for S {
                         .last()
                         .map_or(commit.base, |last| last.revision);
                 }
+                // Overtaken each time: another time it may be first.
+                Err(error) if error.kind() == crate::error::ErrorKind::Conflict => {
+                    return Err(error.temporary());
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -182,6 +182,13 @@ pub enum LibraryChange {
         /// All its rules.
         rules: Vec<RoleRule>,
     },
+    /// Live attempts release a version from its trial. Where the skill has another version or state by then, nothing happens.
+    Release {
+        /// Which skill, in which version.
+        skill: SkillRef,
+        /// What speaks for it.
+        reason: String,
+    },
     /// A person or evidence moves a skill to another state.
     SetState {
         /// Which skill.
@@ -248,6 +255,7 @@ impl LibraryChange {
             | Self::Observe(_)
             | Self::Handled { .. }
             | Self::SetState { .. }
+            | Self::Release { .. }
             | Self::RetireRun { .. }
             | Self::Erased { .. }
             | Self::Restore { .. } => Ok(()),

@@ -96,6 +96,8 @@ pub enum PassReason {
     NotDeleted,
     /// A skill to place whose state is not an offered one.
     NotOffered,
+    /// A release of a skill that is not on trial.
+    NotOnTrial,
     /// A merge of which no source is there.
     NoSource,
 }

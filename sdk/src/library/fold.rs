@@ -100,6 +100,20 @@ impl SkillLibrary {
                 entry.life.state_set_by = commit.cause.run.clone().map(|run| (version, run));
                 Ok(moves)
             }
+            LibraryChange::Release { skill, .. } => {
+                let entry = self.known(&skill.id)?;
+                if entry.skill.version != skill.version {
+                    return Err(PassReason::OtherVersion);
+                }
+                if entry.skill.state != State::Trial {
+                    return Err(PassReason::NotOnTrial);
+                }
+                let moves = self.set_state(&skill.id, State::Active)?;
+                let run = commit.cause.run.clone();
+                let entry = self.known(&skill.id)?;
+                entry.life.state_set_by = run.map(|run| (skill.version, run));
+                Ok(moves)
+            }
             LibraryChange::RollBack { skill, to, .. } => self.roll_back(skill, *to),
             LibraryChange::RetireRun { run, .. } => Ok(self.retire_run(run)),
             LibraryChange::Restore { skill, .. } => self.restore(skill),

@@ -188,7 +188,8 @@ fn subjects(change: &LibraryChange) -> Vec<&SkillId> {
         LibraryChange::Credit { skill, .. }
         | LibraryChange::Expose { skill, .. }
         | LibraryChange::Test { skill, .. }
-        | LibraryChange::Gain { skill, .. } => vec![&skill.id],
+        | LibraryChange::Gain { skill, .. }
+        | LibraryChange::Release { skill, .. } => vec![&skill.id],
         LibraryChange::Attribute(attribution) => vec![&attribution.skill.id],
         LibraryChange::Add(skill) | LibraryChange::Revise(skill) => vec![&skill.id],
         LibraryChange::Merge { skill, sources } => [&skill.id].into_iter().chain(sources).collect(),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    EventKind, Need, NeedId, Played, context::Context, fold::Rollout, task_machine::drafts, writing,
+    EventKind, Need, NeedId, Played, context::Context, fold::Rollout, task_machine::drafts,
 };
 use crate::{
     contract::{RoleAnswer, RoleTask},
@@ -136,6 +136,7 @@ pub(super) fn asks(
     seed: Seed,
     task: &Task,
     rollouts: &[Rollout<'_>],
+    sources: &[usize],
 ) -> Vec<RoleTask> {
     let trace = |rollout: &Rollout<'_>| trace(seed, task, rollout);
     let mut asks = Vec::new();
@@ -152,7 +153,6 @@ pub(super) fn asks(
             }));
         }
     }
-    let sources = writing::sources(context, task, rollouts);
     let mut sources = sources.iter().filter_map(|place| rollouts.get(*place));
     match context.recipe.writer {
         Writer::Summarize => {
@@ -302,9 +302,9 @@ fn expose(
 }
 
 /// A skill written from anything that an untrusted source said is tainted (J7).
-pub(super) fn taint(context: &Context<'_>, task: &Task, rollouts: &[Rollout<'_>]) -> Taint {
-    let sources = writing::sources(context, task, rollouts).into_iter();
-    let shown = sources.filter_map(|place| rollouts.get(place)?.trajectory);
+pub(super) fn taint(sources: &[usize], rollouts: &[Rollout<'_>]) -> Taint {
+    let sources = sources.iter();
+    let shown = sources.filter_map(|place| rollouts.get(*place)?.trajectory);
     taint_of(shown.flat_map(|trajectory| &trajectory.steps))
 }
 

@@ -34,6 +34,7 @@ impl Journeyman {
     /// # Errors
     /// As [`begin`](Self::begin).
     pub async fn begin_group(&self, task: Task, n: NonZeroUsize) -> Result<Vec<AttemptHandle>> {
+        self.settle_some().await;
         if self.inner.read_only {
             let mut handles = Vec::new();
             for _ in 0..n.get() {
@@ -41,7 +42,6 @@ impl Journeyman {
             }
             return Ok(handles);
         }
-        self.settle_some().await;
         let group = u32::try_from(n.get()).unwrap_or(u32::MAX);
         self.begin_as(Mode::Train, task, group).await
     }
@@ -70,14 +70,24 @@ impl Journeyman {
     pub async fn settle(&self) -> Result<Vec<TaskReport>> {
         let mut reports = Vec::new();
         let mut failed = None;
-        let ready = std::mem::take(&mut *lock(&self.inner.ready));
-        for group in ready {
+        // One at a time: those that are left stay ready where this is cancelled.
+        let count = lock(&self.inner.ready).len();
+        for _ in 0..count {
+            let Some(group) = self.next_ready() else {
+                break;
+            };
             match self.settle_one(group).await {
                 Ok(report) => reports.extend(report),
                 Err(error) => failed = failed.or(Some(error)),
             }
         }
         failed.map_or(Ok(reports), Err)
+    }
+
+    /// The group that has waited longest.
+    fn next_ready(&self) -> Option<Arc<Group>> {
+        let mut ready = lock(&self.inner.ready);
+        (!ready.is_empty()).then(|| ready.remove(0))
     }
 
     async fn settle_one(&self, group: Arc<Group>) -> Result<Option<TaskReport>> {
@@ -98,12 +108,8 @@ impl Journeyman {
     /// A group that cannot be completed must not keep others from beginning, nor cost each of them a try.
     pub(super) async fn settle_some(&self) {
         for _ in 0..SETTLED_AT_ONCE {
-            let group = {
-                let mut ready = lock(&self.inner.ready);
-                if ready.is_empty() {
-                    return;
-                }
-                ready.remove(0)
+            let Some(group) = self.next_ready() else {
+                return;
             };
             if let Err(error) = self.settle_one(group).await {
                 tracing::warn!(%error, "a group of attempts could not be completed");

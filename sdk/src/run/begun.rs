@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{
-    EventKind, RunEntry,
+    EventKind, Need, RunEntry,
     finding::{Finding, FindingKind},
+    replay,
 };
 use crate::{
     contract::{Journal, JournalEntry},
@@ -44,7 +45,9 @@ impl Begun {
             .and_then(|next| next.checked_sub(1));
         let latest = latest.map(|latest| RunId::new(format!("{session}/learn-{latest}")));
         if let Some(run) = latest.filter(|run| runs.contains(run))
-            && !is_finished(&journal.read(&run).await?)
+            && let entries = journal.read(&run).await?
+            && !is_finished(&entries)
+            && can_go_on(&entries)
         {
             begun.unfinished = Some(
                 Finding::new(
@@ -71,6 +74,24 @@ impl Begun {
             let next = self.counts.entry(kind.to_owned()).or_default();
             *next = (*next).max(number.saturating_add(1));
         }
+    }
+}
+
+/// Whether a run that is not finished can be gone on with: no attempt of it is missing that is the host's own to make.
+pub(super) fn can_go_on(entries: &[JournalEntry]) -> bool {
+    let first = entries.first().map(RunEntry::from_entry);
+    match first {
+        Some(Ok(RunEntry::Started { by_host: true, .. })) => {
+            let needs = replay(entries).map(|machine| machine.needs());
+            needs.is_ok_and(|needs| {
+                !needs
+                    .iter()
+                    .any(|(_, need)| matches!(need, Need::Attempt(_)))
+            })
+        }
+        Some(Ok(RunEntry::Started { .. })) => true,
+        // Another version's, or damaged.
+        _ => false,
     }
 }
 

@@ -1,6 +1,9 @@
 //! What a host brings: skills, states of skills, and rules for roles.
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +122,7 @@ impl Journeyman {
             changes,
             mut skills,
             tiers,
+            planned,
             ..
         } = planned;
         let mut revision = library.revision();
@@ -129,7 +133,9 @@ impl Journeyman {
             revision = self.bring(run, all, reason).await?;
         }
         let library = self.library().await?;
-        skills.iter_mut().for_each(|one| confirm(one, &library));
+        skills
+            .iter_mut()
+            .for_each(|one| confirm(one, planned.get(&one.skill.id), &library));
         Ok(AddReport { revision, skills })
     }
 
@@ -220,6 +226,8 @@ struct Plan<'a> {
     room: usize,
     seen: BTreeSet<SkillId>,
     changes: Vec<LibraryChange>,
+    /// What the library has to have of each skill that is committed.
+    planned: BTreeMap<SkillId, Skill>,
     skills: Vec<AddedSkill>,
 }
 
@@ -233,6 +241,7 @@ impl<'a> Plan<'a> {
             room: most.saturating_sub(held),
             seen: BTreeSet::new(),
             changes: Vec::new(),
+            planned: BTreeMap::new(),
             skills: Vec::new(),
         }
     }
@@ -277,6 +286,10 @@ impl<'a> Plan<'a> {
             ));
         }
         self.room -= usize::from(enters);
+        let planned = change
+            .skill()
+            .map(|skill| (skill.id.clone(), skill.clone()));
+        self.planned.extend(planned);
         self.changes.push(change);
         fate
     }
@@ -298,6 +311,16 @@ fn shipped_as(skill: &Skill) -> u64 {
     number.unwrap_or(skill.version.0)
 }
 
+/// How the current version came about that is not the one that was added last.
+fn changed_since(current: &Skill) -> String {
+    let how = match current.provenance.origin {
+        _ if is_added(current) => "it was rolled back",
+        Origin::Human => "a person edited it",
+        _ => "a run has changed it since",
+    };
+    format!("{how} (version {})", current.version)
+}
+
 /// The next version of a known skill; else what becomes of it.
 fn upgrade(entry: &Entry, mut skill: Skill) -> std::result::Result<Skill, AddFate> {
     let added = entry.versions().filter(|one| is_added(one));
@@ -308,17 +331,13 @@ fn upgrade(entry: &Entry, mut skill: Skill) -> std::result::Result<Skill, AddFat
     };
     let (version, current) = (entry.skill.version, &entry.skill);
     if says_all_the_same(shipped, &skill) {
-        let rolled_back = is_added(current) && !says_all_the_same(current, &skill);
-        return Err(match rolled_back {
-            true => AddFate::Kept(format!("it was rolled back (version {version})")),
-            false => AddFate::Unchanged,
+        return Err(match says_all_the_same(current, &skill) {
+            true => AddFate::Unchanged,
+            false => AddFate::Kept(changed_since(current)),
         });
     }
     if !is_added(current) {
-        return Err(AddFate::Kept(match current.provenance.origin {
-            Origin::Human => format!("a person edited it (version {version})"),
-            _ => format!("a run has changed it since (version {version})"),
-        }));
+        return Err(AddFate::Kept(changed_since(current)));
     }
     if skill.version.0 <= shipped_as(shipped) {
         return Err(AddFate::Refused(format!(
@@ -352,21 +371,24 @@ fn says_all_the_same(known: &Skill, new: &Skill) -> bool {
 }
 
 /// Holds what was planned against the library as it is now.
-fn confirm(one: &mut AddedSkill, library: &SkillLibrary) {
+fn confirm(one: &mut AddedSkill, planned: Option<&Skill>, library: &SkillLibrary) {
     let entry = library.get(&one.skill.id);
     if let Some(entry) = entry {
         one.name = entry.skill.name.clone();
     }
-    let is_there = entry.is_some_and(|entry| entry.skill.version >= one.skill.version);
+    let is_there = entry.zip(planned).is_some_and(|(entry, planned)| {
+        let mut versions = entry.versions();
+        versions.any(|one| says_all_the_same(one, planned))
+    });
     match &one.fate {
         AddFate::Added | AddFate::Revised if is_there => {}
-        AddFate::Added => {
+        AddFate::Added if entry.is_none() => {
             one.fate = AddFate::OutOfRoom(
                 "the tiers deleted it at once: it is new, and the skills that are there have a higher utility"
                     .to_owned(),
             );
         }
-        AddFate::Revised => {
+        AddFate::Added | AddFate::Revised => {
             one.fate = AddFate::Refused("another writer changed it first".to_owned());
         }
         _ => {}

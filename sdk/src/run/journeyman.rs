@@ -10,7 +10,7 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use super::{
     Event, EventKind, Finding, FindingKind, Need, Options, RunEntry, RunMachine, RunPlan,
     RunReport,
-    begun::{Begun, is_finished},
+    begun::{Begun, can_go_on, is_finished},
     checking::{self, Checked},
     drive::{Driver, Reach},
     handle::Group,
@@ -113,9 +113,9 @@ impl Journeyman {
         self.inner.performer.observed.all()
     }
 
-    /// The runs of tasks in the journal that were begun and not finished, of every session, by id: those that
-    /// [`resume`](Self::resume) goes on with, and attempts in a host's own loop that were not finished. It reads the whole
-    /// journal.
+    /// The runs in the journal that were begun and not finished and that [`resume`](Self::resume) can go on with, of every
+    /// session, by id. An attempt that a host did not finish in its own loop is not among them: nobody else can make it. It
+    /// reads the whole journal, and lists what is under way at the moment too.
     ///
     /// # Errors
     /// `Unsupported` without a journal; what the journal gives.
@@ -129,7 +129,8 @@ impl Journeyman {
         };
         let mut unfinished = Vec::new();
         for run in journal.runs().await? {
-            if !is_finished(&journal.read(&run).await?) {
+            let entries = journal.read(&run).await?;
+            if !is_finished(&entries) && can_go_on(&entries) {
                 unfinished.push(run);
             }
         }
@@ -184,6 +185,9 @@ impl Journeyman {
         };
         let entries = journal.read(run).await?;
         let mut machine = replay(&entries)?;
+        if machine.mode == Mode::Train && !machine.is_finished() {
+            self.writable("Journeyman::resume")?;
+        }
         let first = entries.first().map(RunEntry::from_entry).transpose()?;
         let by_host = matches!(first, Some(RunEntry::Started { by_host: true, .. }));
         let attempts = |(_, need): &(_, Need)| matches!(need, Need::Attempt(_));
@@ -265,12 +269,14 @@ impl Inner {
     pub(super) fn next_run(&self, kind: &str) -> RunId {
         let mut runs = lock(&self.runs);
         let next = runs.entry(kind.to_owned()).or_default();
-        let number = std::mem::replace(next, *next + 1);
+        let number = std::mem::replace(next, next.saturating_add(1));
         RunId::new(format!("{}/{kind}-{number}", self.options.session))
     }
 
     pub(super) fn journal(&self) -> Option<&dyn Journal> {
-        self.backends.journal.as_deref()
+        // A session that is read-only keeps nothing, so that it takes no run's id from one that learns.
+        let journal = self.backends.journal.as_deref();
+        journal.filter(|_| !self.read_only)
     }
 
     pub(super) fn redacting(&self) -> &Redacting {

@@ -32,9 +32,8 @@ pub(super) fn support(context: &Context<'_>, entry: &Entry) -> Option<u32> {
 
 /// The change that releases a skill for what live attempts say.
 pub(super) fn release(entry: &Entry, tasks: u32) -> LibraryChange {
-    LibraryChange::SetState {
-        skill: entry.skill.id.clone(),
-        state: State::Active,
+    LibraryChange::Release {
+        skill: entry.skill.reference(),
         reason: format!("live attempts at {tasks} tasks went well with it"),
     }
 }

@@ -33,19 +33,21 @@ pub(super) fn settled(
 }
 
 fn state_changed(library: &SkillLibrary, change: &LibraryChange) -> Option<EventKind> {
-    let LibraryChange::SetState {
-        skill,
-        state,
-        reason,
-    } = change
-    else {
-        return None;
+    let (skill, state, reason) = match change {
+        LibraryChange::SetState {
+            skill,
+            state,
+            reason,
+        } => (skill, *state, reason),
+        LibraryChange::Release { skill, reason } => (&skill.id, State::Active, reason),
+        _ => return None,
     };
     let entry = library.get(skill)?;
-    Some(EventKind::StateChanged {
+    // Another writer may have been first.
+    (entry.skill.state == state).then(|| EventKind::StateChanged {
         skill: skill.clone(),
         name: entry.skill.name.clone(),
-        state: *state,
+        state,
         reason: reason.clone(),
     })
 }

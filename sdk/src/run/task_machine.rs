@@ -44,6 +44,8 @@ pub(super) struct TaskMachine {
     stage: Stage,
     selecting: Selecting,
     attempting: Attempting,
+    /// The places of the attempts that roles write skills from, decided once: the library moves on.
+    sources: Vec<usize>,
     asked: Asked,
     admissions: Vec<Admission>,
     report: Option<Box<TaskReport>>,
@@ -63,6 +65,7 @@ impl TaskMachine {
             stage: Stage::Select,
             selecting: Selecting::new(step, context),
             attempting: Attempting::new(step, context),
+            sources: Vec::new(),
             asked: Asked::default(),
             admissions: Vec::new(),
             report: None,
@@ -178,7 +181,7 @@ impl TaskMachine {
     /// The task's turn has come: what was written is decided on, on the library as it is now.
     pub(super) fn admit(&mut self, context: &Context<'_>) {
         let rollouts = self.rollouts(context);
-        let taint = asking::taint(context, &self.task, &rollouts);
+        let taint = asking::taint(&self.sources, &rollouts);
         let mut admissions = Vec::new();
         for (number, (task, said)) in self.asked.drafts().enumerate() {
             let key = match number {
@@ -283,7 +286,10 @@ impl TaskMachine {
             return;
         }
         let seed = context.step_seed(self.step);
-        self.asked = Asked::new(asking::asks(context, seed, &self.task, &rollouts));
+        let sources = writing::sources(context, &self.task, &rollouts);
+        let asks = asking::asks(context, seed, &self.task, &rollouts, &sources);
+        self.sources = sources;
+        self.asked = Asked::new(asks);
         self.stage = Stage::Role;
         self.asked(events);
     }

@@ -266,16 +266,18 @@ fn is_tested(entry: &Entry) -> bool {
     tested.is_some() && bundle.all(|bundled| tried(&bundled.case.name))
 }
 
-/// Whether nothing of this version's bundle can be played: each of its cases was tried and none could be, or they were given
-/// up. Then live attempts decide.
+/// Whether nothing of this version's bundle can be played: there is none, none of its cases could be, or they were given up.
 fn cannot_be_played(context: &Context<'_>, entry: &Entry, changes: &[LibraryChange]) -> bool {
+    let nothing_to_cut = || entry.life.bundle.is_empty() && source(context, entry).is_none();
+    if context.recipe.maintenance.bundles.is_none() || nothing_to_cut() {
+        return true;
+    }
     let mut outcomes = last_outcomes(entry, changes).peekable();
     if outcomes.peek().is_some() {
         return outcomes.all(|outcome| !outcome.was_played());
     }
-    let last = entry.life.bundle.last().map(|last| &last.case.name);
-    let mark = mark(&entry.skill.reference());
-    last.is_some_and(|last| context.library.is_handled(&(mark + last)))
+    let (last, mark) = (entry.life.bundle.last(), mark(&entry.skill.reference()));
+    last.is_some_and(|last| context.library.is_handled(&(mark + &last.case.name)))
 }
 
 /// What the fingerprints of a version's bundles begin with; behind it stands the case that came last.

@@ -188,7 +188,8 @@ impl Reference {
             }
             LibraryChange::RetireRun { run, .. } => self.retire(run),
             // They touch neither tiers nor utilities: `tests/life.rs` has them.
-            LibraryChange::Expose { .. }
+            LibraryChange::Release { .. }
+            | LibraryChange::Expose { .. }
             | LibraryChange::Attribute(_)
             | LibraryChange::PatchBundle { .. }
             | LibraryChange::Test { .. }
