@@ -186,7 +186,7 @@ pub enum LibraryChange {
     Release {
         /// Which skill, in which version.
         skill: SkillRef,
-        /// What speaks for it.
+        /// The evidence, in words.
         reason: String,
     },
     /// A person or evidence moves a skill to another state.

@@ -76,8 +76,12 @@ pub enum WriteWhen {
     Never,
     /// Whenever there are traces to write from (ARISE).
     Always,
-    /// When the group's mean verdict score is below this bound, in (0, 1]: where the agent, with what it was
-    /// given, already does well, there is nothing to learn. Ours.
+    /// When the mean verdict score is below this bound, in (0, 1]: where the agent, with what it was given, already does
+    /// well, there is nothing to learn. Ours.
+    ///
+    /// A group of [`WINDOW`](crate::propose::WINDOW) attempts or more is judged by itself. A smaller one, such as a single
+    /// attempt in a host's own loop, is judged together with the latest attempts at like tasks; there an attempt with a
+    /// refused action counts as 0, and one that was done with a skill and no refusal gives nothing to write.
     Below(f64),
 }
 

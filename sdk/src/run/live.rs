@@ -11,14 +11,15 @@ use crate::{
 /// the paper asks of refactored skills (HiSME, algorithm 3).
 const TASKS: u32 = 2;
 
-/// At how many tasks live attempts have to speak for a skill.
+/// Minimum number of different tasks at which a live attempt has to go well for a release.
 pub(super) fn tasks_needed(context: &Context<'_>) -> u32 {
     let bundles = context.recipe.maintenance.bundles.as_ref();
     bundles.map_or(TASKS, |bundles| bundles.tasks)
 }
 
-/// At how many tasks live attempts speak for a skill, where that is enough: they were done with it without a refused
-/// action, more of them were done than not, and no more judgements call it harmful than helpful.
+/// Number of tasks whose live attempts support a release; `None` where they do not suffice. An attempt supports it when it was
+/// done with the skill and without a refused action. More attempts must be done than not, and no more judgements may call
+/// the skill harmful than helpful.
 pub(super) fn support(context: &Context<'_>, entry: &Entry) -> Option<u32> {
     let by_use = context.recipe.skill_use == SkillUse::Reported;
     let version = entry.skill.version;

@@ -87,7 +87,7 @@ fn what_a_skill_brought_about_is_not_written_again() {
     });
 }
 
-/// What is told where the roles' answers cannot be read, and the skill that stands in.
+/// Events and the substitute skill when a role's answers cannot be read.
 fn fallen_back(events: &[Event]) -> Skill {
     let place = |which: fn(&EventKind) -> bool| events.iter().position(|one| which(&one.kind));
     let fell = place(|kind| {

@@ -117,7 +117,7 @@ fn a_thousand_abandoned_attempts_commit_nothing_and_hinder_no_other() {
     });
 }
 
-/// A store that refuses commits while it is told to, and counts them.
+/// A store that refuses commits while its switch is on, and counts them.
 #[derive(Debug)]
 struct Refusing {
     inner: MemoryStore,
