@@ -9,9 +9,7 @@ use std::{
 
 use journeyman::{
     Error, ErrorKind, Result, SkillId, Version,
-    domain::{
-        FilePath, FileRef, LibraryChange, Origin, Provenance, Skill, SkillMd, Source, State, Taint,
-    },
+    domain::{FilePath, FileRef, LibraryChange, Origin, Provenance, Skill, SkillMd, Source, Taint},
     interchange::{arise, imported, skillrl},
     lint::{Rule, Severity},
     text::Redactor,
@@ -159,32 +157,17 @@ fn of_folder(
 
 /// What a stranger's file says of its skill; [`journeyman::interchange::imported`] makes it ours.
 fn skill(file: &SkillMd, files: BTreeMap<FilePath, FileRef>) -> Result<Skill> {
-    let parts = file.parts()?;
-    let draft = parts.draft;
+    let skill = file.skill()?;
     Ok(Skill {
-        id: SkillId::new(parts.name.as_str()),
+        id: SkillId::new(skill.name.as_str()),
         version: Version(1),
-        original_name: (draft.title != parts.name.as_str()).then_some(draft.title),
-        name: parts.name,
-        description: draft.description,
-        kind: draft.kind,
-        scope: draft.scope,
-        state: State::Active,
-        trigger: draft.trigger,
-        body: draft.body,
-        allowed_tools: parts.allowed_tools,
-        license: parts.license,
-        compatibility: parts.compatibility,
-        metadata: draft.metadata,
         files,
-        parents: Vec::new(),
         provenance: Provenance {
             origin: Origin::Imported,
-            runs: Vec::new(),
-            tasks: Vec::new(),
+            ..skill.provenance
         },
         taint: Taint::Tainted,
-        proven_on: None,
+        ..skill
     })
 }
 

@@ -224,6 +224,10 @@ fn refuse_network(root: &Path) -> Result<()> {
 
 #[async_trait]
 impl SkillStore for DiskStore {
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
     async fn load(&self) -> Result<Snapshot> {
         let load = |owned: &mut Owned| {
             let committed = owned.database.since(Revision(0))?;

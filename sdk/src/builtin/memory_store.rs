@@ -95,6 +95,10 @@ fn corrupt(message: &str) -> Error {
 
 #[async_trait]
 impl SkillStore for MemoryStore {
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
     async fn load(&self) -> Result<Snapshot> {
         let kept = self.lock();
         Ok(Snapshot {

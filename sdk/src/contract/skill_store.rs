@@ -72,10 +72,9 @@ pub trait SkillStore: fmt::Debug + Send + Sync {
     /// `Conflict` when the base is not the last revision; `Unavailable` when it could not be kept.
     async fn commit(&self, commit: &Commit) -> Result<Committed>;
 
-    /// Whether it refuses every commit: a run then learns nothing and tries no commit.
-    fn is_read_only(&self) -> bool {
-        false
-    }
+    /// Whether it refuses every commit: a run then learns nothing and tries no commit. A store around another one answers for
+    /// that one, and therefore there is no default.
+    fn is_read_only(&self) -> bool;
 }
 
 /// What can be done with any store.

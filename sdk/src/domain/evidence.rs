@@ -111,6 +111,17 @@ pub enum Judgement {
     Uncertain,
 }
 
+impl fmt::Display for Judgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Helpful => "helpful",
+            Self::Harmful => "harmful",
+            Self::Neutral => "neutral",
+            Self::Uncertain => "uncertain",
+        })
+    }
+}
+
 /// A judgement with what it rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attribution {
@@ -146,8 +157,10 @@ pub struct AttemptNote {
     pub attempt: AttemptId,
     /// The host's own grouping of its task.
     pub category: Option<Category>,
-    /// The content words of its task's instruction, sorted, each once, at most [`AttemptNote::WORDS`].
-    pub words: Vec<String>,
+    /// Digests of the content words of its task's instruction, sorted, each once, at most [`AttemptNote::WORDS`]. A digest
+    /// has 16 bits, so that many words share it: likeness can be measured, and no word of the task (a person's name, say)
+    /// is kept where nobody who erases it would find it.
+    pub words: Vec<u16>,
     /// The verdict's score, in [0, 1].
     pub score: f64,
     /// How many actions the environment refused.

@@ -17,8 +17,8 @@ mod trajectory;
 mod verdict;
 
 pub use arise::{
-    AriseDocument, AriseLimits, AriseSchema, DEFAULT_CHECK, ProblemTypes, SchemaRefusal,
-    SchemaStage, TraceStep, seed_skills,
+    AriseDocument, AriseLimits, AriseSchema, DEFAULT_CHECK, GENERAL_CHECK, ProblemTypes,
+    SchemaRefusal, SchemaStage, TraceStep, seed_skills,
 };
 pub use candidate::{Candidate, Query};
 pub use change::{Cause, Commit, Committed, LibraryChange, Tier};

@@ -97,6 +97,9 @@ impl SkillLibrary {
                 let moves = self.set_state(skill, *state)?;
                 let entry = self.known(skill)?;
                 let version = entry.skill.version;
+                if *state == State::Trial {
+                    entry.life.begin_trial();
+                }
                 entry.life.state_set_by = commit.cause.run.clone().map(|run| (version, run));
                 Ok(moves)
             }

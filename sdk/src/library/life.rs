@@ -185,6 +185,18 @@ impl Life {
         live
     }
 
+    /// What attempts of an earlier trial came to says nothing in a new one: somebody had reason to try the skill again.
+    pub(super) fn begin_trial(&mut self) {
+        let exposed = std::mem::take(&mut self.exposed).into_iter();
+        let outcome = None;
+        self.exposed = exposed
+            .map(|one| Exposed {
+                outcome: outcome.clone(),
+                ..one
+            })
+            .collect();
+    }
+
     /// How often a version was judged what: each version begins anew (algorithm 4: a refined skill's counts are reset).
     pub fn counts(&self, version: Version) -> JudgementCounts {
         self.latest_counts(version, usize::MAX)

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     domain::{AttemptNote, Task},
+    id::sha256_hex,
     text::content_words,
 };
 
@@ -15,10 +16,17 @@ pub const WINDOW: usize = 4;
 /// hosts' tasks; a host that groups its tasks by [`Task::category`] does not depend on it.
 const ALIKE: f64 = 0.5;
 
-/// The content words of a task's instruction as an [`AttemptNote`] keeps them: sorted, each once.
-pub fn note_words(task: &Task) -> Vec<String> {
-    let words: BTreeSet<String> = content_words(&task.instruction).into_iter().collect();
-    words.into_iter().take(AttemptNote::WORDS).collect()
+/// Digests of the content words of a task's instruction as an [`AttemptNote`] keeps them: sorted, each once.
+pub fn note_words(task: &Task) -> Vec<u16> {
+    let words = content_words(&task.instruction).into_iter();
+    let digests: BTreeSet<u16> = words.map(|word| digest(&word)).collect();
+    digests.into_iter().take(AttemptNote::WORDS).collect()
+}
+
+/// The first 16 bits of a word's SHA-256.
+fn digest(word: &str) -> u16 {
+    let hex = sha256_hex(word);
+    u16::from_str_radix(&hex[..4], 16).unwrap_or_default()
 }
 
 /// The mean level of a small group's attempts and of the latest at like tasks before it, [`WINDOW`] in all; `None` for no
@@ -43,7 +51,7 @@ pub fn level_at_like_tasks<'a>(
 }
 
 /// The Jaccard index of two sorted lists.
-fn share(one: &[String], other: &[String]) -> f64 {
+fn share(one: &[u16], other: &[u16]) -> f64 {
     let common = one.iter().filter(|word| other.contains(word)).count();
     let all = one.len() + other.len() - common;
     if all == 0 {
@@ -99,6 +107,14 @@ mod tests {
             ],
             1.0,
         );
+    }
+
+    #[test]
+    fn a_note_keeps_no_word_of_its_task() {
+        let task = Task::new("t", "Close ticket T-9 for customer Lovelace");
+        let note = serde_json::to_string(&note(&task, 1.0, 0)).unwrap();
+        assert!(!note.to_lowercase().contains("lovelace"), "{note}");
+        assert!(!note.contains("ticket"), "{note}");
     }
 
     #[test]

@@ -98,7 +98,10 @@ pub(super) fn decide(
 ) -> Admission {
     let played = match drafted.said {
         Ok(Some(played)) => played,
-        Ok(None) => return Admission::refused(None, false, "the run has no model for its roles"),
+        Ok(None) => {
+            let reason = "the run cannot ask its roles: the host gave no model, or no roles";
+            return Admission::refused(None, false, reason);
+        }
         Err(error) => return Admission::refused(None, false, error.to_string()),
     };
     let draft = match &played.answer {
@@ -219,7 +222,12 @@ fn admitted(
         || fallback
         || known.provenance.origin == Origin::TraceAbstract;
     if keeps {
-        return Ok(Fate::Enters(Box::new(skill), false));
+        let mut entries = context.library.entries();
+        let same = entries.find(|entry| says_the_same(&entry.skill, &skill));
+        return Ok(match same {
+            Some(same) => Fate::Known(same.skill.reference()),
+            None => Fate::Enters(Box::new(skill), false),
+        });
     }
     Ok(Fate::Enters(Box::new(revision_of(known, skill)), true))
 }

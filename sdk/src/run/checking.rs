@@ -74,21 +74,7 @@ fn injecting(checked: &Checked<'_>) -> Vec<Finding> {
             )
         }));
     }
-    let left = recipe.warm_up.saturating_sub(library.steps());
-    if left > 0 {
-        findings.push(
-            Finding::new(
-                FindingKind::NeverInjects,
-                format!("no skill is injected before {left} more tasks were learned from"),
-                format!(
-                    "the recipe has a warm-up of {} tasks (ARISE 3.2)",
-                    recipe.warm_up
-                ),
-                "set `Recipe::warm_up` to 0 to inject from the first task on",
-            )
-            .about("warm-up"),
-        );
-    }
+    findings.extend(warming_up(recipe, library));
     let weighs = recipe.rank.as_ref().is_some_and(|rank| rank.dense > 0.0);
     if weighs && backends.embedder.is_none() {
         findings.push(Finding::new(
@@ -153,32 +139,76 @@ fn releasing(checked: &Checked<'_>) -> Vec<Finding> {
         ..
     } = checked;
     let mut findings = Vec::new();
-    let plays = backends.executor.is_some() && backends.environment.is_some();
-    if let Some(bundles) = recipe.maintenance.bundles.filter(|_| !plays) {
+    let parts = [
+        ("agent", backends.executor.is_none()),
+        ("world", backends.environment.is_none()),
+        ("judge", backends.judge.is_none()),
+    ];
+    let missing: Vec<&str> = parts
+        .iter()
+        .filter(|(_, missing)| *missing)
+        .map(|(part, _)| *part)
+        .collect();
+    if let Some(bundles) = recipe.maintenance.bundles.filter(|_| !missing.is_empty()) {
         findings.push(Finding::new(
             FindingKind::NothingReplays,
             "no test bundle of a skill runs",
-            "the host gave no agent or no world to play them in",
+            format!("the host gave no {}", missing.join(" and no ")),
             format!(
                 "skills leave their trial by live attempts at {} tasks instead",
                 bundles.tasks
             ),
         ));
     }
+    findings.extend(held_back(library));
+    findings
+}
+
+/// What changes with the library: found at the start, and again whenever the findings are asked for.
+pub(super) fn of_library(
+    recipe: &Recipe,
+    library: &SkillLibrary,
+    read_only: bool,
+) -> impl Iterator<Item = Finding> {
+    let held = held_back(library).filter(|_| !read_only);
+    warming_up(recipe, library).into_iter().chain(held)
+}
+
+/// Whether a finding is one of [`of_library`].
+pub(super) fn is_of_library(finding: &Finding) -> bool {
+    finding.kind == FindingKind::Quarantined || finding.about.as_deref() == Some(WARM_UP)
+}
+
+/// What the finding about a warm-up is about.
+const WARM_UP: &str = "warm-up";
+
+fn warming_up(recipe: &Recipe, library: &SkillLibrary) -> Option<Finding> {
+    let left = recipe.warm_up.saturating_sub(library.steps());
+    let warm_up = recipe.warm_up;
+    let finding = Finding::new(
+        FindingKind::NeverInjects,
+        format!("no skill is injected before {left} more tasks were learned from"),
+        format!("the recipe has a warm-up of {warm_up} tasks (ARISE 3.2)"),
+        "set `Recipe::warm_up` to 0 to inject from the first task on",
+    );
+    (left > 0).then(|| finding.about(WARM_UP))
+}
+
+fn held_back(library: &SkillLibrary) -> Option<Finding> {
     let held = library.entries();
     let held = held.filter(|entry| entry.skill.state == State::Quarantined);
-    let held = held.count();
-    if held > 0 {
-        findings.push(quarantined(format!("{held} skills of the library")));
+    match held.count() {
+        0 => None,
+        1 => Some(quarantined("one skill of the library is")),
+        count => Some(quarantined(format!("{count} skills of the library are"))),
     }
-    findings
 }
 
 /// That skills are held back for good.
 pub(super) fn quarantined(what: impl std::fmt::Display) -> Finding {
     Finding::new(
         FindingKind::Quarantined,
-        format!("{what} held back: never offered to the agent"),
+        format!("{what} held back, and never offered to the agent"),
         "written from observations of an untrusted source, or imported, and nothing that runs by itself lifts this",
         "release one by `Journeyman::set_state`, and mark the sources that you vouch for as `Trust::Trusted`",
     )

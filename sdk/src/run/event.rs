@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AttemptReport, TaskReport};
 use crate::{
-    domain::{Candidate, Role, Skill, SkillName, SkillRef, State},
+    domain::{Candidate, Judgement, Role, Skill, SkillName, SkillRef, State},
     id::{AttemptId, Revision, RunId, Seed, SkillId, TaskId},
     library::Move,
     select::Selection,
@@ -36,6 +36,9 @@ impl Event {
     pub(super) fn new(run: &RunId, place: Option<(u64, &TaskId)>, kind: EventKind) -> Self {
         let attempt = match (&kind, place) {
             (EventKind::Attempted { report, .. }, _) => Some(report.attempt.clone()),
+            (EventKind::Credited { attempt, .. } | EventKind::Attributed { attempt, .. }, _) => {
+                Some(attempt.clone())
+            }
             (EventKind::Selected { rollout, .. }, Some((step, _))) => {
                 Some(AttemptId::of(run, step, *rollout))
             }
@@ -81,6 +84,32 @@ pub enum EventKind {
         rollout: u32,
         /// How it went.
         report: Box<AttemptReport>,
+    },
+    /// A skill was credited with the reward of an attempt that had it in its prompt.
+    Credited {
+        /// Which skill, in which version.
+        skill: SkillRef,
+        /// Its name.
+        name: SkillName,
+        /// The attempt.
+        attempt: AttemptId,
+        /// The attempt's reward, in the recipe's own range.
+        reward: f64,
+        /// The skill's utility from here on, in the range of rewards.
+        utility: f64,
+    },
+    /// A role said what a skill did in an attempt (HiSME, algorithm 1).
+    Attributed {
+        /// Which skill, in which version.
+        skill: SkillRef,
+        /// Its name.
+        name: SkillName,
+        /// The attempt.
+        attempt: AttemptId,
+        /// What it did.
+        judgement: Judgement,
+        /// Why, in the role's words.
+        reason: String,
     },
     /// A skill entered the library, or a new version of one did.
     Admitted {
@@ -192,6 +221,21 @@ impl fmt::Display for EventKind {
                 (None, Some(false)) => write!(f, "not done, {} steps", report.steps),
                 (None, None) => write!(f, "{} steps, not judged", report.steps),
             },
+            Self::Credited {
+                name,
+                reward,
+                utility,
+                ..
+            } => write!(
+                f,
+                "skill {name} is credited with a reward of {reward:.2}, its utility is {utility:.3}"
+            ),
+            Self::Attributed {
+                name,
+                judgement,
+                reason,
+                ..
+            } => write!(f, "skill {name} was {judgement}: {reason}"),
             Self::Admitted { skill, revised } => {
                 let what = if *revised { "revised" } else { "new" };
                 write!(

@@ -61,7 +61,7 @@ impl FindingKind {
 /// One thing that does not happen, the reason, and what to do about it.
 ///
 /// [`Journeyman::open`](crate::run::Journeyman::open) checks a host's parts against the recipe; what shows only later (a
-/// part that blocks, a skill in quarantine) is added when it shows. Each is logged once.
+/// part that blocks, a skill in quarantine) is added when it shows, and what holds no longer goes. Each is logged once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// What it is about.
@@ -127,6 +127,24 @@ impl Observed {
             }
             known.push(finding);
         }
+    }
+
+    /// Puts what holds now in the place of the findings of a kind.
+    pub(super) fn renew(
+        &self,
+        is_of_kind: impl Fn(&Finding) -> bool,
+        now: impl IntoIterator<Item = Finding>,
+    ) {
+        let mut now: Vec<Finding> = now.into_iter().collect();
+        self.lock().retain_mut(|known| {
+            if !is_of_kind(known) {
+                return true;
+            }
+            let same = |one: &Finding| one.kind == known.kind && one.about == known.about;
+            let place = now.iter().position(same);
+            place.map(|place| *known = now.swap_remove(place)).is_some()
+        });
+        now.into_iter().for_each(|finding| self.note(finding));
     }
 
     /// Forgets what holds no longer.

@@ -266,6 +266,18 @@ fn verdict_of(outcome: &Outcome) -> Result<Verdict> {
     .hint("give `Outcome::success()`, `Outcome::failure()`, or a score in [0, 1] and finite parts"))
 }
 
+/// The verdicts that a journal lacks though it has the host's outcomes: its last write was cut short between the two.
+pub(super) fn missing_verdicts(machine: &RunMachine) -> impl Iterator<Item = RunEntry> {
+    machine.needs().into_iter().filter_map(|(id, need)| {
+        let Need::Judge { trajectory, .. } = need else {
+            return None;
+        };
+        let verdict = verdict_of(trajectory.outcome.as_ref()?);
+        let answer = Box::new(Answer::Judged(verdict));
+        Some(RunEntry::Answered { id, answer })
+    })
+}
+
 impl Drop for AttemptHandle {
     fn drop(&mut self) {
         if self.finished {

@@ -13,7 +13,7 @@ use super::{
     begun::{Begun, can_go_on, is_finished},
     checking::{self, Checked},
     drive::{Driver, Reach},
-    handle::Group,
+    handle::{Group, missing_verdicts},
     injecting::counting,
     log::Log,
     maintaining::Overlaps,
@@ -110,7 +110,14 @@ impl Journeyman {
     /// What will not happen with the host's parts, and why: what [`open`](Self::open) found, and what showed since. Each
     /// was logged when it was found.
     pub fn findings(&self) -> Vec<Finding> {
-        self.inner.performer.observed.all()
+        let inner = &self.inner;
+        let observed = &inner.performer.observed;
+        {
+            let library = inner.performer.follow();
+            let now = checking::of_library(&inner.recipe, &library, inner.read_only);
+            observed.renew(checking::is_of_library, now);
+        }
+        observed.all()
     }
 
     /// The runs in the journal that were begun and not finished and that [`resume`](Self::resume) can go on with, of every
@@ -210,6 +217,9 @@ impl Journeyman {
             log.push(RunEntry::Happened {
                 event: Box::new(event),
             });
+        }
+        if by_host {
+            missing_verdicts(&machine).for_each(|verdict| log.push(verdict));
         }
         // What was committed before may have been indexed by another process alone.
         self.inner.performer.refresh_index().await;
@@ -364,8 +374,7 @@ impl Inner {
             ..
         } = &event.kind
         {
-            let finding =
-                checking::quarantined(format!("the skill {name}, and those like it, are"));
+            let finding = checking::quarantined(format!("the skill {name} is"));
             self.performer.observed.note(finding);
         }
         lock(&self.listeners).retain(|listener| listener.unbounded_send(event.clone()).is_ok());

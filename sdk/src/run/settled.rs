@@ -2,7 +2,7 @@
 
 use super::{EventKind, context::Context, live};
 use crate::{
-    domain::{LibraryChange, Skill, State},
+    domain::{LibraryChange, Skill, SkillRef, State},
     library::SkillLibrary,
 };
 
@@ -25,11 +25,44 @@ pub(super) fn settled(
         events.push(EventKind::Admitted { skill, revised });
         events.extend(waits);
     }
-    let states = changes
-        .iter()
-        .filter_map(|change| state_changed(context.library, change));
-    events.extend(states);
+    let others = changes.iter().filter_map(|change| {
+        state_changed(context.library, change).or_else(|| said_of(context.library, change))
+    });
+    events.extend(others);
     events
+}
+
+/// What an attempt or a role says of a skill that is in the library. Evidence of a version that is no more is passed over.
+fn said_of(library: &SkillLibrary, change: &LibraryChange) -> Option<EventKind> {
+    let current = |skill: &SkillRef| {
+        let entry = library.get(&skill.id)?;
+        (entry.skill.version == skill.version).then_some(entry)
+    };
+    match change {
+        LibraryChange::Credit {
+            skill,
+            attempt,
+            reward,
+            ..
+        } => {
+            let entry = current(skill)?;
+            Some(EventKind::Credited {
+                skill: skill.clone(),
+                name: entry.skill.name.clone(),
+                attempt: attempt.clone(),
+                reward: *reward,
+                utility: entry.utility,
+            })
+        }
+        LibraryChange::Attribute(said) => Some(EventKind::Attributed {
+            skill: said.skill.clone(),
+            name: current(&said.skill)?.skill.name.clone(),
+            attempt: said.attempt.clone(),
+            judgement: said.judgement,
+            reason: said.reason.clone(),
+        }),
+        _ => None,
+    }
 }
 
 fn state_changed(library: &SkillLibrary, change: &LibraryChange) -> Option<EventKind> {

@@ -116,11 +116,11 @@ impl fmt::Display for NothingReason {
             Self::NoCandidates => f.write_str("no candidate was found"),
             Self::BelowRelative { best, threshold } => write!(
                 f,
-                "the best probability {best:.3} is below the gate's {threshold:.3}"
+                "the best candidate's softmax probability {best:.3} is below {threshold:.3} (`GatePolicy::relative`)"
             ),
             Self::BelowAbsolute { best, threshold } => write!(
                 f,
-                "the best score {best:.3} is not above the threshold {threshold:.3}"
+                "the best candidate's score {best:.3} (nats per token) is not above {threshold:.3} (`GatePolicy::absolute`)"
             ),
             Self::ScorerUnavailable(why) => write!(f, "no scores: {why}"),
             Self::RetrieverUnavailable(why) => write!(f, "no retrieval: {why}"),

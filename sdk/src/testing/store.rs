@@ -63,6 +63,10 @@ fn unavailable() -> Error {
 
 #[async_trait]
 impl SkillStore for FaultyStore {
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
     async fn load(&self) -> Result<Snapshot> {
         self.inner.load().await
     }

@@ -28,6 +28,10 @@ impl FlawedStore {
 
 #[async_trait]
 impl SkillStore for FlawedStore {
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
     async fn load(&self) -> Result<Snapshot> {
         let mut snapshot = self.inner.load().await?;
         if self.flaw == StoreFlaw::Backwards {
@@ -141,6 +145,10 @@ impl SkillFiles for FlawedFiles {
 
 #[async_trait]
 impl SkillStore for FlawedFiles {
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
     async fn load(&self) -> Result<Snapshot> {
         self.inner.load().await
     }

@@ -133,11 +133,13 @@ fn one(
     if tool.is_none() && (name.is_empty() || !name.chars().all(fits)) {
         return Err("the `Action:` line does not name a tool".to_owned());
     }
-    let written = match inline.filter(|inline| !inline.is_empty()) {
-        Some(inline) => Some(inline.to_owned()),
-        None => plain_input(text),
+    let inline = inline.filter(|inline| !inline.trim().is_empty());
+    let behind = plain_input(text).filter(|text| !text.is_empty());
+    let written = match (inline, behind) {
+        (Some(_), Some(_)) => return Err(TWO_INPUTS.to_owned()),
+        (Some(inline), None) => Some(inline.to_owned()),
+        (None, behind) => behind,
     };
-    let written = written.filter(|text| !text.is_empty());
     let arguments = match (input.map(|input| &input.value), written) {
         (Some(Err(fault)), _) => return Err(format!("in `Action Input:`, {fault}")),
         (Some(Ok(Value::Object(object))), None) => object.clone(),
@@ -160,6 +162,8 @@ fn one(
 }
 
 const NOT_PLAIN: &str = "`Action Input:` is not one JSON object";
+
+const TWO_INPUTS: &str = "the `Action:` line has an input, and so has `Action Input:`";
 
 fn requires(tool: Option<&ToolDefinition>) -> bool {
     let required = tool.and_then(|tool| tool.input_schema.get("required"));

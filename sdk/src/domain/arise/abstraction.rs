@@ -1,6 +1,6 @@
 //! The document straight from an attempt, without a model (ARISE D.1, the trace-abstract fallback).
 
-use super::{AriseDocument, AriseSchema, DEFAULT_CHECK, clip, document::Fields};
+use super::{AriseDocument, AriseSchema, clip, document::Fields};
 
 /// What an attempt did at one step, without any value of its task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl AriseSchema {
             problem_type: self.problem_types.fallback().to_owned(),
             key_insight: insight(&steps, limits.insight.min(limits.total / 3)),
             method: Vec::new(),
-            check: clip(DEFAULT_CHECK, limits.check.max(1)),
+            check: clip(self.default_check(), limits.check.max(1)),
         };
         let mut document = AriseDocument { fields };
         let room = limits.total.saturating_sub(document.content_chars());

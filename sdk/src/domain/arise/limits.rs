@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    AriseDocument, SchemaRefusal, SchemaStage,
+    AriseDocument, DEFAULT_CHECK, GENERAL_CHECK, SchemaRefusal, SchemaStage,
     document::{Fields, refuse},
 };
 
@@ -133,12 +133,26 @@ impl AriseSchema {
     /// # Errors
     /// As [`AriseDocument::from_json`] and [`AriseSchema::fit`].
     pub fn read(&self, object: &Map<String, Value>) -> Result<AriseDocument, SchemaRefusal> {
-        if !self.problem_types.is_general() {
-            return self.fit(AriseDocument::from_json(object)?);
-        }
         let mut object = object.clone();
-        object.insert("problem_type".to_owned(), ProblemTypes::GENERAL.into());
+        if self.problem_types.is_general() {
+            object.insert("problem_type".to_owned(), ProblemTypes::GENERAL.into());
+        }
+        let is_blank = |check: &Value| match check {
+            Value::String(text) => text.trim().is_empty(),
+            other => other.is_null(),
+        };
+        if object.get("check").is_none_or(is_blank) {
+            object.insert("check".to_owned(), self.default_check().into());
+        }
         self.fit(AriseDocument::from_json(&object)?)
+    }
+
+    /// What `check` is when a document has none.
+    pub fn default_check(&self) -> &'static str {
+        match self.problem_types.is_general() {
+            true => GENERAL_CHECK,
+            false => DEFAULT_CHECK,
+        }
     }
 
     /// Cuts a document to its limits (D.1, stages 2 and 3): each field to its own; then, while the whole is too long,

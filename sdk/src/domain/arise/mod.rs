@@ -10,7 +10,7 @@ mod seeds;
 use std::fmt;
 
 pub use abstraction::TraceStep;
-pub use document::{AriseDocument, DEFAULT_CHECK};
+pub use document::{AriseDocument, DEFAULT_CHECK, GENERAL_CHECK};
 use limits::clip;
 pub use limits::{AriseLimits, AriseSchema, ProblemTypes};
 pub use seeds::seed_skills;

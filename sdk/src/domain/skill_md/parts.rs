@@ -85,14 +85,23 @@ impl Skill {
     /// # Ok::<(), journeyman::Error>(())
     /// ```
     pub fn from_skill_md(text: &str) -> Result<Self> {
-        let (file, _) = SkillMd::read(text, None)?;
-        let parts = file.parts()?;
+        SkillMd::read(text, None)?.0.skill()
+    }
+}
+
+impl SkillMd {
+    /// The skill of a file of the host's own ([`Skill::from_skill_md`]).
+    ///
+    /// # Errors
+    /// As [`SkillMd::parts`].
+    pub fn skill(&self) -> Result<Skill> {
+        let parts = self.parts()?;
         let draft = parts.draft;
         let number = draft.metadata.get("version").map_or("", String::as_str);
         let digits = number.trim_start_matches(['v', ' ']);
         let end = digits.find(|c: char| !c.is_ascii_digit());
         let version = digits[..end.unwrap_or(digits.len())].parse().unwrap_or(1);
-        Ok(Self {
+        Ok(Skill {
             id: parts
                 .id
                 .unwrap_or_else(|| SkillId::new(parts.name.as_str())),

@@ -367,6 +367,11 @@ fn unclear_cases() -> Vec<AnswerCase> {
             refused("more than one `Action:`"),
         ),
         case(
+            "turn: ReAct, an input on the line and one behind it",
+            "Action: unseal(tin=T1)\nAction Input: T2",
+            refused("has an input, and so has `Action Input:`"),
+        ),
+        case(
             "turn: arguments as an array",
             r#"{"tool": "unseal", "arguments": ["T1"]}"#,
             refused("`arguments` is not a JSON object"),

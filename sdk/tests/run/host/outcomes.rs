@@ -127,6 +127,10 @@ struct Refusing {
 
 #[async_trait]
 impl SkillStore for Refusing {
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
     async fn load(&self) -> journeyman::Result<Snapshot> {
         self.inner.load().await
     }
