@@ -120,7 +120,7 @@ impl fmt::Display for NothingReason {
             ),
             Self::BelowAbsolute { best, threshold } => write!(
                 f,
-                "the best candidate's score {best:.3} (nats per token) is not above {threshold:.3} (`GatePolicy::absolute`)"
+                "the best candidate's score, {best:.3} nats, is not above {threshold:.3} (`GatePolicy::absolute`)"
             ),
             Self::ScorerUnavailable(why) => write!(f, "no scores: {why}"),
             Self::RetrieverUnavailable(why) => write!(f, "no retrieval: {why}"),
@@ -149,6 +149,7 @@ impl fmt::Display for Selection {
         write!(f, "{}", self.decision)?;
         match self.candidates.len() {
             0 => Ok(()),
+            1 => f.write_str(" (of one candidate)"),
             count => write!(f, " (of {count} candidates)"),
         }
     }

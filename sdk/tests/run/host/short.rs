@@ -193,10 +193,10 @@ fn a_selection_says_what_was_decided_and_why() {
             probability: 1.0,
         }],
     };
-    assert_eq!(chosen(false).to_string(), "inject pack@2 (of 1 candidates)");
+    assert_eq!(chosen(false).to_string(), "inject pack@2 (of one candidate)");
     assert_eq!(
         chosen(true).to_string(),
-        "inject pack@2, to explore (of 1 candidates)"
+        "inject pack@2, to explore (of one candidate)"
     );
     let nothing = |reason| Selection::nothing(reason).to_string();
     assert_eq!(
@@ -207,7 +207,7 @@ fn a_selection_says_what_was_decided_and_why() {
     let below = nothing(NothingReason::BelowAbsolute { best, threshold });
     assert_eq!(
         below,
-        "inject nothing: the best score 0.250 is not above the threshold 5.000"
+        "inject nothing: the best candidate's score, 0.250 nats, is not above 5.000 (`GatePolicy::absolute`)"
     );
 }
 
