@@ -109,6 +109,12 @@ impl AddAssign for JudgementCounts {
     }
 }
 
+fn count<'a>(judgements: impl Iterator<Item = &'a Attribution>) -> JudgementCounts {
+    let mut counts = JudgementCounts::default();
+    judgements.for_each(|told| counts.count(told.judgement));
+    counts
+}
+
 /// An exposure that counted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Exposed {
@@ -149,6 +155,9 @@ pub struct Life {
     pub state_set_by: Option<(Version, RunId)>,
     /// By attempt and version.
     pub(super) exposed: BTreeSet<Exposed>,
+    /// The attempts before the trial that began last, where one was begun anew.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    past: BTreeSet<AttemptId>,
 }
 
 impl Life {
@@ -170,7 +179,9 @@ impl Life {
     /// What the attempts with a version came to, of those that stood in the prompt while it was on trial; with `used` of
     /// those alone that said that they used it.
     pub fn live(&self, version: Version, used: bool) -> LiveEvidence {
-        let of_version = self.exposed.iter().filter(|one| one.version == version);
+        let of_version = self.exposed.iter();
+        let of_version =
+            of_version.filter(|one| one.version == version && !self.past.contains(&one.attempt));
         let given = of_version.filter(|one| if used { one.used } else { one.injected });
         let mut live = LiveEvidence::default();
         let mut tasks = BTreeSet::new();
@@ -185,31 +196,40 @@ impl Life {
         live
     }
 
-    /// What attempts of an earlier trial came to says nothing in a new one: somebody had reason to try the skill again.
+    /// Begins a new trial: attempts, judgements and bundles of an earlier one say nothing in it, since somebody had reason to
+    /// try the skill again.
     pub(super) fn begin_trial(&mut self) {
-        let exposed = std::mem::take(&mut self.exposed).into_iter();
-        let outcome = None;
-        self.exposed = exposed
-            .map(|one| Exposed {
-                outcome: outcome.clone(),
-                ..one
-            })
-            .collect();
+        let exposed = self.exposed.iter().map(|one| &one.attempt);
+        let judged = self.judged.iter().map(|one| &one.attribution.attempt);
+        self.past.extend(exposed.chain(judged).cloned());
+        self.tested = None;
     }
 
-    /// How often a version was judged what: each version begins anew (algorithm 4: a refined skill's counts are reset).
+    /// How often a version was judged what, since its latest trial began: each version begins anew (algorithm 4: a refined
+    /// skill's counts are reset).
     pub fn counts(&self, version: Version) -> JudgementCounts {
         self.latest_counts(version, usize::MAX)
     }
 
     /// The same of its latest judgements alone, so many at most.
     pub fn latest_counts(&self, version: Version, most: usize) -> JudgementCounts {
-        let mut counts = JudgementCounts::default();
-        let of_version = |judged: &&Judged| judged.attribution.skill.version == version;
-        for judged in self.judged.iter().rev().filter(of_version).take(most) {
-            counts.count(judged.attribution.judgement);
-        }
-        counts
+        let judged = self.judged_of(version);
+        count(
+            judged
+                .filter(|told| !self.past.contains(&told.attempt))
+                .take(most),
+        )
+    }
+
+    /// How often a version was judged what, in all its trials.
+    pub fn counts_of_all_trials(&self, version: Version) -> JudgementCounts {
+        count(self.judged_of(version))
+    }
+
+    /// The judgements of a version, the latest first.
+    fn judged_of(&self, version: Version) -> impl Iterator<Item = &Attribution> {
+        let judged = self.judged.iter().rev().map(|judged| &judged.attribution);
+        judged.filter(move |told| told.skill.version == version)
     }
 
     /// Whether the version passed its whole bundle when that ran last; `None` where it never ran.

@@ -64,9 +64,9 @@ impl Journeyman {
     /// [`begin`](Self::begin) and [`learn`](Self::learn) try some of them too, the oldest first, up to the first that fails.
     ///
     /// # Errors
-    /// The first that the store or the journal gave, once every group was tried. A group whose error can pass stays ready;
-    /// one whose error is permanent is given up, and its run stays in the journal. The reports of the others were told as
-    /// events.
+    /// The first that the store or the journal gave, once every group was tried. A group that is refused for good
+    /// (`Unsupported`, `Conflict`, `Invalid`) is given up, and its run stays in the journal; any other stays ready. The
+    /// reports of the others were told as events.
     pub async fn settle(&self) -> Result<Vec<TaskReport>> {
         let mut reports = Vec::new();
         let mut failed = None;

@@ -41,16 +41,17 @@ impl Performer {
     /// Lets the index take in whatever the store has and it does not. The index is derived and can be rebuilt: a
     /// failure costs candidates, never a commit, and the next refresh begins where the last good one ended.
     pub(super) async fn refresh_index(&self) {
-        let Some(retriever) = &self.backends.retriever else {
-            return;
-        };
         let refreshing = async {
+            // Findings follow the library too, where there is no index.
             let library = self.library().await?;
-            library.refresh(retriever.as_ref()).await
+            match &self.backends.retriever {
+                Some(retriever) => library.refresh(retriever.as_ref()).await,
+                None => Ok(()),
+            }
         };
         let refreshed = self.bounded("Retriever::refresh", self.limits.commit, refreshing);
         if let Err(error) = refreshed.await {
-            tracing::warn!(%error, "the index could not be refreshed");
+            tracing::warn!(%error, "library and index could not be brought up to date");
         }
     }
 

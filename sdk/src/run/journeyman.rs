@@ -90,7 +90,9 @@ impl Journeyman {
             .redacting(options.redactor.clone());
         let redacting = &performer.redacting;
         redacting.refuse("the session's name", &options.session)?;
-        let findings = findings.into_iter().chain(begun.unfinished);
+        // A session that only reads cannot go on with a run.
+        let unfinished = begun.unfinished.filter(|_| !read_only);
+        let findings = findings.into_iter().chain(unfinished);
         findings.for_each(|finding| performer.observed.note(finding));
         Ok(Self {
             inner: Arc::new(Inner {

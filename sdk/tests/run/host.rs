@@ -1,15 +1,23 @@
 //! What a host may rely on: its own loop, resuming, adding skills, and word of what will not happen.
 
+mod abstracted;
 mod adding;
 mod events;
 mod findings;
 mod learning;
 mod outcomes;
+mod read_only;
 mod resuming;
+mod settling;
 mod short;
+mod tainted;
 mod trial;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::{
+    future::{Future, poll_fn},
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    task::Poll,
+};
 
 use async_trait::async_trait;
 use futures::channel::mpsc::UnboundedReceiver;
@@ -114,6 +122,17 @@ fn told(mut events: UnboundedReceiver<Event>) -> Vec<Event> {
 fn admitted(report: &TaskReport) -> usize {
     let written = report.written.iter();
     written.filter(|one| one.admitted.is_some()).count()
+}
+
+/// Polls until the work is done or something has happened, and drops it then.
+async fn until<T>(work: impl Future<Output = T>, happened: impl Fn() -> bool) -> Option<T> {
+    let mut work = std::pin::pin!(work);
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending if happened() => Poll::Ready(None),
+        Poll::Pending => Poll::Pending,
+    })
+    .await
 }
 
 /// A journal that keeps so many entries; what comes then is an error, or never answered.

@@ -9,7 +9,7 @@ use crate::domain::{find_hidden, skill::latin_words};
 /// What `check` is when a document has none (ARISE Table 4).
 pub const DEFAULT_CHECK: &str = "Substitute back to verify";
 
-/// The same for a host that tells no types of problems apart; ours, as the paper's is for mathematics.
+/// The same for a host with other types of problems than the paper's; ours, as the paper's is for mathematics.
 pub const GENERAL_CHECK: &str = "Check it against the task";
 
 /// ARISE's skill document (C.1, Table 4).

@@ -149,9 +149,9 @@ impl AriseSchema {
 
     /// What `check` is when a document has none.
     pub fn default_check(&self) -> &'static str {
-        match self.problem_types.is_general() {
-            true => GENERAL_CHECK,
-            false => DEFAULT_CHECK,
+        match self.problem_types == ProblemTypes::arise() {
+            true => DEFAULT_CHECK,
+            false => GENERAL_CHECK,
         }
     }
 
@@ -185,6 +185,9 @@ impl AriseSchema {
         fields.skill_name = clip_name(&fields.skill_name, limits.name);
         fields.key_insight = clip(&fields.key_insight, limits.insight);
         fields.check = clip(&fields.check, limits.check);
+        if fields.check.is_empty() {
+            self.default_check().clone_into(&mut fields.check);
+        }
         for step in &mut fields.method {
             *step = clip(step, limits.step);
         }

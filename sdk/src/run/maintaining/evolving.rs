@@ -45,7 +45,8 @@ fn rows(context: &Context<'_>, policy: &EvolvePolicy, role: Role) -> Vec<Experie
     let mut fared: BTreeMap<&str, JudgementCounts> = BTreeMap::new();
     for entry in entries() {
         for version in entry.versions() {
-            *fared.entry(&version.body).or_default() += entry.life.counts(version.version);
+            *fared.entry(&version.body).or_default() +=
+                entry.life.counts_of_all_trials(version.version);
         }
     }
     let mut made: Vec<(u64, &Entry, &Skill)> = entries()
@@ -104,7 +105,7 @@ fn row(
         .versions()
         .take_while(|one| one.version < version.version);
     let before = before.last().map(|before| {
-        let counts = entry.life.counts(before.version);
+        let counts = entry.life.counts_of_all_trials(before.version);
         (counts.helpful, counts.harmful)
     });
     Some(Experience {

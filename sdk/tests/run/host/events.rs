@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use journeyman::{AttemptId, credit::CreditPer, domain::SkillRef};
+
 use super::*;
 
 #[test]
@@ -105,4 +107,109 @@ fn an_event_is_one_line_whatever_a_part_says() {
     check(&|b| b.judge = Some(Arc::new(ScriptedJudge::that(Play::Fail(fault())))));
     check(&|b| b.model = Some(Arc::new(ScriptedModel::that(Play::Fail(fault())))));
     check(&|b| b.scorer = Some(Arc::new(ScriptedScorer::that(Play::Fail(fault())))));
+}
+
+/// The events of an attempt that say what came of skills in it.
+fn said_of<'a>(events: &'a [Event], attempt: &str) -> Vec<&'a Event> {
+    let of_it = events.iter().filter(|event| {
+        let tells = matches!(
+            event.kind,
+            EventKind::Credited { .. } | EventKind::Attributed { .. }
+        );
+        tells && event.attempt.as_ref().map(AttemptId::as_str) == Some(attempt)
+    });
+    of_it.collect()
+}
+
+/// That an event names a skill and an attempt, and is this line.
+fn check_said(event: &Event, skill: &SkillRef, by: &str, line: &str) {
+    let (named, attempt) = match &event.kind {
+        EventKind::Credited { skill, attempt, .. } => (skill, attempt),
+        EventKind::Attributed { skill, attempt, .. } => (skill, attempt),
+        other => panic!("neither credit nor judgement: {other:?}"),
+    };
+    assert_eq!((named, attempt.as_str()), (skill, by));
+    let said = event.to_string();
+    assert!(!said.chars().any(char::is_control), "{said:?}");
+    assert_eq!(said, line);
+}
+
+#[test]
+fn credit_and_judgement_name_the_skill_and_the_attempt_on_one_line() {
+    let parts = trial::parts("helpful: it was followed\r\n  to the \u{7}end", false);
+    block_on(async {
+        let journeyman = open_as("test", &parts, trial::hisme()).await;
+        let events = journeyman.events();
+        let mut expect = Vec::new();
+        let did = [CLEAN, CLEAN, FAILED, CLEAN];
+        for (number, (task, did)) in alike(4).into_iter().zip(did).enumerate() {
+            let report = attempt(&journeyman, task, did).await;
+            let library = journeyman.library().await.expect("a library");
+            let given = report.attempts[0].injected.first();
+            assert_eq!(given.is_some(), number > 0, "from the second on");
+            let entry = given.and_then(|given| library.get(&given.id));
+            let reward = if did.success { 2.0 } else { 0.0 };
+            expect.extend(entry.map(|entry| (entry.clone(), reward)));
+        }
+        let events = told(events);
+        assert_eq!(expect.len(), 3);
+        for (number, (entry, credited)) in (1..).zip(&expect) {
+            let by = format!("test/begin-{number}/0/0");
+            let skill = entry.skill.reference();
+            let said = format!("{by} (alike-{number}): skill {}", entry.skill.name);
+            let of_it = said_of(&events, &by);
+            let [credit, judgement] = of_it[..] else {
+                panic!("one of each: {of_it:?}");
+            };
+            let EventKind::Credited {
+                reward, utility, ..
+            } = &credit.kind
+            else {
+                panic!("credit comes first: {credit:?}");
+            };
+            assert_eq!((*reward, *utility), (*credited, entry.utility));
+            let line = format!(
+                "{said} is credited with a reward of {credited:.2}, its utility is {utility:.3}"
+            );
+            check_said(credit, &skill, &by, &line);
+            let line = format!("{said} was helpful: it was followed to the end");
+            check_said(judgement, &skill, &by, &line);
+        }
+        let all = events.iter().filter(|event| event.attempt.is_some());
+        let all = all.map(|event| event.kind.to_string());
+        let told = all.filter(|line| line.contains("credited") || line.contains("was helpful"));
+        assert_eq!(told.count(), 6, "and nothing else of the kind");
+    });
+}
+
+#[test]
+fn each_attempt_of_a_group_that_is_credited_is_named() {
+    let mut recipe = recipe();
+    recipe.credit = CreditPer::Rollout;
+    recipe.selector = Selector::Top { limit: 1 };
+    block_on(async {
+        let journeyman = open_as("test", &own_loop(), recipe).await;
+        let added = journeyman.add(vec![sample::skill("say")], "a start").await;
+        added.expect("it adds");
+        let events = journeyman.events();
+        let three = NonZeroUsize::new(3).expect("three");
+        let handles = journeyman.begin_group(alike(1).remove(0), three).await;
+        for (number, handle) in handles.expect("it begins").into_iter().enumerate() {
+            let finished = handle.finish(Outcome::from(number != 1)).await;
+            finished.expect("it finishes");
+        }
+        let library = journeyman.library().await.expect("a library");
+        let entry = library.get(&"say".into()).expect("it is there");
+        let events = told(events);
+        for (number, reward) in [2.0, 0.0, 2.0].iter().enumerate() {
+            let by = format!("test/begin-0/0/{number}");
+            let of_it = said_of(&events, &by);
+            assert_eq!(of_it.len(), 1, "{of_it:?}");
+            let line = format!(
+                "{by} (alike-0): skill say is credited with a reward of {reward:.2}, its utility is {:.3}",
+                entry.utility
+            );
+            check_said(of_it[0], &entry.skill.reference(), &by, &line);
+        }
+    });
 }

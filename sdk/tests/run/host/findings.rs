@@ -75,6 +75,10 @@ fn each_part_that_is_missing_is_found() {
         &|b, _| b.environment = None,
         &[NoEmbedder, NothingReplays, NoAgent],
     );
+    hisme(
+        &|b, _| b.judge = None,
+        &[NoEmbedder, NothingReplays, NoJudge],
+    );
 
     let nothing = |b: &mut Backends, _: &mut Recipe| *b = Backends::own_loop();
     standard(
@@ -207,4 +211,127 @@ fn a_part_that_blocks_its_thread_is_found_once() {
     check_blocking(1_500, 1);
     check_blocking(1_000, 1);
     check_blocking(999, 0);
+}
+
+#[test]
+fn where_nothing_replays_each_part_that_is_missing_is_named() {
+    let check = |change: Change<'_>, named: &[&str], others: &[&str]| {
+        let findings = block_on(found(recipe::hisme(), change));
+        let mut replays = findings.iter();
+        let finding = replays.find(|finding| finding.kind == FindingKind::NothingReplays);
+        let reason = &finding.expect("nothing replays").reason;
+        assert!(named.iter().all(|part| reason.contains(part)), "{reason}");
+        assert!(!others.iter().any(|part| reason.contains(part)), "{reason}");
+    };
+    check(&|b, _| b.judge = None, &["judge"], &["agent", "world"]);
+    check(&|b, _| b.executor = None, &["agent"], &["judge", "world"]);
+    let none = |b: &mut Backends, _: &mut Recipe| {
+        (b.executor, b.environment, b.judge) = (None, None, None);
+    };
+    check(&none, &["agent", "world", "judge"], &[]);
+}
+
+/// The consequences that the findings of a kind tell.
+fn said(findings: &[Finding], kind: FindingKind) -> Vec<&str> {
+    let findings = findings.iter().filter(|finding| finding.kind == kind);
+    findings.map(|one| one.consequence.as_str()).collect()
+}
+
+/// How many more tasks a warm-up is said to take; `None` where it is not found.
+fn warms_up(findings: &[Finding]) -> Option<u64> {
+    let mut warm_up = findings.iter();
+    let finding = warm_up.find(|finding| finding.about.as_deref() == Some("warm-up"))?;
+    let mut words = finding.consequence.split(' ');
+    Some(
+        words
+            .find_map(|word| word.parse().ok())
+            .expect("it says how many"),
+    )
+}
+
+/// A warm-up of two tasks, in which a host learns by handing tasks over or in its own loop.
+fn check_warm_up(with_retriever: bool, own_loop: bool) {
+    let mut parts = complete();
+    if !with_retriever {
+        parts.retriever = None;
+    }
+    let mut recipe = recipe();
+    recipe.warm_up = 2;
+    let place = format!("retriever: {with_retriever}, own loop: {own_loop}");
+    block_on(async {
+        let journeyman = open_as("test", &parts, recipe.clone()).await;
+        assert_eq!(warms_up(&journeyman.findings()), Some(2), "{place}");
+        for left in [Some(1), None, None] {
+            if own_loop {
+                attempt(&journeyman, alike(1).remove(0), CLEAN).await;
+            } else {
+                let report = journeyman.learn(tasks(1)).await.expect("it learns");
+                assert_eq!(warms_up(&report.findings), left, "{place}");
+            }
+            let findings = journeyman.findings();
+            assert_eq!(warms_up(&findings), left, "{place}");
+            let never = said(&findings, FindingKind::NeverInjects).len();
+            assert_eq!(never, usize::from(left.is_some()), "{findings:?}");
+            let again = open_as("test", &parts, recipe.clone()).await;
+            assert_eq!(warms_up(&again.findings()), left, "{place}");
+        }
+    });
+}
+
+#[test]
+fn a_warm_up_counts_down_and_is_found_no_longer_when_it_is_over() {
+    check_warm_up(true, false);
+    check_warm_up(true, true);
+}
+
+#[test]
+fn a_warm_up_counts_down_without_a_retriever_too() {
+    check_warm_up(false, false);
+    check_warm_up(false, true);
+}
+
+/// Skills that are held back, released by the host one after the other.
+fn check_held(with_retriever: bool) {
+    let untrusted = ScriptedEnvironment::words().beginning(|task, _| {
+        let mut seen = sample::observation(&task.instruction);
+        seen.source = Source::untrusted("the web");
+        Play::Give(seen)
+    });
+    let mut parts = complete().with_environment(Arc::new(untrusted));
+    if !with_retriever {
+        parts.retriever = None;
+    }
+    block_on(async {
+        let journeyman = open_as("test", &parts, recipe()).await;
+        let held = || {
+            let findings = journeyman.findings();
+            let held = said(&findings, FindingKind::Quarantined).join("; ");
+            held.replace(" held back, and never offered to the agent", "")
+        };
+        assert_eq!(held(), "");
+        let report = journeyman.learn(tasks(2)).await.expect("it learns");
+        let told = said(&report.findings, FindingKind::Quarantined).len();
+        assert_eq!(told, 1, "retriever: {with_retriever}");
+        assert_eq!(held(), "2 skills of the library are");
+        let library = journeyman.library().await.expect("a library");
+        for (entry, left) in library.entries().zip(["one skill of the library is", ""]) {
+            let id = &entry.skill.id;
+            let set = journeyman.set_state(id, State::Active, "read").await;
+            set.expect("it is there");
+            assert_eq!(held(), left, "retriever: {with_retriever}");
+        }
+        let again = journeyman.learn(alike(1)).await.expect("it learns");
+        let told = said(&again.findings, FindingKind::Quarantined);
+        assert!(told.len() <= 1, "only what came now: {told:?}");
+    });
+}
+
+#[test]
+fn skills_that_the_host_releases_are_not_said_to_be_held_back_any_more() {
+    check_held(true);
+}
+
+#[test]
+fn skills_that_are_held_back_are_found_without_a_retriever_too() {
+    check_held(false);
 }

@@ -169,3 +169,36 @@ fn the_abstracted_trace_of_the_shipped_roles_holds_no_value_and_no_word_of_the_t
         assert!(!texts.contains("close_ticket"), "it was refused: {texts}");
     });
 }
+
+#[test]
+fn the_notes_of_attempts_keep_no_word_of_their_tasks() {
+    let task = |number: usize| {
+        let words = "Settle the invoice quickly for Ada Lovelace of Ockham";
+        Task::new(format!("t-{number}"), words)
+    };
+    let backends = own_loop();
+    block_on(async {
+        let journeyman = open_as("test", &backends, recipe::standard()).await;
+        for (number, did) in [FAILED, REFUSED, CLEAN].into_iter().enumerate() {
+            attempt(&journeyman, task(number), did).await;
+        }
+        let store = backends.store.clone().expect("a store");
+        let committed = store.load().await.expect("it loads").committed;
+        let changes = committed.iter().flat_map(|one| &one.changes);
+        let notes = changes.filter(|change| matches!(change, LibraryChange::Note(_)));
+        let notes: Vec<String> = notes
+            .map(|note| serde_json::to_string(note).expect("JSON").to_lowercase())
+            .collect();
+        assert_eq!(notes.len(), 3, "one an attempt");
+        for note in notes {
+            for word in ["ada", "lovelace", "ockham", "settle", "invoice", "quickly"] {
+                assert!(!note.contains(word), "{word} in {note}");
+            }
+        }
+        let library = journeyman.library().await.expect("a library");
+        assert!(
+            library.notes().all(|note| note.words.len() > 3),
+            "likeness is still told"
+        );
+    });
+}

@@ -1,22 +1,8 @@
 //! Runs that were stopped in the middle, and sessions that start again.
 
-use std::{
-    future::{Future, poll_fn},
-    task::Poll,
-};
+use journeyman::run::{AttemptHandle, Need};
 
 use super::*;
-
-/// Polls until the work is done or its journal is cut, and drops it then.
-async fn until_cut<T>(work: impl Future<Output = T>, cut: &AtomicBool) -> Option<T> {
-    let mut work = std::pin::pin!(work);
-    poll_fn(|context| match work.as_mut().poll(context) {
-        Poll::Ready(done) => Poll::Ready(Some(done)),
-        Poll::Pending if cut.load(Ordering::SeqCst) => Poll::Ready(None),
-        Poll::Pending => Poll::Pending,
-    })
-    .await
-}
 
 /// Stops a run after each number of journal entries, resumes it by a new runtime with an empty index, and compares the library
 /// and the report with those of a run that nothing stopped.
@@ -41,7 +27,10 @@ fn check(parts: fn() -> Backends, recipe: &Recipe, n: usize) {
                 let cut = CutJournal::after(k, Arc::clone(&kept), hangs);
                 backends.journal = Some(Arc::clone(&cut) as _);
                 let journeyman = open_as("test", &backends, recipe.clone()).await;
-                let stopped = until_cut(journeyman.learn(tasks(n)), &cut.cut).await;
+                let stopped = until(journeyman.learn(tasks(n)), || {
+                    cut.cut.load(Ordering::SeqCst)
+                })
+                .await;
                 match stopped {
                     None => assert!(hangs, "{place}"),
                     Some(stopped) => {
@@ -58,8 +47,8 @@ fn check(parts: fn() -> Backends, recipe: &Recipe, n: usize) {
                         None => Arc::clone(&kept),
                     });
                     let journeyman = open_as("test", &backends, recipe.clone()).await;
-                    let cut = AtomicBool::new(hangs && again.is_some());
-                    let resumed = until_cut(journeyman.resume(&run), &cut).await;
+                    let dropped = || hangs && again.is_some();
+                    let resumed = until(journeyman.resume(&run), dropped).await;
                     if again.is_some() {
                         continue;
                     }
@@ -158,7 +147,7 @@ fn a_later_start_goes_on_counting_every_kind_of_run() {
 }
 
 /// Parts whose session `same` has a finished run and one that was stopped.
-async fn stopped() -> Backends {
+pub(super) async fn stopped() -> Backends {
     let backends = backends();
     let first = open_as("same", &backends, recipe()).await;
     first.learn(tasks(2)).await.expect("it learns");
@@ -221,4 +210,157 @@ fn without_a_journal_unfinished_runs_cannot_be_listed() {
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.hint_text().is_some());
     });
+}
+
+/// An entry that no version of a run writes.
+async fn damage(journal: &dyn Journal, run: &str) {
+    let entry = JournalEntry {
+        schema: JournalEntry::SCHEMA,
+        run: RunId::new(run),
+        sequence: 0,
+        event: json!("nothing of ours"),
+    };
+    journal.append(&[entry]).await.expect("it is kept");
+}
+
+/// Parts with runs of every kind: finished, stopped, begun by the host and not finished, and damaged.
+async fn of_every_kind() -> (Backends, AttemptHandle) {
+    let parts = stopped().await;
+    let journal = parts.journal.clone().expect("a journal");
+    let same = open_as("same", &parts, recipe()).await;
+    attempt(&same, alike(1).remove(0), CLEAN).await;
+    same.evaluate(tasks(1)).await.expect("it evaluates");
+    let begun = same.begin(alike(1).remove(0)).await.expect("it begins");
+    drop(same.begin(alike(1).remove(0)).await.expect("it begins"));
+
+    let mut cut = parts.clone();
+    cut.journal = Some(CutJournal::after(6, Arc::clone(&journal), false));
+    let evaluates = open_as("evaluates", &cut, recipe()).await;
+    evaluates.evaluate(tasks(3)).await.expect_err("it is cut");
+    // The attempt is in, and what follows is not.
+    let whole = backends();
+    let own = open_as("own", &whole, recipe()).await;
+    attempt(&own, alike(1).remove(0), CLEAN).await;
+    let entries = whole.journal.as_ref().expect("a journal");
+    let run = RunId::new("own/begin-0");
+    let entries = entries.read(&run).await.expect("entries").len();
+    cut.journal = Some(CutJournal::after(entries - 1, Arc::clone(&journal), false));
+    let own = open_as("own", &cut, recipe()).await;
+    let handle = own.begin(alike(1).remove(0)).await.expect("it begins");
+    let finished = handle.finish(Outcome::success()).await;
+    finished.expect_err("it is cut");
+    damage(&*journal, "damaged/learn-0").await;
+    (parts, begun)
+}
+
+#[test]
+fn runs_that_can_be_gone_on_with_are_listed_and_no_others() {
+    block_on(async {
+        let (parts, begun) = of_every_kind().await;
+        let journeyman = open_as("same", &parts, recipe()).await;
+        let listed = async || {
+            let runs = journeyman.unfinished_runs().await.expect("a journal");
+            runs.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let mut left = vec!["evaluates/evaluate-0", "own/begin-0", "same/learn-1"];
+        while let Some(run) = left.first() {
+            assert_eq!(listed().await, left);
+            assert_eq!(unfinished(&journeyman).len(), 1, "before {run}");
+            let resumed = journeyman.resume(&RunId::new(*run)).await;
+            resumed.unwrap_or_else(|error| panic!("{run}: {error}"));
+            left.remove(0);
+        }
+        assert_eq!(listed().await, left);
+        assert_eq!(unfinished(&journeyman), []);
+        for run in ["same/begin-1", "same/begin-2"] {
+            let error = journeyman.resume(&RunId::new(run)).await;
+            let error = error.expect_err("only the host can make the attempt");
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{run}");
+        }
+        drop(begun);
+    });
+}
+
+/// Makes a group of attempts of the host's own with an outcome that no judge would give; the report where all could be kept.
+async fn own_attempts(journeyman: &Journeyman, n: usize) -> journeyman::Result<TaskReport> {
+    let task = alike(1).remove(0);
+    let group = NonZeroUsize::new(n).expect("some");
+    let handles = journeyman.begin_group(task.clone(), group).await?;
+    let mut report = None;
+    for (number, mut handle) in handles.into_iter().enumerate() {
+        for step in sample::trajectory("x", &task, &["one", "two"], true).steps {
+            handle.record(step);
+        }
+        let outcome = Outcome::scored(number == 0, 0.75).with_part("speed", 0.5);
+        report = handle.finish(outcome).await?;
+    }
+    Ok(report.expect("the last was finished"))
+}
+
+/// Cuts the journal of a host's own attempts after each number of entries, and resumes in another process.
+fn check_own(parts: fn() -> Backends, n: usize) {
+    let run = RunId::new("test/begin-0");
+    let (whole, report, entries) = block_on(async {
+        let parts = parts();
+        let journeyman = open_as("test", &parts, recipe()).await;
+        let report = own_attempts(&journeyman, n).await.expect("it finishes");
+        let library = journeyman.library().await.expect("a library");
+        let journal = parts.journal.expect("a journal");
+        let entries = journal.read(&run).await.expect("entries").len();
+        (bytes(&library), report, entries)
+    });
+    assert_eq!(admitted(&report), 1);
+    let mut between = 0;
+    for k in 0..entries {
+        let place = format!("{n} attempts, {k} of {entries} entries");
+        block_on(async {
+            let mut parts = parts();
+            let kept = parts.journal.clone().expect("a journal");
+            parts.journal = Some(CutJournal::after(k, Arc::clone(&kept), false));
+            let journeyman = open_as("test", &parts, recipe()).await;
+            own_attempts(&journeyman, n).await.expect_err(&place);
+            drop(journeyman);
+            parts.journal = Some(Arc::clone(&kept));
+            parts.retriever = Some(Arc::new(ScriptedRetriever::new()));
+            let entries = kept.read(&run).await.expect("entries");
+            let needs = replay(&entries).map(|machine| machine.needs());
+            let needs = needs.unwrap_or_default();
+            let is_open = |which: fn(&Need) -> bool| needs.iter().any(|(_, need)| which(need));
+            let journeyman = open_as("test", &parts, recipe()).await;
+            let resumed = journeyman.resume(&run).await;
+            if k == 0 || is_open(|need| matches!(need, Need::Attempt(_))) {
+                let expect = if k == 0 {
+                    ErrorKind::NotFound
+                } else {
+                    ErrorKind::Unsupported
+                };
+                assert_eq!(resumed.expect_err(&place).kind(), expect, "{place}");
+                return;
+            }
+            between += usize::from(is_open(|need| matches!(need, Need::Judge { .. })));
+            let resumed = resumed.unwrap_or_else(|error| panic!("{place}: {error}"));
+            assert_eq!(resumed.tasks, std::slice::from_ref(&report), "{place}");
+            let library = journeyman.library().await.expect("a library");
+            assert_eq!(bytes(&library), whole, "{place}");
+            let again = replay(&kept.read(&run).await.expect("entries"));
+            let again = again.expect("it replays");
+            assert!(again.is_finished(), "{place}");
+            assert_eq!(bytes(again.library()), whole, "{place}");
+        });
+    }
+    assert_eq!(between, 1, "once the last verdict alone was lost");
+}
+
+#[test]
+fn an_attempt_whose_verdict_the_journal_lost_has_the_hosts_outcome() {
+    for n in [1, 2] {
+        check_own(own_loop, n);
+        check_own(
+            || {
+                let nobody = ScriptedJudge::by(|_, _| -> Play<Verdict> { panic!("nobody asks") });
+                own_loop().with_judge(Arc::new(nobody))
+            },
+            n,
+        );
+    }
 }

@@ -193,7 +193,10 @@ fn a_selection_says_what_was_decided_and_why() {
             probability: 1.0,
         }],
     };
-    assert_eq!(chosen(false).to_string(), "inject pack@2 (of one candidate)");
+    assert_eq!(
+        chosen(false).to_string(),
+        "inject pack@2 (of one candidate)"
+    );
     assert_eq!(
         chosen(true).to_string(),
         "inject pack@2, to explore (of one candidate)"

@@ -1,6 +1,11 @@
 //! Skills on trial where no world can be played again: live attempts release them.
 
-use journeyman::recipe::Maintenance;
+use journeyman::{
+    Version,
+    domain::SkillRef,
+    library::{LiveEvidence, PassReason},
+    recipe::Maintenance,
+};
 
 use super::*;
 
@@ -41,6 +46,7 @@ pub(super) fn hisme() -> Recipe {
 
 /// What becomes of the skill that the first of some attempts at like tasks brings, and whether its release was told.
 fn check(recipe: Recipe, parts: Backends, did: &[Did], expect: State) {
+    let bundles = recipe.maintenance.bundles.is_some();
     block_on(async {
         let journeyman = open_as("test", &parts, recipe).await;
         let events = journeyman.events();
@@ -56,9 +62,12 @@ fn check(recipe: Recipe, parts: Backends, did: &[Did], expect: State) {
         let events = told(events);
         let waits = events.iter().any(|event| {
             matches!(&event.kind, EventKind::Waits { state: State::Trial, reason, .. }
-                if reason.contains("live attempts at 2 tasks"))
+                if reason.contains("live attempts at 2 tasks") && reason.contains("bundle") == bundles)
         });
-        assert!(waits, "it waits first");
+        assert!(
+            waits,
+            "it waits first, and for a bundle where there are any"
+        );
         let released = events.iter().any(|event| {
             matches!(&event.kind, EventKind::StateChanged { state: State::Active, reason, .. }
                 if reason.contains("live attempts"))
@@ -67,13 +76,21 @@ fn check(recipe: Recipe, parts: Backends, did: &[Did], expect: State) {
     });
 }
 
+/// HiSME without bundles, with nothing else left of its maintenance or with all of it.
+fn without_bundles(all: bool) -> Recipe {
+    let mut recipe = hisme();
+    match all {
+        true => recipe.maintenance.bundles = None,
+        false => recipe.maintenance = Maintenance::default(),
+    }
+    recipe
+}
+
 #[test]
 fn live_attempts_at_two_tasks_release_a_skill_that_nothing_can_replay() {
     let helpful = || parts("helpful: it was followed", false);
     let neutral = || parts("neutral: it was not followed", false);
-    let mut without = hisme();
-    without.maintenance = Maintenance::default();
-    for recipe in [hisme(), without] {
+    for recipe in [hisme(), without_bundles(false)] {
         check(recipe.clone(), helpful(), &[CLEAN; 6], State::Active);
         check(recipe.clone(), helpful(), &[CLEAN; 2], State::Trial);
         // Those that fail speak against it.
@@ -104,4 +121,141 @@ fn an_abstracted_trace_is_released_by_live_attempts_too() {
         &[REFUSED, FAILED, FAILED, FAILED],
         State::Trial,
     );
+}
+
+#[test]
+fn without_bundles_live_attempts_release_whatever_else_is_maintained() {
+    let parts = |attribute| parts(attribute, false);
+    let neutral = || parts("neutral: it cannot be told");
+    let unused = Did {
+        used: false,
+        ..CLEAN
+    };
+    for all in [false, true] {
+        let recipe = || without_bundles(all);
+        check(recipe(), neutral(), &[CLEAN; 6], State::Active);
+        check(recipe(), neutral(), &[unused; 6], State::Trial);
+        check(recipe(), neutral(), &[CLEAN, CLEAN], State::Trial);
+        let refused = [CLEAN, REFUSED, REFUSED, REFUSED, REFUSED, REFUSED];
+        check(recipe(), neutral(), &refused, State::Trial);
+        // At two tasks it went well, and at as many it did not.
+        let failing = [CLEAN, CLEAN, FAILED, FAILED, CLEAN, FAILED];
+        check(recipe(), neutral(), &failing, State::Trial);
+    }
+    // More judgements call it harmful than helpful.
+    let harmful = parts("harmful: it was refused");
+    check(without_bundles(false), harmful, &[CLEAN; 6], State::Trial);
+
+    let mut newcomers = recipe::standard();
+    newcomers.newcomers = State::Trial;
+    newcomers.selector = Selector::Top { limit: 1 };
+    // The commit behind the second task at which it went well releases it.
+    let brings = [REFUSED, CLEAN, CLEAN, CLEAN];
+    check(newcomers.clone(), own_loop(), &brings, State::Active);
+    check(newcomers, own_loop(), &brings[..2], State::Trial);
+}
+
+/// What a release of a version does to a skill in version 2 and in a state.
+fn check_release(state: State, version: u64, expect: Option<PassReason>) {
+    let id = || journeyman::SkillId::new("say");
+    let skill = |version, state| {
+        Box::new(Skill {
+            id: id(),
+            version: Version(version),
+            state,
+            ..sample::skill("say")
+        })
+    };
+    let changes = vec![
+        LibraryChange::Add(skill(1, State::Trial)),
+        LibraryChange::Revise(skill(2, state)),
+    ];
+    let before = [sample::committed(1, changes)];
+    let mut library = SkillLibrary::replay(&before).expect("it folds");
+    let release = LibraryChange::Release {
+        skill: SkillRef {
+            id: id(),
+            version: Version(version),
+        },
+        reason: "a test".to_owned(),
+    };
+    let applied = library.apply(&sample::committed(2, vec![release]));
+    let applied = applied.expect("it is folded");
+    let passed: Vec<_> = applied.passed_over.iter().map(|one| one.reason).collect();
+    let place = format!("version {version} of a skill that is {state}");
+    assert_eq!(passed, Vec::from_iter(expect), "{place}");
+    let after = library.get(&id()).expect("it is there").skill.state;
+    let released = if expect.is_none() {
+        State::Active
+    } else {
+        state
+    };
+    assert_eq!(after, released, "{place}");
+}
+
+#[test]
+fn a_release_of_another_version_or_of_what_is_not_on_trial_is_passed_over() {
+    check_release(State::Trial, 2, None);
+    for other in [1, 3] {
+        check_release(State::Trial, other, Some(PassReason::OtherVersion));
+        check_release(State::Disabled, other, Some(PassReason::OtherVersion));
+    }
+    use State::*;
+    for state in [Draft, Quarantined, Active, Disabled, Archived] {
+        check_release(state, 2, Some(PassReason::NotOnTrial));
+    }
+}
+
+/// Brings a skill out of its trial, puts it back, and looks at what releases it again.
+fn check_again(recipe: Recipe, parts: Backends) {
+    block_on(async {
+        let journeyman = open_as("test", &parts, recipe).await;
+        let mut number = 0;
+        // Each attempt is at a task of its own, which is one for the skill or has nothing to do with it.
+        let mut attempts = async |did: &[Did], words: [&str; 2]| {
+            for did in did {
+                let mut task = sample::task(&format!("task-{number}"), &words);
+                task.instruction = format!("{} {}", words[0], words[1]);
+                number += 1;
+                attempt(&journeyman, task, *did).await;
+            }
+            let library = journeyman.library().await.expect("a library");
+            let mut entries = library.entries();
+            let entry = entries.next().expect("a skill").clone();
+            assert!(entries.next().is_none());
+            entry
+        };
+        let (like, others) = (["one", "two"], ["seven", "nine"]);
+        let before = attempts(&[CLEAN; 6], like).await;
+        assert_eq!(before.skill.state, State::Active);
+        let version = before.skill.version;
+        let set = journeyman.set_state(&before.skill.id, State::Trial, "look again");
+        set.await.expect("it is there");
+        let again = attempts(&[], like).await;
+        assert_eq!(again.skill.state, State::Trial);
+        assert_eq!(again.life.live(version, true), LiveEvidence::default());
+        let lifetime = again.life.lifetime();
+        assert_eq!(lifetime, before.life.lifetime(), "those stay");
+        let none = attempts(&[FAILED; 6], others).await;
+        assert_eq!(none.life.lifetime(), lifetime, "it was not even found");
+        assert_eq!(none.skill.state, State::Trial, "nothing new was seen");
+        let live = attempts(&[CLEAN; 6], like).await;
+        assert_eq!(live.skill.state, State::Active);
+    });
+}
+
+#[test]
+fn a_skill_that_is_put_on_trial_again_is_not_released_by_what_was_seen_before() {
+    for recipe in [hisme(), without_bundles(false), without_bundles(true)] {
+        check_again(recipe, parts("neutral: it cannot be told", false));
+    }
+    for recipe in [hisme(), without_bundles(false)] {
+        check_again(recipe, parts("helpful: it was followed", false));
+    }
+}
+
+#[test]
+fn judgements_of_an_earlier_trial_release_no_skill_that_is_put_on_trial_again() {
+    let helpful = parts("helpful: it was followed", false);
+    check_again(without_bundles(true), helpful);
 }
