@@ -267,19 +267,15 @@ impl fmt::Display for EventKind {
             Self::RoleFailed { role, reason } => write!(f, "role {role} failed: {reason}"),
             Self::Moved { moves } => write!(f, "{} skills moved between the tiers", moves.len()),
             Self::Committed { revision, .. } => write!(f, "library at revision {revision}"),
-            Self::TaskFinished { report } => {
-                let done = report
-                    .attempts
-                    .iter()
-                    .filter(|one| one.success == Some(true));
-                write!(
-                    f,
-                    "task finished, {} of {} attempts done",
-                    done.count(),
-                    report.attempts.len()
-                )
-            }
+            Self::TaskFinished { report } => fmt_task(report, f),
             Self::RunFinished { revision } => write!(f, "run finished at revision {revision}"),
         }
     }
+}
+
+fn fmt_task(report: &TaskReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let attempts = report.attempts.iter();
+    let done = attempts.filter(|one| one.success == Some(true)).count();
+    let all = report.attempts.len();
+    write!(f, "task finished, {done} of {all} attempts done")
 }
