@@ -4,6 +4,7 @@ pub mod apprentice;
 pub mod engine;
 pub mod figures;
 pub mod host;
+pub mod house;
 pub mod library;
 pub mod main_job;
 pub mod quickstart;

@@ -1,7 +1,7 @@
 //! The groups of figures that there are.
 
 use super::{Bound, Figures, Outcome, stats};
-use crate::{apprentice, engine, host, library, main_job, recipes};
+use crate::{apprentice, engine, host, house, library, main_job, recipes};
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,12 @@ pub fn groups() -> &'static [Group] {
             about: "a host's first hour: kills, the own loop, large libraries, answers, a library shipped twice",
             listed: true,
             run: host::run,
+        },
+        Group {
+            name: "house",
+            about: "that what was rebuilt leaves the same bytes",
+            listed: true,
+            run: house::run,
         },
         Group {
             name: "self-test",

@@ -1,0 +1,214 @@
+//! The same bytes: what runs leave now, beside what they left before the policies became programs.
+//!
+//! `recorded.json` was written from the code of that day. A digest is of the JSON of the value, after the fields that were
+//! renamed since have their former names again ([`RENAMED`]).
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::Arc,
+};
+
+use futures::executor::block_on;
+use journeyman::{
+    Result, Seed,
+    builtin::{MemoryJournal, MemoryStore},
+    contract::{Journal, LanguageModel},
+    domain::Task,
+    recipe::{self, Recipe},
+    run::{self, RunReport},
+    sha256_hex,
+};
+use journeyman_toolworld::{
+    passing::{Passing, PassingKind},
+    stream::{StreamTask, Universe, UniverseSpec},
+};
+use quickstart::{Parts, default_model};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::figures::{Bound, Figures, Outcome};
+
+/// What was left, by name, as digests.
+type Digests = BTreeMap<String, String>;
+
+const RECORDED: &str = include_str!("recorded.json");
+/// Fields by their names now, each with its former name.
+const RENAMED: [(&str, &str); 0] = [];
+/// The seeds of the quickstart.
+const SEEDS: [u64; 6] = [1, 2, 3, 4, 5, 100];
+const STEPS: usize = 8;
+/// Tasks of a recipe's world, and how many of them make a run.
+const TASKS: usize = 50;
+const PART: usize = 10;
+
+pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
+    let recorded: Digests = serde_json::from_str(RECORDED)?;
+    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
+    let out = figures.options().out.join("house");
+    let mut now = Digests::new();
+    for seed in SEEDS {
+        figures.progress(format_args!("quickstart, seed {seed}"));
+        let folder = out.join(format!("quickstart-{seed}"));
+        now.extend(quickstart(&root, &folder, seed)?);
+    }
+    let parts = Parts::load(&default_model(), STEPS)?;
+    figures.subject("model", parts.model.capabilities().model.as_str());
+    for (name, recipe) in recipes() {
+        figures.progress(format_args!("a world of {name}"));
+        now.extend(block_on(world(&parts, name, recipe))?);
+    }
+    fs::create_dir_all(&out)?;
+    fs::write(out.join("same.json"), serde_json::to_string_pretty(&now)?)?;
+    let mut other = 0;
+    for (name, digest) in &recorded {
+        if now.get(name) != Some(digest) {
+            figures.progress(format_args!("not the same: {name}"));
+            other += 1;
+        }
+    }
+    figures.record(
+        "same bytes: compared",
+        recorded.len() as f64,
+        Bound::AtLeast(24.0),
+    );
+    figures.record("same bytes: others", f64::from(other), Bound::AtMost(0.0));
+    figures.record(
+        "same bytes: fields renamed",
+        RENAMED.len() as f64,
+        Bound::None,
+    );
+    Ok(())
+}
+
+/// The recipes, with ARISE's warm-up short enough that something is injected.
+fn recipes() -> [(&'static str, Recipe); 4] {
+    let mut arise = recipe::arise();
+    arise.warm_up = 10;
+    arise.schedule.gain = Some(20);
+    let mut turns = recipe::hisme();
+    turns.select_per = recipe::SelectPer::Turn;
+    [
+        ("standard", recipe::standard()),
+        ("arise", arise),
+        ("hisme", recipe::hisme()),
+        ("hisme, skills each turn", turns),
+    ]
+}
+
+/// What the quickstart prints as JSON, and the skill folders that it leaves.
+fn quickstart(
+    root: &Path,
+    folder: &Path,
+    seed: u64,
+) -> std::result::Result<Digests, Box<dyn std::error::Error + Send + Sync>> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    let output = Command::new("bash")
+        .arg("examples/quickstart.sh")
+        .args(["--json", "--seed", &seed.to_string(), "--out"])
+        .arg(folder)
+        .current_dir(root)
+        .stderr(Stdio::null())
+        .output()?;
+    if !output.status.success() {
+        return Err(format!("the quickstart failed at seed {seed}: {}", output.status).into());
+    }
+    let mut json: Value = serde_json::from_slice(&output.stdout)?;
+    // Where the folder lies is not what is compared.
+    if let Some(object) = json.as_object_mut() {
+        object.retain(|_, value| {
+            value
+                .as_str()
+                .is_none_or(|text| !text.contains("quickstart-"))
+        });
+    }
+    let mut files = BTreeMap::new();
+    read(&folder.join("skills"), folder, &mut files)?;
+    Ok(Digests::from([
+        (format!("quickstart, seed {seed}, JSON"), digest(&json)?),
+        (format!("quickstart, seed {seed}, skills"), digest(&files)?),
+    ]))
+}
+
+/// The files below a folder, by their paths from `base`.
+fn read(folder: &Path, base: &Path, files: &mut BTreeMap<String, String>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            read(&path, base, files)?;
+        } else {
+            let name = path
+                .strip_prefix(base)
+                .unwrap_or(&path)
+                .display()
+                .to_string();
+            files.insert(name, fs::read_to_string(&path)?);
+        }
+    }
+    Ok(())
+}
+
+/// The library and the reports of a recipe's world, and what its journal gives when it is replayed.
+async fn world(parts: &Parts, name: &str, recipe: Recipe) -> Result<Digests> {
+    let spec = UniverseSpec {
+        hidden: 16,
+        plain: 2,
+        passing: Some(Passing {
+            share: 0.6,
+            kind: Some(PassingKind::Call),
+        }),
+        ..UniverseSpec::default()
+    };
+    let universe = Universe::make(spec, 100)?;
+    let stream = universe.stream(TASKS);
+    let journal = Arc::new(MemoryJournal::new());
+    let store = Arc::new(MemoryStore::new());
+    let journeyman = parts
+        .open(recipe, "same", Seed(100), store, Some(journal.clone()))
+        .await?;
+    let mut reports: Vec<RunReport> = Vec::new();
+    let mut replayed = Vec::new();
+    for part in stream.chunks(PART) {
+        let tasks: Result<Vec<Task>> = part.iter().map(StreamTask::task).collect();
+        let report = journeyman.learn(tasks?).await?;
+        let machine = run::replay(&journal.read(&report.run).await?)?;
+        replayed.push((machine.library().clone(), machine.report().tasks));
+        reports.push(report);
+    }
+    let library = journeyman.library().await?;
+    let tasks: Vec<_> = reports.iter().map(|report| &report.tasks).collect();
+    Ok(Digests::from([
+        (format!("{name}, library"), digest(&library)?),
+        (format!("{name}, reports"), digest(&tasks)?),
+        (format!("{name}, replayed"), digest(&replayed)?),
+    ]))
+}
+
+fn digest(value: &impl Serialize) -> Result<String> {
+    let fault = |error: serde_json::Error| {
+        journeyman::Error::invalid("house", format!("a value is no JSON: {error}"))
+    };
+    let mut value = serde_json::to_value(value).map_err(fault)?;
+    rename(&mut value);
+    Ok(sha256_hex(value.to_string()))
+}
+
+/// Gives fields their former names.
+fn rename(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(rename),
+        Value::Object(fields) => {
+            for (now, former) in RENAMED {
+                if let Some(value) = fields.remove(now) {
+                    fields.insert(former.to_owned(), value);
+                }
+            }
+            fields.values_mut().for_each(rename);
+        }
+        _ => {}
+    }
+}
