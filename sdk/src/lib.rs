@@ -53,6 +53,7 @@ pub mod library;
 pub mod lint;
 pub mod measure;
 pub mod prelude;
+pub mod program;
 pub mod propose;
 pub mod recipe;
 pub mod retrieve;

@@ -19,8 +19,8 @@ impl RunMachine {
         };
         let mut events = Vec::new();
         let folded = match answer {
-            Answer::Committed(done) => self.kept(&mut maintaining, id, done, &mut events),
-            answer => maintaining.answer(&self.context(), id, answer, &mut events),
+            Answer::Committed(done) => self.kept(&mut maintaining, &id, done, &mut events),
+            answer => maintaining.answer(&self.context(), &id, answer, &mut events),
         };
         let done = maintaining.is_done();
         self.maintaining = Some(maintaining).filter(|_| !done);
@@ -33,7 +33,7 @@ impl RunMachine {
     fn kept(
         &mut self,
         maintaining: &mut Maintaining,
-        id: NeedId,
+        id: &NeedId,
         done: CommitDone,
         events: &mut Vec<EventKind>,
     ) -> Result<()> {

@@ -48,8 +48,8 @@ impl Asked {
     }
 
     /// An answer; one that came before stays.
-    pub(super) fn answered(&mut self, id: NeedId, played: Result<Option<Played>>) -> Result<()> {
-        let place = usize::try_from(id.index).unwrap_or(usize::MAX);
+    pub(super) fn answered(&mut self, id: &NeedId, played: Result<Option<Played>>) -> Result<()> {
+        let place = usize::try_from(id.place.number()).unwrap_or(usize::MAX);
         let ask = self.0.get_mut(place).ok_or_else(|| {
             Error::invalid("RunMachine::answer", "nothing of this number was asked")
                 .with("need", id)

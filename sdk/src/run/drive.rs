@@ -44,7 +44,7 @@ impl Driver<'_> {
         loop {
             let new = self.new_needs(machine, reach, &asked, working.len());
             for (id, need) in new {
-                asked.insert(id);
+                asked.insert(id.clone());
                 let answer = self.performer.perform(need);
                 working.push(answer.map(move |answer| (id, answer)));
             }
@@ -52,7 +52,7 @@ impl Driver<'_> {
                 return Ok(());
             };
             log.push(RunEntry::Answered {
-                id,
+                id: id.clone(),
                 answer: Box::new(answer?),
             });
             log.keep(self.journal, machine, on_event).await?;
@@ -71,7 +71,7 @@ impl Driver<'_> {
         let room = Cell::new(self.in_flight.get() - working);
         machine.needs_among(&|id| {
             let ours = reach == Reach::Everything || id.station != Station::Attempt;
-            let wanted = ours && room.get() > 0 && !asked.contains(&id);
+            let wanted = ours && room.get() > 0 && !asked.contains(id);
             room.set(room.get() - usize::from(wanted));
             wanted
         })

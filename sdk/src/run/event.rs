@@ -168,6 +168,11 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
+    /// A part of maintenance failed. Nothing of it was committed, and what was learned before is kept.
+    MaintenanceFailed {
+        /// Why.
+        reason: String,
+    },
     /// Skills moved between the tiers, or were deleted.
     Moved {
         /// In the order in which they were made.
@@ -265,6 +270,7 @@ impl fmt::Display for EventKind {
                 write!(f, "{attempts} attempts and {skills} skills overlap")
             }
             Self::RoleFailed { role, reason } => write!(f, "role {role} failed: {reason}"),
+            Self::MaintenanceFailed { reason } => write!(f, "maintenance failed: {reason}"),
             Self::Moved { moves } => write!(f, "{} skills moved between the tiers", moves.len()),
             Self::Committed { revision, .. } => write!(f, "library at revision {revision}"),
             Self::TaskFinished { report } => fmt_task(report, f),

@@ -38,17 +38,17 @@ impl Group {
     fn hand_in(&self, id: NeedId, answer: Answer, verdict: Option<Verdict>) -> bool {
         let mut state = lock(&self.state);
         if let Some((_, log)) = &mut state.run {
+            let of_verdict = NeedId {
+                station: Station::Judge,
+                ..id.clone()
+            };
             log.push(RunEntry::Answered {
                 id,
                 answer: Box::new(answer),
             });
-            let id = NeedId {
-                station: Station::Judge,
-                ..id
-            };
             if let Some(verdict) = verdict {
                 log.push(RunEntry::Answered {
-                    id,
+                    id: of_verdict,
                     answer: Box::new(Answer::Judged(Ok(verdict))),
                 });
             }
@@ -239,7 +239,7 @@ impl AttemptHandle {
         if let Some(verdict) = &mut verdict {
             redacting.verdict(verdict);
         }
-        if !self.group.hand_in(self.id, answer, verdict) {
+        if !self.group.hand_in(self.id.clone(), answer, verdict) {
             return Ok(None);
         }
         let (group, journeyman) = (Arc::clone(&self.group), self.journeyman.clone());
@@ -290,7 +290,7 @@ impl Drop for AttemptHandle {
         );
         if self
             .group
-            .hand_in(self.id, Answer::Attempted(Err(abandoned)), None)
+            .hand_in(self.id.clone(), Answer::Attempted(Err(abandoned)), None)
         {
             lock(&self.journeyman.inner.ready).push(Arc::clone(&self.group));
         }

@@ -134,7 +134,7 @@ impl RunMachine {
 
     /// The same of the ids that are wanted alone: a need holds all that it takes, and one that is under way is not made again
     /// at every answer.
-    pub(super) fn needs_among(&self, wanted: &dyn Fn(NeedId) -> bool) -> Vec<(NeedId, Need)> {
+    pub(super) fn needs_among(&self, wanted: &dyn Fn(&NeedId) -> bool) -> Vec<(NeedId, Need)> {
         let context = self.context();
         let tasks = self.active.values();
         let tasks = tasks.flat_map(|task| task.needs(&context, wanted));
@@ -167,8 +167,8 @@ impl RunMachine {
         };
         let mut events = Vec::new();
         let folded = match answer {
-            Answer::Committed(done) => self.committed(id, &mut task, done, &mut events),
-            answer => task.answer(&self.context(), id, answer, &mut events),
+            Answer::Committed(done) => self.committed(&id, &mut task, done, &mut events),
+            answer => task.answer(&self.context(), &id, answer, &mut events),
         };
         self.active.insert(id.step, task);
         folded?;
@@ -276,7 +276,7 @@ impl RunMachine {
 
     fn committed(
         &mut self,
-        id: NeedId,
+        id: &NeedId,
         task: &mut TaskMachine,
         done: CommitDone,
         events: &mut Vec<EventKind>,

@@ -13,6 +13,7 @@ use crate::{
     error::Result,
     id::{AttemptId, RunId, Seed},
     library::{Entry, SkillLibrary},
+    program::Place,
     recipe::Recipe,
     select::{Mode, SkillScores},
 };
@@ -41,20 +42,20 @@ pub enum Station {
     Keep,
 }
 
-/// A need's identity. It follows from where the need arises and not from when, so answers can come in any order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// The identity of a need. It follows from where the need arises and not from when, so answers can come in any order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NeedId {
     /// The task's place in the stream, from 0.
     pub step: u64,
     /// Where the task waits.
     pub station: Station,
-    /// Which of the needs of that station, from 0.
-    pub index: u32,
+    /// The place of its question in the program that asks it; of stations without a program, its number from 0.
+    pub place: Place,
 }
 
 impl fmt::Display for NeedId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{:?}/{}", self.step, self.station, self.index)
+        write!(f, "{}/{:?}/{}", self.step, self.station, self.place)
     }
 }
 

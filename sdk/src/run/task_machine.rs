@@ -19,6 +19,7 @@ use crate::{
     domain::{LibraryChange, Role, Task},
     error::{Error, ErrorKind, Result},
     library::Applied,
+    program::Place,
     retrieve::TurnQuery,
     select::Mode,
 };
@@ -92,9 +93,9 @@ impl TaskMachine {
     pub(super) fn needs(
         &self,
         context: &Context<'_>,
-        wanted: &dyn Fn(NeedId) -> bool,
+        wanted: &dyn Fn(&NeedId) -> bool,
     ) -> Vec<(NeedId, Need)> {
-        let wants = |station, index| wanted(self.id(station, index));
+        let wants = |station, index| wanted(&self.id(station, index));
         match self.stage {
             Stage::Select => {
                 let station = self.selecting.station();
@@ -130,7 +131,7 @@ impl TaskMachine {
     pub(super) fn answer(
         &mut self,
         context: &Context<'_>,
-        id: NeedId,
+        id: &NeedId,
         answer: Answer,
         events: &mut Vec<EventKind>,
     ) -> Result<()> {
@@ -151,11 +152,11 @@ impl TaskMachine {
                 self.selected(events);
             }
             (Answer::Attempted(attempt), Stage::Attempt) => {
-                self.attempting.attempted(id.index, attempt);
+                self.attempting.attempted(id.place.number(), attempt);
                 self.attempted(context, events);
             }
             (Answer::Judged(verdict), Stage::Attempt) => {
-                self.attempting.judged(id.index, verdict);
+                self.attempting.judged(id.place.number(), verdict);
                 self.attempted(context, events);
             }
             (Answer::Played(played), Stage::Role) => {
@@ -257,7 +258,7 @@ impl TaskMachine {
         NeedId {
             step: self.step,
             station,
-            index,
+            place: Place::at(index),
         }
     }
 

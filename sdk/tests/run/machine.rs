@@ -14,14 +14,14 @@ fn perform(machine: &mut RunMachine, store: &MemoryStore, shuffle: Seed, mut sto
             .unwrap_or(0);
         let (id, need) = needs.into_iter().nth(pick).expect("in range");
         machine
-            .answer(id, answer(id, need, store))
+            .answer(id.clone(), answer(&id, need, store))
             .expect("it fits");
         round += 1;
         stop_after -= 1;
     }
 }
 
-fn answer(id: NeedId, need: Need, store: &MemoryStore) -> Answer {
+fn answer(id: &NeedId, need: Need, store: &MemoryStore) -> Answer {
     match need {
         Need::Retrieve(query) => Answer::Retrieved(Ok(query
             .among
@@ -179,11 +179,13 @@ fn an_answer_that_comes_twice_changes_nothing() {
     let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
     for _ in 0..40 {
         let (id, need) = machine.needs().into_iter().next().expect("a need");
-        let given = answer(id, need, &store);
-        machine.answer(id, given.clone()).expect("it fits");
+        let given = answer(&id, need, &store);
+        machine.answer(id.clone(), given.clone()).expect("it fits");
         let before = machine.save().expect("it saves");
         if !matches!(given, Answer::Committed(_)) {
-            machine.answer(id, given).expect("it is passed over");
+            machine
+                .answer(id.clone(), given)
+                .expect("it is passed over");
         }
         assert_eq!(machine.save().expect("it saves"), before, "{id}");
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     super::{EventKind, Played, context::Context, live},
+    asks::{Case, Run, Said, outcomes},
     patience::{missed, misses},
-    slots::{Ask, Slots, outcomes},
     support::{is_against, last_outcomes, spoken_for},
 };
 use crate::{
@@ -51,19 +51,19 @@ impl Covered {
 /// Cases that were cut and not committed yet, by skill.
 pub(super) type Patches = BTreeMap<SkillId, Vec<BundleCase>>;
 
-/// Asks for the cases of skills that were made from attempts of which they have none.
-pub(super) fn cut(context: &Context<'_>) -> Slots {
+/// Role tasks that cut test cases for skills made from attempts of which they have none.
+pub(super) fn to_cut(context: &Context<'_>) -> Vec<RoleTask> {
     let Some(policy) = &context.recipe.maintenance.bundles else {
-        return Slots::default();
+        return Vec::new();
     };
     let offered = context.library.entries();
     let offered = offered.filter(|entry| entry.skill.state.is_offered());
     let asks = offered.filter_map(|entry| {
         let attempt = source(context, entry)?;
-        Some(Ask::Role(Box::new(RoleTask::Bundle {
+        Some(RoleTask::Bundle {
             skill: Box::new(entry.skill.clone()),
             attempt: Box::new(attempt.clone()),
-        })))
+        })
     });
     asks.take(policy.most as usize).collect()
 }
@@ -107,12 +107,12 @@ fn source<'a>(context: &Context<'a>, entry: &Entry) -> Option<&'a Trace> {
 }
 
 /// The cases that come of what was said, and those that judgements call for.
-pub(super) fn patches(context: &Context<'_>, slots: &Slots) -> Patches {
+pub(super) fn patches(context: &Context<'_>, said: &[Said]) -> Patches {
     let mut patches = Patches::new();
     if context.recipe.maintenance.bundles.is_none() {
         return patches;
     }
-    for (task, said) in slots.played() {
+    for Said { task, said } in said {
         let RoleTask::Bundle { skill, attempt } = task else {
             continue;
         };
@@ -285,10 +285,10 @@ fn mark(skill: &SkillRef) -> String {
     format!("test/{}/{}/", skill.id, skill.version)
 }
 
-/// Runs the bundles that changed, and those of versions that were never tested.
-pub(super) fn test(context: &Context<'_>, patches: &Patches) -> Slots {
+/// The cases of bundles that changed, and of versions that were never tested.
+pub(super) fn to_test(context: &Context<'_>, patches: &Patches) -> Vec<Case> {
     let Some(policy) = &context.recipe.maintenance.bundles else {
-        return Slots::default();
+        return Vec::new();
     };
     let due = context.library.entries().filter(|entry| {
         let changed = !is_tested(entry) || patches.contains_key(&entry.skill.id);
@@ -303,7 +303,7 @@ pub(super) fn test(context: &Context<'_>, patches: &Patches) -> Slots {
     due.sort_by_key(|(misses, ..)| *misses);
     let due = due.into_iter().take(policy.most as usize);
     let asks = due.flat_map(|(_, entry, cases)| {
-        cases.into_iter().map(|case| Ask::Case {
+        cases.into_iter().map(|case| Case {
             skill: Some(Box::new(entry.skill.clone())),
             case: Box::new(case),
         })
@@ -334,11 +334,11 @@ fn patched(patches: &Patches) -> Vec<LibraryChange> {
 pub(super) fn tested(
     context: &Context<'_>,
     patches: &Patches,
-    slots: &Slots,
+    runs: &[Run],
     events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
     let mut changes = patched(patches);
-    let outcomes = outcomes(slots);
+    let outcomes = outcomes(runs);
     for ran in &outcomes {
         if ran.for_now {
             let last = ran.cases.last().map(|(case, _)| case.name.as_str());

@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    super::context::Context,
-    slots::{Ask, Slots},
-};
+use super::{super::context::Context, asks::Said};
 use crate::{
     contract::{Experience, RoleAnswer, RoleTask},
     domain::{LibraryChange, Origin, Role, RoleRule, Skill, State},
@@ -13,21 +10,19 @@ use crate::{
     recipe::EvolvePolicy,
 };
 
-/// Asks for the rules of each role of which enough has lived long enough to tell.
-pub(super) fn evolve(context: &Context<'_>) -> Slots {
+/// The tasks of the evolver: one for each role with enough mature skills.
+pub(super) fn due(context: &Context<'_>) -> Vec<RoleTask> {
     let Some(policy) = &context.recipe.maintenance.evolve else {
-        return Slots::default();
+        return Vec::new();
     };
     let roles = Role::ALL.into_iter().filter(|role| role.learns_rules());
     let asks = roles.filter_map(|role| {
         let rows = rows(context, policy, role);
         let enough = rows.len() >= policy.rows as usize;
-        enough.then(|| {
-            Ask::Role(Box::new(RoleTask::Evolve {
-                role,
-                rules: context.library.rules(role).to_vec(),
-                rows,
-            }))
+        enough.then(|| RoleTask::Evolve {
+            role,
+            rules: context.library.rules(role).to_vec(),
+            rows,
         })
     });
     asks.collect()
@@ -119,20 +114,20 @@ fn row(
     })
 }
 
-/// The rules that were learnt, where they are others than before. What could not be read changes nothing.
-pub(super) fn learnt(context: &Context<'_>, slots: &Slots) -> Vec<LibraryChange> {
+/// The changes of rules. An answer that could not be read changes nothing.
+pub(super) fn learned(context: &Context<'_>, said: &[Said]) -> Vec<LibraryChange> {
     let Some(policy) = &context.recipe.maintenance.evolve else {
         return Vec::new();
     };
     let mut changes = Vec::new();
-    for (task, said) in slots.played() {
+    for Said { task, said } in said {
         let (RoleTask::Evolve { role, rules, .. }, Ok(Some(played))) = (task, said) else {
             continue;
         };
-        let RoleAnswer::Rules(learnt) = &played.answer else {
+        let RoleAnswer::Rules(learned) = &played.answer else {
             continue;
         };
-        let kept = learnt.iter().take(policy.rules).cloned();
+        let kept = learned.iter().take(policy.rules).cloned();
         let kept: Vec<RoleRule> = kept.collect();
         if kept != *rules {
             changes.push(LibraryChange::SetRules {

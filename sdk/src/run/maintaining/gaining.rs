@@ -1,9 +1,6 @@
 //! The exact information gain of the skills in use, now and then (ARISE D.3, Eq. 14; row A11).
 
-use super::{
-    super::context::Context,
-    slots::{Ask, Slots},
-};
+use super::{super::context::Context, asks::Ask};
 use crate::{
     domain::{LibraryChange, Skill, Trace},
     library::Entry,
@@ -12,16 +9,24 @@ use crate::{
 /// Attempts behind each gain, the latest: each costs two passes of the scorer for every step.
 const ATTEMPTS: usize = 4;
 
-/// Asks for the gain of each skill on offer, over successful attempts that had it or that it was made from.
-pub(super) fn measure(context: &Context<'_>) -> Slots {
-    let asks = context.offered().filter_map(|entry| {
+/// Measures the gain of each skill on offer, over successful attempts that had it or that it was made from.
+pub(super) async fn measure(ask: &Ask, context: &Context<'_>) -> Vec<LibraryChange> {
+    let skills = context.offered().filter_map(|entry| {
         let attempts = attempts(context, entry);
-        (!attempts.is_empty()).then(|| Ask::Gain {
-            skill: Box::new(entry.skill.clone()),
-            attempts,
-        })
+        (!attempts.is_empty()).then(|| (entry.skill.clone(), attempts))
     });
-    asks.collect()
+    let gains = ask.gains(skills.collect()).await;
+    let measured = gains.into_iter().filter_map(|(skill, gain)| match gain {
+        Ok(gain) => Some(LibraryChange::Gain {
+            skill: skill.reference(),
+            gain: gain?,
+        }),
+        Err(error) => {
+            tracing::warn!(%error, skill = %skill.name, "an information gain could not be measured");
+            None
+        }
+    });
+    measured.collect()
 }
 
 fn attempts(context: &Context<'_>, entry: &Entry) -> Vec<Trace> {
@@ -34,19 +39,4 @@ fn attempts(context: &Context<'_>, entry: &Entry) -> Vec<Trace> {
     let all: Vec<&Trace> = context.library.traces().filter(about).collect();
     let latest = all.into_iter().rev().take(ATTEMPTS);
     latest.cloned().collect()
-}
-
-/// What was measured.
-pub(super) fn measured(slots: &Slots) -> Vec<LibraryChange> {
-    let measured = slots.gained().filter_map(|(skill, gain)| match gain {
-        Ok(gain) => Some(LibraryChange::Gain {
-            skill: skill.reference(),
-            gain: gain.clone()?,
-        }),
-        Err(error) => {
-            tracing::warn!(%error, skill = %skill.name, "an information gain could not be measured");
-            None
-        }
-    });
-    measured.collect()
 }

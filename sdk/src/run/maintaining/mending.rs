@@ -4,8 +4,6 @@ mod gate;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use self::gate::held_back;
 use super::{
     super::{
@@ -14,9 +12,9 @@ use super::{
         asking::taint_of,
         context::Context,
     },
+    asks::{Case, Run, Said, is_for_now, outcomes},
     bundling::{Patches, bundle, whole},
     patience::{handled, missed, misses},
-    slots::{Ask, Slots, is_for_now, outcomes},
     support::last_outcomes,
 };
 use crate::{
@@ -37,7 +35,7 @@ const SHOWN: usize = 3;
 const SEVERAL: usize = 2;
 
 /// A mended skill that has not passed its bundle yet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(super) struct Mended {
     /// The next version.
     skill: Skill,
@@ -47,10 +45,10 @@ pub(super) struct Mended {
     evidence: String,
 }
 
-/// Asks for those skills to be mended that failed the attempts that followed them, each once for the same evidence.
-pub(super) fn mend(context: &Context<'_>) -> Slots {
+/// The refiner's tasks: skills that failed the attempts that followed them, each once for the same evidence.
+pub(super) fn to_mend(context: &Context<'_>) -> Vec<RoleTask> {
     let Some(policy) = &context.recipe.maintenance.refine else {
-        return Slots::default();
+        return Vec::new();
     };
     let due = context.library.entries().filter(|entry| {
         let reference = entry.skill.reference();
@@ -68,13 +66,11 @@ pub(super) fn mend(context: &Context<'_>) -> Slots {
         let failures = entry.life.tested.iter().flat_map(|tested| &tested.outcomes);
         let failures = failures.filter(|outcome| outcome.was_played());
         let failures = failures.filter_map(|outcome| outcome.failed.clone());
-        (!attempts.is_empty()).then(|| {
-            Ask::Role(Box::new(RoleTask::Refine {
-                skill: Box::new(entry.skill.clone()),
-                attempts,
-                failures: failures.collect(),
-                rules: context.library.rules(Role::Refine).to_vec(),
-            }))
+        (!attempts.is_empty()).then(|| RoleTask::Refine {
+            skill: Box::new(entry.skill.clone()),
+            attempts,
+            failures: failures.collect(),
+            rules: context.library.rules(Role::Refine).to_vec(),
         })
     });
     asks.take(policy.most as usize).collect()
@@ -133,12 +129,12 @@ fn mark(skill: &SkillRef) -> String {
 pub(super) fn mended(
     context: &Context<'_>,
     step: u64,
-    slots: &Slots,
+    said: &[Said],
     events: &mut Vec<EventKind>,
 ) -> (Vec<Mended>, Vec<LibraryChange>) {
     let mut all = Vec::new();
     let mut marks = Vec::new();
-    for (task, said) in slots.played() {
+    for Said { task, said } in said {
         let RoleTask::Refine {
             skill: before,
             attempts,
@@ -233,10 +229,10 @@ fn refused(reason: String) -> EventKind {
     EventKind::Refused { reason }
 }
 
-/// Runs the bundles of mended skills, with the cases that called for them.
-pub(super) fn retest(context: &Context<'_>, patches: &Patches, mended: &[Mended]) -> Slots {
+/// The bundles of mended skills, with the cases that called for them.
+pub(super) fn to_retest(context: &Context<'_>, patches: &Patches, mended: &[Mended]) -> Vec<Case> {
     if context.recipe.maintenance.bundles.is_none() {
-        return Slots::default();
+        return Vec::new();
     }
     let asks = mended.iter().flat_map(|one| {
         let entry = context.library.get(&one.skill.id);
@@ -247,7 +243,7 @@ pub(super) fn retest(context: &Context<'_>, patches: &Patches, mended: &[Mended]
         let known = known.into_iter().filter(move |case| !called(case));
         let cases = one.calls.iter().cloned().chain(known);
         let skill = Some(Box::new(one.skill.clone()));
-        cases.map(move |case| Ask::Case {
+        cases.map(move |case| Case {
             skill: skill.clone(),
             case: Box::new(case),
         })
@@ -260,11 +256,11 @@ pub(super) fn retest(context: &Context<'_>, patches: &Patches, mended: &[Mended]
 pub(super) fn released(
     context: &Context<'_>,
     mended: Vec<Mended>,
-    slots: &Slots,
+    runs: &[Run],
     before: &[LibraryChange],
     events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
-    let mut outcomes = outcomes(slots);
+    let mut outcomes = outcomes(runs);
     let mut changes = Vec::new();
     for mended in mended {
         let Mended {

@@ -5,8 +5,6 @@ mod instances;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use self::instances::{Instance, Says, Tried};
 use super::{
     super::{
@@ -15,12 +13,12 @@ use super::{
         asking::taint_of,
         context::Context,
     },
+    asks::{Case, Run, Said, is_for_now},
     bundling::{Covered, may_tell},
     patience::{handled, missed},
-    slots::{Ask, Slots, is_for_now},
 };
 use crate::{
-    contract::RoleTask,
+    contract::{Embedding, RoleTask},
     domain::{LibraryChange, Role, Skill, State, Taint, Trace},
     error::Result,
     id::{AttemptId, TaskId},
@@ -32,7 +30,7 @@ use crate::{
 const GROUP: &str = "group/";
 
 /// What a group came to, not tried yet on its true instances.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(super) struct Proposed {
     skill: Skill,
     /// None where the library has the skill already.
@@ -54,36 +52,32 @@ fn segments(context: &Context<'_>) -> Vec<Segment> {
     traces.chain(skills).collect()
 }
 
-/// Asks for the embeddings of all segments.
-pub(super) fn embed(context: &Context<'_>) -> Slots {
+/// The texts of all segments, to be embedded.
+pub(super) fn texts(context: &Context<'_>) -> Vec<String> {
     if context.recipe.maintenance.refactor.is_none() {
-        return Slots::default();
+        return Vec::new();
     }
-    let texts: Vec<String> = segments(context).iter().map(Segment::text).collect();
-    let ask = (!texts.is_empty()).then_some(Ask::Embed(texts));
-    ask.into_iter().collect()
+    segments(context).iter().map(Segment::text).collect()
 }
 
-/// The best groups that no role was handed yet, each to be refactored.
-pub(super) fn groups(context: &Context<'_>, slots: &Slots) -> Slots {
-    match cliques(context, slots) {
-        Ok(cliques) => cliques.iter().map(|clique| ask(context, clique)).collect(),
+/// The refactorer's tasks: the best groups that it was not given yet.
+pub(super) fn groups(context: &Context<'_>, embeddings: Option<Vec<Embedding>>) -> Vec<RoleTask> {
+    match cliques(context, embeddings) {
+        Ok(cliques) => cliques.iter().map(|clique| task(context, clique)).collect(),
         Err(error) => {
             tracing::warn!(%error, "attempts could not be grouped");
-            Slots::default()
+            Vec::new()
         }
     }
 }
 
-fn cliques(context: &Context<'_>, slots: &Slots) -> Result<Vec<Clique>> {
+fn cliques(context: &Context<'_>, embeddings: Option<Vec<Embedding>>) -> Result<Vec<Clique>> {
     let Some(policy) = &context.recipe.maintenance.refactor else {
         return Ok(Vec::new());
     };
     let mut segments = segments(context);
-    if let Some(embedded) = slots.embedded() {
-        for (segment, embedding) in segments.iter_mut().zip(embedded) {
-            segment.embedding = Some(embedding);
-        }
+    for (segment, embedding) in segments.iter_mut().zip(embeddings.into_iter().flatten()) {
+        segment.embedding = Some(embedding);
     }
     let handed = context.library.handled();
     let handed = handed.filter_map(|text| text.strip_prefix(GROUP));
@@ -101,7 +95,7 @@ fn cliques(context: &Context<'_>, slots: &Slots) -> Result<Vec<Clique>> {
         .of(segments, |graph| graph.cliques(&options, &handed))
 }
 
-fn ask(context: &Context<'_>, clique: &Clique) -> Ask {
+fn task(context: &Context<'_>, clique: &Clique) -> RoleTask {
     let members: BTreeSet<&str> = clique.segments.iter().map(|id| id.as_str()).collect();
     let skills = context.library.entries().map(|entry| &entry.skill);
     let skills = skills.filter(|skill| {
@@ -109,13 +103,13 @@ fn ask(context: &Context<'_>, clique: &Clique) -> Ask {
         members.contains(id.as_str())
     });
     let skills: Vec<Skill> = skills.cloned().collect();
-    Ask::Role(Box::new(RoleTask::Refactor {
+    RoleTask::Refactor {
         attempts: instances(context, &members, &skills),
         skills,
         reason: serde_json::to_string(&clique.purity).unwrap_or_default(),
         rules: context.library.rules(Role::Refactor).to_vec(),
         group: serde_json::to_string(&clique.fingerprint).unwrap_or_default(),
-    }))
+    }
 }
 
 /// The true instances of a group: the attempts that its turns are of, and of each task that its skills were made from the
@@ -145,12 +139,12 @@ fn instances(context: &Context<'_>, members: &BTreeSet<&str>, skills: &[Skill]) 
 pub(super) fn proposed(
     context: &Context<'_>,
     step: u64,
-    slots: &Slots,
+    said: &[Said],
     events: &mut Vec<EventKind>,
 ) -> (Vec<Proposed>, Vec<LibraryChange>) {
     let mut all: Vec<Proposed> = Vec::new();
     let mut changes = Vec::new();
-    for (number, (task, said)) in slots.played().enumerate() {
+    for (number, Said { task, said }) in said.iter().enumerate() {
         let RoleTask::Refactor {
             attempts,
             skills,
@@ -249,19 +243,19 @@ fn of_known(entry: &Entry, attempts: &[Trace], group: String) -> Proposed {
     }
 }
 
-/// Tries what was made of a group on each of its true instances.
-pub(super) fn attempt(proposed: &[Proposed]) -> Slots {
-    let asks = proposed.iter().flat_map(|one| {
+/// The true instances of each group, to be played with what was made of it.
+pub(super) fn to_try(proposed: &[Proposed]) -> Vec<Case> {
+    let cases = proposed.iter().flat_map(|one| {
         one.cases.iter().flat_map(|instance| {
-            let ask = |skill: Option<&Skill>| Ask::Case {
+            let case = |skill: Option<&Skill>| Case {
                 skill: skill.cloned().map(Box::new),
                 case: Box::new(instance.case.clone()),
             };
-            let unaided = instance.paired.then(|| ask(None));
-            unaided.into_iter().chain([ask(Some(&one.skill))])
+            let unaided = instance.paired.then(|| case(None));
+            unaided.into_iter().chain([case(Some(&one.skill))])
         })
     });
-    asks.collect()
+    cases.collect()
 }
 
 /// What is added: what all true instances bear out, active at once where newcomers pass bundles; and to a skill that was
@@ -269,10 +263,10 @@ pub(super) fn attempt(proposed: &[Proposed]) -> Slots {
 pub(super) fn added(
     context: &Context<'_>,
     proposed: Vec<Proposed>,
-    slots: &Slots,
+    runs: &[Run],
     events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
-    let mut runs = slots.runs();
+    let mut runs = runs.iter().map(|ran| &ran.run);
     let mut changes = Vec::new();
     for proposed in proposed {
         let tried = Tried::of(proposed.cases, &mut runs);

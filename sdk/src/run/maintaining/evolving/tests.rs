@@ -6,7 +6,7 @@ use crate::{
     id::{AttemptId, RunId, Seed, SkillId, TaskId, Version},
     library::SkillLibrary,
     recipe,
-    run::{Need, maintaining::Overlaps},
+    run::maintaining::Overlaps,
     select::Mode,
     testing::sample,
 };
@@ -85,12 +85,8 @@ impl Made {
             library: &self.library,
             overlaps: &Overlaps::default(),
         };
-        let asked = evolve(&context).open(&context, 0, 0, &|_| true).into_iter();
-        let asked = asked.map(|(_, need)| match need {
-            Need::Role { ask, .. } => match *ask {
-                RoleTask::Evolve { role, rows, .. } => (role, rows.iter().map(line).collect()),
-                other => panic!("{other:?}"),
-            },
+        let asked = due(&context).into_iter().map(|task| match task {
+            RoleTask::Evolve { role, rows, .. } => (role, rows.iter().map(line).collect()),
             other => panic!("{other:?}"),
         });
         asked.collect()

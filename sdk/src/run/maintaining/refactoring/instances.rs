@@ -1,11 +1,9 @@
 //! True instances of a group, and what each says of a skill.
 
-use serde::{Deserialize, Serialize};
-
 use super::super::{
     super::CaseRun,
+    asks::{UNTOLD, cannot, failed, is_for_now, outcome},
     bundling::whole,
-    slots::{UNTOLD, cannot, failed, is_for_now, outcome},
 };
 use crate::{
     domain::{BundleCase, CaseKind, CaseOutcome, Trace},
@@ -13,7 +11,7 @@ use crate::{
 };
 
 /// A true instance of a group.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(super) struct Instance {
     pub(super) case: BundleCase,
     /// Whether it is to be played without any skill as well: an attempt that followed one comes to the same with it again,

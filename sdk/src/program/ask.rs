@@ -1,0 +1,258 @@
+//! The handle that a program asks with.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    task::{Context, Poll, Waker},
+};
+
+use futures::future::join_all;
+use serde::{Deserialize, Serialize};
+
+use super::Place;
+use crate::{
+    error::{Error, ErrorKind},
+    id::sha256_hex,
+};
+
+/// What programs of one kind ask, are answered and tell.
+pub trait Dialogue: Send + Sync + 'static {
+    /// What is asked.
+    type Question: Serialize + Send;
+    /// What is answered; a failure of whoever answers is an answer too.
+    type Answer: Clone + Send;
+    /// What a program tells on its way.
+    type Event: Send;
+}
+
+/// An answer, and what it is the answer to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Answered<A> {
+    /// The digest of the question.
+    pub(super) to: String,
+    pub(super) answer: A,
+}
+
+/// A question without an answer.
+pub(super) struct Open<Q> {
+    pub(super) digest: String,
+    pub(super) question: Q,
+    waker: Waker,
+}
+
+/// What a running program and whoever runs it share.
+pub(super) struct Board<D: Dialogue> {
+    pub(super) answers: BTreeMap<Place, Answered<D::Answer>>,
+    pub(super) open: BTreeMap<Place, Open<D::Question>>,
+    /// The places that were asked at so far.
+    pub(super) asked: BTreeSet<Place>,
+    /// That the program asked something else than it did before.
+    pub(super) fault: Option<Error>,
+}
+
+impl<D: Dialogue> Board<D> {
+    pub(super) fn answered(&mut self, place: &Place, answer: D::Answer) -> bool {
+        let Some(open) = self.open.remove(place) else {
+            return false;
+        };
+        let to = open.digest;
+        self.answers.insert(place.clone(), Answered { to, answer });
+        open.waker.wake();
+        true
+    }
+}
+
+pub(super) type Shared<D> = Arc<Mutex<Board<D>>>;
+pub(super) type Events<D> = Arc<Mutex<Vec<<D as Dialogue>::Event>>>;
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What the locks guard is whole between any two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a program asks with: its only way out.
+///
+/// ```
+/// use std::task::Poll;
+/// use journeyman::program::{Ask, Dialogue, Program};
+///
+/// struct Sums;
+/// impl Dialogue for Sums {
+///     type Question = (u32, u32);
+///     type Answer = u32;
+///     type Event = String;
+/// }
+///
+/// async fn total(ask: Ask<Sums>) -> u32 {
+///     let rows = ask.each([1, 2], async |ask, row| ask.one((row, row)).await).await;
+///     ask.tell("the rows are summed".to_owned());
+///     ask.one((rows[0], rows[1])).await
+/// }
+///
+/// let mut program = Program::<Sums, u32>::new(0);
+/// let total = loop {
+///     match program.poll(|ask| Box::pin(total(ask))) {
+///         Poll::Ready(total) => break total?,
+///         Poll::Pending => {}
+///     }
+///     for (place, (left, right)) in program.questions(Clone::clone) {
+///         program.answer(&place, left + right);
+///     }
+/// };
+/// assert_eq!(total, 6);
+/// assert_eq!(program.take_events(), ["the rows are summed"]);
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+pub struct Ask<D: Dialogue> {
+    board: Shared<D>,
+    events: Events<D>,
+    scope: Place,
+    next: AtomicU32,
+}
+
+impl<D: Dialogue> fmt::Debug for Ask<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ask")
+            .field("scope", &self.scope)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: Dialogue> Ask<D> {
+    pub(super) fn new(board: Shared<D>, events: Events<D>, first: u32) -> Self {
+        Self {
+            board,
+            events,
+            scope: Place::default(),
+            next: AtomicU32::new(first),
+        }
+    }
+
+    /// Asks, and waits for the answer.
+    pub async fn one(&self, question: D::Question) -> D::Answer {
+        self.at(self.place(), question).await
+    }
+
+    /// Asks all of these at once, and waits for all answers; they come in the order of the questions.
+    pub async fn all(&self, questions: impl IntoIterator<Item = D::Question>) -> Vec<D::Answer> {
+        let asking = questions.into_iter();
+        join_all(asking.map(|question| self.at(self.place(), question))).await
+    }
+
+    /// Runs the same for each item, in a scope of its own, so that the questions of all items are open at once. Results come
+    /// in the order of the items, and so does what was told.
+    pub async fn each<T, R, F: Future<Output = R>>(
+        &self,
+        items: impl IntoIterator<Item = T>,
+        run: impl Fn(Self, T) -> F,
+    ) -> Vec<R> {
+        let place = self.place();
+        let mut told = Vec::new();
+        let mut running = Vec::new();
+        for (number, item) in (0..).zip(items) {
+            let events = Events::<D>::default();
+            told.push(Arc::clone(&events));
+            let scope = Self {
+                board: Arc::clone(&self.board),
+                events,
+                scope: place.within(number),
+                next: AtomicU32::new(0),
+            };
+            running.push(run(scope, item));
+        }
+        let results = join_all(running).await;
+        for events in told {
+            lock(&self.events).append(&mut lock(&events));
+        }
+        results
+    }
+
+    /// Tells something that happened.
+    pub fn tell(&self, event: D::Event) {
+        lock(&self.events).push(event);
+    }
+
+    fn place(&self) -> Place {
+        self.scope.within(self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn at(&self, place: Place, question: D::Question) -> Asking<D> {
+        let digest = serde_json::to_vec(&question).map(sha256_hex);
+        let mut board = lock(&self.board);
+        board.asked.insert(place.clone());
+        let fault = match (&digest, board.answers.get(&place)) {
+            (Err(error), _) => Some(fault(&place, format!("its question is no JSON: {error}"))),
+            (Ok(now), Some(known)) if *now != known.to => Some(fault(
+                &place,
+                "it asks something else than in its first run".to_owned(),
+            )),
+            _ => None,
+        };
+        if let Some(fault) = fault {
+            board.fault.get_or_insert(fault);
+        }
+        drop(board);
+        Asking {
+            board: Arc::clone(&self.board),
+            place,
+            question: digest.ok().map(|digest| (digest, question)),
+        }
+    }
+}
+
+pub(super) fn fault(place: &Place, reason: String) -> Error {
+    Error::new(ErrorKind::Invalid, "Program::poll", reason)
+        .with("place", place)
+        .hint("a program is run again over the answers that it had: it may depend on them and on its inputs alone")
+}
+
+/// Waits for one answer.
+struct Asking<D: Dialogue> {
+    board: Shared<D>,
+    place: Place,
+    question: Option<(String, D::Question)>,
+}
+
+// Nothing in it is pinned.
+impl<D: Dialogue> Unpin for Asking<D> {}
+
+impl<D: Dialogue> Future for Asking<D> {
+    type Output = D::Answer;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<D::Answer> {
+        let this = &mut *self;
+        let mut board = lock(&this.board);
+        if board.fault.is_some() {
+            return Poll::Pending;
+        }
+        if let Some(known) = board.answers.get(&this.place) {
+            return Poll::Ready(known.answer.clone());
+        }
+        if let Some((digest, question)) = this.question.take() {
+            let waker = context.waker().clone();
+            let open = Open {
+                digest,
+                question,
+                waker,
+            };
+            board.open.insert(this.place.clone(), open);
+        } else if let Some(open) = board.open.get_mut(&this.place) {
+            open.waker.clone_from(context.waker());
+        }
+        Poll::Pending
+    }
+}
+
+impl<D: Dialogue> Drop for Asking<D> {
+    /// A question that nobody waits for any more is not asked.
+    fn drop(&mut self) {
+        lock(&self.board).open.remove(&self.place);
+    }
+}

@@ -1,0 +1,68 @@
+//! The identity of a question.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// The place of a question in a program: the counters of its scopes, the outermost first. Places are ordered as the program
+/// asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Place(Vec<u32>);
+
+impl Place {
+    /// The question of this number in the program's outermost scope.
+    pub fn at(number: u32) -> Self {
+        Self(vec![number])
+    }
+
+    /// The place of this number within this one.
+    #[must_use]
+    pub fn within(&self, number: u32) -> Self {
+        let mut path = self.0.clone();
+        path.push(number);
+        Self(path)
+    }
+
+    /// The number in the outermost scope.
+    pub fn number(&self) -> u32 {
+        self.0.first().copied().unwrap_or_default()
+    }
+
+    /// The counters, the outermost first.
+    pub fn path(&self) -> &[u32] {
+        &self.0
+    }
+}
+
+/// Such as `3` or `3.0.1`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (depth, number) in self.0.iter().enumerate() {
+            let dot = if depth > 0 { "." } else { "" };
+            write!(f, "{dot}{number}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<Place> for String {
+    fn from(place: Place) -> Self {
+        place.to_string()
+    }
+}
+
+/// # Errors
+/// `Invalid` for what is no list of numbers with dots between them.
+impl TryFrom<String> for Place {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        let numbers = text.split('.').map(str::parse);
+        let path = numbers.collect::<std::result::Result<_, _>>();
+        path.map(Self)
+            .map_err(|_| Error::invalid("Place::try_from", "this is no place").with("place", text))
+    }
+}

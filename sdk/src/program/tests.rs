@@ -1,0 +1,208 @@
+//! Programs over every order of answers, saved at every question, and those that break the rules.
+
+use std::task::Poll;
+
+use super::{Ask, Dialogue, Place, Program, Running};
+use crate::error::ErrorKind;
+
+#[derive(Debug)]
+struct Numbers;
+
+impl Dialogue for Numbers {
+    type Question = u32;
+    type Answer = u32;
+    type Event = String;
+}
+
+type Numbered = Program<Numbers, Vec<u32>>;
+type Start = fn(Ask<Numbers>) -> Running<Vec<u32>>;
+
+/// Scopes within scopes, some of them without a question, and events everywhere.
+async fn nested(ask: Ask<Numbers>) -> Vec<u32> {
+    let mut all = vec![ask.one(1).await];
+    ask.tell("begun".to_owned());
+    let rows = ask.each(0..4, async |ask, row| {
+        ask.tell(format!("row {row}"));
+        let first = ask.one(10 * row).await;
+        let more = if row % 2 == 0 {
+            ask.all([first, first + 1]).await
+        } else {
+            Vec::new()
+        };
+        let inner = ask
+            .each([1, 2], async |ask, n| ask.one(first + n).await)
+            .await;
+        ask.tell(format!("row {row} is through"));
+        first + more.iter().sum::<u32>() + inner.iter().sum::<u32>()
+    });
+    all.extend(rows.await);
+    all.push(ask.one(all.iter().sum()).await);
+    ask.tell("through".to_owned());
+    all
+}
+
+fn start(ask: Ask<Numbers>) -> Running<Vec<u32>> {
+    Box::pin(nested(ask))
+}
+
+fn open(program: &Numbered, start: Start) -> Vec<(Place, u32)> {
+    program.questions(start, |place, asked| Some((place.clone(), *asked)))
+}
+
+/// Answers each question with the next number; `pick` says which of the open ones is next. Before each answer the program is
+/// what `pass` makes of it.
+fn run(
+    start: Start,
+    mut pick: impl FnMut(usize) -> usize,
+    pass: impl Fn(Numbered) -> Numbered,
+) -> (Vec<u32>, Vec<String>, Vec<Place>) {
+    let mut program = Numbered::new(0);
+    let (mut events, mut places) = (Vec::new(), Vec::new());
+    loop {
+        let polled = program.poll(start);
+        events.extend(program.take_events());
+        if let Poll::Ready(result) = polled {
+            return (result.expect("it is a program"), events, places);
+        }
+        program = pass(program);
+        let open = open(&program, start);
+        let (place, asked) = &open[pick(open.len())];
+        assert!(program.answer(place, asked + 1));
+        assert!(!program.answer(place, 99), "the first answer stays");
+        assert!(program.is_past(place));
+        places.push(place.clone());
+    }
+}
+
+#[test]
+fn the_order_of_answers_changes_nothing() {
+    let (result, events, mut places) = run(start, |_| 0, |program| program);
+    places.sort();
+    assert!(
+        events.len() == 10 && places.len() == 18,
+        "{events:?} {places:?}"
+    );
+    for seed in 0..50_u64 {
+        let mut state = seed;
+        let pick = |count: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            usize::try_from(state >> 33).unwrap_or_default() % count
+        };
+        let (other, told, mut asked) = run(start, pick, |program| program);
+        asked.sort();
+        assert_eq!(
+            (&other, &told, &asked),
+            (&result, &events, &places),
+            "{seed}"
+        );
+    }
+}
+
+#[test]
+fn a_program_that_is_saved_at_every_question_ends_the_same() {
+    let (result, events, _) = run(start, |_| 0, |program| program);
+    let saved = |program: Numbered| {
+        let json = serde_json::to_string(&program).expect("it is saved");
+        let again: Numbered = serde_json::from_str(&json).expect("it is read");
+        assert_eq!(again, program);
+        again
+    };
+    for pick in [|_| 0, |count: usize| count - 1] {
+        let (other, told, _) = run(start, pick, saved);
+        assert_eq!((&other, &told), (&result, &events));
+        let (other, told, _) = run(start, pick, |program| program.clone());
+        assert_eq!((other, told), (result.clone(), events.clone()));
+    }
+}
+
+#[test]
+fn questions_count_on_from_the_first_number() {
+    let start: Start = |ask| Box::pin(async move { ask.all([7, 8]).await });
+    let mut program = Numbered::new(5);
+    assert!(program.poll(start).is_pending());
+    let places: Vec<String> = open(&program, start)
+        .iter()
+        .map(|(place, _)| place.to_string())
+        .collect();
+    assert_eq!(places, ["5", "6"]);
+    program.answer(&Place::at(6), 0);
+    program.answer(&Place::at(5), 0);
+    assert!(program.poll(start).is_ready());
+    assert_eq!(program.next_number(), 7);
+}
+
+/// What a program says that is run again as another one once its first question is answered; `None` where it goes on.
+fn check_again(again: Start, expect: Option<&str>) {
+    let first: Start = |ask| {
+        Box::pin(async move {
+            let one = ask.one(1).await;
+            vec![one, ask.one(2).await]
+        })
+    };
+    let mut program = Numbered::new(0);
+    assert!(program.poll(first).is_pending());
+    assert!(program.answer(&Place::at(0), 1));
+    let mut program = program.clone();
+    match (program.poll(again), expect) {
+        (Poll::Pending, None) => {}
+        (Poll::Ready(Err(error)), Some(expect)) => {
+            let text = error.to_string();
+            assert!(text.contains(expect), "{text}");
+            assert!(
+                error.hint_text().is_some() || error.kind() == ErrorKind::Panicked,
+                "{text}"
+            );
+        }
+        (polled, _) => panic!("{polled:?}"),
+    }
+}
+
+#[test]
+fn a_program_that_asks_something_else_on_the_second_run_is_found_out() {
+    check_again(
+        |ask| Box::pin(async move { vec![ask.one(1).await, ask.one(3).await] }),
+        None,
+    );
+    let other: Start = |ask| Box::pin(async move { vec![ask.one(2).await] });
+    check_again(other, Some("it asks something else than in its first run"));
+    let elsewhere: Start =
+        |ask| Box::pin(async move { ask.each([1], async |ask, n| ask.one(n).await).await });
+    check_again(
+        elsewhere,
+        Some("it does not ask what it asked in its first run"),
+    );
+    check_again(
+        |_| Box::pin(async { Vec::new() }),
+        Some("does not ask what it asked"),
+    );
+    check_again(
+        |_| Box::pin(std::future::pending()),
+        Some("does not ask what it asked"),
+    );
+}
+
+#[test]
+fn a_program_that_breaks_the_rules_fails_with_its_reason() {
+    let fails = |start: Start| {
+        let mut program = Numbered::new(0);
+        match program.poll(start) {
+            Poll::Ready(Err(error)) => (error.kind(), error.to_string()),
+            polled => panic!("{polled:?}"),
+        }
+    };
+    let (kind, text) = fails(|_| Box::pin(std::future::pending()));
+    assert_eq!(kind, ErrorKind::Invalid);
+    assert!(
+        text.contains("waits for something else than an answer"),
+        "{text}"
+    );
+    let (kind, text) = fails(|_| Box::pin(async { panic!("out of ideas") }));
+    assert_eq!(kind, ErrorKind::Panicked);
+    assert!(text.contains("out of ideas"), "{text}");
+    let endless: Start = |ask| Box::pin(async move { ask.all(0..100_001).await });
+    let (kind, text) = fails(endless);
+    assert_eq!(kind, ErrorKind::Invalid);
+    assert!(text.contains("more than 100000 questions"), "{text}");
+}

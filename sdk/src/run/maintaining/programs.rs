@@ -1,0 +1,146 @@
+//! The programs of maintenance, each read beside its listing in the paper.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    super::{EventKind, context::Context},
+    Overlaps,
+    asks::Ask,
+    bundling, evolving, filtering, gaining, mending, refactoring,
+};
+use crate::{
+    domain::LibraryChange,
+    id::{RunId, Seed},
+    library::SkillLibrary,
+    recipe::Recipe,
+    select::Mode,
+};
+
+/// What a program of maintenance sees. Nothing of it changes while the program runs.
+#[derive(Debug)]
+pub(super) struct View {
+    run: RunId,
+    seed: Seed,
+    recipe: Recipe,
+    mode: Mode,
+    library: SkillLibrary,
+    overlaps: Overlaps,
+    /// The task behind which maintenance is done.
+    step: u64,
+}
+
+impl View {
+    pub(super) fn of(context: &Context<'_>, step: u64) -> Self {
+        Self {
+            run: context.run.clone(),
+            seed: context.seed,
+            recipe: context.recipe.clone(),
+            mode: context.mode,
+            library: context.library.clone(),
+            overlaps: context.overlaps.share(),
+            step,
+        }
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context {
+            run: &self.run,
+            seed: self.seed,
+            recipe: &self.recipe,
+            mode: self.mode,
+            library: &self.library,
+            overlaps: &self.overlaps,
+        }
+    }
+}
+
+/// What a program decided: changes for one commit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Decided {
+    pub(super) changes: Vec<LibraryChange>,
+    /// The skills that enter by them. They are told once the commit gave them their names.
+    pub(super) admitted: Vec<EventKind>,
+    /// The number of the next part's first question.
+    pub(super) next: u32,
+}
+
+impl Decided {
+    fn add(&mut self, changes: impl IntoIterator<Item = LibraryChange>) {
+        self.changes.extend(changes);
+    }
+
+    /// Tells what happened, but for the skills that enter.
+    fn tell(&mut self, ask: &Ask, events: Vec<EventKind>) {
+        for event in events {
+            match event {
+                EventKind::Admitted { .. } => self.admitted.push(event),
+                event => ask.tell(event),
+            }
+        }
+    }
+}
+
+/// Micro maintenance (HiSME 3.3, algorithms 1 and 4): test cases are cut and played, skills on trial that pass are released,
+/// skills that failed are refined, tried again and released when they pass, and harmful skills are filtered out.
+pub(super) async fn micro(ask: Ask, view: View) -> Decided {
+    let context = view.context();
+    let mut decided = Decided::default();
+
+    let cut = ask.roles(bundling::to_cut(&context)).await;
+    let patches = bundling::patches(&context, &cut);
+
+    let runs = ask.play(bundling::to_test(&context, &patches)).await;
+    let mut events = Vec::new();
+    decided.add(bundling::tested(&context, &patches, &runs, &mut events));
+    decided.tell(&ask, events);
+
+    let written = ask.roles(mending::to_mend(&context)).await;
+    let mut events = Vec::new();
+    let (mended, handled) = mending::mended(&context, view.step, &written, &mut events);
+    decided.add(handled);
+    decided.tell(&ask, events);
+
+    let runs = ask
+        .play(mending::to_retest(&context, &patches, &mended))
+        .await;
+    let mut events = Vec::new();
+    let changes = mending::released(&context, mended, &runs, &decided.changes, &mut events);
+    decided.add(changes);
+    decided.tell(&ask, events);
+
+    let filtered = filtering::filtered(&context, &decided.changes);
+    decided.add(filtered);
+    decided
+}
+
+/// Macro maintenance (HiSME 3.2, 3.4, algorithms 3 and 5): attempts that overlap are grouped, what a group shares becomes a
+/// skill that is tried on its true instances, and roles learn rules from how their skills fared.
+pub(super) async fn across_tasks(ask: Ask, view: View) -> Decided {
+    let context = view.context();
+    let mut decided = Decided::default();
+
+    let embeddings = ask.embed(refactoring::texts(&context)).await;
+
+    let written = ask.roles(refactoring::groups(&context, embeddings)).await;
+    let mut events = Vec::new();
+    let (proposed, handled) = refactoring::proposed(&context, view.step, &written, &mut events);
+    decided.add(handled);
+    decided.tell(&ask, events);
+
+    let runs = ask.play(refactoring::to_try(&proposed)).await;
+    let mut events = Vec::new();
+    decided.add(refactoring::added(&context, proposed, &runs, &mut events));
+    decided.tell(&ask, events);
+
+    let written = ask.roles(evolving::due(&context)).await;
+    decided.add(evolving::learned(&context, &written));
+    decided
+}
+
+/// The skills' information gain is measured (ARISE D.3). It decides nothing.
+pub(super) async fn gains(ask: Ask, view: View) -> Decided {
+    Decided {
+        changes: gaining::measure(&ask, &view.context()).await,
+        ..Decided::default()
+    }
+}
