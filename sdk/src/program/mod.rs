@@ -13,11 +13,11 @@
 
 mod ask;
 mod place;
-mod program;
+mod running;
 
 pub use ask::{Ask, Dialogue};
 pub use place::Place;
-pub use program::{Program, Running};
+pub use running::{Program, Running};
 
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,16 @@ impl Place {
         Self(path)
     }
 
+    /// The place behind this one in the same scope.
+    #[must_use]
+    pub fn next(&self) -> Self {
+        let mut path = self.0.clone();
+        if let Some(last) = path.last_mut() {
+            *last = last.saturating_add(1);
+        }
+        Self(path)
+    }
+
     /// The number in the outermost scope.
     pub fn number(&self) -> u32 {
         self.0.first().copied().unwrap_or_default()

@@ -1,133 +1,71 @@
-//! What is asked of roles about a task's attempts, and what of them the library is told.
+//! Role calls for one group of attempts, and the library changes that follow.
 
-use serde::{Deserialize, Serialize};
-
-use super::{
-    EventKind, Need, NeedId, Played, context::Context, fold::Rollout, task_machine::drafts,
-};
+use super::{EventKind, context::Context, fold::Rollout, question::Said};
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
         Attribution, Candidate, ExposureOutcome, Judgement, LibraryChange, Role, SkillRef, State,
-        Taint, Task, Trace, Trajectory, Trust, Usage,
+        Taint, Task, Trace, Trajectory, Trust,
     },
-    error::{Error, Result},
     id::{AttemptId, Seed},
     recipe::Writer,
 };
 
-/// One thing that a role is asked, and its answer once it is there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Ask {
-    task: RoleTask,
-    answer: Option<Result<Option<Played>>>,
+/// What the roles said that write skills.
+pub(super) fn drafts(said: &[Said]) -> impl Iterator<Item = &Said> {
+    said.iter().filter(|one| writes(one.task.role()))
 }
 
-/// What roles are asked at once.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Asked(Vec<Ask>);
+/// Whether a role's answers are drafts of skills.
+fn writes(role: Role) -> bool {
+    matches!(
+        role,
+        Role::Summarize | Role::Extract | Role::Refactor | Role::Refine
+    )
+}
 
-impl Asked {
-    pub(super) fn new(tasks: Vec<RoleTask>) -> Self {
-        let ask = |task| Ask { task, answer: None };
-        Self(tasks.into_iter().map(ask).collect())
-    }
-
-    /// What has no answer yet. The randomness of each follows from its place.
-    pub(super) fn open(&self, seed: Seed, wants: &dyn Fn(u32) -> bool) -> Vec<(u32, Need)> {
-        let open = (0..).zip(&self.0);
-        let open = open.filter(|(index, ask)| ask.answer.is_none() && wants(*index));
-        let need = |(index, ask): (u32, &Ask)| {
-            let need = Need::Role {
-                ask: Box::new(ask.task.clone()),
-                seed: seed.derive(ask.task.role().name(), u64::from(index)),
-            };
-            (index, need)
+/// What skills did to attempts, by the word of the role that was asked.
+pub(super) fn attributions(said: &[Said]) -> Vec<LibraryChange> {
+    let attribution = |Said { task, said }: &Said| {
+        let RoleTask::Attribute { attempt, skill } = task else {
+            return None;
         };
-        open.map(need).collect()
-    }
-
-    /// An answer; one that came before stays.
-    pub(super) fn answered(&mut self, id: &NeedId, played: Result<Option<Played>>) -> Result<()> {
-        let place = usize::try_from(id.place.number()).unwrap_or(usize::MAX);
-        let ask = self.0.get_mut(place).ok_or_else(|| {
-            Error::invalid("RunMachine::answer", "nothing of this number was asked")
-                .with("need", id)
-        })?;
-        ask.answer.get_or_insert(played);
-        Ok(())
-    }
-
-    pub(super) fn is_complete(&self) -> bool {
-        self.0.iter().all(|ask| ask.answer.is_some())
-    }
-
-    /// What each role was asked and said, in order.
-    pub(super) fn said(&self) -> impl Iterator<Item = (&RoleTask, &Result<Option<Played>>)> {
-        let asks = self.0.iter();
-        asks.filter_map(|ask| Some((&ask.task, ask.answer.as_ref()?)))
-    }
-
-    /// What the roles said that write skills.
-    pub(super) fn drafts(&self) -> impl Iterator<Item = (&RoleTask, &Result<Option<Played>>)> {
-        self.said().filter(|(task, _)| drafts(task.role()))
-    }
-
-    /// What skills did to attempts, by the word of the role that was asked.
-    pub(super) fn attributions(&self) -> Vec<LibraryChange> {
-        let attribution = |(task, said): (&RoleTask, &Result<Option<Played>>)| {
-            let RoleTask::Attribute { attempt, skill } = task else {
-                return None;
-            };
-            let Ok(Some(played)) = said else { return None };
-            let RoleAnswer::Credit {
-                judgement,
-                scope,
-                reason,
-            } = &played.answer
-            else {
-                return None;
-            };
-            let injected = attempt.trajectory.injection.skills.get(*skill)?;
-            Some(LibraryChange::Attribute(Attribution {
-                skill: injected.skill.clone(),
-                attempt: attempt.trajectory.attempt.clone(),
-                task: attempt.task.id.clone(),
-                judgement: *judgement,
-                scope: scope.clone(),
-                reason: reason.clone(),
-            }))
+        let Ok(Some(played)) = said else { return None };
+        let RoleAnswer::Credit {
+            judgement,
+            scope,
+            reason,
+        } = &played.answer
+        else {
+            return None;
         };
-        self.said().filter_map(attribution).collect()
-    }
+        let injected = attempt.trajectory.injection.skills.get(*skill)?;
+        Some(LibraryChange::Attribute(Attribution {
+            skill: injected.skill.clone(),
+            attempt: attempt.trajectory.attempt.clone(),
+            task: attempt.task.id.clone(),
+            judgement: *judgement,
+            scope: scope.clone(),
+            reason: reason.clone(),
+        }))
+    };
+    said.iter().filter_map(attribution).collect()
+}
 
-    /// Word of every role that could not be played or read, also where something stood in for its answer.
-    pub(super) fn unreadable(&self) -> Vec<EventKind> {
-        let failed = |(task, said): (&RoleTask, &Result<Option<Played>>)| match said {
-            Err(error) => Some(EventKind::RoleFailed {
-                role: task.role(),
-                reason: error.to_string(),
-            }),
-            Ok(Some(played)) if played.fallback => Some(EventKind::FellBack {
-                role: task.role(),
-                reason: played.why_unreadable(),
-            }),
-            Ok(_) => None,
-        };
-        self.said().filter_map(failed).collect()
-    }
-
-    /// What all of it cost.
-    pub(super) fn usage(&self) -> Usage {
-        let mut total = Usage::default();
-        for (_, said) in self.said() {
-            if let Ok(Some(played)) = said {
-                total.prompt_tokens += played.usage.prompt_tokens;
-                total.output_tokens += played.usage.output_tokens;
-            }
-        }
-        total
-    }
+/// Events of roles that could not be played or read, also where something stood in for an answer.
+pub(super) fn unreadable(said: &[Said]) -> Vec<EventKind> {
+    let failed = |Said { task, said }: &Said| match said {
+        Err(error) => Some(EventKind::RoleFailed {
+            role: task.role(),
+            reason: error.to_string(),
+        }),
+        Ok(Some(played)) if played.fallback => Some(EventKind::FellBack {
+            role: task.role(),
+            reason: played.why_unreadable(),
+        }),
+        Ok(_) => None,
+    };
+    said.iter().filter_map(failed).collect()
 }
 
 /// What roles are asked once a task's attempts are judged: what each skill did, and skills from the best of them.

@@ -1,166 +1,140 @@
-//! A group of attempts and their verdicts: the machine that ends when each is judged or could not be.
-
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, OnceLock},
-};
+//! The policy of one task: select, attempt, judge, and ask roles about what came of it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptNeed, ChosenSkill, Need, Station, Turns,
+    ChosenSkill, EventKind, TaskReport,
+    asking::{self, unreadable},
     context::Context,
     fold::{self, Rollout},
-    selecting::Selecting,
+    question::{Ask, Said},
+    selecting::{Selected, select},
+    view::View,
+    writing,
 };
 use crate::{
-    domain::{Task, Trajectory, Verdict},
+    domain::{Task, Trajectory, Usage, Verdict},
     error::Result,
     id::AttemptId,
-    recipe::SelectPer,
+    retrieve::TurnQuery,
     select::Mode,
 };
 
-/// The attempts at one task.
+/// An attempt, and the verdict on it where it could be made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Tried {
+    made: Result<Box<Trajectory>>,
+    verdict: Option<Result<Verdict>>,
+}
+
+/// What came of a task before the library is changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Attempting {
-    step: u64,
-    /// Decided when the task begins: the library's count of steps moves on with the task's own commit.
+pub(super) struct Outcome {
+    /// Whether the task was part of a warm-up when it began: its own commit moves the library's count of steps.
     warming_up: bool,
-    attempts: BTreeMap<u32, Result<Box<Trajectory>>>,
-    verdicts: BTreeMap<u32, Result<Verdict>>,
-    #[serde(skip)]
-    turns: SharedTurns,
+    pub(super) selected: Selected,
+    tried: Vec<Tried>,
+    /// The places of the attempts that roles write skills from, decided once: the library moves on.
+    pub(super) sources: Vec<usize>,
+    /// What roles said of the attempts.
+    pub(super) said: Vec<Said>,
 }
 
-/// What all attempts of a task share. It follows from the run, so it is no part of a saved one and tells none from another.
-#[derive(Clone, Debug, Default)]
-struct SharedTurns(OnceLock<Arc<Turns>>);
+/// One task: skills are selected for it, attempts are made with them and judged, and roles say what each skill did and write
+/// new ones from the best attempts.
+pub(super) async fn one_task(ask: Ask, view: View, task: Task) -> Outcome {
+    let context = view.context();
+    let mut outcome = Outcome {
+        warming_up: context.is_warming_up(),
+        ..Outcome::default()
+    };
 
-impl PartialEq for SharedTurns {
-    fn eq(&self, _other: &Self) -> bool {
-        true
+    // Its world has not begun, so no tools are in force yet.
+    let query = TurnQuery {
+        text: task.instruction.clone(),
+        tools: Vec::new(),
+    };
+    let seed = context.step_seed(view.step);
+    outcome.selected = select(&ask, &context, seed, &query).await;
+    for (rollout, selection) in (0..).zip(&outcome.selected.selections) {
+        ask.tell(EventKind::Selected {
+            rollout,
+            selection: selection.clone(),
+        });
     }
+
+    let (selected, library) = (&outcome.selected, context.library);
+    let attempts = ask.each(0..context.group(), async |ask, number| {
+        let skills = selected.injected(number).iter();
+        let skills = skills.filter_map(|skill| library.get(&skill.id));
+        let skills = skills.map(ChosenSkill::from).collect();
+        let made = ask.attempt(number, skills).await;
+        let verdict = match &made {
+            Ok(trajectory) => Some(ask.judge(trajectory.clone()).await),
+            Err(_) => None,
+        };
+        Tried { made, verdict }
+    });
+    outcome.tried = attempts.await;
+    let rollouts = outcome.rollouts(&context, view.step);
+    for (rollout, each) in (0..).zip(&rollouts) {
+        ask.tell(EventKind::Attempted {
+            rollout,
+            report: Box::new(each.report.clone()),
+        });
+    }
+    if !outcome.teaches(&context) {
+        return outcome;
+    }
+
+    let sources = writing::sources(&context, &task, &rollouts);
+    let asks = asking::asks(&context, seed, &task, &rollouts, &sources);
+    outcome.sources = sources;
+    let said = ask.each([asks], async |ask, asks| ask.roles(asks).await);
+    outcome.said = said.await.into_iter().flatten().collect();
+    unreadable(&outcome.said)
+        .into_iter()
+        .for_each(|event| ask.tell(event));
+    outcome
 }
 
-impl Attempting {
-    pub(super) fn new(step: u64, context: &Context<'_>) -> Self {
-        Self {
-            step,
-            warming_up: context.is_warming_up(),
-            ..Self::default()
-        }
-    }
-
-    /// Attempts not yet made, and verdicts on those that were.
-    pub(super) fn needs(
-        &self,
-        task: &Task,
-        selecting: &Selecting,
-        context: &Context<'_>,
-        wants: &dyn Fn(Station, u32) -> bool,
-    ) -> Vec<(Station, u32, Need)> {
-        (0..context.group())
-            .filter_map(|index| match self.attempts.get(&index) {
-                None if !wants(Station::Attempt, index) => None,
-                None => {
-                    let need = self.attempt(index, task, selecting, context);
-                    Some((Station::Attempt, index, Need::Attempt(Box::new(need))))
-                }
-                Some(Ok(trajectory))
-                    if !self.verdicts.contains_key(&index) && wants(Station::Judge, index) =>
-                {
-                    let need = Need::Judge {
-                        task: Box::new(task.clone()),
-                        trajectory: trajectory.clone(),
-                    };
-                    Some((Station::Judge, index, need))
-                }
-                Some(_) => None,
-            })
-            .collect()
-    }
-
-    /// An attempt's answer; one that came before stays.
-    pub(super) fn attempted(&mut self, index: u32, attempt: Result<Box<Trajectory>>) {
-        self.attempts.entry(index).or_insert(attempt);
-    }
-
-    /// A verdict; one that came before stays.
-    pub(super) fn judged(&mut self, index: u32, verdict: Result<Verdict>) {
-        self.verdicts.entry(index).or_insert(verdict);
-    }
-
-    pub(super) fn is_complete(&self, context: &Context<'_>) -> bool {
-        (0..context.group()).all(|index| match self.attempts.get(&index) {
-            Some(Ok(_)) => self.verdicts.contains_key(&index),
-            Some(Err(_)) => true,
-            None => false,
-        })
+impl Outcome {
+    /// Whether there is anything to learn: an attempt that was never made teaches nothing, and evaluation learns nothing.
+    pub(super) fn teaches(&self, context: &Context<'_>) -> bool {
+        context.mode == Mode::Train && self.tried.iter().any(|tried| tried.made.is_ok())
     }
 
     /// What the attempts came to, in order.
-    pub(super) fn rollouts(
-        &self,
-        selecting: &Selecting,
-        context: &Context<'_>,
-    ) -> Vec<Rollout<'_>> {
-        (0..context.group())
-            .filter_map(|index| {
-                Some(fold::rollout(
-                    context,
-                    self.warming_up,
-                    self.id(index, context),
-                    selecting.injected(index),
-                    self.attempts.get(&index)?,
-                    self.verdicts.get(&index),
-                ))
-            })
-            .collect()
+    pub(super) fn rollouts(&self, context: &Context<'_>, step: u64) -> Vec<Rollout<'_>> {
+        let tried = (0..).zip(&self.tried).map(|(number, tried)| {
+            fold::rollout(
+                context,
+                self.warming_up,
+                AttemptId::of(context.run, step, number),
+                self.selected.injected(number),
+                &tried.made,
+                tried.verdict.as_ref(),
+            )
+        });
+        tried.collect()
     }
 
-    fn id(&self, index: u32, context: &Context<'_>) -> AttemptId {
-        AttemptId::of(context.run, self.step, index)
+    /// The task's report.
+    pub(super) fn report(&self, context: &Context<'_>, step: u64, task: &Task) -> TaskReport {
+        let (selections, rollouts) = (&self.selected.selections, self.rollouts(context, step));
+        let mut report = fold::task_report(context, step, task, selections, rollouts);
+        report.role_usage = self.role_usage();
+        report
     }
 
-    /// What later turns choose from, where they do and the task is no part of a warm-up: the library as it is when the
-    /// first attempt is asked for.
-    fn turns(&self, context: &Context<'_>) -> Option<Arc<Turns>> {
-        let each = context.recipe.select_per == SelectPer::Turn && !self.warming_up;
-        let turns = || {
-            Arc::new(Turns {
-                recipe: context.recipe.clone(),
-                mode: context.mode,
-                library: context.library.clone(),
-            })
-        };
-        each.then(|| Arc::clone(self.turns.0.get_or_init(turns)))
-    }
-
-    fn attempt(
-        &self,
-        index: u32,
-        task: &Task,
-        selecting: &Selecting,
-        context: &Context<'_>,
-    ) -> AttemptNeed {
-        let seed = context.step_seed(self.step);
-        let skills = selecting.injected(index).iter();
-        let skills = skills.filter_map(|skill| context.library.get(&skill.id));
-        AttemptNeed {
-            run: context.run.clone(),
-            attempt: self.id(index, context),
-            task: task.clone(),
-            seed: seed.derive("attempt", u64::from(index)),
-            world_seed: seed.derive("world", 0),
-            temperature: match context.mode {
-                Mode::Train => context.recipe.temperature,
-                Mode::Evaluate => 0.0,
-            },
-            skills: skills.map(ChosenSkill::from).collect(),
-            skill_tokens: context.recipe.skill_tokens,
-            turns: self.turns(context),
-            time_limit: context.recipe.limits.attempt,
+    fn role_usage(&self) -> Usage {
+        let mut total = Usage::default();
+        for said in &self.said {
+            if let Ok(Some(played)) = &said.said {
+                total.prompt_tokens += played.usage.prompt_tokens;
+                total.output_tokens += played.usage.output_tokens;
+            }
         }
+        total
     }
 }

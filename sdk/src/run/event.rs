@@ -168,6 +168,11 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
+    /// A task's policy failed. Nothing was learned from the task.
+    TaskFailed {
+        /// Why.
+        reason: String,
+    },
     /// A part of maintenance failed. Nothing of it was committed, and what was learned before is kept.
     MaintenanceFailed {
         /// Why.
@@ -270,6 +275,7 @@ impl fmt::Display for EventKind {
                 write!(f, "{attempts} attempts and {skills} skills overlap")
             }
             Self::RoleFailed { role, reason } => write!(f, "role {role} failed: {reason}"),
+            Self::TaskFailed { reason } => write!(f, "the task failed: {reason}"),
             Self::MaintenanceFailed { reason } => write!(f, "maintenance failed: {reason}"),
             Self::Moved { moves } => write!(f, "{} skills moved between the tiers", moves.len()),
             Self::Committed { revision, .. } => write!(f, "library at revision {revision}"),

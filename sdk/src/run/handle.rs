@@ -38,8 +38,10 @@ impl Group {
     fn hand_in(&self, id: NeedId, answer: Answer, verdict: Option<Verdict>) -> bool {
         let mut state = lock(&self.state);
         if let Some((_, log)) = &mut state.run {
+            // An attempt's verdict is asked for behind it, in the same scope.
             let of_verdict = NeedId {
                 station: Station::Judge,
+                place: id.place.next(),
                 ..id.clone()
             };
             log.push(RunEntry::Answered {

@@ -32,6 +32,7 @@ mod need;
 mod options;
 mod perform;
 mod playing;
+mod question;
 mod redacting;
 mod report;
 mod selecting;
@@ -39,6 +40,8 @@ mod settled;
 mod sound;
 mod task_machine;
 mod turning;
+mod view;
+mod work;
 mod writing;
 
 pub use bringing::{AddFate, AddReport, AddedSkill};

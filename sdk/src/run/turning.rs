@@ -3,21 +3,26 @@
 use std::{
     fmt,
     sync::{Mutex, MutexGuard, PoisonError},
+    task::Poll,
 };
 
 use async_trait::async_trait;
 
 use super::{
-    Answer, AttemptNeed, ChosenSkill, Performer, Turns,
+    AttemptNeed, ChosenSkill, Performer, Turns,
     context::Context,
     injecting::{inject_all, inject_chosen},
     maintaining::Overlaps,
-    selecting::Selecting,
+    question::{Ask, Policies},
+    selecting::{Selected, select},
+    view::View,
+    work::{Of, need},
 };
 use crate::{
     contract::{Guidance, TurnContext},
     domain::{Exposure, Injection, LeftOut, SkillRef, Task},
     error::{Error, ErrorKind, Result},
+    program::{Program, Running},
     retrieve::{TurnQuery, turn_query},
 };
 
@@ -130,32 +135,36 @@ impl Turning {
             library: &turns.library,
             overlaps: &Overlaps::default(),
         };
-        let mut selecting = Selecting::new(0, &context);
-        let mut events = Vec::new();
-        while let Some((_, need)) = selecting.need(query, &context) {
-            match self.performer.answer(need).await? {
-                Answer::Retrieved(found) => {
-                    selecting.retrieved(&context, query, found, &mut events);
-                }
-                Answer::Embedded(made) => selecting.embedded(&context, query, made, &mut events),
-                Answer::Scored(scores) => selecting.scored(&context, scores),
-                _ => {
-                    return Err(Error::new(
-                        ErrorKind::Internal,
-                        "Guidance::for_turn",
-                        "another answer than the one that was asked for",
-                    ));
-                }
+        let (performer, query) = (&self.performer, query.clone());
+        let start = |ask: Ask| -> Running<Selected> {
+            let (view, query) = (View::of(&context, 0), query.clone());
+            Box::pin(async move {
+                let context = view.context();
+                select(&ask, &context, context.step_seed(0), &query).await
+            })
+        };
+        let mut program = Program::<Policies, Selected>::new(0);
+        let selected = loop {
+            if let Poll::Ready(selected) = program.poll(start) {
+                break selected?;
             }
-        }
-        if let Some(reason) = selecting.unavailable() {
+            let of = Of::Task(&self.need.task);
+            let open = program.questions(start, |place, question| {
+                Some((place.clone(), need(&context, 0, of, place, question)))
+            });
+            for (place, need) in open {
+                let answer = performer.answer(need).await?;
+                program.answer(&place, answer);
+            }
+        };
+        if let Some(reason) = selected.unavailable() {
             return Err(Error::new(
                 ErrorKind::Unavailable,
                 "Guidance::for_turn",
                 format!("a station could not answer: {reason}"),
             ));
         }
-        let chosen = selecting.injected(0).iter();
+        let chosen = selected.injected(0).iter();
         let entries = chosen.filter_map(|skill| turns.library.get(&skill.id));
         Ok(entries.map(ChosenSkill::from).collect())
     }

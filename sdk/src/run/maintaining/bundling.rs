@@ -3,8 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    super::{EventKind, Played, context::Context, live},
-    asks::{Case, Run, Said, outcomes},
+    super::{
+        EventKind, Played,
+        context::Context,
+        live,
+        question::{Case, Run, Said},
+    },
+    outcomes::outcomes,
     patience::{missed, misses},
     support::{is_against, last_outcomes, spoken_for},
 };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{super::context::Context, asks::Said};
+use super::super::{context::Context, question::Said};
 use crate::{
     contract::{Experience, RoleAnswer, RoleTask},
     domain::{LibraryChange, Origin, Role, RoleRule, Skill, State},

@@ -1,6 +1,6 @@
 //! The exact information gain of the skills in use, now and then (ARISE D.3, Eq. 14; row A11).
 
-use super::{super::context::Context, asks::Ask};
+use super::super::{context::Context, question::Ask};
 use crate::{
     domain::{LibraryChange, Skill, Trace},
     library::Entry,

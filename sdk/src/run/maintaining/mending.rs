@@ -11,9 +11,10 @@ use super::{
         admission::{self, Drafted},
         asking::taint_of,
         context::Context,
+        question::{Case, Run, Said},
     },
-    asks::{Case, Run, Said, is_for_now, outcomes},
     bundling::{Patches, bundle, whole},
+    outcomes::{is_for_now, outcomes},
     patience::{handled, missed, misses},
     support::last_outcomes,
 };

@@ -3,12 +3,12 @@
 //! Each part is a [program](crate::program): micro maintenance, macro maintenance, the measurement of information gains.
 //! What a part decides is one commit, and the next part stands on it.
 
-mod asks;
 mod bundling;
 mod evolving;
 mod filtering;
 mod gaining;
 mod mending;
+mod outcomes;
 mod overlaps;
 mod patience;
 mod programs;
@@ -19,12 +19,16 @@ use std::task::Poll;
 
 use serde::{Deserialize, Serialize};
 
-use self::{
-    asks::{Ask, Maintenance, fits, need},
-    programs::{Decided, View, across_tasks, gains, micro},
-};
+use self::programs::{Decided, across_tasks, gains, micro};
 pub(super) use self::{bundling::borne_out, overlaps::Overlaps};
-use super::{Answer, EventKind, Need, NeedId, Station, context::Context, settled::settled};
+use super::{
+    Answer, EventKind, Need, NeedId, Station,
+    context::Context,
+    question::{Ask, Policies, fits},
+    settled::settled,
+    view::View,
+    work::{Of, need},
+};
 use crate::{
     domain::{Cause, Commit, LibraryChange},
     error::{Error, Result},
@@ -97,7 +101,7 @@ impl Due {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Stage {
-    Asking(Program<Maintenance, Decided>),
+    Asking(Program<Policies, Decided>),
     Keeping(Decided),
 }
 
@@ -152,7 +156,8 @@ impl Maintaining {
                 |ask| part.start(ask, View::of(context, self.step)),
                 |place, question| {
                     let id = self.id(Station::Maintain, place.clone());
-                    let need = wanted(&id).then(|| need(context, self.step, place, question));
+                    let need = wanted(&id)
+                        .then(|| need(context, self.step, Of::Maintenance, place, question));
                     need.map(|need| (id, need))
                 },
             ),

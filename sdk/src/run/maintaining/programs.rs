@@ -3,56 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    super::{EventKind, context::Context},
-    Overlaps,
-    asks::Ask,
+    super::{
+        EventKind,
+        asking::unreadable,
+        question::{Ask, Said},
+        view::View,
+    },
     bundling, evolving, filtering, gaining, mending, refactoring,
 };
-use crate::{
-    domain::LibraryChange,
-    id::{RunId, Seed},
-    library::SkillLibrary,
-    recipe::Recipe,
-    select::Mode,
-};
-
-/// What a program of maintenance sees. Nothing of it changes while the program runs.
-#[derive(Debug)]
-pub(super) struct View {
-    run: RunId,
-    seed: Seed,
-    recipe: Recipe,
-    mode: Mode,
-    library: SkillLibrary,
-    overlaps: Overlaps,
-    /// The task behind which maintenance is done.
-    step: u64,
-}
-
-impl View {
-    pub(super) fn of(context: &Context<'_>, step: u64) -> Self {
-        Self {
-            run: context.run.clone(),
-            seed: context.seed,
-            recipe: context.recipe.clone(),
-            mode: context.mode,
-            library: context.library.clone(),
-            overlaps: context.overlaps.share(),
-            step,
-        }
-    }
-
-    fn context(&self) -> Context<'_> {
-        Context {
-            run: &self.run,
-            seed: self.seed,
-            recipe: &self.recipe,
-            mode: self.mode,
-            library: &self.library,
-            overlaps: &self.overlaps,
-        }
-    }
-}
+use crate::{contract::RoleTask, domain::LibraryChange};
 
 /// What a program decided: changes for one commit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -86,7 +45,7 @@ pub(super) async fn micro(ask: Ask, view: View) -> Decided {
     let context = view.context();
     let mut decided = Decided::default();
 
-    let cut = ask.roles(bundling::to_cut(&context)).await;
+    let cut = roles(&ask, bundling::to_cut(&context)).await;
     let patches = bundling::patches(&context, &cut);
 
     let runs = ask.play(bundling::to_test(&context, &patches)).await;
@@ -94,7 +53,7 @@ pub(super) async fn micro(ask: Ask, view: View) -> Decided {
     decided.add(bundling::tested(&context, &patches, &runs, &mut events));
     decided.tell(&ask, events);
 
-    let written = ask.roles(mending::to_mend(&context)).await;
+    let written = roles(&ask, mending::to_mend(&context)).await;
     let mut events = Vec::new();
     let (mended, handled) = mending::mended(&context, view.step, &written, &mut events);
     decided.add(handled);
@@ -121,7 +80,7 @@ pub(super) async fn across_tasks(ask: Ask, view: View) -> Decided {
 
     let embeddings = ask.embed(refactoring::texts(&context)).await;
 
-    let written = ask.roles(refactoring::groups(&context, embeddings)).await;
+    let written = roles(&ask, refactoring::groups(&context, embeddings)).await;
     let mut events = Vec::new();
     let (proposed, handled) = refactoring::proposed(&context, view.step, &written, &mut events);
     decided.add(handled);
@@ -132,7 +91,7 @@ pub(super) async fn across_tasks(ask: Ask, view: View) -> Decided {
     decided.add(refactoring::added(&context, proposed, &runs, &mut events));
     decided.tell(&ask, events);
 
-    let written = ask.roles(evolving::due(&context)).await;
+    let written = roles(&ask, evolving::due(&context)).await;
     decided.add(evolving::learned(&context, &written));
     decided
 }
@@ -143,4 +102,13 @@ pub(super) async fn gains(ask: Ask, view: View) -> Decided {
         changes: gaining::measure(&ask, &view.context()).await,
         ..Decided::default()
     }
+}
+
+/// Asks roles, all at once, and tells of each that could not be played.
+async fn roles(ask: &Ask, tasks: Vec<RoleTask>) -> Vec<Said> {
+    let said = ask.roles(tasks).await;
+    let failed = unreadable(&said).into_iter();
+    let failed = failed.filter(|event| matches!(event, EventKind::RoleFailed { .. }));
+    failed.for_each(|event| ask.tell(event));
+    said
 }

@@ -12,9 +12,10 @@ use super::{
         admission::{self, Admission, Drafted},
         asking::taint_of,
         context::Context,
+        question::{Case, Run, Said},
     },
-    asks::{Case, Run, Said, is_for_now},
     bundling::{Covered, may_tell},
+    outcomes::is_for_now,
     patience::{handled, missed},
 };
 use crate::{

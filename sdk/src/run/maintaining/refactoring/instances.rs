@@ -2,8 +2,8 @@
 
 use super::super::{
     super::CaseRun,
-    asks::{UNTOLD, cannot, failed, is_for_now, outcome},
     bundling::whole,
+    outcomes::{UNTOLD, cannot, failed, is_for_now, outcome},
 };
 use crate::{
     domain::{BundleCase, CaseKind, CaseOutcome, Trace},

@@ -1,0 +1,82 @@
+//! What test cases came to.
+
+use super::super::{CaseRun, question::Run};
+use crate::{
+    domain::{BundleCase, CaseOutcome, Skill, SkillRef},
+    error::{Error, Result, Retry},
+};
+
+/// What a case came to.
+pub(super) fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
+    let (failed, refusals) = match run {
+        Err(error) => (Some(cannot(error)), None),
+        Ok(run) if run.verdict.success.is_none() => (Some(UNTOLD.to_owned()), None),
+        Ok(run) => (failed(case, run), Some(run.refusals)),
+    };
+    CaseOutcome {
+        name: case.name.clone(),
+        failed,
+        refusals,
+    }
+}
+
+/// Why a case says nothing whose attempt nobody could judge.
+pub(super) const UNTOLD: &str = "nobody could tell whether the task was done";
+
+/// Why a case fails; none where it passes.
+pub(super) fn failed(case: &BundleCase, run: &CaseRun) -> Option<String> {
+    let (score, least) = (run.verdict.score, case.least_score);
+    if run.verdict.success != Some(true) {
+        Some("the task was not done".to_owned())
+    } else if run.refusals > case.refusals {
+        let (refusals, most) = (run.refusals, case.refusals);
+        Some(format!(
+            "{refusals} actions were refused, of {most} allowed"
+        ))
+    } else if score < least {
+        Some(format!("the score is {score}, and has to be {least}"))
+    } else {
+        None
+    }
+}
+
+/// What came of a version's cases.
+pub(super) struct Ran {
+    pub(super) skill: SkillRef,
+    pub(super) cases: Vec<(BundleCase, CaseOutcome)>,
+    /// Whether one of them could not be played for now: then the others decide nothing, and all are due again.
+    pub(super) for_now: bool,
+}
+
+/// The outcomes by skill, in order.
+pub(super) fn outcomes(runs: &[Run]) -> Vec<Ran> {
+    let mut outcomes: Vec<Ran> = Vec::new();
+    for Run { case, run } in runs {
+        let Some(skill) = case.skill.as_deref().map(Skill::reference) else {
+            continue;
+        };
+        let for_now = run.as_ref().is_err_and(is_for_now);
+        let ran = (BundleCase::clone(&case.case), outcome(&case.case, run));
+        match outcomes.last_mut() {
+            Some(last) if last.skill == skill => {
+                last.cases.push(ran);
+                last.for_now |= for_now;
+            }
+            _ => outcomes.push(Ran {
+                skill,
+                cases: vec![ran],
+                for_now,
+            }),
+        }
+    }
+    outcomes
+}
+
+/// Whether what failed may go well another time.
+pub(super) fn is_for_now(error: &Error) -> bool {
+    error.retry() == Retry::Temporary
+}
+
+pub(super) fn cannot(error: &Error) -> String {
+    format!("the case could not be played: {error}")
+}

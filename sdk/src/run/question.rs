@@ -1,0 +1,207 @@
+//! The questions of policies, and what their answers say.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, CaseRun, ChosenSkill, EventKind, Played};
+use crate::{
+    contract::{Embedding, RoleTask},
+    domain::{BundleCase, Candidate, InformationGain, Query, Skill, Trace, Trajectory, Verdict},
+    error::{Error, ErrorKind, Result},
+    program::{self, Dialogue},
+    select::SkillScores,
+};
+
+/// A question of a policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Question {
+    /// The candidates for a query.
+    Retrieve(Query),
+    /// The embeddings of texts.
+    Embed(Vec<String>),
+    /// The log-probabilities of skills behind a query.
+    Score {
+        query: String,
+        skills: Vec<Skill>,
+        unconditional: bool,
+    },
+    /// An attempt at the task at hand, with these skills in its prompt.
+    Attempt {
+        number: u32,
+        skills: Vec<ChosenSkill>,
+    },
+    /// The verdict on an attempt at the task at hand.
+    Judge(Box<Trajectory>),
+    /// To a role.
+    Role(Box<RoleTask>),
+    /// How a test case goes.
+    Case(Case),
+    /// A skill's information gain over attempts.
+    Gain {
+        skill: Box<Skill>,
+        attempts: Vec<Trace>,
+    },
+}
+
+/// A test case, and the skill that it is played with: one that may not be in the library, or none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Case {
+    pub(super) skill: Option<Box<Skill>>,
+    pub(super) case: Box<BundleCase>,
+}
+
+/// What policies ask, are answered and tell.
+#[derive(Debug)]
+pub(super) struct Policies;
+
+impl Dialogue for Policies {
+    type Question = Question;
+    type Answer = Answer;
+    type Event = EventKind;
+}
+
+/// The handle of a policy.
+pub(super) type Ask = program::Ask<Policies>;
+
+/// A task of a role, and its answer; `None` where the run has no model or no roles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Said {
+    pub(super) task: RoleTask,
+    pub(super) said: Result<Option<Played>>,
+}
+
+/// A test case that was played.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) case: Case,
+    pub(super) run: Result<CaseRun>,
+}
+
+impl Ask {
+    /// Candidates for a query.
+    pub(super) async fn retrieve(&self, query: Query) -> Result<Vec<Candidate>> {
+        match self.one(Question::Retrieve(query)).await {
+            Answer::Retrieved(found) => found,
+            _ => Err(other_answer()),
+        }
+    }
+
+    /// The log-probabilities of skills behind a query.
+    pub(super) async fn score(
+        &self,
+        query: String,
+        skills: Vec<Skill>,
+        unconditional: bool,
+    ) -> Result<Vec<SkillScores>> {
+        let question = Question::Score {
+            query,
+            skills,
+            unconditional,
+        };
+        match self.one(question).await {
+            Answer::Scored(scores) => scores,
+            _ => Err(other_answer()),
+        }
+    }
+
+    /// An attempt at the task at hand.
+    pub(super) async fn attempt(
+        &self,
+        number: u32,
+        skills: Vec<ChosenSkill>,
+    ) -> Result<Box<Trajectory>> {
+        match self.one(Question::Attempt { number, skills }).await {
+            Answer::Attempted(made) => made,
+            _ => Err(other_answer()),
+        }
+    }
+
+    /// The verdict on an attempt at the task at hand.
+    pub(super) async fn judge(&self, trajectory: Box<Trajectory>) -> Result<Verdict> {
+        match self.one(Question::Judge(trajectory)).await {
+            Answer::Judged(verdict) => verdict,
+            _ => Err(other_answer()),
+        }
+    }
+
+    /// Asks roles, all at once.
+    pub(super) async fn roles(&self, tasks: Vec<RoleTask>) -> Vec<Said> {
+        let questions = tasks.iter().cloned().map(Box::new).map(Question::Role);
+        let answers = self.all(questions).await;
+        let said = tasks.into_iter().zip(answers).map(|(task, answer)| {
+            let said = match answer {
+                Answer::Played(said) => said,
+                _ => Err(other_answer()),
+            };
+            Said { task, said }
+        });
+        said.collect()
+    }
+
+    /// Plays test cases, all at once.
+    pub(super) async fn play(&self, cases: Vec<Case>) -> Vec<Run> {
+        let answers = self.all(cases.iter().cloned().map(Question::Case)).await;
+        let runs = cases.into_iter().zip(answers).map(|(case, answer)| {
+            let run = match answer {
+                Answer::Tried(run) => run,
+                _ => Err(other_answer()),
+            };
+            Run { case, run }
+        });
+        runs.collect()
+    }
+
+    /// The embeddings of texts, in order; `None` without texts and where there is nothing that embeds.
+    pub(super) async fn embed(&self, texts: Vec<String>) -> Option<Vec<Embedding>> {
+        if texts.is_empty() {
+            return None;
+        }
+        match self.one(Question::Embed(texts)).await {
+            Answer::Embedded(Ok(embedded)) => embedded,
+            _ => None,
+        }
+    }
+
+    /// The information gains of skills over attempts, all at once.
+    pub(super) async fn gains(
+        &self,
+        of: Vec<(Skill, Vec<Trace>)>,
+    ) -> Vec<(Skill, Result<Option<InformationGain>>)> {
+        let questions = of.iter().cloned().map(|(skill, attempts)| Question::Gain {
+            skill: Box::new(skill),
+            attempts,
+        });
+        let answers = self.all(questions).await;
+        let gains = of.into_iter().zip(answers).map(|((skill, _), answer)| {
+            let gain = match answer {
+                Answer::Gained(gain) => gain,
+                _ => Err(other_answer()),
+            };
+            (skill, gain)
+        });
+        gains.collect()
+    }
+}
+
+fn other_answer() -> Error {
+    Error::new(
+        ErrorKind::Internal,
+        "Ask::all",
+        "the answer is to another kind of question",
+    )
+}
+
+/// Whether an answer is of the kind that a question asks for.
+pub(super) fn fits(question: &Question, answer: &Answer) -> bool {
+    matches!(
+        (question, answer),
+        (Question::Retrieve(_), Answer::Retrieved(_))
+            | (Question::Score { .. }, Answer::Scored(_))
+            | (Question::Attempt { .. }, Answer::Attempted(_))
+            | (Question::Judge(_), Answer::Judged(_))
+            | (Question::Role(_), Answer::Played(_))
+            | (Question::Case(_), Answer::Tried(_))
+            | (Question::Embed(_), Answer::Embedded(_))
+            | (Question::Gain { .. }, Answer::Gained(_))
+    )
+}
