@@ -94,10 +94,11 @@ impl SkillLibrary {
             | LibraryChange::Handled { .. }
             | LibraryChange::SetRules { .. } => self.remember(commit.cause.run.as_ref(), change),
             LibraryChange::SetState { skill, state, .. } => {
+                let before = self.known(skill)?.skill.state;
                 let moves = self.set_state(skill, *state)?;
                 let entry = self.known(skill)?;
                 let version = entry.skill.version;
-                if *state == State::Trial {
+                if *state == State::Trial && before != State::Trial {
                     entry.life.begin_trial();
                 }
                 entry.life.state_set_by = commit.cause.run.clone().map(|run| (version, run));

@@ -155,7 +155,7 @@ pub struct Life {
     pub state_set_by: Option<(Version, RunId)>,
     /// By attempt and version.
     pub(super) exposed: BTreeSet<Exposed>,
-    /// The attempts before the trial that began last, where one was begun anew.
+    /// The attempts before the latest trial, where a trial was begun again.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     past: BTreeSet<AttemptId>,
 }
@@ -196,8 +196,8 @@ impl Life {
         live
     }
 
-    /// Begins a new trial: attempts, judgements and bundles of an earlier one say nothing in it, since somebody had reason to
-    /// try the skill again.
+    /// Begins a new trial: attempts and judgements of an earlier one say nothing in it, since somebody had reason to try the
+    /// skill again, and its bundle has to pass anew.
     pub(super) fn begin_trial(&mut self) {
         let exposed = self.exposed.iter().map(|one| &one.attempt);
         let judged = self.judged.iter().map(|one| &one.attribution.attempt);
@@ -224,6 +224,12 @@ impl Life {
     /// How often a version was judged what, in all its trials.
     pub fn counts_of_all_trials(&self, version: Version) -> JudgementCounts {
         count(self.judged_of(version))
+    }
+
+    /// The judgements since the latest trial began, oldest first, of every version.
+    pub fn judged_in_trial(&self) -> impl Iterator<Item = &Attribution> {
+        let judged = self.judged.iter().map(|judged| &judged.attribution);
+        judged.filter(|told| !self.past.contains(&told.attempt))
     }
 
     /// The judgements of a version, the latest first.
@@ -295,5 +301,9 @@ impl Life {
         self.exposed.retain(|exposed| other(&exposed.run));
         self.tested = self.tested.take().filter(|tested| other(&tested.run));
         self.gained = self.gained.take().filter(|gained| other(&gained.run));
+        let exposed = self.exposed.iter().map(|one| &one.attempt);
+        let judged = self.judged.iter().map(|one| &one.attribution.attempt);
+        let known: BTreeSet<&AttemptId> = judged.chain(exposed).collect();
+        self.past.retain(|attempt| known.contains(attempt));
     }
 }

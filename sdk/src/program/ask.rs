@@ -5,10 +5,7 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
 };
 
@@ -89,8 +86,8 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 ///     type Event = String;
 /// }
 ///
-/// async fn total(ask: Ask<Sums>) -> u32 {
-///     let rows = ask.each([1, 2], async |ask, row| ask.one((row, row)).await).await;
+/// async fn total(mut ask: Ask<Sums>) -> u32 {
+///     let rows = ask.each([1, 2], async |mut ask, row| ask.one((row, row)).await).await;
 ///     ask.tell("the rows are summed".to_owned());
 ///     ask.one((rows[0], rows[1])).await
 /// }
@@ -113,7 +110,7 @@ pub struct Ask<D: Dialogue> {
     board: Shared<D>,
     events: Events<D>,
     scope: Place,
-    next: AtomicU32,
+    next: u32,
 }
 
 impl<D: Dialogue> fmt::Debug for Ask<D> {
@@ -131,25 +128,29 @@ impl<D: Dialogue> Ask<D> {
             board,
             events,
             scope: Place::default(),
-            next: AtomicU32::new(first),
+            next: first,
         }
     }
 
     /// Asks, and waits for the answer.
-    pub async fn one(&self, question: D::Question) -> D::Answer {
-        self.at(self.place(), question).await
+    pub async fn one(&mut self, question: D::Question) -> D::Answer {
+        self.asking(question).await
     }
 
-    /// Asks all of these at once, and waits for all answers; they come in the order of the questions.
-    pub async fn all(&self, questions: impl IntoIterator<Item = D::Question>) -> Vec<D::Answer> {
-        let asking = questions.into_iter();
-        join_all(asking.map(|question| self.at(self.place(), question))).await
+    /// Asks all of these at once, and waits for all answers; they come in the order of the questions, which must end.
+    pub async fn all(
+        &mut self,
+        questions: impl IntoIterator<Item = D::Question>,
+    ) -> Vec<D::Answer> {
+        let questions = questions.into_iter();
+        let asking: Vec<_> = questions.map(|question| self.asking(question)).collect();
+        join_all(asking).await
     }
 
     /// Runs the same for each item, in a scope of its own, so that the questions of all items are open at once. Results come
-    /// in the order of the items, and so does what was told.
+    /// in the order of the items, and so does what was told, once all items are through.
     pub async fn each<T, R, F: Future<Output = R>>(
-        &self,
+        &mut self,
         items: impl IntoIterator<Item = T>,
         run: impl Fn(Self, T) -> F,
     ) -> Vec<R> {
@@ -163,7 +164,7 @@ impl<D: Dialogue> Ask<D> {
                 board: Arc::clone(&self.board),
                 events,
                 scope: place.within(number),
-                next: AtomicU32::new(0),
+                next: 0,
             };
             running.push(run(scope, item));
         }
@@ -175,23 +176,32 @@ impl<D: Dialogue> Ask<D> {
     }
 
     /// Tells something that happened.
-    pub fn tell(&self, event: D::Event) {
+    pub fn tell(&mut self, event: D::Event) {
         lock(&self.events).push(event);
     }
 
-    fn place(&self) -> Place {
-        self.scope.within(self.next.fetch_add(1, Ordering::Relaxed))
+    fn place(&mut self) -> Place {
+        let place = self.scope.within(self.next);
+        self.next = self.next.saturating_add(1);
+        place
     }
 
-    fn at(&self, place: Place, question: D::Question) -> Asking<D> {
+    fn asking(&mut self, question: D::Question) -> Asking<D> {
+        let place = self.place();
         let digest = serde_json::to_vec(&question).map(sha256_hex);
         let mut board = lock(&self.board);
         board.asked.insert(place.clone());
         let fault = match (&digest, board.answers.get(&place)) {
-            (Err(error), _) => Some(fault(&place, format!("its question is no JSON: {error}"))),
+            (Err(error), _) => Some(
+                Error::invalid(
+                    "Program::poll",
+                    format!("the program's question is no JSON: {error}"),
+                )
+                .with("place", &place),
+            ),
             (Ok(now), Some(known)) if *now != known.to => Some(fault(
                 &place,
-                "it asks something else than in its first run".to_owned(),
+                "the program asks something else than in its first run",
             )),
             _ => None,
         };
@@ -207,7 +217,7 @@ impl<D: Dialogue> Ask<D> {
     }
 }
 
-pub(super) fn fault(place: &Place, reason: String) -> Error {
+pub(super) fn fault(place: &Place, reason: &str) -> Error {
     Error::new(ErrorKind::Invalid, "Program::poll", reason)
         .with("place", place)
         .hint("a program is run again over the answers that it had: it may depend on them and on its inputs alone")

@@ -72,7 +72,12 @@ impl TryFrom<String> for Place {
     fn try_from(text: String) -> Result<Self> {
         let numbers = text.split('.').map(str::parse);
         let path = numbers.collect::<std::result::Result<_, _>>();
-        path.map(Self)
-            .map_err(|_| Error::invalid("Place::try_from", "this is no place").with("place", text))
+        path.map(Self).map_err(|_| {
+            Error::invalid(
+                "Place::try_from",
+                "a place is numbers with dots between them, such as 3.0.1",
+            )
+            .with("place", text)
+        })
     }
 }

@@ -7,8 +7,11 @@ use std::{
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
-    sync::{Arc, Mutex},
-    task::{Context, Poll, Waker},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
 };
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -141,15 +144,11 @@ impl<D: Dialogue, T> Program<D, T> {
         let mut run = lock(&self.run);
         let resumed = run.is_none();
         let under_way = run.get_or_insert_with(|| self.begin(start));
-        let polled = under_way.poll(resumed);
-        if polled.is_ready() {
-            let board = lock(&under_way.board);
-            self.answers.clone_from(&board.answers);
-        }
-        polled
+        under_way.poll(resumed)
     }
 
-    /// The open questions, in the order of the program, each as `of` gives it. A program that is suspended is started first.
+    /// The open questions, in the order of the program, each as `of` gives it. A program that is suspended is started first;
+    /// there are none where that fails, and [`poll`](Self::poll) says why.
     pub fn questions<R>(
         &self,
         start: impl FnOnce(Ask<D>) -> Running<T>,
@@ -158,7 +157,6 @@ impl<D: Dialogue, T> Program<D, T> {
         let mut run = lock(&self.run);
         if run.is_none() {
             let mut begun = self.begin(start);
-            // It has open questions, or the next poll fails.
             if begun.poll(true).is_pending() {
                 *run = Some(begun);
             }
@@ -172,15 +170,15 @@ impl<D: Dialogue, T> Program<D, T> {
             .collect()
     }
 
-    /// Takes an answer in, to be used at the next [`poll`](Self::poll); whether the question was open. An answer that came
-    /// before stays.
+    /// Takes an answer in, to be used at the next [`poll`](Self::poll); whether the question was open, which none is while the
+    /// program is suspended. An answer that came before stays.
     pub fn answer(&mut self, place: &Place, answer: D::Answer) -> bool {
         let run = lock(&self.run);
         run.as_ref()
             .is_some_and(|run| lock(&run.board).answered(place, answer))
     }
 
-    /// Whether a question at a place has its answer, or is of a program before this one.
+    /// Whether a question at a place is answered or given up, or is of a program before this one.
     pub fn is_past(&self, place: &Place) -> bool {
         if place
             .path()
@@ -190,19 +188,28 @@ impl<D: Dialogue, T> Program<D, T> {
             return true;
         }
         match &*lock(&self.run) {
-            Some(run) => lock(&run.board).answers.contains_key(place),
+            Some(run) => {
+                let board = lock(&run.board);
+                board.asked.contains(place) && !board.open.contains_key(place)
+            }
             None => self.answers.contains_key(place),
         }
     }
 
     /// The number of the next question in the outermost scope, once the program is through.
     pub fn next_number(&self) -> u32 {
-        let answers = self.answers();
-        let last = answers.keys().filter_map(|place| place.path().first());
-        last.max().map_or(self.first, |last| last.saturating_add(1))
+        let after = |last: Option<&Place>| {
+            let last = last.and_then(|place| place.path().first());
+            last.map_or(self.first, |last| last.saturating_add(1))
+        };
+        // Places are in order of their first numbers.
+        match &*lock(&self.run) {
+            Some(run) => after(lock(&run.board).asked.last()),
+            None => after(self.answers.keys().next_back()),
+        }
     }
 
-    /// What was told since the last call, in the order of the program.
+    /// What was told since the last call, in the order of the program; nothing while it is suspended.
     pub fn take_events(&mut self) -> Vec<D::Event> {
         let mut run = lock(&self.run);
         let Some(run) = &mut *run else {
@@ -242,12 +249,24 @@ impl<D: Dialogue, T> Program<D, T> {
 }
 
 impl<D: Dialogue, T> Run<D, T> {
+    /// Polls the future until it is woken no more: a combinator of many futures hands back control in between.
+    fn poll_future(&mut self) -> std::result::Result<Poll<T>, Box<dyn Any + Send>> {
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut context = Context::from_waker(&waker);
+        for _ in 0..MOST_QUESTIONS {
+            let future = self.future.as_mut();
+            let polled = catch_unwind(AssertUnwindSafe(|| future.poll(&mut context)));
+            if !matches!(polled, Ok(Poll::Pending)) || !woken.0.swap(false, Ordering::Relaxed) {
+                return polled;
+            }
+        }
+        Ok(Poll::Pending)
+    }
+
     /// Polls the future; `resumed` where it was begun over answers.
     fn poll(&mut self, resumed: bool) -> Poll<Result<T>> {
-        let future = self.future.as_mut();
-        // Whoever answers polls again: nothing has to be woken.
-        let mut context = Context::from_waker(Waker::noop());
-        let polled = catch_unwind(AssertUnwindSafe(|| future.poll(&mut context)));
+        let polled = self.poll_future();
         let board = lock(&self.board);
         if let Some(fault) = &board.fault {
             return Poll::Ready(Err(fault.clone()));
@@ -255,7 +274,7 @@ impl<D: Dialogue, T> Run<D, T> {
         // An answer that was not asked for: the first run asked it.
         let passed = |place: &&Place| !board.asked.contains(*place);
         if resumed && let Some(place) = board.answers.keys().find(passed) {
-            let reason = "it does not ask what it asked in its first run".to_owned();
+            let reason = "the program does not ask what it asked in its first run";
             return Poll::Ready(Err(fault(place, reason)));
         }
         match polled {
@@ -277,6 +296,16 @@ impl<D: Dialogue, T> Run<D, T> {
             }
             Ok(Poll::Pending) => Poll::Pending,
         }
+    }
+}
+
+/// Whether a future was woken.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

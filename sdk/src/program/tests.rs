@@ -18,10 +18,10 @@ type Numbered = Program<Numbers, Vec<u32>>;
 type Start = fn(Ask<Numbers>) -> Running<Vec<u32>>;
 
 /// Scopes within scopes, some of them without a question, and events everywhere.
-async fn nested(ask: Ask<Numbers>) -> Vec<u32> {
+async fn nested(mut ask: Ask<Numbers>) -> Vec<u32> {
     let mut all = vec![ask.one(1).await];
     ask.tell("begun".to_owned());
-    let rows = ask.each(0..4, async |ask, row| {
+    let rows = ask.each(0..4, async |mut ask, row| {
         ask.tell(format!("row {row}"));
         let first = ask.one(10 * row).await;
         let more = if row % 2 == 0 {
@@ -30,7 +30,7 @@ async fn nested(ask: Ask<Numbers>) -> Vec<u32> {
             Vec::new()
         };
         let inner = ask
-            .each([1, 2], async |ask, n| ask.one(first + n).await)
+            .each([1, 2], async |mut ask, n| ask.one(first + n).await)
             .await;
         ask.tell(format!("row {row} is through"));
         first + more.iter().sum::<u32>() + inner.iter().sum::<u32>()
@@ -119,7 +119,7 @@ fn a_program_that_is_saved_at_every_question_ends_the_same() {
 
 #[test]
 fn questions_count_on_from_the_first_number() {
-    let start: Start = |ask| Box::pin(async move { ask.all([7, 8]).await });
+    let start: Start = |mut ask| Box::pin(async move { ask.all([7, 8]).await });
     let mut program = Numbered::new(5);
     assert!(program.poll(start).is_pending());
     let places: Vec<String> = open(&program, start)
@@ -135,7 +135,7 @@ fn questions_count_on_from_the_first_number() {
 
 /// What a program says that is run again as another one once its first question is answered; `None` where it goes on.
 fn check_again(again: Start, expect: Option<&str>) {
-    let first: Start = |ask| {
+    let first: Start = |mut ask| {
         Box::pin(async move {
             let one = ask.one(1).await;
             vec![one, ask.one(2).await]
@@ -162,16 +162,16 @@ fn check_again(again: Start, expect: Option<&str>) {
 #[test]
 fn a_program_that_asks_something_else_on_the_second_run_is_found_out() {
     check_again(
-        |ask| Box::pin(async move { vec![ask.one(1).await, ask.one(3).await] }),
+        |mut ask| Box::pin(async move { vec![ask.one(1).await, ask.one(3).await] }),
         None,
     );
-    let other: Start = |ask| Box::pin(async move { vec![ask.one(2).await] });
-    check_again(other, Some("it asks something else than in its first run"));
+    let other: Start = |mut ask| Box::pin(async move { vec![ask.one(2).await] });
+    check_again(other, Some("asks something else than in its first run"));
     let elsewhere: Start =
-        |ask| Box::pin(async move { ask.each([1], async |ask, n| ask.one(n).await).await });
+        |mut ask| Box::pin(async move { ask.each([1], async |mut ask, n| ask.one(n).await).await });
     check_again(
         elsewhere,
-        Some("it does not ask what it asked in its first run"),
+        Some("does not ask what it asked in its first run"),
     );
     check_again(
         |_| Box::pin(async { Vec::new() }),
@@ -201,8 +201,57 @@ fn a_program_that_breaks_the_rules_fails_with_its_reason() {
     let (kind, text) = fails(|_| Box::pin(async { panic!("out of ideas") }));
     assert_eq!(kind, ErrorKind::Panicked);
     assert!(text.contains("out of ideas"), "{text}");
-    let endless: Start = |ask| Box::pin(async move { ask.all(0..100_001).await });
+    let endless: Start = |mut ask| Box::pin(async move { ask.all(0..100_001).await });
     let (kind, text) = fails(endless);
     assert_eq!(kind, ErrorKind::Invalid);
     assert!(text.contains("more than 100000 questions"), "{text}");
+}
+
+/// Many scopes with many questions each: more than any combinator polls at once.
+fn wide(mut ask: Ask<Numbers>) -> Running<Vec<u32>> {
+    Box::pin(async move {
+        ask.each(0..40, async |mut ask, row| {
+            ask.all((0..40).map(|n| 40 * row + n)).await.iter().sum()
+        })
+        .await
+    })
+}
+
+#[test]
+fn all_questions_of_many_scopes_are_open_at_once_and_again_when_it_is_resumed() {
+    let mut program = Numbered::new(0);
+    assert!(program.poll(wide).is_pending());
+    let all = open(&program, wide);
+    assert_eq!(all.len(), 1_600);
+    for (place, asked) in all.iter().rev().take(800) {
+        assert!(program.answer(place, *asked));
+    }
+    let mut program = program.clone();
+    assert!(program.poll(wide).is_pending(), "it goes on");
+    assert_eq!(open(&program, wide).len(), 800);
+    for (place, asked) in &all[..800] {
+        assert!(program.answer(place, *asked));
+    }
+    let Poll::Ready(Ok(rows)) = program.poll(wide) else {
+        panic!("it is through");
+    };
+    assert_eq!(rows.iter().sum::<u32>(), (0..1_600).sum::<u32>());
+    assert_eq!(program.next_number(), 1);
+}
+
+#[test]
+fn a_question_that_is_given_up_is_past() {
+    let start: Start = |mut ask| {
+        Box::pin(async move {
+            let first = Box::pin(ask.all([1, 2]));
+            let _ = futures::poll!(first);
+            vec![ask.one(3).await]
+        })
+    };
+    let mut program = Numbered::new(0);
+    assert!(program.poll(start).is_pending());
+    assert_eq!(open(&program, start), [(Place::at(2), 3)]);
+    assert!(program.is_past(&Place::at(0)) && !program.is_past(&Place::at(2)));
+    assert!(!program.answer(&Place::at(0), 9), "nobody waits for it");
+    assert_eq!(program.next_number(), 3);
 }

@@ -197,6 +197,9 @@ fn admitted(
     before: &[Admission],
 ) -> Result<Fate> {
     let skill = skill_of(context, drafted, draft, fallback)?;
+    if fallback {
+        return Ok(abstracted(context, skill, before));
+    }
     let known = match context.recipe.duplicates {
         Duplicates::Add => None,
         Duplicates::Distinct => return Ok(distinct(context, skill, before)),
@@ -215,21 +218,28 @@ fn admitted(
             "a skill of this title was taken out of use, and is not brought back by a run",
         ));
     }
-    // What a person wrote, what is cleaner, and what is about something else (every trace abstraction has one title)
-    // is not overwritten: the new one stands beside it.
-    let keeps = known.provenance.origin == Origin::Human
-        || drafted.taint > known.taint
-        || fallback
-        || known.provenance.origin == Origin::TraceAbstract;
-    if keeps {
-        let mut entries = context.library.entries();
-        let same = entries.find(|entry| says_the_same(&entry.skill, &skill));
-        return Ok(match same {
-            Some(same) => Fate::Known(same.skill.reference()),
-            None => Fate::Enters(Box::new(skill), false),
-        });
+    // What a person wrote, what is cleaner, and what is about something else is not overwritten: the new one stands beside
+    // it.
+    let keeps = matches!(
+        known.provenance.origin,
+        Origin::Human | Origin::TraceAbstract
+    );
+    if keeps || drafted.taint > known.taint {
+        return Ok(Fate::Enters(Box::new(skill), false));
     }
     Ok(Fate::Enters(Box::new(revision_of(known, skill)), true))
+}
+
+/// An abstracted trace, unless one that is there or on its way says the same, whatever its state. All of them have one title,
+/// which therefore says nothing.
+fn abstracted(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Fate {
+    let coming = before.iter().filter_map(|one| one.change.as_ref()?.skill());
+    let entries = context.library.entries().map(|entry| &entry.skill);
+    let mut known = coming.chain(entries);
+    match known.find(|known| says_the_same(known, &skill)) {
+        Some(same) => Fate::Known(same.reference()),
+        None => Fate::Enters(Box::new(skill), false),
+    }
 }
 
 /// The skill, unless one that is there or on its way says the same. One that a run disabled may be written anew from other

@@ -30,6 +30,29 @@ impl RunMachine {
         Ok(())
     }
 
+    /// Runs the policies of a saved run as far as their answers go: one that asks something else than it did fails now.
+    pub(super) fn wake(&mut self) {
+        let steps: Vec<u64> = self.active.keys().copied().collect();
+        for step in steps {
+            if let Some(mut task) = self.active.remove(&step) {
+                let mut events = Vec::new();
+                task.go_on(&self.context(), &mut events);
+                self.active.insert(step, task);
+                self.hold(step, events);
+            }
+        }
+        if let Some(mut maintaining) = self.maintaining.take() {
+            let mut events = Vec::new();
+            maintaining.go_on(&self.context(), &mut events);
+            let step = maintaining.step();
+            self.maintaining = Some(maintaining).filter(|one| !one.is_done());
+            self.say(step, events);
+        }
+        if !self.is_finished() {
+            self.advance();
+        }
+    }
+
     fn kept(
         &mut self,
         maintaining: &mut Maintaining,

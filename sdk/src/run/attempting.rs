@@ -42,7 +42,7 @@ pub(super) struct Outcome {
 
 /// One task: skills are selected for it, attempts are made with them and judged, and roles say what each skill did and write
 /// new ones from the best attempts.
-pub(super) async fn one_task(ask: Ask, view: View, task: Task) -> Outcome {
+pub(super) async fn one_task(mut ask: Ask, view: View, task: Task) -> Outcome {
     let context = view.context();
     let mut outcome = Outcome {
         warming_up: context.is_warming_up(),
@@ -55,7 +55,7 @@ pub(super) async fn one_task(ask: Ask, view: View, task: Task) -> Outcome {
         tools: Vec::new(),
     };
     let seed = context.step_seed(view.step);
-    outcome.selected = select(&ask, &context, seed, &query).await;
+    outcome.selected = select(&mut ask, &context, seed, &query).await;
     for (rollout, selection) in (0..).zip(&outcome.selected.selections) {
         ask.tell(EventKind::Selected {
             rollout,
@@ -64,7 +64,7 @@ pub(super) async fn one_task(ask: Ask, view: View, task: Task) -> Outcome {
     }
 
     let (selected, library) = (&outcome.selected, context.library);
-    let attempts = ask.each(0..context.group(), async |ask, number| {
+    let attempts = ask.each(0..context.group(), async |mut ask, number| {
         let skills = selected.injected(number).iter();
         let skills = skills.filter_map(|skill| library.get(&skill.id));
         let skills = skills.map(ChosenSkill::from).collect();
@@ -90,7 +90,7 @@ pub(super) async fn one_task(ask: Ask, view: View, task: Task) -> Outcome {
     let sources = writing::sources(&context, &task, &rollouts);
     let asks = asking::asks(&context, seed, &task, &rollouts, &sources);
     outcome.sources = sources;
-    let said = ask.each([asks], async |ask, asks| ask.roles(asks).await);
+    let said = ask.each([asks], async |mut ask, asks| ask.roles(asks).await);
     outcome.said = said.await.into_iter().flatten().collect();
     unreadable(&outcome.said)
         .into_iter()

@@ -1,6 +1,9 @@
 //! A host's parts against its recipe: what will not happen, found before anything runs.
 
-use super::finding::{Finding, FindingKind};
+use super::{
+    EventKind,
+    finding::{Finding, FindingKind},
+};
 use crate::{
     contract::Backends,
     domain::State,
@@ -204,8 +207,32 @@ fn held_back(library: &SkillLibrary) -> Option<Finding> {
     }
 }
 
+/// What an event shows that will not happen.
+pub(super) fn of_event(event: &EventKind) -> Option<Finding> {
+    let failed = |consequence: String, reason: &str| {
+        let hint = "if the policy is your own, see the rules of `program`; else please report it";
+        let about = consequence.clone();
+        Finding::new(FindingKind::PolicyFailed, consequence, reason, hint).about(about)
+    };
+    match event {
+        EventKind::Waits {
+            name,
+            state: State::Quarantined,
+            ..
+        } => Some(quarantined(format!("the skill {name} is"))),
+        EventKind::TaskFailed { reason } => {
+            Some(failed("nothing is learned from a task".to_owned(), reason))
+        }
+        EventKind::MaintenanceFailed { part, reason } => {
+            let what = format!("the {part} part of maintenance changes nothing");
+            Some(failed(what, reason))
+        }
+        _ => None,
+    }
+}
+
 /// That skills are held back for good.
-pub(super) fn quarantined(what: impl std::fmt::Display) -> Finding {
+fn quarantined(what: impl std::fmt::Display) -> Finding {
     Finding::new(
         FindingKind::Quarantined,
         format!("{what} held back, and never offered to the agent"),

@@ -49,7 +49,7 @@ impl Performer {
                 None => Ok(()),
             }
         };
-        let refreshed = self.bounded("Retriever::refresh", self.limits.commit, refreshing);
+        let refreshed = self.bounded("Performer::refresh_index", self.limits.commit, refreshing);
         if let Err(error) = refreshed.await {
             tracing::warn!(%error, "library and index could not be brought up to date");
         }

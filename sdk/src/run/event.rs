@@ -95,7 +95,7 @@ pub enum EventKind {
         attempt: AttemptId,
         /// The attempt's reward, in the recipe's own range.
         reward: f64,
-        /// The skill's utility from here on, in the range of rewards.
+        /// The skill's utility once the commit is through, in the range of rewards.
         utility: f64,
     },
     /// A role said what a skill did in an attempt (HiSME, algorithm 1).
@@ -175,6 +175,8 @@ pub enum EventKind {
     },
     /// A part of maintenance failed. Nothing of it was committed, and what was learned before is kept.
     MaintenanceFailed {
+        /// Which part: `micro`, `macro` or `gains`.
+        part: String,
         /// Why.
         reason: String,
     },
@@ -276,7 +278,9 @@ impl fmt::Display for EventKind {
             }
             Self::RoleFailed { role, reason } => write!(f, "role {role} failed: {reason}"),
             Self::TaskFailed { reason } => write!(f, "the task failed: {reason}"),
-            Self::MaintenanceFailed { reason } => write!(f, "maintenance failed: {reason}"),
+            Self::MaintenanceFailed { part, reason } => {
+                write!(f, "the {part} part of maintenance failed: {reason}")
+            }
             Self::Moved { moves } => write!(f, "{} skills moved between the tiers", moves.len()),
             Self::Committed { revision, .. } => write!(f, "library at revision {revision}"),
             Self::TaskFinished { report } => fmt_task(report, f),

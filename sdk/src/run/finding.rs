@@ -40,6 +40,8 @@ pub enum FindingKind {
     UnfinishedRun,
     /// A part of the host blocks its thread.
     BlockingPart,
+    /// A policy failed.
+    PolicyFailed,
 }
 
 impl FindingKind {
@@ -54,6 +56,7 @@ impl FindingKind {
                 | Self::Quarantined
                 | Self::UnfinishedRun
                 | Self::BlockingPart
+                | Self::PolicyFailed
         )
     }
 }
@@ -61,7 +64,7 @@ impl FindingKind {
 /// One thing that does not happen, the reason, and what to do about it.
 ///
 /// [`Journeyman::open`](crate::run::Journeyman::open) checks a host's parts against the recipe; what shows only later (a
-/// part that blocks, a skill in quarantine) is added when it shows, and what holds no longer goes. Each is logged once.
+/// part that blocks, a skill in quarantine) is added when it shows, and what holds no longer is removed. Each is logged once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// What it is about.

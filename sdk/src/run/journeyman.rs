@@ -8,8 +8,7 @@ use std::{
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
 use super::{
-    Event, EventKind, Finding, FindingKind, Need, Options, RunEntry, RunMachine, RunPlan,
-    RunReport,
+    Event, Finding, FindingKind, Need, Options, RunEntry, RunMachine, RunPlan, RunReport,
     begun::{Begun, can_go_on, is_finished},
     checking::{self, Checked},
     drive::{Driver, Reach},
@@ -24,7 +23,7 @@ use super::{
 use crate::{
     builtin::MemoryStore,
     contract::{Backends, Journal},
-    domain::{State, Task},
+    domain::Task,
     error::{Error, ErrorKind, Result},
     id::RunId,
     library::SkillLibrary,
@@ -370,13 +369,7 @@ impl Inner {
     }
 
     fn tell(&self, event: &Event) {
-        if let EventKind::Waits {
-            name,
-            state: State::Quarantined,
-            ..
-        } = &event.kind
-        {
-            let finding = checking::quarantined(format!("the skill {name} is"));
+        if let Some(finding) = checking::of_event(&event.kind) {
             self.performer.observed.note(finding);
         }
         lock(&self.listeners).retain(|listener| listener.unbounded_send(event.clone()).is_ok());

@@ -42,7 +42,8 @@ pub struct RunPlan {
 
 /// A run over a stream of tasks.
 ///
-/// It can be saved as JSON between any two answers and resumed; what was under way is then asked for again.
+/// It can be saved as JSON between any two answers and resumed; what was under way is then asked for again. Policies are
+/// saved as their answers and run again over them, so resuming costs what they cost themselves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunMachine {
     schema: u32,
@@ -71,7 +72,7 @@ pub struct RunMachine {
 
 impl RunMachine {
     /// The version of the JSON form.
-    pub const SCHEMA: u32 = 7;
+    pub const SCHEMA: u32 = 8;
 
     /// Begins a run.
     ///
@@ -248,7 +249,9 @@ impl RunMachine {
         };
         let Versioned { schema } = serde_json::from_str(json).map_err(corrupt)?;
         Self::check_schema("RunMachine::resume", u64::from(schema))?;
-        serde_json::from_str(json).map_err(corrupt)
+        let mut machine: Self = serde_json::from_str(json).map_err(corrupt)?;
+        machine.wake();
+        Ok(machine)
     }
 
     pub(super) fn check_schema(operation: &'static str, schema: u64) -> Result<()> {

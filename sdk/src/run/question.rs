@@ -72,14 +72,14 @@ pub(super) struct Said {
 
 /// A test case that was played.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct PlayedCase {
     pub(super) case: Case,
     pub(super) run: Result<CaseRun>,
 }
 
 impl Ask {
     /// Candidates for a query.
-    pub(super) async fn retrieve(&self, query: Query) -> Result<Vec<Candidate>> {
+    pub(super) async fn retrieve(&mut self, query: Query) -> Result<Vec<Candidate>> {
         match self.one(Question::Retrieve(query)).await {
             Answer::Retrieved(found) => found,
             _ => Err(other_answer()),
@@ -88,7 +88,7 @@ impl Ask {
 
     /// The log-probabilities of skills behind a query.
     pub(super) async fn score(
-        &self,
+        &mut self,
         query: String,
         skills: Vec<Skill>,
         unconditional: bool,
@@ -106,7 +106,7 @@ impl Ask {
 
     /// An attempt at the task at hand.
     pub(super) async fn attempt(
-        &self,
+        &mut self,
         number: u32,
         skills: Vec<ChosenSkill>,
     ) -> Result<Box<Trajectory>> {
@@ -117,7 +117,7 @@ impl Ask {
     }
 
     /// The verdict on an attempt at the task at hand.
-    pub(super) async fn judge(&self, trajectory: Box<Trajectory>) -> Result<Verdict> {
+    pub(super) async fn judge(&mut self, trajectory: Box<Trajectory>) -> Result<Verdict> {
         match self.one(Question::Judge(trajectory)).await {
             Answer::Judged(verdict) => verdict,
             _ => Err(other_answer()),
@@ -125,7 +125,7 @@ impl Ask {
     }
 
     /// Asks roles, all at once.
-    pub(super) async fn roles(&self, tasks: Vec<RoleTask>) -> Vec<Said> {
+    pub(super) async fn roles(&mut self, tasks: Vec<RoleTask>) -> Vec<Said> {
         let questions = tasks.iter().cloned().map(Box::new).map(Question::Role);
         let answers = self.all(questions).await;
         let said = tasks.into_iter().zip(answers).map(|(task, answer)| {
@@ -139,20 +139,20 @@ impl Ask {
     }
 
     /// Plays test cases, all at once.
-    pub(super) async fn play(&self, cases: Vec<Case>) -> Vec<Run> {
+    pub(super) async fn play(&mut self, cases: Vec<Case>) -> Vec<PlayedCase> {
         let answers = self.all(cases.iter().cloned().map(Question::Case)).await;
         let runs = cases.into_iter().zip(answers).map(|(case, answer)| {
             let run = match answer {
                 Answer::Tried(run) => run,
                 _ => Err(other_answer()),
             };
-            Run { case, run }
+            PlayedCase { case, run }
         });
         runs.collect()
     }
 
     /// The embeddings of texts, in order; `None` without texts and where there is nothing that embeds.
-    pub(super) async fn embed(&self, texts: Vec<String>) -> Option<Vec<Embedding>> {
+    pub(super) async fn embed(&mut self, texts: Vec<String>) -> Option<Vec<Embedding>> {
         if texts.is_empty() {
             return None;
         }
@@ -164,7 +164,7 @@ impl Ask {
 
     /// The information gains of skills over attempts, all at once.
     pub(super) async fn gains(
-        &self,
+        &mut self,
         of: Vec<(Skill, Vec<Trace>)>,
     ) -> Vec<(Skill, Result<Option<InformationGain>>)> {
         let questions = of.iter().cloned().map(|(skill, attempts)| Question::Gain {

@@ -53,7 +53,7 @@ impl Selected {
 
 /// Selects for a query: candidates are found and ranked, scored where the selector needs scores, and chosen.
 pub(super) async fn select(
-    ask: &Ask,
+    ask: &mut Ask,
     context: &Context<'_>,
     seed: Seed,
     query: &TurnQuery,
@@ -143,7 +143,7 @@ fn known(context: &Context<'_>, found: Vec<Candidate>) -> Vec<Candidate> {
 
 /// Ranks candidates anew, where the recipe says how (HiSME appendix B).
 async fn ranked(
-    ask: &Ask,
+    ask: &mut Ask,
     context: &Context<'_>,
     query: &TurnQuery,
     found: Vec<Candidate>,
@@ -174,7 +174,7 @@ async fn ranked(
 
 /// The embeddings of the query and of each candidate, in this order; none where nothing embeds: they count for nothing then.
 async fn embedded(
-    ask: &Ask,
+    ask: &mut Ask,
     context: &Context<'_>,
     query: &TurnQuery,
     found: &[Candidate],

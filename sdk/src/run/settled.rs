@@ -2,8 +2,8 @@
 
 use super::{EventKind, context::Context, live};
 use crate::{
-    domain::{LibraryChange, Skill, SkillRef, State},
-    library::SkillLibrary,
+    domain::{LibraryChange, Skill, State},
+    library::{PassedOver, SkillLibrary},
 };
 
 /// The events of a decision once its commit was made: skills under their final names, what those wait for that are not in
@@ -11,6 +11,7 @@ use crate::{
 pub(super) fn settled(
     context: &Context<'_>,
     changes: &[LibraryChange],
+    passed_over: &[PassedOver],
     kinds: Vec<EventKind>,
 ) -> Vec<EventKind> {
     let mut events = Vec::new();
@@ -25,19 +26,17 @@ pub(super) fn settled(
         events.push(EventKind::Admitted { skill, revised });
         events.extend(waits);
     }
-    let others = changes.iter().filter_map(|change| {
+    let taken = changes.iter().enumerate();
+    let taken = taken.filter(|(place, _)| !passed_over.iter().any(|one| one.change == *place));
+    let others = taken.filter_map(|(_, change)| {
         state_changed(context.library, change).or_else(|| said_of(context.library, change))
     });
     events.extend(others);
     events
 }
 
-/// What an attempt or a role says of a skill that is in the library. Evidence of a version that is no more is passed over.
+/// What an attempt or a role says of a skill that is in the library.
 fn said_of(library: &SkillLibrary, change: &LibraryChange) -> Option<EventKind> {
-    let current = |skill: &SkillRef| {
-        let entry = library.get(&skill.id)?;
-        (entry.skill.version == skill.version).then_some(entry)
-    };
     match change {
         LibraryChange::Credit {
             skill,
@@ -45,7 +44,7 @@ fn said_of(library: &SkillLibrary, change: &LibraryChange) -> Option<EventKind> 
             reward,
             ..
         } => {
-            let entry = current(skill)?;
+            let entry = library.get(&skill.id)?;
             Some(EventKind::Credited {
                 skill: skill.clone(),
                 name: entry.skill.name.clone(),
@@ -56,7 +55,7 @@ fn said_of(library: &SkillLibrary, change: &LibraryChange) -> Option<EventKind> 
         }
         LibraryChange::Attribute(said) => Some(EventKind::Attributed {
             skill: said.skill.clone(),
-            name: current(&said.skill)?.skill.name.clone(),
+            name: library.get(&said.skill.id)?.skill.name.clone(),
             attempt: said.attempt.clone(),
             judgement: said.judgement,
             reason: said.reason.clone(),

@@ -185,7 +185,7 @@ impl TaskMachine {
             decided.push(admission.event());
             report.written.push(admission.report.clone());
         }
-        events.extend(settled(context, changes, decided));
+        events.extend(settled(context, changes, &own.passed_over, decided));
         self.stage = Stage::Done(Box::new(report));
     }
 
@@ -204,7 +204,7 @@ impl TaskMachine {
     }
 
     /// Goes on as far as is possible without further answers.
-    fn go_on(&mut self, context: &Context<'_>, events: &mut Vec<EventKind>) {
+    pub(super) fn go_on(&mut self, context: &Context<'_>, events: &mut Vec<EventKind>) {
         let start = self.start(context);
         let Stage::Asking(program) = &mut self.stage else {
             return;

@@ -136,11 +136,11 @@ impl Turning {
             overlaps: &Overlaps::default(),
         };
         let (performer, query) = (&self.performer, query.clone());
-        let start = |ask: Ask| -> Running<Selected> {
+        let start = |mut ask: Ask| -> Running<Selected> {
             let (view, query) = (View::of(&context, 0), query.clone());
             Box::pin(async move {
                 let context = view.context();
-                select(&ask, &context, context.step_seed(0), &query).await
+                select(&mut ask, &context, context.step_seed(0), &query).await
             })
         };
         let mut program = Program::<Policies, Selected>::new(0);

@@ -136,6 +136,9 @@ fn one(
     let inline = inline.filter(|inline| !inline.trim().is_empty());
     let behind = plain_input(text).filter(|text| !text.is_empty());
     let written = match (inline, behind) {
+        (Some(inline), Some(behind)) if NO_INPUT.contains(&behind.as_str()) => {
+            Some(inline.to_owned())
+        }
         (Some(_), Some(_)) => return Err(TWO_INPUTS.to_owned()),
         (Some(inline), None) => Some(inline.to_owned()),
         (None, behind) => behind,
@@ -163,6 +166,8 @@ fn one(
 
 const NOT_PLAIN: &str = "`Action Input:` is not one JSON object";
 
+const NO_INPUT: [&str; 4] = ["None", "null", "none", "N/A"];
+
 const TWO_INPUTS: &str = "the `Action:` line has an input, and so has `Action Input:`";
 
 fn requires(tool: Option<&ToolDefinition>) -> bool {
@@ -189,7 +194,7 @@ fn plain_input(text: &str) -> Option<String> {
 
 /// Arguments in words: `None`, `name=value`, or the only text of a tool.
 fn text_input(written: &str, tool: Option<&ToolDefinition>) -> Result<Object, String> {
-    if matches!(written, "None" | "null" | "none" | "N/A") && !requires(tool) {
+    if NO_INPUT.contains(&written) && !requires(tool) {
         return Ok(Object::new());
     }
     let properties = tool.and_then(|tool| tool.input_schema.get("properties"));

@@ -7,7 +7,7 @@ use super::{
         EventKind, Played,
         context::Context,
         live,
-        question::{Case, Run, Said},
+        question::{Case, PlayedCase, Said},
     },
     outcomes::outcomes,
     patience::{missed, misses},
@@ -15,10 +15,13 @@ use super::{
 };
 use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
-    domain::{BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, SkillRef, State, Trace},
+    domain::{
+        Attribution, BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, SkillRef, State,
+        Trace,
+    },
     error::Result,
     id::{AttemptId, SkillId, TaskId},
-    library::{Entry, Judged, SkillLibrary},
+    library::{Entry, SkillLibrary},
 };
 
 /// At how many tasks a bundle has whole attempts before those that went well add no more: each is played at every change.
@@ -209,11 +212,10 @@ fn fragments(library: &SkillLibrary, entry: &Entry, cut: &[BundleCase]) -> Vec<B
         bundle.any(|case| case.attempt == *attempt)
     };
     let mut tasks = Covered::of(entry, cut);
-    let of_version = |judged: &&Judged| judged.attribution.skill == entry.skill.reference();
-    let judged = entry.life.judged.iter().filter(of_version);
+    let of_version = |told: &&Attribution| told.skill == entry.skill.reference();
+    let judged = entry.life.judged_in_trial().filter(of_version);
     let mut told: Vec<(Judgement, &Trace)> = judged
-        .filter_map(|judged| {
-            let told = &judged.attribution;
+        .filter_map(|told| {
             let mut traces = library.traces();
             let trace = traces
                 .find(|trace| trace.trajectory.attempt == told.attempt && trace.is_success())?;
@@ -339,7 +341,7 @@ fn patched(patches: &Patches) -> Vec<LibraryChange> {
 pub(super) fn tested(
     context: &Context<'_>,
     patches: &Patches,
-    runs: &[Run],
+    runs: &[PlayedCase],
     events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
     let mut changes = patched(patches);

@@ -10,7 +10,7 @@ use crate::{
 const ATTEMPTS: usize = 4;
 
 /// Measures the gain of each skill on offer, over successful attempts that had it or that it was made from.
-pub(super) async fn measure(ask: &Ask, context: &Context<'_>) -> Vec<LibraryChange> {
+pub(super) async fn measure(ask: &mut Ask, context: &Context<'_>) -> Vec<LibraryChange> {
     let skills = context.offered().filter_map(|entry| {
         let attempts = attempts(context, entry);
         (!attempts.is_empty()).then(|| (entry.skill.clone(), attempts))

@@ -11,7 +11,7 @@ use super::{
         admission::{self, Drafted},
         asking::taint_of,
         context::Context,
-        question::{Case, Run, Said},
+        question::{Case, PlayedCase, Said},
     },
     bundling::{Patches, bundle, whole},
     outcomes::{is_for_now, outcomes},
@@ -53,10 +53,10 @@ pub(super) fn to_mend(context: &Context<'_>) -> Vec<RoleTask> {
     };
     let due = context.library.entries().filter(|entry| {
         let reference = entry.skill.reference();
-        let mut judged = entry.life.judged.iter();
+        let mut judged = entry.life.judged_in_trial();
         // Most skills of a large library never met an attempt.
         entry.skill.state.is_offered()
-            && judged.any(|judged| judged.attribution.skill == reference)
+            && judged.any(|told| told.skill == reference)
             && failed(context, entry).count() >= policy.failed as usize
             && !context.library.is_handled(&fingerprint(context, entry))
     });
@@ -83,7 +83,7 @@ pub(super) fn to_mend(context: &Context<'_>) -> Vec<RoleTask> {
 /// wanted something that day alone.
 fn failed<'a>(context: &Context<'a>, entry: &Entry) -> impl Iterator<Item = &'a Trace> {
     let reference = entry.skill.reference();
-    let judged = entry.life.judged.iter().map(|judged| &judged.attribution);
+    let judged = entry.life.judged_in_trial();
     let judgements: BTreeMap<AttemptId, Judgement> = judged
         .filter(|attribution| attribution.skill == reference)
         .map(|attribution| (attribution.attempt.clone(), attribution.judgement))
@@ -252,12 +252,12 @@ pub(super) fn to_retest(context: &Context<'_>, patches: &Patches, mended: &[Mend
     asks.collect()
 }
 
-/// What became of mended skills: released when they pass, else left as they were, with the reason. `before` are the
-/// changes of this round so far, which have what the versions before came to.
+/// The changes that release mended skills which pass their bundles; the others stay as they were, with the reason. `before`
+/// are the changes decided before, which have the test results of the earlier versions.
 pub(super) fn released(
     context: &Context<'_>,
     mended: Vec<Mended>,
-    runs: &[Run],
+    runs: &[PlayedCase],
     before: &[LibraryChange],
     events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {

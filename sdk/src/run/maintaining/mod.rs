@@ -54,6 +54,14 @@ impl Part {
         }
     }
 
+    fn name(self) -> &'static str {
+        match self {
+            Self::Micro => "micro",
+            Self::Macro => "macro",
+            Self::Gains => "gains",
+        }
+    }
+
     /// The number of its commit.
     fn number(self) -> u32 {
         match self {
@@ -102,7 +110,11 @@ impl Due {
 #[serde(rename_all = "snake_case")]
 enum Stage {
     Asking(Program<Policies, Decided>),
-    Keeping(Decided),
+    Keeping {
+        decided: Decided,
+        /// The number of the next part's first question.
+        next: u32,
+    },
 }
 
 /// What is done for the library between tasks.
@@ -132,6 +144,11 @@ impl Maintaining {
         machine
     }
 
+    /// The task behind which it is done.
+    pub(super) fn step(&self) -> u64 {
+        self.step
+    }
+
     /// Whether it is through.
     pub(super) fn is_done(&self) -> bool {
         self.parts.is_empty()
@@ -147,7 +164,7 @@ impl Maintaining {
             return Vec::new();
         };
         match &self.stage {
-            Stage::Keeping(decided) => {
+            Stage::Keeping { decided, .. } => {
                 let id = self.id(Station::Keep, Place::at(part.number()));
                 let need = wanted(&id).then(|| self.commit(context, part, decided));
                 need.map(|need| (id, need)).into_iter().collect()
@@ -178,23 +195,26 @@ impl Maintaining {
         let Some(part) = self.parts.first().copied() else {
             return Ok(());
         };
-        let Stage::Asking(program) = &mut self.stage else {
-            // Of a program that is through: an answer that comes twice changes nothing.
-            return Ok(());
+        let step = self.step;
+        let refused = || {
+            Error::invalid("RunMachine::answer", "nothing waits for this answer").with("need", id)
+        };
+        // An answer that comes twice changes nothing, of a part that is through neither.
+        let program = match &mut self.stage {
+            _ if id.step < step => return Ok(()),
+            Stage::Keeping { next, .. } if id.place.number() < *next => return Ok(()),
+            Stage::Keeping { .. } => return Err(refused()),
+            Stage::Asking(program) => program,
         };
         if program.is_past(&id.place) {
             return Ok(());
         }
-        let step = self.step;
         let asked = program.questions(
             |ask| part.start(ask, View::of(context, step)),
             |place, question| (*place == id.place).then(|| fits(question, &answer)),
         );
         if asked.first() != Some(&true) || !program.answer(&id.place, answer) {
-            return Err(
-                Error::invalid("RunMachine::answer", "nothing waits for this answer")
-                    .with("need", id),
-            );
+            return Err(refused());
         }
         self.go_on(context, events);
         Ok(())
@@ -203,21 +223,19 @@ impl Maintaining {
     /// Whether it waits for this commit.
     pub(super) fn awaits_commit(&self, id: &NeedId) -> bool {
         let part = self.parts.first();
-        matches!(self.stage, Stage::Keeping(_))
+        matches!(self.stage, Stage::Keeping { .. })
+            && id.step == self.step
             && part.is_some_and(|part| id.place == Place::at(part.number()))
     }
 
     /// The commit was made, and the run's library has it.
     pub(super) fn committed(&mut self, context: &Context<'_>, events: &mut Vec<EventKind>) {
-        let Stage::Keeping(decided) = &mut self.stage else {
+        let Stage::Keeping { decided, next } = &mut self.stage else {
             return;
         };
-        let Decided {
-            changes,
-            admitted,
-            next,
-        } = std::mem::take(decided);
-        events.extend(settled(context, &changes, admitted));
+        let (decided, next) = (std::mem::take(decided), *next);
+        let Decided { changes, admitted } = decided;
+        events.extend(settled(context, &changes, &[], admitted));
         self.next(next);
         self.go_on(context, events);
     }
@@ -250,23 +268,22 @@ impl Maintaining {
     }
 
     /// Goes on as far as is possible without further answers.
-    fn go_on(&mut self, context: &Context<'_>, events: &mut Vec<EventKind>) {
+    pub(in super::super) fn go_on(&mut self, context: &Context<'_>, events: &mut Vec<EventKind>) {
         while let (Some(part), Stage::Asking(program)) = (self.parts.first(), &mut self.stage) {
             let step = self.step;
             let polled = program.poll(|ask| part.start(ask, View::of(context, step)));
             events.extend(program.take_events());
+            let Poll::Ready(decided) = polled else {
+                return;
+            };
             let next = program.next_number();
-            match polled {
-                Poll::Pending => return,
+            match decided {
                 // Nothing to keep is no commit.
-                Poll::Ready(Ok(decided)) if decided.changes.is_empty() => self.next(next),
-                Poll::Ready(Ok(decided)) => {
-                    self.stage = Stage::Keeping(Decided { next, ..decided })
-                }
-                Poll::Ready(Err(error)) => {
-                    events.push(EventKind::MaintenanceFailed {
-                        reason: error.to_string(),
-                    });
+                Ok(decided) if decided.changes.is_empty() => self.next(next),
+                Ok(decided) => self.stage = Stage::Keeping { decided, next },
+                Err(error) => {
+                    let (part, reason) = (part.name().to_owned(), error.to_string());
+                    events.push(EventKind::MaintenanceFailed { part, reason });
                     self.next(next);
                 }
             }

@@ -1,6 +1,6 @@
 //! What test cases came to.
 
-use super::super::{CaseRun, question::Run};
+use super::super::{CaseRun, question::PlayedCase};
 use crate::{
     domain::{BundleCase, CaseOutcome, Skill, SkillRef},
     error::{Error, Result, Retry},
@@ -49,9 +49,9 @@ pub(super) struct Ran {
 }
 
 /// The outcomes by skill, in order.
-pub(super) fn outcomes(runs: &[Run]) -> Vec<Ran> {
+pub(super) fn outcomes(runs: &[PlayedCase]) -> Vec<Ran> {
     let mut outcomes: Vec<Ran> = Vec::new();
-    for Run { case, run } in runs {
+    for PlayedCase { case, run } in runs {
         let Some(skill) = case.skill.as_deref().map(Skill::reference) else {
             continue;
         };

@@ -19,8 +19,6 @@ pub(super) struct Decided {
     pub(super) changes: Vec<LibraryChange>,
     /// The skills that enter by them. They are told once the commit gave them their names.
     pub(super) admitted: Vec<EventKind>,
-    /// The number of the next part's first question.
-    pub(super) next: u32,
 }
 
 impl Decided {
@@ -29,7 +27,7 @@ impl Decided {
     }
 
     /// Tells what happened, but for the skills that enter.
-    fn tell(&mut self, ask: &Ask, events: Vec<EventKind>) {
+    fn tell(&mut self, ask: &mut Ask, events: Vec<EventKind>) {
         for event in events {
             match event {
                 EventKind::Admitted { .. } => self.admitted.push(event),
@@ -41,23 +39,23 @@ impl Decided {
 
 /// Micro maintenance (HiSME 3.3, algorithms 1 and 4): test cases are cut and played, skills on trial that pass are released,
 /// skills that failed are refined, tried again and released when they pass, and harmful skills are filtered out.
-pub(super) async fn micro(ask: Ask, view: View) -> Decided {
+pub(super) async fn micro(mut ask: Ask, view: View) -> Decided {
     let context = view.context();
     let mut decided = Decided::default();
 
-    let cut = roles(&ask, bundling::to_cut(&context)).await;
+    let cut = roles(&mut ask, bundling::to_cut(&context)).await;
     let patches = bundling::patches(&context, &cut);
 
     let runs = ask.play(bundling::to_test(&context, &patches)).await;
     let mut events = Vec::new();
     decided.add(bundling::tested(&context, &patches, &runs, &mut events));
-    decided.tell(&ask, events);
+    decided.tell(&mut ask, events);
 
-    let written = roles(&ask, mending::to_mend(&context)).await;
+    let written = roles(&mut ask, mending::to_mend(&context)).await;
     let mut events = Vec::new();
     let (mended, handled) = mending::mended(&context, view.step, &written, &mut events);
     decided.add(handled);
-    decided.tell(&ask, events);
+    decided.tell(&mut ask, events);
 
     let runs = ask
         .play(mending::to_retest(&context, &patches, &mended))
@@ -65,7 +63,7 @@ pub(super) async fn micro(ask: Ask, view: View) -> Decided {
     let mut events = Vec::new();
     let changes = mending::released(&context, mended, &runs, &decided.changes, &mut events);
     decided.add(changes);
-    decided.tell(&ask, events);
+    decided.tell(&mut ask, events);
 
     let filtered = filtering::filtered(&context, &decided.changes);
     decided.add(filtered);
@@ -74,38 +72,38 @@ pub(super) async fn micro(ask: Ask, view: View) -> Decided {
 
 /// Macro maintenance (HiSME 3.2, 3.4, algorithms 3 and 5): attempts that overlap are grouped, what a group shares becomes a
 /// skill that is tried on its true instances, and roles learn rules from how their skills fared.
-pub(super) async fn across_tasks(ask: Ask, view: View) -> Decided {
+pub(super) async fn across_tasks(mut ask: Ask, view: View) -> Decided {
     let context = view.context();
     let mut decided = Decided::default();
 
     let embeddings = ask.embed(refactoring::texts(&context)).await;
 
-    let written = roles(&ask, refactoring::groups(&context, embeddings)).await;
+    let written = roles(&mut ask, refactoring::groups(&context, embeddings)).await;
     let mut events = Vec::new();
     let (proposed, handled) = refactoring::proposed(&context, view.step, &written, &mut events);
     decided.add(handled);
-    decided.tell(&ask, events);
+    decided.tell(&mut ask, events);
 
     let runs = ask.play(refactoring::to_try(&proposed)).await;
     let mut events = Vec::new();
     decided.add(refactoring::added(&context, proposed, &runs, &mut events));
-    decided.tell(&ask, events);
+    decided.tell(&mut ask, events);
 
-    let written = roles(&ask, evolving::due(&context)).await;
+    let written = roles(&mut ask, evolving::due(&context)).await;
     decided.add(evolving::learned(&context, &written));
     decided
 }
 
 /// The skills' information gain is measured (ARISE D.3). It decides nothing.
-pub(super) async fn gains(ask: Ask, view: View) -> Decided {
+pub(super) async fn gains(mut ask: Ask, view: View) -> Decided {
     Decided {
-        changes: gaining::measure(&ask, &view.context()).await,
+        changes: gaining::measure(&mut ask, &view.context()).await,
         ..Decided::default()
     }
 }
 
 /// Asks roles, all at once, and tells of each that could not be played.
-async fn roles(ask: &Ask, tasks: Vec<RoleTask>) -> Vec<Said> {
+async fn roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<Said> {
     let said = ask.roles(tasks).await;
     let failed = unreadable(&said).into_iter();
     let failed = failed.filter(|event| matches!(event, EventKind::RoleFailed { .. }));

@@ -12,7 +12,7 @@ use super::{
         admission::{self, Admission, Drafted},
         asking::taint_of,
         context::Context,
-        question::{Case, Run, Said},
+        question::{Case, PlayedCase, Said},
     },
     bundling::{Covered, may_tell},
     outcomes::is_for_now,
@@ -264,7 +264,7 @@ pub(super) fn to_try(proposed: &[Proposed]) -> Vec<Case> {
 pub(super) fn added(
     context: &Context<'_>,
     proposed: Vec<Proposed>,
-    runs: &[Run],
+    runs: &[PlayedCase],
     events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
     let mut runs = runs.iter().map(|ran| &ran.run);
