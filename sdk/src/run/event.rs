@@ -281,7 +281,10 @@ impl fmt::Display for EventKind {
             Self::MaintenanceFailed { part, reason } => {
                 write!(f, "the {part} part of maintenance failed: {reason}")
             }
-            Self::Moved { moves } => write!(f, "{} skills moved between the tiers", moves.len()),
+            Self::Moved { moves } => match moves.len() {
+                1 => f.write_str("one skill moved between the tiers"),
+                count => write!(f, "{count} skills moved between the tiers"),
+            },
             Self::Committed { revision, .. } => write!(f, "library at revision {revision}"),
             Self::TaskFinished { report } => fmt_task(report, f),
             Self::RunFinished { revision } => write!(f, "run finished at revision {revision}"),

@@ -38,7 +38,10 @@ impl Imports {
             if module.iter().any(|name| name == "tests") {
                 continue;
             }
-            if matches!(module.last().map(String::as_str), Some("mod" | "lib" | "main")) {
+            if matches!(
+                module.last().map(String::as_str),
+                Some("mod" | "lib" | "main")
+            ) {
                 module.pop();
             }
             let (code, _) = blank_tests(&mask(text));
@@ -73,7 +76,9 @@ impl Imports {
         let mut circles: BTreeSet<Vec<&str>> = BTreeSet::new();
         for (module, all) in &reached {
             if all.contains(*module) {
-                let members = all.iter().filter(|other| reached[**other].contains(*module));
+                let members = all
+                    .iter()
+                    .filter(|other| reached[**other].contains(*module));
                 let paths = members.filter_map(|other| Some(self.files.get(*other)?.path.as_str()));
                 circles.insert(paths.collect());
             }
@@ -83,7 +88,9 @@ impl Imports {
 
     fn imported(&self, module: &Module, file: &File) -> BTreeSet<&Module> {
         let own = uses(&file.code).filter(|(is_public, _)| !is_public);
-        let own = own.flat_map(|(_, tree)| expanded(tree)).map(|(_, path)| path);
+        let own = own
+            .flat_map(|(_, tree)| expanded(tree))
+            .map(|(_, path)| path);
         let written = written(&file.code);
         let paths = own.chain(written);
         let targets = paths.filter_map(|path| self.resolve(module, &path, 0));
@@ -103,7 +110,12 @@ impl Imports {
             }
             name => {
                 let below = [from.as_slice(), &[name.to_owned()]].concat();
-                let is_export = self.files.get(from)?.exports.iter().any(|(one, _)| one == name);
+                let is_export = self
+                    .files
+                    .get(from)?
+                    .exports
+                    .iter()
+                    .any(|(one, _)| one == name);
                 if !self.files.contains_key(&below) && !is_export {
                     return None;
                 }
@@ -152,9 +164,11 @@ fn uses(code: &str) -> impl Iterator<Item = (bool, &str)> {
     code.match_indices("use ").filter_map(|(at, word)| {
         let before = code[..at].trim_end();
         let is_item = code[..at].ends_with(|c: char| c.is_whitespace()) || at == 0;
-        let is_public = before.ends_with("pub") || (before.ends_with(')') && before.rfind("pub(").is_some_and(|from| {
-            before[from..].len() < 40 && !before[from..].contains('\n')
-        }));
+        let is_public = before.ends_with("pub")
+            || (before.ends_with(')')
+                && before.rfind("pub(").is_some_and(|from| {
+                    before[from..].len() < 40 && !before[from..].contains('\n')
+                }));
         let tree = &code[at + word.len()..];
         let tree = &tree[..tree.find(';')?];
         is_item.then_some((is_public, tree))
@@ -170,7 +184,10 @@ fn expanded(tree: &str) -> Vec<(String, Vec<String>)> {
 
 fn expand(tree: &str, before: &[String], found: &mut Vec<(String, Vec<String>)>) {
     let tree = tree.trim();
-    if let Some(group) = tree.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+    if let Some(group) = tree
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'))
+    {
         let (mut depth, mut from) = (0_usize, 0);
         for (at, c) in group.char_indices() {
             match c {
@@ -194,7 +211,11 @@ fn expand(tree: &str, before: &[String], found: &mut Vec<(String, Vec<String>)>)
             name => [before, &[name.to_owned()]].concat(),
         };
         let own = path.last().cloned().unwrap_or_default();
-        let alias = if alias.trim() == "self" { own } else { alias.trim().to_owned() };
+        let alias = if alias.trim() == "self" {
+            own
+        } else {
+            alias.trim().to_owned()
+        };
         found.push((alias, path));
     }
 }
@@ -252,7 +273,10 @@ mod tests {
         check(
             &[
                 ("a.rs", "fn a() { crate::b::b() }"),
-                ("b.rs", "fn b() {}\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}\n"),
+                (
+                    "b.rs",
+                    "fn b() {}\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}\n",
+                ),
                 ("b/tests.rs", "use crate::a;"),
             ],
             &[],

@@ -2,11 +2,13 @@
 //! functions measured, paths followed. No parser: what is scanned is formatted by rustfmt and compiles.
 
 mod files;
+mod imports;
 mod items;
 mod mask;
 mod paths;
 
 pub use files::{Sources, repository};
+pub use imports::Imports;
 pub use items::{Function, blank_tests, functions, names};
 pub use mask::mask;
 pub use paths::first_segments;

@@ -1,6 +1,6 @@
 //! Bundles (HiSME 3.3, H5, H6): cases are cut from attempts, run against the world, and decide on release.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{
     super::{
@@ -9,6 +9,7 @@ use super::{
         live,
         question::{Case, PlayedCase, Said},
     },
+    covered::Covered,
     outcomes::outcomes,
     patience::{missed, misses},
     support::{is_against, last_outcomes, spoken_for},
@@ -20,41 +21,12 @@ use crate::{
         Trace,
     },
     error::Result,
-    id::{AttemptId, SkillId, TaskId},
+    id::{AttemptId, SkillId},
     library::{Entry, SkillLibrary},
 };
 
-/// At how many tasks a bundle has whole attempts before those that went well add no more: each is played at every change.
-const ENOUGH_TASKS: usize = 4;
-
 /// How many attempts that a skill harmed, the latest, bring cases into its bundle.
 const MOST_HARMED: usize = 4;
-
-/// The tasks of which a bundle has whole attempts that are to go well again.
-pub(super) struct Covered(BTreeSet<TaskId>);
-
-impl Covered {
-    /// Those of a skill's bundle and of the cases that are to come to it.
-    pub(super) fn of<'a>(
-        entry: &'a Entry,
-        coming: impl IntoIterator<Item = &'a BundleCase>,
-    ) -> Self {
-        let bundle = entry.life.bundle.iter().map(|bundled| &bundled.case);
-        let cases = bundle.chain(coming);
-        let whole = cases.filter(|case| case.kind != CaseKind::Negative && case.is_whole());
-        Self(whole.map(|case| case.task.id.clone()).collect())
-    }
-
-    /// Whether a whole attempt at a task would add something.
-    pub(super) fn lacks(&self, task: &TaskId) -> bool {
-        self.0.len() < ENOUGH_TASKS && !self.0.contains(task)
-    }
-
-    /// Takes a task in, of which a whole attempt adds something; whether it does.
-    pub(super) fn take(&mut self, task: &TaskId) -> bool {
-        self.lacks(task) && self.0.insert(task.clone())
-    }
-}
 
 /// Cases that were cut and not committed yet, by skill.
 pub(super) type Patches = BTreeMap<SkillId, Vec<BundleCase>>;

@@ -4,6 +4,7 @@
 //! What a part decides is one commit, and the next part stands on it.
 
 mod bundling;
+mod covered;
 mod evolving;
 mod filtering;
 mod gaining;

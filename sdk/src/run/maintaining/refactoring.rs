@@ -14,7 +14,8 @@ use super::{
         context::Context,
         question::{Case, PlayedCase, Said},
     },
-    bundling::{Covered, may_tell},
+    bundling::may_tell,
+    covered::Covered,
     outcomes::is_for_now,
     patience::{handled, missed},
 };

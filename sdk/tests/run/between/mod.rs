@@ -3,6 +3,7 @@
 mod hostile;
 mod mending;
 mod patience;
+mod programs;
 mod refactoring;
 mod releasing;
 mod rules;

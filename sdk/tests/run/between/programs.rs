@@ -1,0 +1,228 @@
+//! The programs of tasks and of maintenance: saved in the middle, answered in any order, changed behind the run's back.
+
+use journeyman::run::{NeedId, Performer, RunMachine, RunPlan, Station};
+use serde_json::Value;
+
+use super::*;
+
+/// What the roles say so that every program has much to ask.
+fn busy() -> Script {
+    Script {
+        attribute: "harmful: it was refused",
+        refine: "skill better: How to do it better.\nsay: one two",
+        refactor: "shared: Says one two.\nsay: one two",
+        ..Script::default()
+    }
+}
+
+fn machine() -> RunMachine {
+    let mut recipe = hisme();
+    recipe.schedule.gain = Some(3);
+    let plan = RunPlan {
+        run: RunId::new("run"),
+        seed: Seed(7),
+        recipe,
+        mode: Mode::Train,
+        tasks: tasks(9),
+        library: SkillLibrary::new(),
+        width: 1,
+    };
+    RunMachine::new(plan).expect("a machine")
+}
+
+fn performer() -> Performer {
+    let (backends, _) = parts(busy());
+    Performer::new(Arc::new(backends), hisme().limits)
+}
+
+/// Answers one of the open needs, which `pick` names among so many; its id.
+fn step(
+    machine: &mut RunMachine,
+    performer: &Performer,
+    pick: impl FnOnce(usize) -> usize,
+) -> NeedId {
+    let mut needs = machine.needs();
+    assert!(!needs.is_empty(), "an unfinished run needs something");
+    let (id, need) = needs.swap_remove(pick(needs.len()));
+    let answer = block_on(performer.perform(need)).expect("it is performed");
+    machine.answer(id.clone(), answer).expect("it fits");
+    id
+}
+
+/// Runs to the end; the library, the events as lines, and how many needs each station had.
+fn run(
+    shuffle: Option<Seed>,
+    saves: bool,
+) -> (
+    String,
+    Vec<String>,
+    std::collections::BTreeMap<Station, usize>,
+) {
+    let (mut machine, performer) = (machine(), performer());
+    let (mut round, mut events) = (0, Vec::new());
+    let mut stations = std::collections::BTreeMap::new();
+    while !machine.is_finished() {
+        let pick = |count: usize| {
+            let picked = shuffle.map(|seed| seed.derive("pick", round).index(count));
+            picked.flatten().unwrap_or(0)
+        };
+        let id = step(&mut machine, &performer, pick);
+        *stations.entry(id.station).or_default() += 1;
+        round += 1;
+        if saves {
+            let json = machine.save().expect("it saves");
+            let resumed = RunMachine::resume(&json).expect("it resumes");
+            assert_eq!(resumed, machine, "after {id}");
+            machine = resumed;
+        }
+        events.extend(machine.take_events().iter().map(ToString::to_string));
+    }
+    (bytes(machine.library()), events, stations)
+}
+
+#[test]
+fn a_run_that_is_saved_after_every_answer_ends_the_same() {
+    let (library, events, stations) = run(None, false);
+    assert!(stations[&Station::Maintain] > 30, "{stations:?}");
+    assert!(stations[&Station::Keep] >= 4, "{stations:?}");
+    for kind in ["revised skill", "overlap"] {
+        assert!(
+            events.iter().any(|event| event.contains(kind)),
+            "{kind}: {events:#?}"
+        );
+    }
+    let (saved, told, _) = run(None, true);
+    assert_eq!(saved, library);
+    assert_eq!(told, events);
+}
+
+#[test]
+fn the_order_of_answers_to_programs_does_not_matter() {
+    let (library, events, stations) = run(None, false);
+    for seed in 0..12 {
+        let (other, told, asked) = run(Some(Seed(seed)), seed % 4 == 0);
+        assert_eq!(other, library, "{seed}");
+        assert_eq!(told, events, "{seed}");
+        assert_eq!(asked, stations, "{seed}");
+    }
+}
+
+/// Runs until maintenance has an answer and an open question.
+fn in_maintenance() -> (RunMachine, Performer) {
+    let (mut machine, performer) = (machine(), performer());
+    let mut answered = false;
+    loop {
+        let id = step(&mut machine, &performer, |_| 0);
+        answered |= id.station == Station::Maintain;
+        let open = machine.needs();
+        if answered && open.iter().any(|(id, _)| id.station == Station::Maintain) {
+            machine.take_events();
+            return (machine, performer);
+        }
+    }
+}
+
+/// Gives every answer of a program another question.
+fn alter(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(alter),
+        Value::Object(fields) => {
+            if fields.contains_key("answer")
+                && let Some(digest) = fields.get_mut("to")
+            {
+                *digest = "of another question".into();
+            }
+            fields.values_mut().for_each(alter);
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_program_that_asks_otherwise_when_it_is_resumed_fails_alone() {
+    let (machine, performer) = in_maintenance();
+    let library = bytes(machine.library());
+    let mut json: Value = serde_json::from_str(&machine.save().expect("it saves")).expect("JSON");
+    alter(&mut json["maintaining"]);
+    let mut resumed = RunMachine::resume(&json.to_string()).expect("it resumes");
+    assert_eq!(bytes(resumed.library()), library, "nothing learned is lost");
+    let events = resumed.take_events();
+    let failed = events.iter().find_map(|event| match &event.kind {
+        EventKind::MaintenanceFailed { part, reason } => Some((part.as_str(), reason)),
+        _ => None,
+    });
+    let (part, reason) = failed.expect("it is told");
+    assert_eq!(part, "micro");
+    assert!(reason.contains("asks something else"), "{reason}");
+    assert!(reason.contains("place: 0"), "{reason}");
+    while !resumed.is_finished() {
+        step(&mut resumed, &performer, |_| 0);
+    }
+    assert_eq!(
+        resumed.report().tasks.len(),
+        9,
+        "the other tasks are learned from"
+    );
+}
+
+#[test]
+fn a_task_whose_program_asks_otherwise_when_it_is_resumed_fails_alone() {
+    let (mut machine, performer) = (machine(), performer());
+    while machine
+        .needs()
+        .iter()
+        .all(|(id, _)| id.station != Station::Judge)
+    {
+        step(&mut machine, &performer, |_| 0);
+    }
+    let mut json: Value = serde_json::from_str(&machine.save().expect("it saves")).expect("JSON");
+    alter(&mut json["active"]);
+    let mut resumed = RunMachine::resume(&json.to_string()).expect("it resumes");
+    let mut failed = 0;
+    loop {
+        let events = resumed.take_events();
+        let failures = events.iter();
+        failed += failures
+            .filter(|event| matches!(event.kind, EventKind::TaskFailed { .. }))
+            .count();
+        if resumed.is_finished() {
+            break;
+        }
+        step(&mut resumed, &performer, |_| 0);
+    }
+    assert!(
+        (1..=3).contains(&failed),
+        "of the first batch alone: {failed}"
+    );
+    assert_eq!(resumed.report().tasks.len(), 9);
+    assert!(
+        resumed.library().steps() >= 6,
+        "the others are learned from"
+    );
+}
+
+#[test]
+fn answers_and_commits_of_an_earlier_step_change_nothing() {
+    let (mut machine, performer) = (machine(), performer());
+    let mut before = Vec::new();
+    while !machine.is_finished() {
+        let (id, need) = machine.needs().swap_remove(0);
+        let answer = block_on(performer.perform(need)).expect("it is performed");
+        machine.answer(id.clone(), answer.clone()).expect("it fits");
+        if machine.is_finished() {
+            break;
+        }
+        if matches!(id.station, Station::Maintain | Station::Keep) {
+            before.push((id, answer));
+            let saved = machine.save().expect("it saves");
+            for (id, answer) in &before {
+                machine
+                    .answer(id.clone(), answer.clone())
+                    .expect("it is passed over");
+                assert_eq!(machine.save().expect("it saves"), saved, "{id}");
+            }
+        }
+    }
+    let (library, ..) = run(None, false);
+    assert_eq!(bytes(machine.library()), library);
+}
