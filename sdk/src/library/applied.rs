@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{SkillName, SkillRef},
+    error::Result,
     id::Revision,
 };
 
@@ -101,3 +102,6 @@ pub enum PassReason {
     /// A merge of which no source is there.
     NoSource,
 }
+
+/// What one change did: its moves, or why it had no effect.
+pub(super) type Outcome = Result<Vec<Move>, PassReason>;

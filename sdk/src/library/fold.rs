@@ -1,16 +1,14 @@
 //! The fold: what each change does; those that go back over what was are in `history`.
 
 use super::{
-    Applied, Entry, Evidence, Move, Operation, PassReason, PassedOver, SkillLibrary, tiers,
+    Applied, Entry, Evidence, Move, Operation, PassReason, PassedOver, SkillLibrary,
+    applied::Outcome, tiers,
 };
 use crate::{
     domain::{Committed, LibraryChange, Origin, Skill, State, Taint},
     error::{Error, Result},
     id::SkillId,
 };
-
-/// What one change did: its moves, or why it had no effect.
-pub(super) type Outcome = Result<Vec<Move>, PassReason>;
 
 impl SkillLibrary {
     /// Folds one commit.

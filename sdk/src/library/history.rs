@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Entry, Merged, Move, Operation, PassReason, SkillLibrary, fold::Outcome, fold::is_suspect,
+    Entry, Merged, Move, Operation, PassReason, SkillLibrary, applied::Outcome, fold::is_suspect,
     tiers,
 };
 use crate::{

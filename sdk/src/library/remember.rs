@@ -2,7 +2,7 @@
 
 use super::{
     PassReason, SkillLibrary,
-    fold::Outcome,
+    applied::Outcome,
     life::{Exposed, Gained, Judged, Tested},
 };
 use crate::{

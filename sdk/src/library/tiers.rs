@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Entry, Move, Operation, PassReason, fold::Outcome, shelf::Shelf};
+use super::{Entry, Move, Operation, PassReason, applied::Outcome, shelf::Shelf};
 use crate::{
     domain::{State, Tier, TierPolicy},
     id::SkillId,

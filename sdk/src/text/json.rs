@@ -5,16 +5,12 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::{
-    lenient::{self, Fault},
+    lenient::{self, Fault, MAX_BYTES, MAX_DEPTH, begins, may_open},
     thinking::outside_thinking,
 };
 
-/// The greatest answer that is looked at, in bytes.
-pub(super) const MAX_BYTES: usize = 1024 * 1024;
 /// How many bytes all tries together may look at: a bound on the time that any answer can take.
 const MAX_WORK: usize = 8 * MAX_BYTES;
-/// The greatest depth of an object (security requirement S12).
-pub(super) const MAX_DEPTH: usize = 32;
 /// How many values of one answer are looked at.
 const MAX_FOUND: usize = 64;
 /// Why an answer has no JSON object, or no array where that is looked for too. It never repeats the answer.
@@ -325,26 +321,6 @@ impl<'a> Search<'a, '_> {
             (true, None) => Err(NoObject::Absent),
         }
     }
-}
-
-/// Whether a text that begins with a bracket may begin with JSON. What cannot costs nothing.
-pub(super) fn may_open(text: &str) -> bool {
-    let Some(next) = begins(text) else {
-        return true;
-    };
-    let anywhere = lenient::is_quote(next) || next.is_alphabetic() || "_$/#".contains(next);
-    match text.starts_with('{') {
-        true => anywhere || next == '}',
-        false => anywhere || "{[]-0123456789".contains(next),
-    }
-}
-
-/// The first character behind an opening bracket that is no blank.
-fn begins(text: &str) -> Option<char> {
-    text[1..]
-        .trim_start_matches(lenient::is_blank)
-        .chars()
-        .next()
 }
 
 fn is_empty(value: &Value) -> bool {

@@ -13,6 +13,11 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Number, Value};
 
+/// The greatest answer that is looked at, in bytes.
+pub(super) const MAX_BYTES: usize = 1024 * 1024;
+/// The greatest depth of an object (security requirement S12).
+pub(super) const MAX_DEPTH: usize = 32;
+
 /// Why a text is no value, as far as that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
@@ -356,6 +361,23 @@ impl Quote {
             false => End::Unclear,
         }
     }
+}
+
+/// Whether a text that begins with a bracket may begin with JSON. What cannot costs nothing.
+pub(super) fn may_open(text: &str) -> bool {
+    let Some(next) = begins(text) else {
+        return true;
+    };
+    let anywhere = is_quote(next) || next.is_alphabetic() || "_$/#".contains(next);
+    match text.starts_with('{') {
+        true => anywhere || next == '}',
+        false => anywhere || "{[]-0123456789".contains(next),
+    }
+}
+
+/// The first character behind an opening bracket that is no blank.
+pub(super) fn begins(text: &str) -> Option<char> {
+    text[1..].trim_start_matches(is_blank).chars().next()
 }
 
 #[cfg(test)]

@@ -1,9 +1,6 @@
 //! The reasoning of a model's answer.
 
-use super::{
-    json::{MAX_BYTES, MAX_DEPTH, may_open},
-    lenient,
-};
+use super::lenient::{self, MAX_BYTES, MAX_DEPTH, may_open};
 
 /// The marks that reasoning models put around their thinking.
 const THINKING: [(&str, &str); 3] = [

@@ -91,7 +91,9 @@ impl Imports {
         let own = own
             .flat_map(|(_, tree)| expanded(tree))
             .map(|(_, path)| path);
-        let written = written(&file.code);
+        let trees = uses(&file.code).map(|(_, tree)| tree);
+        let rest = trees.fold(file.code.clone(), |rest, tree| rest.replace(tree, ""));
+        let written = written(&rest);
         let paths = own.chain(written);
         let targets = paths.filter_map(|path| self.resolve(module, &path, 0));
         let known = targets.filter_map(|target| Some(self.files.get_key_value(&target)?.0));
@@ -221,7 +223,7 @@ fn expand(tree: &str, before: &[String], found: &mut Vec<(String, Vec<String>)>)
 }
 
 /// The paths outside `use` items that begin with `crate`, `self` or `super`.
-fn written(code: &str) -> impl Iterator<Item = Vec<String>> {
+fn written(code: &str) -> impl Iterator<Item = Vec<String>> + use<'_> {
     let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     code.split(move |c| !is_path(c)).filter_map(|text| {
         let path: Vec<String> = text.split("::").map(str::to_owned).collect();
@@ -253,8 +255,12 @@ mod tests {
         check(
             &[
                 ("lib.rs", "mod a; mod b; pub use a::A;"),
-                ("a/mod.rs", "mod one; pub(crate) use one::A;"),
+                (
+                    "a/mod.rs",
+                    "mod one; mod two; pub(crate) use one::A; use two::B;",
+                ),
                 ("a/one.rs", "struct A;"),
+                ("a/two.rs", "use super::{one::A, one};"),
                 ("b.rs", "use crate::{A, a::A as Other};"),
             ],
             &[],

@@ -1,6 +1,6 @@
 //! The document straight from an attempt, without a model (ARISE D.1, the trace-abstract fallback).
 
-use super::{AriseDocument, AriseSchema, clip, document::Fields};
+use super::{AriseDocument, AriseSchema, document::Fields, limits::clip};
 
 /// What an attempt did at one step, without any value of its task.
 #[derive(Clone, Debug, PartialEq, Eq)]

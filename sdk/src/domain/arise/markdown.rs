@@ -14,7 +14,7 @@ impl From<&AriseDocument> for SkillDraft {
     /// A draft whose title is the snake_case name, whose description is the insight (at most 1,024 characters of it),
     /// and whose body is the insight, `## Method` with numbered steps, and `## Check`.
     fn from(document: &AriseDocument) -> Self {
-        let description = super::clip(document.key_insight(), SkillMd::MAX_DESCRIPTION);
+        let description = super::limits::clip(document.key_insight(), SkillMd::MAX_DESCRIPTION);
         Self {
             title: document.skill_name().to_owned(),
             description,

@@ -1,4 +1,4 @@
-use super::*;
+use super::{limits::clip, *};
 use crate::{Seed, domain::SkillDraft};
 
 const STEPS: [&str; 3] = [
