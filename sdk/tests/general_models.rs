@@ -69,7 +69,6 @@ fn an_agent_acts_in_the_chat_dialect() {
             injection: &injection,
             guidance: &guidance,
             time_limit: Duration::from_secs(60),
-            plan: None,
             prefix: &[],
         };
         agent.unwrap().execute(attempt, episode.as_mut()).await

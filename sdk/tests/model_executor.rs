@@ -26,7 +26,6 @@ struct Try<'a> {
     injection: Injection,
     guidance: Option<&'a dyn Guidance>,
     prefix: Vec<Action>,
-    plan: Option<&'a str>,
     time_limit: Duration,
 }
 
@@ -38,7 +37,6 @@ impl Default for Try<'_> {
             injection: Injection::NONE,
             guidance: None,
             prefix: Vec::new(),
-            plan: None,
             time_limit: Duration::from_secs(600),
         }
     }
@@ -57,7 +55,6 @@ fn attempt(executor: &dyn Executor, of: Try<'_>) -> Result<Trajectory> {
             injection: &of.injection,
             guidance: of.guidance.unwrap_or(&fixed),
             time_limit: of.time_limit,
-            plan: of.plan,
             prefix: &of.prefix,
         };
         executor.execute(attempt, episode.as_mut()).await
@@ -362,16 +359,8 @@ fn goes_on_without_skills_when_guidance_fails() {
 }
 
 #[test]
-fn declines_a_plan_and_a_temperature_that_is_no_number() {
+fn declines_a_temperature_that_is_no_number() {
     let agent = executor(ScriptedModel::always("one"), Default::default());
-    let plan = attempt(
-        &agent,
-        Try {
-            plan: Some("first this"),
-            ..Try::default()
-        },
-    );
-    assert_eq!(plan.unwrap_err().kind(), ErrorKind::Unsupported);
     let hot = attempt(
         &agent,
         Try {

@@ -93,7 +93,6 @@ fn attempt(task: &StreamTask, seed: Seed, skills: &[&Skill]) -> Trace {
         injection: &injection,
         guidance: &guidance,
         time_limit: Duration::from_secs(10),
-        plan: None,
         prefix: &[],
     };
     let mut episode = block_on(Toolworld::default().reset(&task, seed)).unwrap();

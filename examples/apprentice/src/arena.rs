@@ -111,7 +111,6 @@ impl Arena {
             injection: &injection,
             guidance: &guidance,
             time_limit: Duration::from_secs(60),
-            plan: None,
             prefix: &[],
         };
         let mut trajectory = block_on(async {

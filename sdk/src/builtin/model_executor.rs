@@ -105,12 +105,6 @@ impl Executor for ModelExecutor {
 }
 
 fn check(attempt: &Attempt<'_>) -> Result<()> {
-    if attempt.plan.is_some() {
-        return Err(
-            Error::unsupported("Executor::execute", "this executor follows no plan")
-                .hint("make the attempt without a plan, or with an executor that follows one"),
-        );
-    }
     if !(attempt.temperature.is_finite() && attempt.temperature >= 0.0) {
         return Err(Error::invalid(
             "Executor::execute",

@@ -124,7 +124,6 @@ async fn attempt(
         injection: &fixture.injection,
         guidance: &guidance,
         time_limit: fixture.time_limit,
-        plan: None,
         prefix,
     };
     let given = executor.execute(attempt, &mut episode).await;

@@ -16,8 +16,6 @@ use crate::{
 pub struct EnvironmentCapabilities {
     /// The same task, seed and actions give the same transitions, so a prefix of actions can be replayed.
     pub deterministic: bool,
-    /// An episode can be snapshot and restored.
-    pub snapshot: bool,
 }
 
 impl EnvironmentCapabilities {
@@ -25,15 +23,7 @@ impl EnvironmentCapabilities {
     pub fn deterministic() -> Self {
         Self {
             deterministic: true,
-            snapshot: false,
         }
-    }
-
-    /// The same with snapshots.
-    #[must_use]
-    pub fn with_snapshot(mut self) -> Self {
-        self.snapshot = true;
-        self
     }
 }
 

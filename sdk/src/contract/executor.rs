@@ -28,8 +28,6 @@ pub struct Attempt<'a> {
     pub guidance: &'a dyn Guidance,
     /// How long it may take.
     pub time_limit: Duration,
-    /// A plan to follow, if any; an executor that cannot refuses with `Unsupported`.
-    pub plan: Option<&'a str>,
     /// Actions to replay before acting freely; needs a deterministic environment.
     pub prefix: &'a [Action],
 }

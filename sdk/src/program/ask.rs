@@ -98,7 +98,8 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 ///         Poll::Ready(total) => break total?,
 ///         Poll::Pending => {}
 ///     }
-///     for (place, (left, right)) in program.questions(Clone::clone) {
+///     let open = program.questions(|ask| Box::pin(total(ask)), |place, sum| Some((place.clone(), *sum)));
+///     for (place, (left, right)) in open {
 ///         program.answer(&place, left + right);
 ///     }
 /// };

@@ -197,8 +197,9 @@ fn admitted(
     before: &[Admission],
 ) -> Result<Fate> {
     let skill = skill_of(context, drafted, draft, fallback)?;
-    if fallback {
-        return Ok(abstracted(context, skill, before));
+    // All abstracted traces have one title, which therefore says nothing.
+    if fallback && context.recipe.duplicates != Duplicates::Distinct {
+        return Ok(beside(context, skill, before));
     }
     let known = match context.recipe.duplicates {
         Duplicates::Add => None,
@@ -225,18 +226,19 @@ fn admitted(
         Origin::Human | Origin::TraceAbstract
     );
     if keeps || drafted.taint > known.taint {
-        return Ok(Fate::Enters(Box::new(skill), false));
+        return Ok(beside(context, skill, before));
     }
     Ok(Fate::Enters(Box::new(revision_of(known, skill)), true))
 }
 
-/// An abstracted trace, unless one that is there or on its way says the same, whatever its state. All of them have one title,
-/// which therefore says nothing.
-fn abstracted(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Fate {
+/// A skill that enters beside others of its title, unless one that is there or on its way says the same. One that is held back
+/// for its source does not stand in the way of a clean one.
+fn beside(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Fate {
     let coming = before.iter().filter_map(|one| one.change.as_ref()?.skill());
     let entries = context.library.entries().map(|entry| &entry.skill);
     let mut known = coming.chain(entries);
-    match known.find(|known| says_the_same(known, &skill)) {
+    let same = known.find(|known| says_the_same(known, &skill) && known.taint <= skill.taint);
+    match same {
         Some(same) => Fate::Known(same.reference()),
         None => Fate::Enters(Box::new(skill), false),
     }

@@ -32,6 +32,7 @@ impl RunMachine {
 
     /// Runs the policies of a saved run as far as their answers go: one that asks something else than it did fails now.
     pub(super) fn wake(&mut self) {
+        let was_finished = self.is_finished();
         let steps: Vec<u64> = self.active.keys().copied().collect();
         for step in steps {
             if let Some(mut task) = self.active.remove(&step) {
@@ -48,7 +49,7 @@ impl RunMachine {
             self.maintaining = Some(maintaining).filter(|one| !one.is_done());
             self.say(step, events);
         }
-        if !self.is_finished() {
+        if !was_finished {
             self.advance();
         }
     }
@@ -64,7 +65,7 @@ impl RunMachine {
             return Ok(());
         }
         let own = self.fold(&done)?;
-        maintaining.committed(&self.context(), events);
+        maintaining.committed(&self.context(), &own, events);
         self.told(own, done.rebased, events);
         Ok(())
     }

@@ -210,7 +210,7 @@ fn held_back(library: &SkillLibrary) -> Option<Finding> {
 /// What an event shows that will not happen.
 pub(super) fn of_event(event: &EventKind) -> Option<Finding> {
     let failed = |consequence: String, reason: &str| {
-        let hint = "if the policy is your own, see the rules of `program`; else please report it";
+        let hint = "please report it";
         let about = consequence.clone();
         Finding::new(FindingKind::PolicyFailed, consequence, reason, hint).about(about)
     };
@@ -220,9 +220,10 @@ pub(super) fn of_event(event: &EventKind) -> Option<Finding> {
             state: State::Quarantined,
             ..
         } => Some(quarantined(format!("the skill {name} is"))),
-        EventKind::TaskFailed { reason } => {
-            Some(failed("nothing is learned from a task".to_owned(), reason))
-        }
+        EventKind::TaskFailed { reason } => Some(failed(
+            "a task was not attempted to its end, and nothing is learned from it".to_owned(),
+            reason,
+        )),
         EventKind::MaintenanceFailed { part, reason } => {
             let what = format!("the {part} part of maintenance changes nothing");
             Some(failed(what, reason))

@@ -139,6 +139,7 @@ pub(super) fn task_report(
         gains: Vec::new(),
         role_usage: crate::domain::Usage::default(),
         revision: context.library.revision(),
+        failed: None,
     }
 }
 

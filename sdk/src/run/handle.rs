@@ -74,7 +74,10 @@ impl Group {
         inner.drive(machine, Reach::Everything, log).await?;
         let report = machine.report().tasks.into_iter().next();
         held.run = None;
-        Ok(report)
+        match report.as_ref().and_then(|report| report.failed.clone()) {
+            Some(error) => Err(error),
+            None => Ok(report),
+        }
     }
 }
 

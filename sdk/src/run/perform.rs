@@ -1,4 +1,4 @@
-//! Performs needs with the host's parts: every call bounded in time, every panic contained.
+//! Performs needs with the host's parts: every call bounded in time at its await points, every panic contained.
 
 use std::{
     collections::HashMap,
@@ -265,7 +265,6 @@ impl Performer {
             injection: guidance.first(),
             guidance: &guidance,
             time_limit: need.time_limit,
-            plan: None,
             prefix,
         };
         let mut contained = Contained::new(episode.as_mut());

@@ -90,6 +90,9 @@ pub struct TaskReport {
     pub role_usage: Usage,
     /// The library's revision after the task.
     pub revision: Revision,
+    /// Why the task's policy failed, where it did: then there are no attempts, and nothing was learned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<Error>,
 }
 
 /// A run.
@@ -139,7 +142,9 @@ impl RunReport {
     /// The error of a run none of whose attempts came to a verdict, all of them for a fault outside the agent.
     pub(super) fn nothing_done(&self, operation: &'static str) -> Option<Error> {
         let count = self.attempts().count();
-        let (_, first) = self.errors().next()?;
+        let failed = self.tasks.iter().filter_map(|task| task.failed.as_ref());
+        let mut faults = self.errors().map(|(_, error)| error).chain(failed);
+        let first = faults.next()?;
         if self.errors().count() < count {
             return None;
         }

@@ -20,6 +20,15 @@ pub(super) fn settled(
             events.push(kind);
             continue;
         };
+        let overtaken = passed_over.iter().any(|passed| {
+            let change = changes.get(passed.change).and_then(LibraryChange::skill);
+            change.is_some_and(|change| change.reference() == skill.reference())
+        });
+        if overtaken {
+            let reason = format!("{}: another writer was first", skill.name);
+            events.push(EventKind::Refused { reason });
+            continue;
+        }
         let entry = context.library.get(&skill.id);
         let skill = entry.map_or(skill, |entry| Box::new(entry.skill.clone()));
         let waits = waits(context, &skill);

@@ -218,7 +218,10 @@ impl TaskMachine {
                 events.push(EventKind::TaskFailed {
                     reason: error.to_string(),
                 });
-                Outcome::default()
+                let mut report = Outcome::default().report(context, self.step, &self.task);
+                report.failed = Some(error);
+                self.stage = Stage::Done(Box::new(report));
+                return;
             }
         };
         // Where there is nothing to learn there is nothing to commit either.

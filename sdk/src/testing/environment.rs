@@ -125,7 +125,6 @@ impl Environment for ScriptedEnvironment {
     fn capabilities(&self) -> EnvironmentCapabilities {
         EnvironmentCapabilities {
             deterministic: true,
-            snapshot: false,
         }
     }
 

@@ -29,31 +29,6 @@ pub fn plain_terminal(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// The text for HTML: as an element's content, or within a quoted attribute.
-///
-/// ```
-/// use journeyman::text::escape_html;
-///
-/// assert_eq!(escape_html("<b title='x'>&</b>"), "&lt;b title=&#39;x&#39;&gt;&amp;&lt;/b&gt;");
-/// ```
-pub fn escape_html(text: &str) -> Cow<'_, str> {
-    if !text.contains(['&', '<', '>', '"', '\'']) {
-        return Cow::Borrowed(text);
-    }
-    let mut html = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            '\'' => html.push_str("&#39;"),
-            c => html.push(c),
-        }
-    }
-    Cow::Owned(html)
-}
-
 fn is_unfit(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
         || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')

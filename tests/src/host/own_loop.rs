@@ -210,7 +210,6 @@ impl Agent {
             injection: &injection,
             guidance: &guidance,
             time_limit: Duration::from_secs(60),
-            plan: None,
             prefix: &[],
         };
         let made = self.executor.execute(attempt, episode.as_mut()).await?;

@@ -355,6 +355,7 @@ mod tests {
             gains: Vec::new(),
             role_usage: Usage::default(),
             revision: Revision(0),
+            failed: None,
         };
         RunReport {
             run: RunId::new("r"),

@@ -132,7 +132,7 @@ const PAIRS: [(&str, &str, Claim); 12] = [
 const MARGIN: f64 = 0.1;
 
 /// The greatest share of held-out tasks that the library may harm at the end of the stream.
-const HARMED: f64 = 0.01;
+pub(super) const HARMED: f64 = 0.01;
 
 /// What is claimed of a difference between two arms.
 #[derive(Clone, Copy)]

@@ -24,7 +24,12 @@ use journeyman_toolworld::{
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
-use super::{Change, hisme::tasks, judged::Judged, key};
+use super::{
+    Change,
+    hisme::{HARMED, tasks},
+    judged::Judged,
+    key,
+};
 use crate::figures::{Bound, Figures, Outcome, stats};
 
 const WORLDS: u64 = 5;
@@ -197,7 +202,7 @@ fn start(figures: &mut Figures<'_>, cells: &[Cell]) -> Outcome {
         Bound::None,
     );
     let name = "poisoned.harmed tasks after the stream";
-    figures.record(name, still, Bound::None);
+    figures.record(name, still, Bound::AtMost(HARMED));
     let name = "poisoned.fall of harmed tasks";
     figures.record(name, harmed - still, Bound::Above(0.0));
     let judged = Judged::sum(cells.iter().map(|cell| &cell.judged));

@@ -34,6 +34,7 @@ use crate::{
     domain::{Cause, Commit, LibraryChange},
     error::{Error, Result},
     id::CommitKey,
+    library::Applied,
     program::{Place, Program, Running},
 };
 
@@ -230,13 +231,18 @@ impl Maintaining {
     }
 
     /// The commit was made, and the run's library has it.
-    pub(super) fn committed(&mut self, context: &Context<'_>, events: &mut Vec<EventKind>) {
+    pub(super) fn committed(
+        &mut self,
+        context: &Context<'_>,
+        own: &Applied,
+        events: &mut Vec<EventKind>,
+    ) {
         let Stage::Keeping { decided, next } = &mut self.stage else {
             return;
         };
         let (decided, next) = (std::mem::take(decided), *next);
         let Decided { changes, admitted } = decided;
-        events.extend(settled(context, &changes, &[], admitted));
+        events.extend(settled(context, &changes, &own.passed_over, admitted));
         self.next(next);
         self.go_on(context, events);
     }

@@ -367,6 +367,11 @@ fn unclear_cases() -> Vec<AnswerCase> {
             refused("more than one `Action:`"),
         ),
         case(
+            "turn: ReAct, an input on the line and none behind it",
+            "Action: unseal(tin=T1)\nAction Input: None",
+            unseal(),
+        ),
+        case(
             "turn: ReAct, an input on the line and one behind it",
             "Action: unseal(tin=T1)\nAction Input: T2",
             refused("has an input, and so has `Action Input:`"),

@@ -214,3 +214,27 @@ fn types_of_mathematics_in_a_shop_are_told_and_let_nothing_of_another_type_in() 
         assert!(!text.contains(word), "{word} in {text}");
     }
 }
+
+#[test]
+fn the_same_draft_enters_once_beside_a_persons_skill() {
+    let mut parts = backends();
+    parts.model = Some(Arc::new(ScriptedModel::always(
+        "same-title: How to say it.\nThis is the body.",
+    )));
+    block_on(async {
+        let store = parts.store.clone().expect("a store");
+        let mut skill = sample::skill("same-title");
+        skill.provenance.origin = Origin::Human;
+        let change = journeyman::domain::LibraryChange::Add(Box::new(skill));
+        let commit = sample::commit(0, "by hand", vec![change]);
+        store.commit(&commit).await.expect("it commits");
+        let journeyman = open_as("test", &parts, recipe()).await;
+        journeyman.learn(tasks(4)).await.expect("it learns");
+        let library = journeyman.library().await.expect("a library");
+        let names: Vec<String> = library
+            .entries()
+            .map(|entry| entry.skill.name.to_string())
+            .collect();
+        assert_eq!(names.len(), 2, "{names:?}");
+    });
+}

@@ -78,9 +78,7 @@ fn what_a_host_makes_has_short_ways() {
 
     let generation = Generation::new("model", &Prompt::default(), "12345");
     assert_eq!((generation.prompt_tokens, generation.output_tokens), (0, 2));
-    let world = EnvironmentCapabilities::deterministic().with_snapshot();
-    assert!(world.deterministic && world.snapshot);
-    assert!(!EnvironmentCapabilities::deterministic().snapshot);
+    assert!(EnvironmentCapabilities::deterministic().deterministic);
     let task = Task::new("t", "do")
         .with_category("c")
         .with_tags(["x"])

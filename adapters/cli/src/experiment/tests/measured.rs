@@ -48,6 +48,7 @@ fn report(selections: Vec<Selection>, attempts: Vec<AttemptReport>) -> RunReport
         gains: Vec::new(),
         role_usage: Usage::default(),
         revision: Revision(0),
+        failed: None,
     };
     RunReport {
         run: RunId::new("r"),
