@@ -163,6 +163,19 @@ fn releasing(checked: &Checked<'_>) -> Vec<Finding> {
             ),
         ));
     }
+    let repeats =
+        (backends.environment.as_ref()).is_none_or(|world| world.capabilities().deterministic);
+    if recipe.maintenance.bundles.is_some() && missing.is_empty() && !repeats {
+        findings.push(
+            Finding::new(
+                FindingKind::NothingReplays,
+                "no test case that begins in the middle of an attempt runs",
+                "the world does not promise the same answers to the same actions",
+                "promise it in `Environment::capabilities` where it is so; whole attempts are played all the same",
+            )
+            .about("fragments"),
+        );
+    }
     findings.extend(held_back(library));
     findings
 }

@@ -5,6 +5,7 @@ use std::{
     future::{Future, poll_fn},
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     pin::pin,
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -41,6 +42,19 @@ impl Performer {
         limit: Duration,
         call: impl Future<Output = Result<T>>,
     ) -> Result<T> {
+        self.bounded_around(operation, limit, &AtomicU64::new(0), call)
+            .await
+    }
+
+    /// The same for a call that calls other parts: `others` counts the milliseconds for which those block, which are not
+    /// this part's.
+    pub(super) async fn bounded_around<T>(
+        &self,
+        operation: &'static str,
+        limit: Duration,
+        others: &AtomicU64,
+        call: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
         let call = AssertUnwindSafe(call).catch_unwind().map(|outcome| {
             outcome
                 .unwrap_or_else(|payload| Err(panicked(operation, &*payload)))
@@ -51,7 +65,7 @@ impl Performer {
         };
         let limit_ms = milliseconds(limit);
         let until = Timestamp(clock.now().0.saturating_add(limit_ms));
-        let call = pin!(self.watched(operation, clock.as_ref(), call));
+        let call = pin!(self.watched(operation, clock.as_ref(), others, call));
         match select(call, clock.sleep_until(until)).await {
             Either::Left((outcome, _)) => outcome,
             Either::Right(((), _)) => Err(Error::new(
@@ -69,25 +83,39 @@ impl Performer {
         &self,
         operation: &'static str,
         clock: &dyn Clock,
+        others: &AtomicU64,
         call: impl Future<Output = T>,
     ) -> T {
         let mut call = pin!(call);
         poll_fn(|context| {
-            let before = clock.now();
+            let (before, others_before) = (clock.now(), others.load(Ordering::Relaxed));
             let polled = call.as_mut().poll(context);
             let took = clock.now().0.saturating_sub(before.0);
+            let took_by_others = others.load(Ordering::Relaxed).saturating_sub(others_before);
+            let took = took.saturating_sub(took_by_others);
             if took >= milliseconds(BLOCKS_FROM) {
-                self.observed.note(Finding::new(
-                    FindingKind::BlockingPart,
-                    format!("the time limits of {operation} are not kept"),
-                    format!("it blocked its thread for {took} ms; a limit is kept at await points only"),
-                    "await instead of blocking, or wrap the part in `builtin::OnThread`",
-                ).about(operation));
+                self.observed.note(blocks(operation, took));
             }
             polled
         })
         .await
     }
+}
+
+fn blocks(operation: &'static str, took: u64) -> Finding {
+    let hint = match operation {
+        "Judge::judge" | "Environment::reset" | "Episode::step" | "Episode::close" => {
+            "await instead of blocking, or wrap the part in `builtin::OnThread`"
+        }
+        _ => "await instead of blocking, or give the work to a thread of your own",
+    };
+    Finding::new(
+        FindingKind::BlockingPart,
+        format!("the time limits of {operation} are not kept"),
+        format!("it blocked its thread for {took} ms; a limit is kept at await points only"),
+        hint,
+    )
+    .about(operation)
 }
 
 fn milliseconds(duration: Duration) -> u64 {
@@ -115,13 +143,26 @@ pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
     text.chars().take(MESSAGE_CHARS).collect()
 }
 
-/// An episode whose panics are its own: the executor that steps it gets an error instead.
+/// An episode whose panics and blocking steps are its own: the executor that steps it gets an error, and no blame.
 #[derive(Debug)]
-pub(super) struct Contained<'a>(&'a mut dyn Episode);
+pub(super) struct Contained<'a> {
+    episode: &'a mut dyn Episode,
+    performer: &'a Performer,
+    /// For how many milliseconds its steps took their thread.
+    took: &'a AtomicU64,
+}
 
 impl<'a> Contained<'a> {
-    pub(super) fn new(episode: &'a mut dyn Episode) -> Self {
-        Self(episode)
+    pub(super) fn new(
+        episode: &'a mut dyn Episode,
+        performer: &'a Performer,
+        took: &'a AtomicU64,
+    ) -> Self {
+        Self {
+            episode,
+            performer,
+            took,
+        }
     }
 }
 
@@ -129,7 +170,7 @@ impl<'a> Contained<'a> {
 impl Episode for Contained<'_> {
     fn observation(&self) -> &Observation {
         // It has no error to return, so the panic goes on with its place in front.
-        let observed = catch_unwind(AssertUnwindSafe(|| self.0.observation()));
+        let observed = catch_unwind(AssertUnwindSafe(|| self.episode.observation()));
         observed.unwrap_or_else(|payload| {
             let message = panic_message(&*payload);
             resume_unwind(Box::new(format!("in Episode::observation: {message}")))
@@ -138,8 +179,24 @@ impl Episode for Contained<'_> {
 
     async fn step(&mut self, action: &Action) -> Result<Transition> {
         const STEP: &str = "Episode::step";
-        let stepped = AssertUnwindSafe(async { self.0.step(action).await }).catch_unwind();
-        let stepped = stepped.await;
+        let episode = &mut *self.episode;
+        let stepping = AssertUnwindSafe(async { episode.step(action).await }).catch_unwind();
+        let stepped = match &self.performer.backends.clock {
+            None => stepping.await,
+            Some(clock) => {
+                let mut stepping = pin!(stepping);
+                let timed = poll_fn(|context| {
+                    let before = clock.now();
+                    let polled = stepping.as_mut().poll(context);
+                    let took = clock.now().0.saturating_sub(before.0);
+                    self.took.fetch_add(took, Ordering::Relaxed);
+                    polled
+                });
+                let none = AtomicU64::new(0);
+                let watched = self.performer.watched(STEP, clock.as_ref(), &none, timed);
+                watched.await
+            }
+        };
         stepped.unwrap_or_else(|payload| Err(panicked(STEP, &*payload)))
     }
 

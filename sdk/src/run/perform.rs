@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
     time::Duration,
 };
 
@@ -267,10 +267,16 @@ impl Performer {
             time_limit: need.time_limit,
             prefix,
         };
-        let mut contained = Contained::new(episode.as_mut());
+        let took = AtomicU64::new(0);
+        let mut contained = Contained::new(episode.as_mut(), self, &took);
         let execution = executor.execute(attempt, &mut contained);
         let made = self
-            .bounded("Executor::execute", need.time_limit + GRACE, execution)
+            .bounded_around(
+                "Executor::execute",
+                need.time_limit + GRACE,
+                &took,
+                execution,
+            )
             .await;
         // The driver owns the episode and closes it, whatever became of the attempt; what closing says is the
         // world's own business and does not undo the attempt.

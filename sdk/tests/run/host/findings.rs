@@ -1,6 +1,11 @@
 //! What will not happen with a host's parts, found when it opens and told with each report.
 
-use journeyman::testing::HashEmbedder;
+use async_trait::async_trait;
+use journeyman::{
+    contract::{Environment, EnvironmentCapabilities},
+    domain::{Observation, Transition},
+    testing::HashEmbedder,
+};
 
 use super::*;
 
@@ -334,4 +339,89 @@ fn skills_that_the_host_releases_are_not_said_to_be_held_back_any_more() {
 #[test]
 fn skills_that_are_held_back_are_found_without_a_retriever_too() {
     check_held(false);
+}
+
+/// A world whose steps keep their thread for so long, and which promises to repeat or does not.
+#[derive(Debug)]
+struct Slow {
+    clock: Arc<ManualClock>,
+    ms: u64,
+    repeats: bool,
+}
+
+#[derive(Debug)]
+struct SlowEpisode {
+    inner: Box<dyn Episode>,
+    clock: Arc<ManualClock>,
+    ms: u64,
+}
+
+#[async_trait]
+impl Environment for Slow {
+    fn capabilities(&self) -> EnvironmentCapabilities {
+        match self.repeats {
+            true => EnvironmentCapabilities::deterministic(),
+            false => EnvironmentCapabilities::default(),
+        }
+    }
+
+    async fn reset(&self, task: &Task, seed: Seed) -> journeyman::Result<Box<dyn Episode>> {
+        Ok(Box::new(SlowEpisode {
+            inner: ScriptedEnvironment::words().reset(task, seed).await?,
+            clock: Arc::clone(&self.clock),
+            ms: self.ms,
+        }))
+    }
+}
+
+#[async_trait]
+impl Episode for SlowEpisode {
+    fn observation(&self) -> &Observation {
+        self.inner.observation()
+    }
+
+    async fn step(&mut self, action: &Action) -> journeyman::Result<Transition> {
+        self.clock.advance(self.ms);
+        self.inner.step(action).await
+    }
+
+    async fn close(self: Box<Self>) -> journeyman::Result<()> {
+        self.inner.close().await
+    }
+}
+
+fn slow(ms: u64, repeats: bool) -> Backends {
+    let clock = Arc::new(ManualClock::default());
+    let mut parts = backends().with_clock(Arc::clone(&clock) as _);
+    parts.environment = Some(Arc::new(Slow { clock, ms, repeats }));
+    parts
+}
+
+#[test]
+fn a_world_that_blocks_is_named_and_not_the_executor() {
+    block_on(async {
+        let journeyman = open_as("test", &slow(1_200, true), recipe()).await;
+        let report = journeyman.learn(tasks(2)).await.expect("it learns");
+        let blocking = report.findings.iter();
+        let blocking: Vec<_> = blocking
+            .filter(|finding| finding.kind == FindingKind::BlockingPart)
+            .map(|finding| (finding.about.as_deref(), finding.hint.contains("OnThread")))
+            .collect();
+        assert_eq!(blocking, [(Some("Episode::step"), true)]);
+    });
+}
+
+#[test]
+fn a_world_that_does_not_promise_to_repeat_plays_no_fragments() {
+    let of = |repeats: bool| {
+        block_on(async {
+            let journeyman = open_as("test", &slow(0, repeats), recipe::hisme()).await;
+            let findings = journeyman.findings();
+            let replays = findings.iter();
+            let replays = replays.filter(|one| one.kind == FindingKind::NothingReplays);
+            replays.map(|one| one.about.clone()).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(of(true), []);
+    assert_eq!(of(false), [Some("fragments".to_owned())]);
 }
