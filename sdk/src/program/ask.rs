@@ -18,7 +18,7 @@ use crate::{
     id::sha256_hex,
 };
 
-/// What programs of one kind ask, are answered and tell.
+/// The types of the questions, answers and events of one kind of program.
 pub trait Dialogue: Send + Sync + 'static {
     /// What is asked.
     type Question: Serialize + Send;
@@ -49,7 +49,7 @@ pub(super) struct Board<D: Dialogue> {
     pub(super) open: BTreeMap<Place, Open<D::Question>>,
     /// The places that were asked at so far.
     pub(super) asked: BTreeSet<Place>,
-    /// That the program asked something else than it did before.
+    /// Set when the program asks something else than in its first run.
     pub(super) fault: Option<Error>,
 }
 
@@ -138,7 +138,8 @@ impl<D: Dialogue> Ask<D> {
         self.asking(question).await
     }
 
-    /// Asks all of these at once, and waits for all answers; they come in the order of the questions, which must end.
+    /// Asks all questions at once and waits for all answers. Gives the answers in the order of the questions. The iterator has
+    /// to be finite.
     pub async fn all(
         &mut self,
         questions: impl IntoIterator<Item = D::Question>,
@@ -148,8 +149,8 @@ impl<D: Dialogue> Ask<D> {
         join_all(asking).await
     }
 
-    /// Runs the same for each item, in a scope of its own, so that the questions of all items are open at once. Results come
-    /// in the order of the items, and so does what was told, once all items are through.
+    /// Runs `run` for each item, each in a scope of its own, so that the questions of all items are open at once. Gives the
+    /// results in the order of the items. Events of the items follow in the same order, after the last item is finished.
     pub async fn each<T, R, F: Future<Output = R>>(
         &mut self,
         items: impl IntoIterator<Item = T>,

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::error::{Error, ErrorKind, Result};
 
-/// How many questions a program may ask; more is an endless loop.
+/// Maximum number of questions of a program, and of wakes within one poll. A program that exceeds it loops.
 const MOST_QUESTIONS: usize = 100_000;
 
 /// A program's future.
@@ -209,7 +209,7 @@ impl<D: Dialogue, T> Program<D, T> {
         }
     }
 
-    /// What was told since the last call, in the order of the program; nothing while it is suspended.
+    /// The events since the last call, in the order of the program. Empty while the program is suspended.
     pub fn take_events(&mut self) -> Vec<D::Event> {
         let mut run = lock(&self.run);
         let Some(run) = &mut *run else {

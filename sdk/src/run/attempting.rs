@@ -63,14 +63,14 @@ pub(super) async fn one_task(mut ask: Ask, view: View, task: Task) -> Outcome {
         });
     }
 
-    let (selected, library) = (&outcome.selected, context.library);
+    let (task, selected, library) = (&task, &outcome.selected, context.library);
     let attempts = ask.each(0..context.group(), async |mut ask, number| {
         let skills = selected.injected(number).iter();
         let skills = skills.filter_map(|skill| library.get(&skill.id));
         let skills = skills.map(ChosenSkill::from).collect();
-        let made = ask.attempt(number, skills).await;
+        let made = ask.attempt(task, number, skills).await;
         let verdict = match &made {
-            Ok(trajectory) => Some(ask.judge(trajectory.clone()).await),
+            Ok(trajectory) => Some(ask.judge(task, trajectory.clone()).await),
             Err(_) => None,
         };
         Tried { made, verdict }
@@ -87,8 +87,8 @@ pub(super) async fn one_task(mut ask: Ask, view: View, task: Task) -> Outcome {
         return outcome;
     }
 
-    let sources = writing::sources(&context, &task, &rollouts);
-    let asks = asking::asks(&context, seed, &task, &rollouts, &sources);
+    let sources = writing::sources(&context, task, &rollouts);
+    let asks = asking::asks(&context, seed, task, &rollouts, &sources);
     outcome.sources = sources;
     let said = ask.each([asks], async |mut ask, asks| ask.roles(asks).await);
     outcome.said = said.await.into_iter().flatten().collect();

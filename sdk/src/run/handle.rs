@@ -215,7 +215,7 @@ impl AttemptHandle {
     ///
     /// # Errors
     /// `Invalid` for an outcome whose score is outside [0, 1] or whose parts are not finite: the attempt counts as abandoned
-    /// then. What the store and the journal give; where that can pass, the group stays ready, and
+    /// then. The error of the task's policy where that failed. What the store and the journal give; where that can pass, the group stays ready, and
     /// [`settle`](Journeyman::settle) tries again.
     pub async fn finish(
         mut self,

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{Answer, CaseRun, ChosenSkill, EventKind, Played};
 use crate::{
     contract::{Embedding, RoleTask},
-    domain::{BundleCase, Candidate, InformationGain, Query, Skill, Trace, Trajectory, Verdict},
+    domain::{
+        BundleCase, Candidate, InformationGain, Query, Skill, Task, Trace, Trajectory, Verdict,
+    },
     error::{Error, ErrorKind, Result},
     program::{self, Dialogue},
     select::SkillScores,
@@ -25,13 +27,17 @@ pub(super) enum Question {
         skills: Vec<Skill>,
         unconditional: bool,
     },
-    /// An attempt at the task at hand, with these skills in its prompt.
+    /// An attempt at a task, with these skills in its prompt; its number within its group, from 0.
     Attempt {
+        task: Box<Task>,
         number: u32,
         skills: Vec<ChosenSkill>,
     },
-    /// The verdict on an attempt at the task at hand.
-    Judge(Box<Trajectory>),
+    /// The verdict on an attempt.
+    Judge {
+        task: Box<Task>,
+        trajectory: Box<Trajectory>,
+    },
     /// To a role.
     Role(Box<RoleTask>),
     /// How a test case goes.
@@ -50,7 +56,7 @@ pub(super) struct Case {
     pub(super) case: Box<BundleCase>,
 }
 
-/// What policies ask, are answered and tell.
+/// The questions, answers and events of policies.
 #[derive(Debug)]
 pub(super) struct Policies;
 
@@ -104,21 +110,33 @@ impl Ask {
         }
     }
 
-    /// An attempt at the task at hand.
+    /// An attempt at a task.
     pub(super) async fn attempt(
         &mut self,
+        task: &Task,
         number: u32,
         skills: Vec<ChosenSkill>,
     ) -> Result<Box<Trajectory>> {
-        match self.one(Question::Attempt { number, skills }).await {
+        let task = Box::new(task.clone());
+        let question = Question::Attempt {
+            task,
+            number,
+            skills,
+        };
+        match self.one(question).await {
             Answer::Attempted(made) => made,
             _ => Err(other_answer()),
         }
     }
 
-    /// The verdict on an attempt at the task at hand.
-    pub(super) async fn judge(&mut self, trajectory: Box<Trajectory>) -> Result<Verdict> {
-        match self.one(Question::Judge(trajectory)).await {
+    /// The verdict on an attempt at a task.
+    pub(super) async fn judge(
+        &mut self,
+        task: &Task,
+        trajectory: Box<Trajectory>,
+    ) -> Result<Verdict> {
+        let task = Box::new(task.clone());
+        match self.one(Question::Judge { task, trajectory }).await {
             Answer::Judged(verdict) => verdict,
             _ => Err(other_answer()),
         }
@@ -198,7 +216,7 @@ pub(super) fn fits(question: &Question, answer: &Answer) -> bool {
         (Question::Retrieve(_), Answer::Retrieved(_))
             | (Question::Score { .. }, Answer::Scored(_))
             | (Question::Attempt { .. }, Answer::Attempted(_))
-            | (Question::Judge(_), Answer::Judged(_))
+            | (Question::Judge { .. }, Answer::Judged(_))
             | (Question::Role(_), Answer::Played(_))
             | (Question::Case(_), Answer::Tried(_))
             | (Question::Embed(_), Answer::Embedded(_))

@@ -88,7 +88,7 @@ impl TaskMachine {
         context: &Context<'_>,
         wanted: &dyn Fn(&NeedId) -> bool,
     ) -> Vec<(NeedId, Need)> {
-        let of = Of::Task(&self.task);
+        let of = Of::Task;
         match &self.stage {
             Stage::Asking(program) => program.questions(self.start(context), |place, question| {
                 let id = self.id(station(of, question), place.clone());

@@ -148,9 +148,8 @@ impl Turning {
             if let Poll::Ready(selected) = program.poll(start) {
                 break selected?;
             }
-            let of = Of::Task(&self.need.task);
             let open = program.questions(start, |place, question| {
-                Some((place.clone(), need(&context, 0, of, place, question)))
+                Some((place.clone(), need(&context, 0, Of::Task, place, question)))
             });
             for (place, need) in open {
                 let answer = performer.answer(need).await?;

@@ -17,22 +17,22 @@ use crate::{
 
 /// What a program is run for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Of<'a> {
+pub(super) enum Of {
     /// A task of the stream.
-    Task(&'a Task),
+    Task,
     /// Maintenance.
     Maintenance,
 }
 
 /// The station at which a question waits.
-pub(super) fn station(of: Of<'_>, question: &Question) -> Station {
+pub(super) fn station(of: Of, question: &Question) -> Station {
     match (of, question) {
         (Of::Maintenance, _) => Station::Maintain,
         (_, Question::Retrieve(_)) => Station::Retrieve,
         (_, Question::Embed(_)) => Station::Rank,
         (_, Question::Score { .. }) => Station::Score,
         (_, Question::Attempt { .. }) => Station::Attempt,
-        (_, Question::Judge(_)) => Station::Judge,
+        (_, Question::Judge { .. }) => Station::Judge,
         (_, Question::Role(_)) => Station::Role,
         (_, Question::Case(_) | Question::Gain { .. }) => Station::Maintain,
     }
@@ -42,7 +42,7 @@ pub(super) fn station(of: Of<'_>, question: &Question) -> Station {
 pub(super) fn need(
     context: &Context<'_>,
     step: u64,
-    of: Of<'_>,
+    of: Of,
     place: &Place,
     question: &Question,
 ) -> Need {
@@ -58,18 +58,20 @@ pub(super) fn need(
             skills: skills.clone(),
             unconditional: *unconditional,
         },
-        Question::Attempt { number, skills } => {
-            Need::Attempt(Box::new(attempt(context, step, of, *number, skills)))
-        }
-        Question::Judge(trajectory) => Need::Judge {
-            task: Box::new(task_of(of)),
+        Question::Attempt {
+            task,
+            number,
+            skills,
+        } => Need::Attempt(Box::new(attempt(context, step, task, *number, skills))),
+        Question::Judge { task, trajectory } => Need::Judge {
+            task: task.clone(),
             trajectory: trajectory.clone(),
         },
         Question::Role(task) => Need::Role {
             ask: task.clone(),
             seed: match of {
                 // By its number among the roles that are asked about the task.
-                Of::Task(_) => {
+                Of::Task => {
                     let number = place.path().last().copied().unwrap_or_default();
                     let seed = context.step_seed(step);
                     seed.derive(task.role().name(), u64::from(number))
@@ -92,18 +94,10 @@ fn seed_at(seed: Seed, place: &Place) -> Seed {
     })
 }
 
-fn task_of(of: Of<'_>) -> Task {
-    match of {
-        Of::Task(task) => task.clone(),
-        // Maintenance plays cases, which bring their own tasks.
-        Of::Maintenance => Task::new("", ""),
-    }
-}
-
 fn attempt(
     context: &Context<'_>,
     step: u64,
-    of: Of<'_>,
+    task: &Task,
     number: u32,
     skills: &[ChosenSkill],
 ) -> AttemptNeed {
@@ -120,7 +114,7 @@ fn attempt(
     AttemptNeed {
         run: context.run.clone(),
         attempt: AttemptId::of(context.run, step, number),
-        task: task_of(of),
+        task: task.clone(),
         seed: seed.derive("attempt", u64::from(number)),
         world_seed: seed.derive("world", 0),
         temperature: match context.mode {

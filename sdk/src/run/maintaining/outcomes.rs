@@ -44,7 +44,8 @@ pub(super) fn failed(case: &BundleCase, run: &CaseRun) -> Option<String> {
 pub(super) struct Ran {
     pub(super) skill: SkillRef,
     pub(super) cases: Vec<(BundleCase, CaseOutcome)>,
-    /// Whether one of them could not be played for now: then the others decide nothing, and all are due again.
+    /// Whether a case failed with a temporary error. The other outcomes then decide nothing, and the whole bundle is due
+    /// again.
     pub(super) for_now: bool,
 }
 

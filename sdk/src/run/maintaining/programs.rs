@@ -17,7 +17,7 @@ use crate::{contract::RoleTask, domain::LibraryChange};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Decided {
     pub(super) changes: Vec<LibraryChange>,
-    /// The skills that enter by them. They are told once the commit gave them their names.
+    /// Events of the skills that these changes add. They are emitted after the commit, which fixes the skills' names.
     pub(super) admitted: Vec<EventKind>,
 }
 

@@ -33,7 +33,7 @@ async fn ready(journeyman: &Journeyman, n: usize) {
     }
 }
 
-/// The tasks of which it was told that they are finished, in order of ids.
+/// Ids of the tasks that have a `TaskFinished` event, sorted.
 fn finished(events: &[Event]) -> Vec<String> {
     let tasks = events.iter().filter_map(|event| match &event.kind {
         EventKind::TaskFinished { report } => Some(report.task.to_string()),
