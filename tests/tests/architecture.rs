@@ -172,6 +172,32 @@ fn metadata() -> BTreeMap<String, Package> {
         .collect()
 }
 
+/// The documentation of one crate would take the place of the other's.
+#[test]
+fn no_two_documented_crates_share_a_name() {
+    let json: Value =
+        serde_json::from_str(&cargo(&["metadata", "--no-deps", "--format-version", "1"])).unwrap();
+    let mut folders = BTreeMap::<String, Vec<String>>::new();
+    for package in json["packages"].as_array().unwrap() {
+        for target in package["targets"].as_array().unwrap() {
+            let kinds = target["kind"].as_array().unwrap();
+            let is_crate = kinds.iter().any(|kind| kind == "lib" || kind == "bin");
+            let name = target["name"].as_str().unwrap().replace('-', "_");
+            // Cargo itself leaves out a program of its own package's name.
+            let of_package = folders.entry(name).or_default();
+            let package = package["name"].to_string();
+            if is_crate && target["doc"] == true && !of_package.contains(&package) {
+                of_package.push(package);
+            }
+        }
+    }
+    folders.retain(|_, packages| packages.len() > 1);
+    assert!(
+        folders.is_empty(),
+        "set `doc = false` on a program: {folders:?}"
+    );
+}
+
 fn cargo(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO"))
         .args(arguments)

@@ -10,6 +10,7 @@ use journeyman_tantivy::Bm25Retriever;
 pub async fn learn_and_compare(
     model: Arc<impl LanguageModel + Scorer + 'static>, // one model: acts, scores and writes
     world: Arc<dyn Environment>,                       // yours
+    judge: Arc<dyn Judge>,                             // yours, or EnvironmentJudge
     library: &Path,
     tasks: Vec<Task>,
     held_out: Vec<Task>,
@@ -21,7 +22,7 @@ pub async fn learn_and_compare(
         ModelExecutorOptions::default(),
     )?;
     let store = Arc::new(DiskStore::open(library, &DiskOptions::default())?);
-    let backends = Backends::new(Arc::new(agent), world, Arc::new(EnvironmentJudge))
+    let backends = Backends::new(Arc::new(agent), world, judge)
         .with_scorer(model.clone())
         .with_dialect(dialect)
         .with_model(model)

@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use host::{desk::Desk, hand_over, model::Scripted, own_loop, tasks::task};
+use host::{desk::Desk, hand_over, judge::Supervisor, model::Scripted, own_loop, tasks::task};
 use journeyman::{Seed, prelude::*};
 
 #[tokio::main]
@@ -17,9 +17,9 @@ async fn main() -> Result<()> {
     );
     let model = Arc::new(Scripted::default());
     let (tasks, held_out) = ((0..12).map(task).collect(), (100..120).map(task).collect());
+    let (world, judge, library) = (Arc::new(Desk), Arc::new(Supervisor), folder.join("shop"));
     let (before, after) =
-        hand_over::learn_and_compare(model, Arc::new(Desk), &folder.join("shop"), tasks, held_out)
-            .await?;
+        hand_over::learn_and_compare(model, world, judge, &library, tasks, held_out).await?;
     println!("before: {before}after: {after}");
 
     println!(

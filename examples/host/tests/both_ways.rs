@@ -3,7 +3,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use host::{desk::Desk, hand_over, model::Scripted, own_loop, tasks::task};
+use host::{desk::Desk, hand_over, judge::Supervisor, model::Scripted, own_loop, tasks::task};
 use journeyman::{prelude::*, recipe::Recipe};
 
 #[tokio::test]
@@ -11,14 +11,51 @@ async fn handed_over_tasks_are_learned_from() {
     let folder = tempfile::tempdir().unwrap();
     let (tasks, held_out) = ((0..12).map(task).collect(), (100..120).map(task).collect());
     let model = Arc::new(Scripted::default());
-    let (before, after) =
-        hand_over::learn_and_compare(model, Arc::new(Desk), folder.path(), tasks, held_out)
-            .await
-            .unwrap();
+    let (world, judge) = (Arc::new(Desk), Arc::new(Supervisor));
+    let learned =
+        hand_over::learn_and_compare(model, world, judge, folder.path(), tasks, held_out).await;
+    let (before, after) = learned.unwrap();
     assert!(before.success_rate() < after.success_rate());
     assert_eq!(after.success_rate(), Some(1.0));
     assert!(after.attempts().all(|attempt| attempt.injected.len() == 1));
     assert!(after.findings.is_empty(), "{:?}", after.findings);
+    // The host's own judge decides: what was refused on the way costs something.
+    let scores = |report: &RunReport| {
+        let scores = report.attempts().map(|one| one.score);
+        scores.collect::<Vec<_>>()
+    };
+    assert!(
+        scores(&before)
+            .iter()
+            .any(|score| *score > 0.0 && *score < 1.0)
+    );
+    assert!(scores(&after).iter().all(|score| *score == 1.0));
+}
+
+#[test]
+fn the_program_runs_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_host"))
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let (said, errors) = (
+        String::from_utf8(run.stdout).unwrap(),
+        String::from_utf8(run.stderr).unwrap(),
+    );
+    assert!(run.status.success(), "{errors}");
+    for expect in [
+        "== Hand over the tasks",
+        "== Keep your own loop",
+        "first start: began with 0 skills",
+        "after a restart: began with",
+    ] {
+        assert!(said.contains(expect), "{expect} is not in:\n{said}");
+    }
+    assert!(
+        !said.contains("after a restart: began with 0 skills"),
+        "{said}"
+    );
 }
 
 /// Attempts tasks in the own loop; how many were done at once, and how many with a skill.

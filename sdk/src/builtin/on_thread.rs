@@ -11,24 +11,29 @@ use async_trait::async_trait;
 use futures::{channel::oneshot, executor::block_on};
 
 use crate::{
-    contract::{Environment, EnvironmentCapabilities, Episode, Judge, JudgeRequest},
-    domain::{Action, Observation, Task, Transition, Verdict},
+    contract::{
+        Embedder, Embedding, EmbeddingSpace, Environment, EnvironmentCapabilities, Episode,
+        GenerateRequest, Generation, Judge, JudgeRequest, LanguageModel, ModelCapabilities,
+        Retriever, ScoreRequest, Scorer, TokenScores,
+    },
+    domain::{Action, Candidate, IndexUpdate, Observation, Query, Task, Transition, Verdict},
     error::{Error, ErrorKind, Result},
-    id::Seed,
+    id::{ModelId, Revision, Seed},
 };
 
-/// A [`Judge`] or an [`Environment`] whose calls run on threads of their own.
+/// A part whose calls run on threads of their own: a [`Judge`], an [`Environment`], a [`LanguageModel`], a [`Scorer`], a
+/// [`Retriever`] or an [`Embedder`].
 ///
-/// A time limit is kept at await points. A part that blocks its thread has none, so it also holds up everything else that
-/// its run has in flight. Behind this wrapper each call has a thread: the caller awaits it, a limit that passes is kept,
-/// and what the call still does then is left to end by itself, its result unread. An episode whose step was given up is
-/// lost with it.
+/// A time limit is kept at await points ([`contract`](crate::contract)), so it is not kept for a part that blocks its
+/// thread. Behind this wrapper each call has a thread: the caller awaits it, and a limit that passes is kept. The call
+/// itself cannot be stopped: it goes on to its end on its thread, and its result is not read. An episode whose step was
+/// given up cannot be stepped again.
 ///
 /// The part runs outside of any runtime: one that awaits a runtime's own timers or sockets, such as tokio's, needs none of
 /// this and would panic there.
 ///
-/// An executor cannot be wrapped, since it borrows its episode: give its blocking parts to the runtime's own blocking
-/// threads instead.
+/// An executor cannot be wrapped, since it borrows its episode: wrap the model that it calls. A store or a journal is not
+/// wrapped, since a write whose result nobody reads would leave the run without knowing what is kept.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -114,6 +119,67 @@ impl<E: Environment + 'static> Environment for OnThread<E> {
     }
 }
 
+#[async_trait]
+impl<M: LanguageModel + 'static> LanguageModel for OnThread<M> {
+    fn capabilities(&self) -> &ModelCapabilities {
+        self.0.capabilities()
+    }
+
+    async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
+        let (part, request) = (Arc::clone(&self.0), request.clone());
+        let call = move || block_on(part.generate(&request));
+        run("LanguageModel::generate", call).await?
+    }
+}
+
+#[async_trait]
+impl<S: Scorer + 'static> Scorer for OnThread<S> {
+    fn model(&self) -> &ModelId {
+        self.0.model()
+    }
+
+    async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
+        let (part, request) = (Arc::clone(&self.0), request.clone());
+        run("Scorer::score", move || block_on(part.score(&request))).await?
+    }
+}
+
+#[async_trait]
+impl<R: Retriever + 'static> Retriever for OnThread<R> {
+    async fn watermark(&self) -> Result<Revision> {
+        let part = Arc::clone(&self.0);
+        run("Retriever::watermark", move || block_on(part.watermark())).await?
+    }
+
+    async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
+        let (part, update) = (Arc::clone(&self.0), update.clone());
+        let call = move || block_on(part.refresh(&update));
+        run("Retriever::refresh", call).await?
+    }
+
+    async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
+        let (part, query) = (Arc::clone(&self.0), query.clone());
+        run("Retriever::search", move || block_on(part.search(&query))).await?
+    }
+}
+
+#[async_trait]
+impl<E: Embedder + 'static> Embedder for OnThread<E> {
+    fn space(&self) -> &EmbeddingSpace {
+        self.0.space()
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>> {
+        let part = Arc::clone(&self.0);
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        let call = move || {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            block_on(part.embed(&texts))
+        };
+        run("Embedder::embed", call).await?
+    }
+}
+
 /// An episode that goes to a thread for each step and comes back.
 struct ThreadedEpisode {
     seen: Observation,
@@ -170,7 +236,10 @@ mod tests {
     use futures::future::{Either, select};
 
     use super::*;
-    use crate::testing::{ScriptedEnvironment, sample};
+    use crate::{
+        contract::Backends,
+        testing::{HashEmbedder, ScriptedEnvironment, sample},
+    };
 
     /// Blocks its thread.
     #[derive(Debug)]
@@ -201,6 +270,20 @@ mod tests {
         let limit = futures_timer::Delay::new(Duration::from_millis(50));
         let first = block_on(select(judging, limit));
         assert!(matches!(first, Either::Right(_)), "the limit comes first");
+    }
+
+    #[test]
+    fn an_embedder_behind_threads_is_the_same_embedder() {
+        let direct = HashEmbedder::new(8);
+        let threaded = OnThread::new(direct.clone());
+        let texts = ["one", "two"];
+        let (here, there) = (
+            block_on(direct.embed(&texts)),
+            block_on(threaded.embed(&texts)),
+        );
+        assert_eq!(here.unwrap(), there.unwrap());
+        assert_eq!(direct.space(), threaded.space());
+        let _ = Backends::own_loop().with_embedder(Arc::new(threaded));
     }
 
     #[test]

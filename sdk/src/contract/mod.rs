@@ -1,5 +1,14 @@
 //! One trait a file: what a host or an adapter implements. The rules of each trait are the bullets in its
 //! documentation; [`conformance`](crate::conformance) has a case for each bullet.
+//!
+//! # Time limits
+//!
+//! With a [`Clock`], every call of a part has a time limit (`Recipe::limits`). The limit is kept at the call's await points:
+//! a part that computes or waits on its thread without awaiting cannot be interrupted, and holds up everything else that
+//! the run has in flight. A call that keeps its thread for a second or more is reported once
+//! ([`FindingKind::BlockingPart`](crate::run::FindingKind::BlockingPart)). [`OnThread`](crate::builtin::OnThread) runs the
+//! blocking calls of a judge, an environment, a scorer, a retriever or an embedder on threads of their own. The SDK works
+//! with any async runtime and therefore starts no threads by itself.
 
 mod backends;
 mod clock;

@@ -75,16 +75,16 @@ impl SkillName {
     }
 }
 
-/// The words of a text in lower-case ASCII letters and digits, with this character between them. Where it has none of
-/// these, its letters are transliterated; in a text of both they are left out, so that a letter of another script that
-/// looks like a Latin one does not make the name of another skill. Letters that have no transliteration give `skill` and
+/// The words of a text in lower-case ASCII letters and digits, with this character between them. Where it has no ASCII
+/// letter, its letters are transliterated; in a text with ASCII letters, others are left out, so that a letter of another
+/// script that looks like a Latin one does not make the name of another skill. Letters that have no transliteration give `skill` and
 /// eight digits of the text's SHA-256. `None` for a text without a letter or digit.
 pub(super) fn latin_words(text: &str, between: char) -> Option<String> {
     if !text.chars().any(char::is_alphanumeric) {
         return None;
     }
     let mut name = words(text.chars(), between);
-    if name.is_empty() {
+    if !name.contains(|c: char| c.is_ascii_alphabetic()) {
         let latin = |c: char| match c.is_alphanumeric() {
             true => deunicode::deunicode_char(c).unwrap_or_default(),
             false => " ",

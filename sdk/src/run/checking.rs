@@ -233,6 +233,15 @@ pub(super) fn of_event(event: &EventKind) -> Option<Finding> {
             state: State::Quarantined,
             ..
         } => Some(quarantined(format!("the skill {name} is"))),
+        EventKind::CaseFailed { reason, .. } => Some(
+            Finding::new(
+                FindingKind::NothingReplays,
+                "some test cases decide nothing, and skills are not released by them",
+                reason,
+                "a world that cannot set a task up a second time is better left out of `Backends`: live attempts decide then",
+            )
+            .about("cases"),
+        ),
         EventKind::TaskFailed { reason } => Some(failed(
             "a task was not attempted to its end, and nothing is learned from it".to_owned(),
             reason,

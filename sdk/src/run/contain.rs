@@ -104,10 +104,13 @@ impl Performer {
 
 fn blocks(operation: &'static str, took: u64) -> Finding {
     let hint = match operation {
-        "Judge::judge" | "Environment::reset" | "Episode::step" | "Episode::close" => {
-            "await instead of blocking, or wrap the part in `builtin::OnThread`"
+        "Executor::execute" => {
+            "await instead of blocking, or wrap the model that the executor calls in `builtin::OnThread`"
         }
-        _ => "await instead of blocking, or give the work to a thread of your own",
+        "SkillStore::commit" | "Dialect::skill_text" => {
+            "await instead of blocking, or give the work to a thread of your own"
+        }
+        _ => "await instead of blocking, or wrap the part in `builtin::OnThread`",
     };
     Finding::new(
         FindingKind::BlockingPart,

@@ -168,6 +168,13 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
+    /// A test case could not be played, or nobody could judge it. It speaks neither for its skill nor against it.
+    CaseFailed {
+        /// The case's name.
+        case: String,
+        /// Why.
+        reason: String,
+    },
     /// A task's policy failed. Nothing was learned from the task.
     TaskFailed {
         /// Why.
@@ -227,12 +234,7 @@ impl fmt::Display for EventKind {
             Self::RunStarted { seed, tasks } => write!(f, "run of {tasks} tasks, seed {seed}"),
             Self::Retrieved { candidates } => write!(f, "found {} candidates", candidates.len()),
             Self::Selected { selection, .. } => write!(f, "{selection}"),
-            Self::Attempted { report, .. } => match (&report.error, report.success) {
-                (Some(error), _) => write!(f, "not made or not judged: {error}"),
-                (None, Some(true)) => write!(f, "done in {} steps", report.steps),
-                (None, Some(false)) => write!(f, "not done, {} steps", report.steps),
-                (None, None) => write!(f, "{} steps, not judged", report.steps),
-            },
+            Self::Attempted { report, .. } => fmt_attempt(report, f),
             Self::Credited {
                 name,
                 reward,
@@ -277,6 +279,9 @@ impl fmt::Display for EventKind {
                 write!(f, "{attempts} attempts and {skills} skills overlap")
             }
             Self::RoleFailed { role, reason } => write!(f, "role {role} failed: {reason}"),
+            Self::CaseFailed { case, reason } => {
+                write!(f, "the test case {case} decides nothing: {reason}")
+            }
             Self::TaskFailed { reason } => write!(f, "the task failed: {reason}"),
             Self::MaintenanceFailed { part, reason } => {
                 write!(f, "the {part} part of maintenance failed: {reason}")
@@ -289,6 +294,15 @@ impl fmt::Display for EventKind {
             Self::TaskFinished { report } => fmt_task(report, f),
             Self::RunFinished { revision } => write!(f, "run finished at revision {revision}"),
         }
+    }
+}
+
+fn fmt_attempt(report: &AttemptReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match (&report.error, report.success) {
+        (Some(error), _) => write!(f, "not made or not judged: {error}"),
+        (None, Some(true)) => write!(f, "done in {} steps", report.steps),
+        (None, Some(false)) => write!(f, "not done, {} steps", report.steps),
+        (None, None) => write!(f, "{} steps, not judged", report.steps),
     }
 }
 

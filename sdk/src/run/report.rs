@@ -179,6 +179,14 @@ impl fmt::Display for RunReport {
         let admitted = self.written().filter(|one| one.admitted.is_some()).count();
         let refused = self.written().count() - admitted;
         writeln!(f, "  skills written: {admitted}, drafts refused: {refused}")?;
+        let abstracted = self.written().filter(|one| one.fallback).count();
+        if abstracted > 0 {
+            writeln!(
+                f,
+                "  of these drafts {abstracted} are traces abstracted without a model, since no answer of the writer could \
+                 be read: see the events `FellBack`"
+            )?;
+        }
         if let Some((attempt, error)) = self.errors().next() {
             let count = self.errors().count();
             writeln!(

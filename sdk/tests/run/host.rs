@@ -22,8 +22,11 @@ use std::{
 use async_trait::async_trait;
 use futures::channel::mpsc::UnboundedReceiver;
 use journeyman::{
-    contract::{Journal, JournalEntry},
-    domain::{Injection, LibraryChange, Origin, Outcome, Skill, Source, State, StepResult},
+    contract::{Journal, JournalEntry, Snapshot},
+    domain::{
+        Commit, Committed, Injection, LibraryChange, Origin, Outcome, Skill, Source, State,
+        StepResult,
+    },
     run::{Finding, FindingKind, TaskReport},
 };
 use serde_json::json;
@@ -42,6 +45,59 @@ fn own_loop() -> Backends {
         model: all.model,
         roles: all.roles,
         ..Backends::own_loop()
+    }
+}
+
+/// A store that refuses commits with an error, those of one run or all, until it recovers; it counts what was tried.
+#[derive(Debug)]
+struct Refusing {
+    inner: MemoryStore,
+    run: Option<RunId>,
+    error: std::sync::Mutex<Option<Error>>,
+    tried: AtomicUsize,
+}
+
+impl Refusing {
+    fn new(run: Option<RunId>, error: Error) -> Self {
+        Self {
+            inner: MemoryStore::new(),
+            run,
+            error: std::sync::Mutex::new(Some(error)),
+            tried: AtomicUsize::new(0),
+        }
+    }
+
+    fn recovers(&self) {
+        *self.error.lock().expect("no panic") = None;
+    }
+
+    fn tried(&self) -> usize {
+        self.tried.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl SkillStore for Refusing {
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
+    async fn load(&self) -> journeyman::Result<Snapshot> {
+        self.inner.load().await
+    }
+
+    async fn since(&self, revision: Revision) -> journeyman::Result<Vec<Committed>> {
+        self.inner.since(revision).await
+    }
+
+    async fn commit(&self, commit: &Commit) -> journeyman::Result<Committed> {
+        self.tried.fetch_add(1, Ordering::SeqCst);
+        let refused = self.error.lock().expect("no panic").clone();
+        let is_of_it = self.run.is_none() || commit.cause.run == self.run;
+        match refused.filter(|_| is_of_it) {
+            Some(error) => Err(error),
+            None => self.inner.commit(commit).await,
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Answers as instruct models give them: what of them is read.
 
+use std::collections::BTreeMap;
+
 use journeyman::{
     builtin::ChatDialect,
     role::GeneralRoles,
-    testing::{answers, held_back_answers, read_answers},
+    testing::{AnswerCase, AnswerTo, answers, held_back_answers, read_answers},
 };
 
 use crate::figures::{Bound, Figures, Outcome};
@@ -19,6 +21,19 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
             _ => Bound::None,
         };
         figures.record(&format!("{set}: number"), cases.len() as f64, bound);
+        for (to, of_it) in by_reader(&cases) {
+            let read = read_answers(&of_it, &dialect, &roles);
+            let (right, wrong) = (
+                read.read_rightly + read.refused_rightly,
+                read.read_wrongly + read.refused_wrongly,
+            );
+            figures.record(&format!("{set}: {to}: right"), right as f64, Bound::None);
+            figures.record(
+                &format!("{set}: {to}: wrong"),
+                wrong as f64,
+                Bound::AtMost(0.0),
+            );
+        }
         let read = read_answers(&cases, &dialect, &roles);
         let counts = [
             ("read rightly", read.read_rightly, Bound::None),
@@ -35,4 +50,17 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// The cases by whom they are for: actions, and each role.
+fn by_reader(cases: &[AnswerCase]) -> BTreeMap<String, Vec<AnswerCase>> {
+    let mut by_reader = BTreeMap::<String, Vec<AnswerCase>>::new();
+    for case in cases {
+        let to = match &case.to {
+            AnswerTo::Turn(_) => "actions".to_owned(),
+            AnswerTo::Role(role) => format!("role {role}"),
+        };
+        by_reader.entry(to).or_default().push(case.clone());
+    }
+    by_reader
 }

@@ -9,14 +9,22 @@ use crate::{
 /// What a case came to.
 pub(super) fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
     let (failed, refusals) = match run {
-        Err(error) => (Some(cannot(error)), None),
-        Ok(run) if run.verdict.success.is_none() => (Some(UNTOLD.to_owned()), None),
-        Ok(run) => (failed(case, run), Some(run.refusals)),
+        Ok(run) if run.verdict.success.is_some() => (failed(case, run), Some(run.refusals)),
+        run => (undecided(run), None),
     };
     CaseOutcome {
         name: case.name.clone(),
         failed,
         refusals,
+    }
+}
+
+/// Why a case decides nothing: it could not be played, or nobody could judge it.
+pub(super) fn undecided(run: &Result<CaseRun>) -> Option<String> {
+    match run {
+        Err(error) => Some(cannot(error)),
+        Ok(run) if run.verdict.success.is_none() => Some(UNTOLD.to_owned()),
+        Ok(_) => None,
     }
 }
 

@@ -6,10 +6,12 @@ use super::{
     super::{
         EventKind,
         asking::unreadable,
-        question::{Ask, Said},
+        question::{Ask, Case, PlayedCase, Said},
         view::View,
     },
-    bundling, evolving, filtering, gaining, mending, refactoring,
+    bundling, evolving, filtering, gaining, mending,
+    outcomes::undecided,
+    refactoring,
 };
 use crate::{contract::RoleTask, domain::LibraryChange};
 
@@ -46,7 +48,7 @@ pub(super) async fn micro(mut ask: Ask, view: View) -> Decided {
     let cut = roles(&mut ask, bundling::to_cut(&context)).await;
     let patches = bundling::patches(&context, &cut);
 
-    let runs = ask.play(bundling::to_test(&context, &patches)).await;
+    let runs = play(&mut ask, bundling::to_test(&context, &patches)).await;
     let mut events = Vec::new();
     decided.add(bundling::tested(&context, &patches, &runs, &mut events));
     decided.tell(&mut ask, events);
@@ -57,9 +59,8 @@ pub(super) async fn micro(mut ask: Ask, view: View) -> Decided {
     decided.add(handled);
     decided.tell(&mut ask, events);
 
-    let runs = ask
-        .play(mending::to_retest(&context, &patches, &mended))
-        .await;
+    let cases = mending::to_retest(&context, &patches, &mended);
+    let runs = play(&mut ask, cases).await;
     let mut events = Vec::new();
     let changes = mending::released(&context, mended, &runs, &decided.changes, &mut events);
     decided.add(changes);
@@ -84,7 +85,7 @@ pub(super) async fn across_tasks(mut ask: Ask, view: View) -> Decided {
     decided.add(handled);
     decided.tell(&mut ask, events);
 
-    let runs = ask.play(refactoring::to_try(&proposed)).await;
+    let runs = play(&mut ask, refactoring::to_try(&proposed)).await;
     let mut events = Vec::new();
     decided.add(refactoring::added(&context, proposed, &runs, &mut events));
     decided.tell(&mut ask, events);
@@ -109,4 +110,16 @@ async fn roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<Said> {
     let failed = failed.filter(|event| matches!(event, EventKind::RoleFailed { .. }));
     failed.for_each(|event| ask.tell(event));
     said
+}
+
+/// Plays test cases, all at once, and tells of each that decides nothing.
+async fn play(ask: &mut Ask, cases: Vec<Case>) -> Vec<PlayedCase> {
+    let runs = ask.play(cases).await;
+    for PlayedCase { case, run } in &runs {
+        if let Some(reason) = undecided(run) {
+            let case = case.case.name.clone();
+            ask.tell(EventKind::CaseFailed { case, reason });
+        }
+    }
+    runs
 }

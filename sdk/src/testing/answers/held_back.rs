@@ -194,8 +194,8 @@ fn roles() -> Vec<AnswerCase> {
         role(
             "held back: an Arabic name",
             Role::Summarize,
-            r#"{"skill_name": "123 !", "problem_type": ["x"], "key_insight": "Open it first", "method": ["Call unseal", "Then brew"], "check": "It is open"}"#,
-            summary("123"),
+            r#"{"skill_name": "افتح العلبة 123", "problem_type": ["x"], "key_insight": "Open it first", "method": ["Call unseal", "Then brew"], "check": "It is open"}"#,
+            summary("fth_l_lb_123"),
         ),
         role(
             "held back: tag characters",

@@ -425,3 +425,42 @@ fn a_world_that_does_not_promise_to_repeat_plays_no_fragments() {
     assert_eq!(of(true), []);
     assert_eq!(of(false), [Some("fragments".to_owned())]);
 }
+
+/// A world that was set up once for an attempt and then never again, as a stub that a host wrote to satisfy a
+/// constructor.
+#[derive(Debug)]
+struct NeverAgain(std::sync::Mutex<std::collections::BTreeSet<String>>);
+
+#[async_trait]
+impl Environment for NeverAgain {
+    fn capabilities(&self) -> EnvironmentCapabilities {
+        EnvironmentCapabilities::deterministic()
+    }
+
+    async fn reset(&self, task: &Task, seed: Seed) -> journeyman::Result<Box<dyn Episode>> {
+        let first = self.0.lock().expect("no panic").insert(task.id.to_string());
+        match first {
+            true => ScriptedEnvironment::words().reset(task, seed).await,
+            false => Err(Error::invalid("NeverAgain::reset", "only once")),
+        }
+    }
+}
+
+#[test]
+fn a_world_that_cannot_play_test_cases_is_found() {
+    block_on(async {
+        let mut parts = complete();
+        parts.environment = Some(Arc::new(NeverAgain(Default::default())));
+        let journeyman = open_as("test", &parts, recipe::hisme()).await;
+        let report = journeyman.learn(tasks(30)).await.expect("it learns");
+        let cases = report.findings.iter();
+        let cases: Vec<_> = cases
+            .filter(|one| one.about.as_deref() == Some("cases"))
+            .collect();
+        let [cases] = cases.as_slice() else {
+            panic!("one finding, not {cases:?}");
+        };
+        assert_eq!(cases.kind, FindingKind::NothingReplays);
+        assert!(cases.reason.contains("only once"), "{cases}");
+    });
+}

@@ -4,7 +4,7 @@ use journeyman::{
     CommitKey,
     builtin::FrozenStore,
     contract::Snapshot,
-    domain::{Cause, Commit, Committed, Role, RoleRule},
+    domain::{Cause, Role, RoleRule},
 };
 
 use super::*;
@@ -117,51 +117,16 @@ fn a_thousand_abandoned_attempts_commit_nothing_and_hinder_no_other() {
     });
 }
 
-/// A store that refuses commits while its switch is on, and counts them.
-#[derive(Debug)]
-struct Refusing {
-    inner: MemoryStore,
-    refuses: AtomicBool,
-    tried: AtomicUsize,
-}
-
-#[async_trait]
-impl SkillStore for Refusing {
-    fn is_read_only(&self) -> bool {
-        self.inner.is_read_only()
-    }
-
-    async fn load(&self) -> journeyman::Result<Snapshot> {
-        self.inner.load().await
-    }
-
-    async fn since(&self, revision: Revision) -> journeyman::Result<Vec<Committed>> {
-        self.inner.since(revision).await
-    }
-
-    async fn commit(&self, commit: &Commit) -> journeyman::Result<Committed> {
-        self.tried.fetch_add(1, Ordering::SeqCst);
-        if self.refuses.load(Ordering::SeqCst) {
-            let full = Error::new(
-                ErrorKind::Unavailable,
-                "SkillStore::commit",
-                "the disk is full",
-            );
-            return Err(full.temporary());
-        }
-        self.inner.commit(commit).await
-    }
-}
-
 #[test]
 fn groups_that_wait_for_a_store_do_not_make_each_later_attempt_dearer() {
-    let store = Arc::new(Refusing {
-        inner: MemoryStore::new(),
-        refuses: AtomicBool::new(true),
-        tried: AtomicUsize::new(0),
-    });
+    let full = Error::new(
+        ErrorKind::Unavailable,
+        "SkillStore::commit",
+        "the disk is full",
+    );
+    let store = Arc::new(Refusing::new(None, full.temporary()));
     let backends = own_loop().with_store(Arc::clone(&store) as _);
-    let tried = || store.tried.load(Ordering::SeqCst);
+    let tried = || store.tried();
     block_on(async {
         let journeyman = open_as("test", &backends, recipe()).await;
         for number in 0..200 {
@@ -184,7 +149,7 @@ fn groups_that_wait_for_a_store_do_not_make_each_later_attempt_dearer() {
                 tried() - before
             );
         }
-        store.refuses.store(false, Ordering::SeqCst);
+        store.recovers();
         let reports = journeyman.settle().await.expect("it settles");
         assert_eq!(reports.len(), 200, "nothing was lost");
         let library = journeyman.library().await.expect("a library");

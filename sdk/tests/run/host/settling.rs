@@ -1,12 +1,6 @@
 //! Groups of attempts that wait to be settled: cancelled in the middle, or refused by a store or a journal.
 
-use std::sync::Mutex;
-
-use journeyman::{
-    CommitKey,
-    contract::Snapshot,
-    domain::{Commit, Committed},
-};
+use journeyman::CommitKey;
 
 use super::{outcomes::by_hand, *};
 
@@ -102,45 +96,10 @@ fn settling_that_is_dropped_in_the_middle_loses_and_doubles_nothing() {
     }
 }
 
-/// A store that refuses the commits of one run.
-#[derive(Debug)]
-struct Refuses {
-    inner: MemoryStore,
-    run: RunId,
-    error: Mutex<Option<Error>>,
-}
-
-#[async_trait]
-impl SkillStore for Refuses {
-    fn is_read_only(&self) -> bool {
-        self.inner.is_read_only()
-    }
-
-    async fn load(&self) -> journeyman::Result<Snapshot> {
-        self.inner.load().await
-    }
-
-    async fn since(&self, revision: Revision) -> journeyman::Result<Vec<Committed>> {
-        self.inner.since(revision).await
-    }
-
-    async fn commit(&self, commit: &Commit) -> journeyman::Result<Committed> {
-        let error = self.error.lock().unwrap().clone();
-        match error.filter(|_| commit.cause.run.as_ref() == Some(&self.run)) {
-            Some(error) => Err(error),
-            None => self.inner.commit(commit).await,
-        }
-    }
-}
-
 /// Three groups of which the store refuses the second with this error until it is well again.
 fn check_refused(error: &Error, given_up: bool) {
     let run = RunId::new("test/begin-1");
-    let store = Arc::new(Refuses {
-        inner: MemoryStore::new(),
-        run: run.clone(),
-        error: Mutex::new(Some(error.clone())),
-    });
+    let store = Arc::new(Refusing::new(Some(run.clone()), error.clone()));
     let parts = own_loop().with_store(Arc::clone(&store) as _);
     block_on(async {
         let journeyman = open_as("test", &parts, recipe()).await;
@@ -155,7 +114,7 @@ fn check_refused(error: &Error, given_up: bool) {
             true => assert_eq!(again.expect("none is left"), []),
             false => assert_eq!(again.expect_err("it waits").kind(), error.kind()),
         }
-        *store.error.lock().unwrap() = None;
+        store.recovers();
         let reports = journeyman.settle().await.expect("the store is well");
         let left: &[&str] = if given_up { &[] } else { &["task-1"] };
         assert_eq!(sorted(&reports), left, "{error}");
