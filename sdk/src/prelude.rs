@@ -15,8 +15,9 @@ pub use crate::{
         ToolDefinition, Trajectory, Transition, Verdict,
     },
     recipe,
+    report::{Event, EventKind, RunReport},
     role::GeneralRoles,
-    run::{AttemptHandle, Event, EventKind, Journeyman, Options, RunReport},
+    run::{AttemptHandle, Journeyman, Options},
 };
 
 #[cfg(feature = "system-clock")]

@@ -3,9 +3,10 @@
 
 use journeyman::{
     domain::RoleRule,
+    maintain::Gate,
     propose::OverlapOptions,
-    recipe::{self, Gate, Recipe, SelectPer},
-    select::Selector,
+    recipe::{self, Recipe},
+    select::{SelectPer, Selector},
 };
 use serde_json::{Value, json};
 
@@ -23,17 +24,17 @@ fn arise_has_the_numbers_of_its_paper() {
     check(
         &arise,
         &[
-            ("/group", json!(8)),
-            ("/reward", json!([0.0, 1.0, 2.0])),
+            ("/attempts/group", json!(8)),
+            ("/reward/levels", json!([0.0, 1.0, 2.0])),
             ("/tiers/cache", json!(10)),
             ("/tiers/reservoir", json!(100)),
             ("/tiers/beta", json!(0.9)),
-            ("/warm_up", json!(500)),
+            ("/attempts/warm_up", json!(500)),
             ("/schedule/gain", json!(100)),
         ],
     );
-    let Selector::Gate(gate) = arise.selector else {
-        panic!("{:?}", arise.selector);
+    let Selector::Gate(gate) = arise.select.selector else {
+        panic!("{:?}", arise.select.selector);
     };
     assert_eq!((gate.relative, gate.epsilon), (Some(0.35), 0.1));
     assert_eq!(gate.absolute, None);
@@ -45,14 +46,14 @@ fn hisme_has_the_numbers_of_its_paper_and_departs_where_it_says() {
     check(
         &hisme,
         &[
-            ("/group", json!(1)),
-            ("/temperature", json!(0.0)),
-            ("/writer/extract/candidates", json!(3)),
-            ("/newcomers", json!("trial")),
+            ("/attempts/group", json!(1)),
+            ("/attempts/temperature", json!(0.0)),
+            ("/write/by/extract/candidates", json!(3)),
+            ("/admit/newcomers", json!("trial")),
             ("/schedule/batch", json!(5)),
             ("/schedule/micro", json!(5)),
             ("/schedule/macro", json!(5)),
-            ("/warm_up", json!(0)),
+            ("/attempts/warm_up", json!(0)),
         ],
     );
     assert_eq!(RoleRule::MOST, 5);
@@ -63,8 +64,8 @@ fn hisme_has_the_numbers_of_its_paper_and_departs_where_it_says() {
     // Its documentation says how to have the paper's.
     let bundles = hisme.maintenance.bundles.as_mut().expect("it has bundles");
     assert_eq!((bundles.gate, bundles.tasks), (Gate::Better, 2));
-    assert_eq!(hisme.select_per, SelectPer::Query);
+    assert_eq!(hisme.select.per, SelectPer::Query);
     (bundles.gate, bundles.tasks) = (Gate::All, 1);
-    hisme.select_per = SelectPer::Turn;
+    hisme.select.per = SelectPer::Turn;
     hisme.validate().expect("it is a recipe");
 }

@@ -62,15 +62,19 @@ const SDK_WITHOUT: [&str; 12] = [
     "async-std",
 ];
 
+/// The stations that a task passes, in order: each may see those before it.
+const STATIONS: [&str; 11] = [
+    "retrieve", "inject", "select", "assess", "reward", "credit", "propose", "admit", "maintain",
+    "measure", "meta",
+];
+
 /// What each module of the SDK may see; `error` and `id`, which every module may, are left out.
 fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     const VALUES: &[&str] = &["domain"];
     const CONTRACTS: &[&str] = &["domain", "contract"];
     const SHARED: &[&str] = &["text", "role", "library"];
-    const STATIONS: &[&str] = &[
-        "retrieve", "select", "inject", "assess", "credit", "propose", "admit", "maintain",
-        "reward", "measure",
-    ];
+    /// What policies see of a run, what they ask and tell.
+    const POLICY: &[&str] = &["program", "report", "policy"];
     let set = |groups: &[&[&'static str]]| groups.concat().into_iter().collect();
     let mut table = BTreeMap::from([
         ("error", set(&[])),
@@ -82,15 +86,20 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("role", set(&[CONTRACTS, &["text"]])),
         ("library", set(&[CONTRACTS, &["text"]])),
         ("lint", set(&[VALUES, &["text"]])),
-        ("meta", set(&[CONTRACTS, SHARED, STATIONS])),
-        ("recipe", set(&[CONTRACTS, SHARED, STATIONS, &["meta"]])),
+        ("report", set(&[VALUES, &["text", "library"]])),
+        (
+            "policy",
+            set(&[CONTRACTS, &["library", "program", "report"]]),
+        ),
+        ("recipe", set(&[CONTRACTS, SHARED, POLICY, &STATIONS])),
         (
             "run",
             set(&[
                 CONTRACTS,
                 SHARED,
-                STATIONS,
-                &["meta", "recipe", "program", "builtin", "wrap"],
+                POLICY,
+                &STATIONS,
+                &["recipe", "builtin", "wrap"],
             ]),
         ),
         ("wrap", set(&[CONTRACTS])),
@@ -99,15 +108,19 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("builtin", set(&[CONTRACTS, SHARED, &["inject"]])),
         (
             "prelude",
-            set(&[CONTRACTS, SHARED, &["builtin", "recipe", "run"]]),
+            set(&[CONTRACTS, SHARED, &["builtin", "recipe", "report", "run"]]),
         ),
         ("interchange", set(&[VALUES, &["library", "admit"]])),
     ]);
-    for station in STATIONS {
-        table.insert(station, set(&[CONTRACTS, SHARED]));
+    for (place, station) in STATIONS.into_iter().enumerate() {
+        let before = STATIONS.get(..place).unwrap_or_default();
+        table.insert(station, set(&[CONTRACTS, SHARED, POLICY, before]));
     }
     table
 }
+
+/// The parts of `run`: what decides, what acts, what a host calls. Each may see those before it.
+const PARTS_OF_A_RUN: [&str; 3] = ["machine", "driver", "host"];
 
 /// What a core that decides without acting must not touch: (where, what), with the files that may.
 const NO_ACTING: [&str; 6] = ["fs", "net", "env", "process", "thread", "os"];
@@ -286,6 +299,42 @@ fn modules_point_one_way() {
     }
     assert!(files.len() > 20, "only {} files were found", files.len());
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+/// What decides, what acts and what a host calls stand apart.
+#[test]
+fn the_parts_of_a_run_point_one_way() {
+    let sources = Sources::list().unwrap();
+    let files = sources.rust("sdk/src/run/").unwrap();
+    let mut faults = Vec::new();
+    for (path, text) in &files {
+        faults.extend(part_faults(path, text));
+    }
+    assert!(files.len() > 20, "only {} files were found", files.len());
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+/// The parts of a run that a file names and must not see.
+fn part_faults(path: &str, text: &str) -> Vec<String> {
+    let inner = path.trim_start_matches("sdk/src/run/");
+    let Some(place) = PARTS_OF_A_RUN
+        .iter()
+        .position(|part| inner.starts_with(&format!("{part}/")))
+    else {
+        return Vec::new();
+    };
+    let (code, _) = blank_tests(&mask(text));
+    let mut faults = Vec::new();
+    for part in PARTS_OF_A_RUN.iter().skip(place + 1) {
+        // Imports stand in braces too: the part's name before a path separator is enough.
+        let named = code
+            .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
+            .any(|word| word.split("::").any(|name| name == *part) && word.contains("::"));
+        if named {
+            faults.push(format!("{path}: must not see run::{part}"));
+        }
+    }
+    faults
 }
 
 fn module_faults(
@@ -469,6 +518,20 @@ fn each_rule_can_fail() {
         "sdk/src/new/mod.rs",
         "",
         &["sdk/src/new/mod.rs: the module new has no place in the order; give it one in may_see()"],
+    );
+    assert_eq!(
+        part_faults(
+            "sdk/src/run/machine/need.rs",
+            "use crate::{\n    policy::Answer,\n    run::{driver::Performer, host::Options},\n};"
+        ),
+        [
+            "sdk/src/run/machine/need.rs: must not see run::driver",
+            "sdk/src/run/machine/need.rs: must not see run::host",
+        ]
+    );
+    assert_eq!(
+        part_faults("sdk/src/run/host/handle.rs", "use crate::run::driver::x;"),
+        Vec::<String>::new()
     );
     assert_eq!(
         acting_faults("a.rs", "use std::{fmt, fs};\nlet now = Instant::now();"),

@@ -9,7 +9,8 @@ use journeyman::{
     builtin::{MemoryJournal, MemoryStore},
     contract::Journal,
     recipe::{self, Recipe},
-    run::{RunReport, replay},
+    report::RunReport,
+    run::replay,
 };
 use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
 
@@ -28,7 +29,7 @@ fn tasks(seed: u64) -> Tasks {
 
 fn standard() -> Recipe {
     let mut recipe = recipe::standard();
-    recipe.selector = selector(Choice::Pmi, true);
+    recipe.select.selector = selector(Choice::Pmi, true);
     recipe
 }
 
@@ -68,7 +69,7 @@ fn an_agent_learns_hidden_contracts_and_forgets_no_plain_task() {
 #[test]
 fn the_papers_recipe_runs_on_the_same_parts() {
     let mut arise = recipe::arise();
-    arise.warm_up = 12;
+    arise.attempts.warm_up = 12;
     let [_, stream, after] = block_on(before_and_after(&parts(), arise, 6)).expect("it runs");
     assert!(
         stream.tasks[..12]

@@ -21,8 +21,10 @@ use journeyman::{
     builtin::EnvironmentJudge,
     contract::{Attempt, Backends, ScoreRequest, Scorer, TokenScores},
     domain::{Action, Step, Task},
-    recipe::{self, Candidates, WriteWhen},
+    propose::WriteWhen,
+    recipe,
     run::{Journeyman, Options},
+    select::Candidates,
     testing::{Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, sample},
 };
 use journeyman_disk::{DiskOptions, DiskStore};
@@ -82,9 +84,9 @@ fn open(root: &Path, journalled: bool) -> Journeyman {
     backends.dialect = Some(Arc::new(ScriptedDialect));
     backends.scorer = Some(Arc::new(Likelier(ModelId::new("bench"))));
     let mut recipe = recipe::standard();
-    recipe.candidates = Candidates::Cache;
-    recipe.write = WriteWhen::Never;
-    recipe.group = 1;
+    recipe.select.candidates = Candidates::Cache;
+    recipe.write.when = WriteWhen::Never;
+    recipe.attempts.group = 1;
     let opened = Journeyman::open(backends, recipe, Options::new("bench", Seed(1)));
     let journeyman = block_on(opened).unwrap();
     let skills = (0..SKILLS).map(|n| sample::skill(&format!("skill-{n:03}")));

@@ -1,7 +1,10 @@
 //! The ways to choose a skill that the quickstart compares.
 
 use clap::ValueEnum;
-use journeyman::select::{GatePolicy, ScoreKind, Selector};
+use journeyman::{
+    domain::ScoreKind,
+    select::{GatePolicy, Selector},
+};
 
 /// How a skill is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

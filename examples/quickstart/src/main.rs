@@ -11,10 +11,7 @@ use futures::{
     future::{Either, select},
 };
 use journeyman::{
-    Error, Result, Seed,
-    builtin::MemoryStore,
-    recipe,
-    run::{Journeyman, RunReport},
+    Error, Result, Seed, builtin::MemoryStore, recipe, report::RunReport, run::Journeyman,
     select::Selector,
 };
 use output::unwritable;
@@ -102,8 +99,8 @@ async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::V
             .hint("give --held-out at least 1"));
     }
     let mut recipe = recipe::standard();
-    recipe.group = arguments.group;
-    recipe.selector = selector(arguments.select, !arguments.no_gate);
+    recipe.attempts.group = arguments.group;
+    recipe.select.selector = selector(arguments.select, !arguments.no_gate);
     let journal = output::begin(&arguments.out)?;
     let store = Arc::new(MemoryStore::new());
     let journeyman = parts

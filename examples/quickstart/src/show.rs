@@ -7,10 +7,10 @@ use std::{
 };
 
 use journeyman::{
+    domain::{Decision, NothingReason},
     library::SkillLibrary,
     recipe::Recipe,
-    run::{Event, EventKind, RunReport, TaskReport},
-    select::{Decision, NothingReason},
+    report::{Event, EventKind, RunReport, TaskReport},
 };
 use journeyman_toolworld::skill_form;
 use quickstart::{Parts, Summaries, Summary, Tasks};
@@ -36,8 +36,8 @@ pub(crate) fn opening(
         out,
         "  world      simulated services; some tools have a contract that no task tells"
     )?;
-    let chosen = if crate::chooses(&recipe.selector) {
-        format!("{:?}", recipe.selector)
+    let chosen = if crate::chooses(&recipe.select.selector) {
+        format!("{:?}", recipe.select.selector)
     } else {
         "nothing is ever injected".to_owned()
     };
@@ -46,7 +46,7 @@ pub(crate) fn opening(
         out,
         "  tasks      {} to learn from, {} attempts each; {} held out: the same contracts in other words and with other values",
         tasks.stream.len(),
-        recipe.group,
+        recipe.attempts.group,
         tasks.held_out.len()
     )
 }
@@ -99,7 +99,7 @@ impl Progress {
 
     fn task(&self, out: &mut dyn Write, report: &TaskReport) -> io::Result<()> {
         let n = report.attempts.len();
-        let count = |holds: &dyn Fn(&journeyman::run::AttemptReport) -> bool| {
+        let count = |holds: &dyn Fn(&journeyman::report::AttemptReport) -> bool| {
             report.attempts.iter().filter(|a| holds(a)).count()
         };
         writeln!(

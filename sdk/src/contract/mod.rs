@@ -6,7 +6,7 @@
 //! With a [`Clock`], every call of a part has a time limit (`Recipe::limits`). The limit is kept at the call's await points:
 //! a part that computes or waits on its thread without awaiting cannot be interrupted, and holds up everything else that
 //! the run has in flight. A call that keeps its thread for a second or more is reported once
-//! ([`FindingKind::BlockingPart`](crate::run::FindingKind::BlockingPart)). [`OnThread`](crate::builtin::OnThread) runs the
+//! ([`FindingKind::BlockingPart`](crate::report::FindingKind::BlockingPart)). [`OnThread`](crate::builtin::OnThread) runs the
 //! blocking calls of a judge, an environment, a scorer, a retriever or an embedder on threads of their own. The SDK works
 //! with any async runtime and therefore starts no threads by itself.
 
@@ -24,6 +24,7 @@ mod retriever;
 mod roles;
 mod scorer;
 mod skill_files;
+mod skill_scores;
 mod skill_store;
 mod tokenizer;
 
@@ -44,6 +45,7 @@ pub use retriever::Retriever;
 pub use roles::{CaseDraft, Experience, RoleAnswer, RoleRequest, RoleTask, Roles};
 pub use scorer::{ScoreRequest, Scorer, TokenScores};
 pub use skill_files::SkillFiles;
+pub use skill_scores::{SkillScores, Total};
 pub(crate) use skill_store::since;
 pub use skill_store::{SkillStore, SkillStoreExt, Snapshot};
 pub use tokenizer::{TokenCount, Tokenizer};

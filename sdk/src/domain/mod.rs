@@ -9,6 +9,9 @@ mod file;
 mod identities;
 mod index;
 mod message;
+mod mode;
+mod score_kind;
+mod selection;
 mod skill;
 mod skill_md;
 mod task;
@@ -29,6 +32,9 @@ pub use evidence::{
 pub use file::{FilePath, FileRef};
 pub use index::{IndexMark, IndexUpdate};
 pub use message::{Message, Prompt, Span, Speaker};
+pub use mode::Mode;
+pub use score_kind::ScoreKind;
+pub use selection::{Decision, NothingReason, Scored, Selection};
 pub use skill::{
     Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, SkillRef, State, Taint,
 };

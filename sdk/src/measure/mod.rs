@@ -1,5 +1,6 @@
 //! Measures of how learning goes.
 
+pub(crate) mod gaining;
 mod information_gain;
 
 pub use information_gain::ProxyGain;

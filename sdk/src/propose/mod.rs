@@ -15,12 +15,16 @@
 //! - *e*, the error-text overlap: 1.7 times the Jaccard index of the [n-grams of the errors](Segment::error_ngrams), at
 //!   most 1.
 
+pub(crate) mod asking;
 mod due;
+mod options;
 mod overlap;
 mod project;
 mod segment;
+pub(crate) mod writing;
 
 pub use due::{WINDOW, level_at_like_tasks, note_words};
+pub use options::{WritePolicy, WriteWhen, Writer};
 pub use overlap::{
     Binding, Clique, CliqueOptions, Edge, Fingerprint, Overlap, OverlapGraph, OverlapOptions,
     Purity,

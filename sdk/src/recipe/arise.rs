@@ -1,40 +1,53 @@
 //! ARISE, as the paper has it (Algorithm 1, Table 3).
 
-use super::{
-    Candidates, Duplicates, Limits, Maintenance, Recipe, Schedule, SelectPer, SkillUse, WriteWhen,
-    Writer,
-};
+use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
-    credit::CreditPer,
+    admit::{AdmitPolicy, Duplicates},
+    credit::{CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
-    reward::HierarchicalReward,
-    select::{GatePolicy, Selector},
+    maintain::Maintenance,
+    propose::{WritePolicy, WriteWhen, Writer},
+    reward::{HierarchicalReward, RewardPolicy, SkillUse},
+    select::{Candidates, GatePolicy, SelectPer, SelectPolicy, Selector},
 };
 
 /// ARISE with the paper's numbers: the whole cache scored by summed log-probabilities, gate 0.35, exploration 0.1,
 /// groups of 8, rewards 0, 1 and 2, a skill from every group that has traces, tiers of 10 and 100, 500 tasks of
 /// warm-up, the exact information gain after each 100. The paper does not publish its rollouts' temperature; 1.0 is GRPO's custom. The
-/// library starts empty: [`Journeyman::add`](crate::run::Journeyman::add) with the skills of
+/// library starts empty: [`Journeyman::add`](crate::run::host::journeyman::Journeyman::add) with the skills of
 /// [`seed_skills`](crate::domain::seed_skills) gives it the paper's start.
 pub fn arise() -> Recipe {
     Recipe {
         name: "arise".to_owned(),
-        candidates: Candidates::Cache,
-        rank: None,
-        selector: Selector::Gate(GatePolicy::faithful()),
-        select_per: SelectPer::Query,
-        group: 8,
-        temperature: 1.0,
-        reward: HierarchicalReward::default(),
-        binary: false,
-        skill_tokens: None,
-        skill_use: SkillUse::Injected,
-        credit: CreditPer::Step,
-        write: WriteWhen::Always,
-        writer: Writer::Summarize,
-        newcomers: State::Active,
-        attribute: false,
-        duplicates: Duplicates::Add,
+        select: SelectPolicy {
+            candidates: Candidates::Cache,
+            rank: None,
+            selector: Selector::Gate(GatePolicy::faithful()),
+            per: SelectPer::Query,
+            skill_tokens: None,
+        },
+        attempts: AttemptPolicy {
+            group: 8,
+            temperature: 1.0,
+            warm_up: 500,
+        },
+        reward: RewardPolicy {
+            levels: HierarchicalReward::default(),
+            binary: false,
+            skill_use: SkillUse::Injected,
+        },
+        credit: CreditPolicy {
+            per: CreditPer::Step,
+            attribute: false,
+        },
+        write: WritePolicy {
+            when: WriteWhen::Always,
+            by: Writer::Summarize,
+        },
+        admit: AdmitPolicy {
+            newcomers: State::Active,
+            duplicates: Duplicates::Add,
+        },
         tiers: TierPolicy {
             traces: 100,
             ..TierPolicy::default()
@@ -44,7 +57,6 @@ pub fn arise() -> Recipe {
             ..Schedule::default()
         },
         maintenance: Maintenance::default(),
-        warm_up: 500,
         limits: Limits::default(),
     }
 }

@@ -1,14 +1,14 @@
 //! Our own default: ARISE's parts with what we found to be better.
 
-use super::{
-    Candidates, Duplicates, Limits, Maintenance, Recipe, Schedule, SelectPer, SkillUse, WriteWhen,
-    Writer,
-};
+use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
-    credit::CreditPer,
+    admit::{AdmitPolicy, Duplicates},
+    credit::{CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
-    reward::HierarchicalReward,
-    select::{GatePolicy, Selector},
+    maintain::Maintenance,
+    propose::{WritePolicy, WriteWhen, Writer},
+    reward::{HierarchicalReward, RewardPolicy, SkillUse},
+    select::{Candidates, GatePolicy, SelectPer, SelectPolicy, Selector},
 };
 
 /// The default: ten candidates by retrieval, the gate on PMI with an absolute threshold, a skill written only
@@ -17,22 +17,35 @@ use crate::{
 pub fn standard() -> Recipe {
     Recipe {
         name: "standard".to_owned(),
-        candidates: Candidates::Search { limit: 10 },
-        rank: None,
-        selector: Selector::Gate(GatePolicy::default()),
-        select_per: SelectPer::Query,
-        group: 4,
-        temperature: 0.7,
-        reward: HierarchicalReward::default(),
-        binary: false,
-        skill_tokens: None,
-        skill_use: SkillUse::Injected,
-        credit: CreditPer::Step,
-        write: WriteWhen::Below(0.75),
-        writer: Writer::Summarize,
-        newcomers: State::Active,
-        attribute: false,
-        duplicates: Duplicates::Revise,
+        select: SelectPolicy {
+            candidates: Candidates::Search { limit: 10 },
+            rank: None,
+            selector: Selector::Gate(GatePolicy::default()),
+            per: SelectPer::Query,
+            skill_tokens: None,
+        },
+        attempts: AttemptPolicy {
+            group: 4,
+            temperature: 0.7,
+            warm_up: 0,
+        },
+        reward: RewardPolicy {
+            levels: HierarchicalReward::default(),
+            binary: false,
+            skill_use: SkillUse::Injected,
+        },
+        credit: CreditPolicy {
+            per: CreditPer::Step,
+            attribute: false,
+        },
+        write: WritePolicy {
+            when: WriteWhen::Below(0.75),
+            by: Writer::Summarize,
+        },
+        admit: AdmitPolicy {
+            newcomers: State::Active,
+            duplicates: Duplicates::Revise,
+        },
         tiers: TierPolicy {
             cache: 200,
             reservoir: 1_000,
@@ -40,7 +53,6 @@ pub fn standard() -> Recipe {
         },
         schedule: Schedule::default(),
         maintenance: Maintenance::default(),
-        warm_up: 0,
         limits: Limits::default(),
     }
 }

@@ -2,6 +2,8 @@
 
 mod advantage;
 mod hierarchical;
+mod options;
 
 pub use advantage::{advantages, positive_traces};
 pub use hierarchical::HierarchicalReward;
+pub use options::{RewardPolicy, SkillUse};

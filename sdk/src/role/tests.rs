@@ -5,11 +5,11 @@ use std::{sync::Arc, time::Duration};
 use futures::{FutureExt, executor::block_on};
 use serde_json::{Value, json};
 
+use super::{Structured, StructuredAnswer};
 use crate::{
     Error, ErrorKind, Result, Seed, Timestamp,
     contract::GenerateRequest,
     domain::{Message, Prompt, Span, Speaker},
-    role::{Structured, StructuredAnswer},
     testing::{ManualClock, Play, ScriptedModel},
     text::JsonSchema,
 };

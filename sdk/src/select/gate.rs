@@ -2,25 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Decision, GatePolicy, NothingReason, Scored, Selection, SkillScores};
+use super::GatePolicy;
 use crate::{
-    domain::SkillRef,
+    contract::SkillScores,
+    domain::{Decision, Mode, NothingReason, Scored, Selection, SkillRef},
     error::{Error, Result},
     id::Seed,
 };
-
-/// Whether a run learns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// It explores.
-    #[default]
-    Train,
-    /// It never does: epsilon is 0 (A.3).
-    Evaluate,
-}
 
 /// Decides by scores: the best candidate where it passes the policy's tests, else nothing, with the reason.
 ///

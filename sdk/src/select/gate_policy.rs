@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::ScoreKind;
 use crate::{
+    domain::ScoreKind,
     error::{Error, Result},
     id::ModelId,
 };

@@ -2,12 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Decision, GatePolicy, Mode, NothingReason, ScoreKind, Selection, SkillScores, decide,
-    gate::draw,
-};
+use super::{GatePolicy, decide, gate::draw};
 use crate::{
-    domain::{Candidate, SkillRef},
+    contract::SkillScores,
+    domain::{Candidate, Decision, Mode, NothingReason, ScoreKind, Selection, SkillRef},
     error::Result,
     id::Seed,
 };

@@ -1,5 +1,9 @@
 use super::*;
 use crate::{
+    contract::SkillScores, contract::Total, domain::Decision, domain::Mode, domain::NothingReason,
+    domain::ScoreKind, domain::Selection,
+};
+use crate::{
     contract::TokenScores,
     domain::{Candidate, SkillRef},
     error::ErrorKind,

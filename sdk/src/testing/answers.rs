@@ -4,6 +4,7 @@ mod actions;
 mod held_back;
 mod roles;
 
+use super::sample;
 use crate::{
     Seed,
     contract::{
@@ -11,7 +12,6 @@ use crate::{
     },
     domain::{Action, Injection, Role, Task, ToolDefinition},
     id::ModelId,
-    testing::sample,
 };
 
 /// Whom an answer is for.

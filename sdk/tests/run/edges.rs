@@ -203,7 +203,7 @@ fn evaluation_leaves_abandoned_groups_alone() {
 #[test]
 fn a_host_leaves_the_warm_up() {
     let mut recipe = recipe();
-    recipe.warm_up = 2;
+    recipe.attempts.warm_up = 2;
     block_on(async {
         let journeyman = Journeyman::open(backends(), recipe, Options::new("host", Seed(7)))
             .await
@@ -375,7 +375,7 @@ fn what_does_not_fit_is_left_out_and_told() {
         backends.tokenizer = tokenizer;
         let journal = backends.journal.clone().expect("a journal");
         let mut recipe = recipe();
-        recipe.skill_tokens = tokens;
+        recipe.select.skill_tokens = tokens;
         block_on(async {
             let journeyman =
                 Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await?;

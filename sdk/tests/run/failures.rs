@@ -179,7 +179,7 @@ fn a_judge_that_hangs_is_given_up_without_credit_and_the_run_goes_on() {
     })));
     // Each attempt is credited for itself.
     let mut recipe = recipe();
-    recipe.credit = CreditPer::Rollout;
+    recipe.credit.per = CreditPer::Rollout;
     let (report, library) = block_on(async {
         let options = Options::new("test", Seed(7));
         let journeyman = Journeyman::open(backends, recipe, options)

@@ -27,7 +27,7 @@ use journeyman::{
         Commit, Committed, Injection, LibraryChange, Origin, Outcome, Skill, Source, State,
         StepResult,
     },
-    run::{Finding, FindingKind, TaskReport},
+    report::{Finding, FindingKind, TaskReport},
 };
 use serde_json::json;
 

@@ -88,7 +88,7 @@ fn answer(id: &NeedId, need: Need, store: &MemoryStore) -> Answer {
 
 fn plan(mode: Mode) -> RunPlan {
     let mut recipe = recipe();
-    recipe.select_per = SelectPer::Rollout;
+    recipe.select.per = SelectPer::Rollout;
     RunPlan {
         run: RunId::new("run"),
         seed: Seed(11),
@@ -206,6 +206,6 @@ fn bad_plans_are_refused() {
     twice.tasks[1].id = TaskId::new("task-0");
     check(twice, "two tasks have the same id");
     let mut group = plan(Mode::Train);
-    group.recipe.group = 0;
+    group.recipe.attempts.group = 0;
     check(group, "a group needs at least one attempt");
 }

@@ -21,16 +21,16 @@ use futures::{StreamExt, executor::block_on};
 use journeyman::{
     Error, ErrorKind, Revision, RunId, Seed, TaskId,
     builtin::{EnvironmentJudge, MemoryJournal, MemoryStore},
-    contract::{Attempt, Backends, Episode, Executor, RoleAnswer, SkillStore},
-    domain::{Action, Speaker, Step, Task, Trajectory, Verdict},
+    contract::{Attempt, Backends, Episode, Executor, RoleAnswer, SkillScores, SkillStore, Total},
+    domain::{Action, Decision, Mode, NothingReason, Speaker, Step, Task, Trajectory, Verdict},
     library::SkillLibrary,
     measure::ProxyGain,
-    recipe::{self, Recipe, SelectPer, WriteWhen},
-    run::{
-        AddFate, Answer, AttemptReport, CommitDone, Event, EventKind, Journeyman, Need, NeedId,
-        Options, Played, RunMachine, RunPlan, RunReport, replay,
-    },
-    select::{Decision, GatePolicy, Mode, NothingReason, Selector, SkillScores, Total},
+    policy::{Answer, CommitDone, Played},
+    propose::WriteWhen,
+    recipe::{self, Recipe},
+    report::{AttemptReport, Event, EventKind, RunReport},
+    run::{AddFate, Journeyman, Need, NeedId, Options, RunMachine, RunPlan, replay},
+    select::{GatePolicy, SelectPer, Selector},
     testing::{
         FaultyStore, ManualClock, Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor,
         ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedRoles, ScriptedScorer, StoreFault,
@@ -43,8 +43,8 @@ const JUDGE_LIMIT_MS: u64 = 61_000;
 
 fn recipe() -> Recipe {
     let mut recipe = recipe::standard();
-    recipe.write = WriteWhen::Always;
-    recipe.selector = Selector::Gate(GatePolicy {
+    recipe.write.when = WriteWhen::Always;
+    recipe.select.selector = Selector::Gate(GatePolicy {
         absolute: Some(0.5),
         ..GatePolicy::default()
     });
@@ -308,7 +308,7 @@ fn a_second_start_of_a_session_goes_on_counting() {
 #[test]
 fn warm_up_selects_nothing_and_rewards_in_two_steps() {
     let mut recipe = recipe();
-    recipe.warm_up = 2;
+    recipe.attempts.warm_up = 2;
     let report = block_on(async {
         Journeyman::open(backends(), recipe, Options::new("test", Seed(7)))
             .await?
@@ -422,7 +422,7 @@ fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
 fn a_binary_reward_is_that_of_the_task_alone() {
     let rewards = |binary| {
         let mut recipe = recipe();
-        recipe.binary = binary;
+        recipe.reward.binary = binary;
         let report = block_on(async {
             let journeyman = Journeyman::open(backends(), recipe, Options::new("test", Seed(7)));
             journeyman.await?.learn(tasks(6)).await

@@ -10,8 +10,8 @@ use journeyman::{
     builtin::{ModelExecutor, ModelExecutorOptions},
     contract::{Embedder, Embedding, EmbeddingSpace, Journal, Retriever, TurnContext},
     domain::{Candidate, IndexUpdate, Query, Skill, SkillRef},
-    recipe::Candidates,
     retrieve::RankWeights,
+    select::Candidates,
 };
 
 use super::*;
@@ -50,11 +50,11 @@ fn model() -> ScriptedModel {
 
 fn per(select_per: SelectPer) -> Recipe {
     let mut recipe = recipe::standard();
-    recipe.candidates = Candidates::Search { limit: 10 };
-    recipe.selector = Selector::Top { limit: 1 };
-    recipe.select_per = select_per;
-    recipe.write = WriteWhen::Never;
-    recipe.group = 1;
+    recipe.select.candidates = Candidates::Search { limit: 10 };
+    recipe.select.selector = Selector::Top { limit: 1 };
+    recipe.select.per = select_per;
+    recipe.write.when = WriteWhen::Never;
+    recipe.attempts.group = 1;
     recipe
 }
 
@@ -281,7 +281,7 @@ fn a_text_is_embedded_once() {
     let mut backends = acting();
     backends.embedder = Some(embedder.clone());
     let mut recipe = per(SelectPer::Query);
-    recipe.rank = Some(RankWeights::default());
+    recipe.select.rank = Some(RankWeights::default());
     block_on(async {
         let journeyman = with_skills(backends, recipe).await;
         let task = |n: usize| {
@@ -302,7 +302,7 @@ fn meaning_ranks_where_the_host_has_an_embedder() {
         let mut backends = acting();
         backends.embedder = embedder.map(|embedder| Arc::new(embedder) as Arc<dyn Embedder>);
         let mut recipe = per(SelectPer::Query);
-        recipe.rank = Some(RankWeights {
+        recipe.select.rank = Some(RankWeights {
             sparse: 0.1,
             dense: 0.9,
             ..RankWeights::default()

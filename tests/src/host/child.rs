@@ -32,8 +32,8 @@ fn recipe(name: &str) -> Option<Recipe> {
     Some(match name {
         "arise" => {
             let mut arise = recipe::arise();
-            arise.warm_up = 0;
-            arise.group = 3;
+            arise.attempts.warm_up = 0;
+            arise.attempts.group = 3;
             arise
         }
         "hisme" => recipe::hisme(),

@@ -18,8 +18,8 @@ use journeyman::{
     contract::{Journal, LanguageModel},
     domain::Task,
     recipe::{self, Recipe},
-    run::{self, RunReport},
-    sha256_hex,
+    report::RunReport,
+    run, sha256_hex,
 };
 use journeyman_toolworld::{
     passing::{Passing, PassingKind},
@@ -86,10 +86,10 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
 /// The recipes, with ARISE's warm-up short enough that something is injected.
 fn recipes() -> [(&'static str, Recipe); 4] {
     let mut arise = recipe::arise();
-    arise.warm_up = 10;
+    arise.attempts.warm_up = 10;
     arise.schedule.gain = Some(20);
     let mut turns = recipe::hisme();
-    turns.select_per = recipe::SelectPer::Turn;
+    turns.select.per = journeyman::select::SelectPer::Turn;
     [
         ("standard", recipe::standard()),
         ("arise", arise),

@@ -8,10 +8,9 @@ use journeyman::{
     Seed,
     builtin::MemoryStore,
     contract::SkillStore,
-    domain::Committed,
+    domain::{Committed, Decision, NothingReason},
     recipe,
-    run::{RunReport, TaskReport},
-    select::{Decision, NothingReason},
+    report::{RunReport, TaskReport},
 };
 use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
 use serde::{Deserialize, Serialize};
@@ -267,7 +266,7 @@ fn compare(
 async fn learn(parts: &Parts, seed: Seed, tasks: &Tasks) -> journeyman::Result<Learned> {
     let store = Arc::new(MemoryStore::new());
     let mut recipe = recipe::standard();
-    recipe.selector = selector(Choice::Pmi, true);
+    recipe.select.selector = selector(Choice::Pmi, true);
     let journeyman = parts
         .open(recipe, "learn", seed, store.clone(), None)
         .await?;
@@ -309,7 +308,7 @@ async fn evaluate(
     gated: bool,
 ) -> journeyman::Result<RunReport> {
     let mut recipe = recipe::standard();
-    recipe.selector = selector(choice, gated);
+    recipe.select.selector = selector(choice, gated);
     let store = library::store(committed).await?;
     parts
         .open(recipe, "evaluate", seed, store, None)
@@ -323,8 +322,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use journeyman::{
-        AttemptId, Error, Revision, RunId, TaskId, domain::Usage, run::AttemptReport,
-        select::Selection,
+        AttemptId, Error, Revision, RunId, TaskId,
+        domain::{Selection, Usage},
+        report::AttemptReport,
     };
 
     use super::*;

@@ -8,10 +8,11 @@ use journeyman::{
     Result, Seed,
     builtin::{MemoryJournal, MemoryStore},
     contract::Journal,
+    domain::Mode,
     library::SkillLibrary,
     recipe,
-    run::{Performer, RunMachine, RunPlan, RunReport, replay},
-    select::Mode,
+    report::RunReport,
+    run::{Performer, RunMachine, RunPlan, replay},
 };
 use quickstart::{Choice, Parts, Split, Tasks, selector};
 
@@ -74,7 +75,7 @@ fn same(one: &str, other: &str) -> f64 {
 
 fn recipe() -> recipe::Recipe {
     let mut recipe = recipe::standard();
-    recipe.selector = selector(Choice::Pmi, true);
+    recipe.select.selector = selector(Choice::Pmi, true);
     recipe
 }
 

@@ -7,11 +7,11 @@ use journeyman::{
     Result, Seed,
     builtin::MemoryStore,
     contract::SkillStore,
-    domain::Committed,
+    domain::{Committed, ScoreKind},
     library::SkillLibrary,
-    recipe::{self, Candidates, Recipe},
-    run::RunReport,
-    select::{GatePolicy, ScoreKind, Selector},
+    recipe::{self, Recipe},
+    report::RunReport,
+    select::{Candidates, GatePolicy, Selector},
 };
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::{Parts, Summaries};
@@ -202,13 +202,13 @@ fn gate(score: ScoreKind, relative: f64) -> Selector {
 
 fn with(selector: Selector) -> Recipe {
     let mut recipe = recipe::arise();
-    recipe.selector = selector;
+    recipe.select.selector = selector;
     recipe
 }
 
 fn first() -> Recipe {
     let mut recipe = with(Selector::First);
-    recipe.candidates = Candidates::Search { limit: 1 };
+    recipe.select.candidates = Candidates::Search { limit: 1 };
     recipe
 }
 
@@ -230,8 +230,8 @@ fn place(seed: Seed) -> Result<Place> {
 
 async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
     let mut recipe = recipe::arise();
-    recipe.warm_up = WARM_UP;
-    recipe.binary = binary;
+    recipe.attempts.warm_up = WARM_UP;
+    recipe.reward.binary = binary;
     recipe.schedule.gain = Some(STREAM as u64);
     let store = Arc::new(MemoryStore::new());
     let opened = parts.open(recipe, "learn", place.seed, store.clone(), None);
@@ -276,7 +276,10 @@ fn flags(flags: &[bool]) -> Vec<f64> {
         .collect()
 }
 
-fn of_attempts(report: &RunReport, value: fn(&journeyman::run::AttemptReport) -> f64) -> Vec<f64> {
+fn of_attempts(
+    report: &RunReport,
+    value: fn(&journeyman::report::AttemptReport) -> f64,
+) -> Vec<f64> {
     let attempts = report.tasks.iter().map(|task| task.attempts.first());
     attempts
         .map(|attempt| attempt.map_or(f64::NAN, value))

@@ -8,9 +8,10 @@ use journeyman::{
     builtin::MemoryStore,
     domain::{Role, RoleRule, State, Task},
     library::SkillLibrary,
-    recipe::{self, Recipe, SelectPer, WriteWhen},
-    run::{AttemptReport, RunReport},
-    select::Selector,
+    propose::WriteWhen,
+    recipe::{self, Recipe},
+    report::{AttemptReport, RunReport},
+    select::{SelectPer, Selector},
 };
 use journeyman_toolworld::{
     passing::{Passing, PassingKind},
@@ -76,16 +77,18 @@ const DONORS: [usize; WORLDS as usize] = [2, 3, 4, 1, 0];
 /// as in the paper, which asks a second task of refactored skills alone.
 const ARMS: [(&str, Change); 11] = [
     ("no skills", |recipe| {
-        recipe.selector = Selector::Nothing;
-        recipe.write = WriteWhen::Never;
-        recipe.maintenance = recipe::Maintenance::default();
+        recipe.select.selector = Selector::Nothing;
+        recipe.write.when = WriteWhen::Never;
+        recipe.maintenance = journeyman::maintain::Maintenance::default();
     }),
     ("hisme", |_| {}),
     ("skills each turn", |recipe| {
-        recipe.select_per = SelectPer::Turn
+        recipe.select.per = SelectPer::Turn
     }),
     ("static", |recipe| recipe.maintenance.evolve = None),
-    ("no extractor", |recipe| recipe.write = WriteWhen::Never),
+    ("no extractor", |recipe| {
+        recipe.write.when = WriteWhen::Never
+    }),
     ("no refiner", |recipe| recipe.maintenance.refine = None),
     ("no refactorer", |recipe| recipe.maintenance.refactor = None),
     ("no credit filter", |recipe| {

@@ -10,7 +10,7 @@ use journeyman::{
     domain::{Judgement, Origin, Provenance, Skill, State, Taint},
     library::Entry,
     recipe,
-    run::RunReport,
+    report::RunReport,
     select::Selector,
 };
 use journeyman_toolworld::{
@@ -266,7 +266,7 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     journeyman.learn(tasks(&stream)?).await?;
     let after = journeyman.evaluate(tasks(&held_out)?).await?;
     let mut unaided = recipe::hisme();
-    unaided.selector = Selector::Nothing;
+    unaided.select.selector = Selector::Nothing;
     let nobody = parts.open(unaided, "unaided", seed, store, None).await?;
     let none = nobody.evaluate(tasks(&held_out)?).await?;
     let library = journeyman.library().await?;

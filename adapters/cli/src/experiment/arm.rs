@@ -7,7 +7,8 @@ use std::{
 
 use journeyman::{
     Result,
-    recipe::{self, Recipe, WriteWhen},
+    propose::WriteWhen,
+    recipe::{self, Recipe},
     select::Selector,
 };
 use serde_json::Value;
@@ -85,8 +86,8 @@ impl Arm {
             start: start(form, folder),
         };
         if !arm.has_skills {
-            arm.recipe.selector = Selector::Nothing;
-            arm.recipe.write = WriteWhen::Never;
+            arm.recipe.select.selector = Selector::Nothing;
+            arm.recipe.write.when = WriteWhen::Never;
             refuse_more(source, form)?;
         } else if let Some((_, recipe)) = RECIPES.iter().find(|(name, _)| *name == base) {
             arm.recipe = recipe();

@@ -142,8 +142,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use journeyman::{
-        recipe::{self, Candidates, Recipe, WriteWhen},
-        select::Selector,
+        propose::WriteWhen,
+        recipe::{self, Recipe},
+        select::{Candidates, Selector},
     };
 
     use super::*;
@@ -160,24 +161,38 @@ mod tests {
     #[test]
     fn values_go_to_their_paths() {
         let arise = recipe::arise();
-        let gate = |recipe: &Recipe| match &recipe.selector {
+        let gate = |recipe: &Recipe| match &recipe.select.selector {
             Selector::Gate(gate) => gate.clone(),
             other => unreachable!("{other:?}"),
         };
         let set = |path, value| made(&arise, path, Some(value)).unwrap();
-        let changed = set("selector.gate.relative", json!(0.15));
+        let changed = set("select.selector.gate.relative", json!(0.15));
         assert_eq!(gate(&changed).relative, Some(0.15));
         assert_eq!(gate(&changed).epsilon, 0.1);
-        assert_eq!(set("temperature", json!(0.3)).temperature, 0.3);
-        assert_eq!(set("tiers.cache", json!(5)).tiers.cache, 5);
-        assert_eq!(set("skill_tokens", json!(200)).skill_tokens, Some(200));
-        assert_eq!(set("selector", json!("random")).selector, Selector::Random);
-        assert_eq!(set("write.below", json!(0.5)).write, WriteWhen::Below(0.5));
         assert_eq!(
-            set("candidates.search.limit", json!(3)).candidates,
+            set("attempts.temperature", json!(0.3)).attempts.temperature,
+            0.3
+        );
+        assert_eq!(set("tiers.cache", json!(5)).tiers.cache, 5);
+        assert_eq!(
+            set("select.skill_tokens", json!(200)).select.skill_tokens,
+            Some(200)
+        );
+        assert_eq!(
+            set("select.selector", json!("random")).select.selector,
+            Selector::Random
+        );
+        assert_eq!(
+            set("write.when.below", json!(0.5)).write.when,
+            WriteWhen::Below(0.5)
+        );
+        assert_eq!(
+            set("select.candidates.search.limit", json!(3))
+                .select
+                .candidates,
             Candidates::Search { limit: 3 }
         );
-        let open = made(&arise, "selector.gate.relative", None).unwrap();
+        let open = made(&arise, "select.selector.gate.relative", None).unwrap();
         assert_eq!(gate(&open).relative, None);
     }
 
@@ -215,25 +230,30 @@ mod tests {
     fn what_is_not_there_is_refused_by_name() {
         let no_field = "there is no such field";
         refused(
-            "selector.gate.threshold",
+            "select.selector.gate.threshold",
             Some(json!(0.15)),
             no_field,
-            "at `selector.gate` there are: absolute, epsilon",
+            "at `select.selector.gate` there are: absolute, epsilon",
         );
         refused("gruop", Some(json!(2)), no_field, "at the top there are: ");
-        refused("selector.gat.relative", None, no_field, "at `selector`");
         refused(
-            "selector",
+            "select.selector.gat.relative",
+            None,
+            no_field,
+            "at `select.selector`",
+        );
+        refused(
+            "select.selector",
             Some(json!("randon")),
             "there is no such choice: expected one of `gate`, `first`",
             "",
         );
         refused(
-            "group",
+            "attempts.group",
             Some(json!("eight")),
             "the value does not fit: expected u32",
             "",
         );
-        refused("group", None, "expected u32", "");
+        refused("attempts.group", None, "expected u32", "");
     }
 }

@@ -190,7 +190,7 @@ impl<'a> Source<'a> {
             toml::Value::Table(_) => {
                 return Err(refused(
                     "no table may stand in a list",
-                    "set its fields by their paths, such as \"selector.gate.epsilon\"",
+                    "set its fields by their paths, such as \"select.selector.gate.epsilon\"",
                 ));
             }
         })

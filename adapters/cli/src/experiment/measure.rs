@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use journeyman::{
     Error, ErrorKind, Result,
-    domain::{Committed, Tier},
+    domain::{Committed, Decision, NothingReason, Selection, Tier},
     library::SkillLibrary,
-    run::{AttemptReport, RunReport, TaskReport, WriteReport},
-    select::{Decision, NothingReason, Selection},
+    report::{AttemptReport, RunReport, TaskReport, WriteReport},
 };
 
 use super::{

@@ -33,7 +33,7 @@ recipe = "none"
 [[arm]]
 name = "learning"
 recipe = "standard"
-set = { group = 2, "selector.gate.epsilon" = 0 }
+set = { "attempts.group" = 2, "select.selector.gate.epsilon" = 0 }
 "#;
 
 struct Lab(TempDir);
@@ -176,7 +176,7 @@ fn what_was_killed_goes_on_and_comes_to_the_same() {
     counts(&lab.json(&["--out", "whole"]), 0, 4);
     lab.another_build_is_told_apart();
     // Another configuration is another cell, and of no other arm.
-    lab.write(&TINY.replace("group = 2", "group = 1"));
+    lab.write(&TINY.replace("group\" = 2", "group\" = 1"));
     let said = lab.run(&["--out", "whole"]).done();
     assert!(
         said.out.contains("2 cells run, 2 kept, 0 missing"),
@@ -200,7 +200,7 @@ fn the_shipped_experiment_with_whole_recipes_runs() {
         ("held_out = 60", "held_out = 6"),
         ("checkpoints = 5", "checkpoints = 1"),
         ("hidden = 16", "hidden = 3"),
-        ("warm_up = 10", "warm_up = 4"),
+        ("warm_up\" = 10", "warm_up\" = 4"),
     ];
     let text = smaller.iter().fold(text, |text, (all, few)| {
         assert!(text.contains(all), "{all}");
@@ -229,7 +229,7 @@ fn the_shipped_experiment_with_whole_recipes_runs() {
 #[test]
 fn a_cell_that_fails_is_no_result_and_keeps_no_other_from_being_one() {
     let lab = Lab::new();
-    lab.write(&TINY.replace("group = 2", "group = 2, limits.score.secs = 0"));
+    lab.write(&TINY.replace("group\" = 2", "group\" = 2, limits.score.secs = 0"));
     let ended = lab.run(&["--json"]);
     assert_eq!(ended.code, 1, "{}{}", ended.out, ended.err);
     let answer = ended.json();

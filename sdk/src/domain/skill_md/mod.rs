@@ -15,7 +15,7 @@ pub use hidden::{HiddenCharacter, find_hidden, hidden_by_line};
 pub use parts::SkillParts;
 pub use read::Examined;
 
-use super::SkillName;
+use crate::domain::SkillName;
 
 /// A SKILL.md: frontmatter between two `---` lines, then the instructions in Markdown.
 ///

@@ -5,8 +5,10 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use super::super::Segment;
-use crate::text::{content_words, ngrams};
+use crate::{
+    propose::Segment,
+    text::{content_words, ngrams},
+};
 
 /// Of an n-gram and where it stands: 64 bits of SipHash, so that two n-grams taken for one are no event to wait for.
 pub(super) type Feature = u64;

@@ -1,7 +1,7 @@
 //! The families of hostile packages: each bends an ordinary one.
 
-use super::{super::ordinary::Parts, RefusedBy, front, paths, texts};
-use crate::id::Seed;
+use super::{RefusedBy, front, paths, texts};
+use crate::{id::Seed, testing::ordinary::Parts};
 
 pub(super) type Family = (&'static str, RefusedBy, fn(&mut Parts, Seed));
 

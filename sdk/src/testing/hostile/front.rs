@@ -1,7 +1,9 @@
 //! Frontmatters that pretend, overflow or cannot be read.
 
-use super::super::ordinary::{Parts, pick};
-use crate::id::Seed;
+use crate::{
+    id::Seed,
+    testing::ordinary::{Parts, pick},
+};
 
 pub(super) fn no_front(parts: &mut Parts, seed: Seed) {
     let (open, close) = match seed.index(6) {

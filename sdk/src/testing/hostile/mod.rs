@@ -8,8 +8,7 @@ mod texts;
 
 use std::collections::BTreeMap;
 
-use super::ordinary::Parts;
-use crate::id::Seed;
+use crate::{id::Seed, testing::ordinary::Parts};
 pub use corpus::known_attacks;
 use families::{FAMILIES, FRONT};
 

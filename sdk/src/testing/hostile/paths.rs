@@ -1,7 +1,9 @@
 //! Files whose names, number or size must not be unpacked.
 
-use super::super::ordinary::{Parts, pick};
-use crate::id::Seed;
+use crate::{
+    id::Seed,
+    testing::ordinary::{Parts, pick},
+};
 
 fn put(parts: &mut Parts, path: String) {
     parts.files.insert(path, b"hostile\n".to_vec());

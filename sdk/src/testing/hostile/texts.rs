@@ -1,10 +1,10 @@
 //! What stands in a text.
 
-use super::{
-    super::ordinary::{Parts, pick},
-    fill,
+use super::fill;
+use crate::{
+    id::Seed,
+    testing::ordinary::{Parts, pick},
 };
-use crate::id::Seed;
 
 pub(super) fn large_body(parts: &mut Parts, seed: Seed) {
     let lines = (1 << 20) / 8 + 1 + seed.index(5000).unwrap_or(0);

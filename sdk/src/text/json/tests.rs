@@ -1,10 +1,10 @@
 //! JSON in answers, and what only looks like it.
 
-use super::{
-    super::thinking::{outside_thinking, without_thinking},
-    *,
+use super::*;
+use crate::{
+    Seed,
+    text::thinking::{outside_thinking, without_thinking},
 };
-use crate::Seed;
 
 fn check(text: &str, expect: Result<&str, NoObject>) {
     let found = first_object(text).map(|object| Value::from(object).to_string());

@@ -6,8 +6,8 @@ use std::time::Duration;
 use journeyman::{
     contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles},
     library::Entry,
+    report::WriteReport,
     role::GeneralRoles,
-    run::WriteReport,
 };
 
 use super::*;
@@ -46,15 +46,15 @@ impl Roles for OneGeneral {
 /// The first learns skills and what went well or badly with them; in the second this role alone is asked.
 fn recipes(role: Role) -> [Recipe; 2] {
     let mut first = hisme();
-    first.maintenance = recipe::Maintenance::default();
+    first.maintenance = journeyman::maintain::Maintenance::default();
     let mut then = first.clone();
-    then.attribute = role == Role::Attribute;
-    then.write = match role {
+    then.credit.attribute = role == Role::Attribute;
+    then.write.when = match role {
         Role::Extract | Role::Summarize => WriteWhen::Always,
         _ => WriteWhen::Never,
     };
     if role == Role::Summarize {
-        then.writer = Writer::Summarize;
+        then.write.by = Writer::Summarize;
     }
     let all = hisme().maintenance;
     let part = &mut then.maintenance;
@@ -65,7 +65,7 @@ fn recipes(role: Role) -> [Recipe; 2] {
         Role::Evolve => {
             part.evolve = all
                 .evolve
-                .map(|policy| recipe::EvolvePolicy { rows: 1, ..policy })
+                .map(|policy| journeyman::maintain::EvolvePolicy { rows: 1, ..policy })
         }
         _ => {}
     }

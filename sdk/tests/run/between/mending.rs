@@ -9,7 +9,7 @@ fn mending(
     refine: &'static str,
 ) -> (SkillLibrary, Vec<Event>) {
     let mut recipe = hisme();
-    recipe.selector = Selector::Top { limit: 1 };
+    recipe.select.selector = Selector::Top { limit: 1 };
     recipe.maintenance.filter = None;
     if let Some(bundles) = &mut recipe.maintenance.bundles {
         bundles.gate = gate;
@@ -69,7 +69,7 @@ fn what_was_followed_and_refused_is_mended_though_nobody_calls_it_harmful() {
 fn what_helps_and_never_suffices_is_mended() {
     let asked = |body: &str, tasks: &[&[&str]]| {
         let mut recipe = hisme();
-        recipe.write = WriteWhen::Never;
+        recipe.write.when = WriteWhen::Never;
         let (backends, prompts) = parts(Script::default());
         let mut skill = sample::skill("saying");
         skill.body = body.to_owned();
@@ -116,7 +116,7 @@ fn a_skill_is_handed_out_once_for_the_same_evidence() {
         refining.count()
     };
     let mut learn = |session: &str, selector| {
-        recipe.selector = selector;
+        recipe.select.selector = selector;
         let options = Options::new(session, Seed(7));
         block_on(async {
             let journeyman = Journeyman::open(backends.clone(), recipe.clone(), options).await;
@@ -147,10 +147,10 @@ fn a_clean_skill_is_not_mended_from_untrusted_words() {
         });
         backends.environment = Some(Arc::new(world));
         let mut recipe = hisme();
-        recipe.write = WriteWhen::Never;
-        recipe.maintenance = recipe::Maintenance {
-            refine: Some(recipe::RefinePolicy::default()),
-            ..recipe::Maintenance::default()
+        recipe.write.when = WriteWhen::Never;
+        recipe.maintenance = journeyman::maintain::Maintenance {
+            refine: Some(journeyman::maintain::RefinePolicy::default()),
+            ..journeyman::maintain::Maintenance::default()
         };
         block_on(async {
             let journeyman =

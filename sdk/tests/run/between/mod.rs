@@ -16,7 +16,8 @@ use journeyman::{
     domain::{
         Cause, Commit, Injection, Judgement, LibraryChange, Origin, Role, RoleRule, Skill, State,
     },
-    recipe::{FilterPolicy, Gate, Writer},
+    maintain::{FilterPolicy, Gate},
+    propose::Writer,
 };
 
 use super::*;
@@ -205,7 +206,7 @@ fn a_skill_that_was_passed_over_is_not_blamed() {
     });
     backends.executor = Some(Arc::new(FirstAlone(follower())));
     let mut recipe = hisme();
-    recipe.maintenance = recipe::Maintenance::default();
+    recipe.maintenance = journeyman::maintain::Maintenance::default();
     let library = block_on(async {
         let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
@@ -250,8 +251,8 @@ fn each_part_can_be_switched_off() {
         assert!(asked(false), "{role} is never asked");
         assert!(!asked(true), "{role}");
     };
-    check(|recipe| recipe.write = WriteWhen::Never, "extract");
-    check(|recipe| recipe.attribute = false, "attribute");
+    check(|recipe| recipe.write.when = WriteWhen::Never, "extract");
+    check(|recipe| recipe.credit.attribute = false, "attribute");
     check(|recipe| recipe.maintenance.bundles = None, "bundle");
     check(|recipe| recipe.maintenance.refine = None, "refine");
     check(|recipe| recipe.maintenance.refactor = None, "refactor");
@@ -317,7 +318,7 @@ fn a_run_with_maintenance_replays_and_resumes_to_the_same_bytes() {
 #[test]
 fn extractors_write_as_many_candidates_as_the_recipe_says() {
     let mut recipe = hisme();
-    recipe.writer = Writer::Extract { candidates: 2 };
+    recipe.write.by = Writer::Extract { candidates: 2 };
     let (report, _, prompts, _) = learn_with(recipe, Script::default(), 3);
     let asked = prompts
         .lock()

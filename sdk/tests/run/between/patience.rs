@@ -93,13 +93,14 @@ fn harmful() -> (Backends, Recipe) {
         ..Script::default()
     });
     let mut recipe = hisme();
-    recipe.selector = Selector::Top { limit: 2 };
-    recipe.maintenance = recipe::Maintenance::default();
+    recipe.select.selector = Selector::Top { limit: 2 };
+    recipe.maintenance = journeyman::maintain::Maintenance::default();
     let (library, _) = learn(&backends, "first", recipe.clone(), tasks(6));
     assert!(library.entries().count() > 1, "there are several to mend");
-    recipe.write = WriteWhen::Never;
+    recipe.write.when = WriteWhen::Never;
     let refine = hisme().maintenance.refine;
-    recipe.maintenance.refine = refine.map(|policy| recipe::RefinePolicy { most: 1, ..policy });
+    recipe.maintenance.refine =
+        refine.map(|policy| journeyman::maintain::RefinePolicy { most: 1, ..policy });
     (backends, recipe)
 }
 
@@ -107,7 +108,7 @@ fn harmful() -> (Backends, Recipe) {
 fn a_role_that_is_never_there_is_asked_three_times_for_the_same() {
     let (mut backends, mut recipe) = harmful();
     // Nothing is injected, so nothing new is known of any skill.
-    recipe.selector = Selector::Nothing;
+    recipe.select.selector = Selector::Nothing;
     let asked = without(&mut backends, "refine");
     let (_, events) = learn(&backends, "then", recipe, tasks(30));
     let asked = asked.lock().unwrap();
@@ -141,8 +142,8 @@ fn a_group_that_can_never_be_gone_through_is_given_up() {
     let (mut backends, _) = parts(Script::default());
     let asked = without(&mut backends, "refactor");
     let mut recipe = hisme();
-    recipe.write = WriteWhen::Never;
-    recipe.selector = Selector::Nothing;
+    recipe.write.when = WriteWhen::Never;
+    recipe.select.selector = Selector::Nothing;
     let same = |number| sample::task(&format!("task-{number}"), &["one", "two"]);
     let (_, events) = learn(
         &backends,
@@ -195,11 +196,11 @@ fn a_bundle_that_can_never_be_played_is_given_up() {
         ))
     })));
     let mut recipe = hisme();
-    recipe.selector = Selector::Nothing;
+    recipe.select.selector = Selector::Nothing;
     recipe.maintenance.refactor = None;
     let (library, _) = learn(&backends, "first", recipe.clone(), tasks(3));
     assert!(library.entries().count() > 0);
-    recipe.write = WriteWhen::Never;
+    recipe.write.when = WriteWhen::Never;
     let (library, events) = learn(&backends, "then", recipe.clone(), tasks(30));
     let told = given_up(&events);
     assert_eq!(told.len(), library.entries().count(), "{told:?}");

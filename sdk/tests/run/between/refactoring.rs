@@ -17,7 +17,7 @@ fn shown(prompts: &Prompts) -> Vec<String> {
 fn what_attempts_share_becomes_a_skill_when_all_of_them_bear_it_out() {
     let refactored = |refactor| {
         let mut recipe = hisme();
-        recipe.write = WriteWhen::Never;
+        recipe.write.when = WriteWhen::Never;
         let script = Script {
             refactor,
             ..Script::default()
@@ -100,7 +100,7 @@ fn shared(library: &SkillLibrary) -> (u64, State) {
 #[test]
 fn skills_are_shown_with_the_attempts_that_they_were_made_from() {
     let mut recipe = hisme();
-    recipe.selector = Selector::Nothing;
+    recipe.select.selector = Selector::Nothing;
     let (.., prompts, _) = learn_from(recipe, Script::default(), tasks_alike());
     let asked = shown(&prompts);
     let count = |prompt: &str, field: &str| {
@@ -119,8 +119,8 @@ fn skills_are_shown_with_the_attempts_that_they_were_made_from() {
 fn attempts_speak_for_the_skill_that_they_are_found_to_share() {
     let state = |refactor| {
         let mut recipe = hisme();
-        recipe.selector = Selector::Nothing;
-        recipe.attribute = false;
+        recipe.select.selector = Selector::Nothing;
+        recipe.credit.attribute = false;
         let (_, library, ..) = learn_from(recipe, extracting(refactor), tasks_alike());
         shared(&library)
     };
@@ -131,7 +131,7 @@ fn attempts_speak_for_the_skill_that_they_are_found_to_share() {
 #[test]
 fn a_bundle_has_whole_attempts_at_four_tasks() {
     let mut recipe = hisme();
-    recipe.selector = Selector::Nothing;
+    recipe.select.selector = Selector::Nothing;
     let tasks = alike(["one", "two", "three", "four", "five", "six"]);
     let (_, library, ..) = learn_from(recipe, extracting(SAME), tasks);
     let mut entries = library.entries();
@@ -216,7 +216,7 @@ fn attempts_that_followed_a_skill_do_not_speak_for_it_where_they_cost_no_less_th
 #[test]
 fn what_attempts_at_one_task_share_is_no_skill() {
     let mut recipe = hisme();
-    recipe.write = WriteWhen::Never;
+    recipe.write.when = WriteWhen::Never;
     let (backends, prompts) = parts(Script {
         refactor: "shared: Says one two.\nsay: one two",
         ..Script::default()

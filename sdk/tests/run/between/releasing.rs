@@ -13,7 +13,7 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
         states
     };
     let mut without = hisme();
-    without.maintenance = recipe::Maintenance::default();
+    without.maintenance = journeyman::maintain::Maintenance::default();
     // Without maintenance live attempts alone release: two tasks that were done with the skill.
     assert_eq!(
         states(without.clone(), Script::default(), 3),
@@ -22,13 +22,13 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
     assert_eq!(states(without, Script::default(), 18), [State::Active]);
     // Three tasks, three skills: each has passed the case of its own attempt alone.
     let mut hisme = hisme();
-    hisme.selector = Selector::Top { limit: 1 };
+    hisme.select.selector = Selector::Top { limit: 1 };
     assert_eq!(states(hisme.clone(), Script::default(), 3), [State::Trial]);
     assert_eq!(states(hisme.clone(), Script::default(), 6), [State::Active]);
     let mut to_the_letter = hisme.clone();
-    to_the_letter.maintenance.bundles = Some(recipe::BundlePolicy {
+    to_the_letter.maintenance.bundles = Some(journeyman::maintain::BundlePolicy {
         tasks: 1,
-        ..recipe::BundlePolicy::default()
+        ..journeyman::maintain::BundlePolicy::default()
     });
     assert_eq!(states(to_the_letter, Script::default(), 3), [State::Active]);
     // A skill that says the wrong words costs as many refusals as none.
@@ -55,7 +55,7 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
 fn what_is_on_trial_is_offered_in_training_alone() {
     let (backends, _) = parts(Script::default());
     let mut recipe = hisme();
-    recipe.maintenance = recipe::Maintenance::default();
+    recipe.maintenance = journeyman::maintain::Maintenance::default();
     block_on(async {
         let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
@@ -103,7 +103,7 @@ fn with_judge_of_cases(play: Play<Verdict>, times: usize) -> (Vec<State>, usize)
         ))
     })));
     let mut recipe = hisme();
-    recipe.selector = Selector::Top { limit: 1 };
+    recipe.select.selector = Selector::Top { limit: 1 };
     block_on(async {
         let options = Options::new("test", Seed(7));
         let journeyman = Journeyman::open(backends, recipe, options)
@@ -154,8 +154,8 @@ fn a_judge_that_hangs_in_a_case_is_given_up_and_says_nothing_of_the_skill() {
 fn what_was_done_alike_without_a_skill_speaks_for_it() {
     let states = |selector| {
         let mut recipe = hisme();
-        recipe.selector = selector;
-        recipe.attribute = false;
+        recipe.select.selector = selector;
+        recipe.credit.attribute = false;
         let (_, library, ..) = learn_with(recipe, Script::default(), 6);
         let states = library.entries().map(|entry| entry.skill.state);
         states.collect::<Vec<_>>()
@@ -168,14 +168,14 @@ fn what_was_done_alike_without_a_skill_speaks_for_it() {
 fn what_a_run_disabled_comes_back_when_other_tasks_come_to_it() {
     let disabled = || {
         let mut recipe = hisme();
-        recipe.maintenance = recipe::Maintenance {
-            bundles: Some(recipe::BundlePolicy::default()),
+        recipe.maintenance = journeyman::maintain::Maintenance {
+            bundles: Some(journeyman::maintain::BundlePolicy::default()),
             filter: Some(FilterPolicy {
                 harmful: 1,
                 helpful: 1,
                 ..FilterPolicy::default()
             }),
-            ..recipe::Maintenance::default()
+            ..journeyman::maintain::Maintenance::default()
         };
         recipe
     };
@@ -262,15 +262,15 @@ fn a_skill_that_helped_too_stays_and_one_that_harmed_alone_goes() {
     harming.store = backends.store.clone();
     // It is the judgements alone that speak for a skill.
     let mut recipe = hisme();
-    recipe.selector = Selector::Top { limit: 1 };
-    recipe.newcomers = State::Active;
-    recipe.maintenance = recipe::Maintenance {
+    recipe.select.selector = Selector::Top { limit: 1 };
+    recipe.admit.newcomers = State::Active;
+    recipe.maintenance = journeyman::maintain::Maintenance {
         filter: Some(FilterPolicy {
             harmful: 1,
             helpful: 1,
             ..FilterPolicy::default()
         }),
-        ..recipe::Maintenance::default()
+        ..journeyman::maintain::Maintenance::default()
     };
     let learn = |session: &str, backends: Backends, tasks: Vec<Task>| {
         block_on(async {

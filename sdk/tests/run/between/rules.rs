@@ -120,7 +120,7 @@ fn for_all(evolve: &'static str) -> Script {
 #[test]
 fn rules_of_one_run_start_another_and_stay_frozen() {
     let mut learning = hisme();
-    learning.selector = Selector::Top { limit: 1 };
+    learning.select.selector = Selector::Top { limit: 1 };
     let mut frozen = learning.clone();
     frozen.maintenance.evolve = None;
     if let Some(evolve) = &mut learning.maintenance.evolve {

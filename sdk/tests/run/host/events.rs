@@ -185,8 +185,8 @@ fn credit_and_judgement_name_the_skill_and_the_attempt_on_one_line() {
 #[test]
 fn each_attempt_of_a_group_that_is_credited_is_named() {
     let mut recipe = recipe();
-    recipe.credit = CreditPer::Rollout;
-    recipe.selector = Selector::Top { limit: 1 };
+    recipe.credit.per = CreditPer::Rollout;
+    recipe.select.selector = Selector::Top { limit: 1 };
     block_on(async {
         let journeyman = open_as("test", &own_loop(), recipe).await;
         let added = journeyman.add(vec![sample::skill("say")], "a start").await;

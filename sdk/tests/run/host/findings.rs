@@ -107,25 +107,25 @@ fn what_the_recipe_rules_out_is_found() {
     let warm_up = block_on(found(recipe::arise(), &|_, _| {}));
     assert!(warm_up[0].consequence.contains("500"), "{}", warm_up[0]);
     assert_eq!(warm_up[0].about.as_deref(), Some("warm-up"));
-    check(recipe::arise(), &|_, r| r.warm_up = 0, &[]);
+    check(recipe::arise(), &|_, r| r.attempts.warm_up = 0, &[]);
     check(recipe::arise(), &|b, _| b.scorer = None, &[NeverInjects; 2]);
     check(
         recipe::standard(),
-        &|_, r| r.write = WriteWhen::Never,
+        &|_, r| r.write.when = WriteWhen::Never,
         &[NeverWrites],
     );
     let never = |b: &mut Backends, r: &mut Recipe| {
-        r.write = WriteWhen::Never;
+        r.write.when = WriteWhen::Never;
         b.model = None;
     };
     check(recipe::standard(), &never, &[NeverWrites]);
     check(
         recipe::standard(),
-        &|_, r| r.selector = Selector::Nothing,
+        &|_, r| r.select.selector = Selector::Nothing,
         &[NeverInjects],
     );
     let top = |b: &mut Backends, r: &mut Recipe| {
-        r.selector = Selector::Top { limit: 1 };
+        r.select.selector = Selector::Top { limit: 1 };
         b.scorer = None;
     };
     check(recipe::standard(), &top, &[]);
@@ -261,7 +261,7 @@ fn check_warm_up(with_retriever: bool, own_loop: bool) {
         parts.retriever = None;
     }
     let mut recipe = recipe();
-    recipe.warm_up = 2;
+    recipe.attempts.warm_up = 2;
     let place = format!("retriever: {with_retriever}, own loop: {own_loop}");
     block_on(async {
         let journeyman = open_as("test", &parts, recipe.clone()).await;

@@ -4,7 +4,7 @@ use journeyman::{
     Version,
     domain::SkillRef,
     library::{LiveEvidence, PassReason},
-    recipe::Maintenance,
+    maintain::Maintenance,
 };
 
 use super::*;
@@ -110,7 +110,7 @@ fn an_abstracted_trace_is_released_by_live_attempts_too() {
     let mut parts = own_loop();
     parts.model = Some(Arc::new(ScriptedModel::always("garbage")));
     let mut standard = recipe::standard();
-    standard.selector = Selector::Top { limit: 1 };
+    standard.select.selector = Selector::Top { limit: 1 };
     let did = [REFUSED, CLEAN, CLEAN, CLEAN];
     check(standard.clone(), parts.clone(), &did, State::Active);
     let mut again = own_loop();
@@ -147,8 +147,8 @@ fn without_bundles_live_attempts_release_whatever_else_is_maintained() {
     check(without_bundles(false), harmful, &[CLEAN; 6], State::Trial);
 
     let mut newcomers = recipe::standard();
-    newcomers.newcomers = State::Trial;
-    newcomers.selector = Selector::Top { limit: 1 };
+    newcomers.admit.newcomers = State::Trial;
+    newcomers.select.selector = Selector::Top { limit: 1 };
     // The commit behind the second task at which it went well releases it.
     let brings = [REFUSED, CLEAN, CLEAN, CLEAN];
     check(newcomers.clone(), own_loop(), &brings, State::Active);

@@ -2,9 +2,8 @@ use std::collections::BTreeMap;
 
 use journeyman::{
     AttemptId, CommitKey, Error, ErrorKind, Revision, RunId, Seed, TaskId,
-    domain::{Cause, Committed, LibraryChange, State, TierPolicy, Usage},
-    run::{AttemptReport, RunReport, TaskReport, WriteReport},
-    select::{NothingReason, Selection},
+    domain::{Cause, Committed, LibraryChange, NothingReason, Selection, State, TierPolicy, Usage},
+    report::{AttemptReport, RunReport, TaskReport, WriteReport},
     testing::sample,
 };
 

@@ -1,8 +1,8 @@
 use journeyman::{
     ErrorKind,
     domain::TierPolicy,
-    recipe::{Candidates, WriteWhen},
-    select::Selector,
+    propose::WriteWhen,
+    select::{Candidates, Selector},
 };
 
 use super::planned;
@@ -26,7 +26,7 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((plan.threads, plan.baseline), (1, 0));
     assert_eq!(plan.world.positions(), [0, 12, 24, 36, 48]);
     let arm = &plan.arms[0];
-    assert_eq!(arm.recipe.selector, Selector::Nothing);
+    assert_eq!(arm.recipe.select.selector, Selector::Nothing);
     assert_eq!((arm.has_skills, arm.learns), (false, false));
     assert!(plan.model.ends_with("model.gguf") && plan.model.is_absolute());
 }
@@ -56,10 +56,10 @@ recipe = "none"
 name = "arise"
 recipe = "arise"
 library = "seeds"
-unset = ["selector.gate.relative"]
-set.warm_up = 0
+unset = ["select.selector.gate.relative"]
+set."attempts.warm_up" = 0
 set.tiers = { cache = 5, initial_utility = 1 }
-set."write.below" = 0.5
+set."write.when.below" = 0.5
 
 [[arm]]
 name = "frozen"
@@ -69,12 +69,12 @@ learn = false
 
 [[sweep]]
 arm = "arise"
-path = "selector.gate.relative"
+path = "select.selector.gate.relative"
 values = [0.15, 0.55]
 
 [[sweep]]
 arm = "frozen"
-path = "candidates"
+path = "select.candidates"
 values = ["cache"]
 "#;
     let plan = planned(text).unwrap();
@@ -103,8 +103,8 @@ values = ["cache"]
         ]
     );
     let arise = &plan.arms[1];
-    assert_eq!(arise.recipe.warm_up, 0);
-    assert_eq!(arise.recipe.write, WriteWhen::Below(0.5));
+    assert_eq!(arise.recipe.attempts.warm_up, 0);
+    assert_eq!(arise.recipe.write.when, WriteWhen::Below(0.5));
     let tiers = TierPolicy {
         cache: 5,
         initial_utility: 1.0,
@@ -113,7 +113,9 @@ values = ["cache"]
     assert_eq!(arise.recipe.tiers, tiers);
     assert_eq!((&arise.start, arise.learns), (&Start::Seeds, true));
     assert!(
-        arise.told.ends_with(", selector.gate.relative = nothing"),
+        arise
+            .told
+            .ends_with(", select.selector.gate.relative = nothing"),
         "{}",
         arise.told
     );
@@ -121,12 +123,12 @@ values = ["cache"]
     assert!(!plan.arms[2].learns);
     let swept = &plan.arms[4];
     assert!(
-        matches!(&swept.recipe.selector, Selector::Gate(gate) if gate.relative == Some(0.55)),
+        matches!(&swept.recipe.select.selector, Selector::Gate(gate) if gate.relative == Some(0.55)),
         "{:?}",
-        swept.recipe.selector
+        swept.recipe.select.selector
     );
     assert_eq!(swept.start, Start::Seeds);
-    assert_eq!(plan.arms[5].recipe.candidates, Candidates::Cache);
+    assert_eq!(plan.arms[5].recipe.select.candidates, Candidates::Cache);
     let places: Vec<usize> = plan.sweeps[0].values.iter().map(|(_, arm)| *arm).collect();
     assert_eq!(places, [3, 4]);
 }
@@ -222,19 +224,25 @@ fn what_is_wrong_is_refused_with_its_line_and_what_would_be_right() {
         &arm("set = { gruop = 2 }"),
         9,
         "no such field",
-        "at the top there are: attribute, binary, candidates",
+        "at the top there are: admit, attempts, credit",
     );
     refused(
         "\"none\"",
-        &arm("set.group = 0"),
+        &arm("set.attempts.group = 0"),
         7,
         "at least one attempt",
         "range",
     );
-    refused("\"none\"", &arm("set.group = 1.5"), 9, "expected u32", "");
     refused(
         "\"none\"",
-        &arm("set.temperature = nan"),
+        &arm("set.attempts.group = 1.5"),
+        9,
+        "expected u32",
+        "",
+    );
+    refused(
+        "\"none\"",
+        &arm("set.attempts.temperature = nan"),
         9,
         "not finite",
         "unset",
@@ -285,14 +293,26 @@ fn sweeps_are_refused_as_arms_are() {
     let check = |arm, path, values, line, message| {
         refused("\"none\"", &sweep(arm, path, values), line, message, "");
     };
-    check("nome", "group", "[1]", 13, "no arm of this name");
-    check("none", "group", "[1]", 13, "nothing to sweep");
-    check("no skills", "group", "[]", 15, "there are no values");
-    check("no skills", "groups", "[1]", 15, "no such field");
-    check("no skills", "group", "[2, 0]", 15, "at least one attempt");
+    check("nome", "attempts.group", "[1]", 13, "no arm of this name");
+    check("none", "attempts.group", "[1]", 13, "nothing to sweep");
     check(
         "no skills",
-        "group",
+        "attempts.group",
+        "[]",
+        15,
+        "there are no values",
+    );
+    check("no skills", "groups", "[1]", 15, "no such field");
+    check(
+        "no skills",
+        "attempts.group",
+        "[2, 0]",
+        15,
+        "at least one attempt",
+    );
+    check(
+        "no skills",
+        "attempts.group",
         "[2, 2]",
         15,
         "two arms have the same name",

@@ -29,7 +29,7 @@ recipe = "standard"
 
 [[sweep]]
 arm = "learning"
-path = "group"
+path = "attempts.group"
 values = [2]
 "#;
 

@@ -2,10 +2,10 @@
 
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 
-use super::super::{SkillLibrary, reference, skill};
 use crate::{
     domain::{LibraryChange, Origin, Provenance, Skill, SkillRef, State, Tier, TierPolicy},
     id::{RunId, Seed, Version},
+    library::tests::{SkillLibrary, reference, skill},
 };
 
 /// Random changes over few ids, versions, names and rewards, so that they collide often. Ids and versions move

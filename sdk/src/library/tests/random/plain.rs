@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::reference;
 use crate::{
     domain::{Committed, LibraryChange, Origin, Skill, SkillRef, State, Tier, TierPolicy},
     id::RunId,
-    library::Entry,
+    library::{Entry, tests::reference},
 };
 
 /// One version of a skill.

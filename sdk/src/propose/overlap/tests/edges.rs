@@ -369,7 +369,7 @@ fn options_are_checked() {
 /// Of segments that share the wording of their requests and little else, only those of one tool meet.
 #[test]
 fn few_segments_meet() {
-    use super::super::{
+    use crate::propose::overlap::tests::{
         features::Features,
         index::{Index, Met},
     };

@@ -3,16 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::{
-    Clique, CliqueOptions, Fingerprint, Overlap, OverlapGraph,
-    features::Named,
-    graph::Node,
-    index::Slot,
-    purity::{Shared, Traits},
-};
 use crate::{
     id::{SegmentId, SkillId, TaskId},
-    propose::{Segment, SegmentKind},
+    propose::{
+        Segment, SegmentKind,
+        overlap::{
+            Clique, CliqueOptions, Fingerprint, Overlap, OverlapGraph,
+            features::Named,
+            graph::Node,
+            index::Slot,
+            purity::{Shared, Traits},
+        },
+    },
 };
 
 /// How many neighbours of the same tasks a segment forms groups with: the attempts at its own task are often its heaviest.

@@ -1,0 +1,28 @@
+//! How drafts enter the library.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::State;
+
+/// What happens to a draft whose title the library already has.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Duplicates {
+    /// It is added beside the other (ARISE).
+    Add,
+    /// It is added beside the other, unless a skill that is there says the same.
+    Distinct,
+    /// The same content is refused; other content becomes a new version. Ours.
+    Revise,
+}
+
+/// How drafts enter the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdmitPolicy {
+    /// The state in which what a run writes begins: active, or on trial until its bundle and its attempts speak for it.
+    #[serde(default)]
+    pub newcomers: State,
+    /// What happens to a draft whose title is taken.
+    pub duplicates: Duplicates,
+}

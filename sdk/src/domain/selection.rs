@@ -1,0 +1,155 @@
+//! What was decided, and why.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ScoreKind, SkillRef};
+
+/// What was decided for one query.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Selection {
+    /// The skill, or the reason for none.
+    pub decision: Decision,
+    /// By which score; `None` where nothing was scored.
+    pub score: Option<ScoreKind>,
+    /// What was scored, best first; of equal values the smaller id first.
+    pub candidates: Vec<Scored>,
+}
+
+impl Selection {
+    /// A decision without scores.
+    pub fn unscored(decision: Decision) -> Self {
+        Self {
+            decision,
+            score: None,
+            candidates: Vec::new(),
+        }
+    }
+
+    /// No skill, without scores.
+    pub fn nothing(reason: NothingReason) -> Self {
+        Self::unscored(Decision::Nothing(reason))
+    }
+
+    /// The best of what was scored, chosen or not.
+    pub fn best(&self) -> Option<&Scored> {
+        self.candidates.first()
+    }
+
+    /// The skills to inject, the best first.
+    pub fn skills(&self) -> &[SkillRef] {
+        match &self.decision {
+            Decision::Inject { skills, .. } => skills,
+            Decision::Nothing(_) => &[],
+        }
+    }
+
+    /// The first of them.
+    pub fn skill(&self) -> Option<&SkillRef> {
+        self.skills().first()
+    }
+}
+
+/// Inject skills, or nothing.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// These skills go into the prompt; mostly it is one.
+    Inject {
+        /// Which skills, in which versions, the best first; at least one.
+        skills: Vec<SkillRef>,
+        /// Whether it was drawn from the whole pool (the epsilon of Eq. 7) and not for its score.
+        explored: bool,
+    },
+    /// The agent works unaided.
+    Nothing(NothingReason),
+}
+
+/// Why nothing is injected.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NothingReason {
+    /// There was nothing to choose from.
+    NoCandidates,
+    /// No candidate stood out enough among the others.
+    BelowRelative {
+        /// The greatest probability, in [0, 1].
+        best: f64,
+        /// What it had to reach.
+        threshold: f64,
+    },
+    /// 'None of these' was as good as the best.
+    BelowAbsolute {
+        /// The greatest value, in the score's unit.
+        best: f64,
+        /// What it had to exceed.
+        threshold: f64,
+    },
+    /// The scorer failed or cannot score; in words.
+    ScorerUnavailable(String),
+    /// The retriever failed, and said this.
+    RetrieverUnavailable(String),
+    /// The host chose that nothing is ever injected.
+    Disabled,
+    /// The run's first phase selects nothing (ARISE 3.2).
+    WarmUp,
+}
+
+/// A candidate with its score.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scored {
+    /// Which skill, in which version.
+    pub skill: SkillRef,
+    /// In the score's unit.
+    pub value: f64,
+    /// Its share by the softmax over the candidates (Eq. 3), in [0, 1].
+    pub probability: f64,
+}
+
+impl fmt::Display for NothingReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoCandidates => f.write_str("no candidate was found"),
+            Self::BelowRelative { best, threshold } => write!(
+                f,
+                "the best candidate's softmax probability {best:.3} is below {threshold:.3} (`GatePolicy::relative`)"
+            ),
+            Self::BelowAbsolute { best, threshold } => write!(
+                f,
+                "the best candidate's score, {best:.3} nats, is not above {threshold:.3} (`GatePolicy::absolute`)"
+            ),
+            Self::ScorerUnavailable(why) => write!(f, "no scores: {why}"),
+            Self::RetrieverUnavailable(why) => write!(f, "no retrieval: {why}"),
+            Self::Disabled => f.write_str("the recipe injects nothing"),
+            Self::WarmUp => f.write_str("the run is warming up"),
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing(reason) => write!(f, "inject nothing: {reason}"),
+            Self::Inject { skills, explored } => {
+                let skills: Vec<String> = skills.iter().map(ToString::to_string).collect();
+                let how = if *explored { ", to explore" } else { "" };
+                write!(f, "inject {}{how}", skills.join(", "))
+            }
+        }
+    }
+}
+
+/// The decision, and how many candidates were scored.
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.decision)?;
+        match self.candidates.len() {
+            0 => Ok(()),
+            1 => f.write_str(" (of one candidate)"),
+            count => write!(f, " (of {count} candidates)"),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The overlap graph of what the library keeps, kept up to date as attempts arrive (H2).
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crate::{
+    error::Result,
+    id::SegmentId,
+    propose::{OverlapGraph, OverlapOptions, Segment, SegmentKind},
+};
+
+/// The graph as it was when it was last asked. It follows from the library, so it is no part of a saved run: a copy builds its
+/// own. The runs of one host share theirs, since each goes on from the library of the one before.
+#[derive(Default)]
+pub(crate) struct Overlaps(Arc<Mutex<Option<OverlapGraph>>>);
+
+impl Clone for Overlaps {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Overlaps {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for Overlaps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Overlaps").finish_non_exhaustive()
+    }
+}
+
+impl Overlaps {
+    /// The same graph for another run. Whoever asks brings it to what the own library has, so no run sees another's.
+    pub(crate) fn share(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+
+    /// Brings the graph to these segments, of traces the oldest first, and reads it: what is in it already costs no more
+    /// than a look.
+    ///
+    /// # Errors
+    /// `Invalid` where embeddings cannot be compared; what `read` gives.
+    pub(crate) fn of<T>(
+        &self,
+        segments: Vec<Segment>,
+        read: impl FnOnce(&OverlapGraph) -> Result<T>,
+    ) -> Result<T> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // What fails half way leaves nothing behind.
+        let mut graph = match kept.take() {
+            Some(graph) => graph,
+            None => OverlapGraph::new(OverlapOptions::default())?,
+        };
+        bring(&mut graph, segments)?;
+        let value = read(&graph)?;
+        *kept = Some(graph);
+        Ok(value)
+    }
+}
+
+fn bring(graph: &mut OverlapGraph, mut segments: Vec<Segment>) -> Result<()> {
+    let is_trace = |segment: &Segment| matches!(segment.kind, SegmentKind::Trace { .. });
+    let traces = segments.iter().filter(|segment| is_trace(segment)).count();
+    let mut over = traces.saturating_sub(graph.options().traces);
+    segments.retain(|segment| {
+        let drop = over > 0 && is_trace(segment);
+        over -= usize::from(drop);
+        !drop
+    });
+    let wanted: BTreeMap<&SegmentId, &Segment> = (segments.iter())
+        .map(|segment| (&segment.id, segment))
+        .collect();
+    let gone = graph.segments().map(|segment| &segment.id);
+    let gone: Vec<SegmentId> = gone
+        .filter(|id| !wanted.contains_key(id))
+        .cloned()
+        .collect();
+    for id in &gone {
+        graph.remove(id);
+    }
+    for segment in segments {
+        if graph.get(&segment.id) != Some(&segment) {
+            graph.insert(segment)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::{
+        domain::{Skill, Trace},
+        id::{SkillId, TaskId},
+        propose::{Fingerprint, project},
+        testing::sample,
+    };
+
+    const WORDS: [&str; 5] = ["one", "two", "three", "four", "five"];
+
+    fn said(n: usize) -> [&'static str; 3] {
+        [WORDS[n % 5], WORDS[(n + 1) % 5], WORDS[n * n % 5]]
+    }
+
+    /// A skill that says what an attempt did: each third one was distilled from tasks, the others are of none.
+    fn skill(n: usize) -> Skill {
+        let mut skill = sample::skill(&said(n).join(" "));
+        skill.id = SkillId::new(format!("skill {n:02}"));
+        if n.is_multiple_of(3) {
+            skill.provenance.tasks = vec![TaskId::new(format!("t{n}")), TaskId::new("t")];
+        }
+        skill
+    }
+
+    fn segments(attempts: std::ops::Range<usize>) -> Vec<Segment> {
+        let trace = |n: usize| -> Trace {
+            let task = sample::task(&format!("t{n}"), &said(n));
+            sample::trace(&format!("a{n}"), &task, &said(n), !n.is_multiple_of(3))
+        };
+        let skills = attempts
+            .clone()
+            .map(|n| Segment::of_skill(&skill(n / 2 * 2)));
+        let skills: BTreeMap<SegmentId, Segment> =
+            skills.map(|skill| (skill.id.clone(), skill)).collect();
+        let traces = attempts.map(trace);
+        let projected = traces.flat_map(|t| project(&t.task, &t.trajectory, t.verdict.as_ref()));
+        projected.chain(skills.into_values()).collect()
+    }
+
+    #[test]
+    fn what_is_kept_up_to_date_is_as_what_is_built_anew() {
+        let kept = Overlaps::default();
+        let mut handed = BTreeSet::new();
+        let told = |overlaps: &Overlaps, from: usize, handed: &BTreeSet<Fingerprint>| {
+            let read = |graph: &OverlapGraph| {
+                let cliques = graph.cliques(&Default::default(), handed)?;
+                let text = format!("{:?} {cliques:?}", graph.edges());
+                Ok((text, cliques))
+            };
+            overlaps.of(segments(from..from + 8), read).unwrap()
+        };
+        // Attempts and skills come, and the oldest go; what was found is handed out, and at last forgotten.
+        let mut groups = 0;
+        for from in 0..24 {
+            let (anew, cliques) = told(&Overlaps::default(), from, &handed);
+            assert!(anew.contains("overlap"), "there is something to compare");
+            assert_eq!(told(&kept, from, &handed).0, anew);
+            assert_eq!(told(&kept.share(), from, &handed).0, anew);
+            groups += cliques.len();
+            handed.extend(cliques.into_iter().map(|clique| clique.fingerprint));
+            if from % 8 == 7 {
+                handed.clear();
+            }
+        }
+        assert!(groups >= 8, "{groups}");
+        assert_eq!(told(&kept.clone(), 3, &handed), told(&kept, 3, &handed));
+    }
+}

@@ -1,0 +1,356 @@
+//! Refactoring (HiSME 3.2, appendix C, algorithm 3; H2, H3): attempts that overlap are grouped, and what they share becomes
+//! a skill when all of its true instances bear it out.
+
+mod instances;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::instances::{Instance, Says, Tried};
+use super::{
+    Upkeep,
+    bundling::may_tell,
+    covered::Covered,
+    outcomes::is_for_now,
+    patience::{handled, missed},
+};
+use crate::{
+    admit::admission::{self, Admission, Drafted},
+    contract::{Embedding, RoleTask},
+    domain::{LibraryChange, Role, Skill, State, Taint, Trace},
+    error::Result,
+    id::{AttemptId, TaskId},
+    library::Entry,
+    policy::{Case, PlayedCase, Said},
+    propose::{Clique, CliqueOptions, Fingerprint, Segment, asking::taint_of, project},
+    report::EventKind,
+};
+
+/// What marks a group among the things that were handed to a role.
+const GROUP: &str = "group/";
+
+/// What a group came to, not tried yet on its true instances.
+#[derive(Clone, Debug)]
+pub(crate) struct Proposed {
+    skill: Skill,
+    /// None where the library has the skill already.
+    admission: Option<Admission>,
+    cases: Vec<Instance>,
+    /// The fingerprint of its group.
+    group: String,
+}
+
+/// The segments of what the library keeps: the turns of its attempts, and its offered skills.
+fn segments(context: &Upkeep<'_>) -> Vec<Segment> {
+    let traces = context
+        .library
+        .traces()
+        .flat_map(|trace| project(&trace.task, &trace.trajectory, trace.verdict.as_ref()));
+    let offered = context.library.entries();
+    let offered = offered.filter(|entry| entry.skill.state.is_offered());
+    let skills = offered.map(|entry| Segment::of_skill(&entry.skill));
+    traces.chain(skills).collect()
+}
+
+/// The texts of all segments, to be embedded.
+pub(crate) fn texts(context: &Upkeep<'_>) -> Vec<String> {
+    if context.policy.refactor.is_none() {
+        return Vec::new();
+    }
+    segments(context).iter().map(Segment::text).collect()
+}
+
+/// The refactorer's tasks: the best groups that it was not given yet.
+pub(crate) fn groups(context: &Upkeep<'_>, embeddings: Option<Vec<Embedding>>) -> Vec<RoleTask> {
+    match cliques(context, embeddings) {
+        Ok(cliques) => cliques.iter().map(|clique| task(context, clique)).collect(),
+        Err(error) => {
+            tracing::warn!(%error, "attempts could not be grouped");
+            Vec::new()
+        }
+    }
+}
+
+fn cliques(context: &Upkeep<'_>, embeddings: Option<Vec<Embedding>>) -> Result<Vec<Clique>> {
+    let Some(policy) = &context.policy.refactor else {
+        return Ok(Vec::new());
+    };
+    let mut segments = segments(context);
+    for (segment, embedding) in segments.iter_mut().zip(embeddings.into_iter().flatten()) {
+        segment.embedding = Some(embedding);
+    }
+    let handed = context.library.handled();
+    let handed = handed.filter_map(|text| text.strip_prefix(GROUP));
+    // A mark that one was missed is no fingerprint: that group comes again.
+    let handed: BTreeSet<Fingerprint> = handed
+        .filter_map(|text| serde_json::from_str(text).ok())
+        .collect();
+    let options = CliqueOptions {
+        largest: policy.members as usize,
+        groups: policy.groups as usize,
+        ..CliqueOptions::default()
+    };
+    context
+        .overlaps
+        .of(segments, |graph| graph.cliques(&options, &handed))
+}
+
+fn task(context: &Upkeep<'_>, clique: &Clique) -> RoleTask {
+    let members: BTreeSet<&str> = clique.segments.iter().map(|id| id.as_str()).collect();
+    let skills = context.library.entries().map(|entry| &entry.skill);
+    let skills = skills.filter(|skill| {
+        let id = Segment::id_of_skill(&skill.id);
+        members.contains(id.as_str())
+    });
+    let skills: Vec<Skill> = skills.cloned().collect();
+    RoleTask::Refactor {
+        attempts: instances(context, &members, &skills),
+        skills,
+        reason: serde_json::to_string(&clique.purity).unwrap_or_default(),
+        rules: context.library.rules(Role::Refactor).to_vec(),
+        group: serde_json::to_string(&clique.fingerprint).unwrap_or_default(),
+    }
+}
+
+/// The true instances of a group: the attempts that its turns are of, and of each task that its skills were made from the
+/// latest successful one that is kept. A skill alone does not tell what was its attempt's own.
+fn instances(context: &Upkeep<'_>, members: &BTreeSet<&str>, skills: &[Skill]) -> Vec<Trace> {
+    let made_from = skills.iter().flat_map(|skill| &skill.provenance.tasks);
+    let made_from: BTreeSet<&TaskId> = made_from.collect();
+    let successes = || context.library.traces().filter(|trace| trace.is_success());
+    let latest: BTreeMap<&TaskId, &AttemptId> = successes()
+        .map(|trace| (&trace.task.id, &trace.trajectory.attempt))
+        .collect();
+    let is_instance = |trace: &&Trace| {
+        let attempt = &trace.trajectory.attempt;
+        let is_latest = latest.get(&trace.task.id) == Some(&attempt);
+        let is_member = || {
+            let segments = project(&trace.task, &trace.trajectory, trace.verdict.as_ref());
+            segments
+                .iter()
+                .any(|segment| members.contains(segment.id.as_str()))
+        };
+        is_latest && made_from.contains(&trace.task.id) || is_member()
+    };
+    successes().filter(is_instance).cloned().collect()
+}
+
+/// The skills that came of groups, to be tried, and word of which groups were handed out.
+pub(crate) fn proposed(
+    context: &Upkeep<'_>,
+    step: u64,
+    said: &[Said],
+    events: &mut Vec<EventKind>,
+) -> (Vec<Proposed>, Vec<LibraryChange>) {
+    let mut all: Vec<Proposed> = Vec::new();
+    let mut changes = Vec::new();
+    for (number, Said { task, said }) in said.iter().enumerate() {
+        let RoleTask::Refactor {
+            attempts,
+            skills,
+            group,
+            reason,
+            ..
+        } = task
+        else {
+            continue;
+        };
+        let shown = attempts
+            .iter()
+            .map(|trace| trace.trajectory.attempt.clone());
+        events.push(EventKind::Grouped {
+            attempts: shown.collect(),
+            skills: skills.iter().map(|skill| skill.id.clone()).collect(),
+            reason: reason.clone(),
+        });
+        let group = format!("{GROUP}{group}");
+        // A role that was not there is asked again, one whose answer cannot be read is not.
+        if said.as_ref().is_err_and(is_for_now) {
+            let (count, attempts) = (attempts.len(), attempts.iter());
+            let shown = attempts.map(|trace| trace.trajectory.attempt.as_str());
+            let shown: Vec<&str> = shown.collect();
+            let what = format!("refactoring {count} attempts ({})", shown.join(", "));
+            changes.push(missed(context, &what, &group, events));
+            continue;
+        }
+        let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
+        let taints = skills.iter().map(|skill| skill.taint);
+        let drafted = Drafted {
+            key: format!("{step}/refactor/{number}"),
+            role: Role::Refactor,
+            tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
+            taint: taints.fold(taint_of(steps), Taint::max),
+            parents: Vec::new(),
+            said,
+        };
+        match propose(context, &drafted, attempts, group, events) {
+            Ok(proposed) => all.push(proposed),
+            Err(group) => changes.push(handled(&group)),
+        }
+    }
+    (all, changes)
+}
+
+/// What is to be tried of a group; where nothing is, the group's fingerprint.
+fn propose(
+    context: &Upkeep<'_>,
+    drafted: &Drafted<'_>,
+    attempts: &[Trace],
+    group: String,
+    events: &mut Vec<EventKind>,
+) -> std::result::Result<Proposed, String> {
+    let admission = admission::decide(context, context.admit, drafted, &[]);
+    let skill = admission.change.as_ref().and_then(LibraryChange::skill);
+    let Some(skill) = skill.cloned() else {
+        // What is there already may have them speak for it.
+        let bundles = context.policy.bundles.as_ref();
+        let same = bundles.and(admission.same.as_ref());
+        let Some(known) = same.and_then(|same| context.library.get(&same.id)) else {
+            events.push(admission.event());
+            return Err(group);
+        };
+        return Ok(of_known(known, attempts, group));
+    };
+    let tasks: BTreeSet<&TaskId> = attempts.iter().map(|trace| &trace.task.id).collect();
+    if tasks.len() < 2 {
+        let title = Some(skill.name.to_string());
+        let reason = "there are no attempts at two tasks to bear it out";
+        events.push(Admission::refused(title, false, reason).event());
+        return Err(group);
+    }
+    Ok(Proposed {
+        skill,
+        admission: Some(admission),
+        cases: attempts.iter().map(Instance::of).collect(),
+        group,
+    })
+}
+
+/// A skill of the library, to be tried on the attempts that may tell something of it: those that followed no skill first,
+/// which tell more.
+fn of_known(entry: &Entry, attempts: &[Trace], group: String) -> Proposed {
+    let tasks = Covered::of(entry, []);
+    let tells = attempts
+        .iter()
+        .filter(|attempt| may_tell(entry, attempt) && tasks.lacks(&attempt.task.id));
+    let mut cases: Vec<Instance> = tells.map(Instance::of).collect();
+    cases.sort_by_key(|instance| instance.paired);
+    Proposed {
+        skill: entry.skill.clone(),
+        admission: None,
+        cases,
+        group,
+    }
+}
+
+/// The true instances of each group, to be played with what was made of it.
+pub(crate) fn to_try(proposed: &[Proposed]) -> Vec<Case> {
+    let cases = proposed.iter().flat_map(|one| {
+        one.cases.iter().flat_map(|instance| {
+            let case = |skill: Option<&Skill>| Case {
+                skill: skill.cloned().map(Box::new),
+                case: Box::new(instance.case.clone()),
+            };
+            let unaided = instance.paired.then(|| case(None));
+            unaided.into_iter().chain([case(Some(&one.skill))])
+        })
+    });
+    cases.collect()
+}
+
+/// What is added: what all true instances bear out, active at once where newcomers pass bundles; and to a skill that was
+/// known, as cases, those that say something of it.
+pub(crate) fn added(
+    context: &Upkeep<'_>,
+    proposed: Vec<Proposed>,
+    runs: &[PlayedCase],
+    events: &mut Vec<EventKind>,
+) -> Vec<LibraryChange> {
+    let mut runs = runs.iter().map(|ran| &ran.run);
+    let mut changes = Vec::new();
+    for proposed in proposed {
+        let tried = Tried::of(proposed.cases, &mut runs);
+        // What could not be tried for now comes again.
+        changes.push(match tried.for_now {
+            true => {
+                let what = format!("{}: trying it on its instances", proposed.skill.name);
+                missed(context, &what, &proposed.group, events)
+            }
+            false => handled(&proposed.group),
+        });
+        let (mut skill, against) = (proposed.skill, tried.against);
+        let Some(mut admission) = proposed.admission else {
+            let known = || "the library has it already".to_owned();
+            events.push(EventKind::Refused {
+                reason: format!("{}: {}", skill.name, against.unwrap_or_else(known)),
+            });
+            changes.extend(patch_known(context, &skill, tried.says, &changes));
+            continue;
+        };
+        if let Some(reason) = against {
+            let title = admission.report.title.take();
+            admission = Admission::refused(title, false, reason);
+            events.push(admission.event());
+            continue;
+        }
+        // Several groups may come to the same; the first that is borne out stands for all.
+        let mut added = changes.iter().filter_map(LibraryChange::skill);
+        if added.any(|one| admission::says_the_same(one, &skill)) {
+            continue;
+        }
+        if skill.state == State::Trial {
+            skill.state = State::Active;
+        }
+        if let Some(change) = &mut admission.change
+            && let Some(changed) = change.skill_mut()
+        {
+            changed.state = skill.state;
+        }
+        events.push(admission.event());
+        changes.extend(admission.change);
+        if context.policy.bundles.is_some() {
+            let cases = tried.says.into_iter().filter_map(|says| match says {
+                Says::Passes(case) => Some(case),
+                Says::Fails(..) | Says::Nothing(_) => None,
+            });
+            changes.push(LibraryChange::PatchBundle {
+                skill: skill.id.clone(),
+                cases: cases.collect(),
+                dropped: Vec::new(),
+            });
+            changes.push(LibraryChange::Test {
+                skill: skill.reference(),
+                outcomes: tried.outcomes,
+            });
+        }
+    }
+    changes
+}
+
+/// The cases that come to a skill that was known: also those that it fails, which hold it back.
+fn patch_known(
+    context: &Upkeep<'_>,
+    skill: &Skill,
+    says: Vec<Says>,
+    before: &[LibraryChange],
+) -> Option<LibraryChange> {
+    let entry = context.library.get(&skill.id)?;
+    let coming = before.iter().flat_map(|change| match change {
+        LibraryChange::PatchBundle { skill, cases, .. } if *skill == entry.skill.id => cases,
+        _ => &[][..],
+    });
+    let mut tasks = Covered::of(entry, coming);
+    let mut cases = Vec::new();
+    for says in says {
+        match says {
+            Says::Passes(case) | Says::Fails(case, _) if tasks.take(&case.task.id) => {
+                cases.push(case);
+            }
+            Says::Passes(_) | Says::Fails(..) | Says::Nothing(_) => {}
+        }
+    }
+    (!cases.is_empty()).then(|| LibraryChange::PatchBundle {
+        skill: skill.id.clone(),
+        cases,
+        dropped: Vec::new(),
+    })
+}

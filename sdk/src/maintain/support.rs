@@ -1,0 +1,76 @@
+//! What speaks for a skill: at how many tasks whole attempts of its bundle go well with it.
+
+use std::collections::BTreeSet;
+
+use super::Upkeep;
+use crate::{
+    domain::{BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange},
+    library::Entry,
+};
+
+/// At how many tasks whole attempts speak for a skill, where that is enough for a newcomer to be released and no more
+/// judgements speak against it. `changes` are those of this round so far, which have what its cases came to now.
+pub(crate) fn spoken_for(
+    context: &Upkeep<'_>,
+    entry: &Entry,
+    changes: &[LibraryChange],
+) -> Option<u32> {
+    let bundles = context.policy.bundles.as_ref()?;
+    let counts = entry.life.counts(entry.skill.version);
+    let support = support(entry, changes);
+    (support >= bundles.tasks && counts.harmful <= support).then_some(support)
+}
+
+/// From how many tasks the whole attempts come that speak for this version of a skill; 0 where a case speaks against it.
+/// Cases of attempts that it harmed hold it back as judgements do, and not again as cases: they may have wanted something
+/// that day alone.
+fn support(entry: &Entry, changes: &[LibraryChange]) -> u32 {
+    let known = entry.life.bundle.iter().map(|bundled| &bundled.case);
+    let new = changes.iter().filter_map(|change| match change {
+        LibraryChange::PatchBundle { skill, cases, .. } if *skill == entry.skill.id => Some(cases),
+        _ => None,
+    });
+    let cases: Vec<&BundleCase> = new.flatten().chain(known).collect();
+    let mut tasks = BTreeSet::new();
+    for outcome in last_outcomes(entry, changes) {
+        let case = cases.iter().find(|case| case.name == outcome.name);
+        let Some(case) = case else { continue };
+        if is_against(entry, case, outcome) {
+            return 0;
+        }
+        // A fragment plays what came before it, whatever the skill says of that.
+        if case.is_whole() && outcome.failed.is_none() && !is_of_harmed(entry, case) {
+            tasks.insert(&case.task.id);
+        }
+    }
+    u32::try_from(tasks.len()).unwrap_or(u32::MAX)
+}
+
+/// Whether what came of a case speaks against the skill.
+pub(crate) fn is_against(entry: &Entry, case: &BundleCase, outcome: &CaseOutcome) -> bool {
+    outcome.was_played() && outcome.failed.is_some() && !is_of_harmed(entry, case)
+}
+
+/// Whether a case is of an attempt that the skill harmed.
+fn is_of_harmed(entry: &Entry, case: &BundleCase) -> bool {
+    let mut judged = entry.life.judged.iter().map(|judged| &judged.attribution);
+    let mut is_harmed =
+        || judged.any(|told| told.judgement == Judgement::Harmful && told.attempt == case.attempt);
+    case.kind == CaseKind::Negative && is_harmed()
+}
+
+/// What came of the current version's cases when they ran last, in this round or before it.
+pub(crate) fn last_outcomes<'a>(
+    entry: &'a Entry,
+    changes: &'a [LibraryChange],
+) -> impl Iterator<Item = &'a CaseOutcome> {
+    let reference = entry.skill.reference();
+    let now = changes.iter().rev().find_map(|change| match change {
+        LibraryChange::Test { skill, outcomes } if *skill == reference => Some(outcomes),
+        _ => None,
+    });
+    let before = entry.life.tested.as_ref();
+    let before = before.filter(|tested| tested.version == reference.version);
+    let outcomes = now.or(before.map(|tested| &tested.outcomes));
+    outcomes.into_iter().flatten()
+}

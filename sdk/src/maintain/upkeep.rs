@@ -1,0 +1,24 @@
+//! What the policies of maintenance are handed.
+
+use std::ops::Deref;
+
+use super::{Maintenance, Overlaps};
+use crate::{admit::AdmitPolicy, policy::Context, reward::SkillUse};
+
+/// A run as maintenance sees it, and the policies by which the library is looked after.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Upkeep<'a> {
+    pub(crate) context: Context<'a>,
+    pub(crate) policy: &'a Maintenance,
+    pub(crate) admit: &'a AdmitPolicy,
+    pub(crate) skill_use: SkillUse,
+    pub(crate) overlaps: &'a Overlaps,
+}
+
+impl<'a> Deref for Upkeep<'a> {
+    type Target = Context<'a>;
+
+    fn deref(&self) -> &Context<'a> {
+        &self.context
+    }
+}

@@ -1,0 +1,279 @@
+//! What a role is shown of what it made.
+
+use super::*;
+use crate::policy::Context;
+use crate::{
+    domain::{Attribution, Judgement, Mode, SkillRef, TierPolicy},
+    id::{AttemptId, RunId, Seed, SkillId, TaskId, Version},
+    library::SkillLibrary,
+    maintain::Overlaps,
+    recipe,
+    testing::sample,
+};
+
+use Judgement::{Harmful, Helpful, Neutral, Uncertain};
+
+/// The policy of the recipe, but for its threshold: the first row is enough.
+fn policy(mature: u32) -> EvolvePolicy {
+    EvolvePolicy {
+        mature,
+        rows: 1,
+        ..EvolvePolicy::default()
+    }
+}
+
+/// What was made, each in a revision of its own.
+#[derive(Default)]
+struct Made {
+    library: SkillLibrary,
+    told: usize,
+}
+
+impl Made {
+    fn change(&mut self, change: LibraryChange) {
+        let revision = self.library.revision().next().0;
+        let applied = self
+            .library
+            .apply(&sample::committed(revision, vec![change]))
+            .expect("it is taken");
+        assert!(applied.passed_over.is_empty(), "{:?}", applied.passed_over);
+    }
+
+    /// The first version of a skill.
+    fn add(&mut self, name: &str, body: &str, origin: Origin) {
+        let mut skill = sample::skill(name);
+        skill.body = body.to_owned();
+        skill.provenance.origin = origin;
+        self.change(LibraryChange::Add(Box::new(skill)));
+    }
+
+    fn judge(&mut self, name: &str, version: u64, judgements: &[Judgement]) {
+        for judgement in judgements {
+            self.told += 1;
+            self.change(LibraryChange::Attribute(Attribution {
+                skill: SkillRef {
+                    id: SkillId::new(name),
+                    version: Version(version),
+                },
+                attempt: AttemptId::new(self.told.to_string()),
+                task: TaskId::new("t"),
+                judgement: *judgement,
+                scope: String::new(),
+                reason: "a test".to_owned(),
+            }));
+        }
+    }
+
+    fn set(&mut self, name: &str, state: State) {
+        self.change(LibraryChange::SetState {
+            skill: SkillId::new(name),
+            state,
+            reason: "a test".to_owned(),
+        });
+    }
+
+    /// What roles are asked, each with its rows: a skill's name and version, how often it was helpful, harmful and neither, and
+    /// its fate.
+    fn asked(&self, policy: EvolvePolicy) -> BTreeMap<Role, Vec<String>> {
+        let mut recipe = recipe::hisme();
+        recipe.maintenance.evolve = Some(policy);
+        let context = Context {
+            run: &RunId::new("a-run"),
+            seed: Seed(7),
+            mode: Mode::Train,
+            group: 1,
+            warming_up: false,
+            library: &self.library,
+        };
+        let overlaps = Overlaps::default();
+        let asked = due(&recipe.upkeep(context, &overlaps))
+            .into_iter()
+            .map(|task| match task {
+                RoleTask::Evolve { role, rows, .. } => (role, rows.iter().map(line).collect()),
+                other => panic!("{other:?}"),
+            });
+        asked.collect()
+    }
+
+    /// The rows of the role that extracts.
+    fn extracted(&self, policy: EvolvePolicy) -> Vec<String> {
+        self.asked(policy)
+            .remove(&Role::Extract)
+            .unwrap_or_default()
+    }
+}
+
+fn line(row: &Experience) -> String {
+    let Experience {
+        skill,
+        helpful,
+        harmful,
+        other,
+        fate,
+        ..
+    } = row;
+    let (name, version) = (&skill.name, skill.version);
+    format!("{name} {version}: {helpful} {harmful} {other} {fate}")
+}
+
+#[test]
+fn what_was_judged_often_enough_or_fell_is_shown_and_nothing_else() {
+    let table: [(State, &[Judgement], Option<&str>); 14] = [
+        (State::Trial, &[], None),
+        (State::Active, &[], None),
+        (State::Quarantined, &[], None),
+        (State::Trial, &[Helpful], None),
+        (State::Active, &[Harmful], None),
+        (State::Active, &[Uncertain], None),
+        (State::Trial, &[Helpful, Helpful], Some("2 0 0 on trial")),
+        (State::Active, &[Helpful, Harmful], Some("1 1 0 active")),
+        (State::Active, &[Neutral, Uncertain], Some("0 0 2 active")),
+        (
+            State::Quarantined,
+            &[Harmful, Neutral, Neutral],
+            Some("0 1 2 quarantined"),
+        ),
+        // What fell tells, whoever judged it.
+        (State::Disabled, &[], Some("0 0 0 disabled")),
+        (State::Disabled, &[Harmful], Some("0 1 0 disabled")),
+        (State::Archived, &[], Some("0 0 0 archived")),
+        (State::Archived, &[Helpful, Helpful], Some("2 0 0 archived")),
+    ];
+    for (state, judged, expect) in table {
+        let mut made = Made::default();
+        made.add("one", "say one", Origin::Extracted);
+        made.judge("one", 1, judged);
+        made.set("one", state);
+        let expect: Vec<String> = expect.iter().map(|told| format!("one 1: {told}")).collect();
+        assert_eq!(made.extracted(policy(2)), expect, "{state:?} {judged:?}");
+    }
+}
+
+#[test]
+fn a_role_is_shown_what_it_made_itself() {
+    let mut made = Made::default();
+    for (name, origin) in [
+        ("by hand", Origin::Human),
+        ("extracted", Origin::Extracted),
+        ("refactored", Origin::Refactored),
+        ("refined", Origin::Refined),
+        ("summed up", Origin::Summary),
+    ] {
+        made.add(name, name, origin);
+        made.judge(name, 1, &[Helpful]);
+    }
+    let own = |name: &str| vec![format!("{name} 1: 1 0 0 active")];
+    let expect = [
+        (Role::Extract, own("extracted")),
+        (Role::Refactor, own("refactored")),
+        (Role::Refine, own("refined")),
+    ];
+    assert_eq!(made.asked(policy(1)), BTreeMap::from(expect));
+}
+
+#[test]
+fn an_earlier_version_does_not_fall_with_the_one_in_use() {
+    let mut made = Made::default();
+    made.add("one", "say one", Origin::Extracted);
+    let mut second = sample::skill("one");
+    second.version = Version(2);
+    second.body = "say one twice".to_owned();
+    second.provenance.origin = Origin::Refined;
+    made.change(LibraryChange::Revise(Box::new(second)));
+    made.set("one", State::Disabled);
+    let fallen = vec!["one 2: 0 0 0 disabled".to_owned()];
+    assert_eq!(
+        made.asked(policy(1)),
+        BTreeMap::from([(Role::Refine, fallen.clone())])
+    );
+    made.judge("one", 1, &[Helpful]);
+    let revised = vec!["one 1: 1 0 0 revised".to_owned()];
+    assert_eq!(
+        made.asked(policy(1)),
+        BTreeMap::from([(Role::Extract, revised), (Role::Refine, fallen)])
+    );
+}
+
+#[test]
+fn what_was_deleted_is_shown_too() {
+    let mut made = Made::default();
+    made.change(LibraryChange::Configure(TierPolicy {
+        cache: 1,
+        reservoir: 0,
+        ..TierPolicy::default()
+    }));
+    for name in ["one", "two"] {
+        made.add(name, name, Origin::Extracted);
+        made.judge(name, 1, &[Helpful]);
+    }
+    made.change(LibraryChange::Maintain);
+    assert_eq!(made.library.deleted().count(), 1);
+    assert_eq!(made.extracted(policy(1)).len(), 2);
+}
+
+#[test]
+fn a_role_is_asked_from_so_many_rows_on() {
+    let mut made = Made::default();
+    let mut rows = Vec::new();
+    for name in ["1", "2", "3", "4", "5"] {
+        // One that was not judged is none of them.
+        made.add(name, name, Origin::Extracted);
+        rows.push(made.extracted(EvolvePolicy::default()).len());
+        made.judge(name, 1, &[Helpful]);
+        rows.push(made.extracted(EvolvePolicy::default()).len());
+    }
+    assert_eq!(rows, [0, 0, 0, 0, 0, 0, 0, 0, 0, 5]);
+}
+
+#[test]
+fn of_many_texts_the_latest_24_are_shown_the_oldest_first() {
+    let mut made = Made::default();
+    // The ids do not tell in which order they came.
+    let name = |number: u32| format!("n{}", 100 - number);
+    for number in 0..30 {
+        made.add(&name(number), &name(number), Origin::Extracted);
+        made.judge(&name(number), 1, &[Helpful]);
+    }
+    // One that was not judged takes no place.
+    made.add("unjudged", "unjudged", Origin::Extracted);
+    let told = |number| format!("{} 1: 1 0 0 active", name(number));
+    let expect: Vec<String> = (6..30).map(told).collect();
+    assert_eq!(made.extracted(EvolvePolicy::default()), expect);
+    // An old text that comes again is its latest row, and takes no second place.
+    made.add("again", &name(20), Origin::Extracted);
+    let mut expect: Vec<String> = (6..30).filter(|number| *number != 20).map(told).collect();
+    expect.push("again 1: 1 0 0 active".to_owned());
+    assert_eq!(made.extracted(EvolvePolicy::default()), expect);
+}
+
+#[test]
+fn the_same_text_is_one_row_with_all_that_came_of_it() {
+    let mut made = Made::default();
+    let told: [(&str, Origin, &[Judgement]); 3] = [
+        ("first", Origin::Extracted, &[Helpful, Harmful]),
+        ("again", Origin::Extracted, &[Helpful, Neutral]),
+        // Another role wrote it too.
+        ("mended", Origin::Refined, &[Harmful, Uncertain]),
+    ];
+    for (name, origin, judged) in told {
+        made.add(name, "say one", origin);
+        made.judge(name, 1, judged);
+    }
+    made.add("other", "say another", Origin::Extracted);
+    made.judge("other", 1, &[Helpful]);
+    let sum = |name: &str| format!("{name} 1: 2 2 2 active");
+    let expect = [
+        (
+            Role::Extract,
+            vec![sum("again"), "other 1: 1 0 0 active".to_owned()],
+        ),
+        (Role::Refine, vec![sum("mended")]),
+    ];
+    assert_eq!(made.asked(policy(1)), BTreeMap::from(expect));
+    // Together they are mature.
+    let expect = [
+        (Role::Extract, vec![sum("again")]),
+        (Role::Refine, vec![sum("mended")]),
+    ];
+    assert_eq!(made.asked(policy(6)), BTreeMap::from(expect));
+}

@@ -1,0 +1,95 @@
+//! The answers to what is asked of a host's parts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    contract::{Embedding, RoleAnswer, SkillScores},
+    domain::{Candidate, Committed, InformationGain, Skill, Trajectory, Usage, Verdict},
+    error::Result,
+    library::Entry,
+};
+
+/// What came of a case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseRun {
+    /// How many actions of the agent's own the environment refused.
+    pub refusals: u32,
+    /// How it was judged.
+    pub verdict: Verdict,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+/// A skill to inject, and the hash of what was chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChosenSkill {
+    /// The skill.
+    pub skill: Skill,
+    /// What the library recorded when this version came in ([`Entry::sha256`](crate::library::Entry::sha256)): one
+    /// whose content is another is not injected (S21).
+    pub sha256: String,
+}
+
+impl From<&Entry> for ChosenSkill {
+    fn from(entry: &Entry) -> Self {
+        Self {
+            skill: entry.skill.clone(),
+            sha256: entry.sha256.clone(),
+        }
+    }
+}
+
+/// What a role said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Played {
+    /// What.
+    pub answer: RoleAnswer,
+    /// Whether it was made without the model, since nothing that the model wrote could be read.
+    pub fallback: bool,
+    /// What the model wrote and why it could not be read, for each answer that could not.
+    pub unreadable: Vec<(String, String)>,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+impl Played {
+    /// Why each answer could not be read, in order.
+    pub(crate) fn why_unreadable(&self) -> String {
+        let reasons = self.unreadable.iter().map(|(_, why)| why.as_str());
+        reasons.collect::<Vec<_>>().join("; then: ")
+    }
+}
+
+/// What a commit brought.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommitDone {
+    /// Everything committed since the base, this commit last.
+    pub committed: Vec<Committed>,
+    /// How many times the base was moved because another writer was first.
+    pub rebased: u32,
+}
+
+/// An answer of a host's part; an error is an answer too.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// The candidates for a query.
+    Retrieved(Result<Vec<Candidate>>),
+    /// Log-probabilities.
+    Scored(Result<Vec<SkillScores>>),
+    /// An attempt.
+    Attempted(Result<Box<Trajectory>>),
+    /// A verdict.
+    Judged(Result<Verdict>),
+    /// What a role says; `None` where the run has no model or no roles.
+    Played(Result<Option<Played>>),
+    /// How a test case went.
+    Tried(Result<CaseRun>),
+    /// Embeddings, in the order of the texts; `None` where the run has no embedder.
+    Embedded(Result<Option<Vec<Embedding>>>),
+    /// An exact information gain; `None` where the run has nothing that scores, or the attempts hold no words.
+    Gained(Result<Option<InformationGain>>),
+    /// A commit was made.
+    Committed(CommitDone),
+}

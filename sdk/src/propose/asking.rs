@@ -1,0 +1,262 @@
+//! Role calls for one group of attempts, and the library changes that follow.
+
+use super::{WritePolicy, Writer};
+use crate::{
+    contract::{RoleAnswer, RoleTask},
+    credit::CreditPolicy,
+    domain::{
+        Attribution, Candidate, ExposureOutcome, Judgement, LibraryChange, Role, SkillRef, State,
+        Taint, Task, Trace, Trajectory, Trust,
+    },
+    id::{AttemptId, Seed},
+    policy::{Context, Rollout, Said},
+    report::EventKind,
+};
+
+/// What the roles said that write skills.
+pub(crate) fn drafts(said: &[Said]) -> impl Iterator<Item = &Said> {
+    said.iter().filter(|one| writes(one.task.role()))
+}
+
+/// Whether a role's answers are drafts of skills.
+fn writes(role: Role) -> bool {
+    matches!(
+        role,
+        Role::Summarize | Role::Extract | Role::Refactor | Role::Refine
+    )
+}
+
+/// What skills did to attempts, by the word of the role that was asked.
+pub(crate) fn attributions(said: &[Said]) -> Vec<LibraryChange> {
+    let attribution = |Said { task, said }: &Said| {
+        let RoleTask::Attribute { attempt, skill } = task else {
+            return None;
+        };
+        let Ok(Some(played)) = said else { return None };
+        let RoleAnswer::Credit {
+            judgement,
+            scope,
+            reason,
+        } = &played.answer
+        else {
+            return None;
+        };
+        let injected = attempt.trajectory.injection.skills.get(*skill)?;
+        Some(LibraryChange::Attribute(Attribution {
+            skill: injected.skill.clone(),
+            attempt: attempt.trajectory.attempt.clone(),
+            task: attempt.task.id.clone(),
+            judgement: *judgement,
+            scope: scope.clone(),
+            reason: reason.clone(),
+        }))
+    };
+    said.iter().filter_map(attribution).collect()
+}
+
+/// Events of roles that could not be played or read, also where something stood in for an answer.
+pub(crate) fn unreadable(said: &[Said]) -> Vec<EventKind> {
+    let failed = |Said { task, said }: &Said| match said {
+        Err(error) => Some(EventKind::RoleFailed {
+            role: task.role(),
+            reason: error.to_string(),
+        }),
+        Ok(Some(played)) if played.fallback => Some(EventKind::FellBack {
+            role: task.role(),
+            reason: played.why_unreadable(),
+        }),
+        Ok(_) => None,
+    };
+    said.iter().filter_map(failed).collect()
+}
+
+/// What roles are asked once a task's attempts are judged: what each skill did, and skills from the best of them.
+pub(crate) fn asks(
+    context: &Context<'_>,
+    (credit, write): (&CreditPolicy, &WritePolicy),
+    seed: Seed,
+    task: &Task,
+    rollouts: &[Rollout<'_>],
+    sources: &[usize],
+) -> Vec<RoleTask> {
+    let trace = |rollout: &Rollout<'_>| trace(seed, task, rollout);
+    let mut asks = Vec::new();
+    if credit.attribute {
+        let judged = rollouts
+            .iter()
+            .filter(|rollout| rollout.report.success.is_some());
+        for attempt in judged.filter_map(trace) {
+            let skills = 0..attempt.trajectory.injection.skills.len();
+            let skills = skills.filter(|skill| !is_passed_over(&attempt.trajectory, *skill));
+            asks.extend(skills.map(|skill| RoleTask::Attribute {
+                attempt: Box::new(attempt.clone()),
+                skill,
+            }));
+        }
+    }
+    let mut sources = sources.iter().filter_map(|place| rollouts.get(*place));
+    match write.by {
+        Writer::Summarize => {
+            let attempts: Vec<Trace> = sources.filter_map(trace).collect();
+            if !attempts.is_empty() {
+                asks.push(RoleTask::Summarize { attempts });
+            }
+        }
+        Writer::Extract { candidates } => {
+            if let Some(attempt) = sources.find_map(trace) {
+                asks.extend((0..candidates).map(|candidate| RoleTask::Extract {
+                    attempt: Box::new(attempt.clone()),
+                    candidate,
+                    rules: context.library.rules(Role::Extract).to_vec(),
+                }));
+            }
+        }
+    }
+    asks
+}
+
+/// Whether the agent says that it followed another of the skills that it was given, and not this one.
+fn is_passed_over(trajectory: &Trajectory, place: usize) -> bool {
+    let used = |skill: &SkillRef| {
+        let mut exposures = trajectory.exposures.iter();
+        exposures.any(|exposure| exposure.skill == *skill && exposure.used)
+    };
+    let skills = &trajectory.injection.skills;
+    let asked = skills.get(place).map(|injected| &injected.skill);
+    skills.iter().any(|injected| used(&injected.skill)) && !asked.is_some_and(used)
+}
+
+/// The judgement of skills that were given and passed over for others: neutral. What went wrong is the other's doing, and a
+/// model that is asked about an attempt that went wrong blames whatever stands in it.
+pub(crate) fn passed_over(
+    credit: &CreditPolicy,
+    task: &Task,
+    rollouts: &[Rollout<'_>],
+) -> Vec<LibraryChange> {
+    if !credit.attribute {
+        return Vec::new();
+    }
+    let judged = rollouts
+        .iter()
+        .filter(|rollout| rollout.report.success.is_some());
+    let trajectories = judged.filter_map(|rollout| rollout.trajectory);
+    let passed_over = trajectories.flat_map(|trajectory| {
+        let places = 0..trajectory.injection.skills.len();
+        let places = places.filter(|place| is_passed_over(trajectory, *place));
+        places.filter_map(|place| {
+            let injected = trajectory.injection.skills.get(place)?;
+            Some(LibraryChange::Attribute(Attribution {
+                skill: injected.skill.clone(),
+                attempt: trajectory.attempt.clone(),
+                task: task.id.clone(),
+                judgement: Judgement::Neutral,
+                scope: String::new(),
+                reason: "another skill was followed".to_owned(),
+            }))
+        })
+    });
+    passed_over.collect()
+}
+
+/// An attempt with all that is known of it; none where it could not be made.
+fn trace(seed: Seed, task: &Task, rollout: &Rollout<'_>) -> Option<Trace> {
+    let trace = Trace {
+        task: task.clone(),
+        trajectory: rollout.trajectory?.clone(),
+        verdict: rollout.verdict.cloned(),
+        world_seed: seed.derive("world", 0),
+    };
+    Some(trace.lean())
+}
+
+/// The attempts, for the library to keep.
+pub(crate) fn observations(
+    context: &Context<'_>,
+    step: u64,
+    task: &Task,
+    rollouts: &[Rollout<'_>],
+) -> Vec<LibraryChange> {
+    let seed = context.step_seed(step);
+    let traces = rollouts.iter().filter_map(|one| trace(seed, task, one));
+    traces
+        .map(|trace| LibraryChange::Observe(Box::new(trace)))
+        .collect()
+}
+
+/// What attempts did with the skills that were found for them (HiSME 3.3), where the recipe asks what skills did; where it
+/// does not, what they did with those on trial, which live attempts release.
+pub(crate) fn exposures(
+    context: &Context<'_>,
+    credit: &CreditPolicy,
+    task: &Task,
+    found: &[Candidate],
+    rollouts: &[Rollout<'_>],
+) -> Vec<LibraryChange> {
+    let all = credit.attribute;
+    let on_trial = |skill: &SkillRef| {
+        let entry = context.library.get(&skill.id);
+        entry.is_some_and(|entry| entry.skill.state == State::Trial)
+    };
+    let mut changes = Vec::new();
+    for rollout in rollouts
+        .iter()
+        .filter(|one| all || one.trajectory.is_some())
+    {
+        let injected = &rollout.report.injected;
+        let found = found.iter().map(|candidate| &candidate.skill);
+        let others = found.filter(|skill| all && !injected.contains(skill));
+        let attempt = &rollout.report.attempt;
+        let outcome = rollout.report.success.map(|success| ExposureOutcome {
+            task: task.id.clone(),
+            success,
+            refused: rollout.refused(),
+        });
+        let injected = injected.iter().filter(|skill| all || on_trial(skill));
+        changes.extend(injected.map(|skill| {
+            let used = rollout.trajectory.is_some_and(|trajectory| {
+                let mut exposures = trajectory.exposures.iter();
+                exposures.any(|exposure| exposure.skill == *skill && exposure.used)
+            });
+            let outcome = outcome.clone().filter(|_| on_trial(skill));
+            expose(skill, attempt, (true, used), outcome)
+        }));
+        changes.extend(others.map(|skill| expose(skill, attempt, (false, false), None)));
+    }
+    changes
+}
+
+fn expose(
+    skill: &SkillRef,
+    attempt: &AttemptId,
+    (injected, used): (bool, bool),
+    outcome: Option<ExposureOutcome>,
+) -> LibraryChange {
+    LibraryChange::Expose {
+        skill: skill.clone(),
+        attempt: attempt.clone(),
+        injected,
+        used,
+        outcome,
+    }
+}
+
+/// A skill written from anything that an untrusted source said is tainted (J7).
+pub(crate) fn taint(sources: &[usize], rollouts: &[Rollout<'_>]) -> Taint {
+    let sources = sources.iter();
+    let shown = sources.filter_map(|place| rollouts.get(*place)?.trajectory);
+    taint_of(shown.flat_map(|trajectory| &trajectory.steps))
+}
+
+/// The taint of what is written from these steps.
+pub(crate) fn taint_of<'a>(steps: impl Iterator<Item = &'a crate::domain::Step>) -> Taint {
+    let mut steps = steps;
+    let untrusted = steps.any(|step| {
+        step.observation.source.trust != Trust::Trusted
+            || step.result.source.trust != Trust::Trusted
+    });
+    if untrusted {
+        Taint::Tainted
+    } else {
+        Taint::Clean
+    }
+}

@@ -1,0 +1,129 @@
+//! The programs of maintenance, each read beside its listing in the paper.
+
+use serde::{Deserialize, Serialize};
+
+use super::Recipe;
+use crate::{
+    contract::RoleTask,
+    domain::LibraryChange,
+    maintain::{Overlaps, bundling, filtering, mending, outcomes::undecided, refactoring},
+    measure::gaining,
+    meta::evolving,
+    policy::{Ask, Case, PlayedCase, Said, View},
+    propose::asking::unreadable,
+    report::EventKind,
+};
+
+/// What a program decided: changes for one commit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Decided {
+    pub(crate) changes: Vec<LibraryChange>,
+    /// Events of the skills that these changes add. They are emitted after the commit, which fixes the skills' names.
+    pub(crate) admitted: Vec<EventKind>,
+}
+
+impl Decided {
+    fn add(&mut self, changes: impl IntoIterator<Item = LibraryChange>) {
+        self.changes.extend(changes);
+    }
+
+    /// Tells what happened, but for the skills that enter.
+    fn tell(&mut self, ask: &mut Ask, events: Vec<EventKind>) {
+        for event in events {
+            match event {
+                EventKind::Admitted { .. } => self.admitted.push(event),
+                event => ask.tell(event),
+            }
+        }
+    }
+}
+
+/// Micro maintenance (HiSME 3.3, algorithms 1 and 4): test cases are cut and played, skills on trial that pass are released,
+/// skills that failed are refined, tried again and released when they pass, and harmful skills are filtered out.
+pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Overlaps) -> Decided {
+    let context = recipe.upkeep(view.context(), &overlaps);
+    let mut decided = Decided::default();
+
+    let cut = roles(&mut ask, bundling::to_cut(&context)).await;
+    let patches = bundling::patches(&context, &cut);
+
+    let runs = play(&mut ask, bundling::to_test(&context, &patches)).await;
+    let mut events = Vec::new();
+    decided.add(bundling::tested(&context, &patches, &runs, &mut events));
+    decided.tell(&mut ask, events);
+
+    let written = roles(&mut ask, mending::to_mend(&context)).await;
+    let mut events = Vec::new();
+    let (mended, handled) = mending::mended(&context, view.step, &written, &mut events);
+    decided.add(handled);
+    decided.tell(&mut ask, events);
+
+    let cases = mending::to_retest(&context, &patches, &mended);
+    let runs = play(&mut ask, cases).await;
+    let mut events = Vec::new();
+    let changes = mending::released(&context, mended, &runs, &decided.changes, &mut events);
+    decided.add(changes);
+    decided.tell(&mut ask, events);
+
+    let filtered = filtering::filtered(&context, &decided.changes);
+    decided.add(filtered);
+    decided
+}
+
+/// Macro maintenance (HiSME 3.2, 3.4, algorithms 3 and 5): attempts that overlap are grouped, what a group shares becomes a
+/// skill that is tried on its true instances, and roles learn rules from how their skills fared.
+pub(crate) async fn across_tasks(
+    mut ask: Ask,
+    view: View,
+    recipe: Recipe,
+    overlaps: Overlaps,
+) -> Decided {
+    let context = recipe.upkeep(view.context(), &overlaps);
+    let mut decided = Decided::default();
+
+    let embeddings = ask.embed(refactoring::texts(&context)).await;
+
+    let written = roles(&mut ask, refactoring::groups(&context, embeddings)).await;
+    let mut events = Vec::new();
+    let (proposed, handled) = refactoring::proposed(&context, view.step, &written, &mut events);
+    decided.add(handled);
+    decided.tell(&mut ask, events);
+
+    let runs = play(&mut ask, refactoring::to_try(&proposed)).await;
+    let mut events = Vec::new();
+    decided.add(refactoring::added(&context, proposed, &runs, &mut events));
+    decided.tell(&mut ask, events);
+
+    let written = roles(&mut ask, evolving::due(&context)).await;
+    decided.add(evolving::learned(&context, &written));
+    decided
+}
+
+/// The skills' information gain is measured (ARISE D.3). It decides nothing.
+pub(crate) async fn gains(mut ask: Ask, view: View) -> Decided {
+    Decided {
+        changes: gaining::measure(&mut ask, &view.context()).await,
+        ..Decided::default()
+    }
+}
+
+/// Asks roles, all at once, and tells of each that could not be played.
+async fn roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<Said> {
+    let said = ask.roles(tasks).await;
+    let failed = unreadable(&said).into_iter();
+    let failed = failed.filter(|event| matches!(event, EventKind::RoleFailed { .. }));
+    failed.for_each(|event| ask.tell(event));
+    said
+}
+
+/// Plays test cases, all at once, and tells of each that decides nothing.
+async fn play(ask: &mut Ask, cases: Vec<Case>) -> Vec<PlayedCase> {
+    let runs = ask.play(cases).await;
+    for PlayedCase { case, run } in &runs {
+        if let Some(reason) = undecided(run) {
+            let case = case.case.name.clone();
+            ask.tell(EventKind::CaseFailed { case, reason });
+        }
+    }
+    runs
+}

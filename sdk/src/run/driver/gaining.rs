@@ -1,0 +1,80 @@
+//! How much a skill raises a model's confidence in what was done successfully (ARISE D.3, Eq. 14; row A11).
+
+use super::perform::Performer;
+use crate::{
+    contract::{Dialect, Scorer, Total, TurnView},
+    domain::{InformationGain, Injection, Skill, Trace},
+    error::Result,
+    inject,
+};
+
+/// What is scored of one step's words at most: more than a step says, so that an endless one has an end.
+const SAID_TOKENS: usize = 4_096;
+
+impl Performer {
+    /// The exact information gain; `None` where nothing scores, or no attempt holds words that can be scored.
+    pub(crate) async fn gain(
+        &self,
+        skill: &Skill,
+        attempts: &[Trace],
+    ) -> Result<Option<InformationGain>> {
+        let (Some(scorer), Some(dialect)) = (&self.backends.scorer, &self.backends.dialect) else {
+            return Ok(None);
+        };
+        let (scorer, dialect) = (scorer.as_ref(), dialect.as_ref());
+        let injected = inject::render(skill, Some(dialect), &skill.content_sha256())?;
+        let injected = Injection {
+            skills: vec![injected],
+        };
+        let none = Injection::NONE;
+        let mut differences = Vec::new();
+        for attempt in attempts {
+            let with = self.confidence(scorer, dialect, attempt, &injected);
+            let with = with.await?;
+            let without = self.confidence(scorer, dialect, attempt, &none);
+            if let (Some(with), Some(without)) = (with, without.await?) {
+                differences.push(with - without);
+            }
+        }
+        let count = u32::try_from(differences.len()).unwrap_or(u32::MAX);
+        Ok((count > 0).then(|| InformationGain {
+            nats: differences.iter().sum::<f64>() / f64::from(count),
+            attempts: count,
+            model: scorer.model().clone(),
+        }))
+    }
+
+    /// The log-probability of all that the model said in an attempt, behind this injection; `None` where it said nothing.
+    async fn confidence(
+        &self,
+        scorer: &dyn Scorer,
+        dialect: &dyn Dialect,
+        attempt: &Trace,
+        injection: &Injection,
+    ) -> Result<Option<f64>> {
+        let mut sum = None;
+        let steps = &attempt.trajectory.steps;
+        for (number, step) in steps.iter().enumerate() {
+            let view = TurnView {
+                task: &attempt.task,
+                injection,
+                observation: &step.observation,
+                steps: steps.get(..number).unwrap_or_default(),
+                replies: &[],
+            };
+            let Some((prompt, said)) = dialect.retold(&view, step)? else {
+                continue;
+            };
+            let mut request = self.score_request(prompt, vec![said]);
+            request.max_continuation_tokens = SAID_TOKENS;
+            let scoring = scorer.score(&request);
+            let scored = self
+                .bounded("Scorer::score", self.limits.score, scoring)
+                .await?;
+            if let Some(total) = scored.first().map(Total::from) {
+                *sum.get_or_insert(0.0) += total.sum;
+            }
+        }
+        Ok(sum)
+    }
+}

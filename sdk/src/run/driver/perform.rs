@@ -1,0 +1,309 @@
+//! Performs needs with the host's parts: every call bounded in time at its await points, every panic contained.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    time::Duration,
+};
+
+use super::{
+    contain::Contained,
+    injecting::complete_exposures,
+    playing::Embedded,
+    redacting::{Redacting, holds_mark},
+    sound,
+    turning::Turning,
+};
+use crate::{
+    contract::{
+        Attempt, Backends, Dialect, JudgeRequest, ScoreRequest, Scorer, SkillScores, Total,
+    },
+    domain::{Action, Candidate, Prompt, Query, Skill, SkillRef, Task, Trajectory, Verdict},
+    error::{Error, ErrorKind, Result},
+    id::ModelId,
+    library::SkillLibrary,
+    policy::Answer,
+    recipe::Limits,
+    report::Observed,
+    run::machine::need::{AttemptNeed, Need},
+};
+
+/// A continuation is cut after this many tokens when it is scored (ARISE C.4).
+const SCORED_TOKENS: usize = 128;
+
+/// What an executor may take over its own limit before the driver gives it up: one that keeps its limit ends by
+/// itself, with a trajectory that can be judged.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// log p(skill) behind an empty query, by model and content: the part of PMI that does not depend on the task.
+#[derive(Debug, Default)]
+pub(crate) struct Unconditional(Mutex<HashMap<(ModelId, String), Total>>);
+
+impl Unconditional {
+    fn lock(&self) -> MutexGuard<'_, HashMap<(ModelId, String), Total>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Performs needs with a host's parts. [`Journeyman`](crate::run::host::journeyman::Journeyman) has one; a host that drives a
+/// [`RunMachine`](crate::run::machine::run_machine::RunMachine) itself makes its own.
+#[derive(Clone, Debug)]
+pub struct Performer {
+    pub(crate) backends: Arc<Backends>,
+    pub(crate) limits: Limits,
+    unconditional: Arc<Unconditional>,
+    pub(crate) embedded: Arc<Embedded>,
+    /// The library as this performer last saw it in the store.
+    pub(crate) followed: Arc<Mutex<SkillLibrary>>,
+    pub(crate) redacting: Arc<Redacting>,
+    /// What was noticed about the host's parts while they worked.
+    pub(crate) observed: Arc<Observed>,
+}
+
+impl Performer {
+    /// A performer with these parts.
+    pub fn new(backends: Arc<Backends>, limits: Limits) -> Self {
+        Self {
+            backends,
+            limits,
+            unconditional: Arc::default(),
+            embedded: Arc::default(),
+            followed: Arc::default(),
+            redacting: Arc::default(),
+            observed: Arc::default(),
+        }
+    }
+
+    /// The same, with a library of the store to go on from.
+    #[must_use]
+    pub fn following(self, library: SkillLibrary) -> Self {
+        *self.follow() = library;
+        self
+    }
+
+    /// Performs a need. Every failure but a commit's is an answer. An answer's texts hold no secrets any more (S10).
+    ///
+    /// # Errors
+    /// What the store gives for a commit.
+    pub async fn perform(&self, need: Need) -> Result<Answer> {
+        let of_secrets = matches!(&need, Need::Attempt(need) if holds_mark(&need.task));
+        let mut answer = self.answer(need).await?;
+        self.redacting.answer(&mut answer, of_secrets);
+        Ok(answer)
+    }
+
+    pub(crate) async fn answer(&self, need: Need) -> Result<Answer> {
+        Ok(match need {
+            Need::Retrieve(query) => Answer::Retrieved(
+                self.bounded(
+                    "Retriever::search",
+                    self.limits.score,
+                    self.retrieve(&query),
+                )
+                .await
+                .and_then(sound::candidates),
+            ),
+            Need::Score {
+                query,
+                skills,
+                unconditional,
+            } => Answer::Scored(
+                self.bounded(
+                    "Scorer::score",
+                    self.limits.score,
+                    self.score(&query, &skills, unconditional),
+                )
+                .await
+                .and_then(sound::scores),
+            ),
+            Need::Attempt(need) => {
+                Answer::Attempted(self.attempt(&need, &[]).await.and_then(sound::trajectory))
+            }
+            Need::Judge { task, trajectory } => Answer::Judged(
+                self.bounded(
+                    "Judge::judge",
+                    self.limits.judge,
+                    self.judge(&task, &trajectory),
+                )
+                .await
+                .and_then(sound::verdict),
+            ),
+            Need::Role { ask, seed } => Answer::Played(
+                self.bounded("Roles::play", self.limits.write, self.play(&ask, seed))
+                    .await,
+            ),
+            Need::Case(case) => Answer::Tried(self.case(&case).await),
+            Need::Embed(texts) => Answer::Embedded(
+                self.bounded("Embedder::embed", self.limits.score, self.embed(&texts))
+                    .await
+                    .and_then(|embedded| embedded.map(sound::embeddings).transpose()),
+            ),
+            Need::Gain { skill, attempts } => {
+                Answer::Gained(self.gain(&skill, &attempts).await.and_then(sound::gain))
+            }
+            Need::Commit(commit) => Answer::Committed(self.commit(&commit).await?),
+        })
+    }
+
+    async fn retrieve(&self, query: &Query) -> Result<Vec<Candidate>> {
+        if let Some(retriever) = &self.backends.retriever {
+            return retriever.search(query).await;
+        }
+        // Without a retriever every skill of the cache is a candidate. The version is the library's to say.
+        let among = query.among.iter().flatten();
+        Ok(among
+            .map(|id| Candidate {
+                skill: SkillRef {
+                    id: id.clone(),
+                    version: crate::id::Version(0),
+                },
+                score: 0.0,
+            })
+            .collect())
+    }
+
+    async fn score(
+        &self,
+        query: &str,
+        skills: &[Skill],
+        unconditional: bool,
+    ) -> Result<Vec<SkillScores>> {
+        let (Some(scorer), Some(dialect)) = (&self.backends.scorer, &self.backends.dialect) else {
+            return Err(Error::unsupported(
+                "Scorer::score",
+                "the host gave no scorer or no dialect",
+            )
+            .hint("set `Backends::scorer` and `Backends::dialect`, or choose a selector without scores"));
+        };
+        let texts: Vec<String> = skills.iter().map(|s| dialect.skill_text(s)).collect();
+        let request = self.score_request(dialect.score_prompt(query), texts.clone());
+        let conditional = scorer.score(&request).await?;
+        if conditional.len() != skills.len() {
+            return Err(Error::new(
+                ErrorKind::Model,
+                "Scorer::score",
+                "the scorer gave another number of answers than it was asked for",
+            ));
+        }
+        let mut scores = Vec::with_capacity(skills.len());
+        for ((skill, text), conditional) in skills.iter().zip(texts).zip(&conditional) {
+            let unconditional = match unconditional {
+                true => Some(self.alone(scorer.as_ref(), dialect.as_ref(), text).await?),
+                false => None,
+            };
+            scores.push(SkillScores {
+                skill: skill.reference(),
+                conditional: Total::from(conditional),
+                unconditional,
+            });
+        }
+        Ok(scores)
+    }
+
+    /// log p(skill) behind an empty query, scored once a content and model. Each is scored by itself, so that the
+    /// number does not depend on what else was asked for at the time.
+    async fn alone(
+        &self,
+        scorer: &dyn Scorer,
+        dialect: &dyn Dialect,
+        text: String,
+    ) -> Result<Total> {
+        let key = (scorer.model().clone(), text.clone());
+        let known = self.unconditional.lock().get(&key).copied();
+        if let Some(total) = known {
+            return Ok(total);
+        }
+        let request = self.score_request(dialect.score_prompt(""), vec![text]);
+        let scores = scorer.score(&request).await?;
+        let total = scores.first().map(Total::from).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Model,
+                "Scorer::score",
+                "the scorer gave no answer",
+            )
+        })?;
+        self.unconditional.lock().insert(key, total);
+        Ok(total)
+    }
+
+    pub(crate) fn score_request(&self, prompt: Prompt, continuations: Vec<String>) -> ScoreRequest {
+        ScoreRequest {
+            prompt,
+            continuations,
+            max_continuation_tokens: SCORED_TOKENS,
+            time_limit: self.limits.score,
+            adapter: None,
+        }
+    }
+
+    pub(crate) async fn attempt(
+        &self,
+        need: &AttemptNeed,
+        prefix: &[Action],
+    ) -> Result<Box<Trajectory>> {
+        let (Some(executor), Some(environment)) =
+            (&self.backends.executor, &self.backends.environment)
+        else {
+            return Err(Error::unsupported(
+                "Executor::execute",
+                "the host gave no agent or no world, so no attempt can be made here",
+            )
+            .hint("set `Backends::executor` and `Backends::environment`, or make the attempts in your own loop: `Journeyman::begin`"));
+        };
+        let task = self.redacting.real(need)?;
+        let injecting = async { Turning::new(self, need, task.clone()) };
+        let guidance = self
+            .bounded("Dialect::skill_text", need.time_limit, injecting)
+            .await?;
+        let reset = environment.reset(&task, need.world_seed);
+        let mut episode = self
+            .bounded("Environment::reset", need.time_limit, reset)
+            .await?;
+        let attempt = Attempt {
+            id: need.attempt.clone(),
+            task: &task,
+            seed: need.seed,
+            temperature: need.temperature,
+            injection: guidance.first(),
+            guidance: &guidance,
+            time_limit: need.time_limit,
+            prefix,
+        };
+        let took = AtomicU64::new(0);
+        let mut contained = Contained::new(episode.as_mut(), self, &took);
+        let execution = executor.execute(attempt, &mut contained);
+        let made = self
+            .bounded_around(
+                "Executor::execute",
+                need.time_limit + GRACE,
+                &took,
+                execution,
+            )
+            .await;
+        // The driver owns the episode and closes it, whatever became of the attempt; what closing says is the
+        // world's own business and does not undo the attempt.
+        let closed = self
+            .bounded("Episode::close", need.time_limit, episode.close())
+            .await;
+        if let Err(error) = closed {
+            tracing::warn!(%error, "an episode could not be closed");
+        }
+        let mut trajectory = made?;
+        let (injection, left_out, given) = guidance.told();
+        complete_exposures(&mut trajectory, given);
+        trajectory.injection = injection;
+        trajectory.left_out = left_out;
+        Ok(Box::new(trajectory))
+    }
+
+    pub(crate) async fn judge(&self, task: &Task, trajectory: &Trajectory) -> Result<Verdict> {
+        let Some(judge) = &self.backends.judge else {
+            return Err(Error::unsupported(
+                "Judge::judge",
+                "the host gave no judge, and the attempt was finished without an outcome",
+            )
+            .hint("finish attempts with their outcome, or set `Backends::judge`"));
+        };
+        judge.judge(&JudgeRequest { task, trajectory }).await
+    }
+}

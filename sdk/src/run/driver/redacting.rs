@@ -1,0 +1,344 @@
+//! Where text enters a run, its secrets stay outside (security requirement S10).
+//!
+//! The boundary is the [`Performer`](crate::run::driver::perform::Performer): the agent, its world and the injected prompt work with the real
+//! values; the machine, and with it the journal, the judge, the writer's prompts, drafts, commits, reports and events,
+//! sees redacted text alone. What a host names (ids, categories) is no text to be redacted: a secret there is refused.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use super::perform::Performer;
+use crate::{
+    contract::RoleAnswer,
+    domain::{
+        Action, EndReason, Observation, Scope, Skill, SkillDraft, Source, Step, StepResult, Task,
+        ToolDefinition, Trajectory, Verdict,
+    },
+    error::{Error, Result},
+    id::{Category, RunId, TaskId},
+    policy::{Answer, Played},
+    run::machine::need::AttemptNeed,
+    text::Redactor,
+};
+
+/// What stands where a secret stood begins so.
+const MARK: &str = "[redacted: ";
+
+impl Performer {
+    /// The same with another redactor; without one, the known forms of secrets are redacted.
+    #[must_use]
+    pub fn redacting(mut self, redactor: Redactor) -> Self {
+        self.redacting = Arc::new(Redacting {
+            redactor,
+            withheld: Mutex::default(),
+        });
+        self
+    }
+
+    /// The task as a machine, and so a journal, may see it. Where that is another, the real one stays with this performer,
+    /// for the run's attempts, until [`forget`](Self::forget).
+    ///
+    /// # Errors
+    /// `Invalid` where the run's id, the task's id or its category holds a secret.
+    pub fn withhold(&self, run: &RunId, task: Task) -> Result<Task> {
+        self.redacting.withhold(run, task)
+    }
+
+    /// A run is through: what was withheld of its tasks goes.
+    pub fn forget(&self, run: &RunId) {
+        self.redacting.withheld().remove(run);
+    }
+}
+
+/// A redactor, and the tasks that it changed, as the host gave them.
+#[derive(Default)]
+pub(crate) struct Redacting {
+    pub(crate) redactor: Redactor,
+    withheld: Mutex<HashMap<RunId, HashMap<TaskId, Task>>>,
+}
+
+impl fmt::Debug for Redacting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redacting")
+            .field("redactor", &self.redactor)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Redacting {
+    /// The task as a machine may see it; the real one stays here.
+    ///
+    /// # Errors
+    /// `Invalid` where the run's or the task's id or its category holds a secret.
+    pub(crate) fn withhold(&self, run: &RunId, task: Task) -> Result<Task> {
+        let category = task.category.as_ref().map_or("", |c| c.as_str());
+        self.refuse("the run's id", run.as_str())?;
+        self.refuse("a task's id", task.id.as_str())?;
+        self.refuse("a task's category", category)?;
+        let mut seen = task.clone();
+        self.task(&mut seen);
+        if holds_mark(&seen) {
+            let mut withheld = self.withheld();
+            let of_run = withheld.entry(run.clone()).or_default();
+            of_run.insert(task.id.clone(), task);
+        }
+        Ok(seen)
+    }
+
+    /// The task as the host gave it.
+    ///
+    /// # Errors
+    /// `Unsupported` where only the redacted form is left, as after a restart.
+    pub(crate) fn real(&self, need: &AttemptNeed) -> Result<Task> {
+        let withheld = self.withheld();
+        let of_run = withheld.get(&need.run);
+        match of_run.and_then(|tasks| tasks.get(&need.task.id)) {
+            Some(task) => Ok(task.clone()),
+            None if holds_mark(&need.task) => Err(Error::unsupported(
+                "Performer::perform",
+                "the task held a secret, and only its redacted form was kept",
+            )
+            .with("task", &need.task.id)
+            .hint("hand the task over again in a new run")),
+            None => Ok(need.task.clone()),
+        }
+    }
+
+    pub(crate) fn error(&self, error: Error) -> Error {
+        error.map_text(|text| self.redactor.redact_in(text))
+    }
+
+    /// An answer as a machine may see it; `of_secrets` is whether the task behind it held one. Ids and numbers stay, and
+    /// what a commit brings is the store's already.
+    pub(crate) fn answer(&self, answer: &mut Answer, of_secrets: bool) {
+        match answer {
+            Answer::Attempted(Ok(trajectory)) => self.trajectory(trajectory, of_secrets),
+            Answer::Judged(Ok(verdict)) => self.verdict(verdict),
+            Answer::Played(Ok(Some(played))) => self.played(played),
+            Answer::Tried(Ok(tried)) => self.verdict(&mut tried.verdict),
+            Answer::Retrieved(Err(error))
+            | Answer::Scored(Err(error))
+            | Answer::Attempted(Err(error))
+            | Answer::Judged(Err(error))
+            | Answer::Played(Err(error))
+            | Answer::Tried(Err(error))
+            | Answer::Embedded(Err(error))
+            | Answer::Gained(Err(error)) => *error = self.error(error.clone()),
+            Answer::Retrieved(Ok(_))
+            | Answer::Scored(Ok(_))
+            | Answer::Played(Ok(None))
+            | Answer::Embedded(Ok(_))
+            | Answer::Gained(Ok(_))
+            | Answer::Committed(_) => {}
+        }
+    }
+
+    /// A skill that the host brings, as a store may keep it.
+    ///
+    /// # Errors
+    /// `Invalid` where its id or its name holds a secret.
+    pub(crate) fn skill(&self, mut skill: Skill) -> Result<Skill> {
+        self.refuse("a skill's id", skill.id.as_str())?;
+        self.refuse("a skill's name", skill.name.as_str())?;
+        self.text(&mut skill.description);
+        self.text(&mut skill.body);
+        let optional = [
+            &mut skill.original_name,
+            &mut skill.trigger,
+            &mut skill.license,
+            &mut skill.compatibility,
+        ];
+        optional.into_iter().flatten().for_each(|t| self.text(t));
+        skill.allowed_tools.iter_mut().for_each(|t| self.text(t));
+        self.metadata(&mut skill.metadata);
+        Ok(skill)
+    }
+
+    pub(crate) fn text(&self, text: &mut String) {
+        self.redactor.redact_in(text);
+    }
+
+    pub(crate) fn refuse(&self, what: &str, name: &str) -> Result<()> {
+        if self.redactor.redact(name) == name {
+            return Ok(());
+        }
+        Err(
+            Error::invalid("Redactor::redact", format!("{what} holds a secret"))
+                .hint("give it another name: names are kept and shown as they are"),
+        )
+    }
+
+    fn task(&self, task: &mut Task) {
+        self.text(&mut task.instruction);
+        task.tags.iter_mut().for_each(|tag| self.text(tag));
+        self.redactor.redact_json(&mut task.payload);
+    }
+
+    /// Tokens cannot be redacted: where any text of the task or the attempt was, the generations go.
+    fn trajectory(&self, trajectory: &mut Trajectory, of_secrets: bool) {
+        let mut held = of_secrets;
+        for step in &mut trajectory.steps {
+            held |= self.step(step);
+        }
+        if let EndReason::Failed(error) = &mut trajectory.end {
+            *error = self.error(error.clone());
+        }
+        if let Some(outcome) = &mut trajectory.outcome {
+            self.keys(&mut outcome.parts);
+        }
+        if held {
+            for step in &mut trajectory.steps {
+                step.generations.clear();
+            }
+        }
+    }
+
+    /// Whether the step holds anything redacted now.
+    fn step(&self, step: &mut Step) -> bool {
+        let Step {
+            index: _,
+            turn: _,
+            actor,
+            observation:
+                Observation {
+                    text: seen,
+                    tools,
+                    source: Source { name, trust: _ },
+                },
+            action,
+            result:
+                StepResult {
+                    text: said,
+                    is_error: _,
+                    source:
+                        Source {
+                            name: said_by,
+                            trust: _,
+                        },
+                },
+            transcript,
+            generations: _,
+        } = step;
+        let texts = [actor, seen, name, said, said_by, transcript];
+        let mut held = false;
+        for text in texts {
+            self.text(text);
+            held |= text.contains(MARK);
+        }
+        for tool in tools {
+            let ToolDefinition {
+                name,
+                description,
+                input_schema,
+            } = tool;
+            self.text(name);
+            self.text(description);
+            self.redactor.redact_json(input_schema);
+            held |= name.contains(MARK) || description.contains(MARK) || marked(input_schema);
+        }
+        match action {
+            Action::Call(calls) => {
+                for call in calls {
+                    self.text(&mut call.tool);
+                    self.redactor.redact_fields(&mut call.arguments);
+                    held |= call.tool.contains(MARK) || marked_fields(&call.arguments);
+                }
+            }
+            Action::Message(text) => {
+                self.text(text);
+                held |= text.contains(MARK);
+            }
+            Action::EndTurn => {}
+        }
+        held
+    }
+
+    pub(crate) fn verdict(&self, verdict: &mut Verdict) {
+        verdict.evidence.iter_mut().for_each(|text| self.text(text));
+        self.keys(&mut verdict.parts);
+    }
+
+    fn played(&self, played: &mut Played) {
+        for (answer, fault) in &mut played.unreadable {
+            self.text(answer);
+            self.text(fault);
+        }
+        match &mut played.answer {
+            RoleAnswer::Draft(draft) => self.draft(draft),
+            RoleAnswer::Nothing(reason) => self.text(reason),
+            RoleAnswer::Credit { scope, reason, .. } => {
+                self.text(scope);
+                self.text(reason);
+            }
+            RoleAnswer::Cases(cases) => {
+                cases.iter_mut().for_each(|case| self.text(&mut case.about))
+            }
+            RoleAnswer::Rules(rules) => rules.iter_mut().for_each(|rule| self.text(&mut rule.0)),
+        }
+    }
+
+    fn draft(&self, draft: &mut SkillDraft) {
+        let SkillDraft {
+            title,
+            description,
+            kind: _,
+            scope,
+            trigger,
+            body,
+            metadata,
+        } = draft;
+        let texts = [title, description, body].into_iter().chain(trigger);
+        texts.for_each(|text| self.text(text));
+        if let Scope::Category(category) = scope {
+            *category = Category::new(self.redactor.redact(category.as_str()));
+        }
+        self.metadata(metadata);
+    }
+
+    fn metadata(&self, metadata: &mut BTreeMap<String, String>) {
+        metadata.values_mut().for_each(|text| self.text(text));
+        self.keys(metadata);
+    }
+
+    fn keys<T>(&self, map: &mut BTreeMap<String, T>) {
+        if map
+            .keys()
+            .all(|key| self.redactor.redact(key) == key.as_str())
+        {
+            return;
+        }
+        for (key, value) in std::mem::take(map) {
+            map.insert(self.redactor.redact(&key).into_owned(), value);
+        }
+    }
+
+    fn withheld(&self) -> MutexGuard<'_, HashMap<RunId, HashMap<TaskId, Task>>> {
+        // A task is put there whole.
+        self.withheld.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a task that a machine sees stands for one with a secret.
+pub(crate) fn holds_mark(task: &Task) -> bool {
+    let texts = task.tags.iter().chain([&task.instruction]);
+    texts.into_iter().any(|text| text.contains(MARK)) || marked(&task.payload)
+}
+
+fn marked(value: &serde_json::Value) -> bool {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => text.contains(MARK),
+        Value::Array(values) => values.iter().any(marked),
+        Value::Object(fields) => marked_fields(fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn marked_fields(fields: &serde_json::Map<String, serde_json::Value>) -> bool {
+    fields
+        .iter()
+        .any(|(name, value)| name.contains(MARK) || marked(value))
+}

@@ -1,0 +1,74 @@
+//! Whether an answer's numbers are numbers. JSON cannot hold others, so one that slipped through would make a run's
+//! journal unreadable.
+
+use crate::{
+    contract::{Embedding, SkillScores, Total},
+    domain::{Candidate, InformationGain, Trajectory, Verdict},
+    error::{Error, ErrorKind, Result},
+};
+
+fn refuse<T>(operation: &'static str, what: &str) -> Result<T> {
+    Err(Error::new(ErrorKind::Invalid, operation, what)
+        .hint("see the rules of this part in its trait's documentation"))
+}
+
+pub(crate) fn candidates(found: Vec<Candidate>) -> Result<Vec<Candidate>> {
+    if found.iter().all(|candidate| candidate.score.is_finite()) {
+        return Ok(found);
+    }
+    refuse("Retriever::search", "a candidate's score is not finite")
+}
+
+pub(crate) fn scores(scores: Vec<SkillScores>) -> Result<Vec<SkillScores>> {
+    let finite = |total: &Total| total.sum.is_finite();
+    let sound = |score: &SkillScores| {
+        finite(&score.conditional) && score.unconditional.as_ref().is_none_or(finite)
+    };
+    if scores.iter().all(sound) {
+        return Ok(scores);
+    }
+    refuse("Scorer::score", "a log-probability is not finite")
+}
+
+pub(crate) fn trajectory(trajectory: Box<Trajectory>) -> Result<Box<Trajectory>> {
+    let outcome = trajectory.outcome.as_ref();
+    let outcome_sound = outcome.is_none_or(|outcome| {
+        outcome.score.is_finite() && outcome.parts.values().all(|part| part.is_finite())
+    });
+    if !outcome_sound {
+        return refuse("Episode::step", "a number of the outcome is not finite");
+    }
+    let mut records = trajectory.steps.iter().flat_map(|step| &step.generations);
+    if records.all(|record| record.logprobs.iter().all(|logprob| logprob.is_finite())) {
+        return Ok(trajectory);
+    }
+    refuse(
+        "Executor::execute",
+        "a recorded log-probability is not finite",
+    )
+}
+
+pub(crate) fn embeddings(embeddings: Vec<Embedding>) -> Result<Vec<Embedding>> {
+    let mut components = embeddings.iter().flat_map(|embedding| &embedding.0);
+    if components.all(|component| component.is_finite()) {
+        return Ok(embeddings);
+    }
+    refuse("Embedder::embed", "a component is not finite")
+}
+
+pub(crate) fn gain(gain: Option<InformationGain>) -> Result<Option<InformationGain>> {
+    if gain.as_ref().is_none_or(|gain| gain.nats.is_finite()) {
+        return Ok(gain);
+    }
+    refuse("Scorer::score", "a log-probability is not finite")
+}
+
+pub(crate) fn verdict(verdict: Verdict) -> Result<Verdict> {
+    if verdict.is_valid() {
+        return Ok(verdict);
+    }
+    refuse(
+        "Judge::judge",
+        "the verdict's score is not in [0, 1] or a part is not finite",
+    )
+}

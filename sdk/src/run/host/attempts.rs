@@ -1,0 +1,124 @@
+//! The second way in: attempts that a host makes in its own loop, begun and settled here.
+
+use std::{num::NonZeroUsize, sync::Arc};
+
+use super::{
+    handle::{AttemptHandle, Group},
+    journeyman::{Journeyman, lock},
+};
+use crate::{
+    domain::{Mode, Task},
+    error::{Error, ErrorKind, Result, Retry},
+    report::TaskReport,
+    run::driver::drive::Reach,
+};
+
+/// How many groups that wait a new attempt completes on its way, the oldest first.
+const SETTLED_AT_ONCE: usize = 16;
+
+impl Journeyman {
+    /// Begins one attempt in the host's own agent loop. In a session that is read-only it is given skills as an evaluation
+    /// is, and nothing is learned from it.
+    ///
+    /// # Errors
+    /// What the store gives. A retriever or scorer that fails costs the injection, not the attempt.
+    pub async fn begin(&self, task: Task) -> Result<AttemptHandle> {
+        let mut handles = self.begin_group(task, NonZeroUsize::MIN).await?;
+        handles.pop().ok_or_else(|| {
+            Error::new(
+                ErrorKind::Internal,
+                "Journeyman::begin",
+                "a group without attempts",
+            )
+        })
+    }
+
+    /// Begins `n` attempts at one task that are credited and learned from as a group.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub async fn begin_group(&self, task: Task, n: NonZeroUsize) -> Result<Vec<AttemptHandle>> {
+        self.settle_some().await;
+        if self.inner.read_only {
+            let mut handles = Vec::new();
+            for _ in 0..n.get() {
+                handles.extend(self.begin_as(Mode::Evaluate, task.clone(), 1).await?);
+            }
+            return Ok(handles);
+        }
+        let group = u32::try_from(n.get()).unwrap_or(u32::MAX);
+        self.begin_as(Mode::Train, task, group).await
+    }
+
+    async fn begin_as(&self, mode: Mode, task: Task, group: u32) -> Result<Vec<AttemptHandle>> {
+        let mut recipe = self.inner.recipe.clone();
+        recipe.attempts.group = group;
+        let run = self.inner.next_run("begin");
+        let (mut machine, mut log) = self
+            .inner
+            .machine(run, recipe, mode, vec![task], true)
+            .await?;
+        self.inner
+            .drive(&mut machine, Reach::AllButAttempts, &mut log)
+            .await?;
+        AttemptHandle::group(self, machine, log)
+    }
+
+    /// Finishes the groups whose last attempt was abandoned, or whose completion failed or was cancelled.
+    /// [`begin`](Self::begin) and [`learn`](Self::learn) try some of them too, the oldest first, up to the first that fails.
+    ///
+    /// # Errors
+    /// The first that the store or the journal gave, once every group was tried. A group that is refused for good
+    /// (`Unsupported`, `Conflict`, `Invalid`) is given up, and its run stays in the journal; any other stays ready. The
+    /// reports of the others were told as events.
+    pub async fn settle(&self) -> Result<Vec<TaskReport>> {
+        let mut reports = Vec::new();
+        let mut failed = None;
+        // One at a time: those that are left stay ready where this is cancelled.
+        let count = lock(&self.inner.ready).len();
+        for _ in 0..count {
+            let Some(group) = self.next_ready() else {
+                break;
+            };
+            match self.settle_one(group).await {
+                Ok(report) => reports.extend(report),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        failed.map_or(Ok(reports), Err)
+    }
+
+    /// The group that has waited longest.
+    fn next_ready(&self) -> Option<Arc<Group>> {
+        let mut ready = lock(&self.inner.ready);
+        (!ready.is_empty()).then(|| ready.remove(0))
+    }
+
+    async fn settle_one(&self, group: Arc<Group>) -> Result<Option<TaskReport>> {
+        let settled = group.clone().complete(&self.inner).await;
+        if let Err(error) = &settled
+            && error.retry() == Retry::Permanent
+            && matches!(
+                error.kind(),
+                ErrorKind::Unsupported | ErrorKind::Conflict | ErrorKind::Invalid
+            )
+        {
+            tracing::warn!(%error, "a group of attempts is given up");
+            lock(&self.inner.ready).retain(|one| !Arc::ptr_eq(one, &group));
+        }
+        settled
+    }
+
+    /// A group that cannot be completed must not keep others from beginning, nor cost each of them a try.
+    pub(crate) async fn settle_some(&self) {
+        for _ in 0..SETTLED_AT_ONCE {
+            let Some(group) = self.next_ready() else {
+                return;
+            };
+            if let Err(error) = self.settle_one(group).await {
+                tracing::warn!(%error, "a group of attempts could not be completed");
+                return;
+            }
+        }
+    }
+}

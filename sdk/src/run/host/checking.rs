@@ -1,0 +1,319 @@
+//! A host's parts against its recipe: what will not happen, found before anything runs.
+
+use crate::{
+    contract::Backends,
+    domain::State,
+    library::SkillLibrary,
+    propose::WriteWhen,
+    recipe::Recipe,
+    report::{EventKind, Finding, FindingKind},
+    select::Selector,
+};
+
+/// What is checked.
+pub(crate) struct Checked<'a> {
+    pub(crate) backends: &'a Backends,
+    pub(crate) recipe: &'a Recipe,
+    pub(crate) library: &'a SkillLibrary,
+    /// Whether the host gave no store, so that the library is in memory.
+    pub(crate) in_memory: bool,
+    pub(crate) read_only: bool,
+}
+
+/// Everything that will not happen, the most important first.
+pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(injecting(checked));
+    if checked.read_only {
+        findings.push(Finding::new(
+            FindingKind::ReadOnly,
+            "nothing is learned and the library stays as it is",
+            "the session is read-only, or its store is frozen",
+            "open a store that can be committed to, without `Options::read_only`, to learn",
+        ));
+    } else {
+        findings.extend(writing(checked));
+        findings.extend(releasing(checked));
+    }
+    findings.extend(attempting(checked));
+    findings.extend(keeping(checked));
+    findings
+}
+
+fn injecting(checked: &Checked<'_>) -> Vec<Finding> {
+    let Checked {
+        backends,
+        recipe,
+        library,
+        ..
+    } = checked;
+    let never = |reason: &str, hint: &str| {
+        Finding::new(
+            FindingKind::NeverInjects,
+            "no skill is ever injected",
+            reason,
+            hint,
+        )
+    };
+    let mut findings = Vec::new();
+    if recipe.select.selector == Selector::Nothing {
+        findings.push(never(
+            "the recipe's selector is `Selector::Nothing`",
+            "choose another selector",
+        ));
+    } else if recipe.select.selector.score().is_some() {
+        let missing = match (&backends.scorer, &backends.dialect) {
+            (None, None) => Some("no scorer and no dialect"),
+            (None, Some(_)) => Some("no scorer"),
+            (Some(_), None) => Some("no dialect"),
+            (Some(_), Some(_)) => None,
+        };
+        findings.extend(missing.map(|missing| {
+            never(
+                &format!("the recipe's gate decides by log-probabilities, and the host gave {missing}"),
+                "set `Backends::scorer` and `Backends::dialect`, or choose `Selector::Top`, which needs no scores",
+            )
+        }));
+    }
+    findings.extend(warming_up(recipe, library));
+    let weighs = recipe
+        .select
+        .rank
+        .as_ref()
+        .is_some_and(|rank| rank.dense > 0.0);
+    if weighs && backends.embedder.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoEmbedder,
+            "candidates are ranked without embeddings",
+            "the recipe weighs them, and the host gave no embedder",
+            "set `Backends::embedder`, or leave it: the other terms decide",
+        ));
+    }
+    findings
+}
+
+fn writing(checked: &Checked<'_>) -> Vec<Finding> {
+    let Checked {
+        backends, recipe, ..
+    } = checked;
+    let mut findings = Vec::new();
+    let missing = match (&backends.model, &backends.roles) {
+        (None, None) => Some("no model and no roles"),
+        (None, Some(_)) => Some("no model for its roles"),
+        (Some(_), None) => Some("no roles for its model"),
+        (Some(_), Some(_)) => None,
+    };
+    let hint = "set `Backends::model` and `Backends::roles`, such as `GeneralRoles::shipped()`";
+    let never = |reason: String, hint: &str| {
+        Finding::new(
+            FindingKind::NeverWrites,
+            "no skill is ever written",
+            reason,
+            hint,
+        )
+    };
+    match missing {
+        _ if recipe.write.when == WriteWhen::Never => findings.push(never(
+            "the recipe says `WriteWhen::Never`".to_owned(),
+            "choose another rule in `WritePolicy::when` of the recipe",
+        )),
+        Some(missing) => findings.push(never(format!("the host gave {missing}"), hint)),
+        None => {}
+    }
+    let maintenance = &recipe.maintenance;
+    let asks = recipe.credit.attribute
+        || maintenance.refine.is_some()
+        || maintenance.refactor.is_some()
+        || maintenance.evolve.is_some();
+    if let Some(missing) = missing.filter(|_| asks) {
+        findings.push(Finding::new(
+            FindingKind::NoRoles,
+            "what skills did is not judged, and none is repaired or refactored",
+            format!("the host gave {missing}"),
+            hint,
+        ));
+    }
+    findings
+}
+
+fn releasing(checked: &Checked<'_>) -> Vec<Finding> {
+    let Checked {
+        backends,
+        recipe,
+        library,
+        ..
+    } = checked;
+    let mut findings = Vec::new();
+    let parts = [
+        ("agent", backends.executor.is_none()),
+        ("world", backends.environment.is_none()),
+        ("judge", backends.judge.is_none()),
+    ];
+    let missing: Vec<&str> = parts
+        .iter()
+        .filter(|(_, missing)| *missing)
+        .map(|(part, _)| *part)
+        .collect();
+    if let Some(bundles) = recipe.maintenance.bundles.filter(|_| !missing.is_empty()) {
+        findings.push(Finding::new(
+            FindingKind::NothingReplays,
+            "no test bundle of a skill runs",
+            format!("the host gave no {}", missing.join(" and no ")),
+            format!(
+                "skills leave their trial by live attempts at {} tasks instead",
+                bundles.tasks
+            ),
+        ));
+    }
+    let repeats =
+        (backends.environment.as_ref()).is_none_or(|world| world.capabilities().deterministic);
+    if recipe.maintenance.bundles.is_some() && missing.is_empty() && !repeats {
+        findings.push(
+            Finding::new(
+                FindingKind::NothingReplays,
+                "no test case that begins in the middle of an attempt runs",
+                "the world does not promise the same answers to the same actions",
+                "promise it in `Environment::capabilities` where it is so; whole attempts are played all the same",
+            )
+            .about("fragments"),
+        );
+    }
+    findings.extend(held_back(library));
+    findings
+}
+
+/// What changes with the library: found at the start, and again whenever the findings are asked for.
+pub(crate) fn of_library(
+    recipe: &Recipe,
+    library: &SkillLibrary,
+    read_only: bool,
+) -> impl Iterator<Item = Finding> {
+    let held = held_back(library).filter(|_| !read_only);
+    warming_up(recipe, library).into_iter().chain(held)
+}
+
+/// Whether a finding is one of [`of_library`].
+pub(crate) fn is_of_library(finding: &Finding) -> bool {
+    finding.kind == FindingKind::Quarantined || finding.about.as_deref() == Some(WARM_UP)
+}
+
+/// What the finding about a warm-up is about.
+const WARM_UP: &str = "warm-up";
+
+fn warming_up(recipe: &Recipe, library: &SkillLibrary) -> Option<Finding> {
+    let left = recipe.attempts.warm_up.saturating_sub(library.steps());
+    let warm_up = recipe.attempts.warm_up;
+    let finding = Finding::new(
+        FindingKind::NeverInjects,
+        format!("no skill is injected before {left} more tasks were learned from"),
+        format!("the recipe has a warm-up of {warm_up} tasks (ARISE 3.2)"),
+        "set `AttemptPolicy::warm_up` of the recipe to 0 to inject from the first task on",
+    );
+    (left > 0).then(|| finding.about(WARM_UP))
+}
+
+fn held_back(library: &SkillLibrary) -> Option<Finding> {
+    let held = library.entries();
+    let held = held.filter(|entry| entry.skill.state == State::Quarantined);
+    match held.count() {
+        0 => None,
+        1 => Some(quarantined("one skill of the library is")),
+        count => Some(quarantined(format!("{count} skills of the library are"))),
+    }
+}
+
+/// What an event shows that will not happen.
+pub(crate) fn of_event(event: &EventKind) -> Option<Finding> {
+    let failed = |consequence: String, reason: &str| {
+        let hint = "please report it";
+        let about = consequence.clone();
+        Finding::new(FindingKind::PolicyFailed, consequence, reason, hint).about(about)
+    };
+    match event {
+        EventKind::Waits {
+            name,
+            state: State::Quarantined,
+            ..
+        } => Some(quarantined(format!("the skill {name} is"))),
+        EventKind::CaseFailed { reason, .. } => Some(
+            Finding::new(
+                FindingKind::NothingReplays,
+                "some test cases decide nothing, and skills are not released by them",
+                reason,
+                "a world that cannot set a task up a second time is better left out of `Backends`: live attempts decide then",
+            )
+            .about("cases"),
+        ),
+        EventKind::TaskFailed { reason } => Some(failed(
+            "a task was not attempted to its end, and nothing is learned from it".to_owned(),
+            reason,
+        )),
+        EventKind::MaintenanceFailed { part, reason } => {
+            let what = format!("the {part} part of maintenance changes nothing");
+            Some(failed(what, reason))
+        }
+        _ => None,
+    }
+}
+
+/// That skills are held back for good.
+fn quarantined(what: impl std::fmt::Display) -> Finding {
+    Finding::new(
+        FindingKind::Quarantined,
+        format!("{what} held back, and never offered to the agent"),
+        "written from observations of an untrusted source, or imported, and nothing that runs by itself lifts this",
+        "release one by `Journeyman::set_state`, and mark the sources that you vouch for as `Trust::Trusted`",
+    )
+}
+
+fn attempting(checked: &Checked<'_>) -> Vec<Finding> {
+    let backends = checked.backends;
+    let mut findings = Vec::new();
+    if backends.executor.is_none() || backends.environment.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoAgent,
+            "`learn` and `evaluate` can make no attempt",
+            "the host gave no agent or no world",
+            "keep your own loop with `begin` and `finish`, or set `Backends::executor` and `Backends::environment`",
+        ));
+    }
+    if backends.judge.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoJudge,
+            "an attempt that is finished without an outcome teaches nothing",
+            "the host gave no judge",
+            "pass the outcome to `AttemptHandle::finish`, or set `Backends::judge`",
+        ));
+    }
+    findings
+}
+
+fn keeping(checked: &Checked<'_>) -> Vec<Finding> {
+    let backends = checked.backends;
+    let mut findings = Vec::new();
+    if backends.clock.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoClock,
+            "no time limit is kept: a part that hangs stops the run",
+            "the host gave no clock",
+            "set `Backends::clock`, such as `SystemClock`",
+        ));
+    }
+    if checked.in_memory {
+        findings.push(Finding::new(
+            FindingKind::NoStore,
+            "the library ends with this process",
+            "the host gave no store",
+            "set `Backends::store`, such as the `DiskStore` of journeyman-disk",
+        ));
+    }
+    if backends.journal.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoJournal,
+            "a run that is interrupted cannot be resumed",
+            "the host gave no journal",
+            "set `Backends::journal`; a `DiskStore` is one too",
+        ));
+    }
+    findings
+}

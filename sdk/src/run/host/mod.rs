@@ -1,0 +1,14 @@
+//! What a host calls.
+
+pub(crate) mod attempts;
+pub(crate) mod begun;
+pub(crate) mod bringing;
+pub(crate) mod checking;
+pub(crate) mod handle;
+pub(crate) mod journeyman;
+pub(crate) mod options;
+
+pub use bringing::{AddFate, AddReport, AddedSkill};
+pub use handle::AttemptHandle;
+pub use journeyman::Journeyman;
+pub use options::Options;

@@ -1,0 +1,271 @@
+//! How a run goes on: which tasks are under way, whose turn it is to change the library, when it is looked after.
+
+use std::collections::BTreeSet;
+
+use super::{
+    maintaining::{Due, Maintaining},
+    need::NeedId,
+    run_machine::RunMachine,
+    scene::Scene,
+    task_machine::TaskMachine,
+};
+use crate::{
+    domain::Mode,
+    error::Result,
+    library::Applied,
+    policy::{Answer, CommitDone},
+    report::{Event, EventKind, SkillGain, TaskReport},
+};
+
+impl RunMachine {
+    /// Folds an answer to what maintenance asked.
+    pub(crate) fn maintained(&mut self, id: NeedId, answer: Answer) -> Result<()> {
+        let Some(mut maintaining) = self.maintaining.take() else {
+            // It is through: an answer that comes twice changes nothing.
+            return Ok(());
+        };
+        let mut events = Vec::new();
+        let folded = match answer {
+            Answer::Committed(done) => self.kept(&mut maintaining, &id, done, &mut events),
+            answer => maintaining.answer(&self.context(), &id, answer, &mut events),
+        };
+        let done = maintaining.is_done();
+        self.maintaining = Some(maintaining).filter(|_| !done);
+        folded?;
+        self.say(id.step, events);
+        self.advance();
+        Ok(())
+    }
+
+    /// Runs the policies of a saved run as far as their answers go: one that asks something else than it did fails now.
+    pub(crate) fn wake(&mut self) {
+        let was_finished = self.is_finished();
+        let steps: Vec<u64> = self.active.keys().copied().collect();
+        for step in steps {
+            if let Some(mut task) = self.active.remove(&step) {
+                let mut events = Vec::new();
+                task.go_on(&self.context(), &mut events);
+                self.active.insert(step, task);
+                self.hold(step, events);
+            }
+        }
+        if let Some(mut maintaining) = self.maintaining.take() {
+            let mut events = Vec::new();
+            maintaining.go_on(&self.context(), &mut events);
+            let step = maintaining.step();
+            self.maintaining = Some(maintaining).filter(|one| !one.is_done());
+            self.say(step, events);
+        }
+        if !was_finished {
+            self.advance();
+        }
+    }
+
+    fn kept(
+        &mut self,
+        maintaining: &mut Maintaining,
+        id: &NeedId,
+        done: CommitDone,
+        events: &mut Vec<EventKind>,
+    ) -> Result<()> {
+        if !maintaining.awaits_commit(id) {
+            return Ok(());
+        }
+        let own = self.fold(&done)?;
+        maintaining.committed(&self.context(), &own, events);
+        self.told(own, done.rebased, events);
+        Ok(())
+    }
+
+    /// Folds what a commit brought; gives what the commit itself did.
+    pub(crate) fn fold(&mut self, done: &CommitDone) -> Result<Applied> {
+        let mut own = Applied::default();
+        for committed in &done.committed {
+            if committed.revision > self.library.revision() {
+                own = self.library.apply(committed)?;
+            }
+        }
+        Ok(own)
+    }
+
+    /// Events of the task at a place of the stream, or of the maintenance behind it.
+    fn named(&self, step: u64, kinds: Vec<EventKind>) -> Vec<Event> {
+        let place = usize::try_from(step).ok();
+        let task = place.and_then(|place| self.tasks.get(place));
+        let place = task.map(|task| (step, &task.id));
+        let kinds = kinds.into_iter();
+        kinds
+            .map(|kind| Event::new(&self.run, place, kind))
+            .collect()
+    }
+
+    /// Holds a task's events back until those of all tasks before it are out.
+    pub(crate) fn hold(&mut self, step: u64, kinds: Vec<EventKind>) {
+        let mut events = self.named(step, kinds);
+        self.held.entry(step).or_default().append(&mut events);
+    }
+
+    fn say(&mut self, step: u64, kinds: Vec<EventKind>) {
+        let mut events = self.named(step, kinds);
+        self.events.append(&mut events);
+    }
+
+    pub(crate) fn told(&self, own: Applied, rebased: u32, events: &mut Vec<EventKind>) {
+        if !own.moves.is_empty() {
+            events.push(EventKind::Moved { moves: own.moves });
+        }
+        events.push(EventKind::Committed {
+            revision: self.library.revision(),
+            rebased,
+        });
+    }
+
+    /// Lets the events of the first unfinished task, and of all before it, out.
+    fn release(&mut self) {
+        let first = (0..).find(|step| !self.reports.contains_key(step));
+        while let Some(entry) = self.held.first_entry() {
+            if Some(*entry.key()) > first {
+                break;
+            }
+            self.events.append(&mut entry.remove());
+        }
+    }
+
+    /// Takes finished tasks out, lets the library be looked after where that is due, and the next tasks begin.
+    pub(crate) fn advance(&mut self) {
+        loop {
+            self.take_finished();
+            self.grant();
+            if self.maintaining.is_some() || !self.may_begin() {
+                break;
+            }
+            if self.look_after() || !self.begin_next() {
+                break;
+            }
+        }
+        self.release();
+        if self.is_finished() {
+            let revision = self.library.revision();
+            let finished = EventKind::RunFinished { revision };
+            self.events.push(Event::new(&self.run, None, finished));
+        }
+    }
+
+    fn take_finished(&mut self) {
+        let finished: Vec<u64> = self
+            .active
+            .iter()
+            .filter(|(_, task)| task.is_done())
+            .map(|(step, _)| *step)
+            .collect();
+        for step in finished {
+            if let Some(mut report) = self.active.remove(&step).and_then(TaskMachine::into_report) {
+                self.gained(&mut report);
+                let finished = EventKind::TaskFinished {
+                    report: Box::new(report.clone()),
+                };
+                self.hold(step, vec![finished]);
+                self.reports.insert(step, report);
+            }
+        }
+    }
+
+    /// Counts a task's attempts, and says what the skills that they were given come to now. In evaluation tasks end in any
+    /// order, and nothing is learned from them.
+    fn gained(&mut self, report: &mut TaskReport) {
+        if self.mode != Mode::Train {
+            return;
+        }
+        let mut given = BTreeSet::new();
+        for attempt in &report.attempts {
+            if let (Some(reward), Some(success)) = (attempt.reward, attempt.success) {
+                // Rewards are checked when a recipe is; one that still is no number counts for nothing.
+                if let Err(error) = self.gain.record(&attempt.injected, reward, success) {
+                    tracing::error!(%error, "an attempt could not be counted");
+                }
+            }
+            given.extend(attempt.injected.iter().cloned());
+        }
+        let gains = given.into_iter().filter_map(|skill| {
+            let proxy = self.gain.of(&skill)?;
+            Some(SkillGain { skill, proxy })
+        });
+        report.gains = gains.collect();
+    }
+
+    /// Once all tasks of a batch wait to change the library, the first of them may: they selected on one state, and change
+    /// it one after the other, in order.
+    fn grant(&mut self) {
+        let under_way = |task: &TaskMachine| !task.is_ready();
+        if self.active.values().any(under_way) {
+            return;
+        }
+        let context = Scene::new(
+            (&self.run, self.seed),
+            self.mode,
+            &self.recipe,
+            &self.library,
+            &self.overlaps,
+        );
+        if let Some(first) = self.active.values_mut().next() {
+            first.admit(&context);
+        }
+    }
+
+    /// Whether another task may begin: in evaluation where there is room, in learning when the batch before is through, and
+    /// then as many as make a batch.
+    fn may_begin(&self) -> bool {
+        let room = (self.active.len() as u64) < self.width;
+        room && (self.mode == Mode::Evaluate || self.next < self.batch_end())
+    }
+
+    /// The step behind the last of the batch that is being begun.
+    fn batch_end(&self) -> u64 {
+        match self.active.keys().next() {
+            Some(first) => first - first % self.width + self.width,
+            None => self.next - self.next % self.width + self.width,
+        }
+    }
+
+    /// Whether the library is looked after now.
+    fn look_after(&mut self) -> bool {
+        let learning = self.mode == Mode::Train && self.active.is_empty();
+        if !learning {
+            return false;
+        }
+        let (before, now) = (self.maintained, self.library.steps());
+        self.maintained = now;
+        let passed = |every: u64| now / every > before / every;
+        let (schedule, any) = (self.recipe.schedule, !self.recipe.maintenance.is_none());
+        let due = Due {
+            micro: any && passed(schedule.micro),
+            r#macro: any && passed(schedule.r#macro),
+            gain: schedule.gain.is_some_and(passed),
+        };
+        if due.is_none() || self.next == 0 {
+            return false;
+        }
+        let step = self.next - 1;
+        // What the batch did is told first.
+        self.release();
+        let mut events = Vec::new();
+        let maintaining = Maintaining::new(&self.context(), step, due, &mut events);
+        self.say(step, events);
+        self.maintaining = Some(Box::new(maintaining)).filter(|one| !one.is_done());
+        self.maintaining.is_some()
+    }
+
+    /// Begins the next task, if there is one.
+    fn begin_next(&mut self) -> bool {
+        let next = usize::try_from(self.next).ok();
+        let Some(task) = next.and_then(|next| self.tasks.get(next)) else {
+            return false;
+        };
+        let mut events = Vec::new();
+        let machine = TaskMachine::new(self.next, task.clone(), &self.context(), &mut events);
+        self.hold(self.next, events);
+        self.active.insert(self.next, machine);
+        self.next += 1;
+        true
+    }
+}

@@ -1,0 +1,168 @@
+//! What a finished group comes to: rewards, traces, changes, report. Functions of values alone.
+
+use super::scene::Scene;
+use crate::{
+    admit::admission::Admission,
+    credit::{self, GroupAttempt},
+    domain::{Cause, Commit, LibraryChange, Selection, SkillRef, Task, Trajectory, Verdict},
+    error::Result,
+    id::{AttemptId, CommitKey},
+    policy::Rollout,
+    report::{AttemptReport, TaskReport},
+    reward::RewardPolicy,
+    reward::{self, SkillUse},
+};
+
+/// An advantage's denominator is the deviation plus this (Eq. 5's epsilon).
+const ADVANTAGE_EPSILON: f64 = 1e-8;
+
+pub(crate) fn rollout<'a>(
+    reward: &RewardPolicy,
+    warming_up: bool,
+    attempt: AttemptId,
+    injected: &[SkillRef],
+    made: &'a Result<Box<Trajectory>>,
+    verdict: Option<&'a Result<Verdict>>,
+) -> Rollout<'a> {
+    let mut report = AttemptReport {
+        attempt,
+        injected: injected.to_vec(),
+        used: false,
+        success: None,
+        score: 0.0,
+        parts: std::collections::BTreeMap::new(),
+        reward: None,
+        steps: 0,
+        usage: crate::domain::Usage::default(),
+        end: None,
+        error: None,
+    };
+    let trajectory = match made {
+        Ok(trajectory) => trajectory,
+        Err(error) => {
+            report.error = Some(error.clone());
+            return Rollout {
+                report,
+                trajectory: None,
+                verdict: None,
+            };
+        }
+    };
+    // Later turns may have had others.
+    let given = trajectory.injection.skills.iter().map(|had| &had.skill);
+    for skill in given {
+        if !report.injected.contains(skill) {
+            report.injected.push(skill.clone());
+        }
+    }
+    let left_out = |skill: &SkillRef| trajectory.left_out.iter().any(|one| one.skill == *skill);
+    report.injected.retain(|skill| !left_out(skill));
+    report.used = trajectory.exposures.iter().any(|exposure| exposure.used);
+    report.steps = u32::try_from(trajectory.steps.len()).unwrap_or(u32::MAX);
+    report.usage = trajectory.usage;
+    report.end = Some(trajectory.end.clone());
+    match verdict {
+        Some(Ok(verdict)) => {
+            report.success = verdict.success;
+            report.score = verdict.score;
+            report.parts = verdict.parts.clone();
+            report.reward = verdict
+                .success
+                .map(|success| reward_of(reward, warming_up, &report, success));
+        }
+        Some(Err(error)) => report.error = Some(error.clone()),
+        None => {}
+    }
+    Rollout {
+        report,
+        trajectory: Some(trajectory),
+        verdict: verdict.and_then(|verdict| verdict.as_ref().ok()),
+    }
+}
+
+fn reward_of(
+    policy: &RewardPolicy,
+    warming_up: bool,
+    report: &AttemptReport,
+    success: bool,
+) -> f64 {
+    let used = match policy.skill_use {
+        SkillUse::Injected => !report.injected.is_empty(),
+        SkillUse::Reported => report.used,
+    };
+    if warming_up || policy.binary {
+        policy.levels.binary(success)
+    } else {
+        policy.levels.of(success, used)
+    }
+}
+
+pub(crate) fn task_report(
+    context: &Scene<'_>,
+    step: u64,
+    task: &Task,
+    selections: &[Selection],
+    rollouts: Vec<Rollout<'_>>,
+) -> TaskReport {
+    let rewards: Vec<f64> = rollouts.iter().filter_map(|r| r.report.reward).collect();
+    let complete = rewards.len() == rollouts.len();
+    TaskReport {
+        step,
+        task: task.id.clone(),
+        category: task.category.clone(),
+        tags: task.tags.clone(),
+        selections: selections.to_vec(),
+        attempts: rollouts.into_iter().map(|r| r.report).collect(),
+        advantages: complete
+            .then(|| reward::advantages(&rewards, ADVANTAGE_EPSILON))
+            .flatten(),
+        written: Vec::new(),
+        gains: Vec::new(),
+        role_usage: crate::domain::Usage::default(),
+        revision: context.library.revision(),
+        failed: None,
+    }
+}
+
+/// Update, Add, and then Evict, Load and Delete: always in this order (ARISE C.3). What was said of skills and what is
+/// remembered of attempts come before: they touch no tier.
+pub(crate) fn commit(
+    context: &Scene<'_>,
+    step: u64,
+    task: &Task,
+    rollouts: &[Rollout<'_>],
+    said: Vec<LibraryChange>,
+    admissions: &[Admission],
+) -> Commit {
+    let recipe = context.recipe;
+    let mut changes = Vec::new();
+    if *context.library.policy() != recipe.tiers {
+        changes.push(LibraryChange::Configure(recipe.tiers.clone()));
+    }
+    let group: Vec<GroupAttempt> = rollouts
+        .iter()
+        .map(|rollout| GroupAttempt {
+            attempt: rollout.report.attempt.clone(),
+            exposed: rollout.report.injected.clone(),
+            reward: rollout.report.reward,
+        })
+        .collect();
+    match credit::credits(recipe.credit.per, &group) {
+        Ok(credits) => changes.extend(credits),
+        // Rewards are checked when a recipe is; one that still is no number credits nothing.
+        Err(error) => tracing::error!(%error, "a group could not be credited"),
+    }
+    changes.extend(said);
+    changes.extend(admissions.iter().filter_map(|one| one.change.clone()));
+    changes.push(LibraryChange::Maintain);
+    Commit {
+        base: context.library.revision(),
+        key: CommitKey::new(format!("{}/{step}", context.run)),
+        cause: Cause {
+            run: Some(context.run.clone()),
+            task: Some(task.id.clone()),
+            reason: "a task was learned from".to_owned(),
+        },
+        changes,
+    }
+}

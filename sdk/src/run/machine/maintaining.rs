@@ -1,0 +1,293 @@
+//! What is done for the library between tasks (HiSME algorithms 1, 3, 4, 5; ARISE D.3).
+//!
+//! Each part is a [program](crate::program): micro maintenance, macro maintenance, the measurement of information gains.
+//! What a part decides is one commit, and the next part stands on it.
+
+use std::task::Poll;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    need::{Need, NeedId, Station},
+    scene::Scene,
+    settled::settled,
+    work::{Of, need},
+};
+use crate::{
+    domain::{Cause, Commit, LibraryChange},
+    error::{Error, Result},
+    id::CommitKey,
+    library::Applied,
+    policy::{Answer, Ask, Policies, fits},
+    program::{Place, Program, Running},
+    recipe::programs::{Decided, across_tasks, gains, micro},
+    report::EventKind,
+};
+
+/// A part of maintenance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Part {
+    Micro,
+    Macro,
+    Gains,
+}
+
+impl Part {
+    fn start(self, ask: Ask, context: &Scene<'_>, step: u64) -> Running<Decided> {
+        let (view, recipe) = (context.view(step), context.recipe.clone());
+        let overlaps = context.overlaps.share();
+        match self {
+            Self::Micro => Box::pin(micro(ask, view, recipe, overlaps)),
+            Self::Macro => Box::pin(across_tasks(ask, view, recipe, overlaps)),
+            Self::Gains => Box::pin(gains(ask, view)),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Micro => "micro",
+            Self::Macro => "macro",
+            Self::Gains => "gains",
+        }
+    }
+
+    /// The number of its commit.
+    fn number(self) -> u32 {
+        match self {
+            Self::Micro => 0,
+            Self::Macro => 1,
+            Self::Gains => 2,
+        }
+    }
+
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Micro => "skills were tested, mended and filtered",
+            Self::Macro => "attempts were refactored and rules learnt",
+            Self::Gains => "the gain of skills was measured",
+        }
+    }
+}
+
+/// What is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Due {
+    pub(crate) micro: bool,
+    pub(crate) r#macro: bool,
+    /// Whether information gain is measured.
+    pub(crate) gain: bool,
+}
+
+impl Due {
+    pub(crate) fn is_none(self) -> bool {
+        !(self.micro || self.r#macro || self.gain)
+    }
+
+    fn parts(self) -> Vec<Part> {
+        let parts = [
+            (self.micro, Part::Micro),
+            (self.r#macro, Part::Macro),
+            (self.gain, Part::Gains),
+        ];
+        let due = parts.into_iter().filter(|(is_due, _)| *is_due);
+        due.map(|(_, part)| part).collect()
+    }
+}
+
+/// Where a part stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Stage {
+    Asking(Program<Policies, Decided>),
+    Keeping {
+        decided: Decided,
+        /// The number of the next part's first question.
+        next: u32,
+    },
+}
+
+/// What is done for the library between tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Maintaining {
+    /// Behind which task.
+    step: u64,
+    /// The parts that are not through, the current one first.
+    parts: Vec<Part>,
+    stage: Stage,
+}
+
+impl Maintaining {
+    /// Begins behind a task; what can be decided without asking is decided at once.
+    pub(crate) fn new(
+        context: &Scene<'_>,
+        step: u64,
+        due: Due,
+        events: &mut Vec<EventKind>,
+    ) -> Self {
+        let mut machine = Self {
+            step,
+            parts: due.parts(),
+            stage: Stage::Asking(Program::new(0)),
+        };
+        machine.go_on(context, events);
+        machine
+    }
+
+    /// The task behind which it is done.
+    pub(crate) fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Whether it is through.
+    pub(crate) fn is_done(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Everything that can run now.
+    pub(crate) fn needs(
+        &self,
+        context: &Scene<'_>,
+        wanted: &dyn Fn(&NeedId) -> bool,
+    ) -> Vec<(NeedId, Need)> {
+        let Some(part) = self.parts.first().copied() else {
+            return Vec::new();
+        };
+        match &self.stage {
+            Stage::Keeping { decided, .. } => {
+                let id = self.id(Station::Keep, Place::at(part.number()));
+                let need = wanted(&id).then(|| self.commit(context, part, decided));
+                need.map(|need| (id, need)).into_iter().collect()
+            }
+            Stage::Asking(program) => program.questions(
+                |ask| part.start(ask, context, self.step),
+                |place, question| {
+                    let id = self.id(Station::Maintain, place.clone());
+                    let need = wanted(&id)
+                        .then(|| need(context, self.step, Of::Maintenance, place, question));
+                    need.map(|need| (id, need))
+                },
+            ),
+        }
+    }
+
+    /// Folds an answer in.
+    ///
+    /// # Errors
+    /// `Invalid` for one that nothing waits for.
+    pub(crate) fn answer(
+        &mut self,
+        context: &Scene<'_>,
+        id: &NeedId,
+        answer: Answer,
+        events: &mut Vec<EventKind>,
+    ) -> Result<()> {
+        let Some(part) = self.parts.first().copied() else {
+            return Ok(());
+        };
+        let step = self.step;
+        let refused = || {
+            Error::invalid("RunMachine::answer", "nothing waits for this answer").with("need", id)
+        };
+        // An answer that comes twice changes nothing, of a part that is through neither.
+        let program = match &mut self.stage {
+            _ if id.step < step => return Ok(()),
+            Stage::Keeping { next, .. } if id.place.number() < *next => return Ok(()),
+            Stage::Keeping { .. } => return Err(refused()),
+            Stage::Asking(program) => program,
+        };
+        if program.is_past(&id.place) {
+            return Ok(());
+        }
+        let asked = program.questions(
+            |ask| part.start(ask, context, step),
+            |place, question| (*place == id.place).then(|| fits(question, &answer)),
+        );
+        if asked.first() != Some(&true) || !program.answer(&id.place, answer) {
+            return Err(refused());
+        }
+        self.go_on(context, events);
+        Ok(())
+    }
+
+    /// Whether it waits for this commit.
+    pub(crate) fn awaits_commit(&self, id: &NeedId) -> bool {
+        let part = self.parts.first();
+        matches!(self.stage, Stage::Keeping { .. })
+            && id.step == self.step
+            && part.is_some_and(|part| id.place == Place::at(part.number()))
+    }
+
+    /// The commit was made, and the run's library has it.
+    pub(crate) fn committed(
+        &mut self,
+        context: &Scene<'_>,
+        own: &Applied,
+        events: &mut Vec<EventKind>,
+    ) {
+        let Stage::Keeping { decided, next } = &mut self.stage else {
+            return;
+        };
+        let (decided, next) = (std::mem::take(decided), *next);
+        let Decided { changes, admitted } = decided;
+        events.extend(settled(context, &changes, &own.passed_over, admitted));
+        self.next(next);
+        self.go_on(context, events);
+    }
+
+    fn id(&self, station: Station, place: Place) -> NeedId {
+        NeedId {
+            step: self.step,
+            station,
+            place,
+        }
+    }
+
+    fn commit(&self, context: &Scene<'_>, part: Part, decided: &Decided) -> Need {
+        let mut changes = decided.changes.clone();
+        // What is measured decides nothing, and moves no skill.
+        if part != Part::Gains {
+            changes.push(LibraryChange::Maintain);
+        }
+        let number = part.number();
+        Need::Commit(Commit {
+            base: context.library.revision(),
+            key: CommitKey::new(format!("{}/{}/m{number}", context.run, self.step)),
+            cause: Cause {
+                run: Some(context.run.clone()),
+                task: None,
+                reason: part.reason().to_owned(),
+            },
+            changes,
+        })
+    }
+
+    /// Goes on as far as is possible without further answers.
+    pub(crate) fn go_on(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
+        while let (Some(part), Stage::Asking(program)) = (self.parts.first(), &mut self.stage) {
+            let step = self.step;
+            let polled = program.poll(|ask| part.start(ask, context, step));
+            events.extend(program.take_events());
+            let Poll::Ready(decided) = polled else {
+                return;
+            };
+            let next = program.next_number();
+            match decided {
+                // Nothing to keep is no commit.
+                Ok(decided) if decided.changes.is_empty() => self.next(next),
+                Ok(decided) => self.stage = Stage::Keeping { decided, next },
+                Err(error) => {
+                    let (part, reason) = (part.name().to_owned(), error.to_string());
+                    events.push(EventKind::MaintenanceFailed { part, reason });
+                    self.next(next);
+                }
+            }
+        }
+    }
+
+    /// Begins the next part. Its questions count on, so that no two of a step are alike.
+    fn next(&mut self, number: u32) {
+        self.parts.remove(0);
+        self.stage = Stage::Asking(Program::new(number));
+    }
+}

@@ -1,0 +1,17 @@
+//! What decides: the order of tasks, batches and maintenance, the folding of answers, events and the report. Pure.
+
+pub(crate) mod advancing;
+pub(crate) mod attempting;
+pub(crate) mod fold;
+pub(crate) mod journal;
+pub(crate) mod maintaining;
+pub(crate) mod need;
+pub(crate) mod run_machine;
+pub(crate) mod scene;
+pub(crate) mod settled;
+pub(crate) mod task_machine;
+pub(crate) mod work;
+
+pub use journal::{RunEntry, replay};
+pub use need::{AttemptNeed, CaseNeed, Need, NeedId, Station, Turns};
+pub use run_machine::{RunMachine, RunPlan};

@@ -1,0 +1,300 @@
+//! A run as a machine: it says what it needs and is told the answers. No input or output, no thread, no clock.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    maintaining::Maintaining,
+    need::{Need, NeedId, Station},
+    scene::Scene,
+    task_machine::TaskMachine,
+};
+use crate::{
+    domain::{Mode, Task},
+    error::{Error, ErrorKind, Result},
+    id::{RunId, Seed},
+    library::SkillLibrary,
+    maintain::Overlaps,
+    measure::ProxyGain,
+    policy::{Answer, CommitDone},
+    recipe::Recipe,
+    report::{Event, EventKind, RunReport, TaskReport},
+};
+
+/// What a run is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunPlan {
+    /// The run's id: unique within a store and a journal.
+    pub run: RunId,
+    /// What all randomness follows from.
+    pub seed: Seed,
+    /// The policies.
+    pub recipe: Recipe,
+    /// Learning, or evaluation on a frozen library.
+    pub mode: Mode,
+    /// The tasks, in order.
+    pub tasks: Vec<Task>,
+    /// The library at the start.
+    pub library: SkillLibrary,
+    /// How many tasks are under way at once in evaluation, at least 1; in learning the recipe's schedule says how many
+    /// select on one state of the library.
+    pub width: u64,
+}
+
+/// A run over a stream of tasks.
+///
+/// It can be saved as JSON between any two answers and resumed; what was under way is then asked for again. Policies are
+/// saved as their answers and run again over them, so resuming costs what they cost themselves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunMachine {
+    schema: u32,
+    pub(crate) run: RunId,
+    pub(crate) seed: Seed,
+    pub(crate) recipe: Recipe,
+    pub(crate) mode: Mode,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) library: SkillLibrary,
+    pub(crate) width: u64,
+    pub(crate) next: u64,
+    pub(crate) active: BTreeMap<u64, TaskMachine>,
+    /// What is done behind the last batch, while it is.
+    pub(crate) maintaining: Option<Box<Maintaining>>,
+    /// How many tasks the library had learned from when maintenance was last thought of.
+    pub(crate) maintained: u64,
+    #[serde(skip)]
+    pub(crate) overlaps: Overlaps,
+    pub(crate) reports: BTreeMap<u64, TaskReport>,
+    /// Of the attempts of learning so far.
+    pub(crate) gain: ProxyGain,
+    /// Events of tasks behind the first unfinished one, held back so that their order does not depend on timing.
+    pub(crate) held: BTreeMap<u64, Vec<Event>>,
+    pub(crate) events: Vec<Event>,
+}
+
+impl RunMachine {
+    /// The version of the JSON form. It has to be raised when a built-in policy asks other questions or asks them in another
+    /// order: a journal keeps answers by place, and an older one would give them to other questions.
+    pub const SCHEMA: u32 = 9;
+
+    /// Begins a run.
+    ///
+    /// # Errors
+    /// `Invalid` for no tasks, two tasks of one id, or a recipe whose numbers break their rules.
+    pub fn new(plan: RunPlan) -> Result<Self> {
+        plan.recipe.validate()?;
+        if plan.tasks.is_empty() {
+            return Err(
+                Error::invalid("RunMachine::new", "the task stream is empty")
+                    .hint("hand over at least one task"),
+            );
+        }
+        let mut ids = std::collections::BTreeSet::new();
+        if let Some(twice) = plan.tasks.iter().find(|task| !ids.insert(&task.id)) {
+            return Err(
+                Error::invalid("RunMachine::new", "two tasks have the same id")
+                    .with("task", &twice.id),
+            );
+        }
+        let total = plan.tasks.len() as u64;
+        let (batch, plan_steps) = (plan.recipe.schedule.batch, plan.library.steps());
+        let mut machine = Self {
+            schema: Self::SCHEMA,
+            events: vec![Event::new(
+                &plan.run,
+                None,
+                EventKind::RunStarted {
+                    seed: plan.seed,
+                    tasks: total,
+                },
+            )],
+            run: plan.run,
+            seed: plan.seed,
+            recipe: plan.recipe,
+            mode: plan.mode,
+            tasks: plan.tasks,
+            library: plan.library,
+            width: match plan.mode {
+                Mode::Train => batch,
+                Mode::Evaluate => plan.width.max(1),
+            },
+            maintained: plan_steps,
+            next: 0,
+            active: BTreeMap::new(),
+            maintaining: None,
+            overlaps: Overlaps::default(),
+            reports: BTreeMap::new(),
+            gain: ProxyGain::default(),
+            held: BTreeMap::new(),
+        };
+        machine.advance();
+        Ok(machine)
+    }
+
+    /// Everything that can run now and has no answer yet, in order of ids.
+    pub fn needs(&self) -> Vec<(NeedId, Need)> {
+        self.needs_among(&|_| true)
+    }
+
+    /// The same of the ids that are wanted alone: a need holds all that it takes, and one that is under way is not made again
+    /// at every answer.
+    pub(crate) fn needs_among(&self, wanted: &dyn Fn(&NeedId) -> bool) -> Vec<(NeedId, Need)> {
+        let context = self.context();
+        let tasks = self.active.values();
+        let tasks = tasks.flat_map(|task| task.needs(&context, wanted));
+        let maintaining = self.maintaining.iter();
+        let maintaining = maintaining.flat_map(|maintaining| maintaining.needs(&context, wanted));
+        tasks.chain(maintaining).collect()
+    }
+
+    /// Folds an answer in. Answers may come in any order; one that came before is passed over.
+    ///
+    /// # Errors
+    /// `Invalid` when nothing waits for such an answer; `Corrupt` when a commit does not fit the library.
+    pub fn answer(&mut self, id: NeedId, answer: Answer) -> Result<()> {
+        if !id.station.takes(&answer) {
+            return Err(
+                Error::invalid("RunMachine::answer", "the answer is not to this need")
+                    .with("need", id),
+            );
+        }
+        if matches!(id.station, Station::Maintain | Station::Keep) {
+            return self.maintained(id, answer);
+        }
+        let Some(mut task) = self.active.remove(&id.step) else {
+            if self.reports.contains_key(&id.step) {
+                return Ok(());
+            }
+            return Err(
+                Error::invalid("RunMachine::answer", "no such task is under way").with("need", id),
+            );
+        };
+        let mut events = Vec::new();
+        let folded = match answer {
+            Answer::Committed(done) => self.committed(&id, &mut task, done, &mut events),
+            answer => task.answer(&self.context(), &id, answer, &mut events),
+        };
+        self.active.insert(id.step, task);
+        folded?;
+        self.hold(id.step, events);
+        self.advance();
+        Ok(())
+    }
+
+    /// Whether every task is through, and what is done behind the last.
+    pub fn is_finished(&self) -> bool {
+        self.reports.len() == self.tasks.len() && self.maintaining.is_none()
+    }
+
+    /// The events since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// The library as this run knows it.
+    pub fn library(&self) -> &SkillLibrary {
+        &self.library
+    }
+
+    /// The run's id.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// The run's recipe.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// What is known so far; whole once the run is finished.
+    pub fn report(&self) -> RunReport {
+        RunReport {
+            run: self.run.clone(),
+            seed: self.seed,
+            tasks: self.reports.values().cloned().collect(),
+            revision: self.library.revision(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// The whole state as JSON.
+    ///
+    /// # Errors
+    /// `Internal` when a value cannot be written as JSON.
+    pub fn save(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(|error| {
+            Error::new(
+                ErrorKind::Internal,
+                "RunMachine::save",
+                "the state could not be written",
+            )
+            .source_from(error)
+        })
+    }
+
+    /// A saved run, to be gone on with.
+    ///
+    /// # Errors
+    /// `Corrupt` for what is no saved run; `Unsupported` for one of another schema version.
+    pub fn resume(json: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Versioned {
+            schema: u32,
+        }
+        let corrupt = |error: serde_json::Error| {
+            Error::new(
+                ErrorKind::Corrupt,
+                "RunMachine::resume",
+                "this is no saved run",
+            )
+            .with("line", error.line())
+            .hint("replay the run from its journal instead")
+        };
+        let Versioned { schema } = serde_json::from_str(json).map_err(corrupt)?;
+        Self::check_schema("RunMachine::resume", u64::from(schema))?;
+        let mut machine: Self = serde_json::from_str(json).map_err(corrupt)?;
+        machine.wake();
+        Ok(machine)
+    }
+
+    pub(crate) fn check_schema(operation: &'static str, schema: u64) -> Result<()> {
+        if schema == u64::from(Self::SCHEMA) {
+            return Ok(());
+        }
+        Err(Error::unsupported(
+            operation,
+            format!("schema {schema} is not the one this version reads"),
+        )
+        .with("reads", Self::SCHEMA)
+        .hint("finish the run with the version that began it, or begin it anew"))
+    }
+
+    pub(crate) fn context(&self) -> Scene<'_> {
+        Scene::new(
+            (&self.run, self.seed),
+            self.mode,
+            &self.recipe,
+            &self.library,
+            &self.overlaps,
+        )
+    }
+
+    fn committed(
+        &mut self,
+        id: &NeedId,
+        task: &mut TaskMachine,
+        done: CommitDone,
+        events: &mut Vec<EventKind>,
+    ) -> Result<()> {
+        if !task.awaits_commit() {
+            return Err(
+                Error::invalid("RunMachine::answer", "no commit is waited for").with("need", id),
+            );
+        }
+        let own = self.fold(&done)?;
+        let changes = done.committed.last().map(|last| last.changes.as_slice());
+        task.committed(&self.context(), &own, changes.unwrap_or_default(), events);
+        self.told(own, done.rebased, events);
+        Ok(())
+    }
+}

@@ -1,0 +1,264 @@
+//! One task's way: its policy is run, and what came of it changes the library when its turn has come.
+
+use std::task::Poll;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    attempting::{Outcome, one_task},
+    fold,
+    need::{Need, NeedId, Station},
+    scene::Scene,
+    settled::settled,
+    work::{Of, need, station},
+};
+use crate::{
+    admit::admission::{self, Admission, Drafted},
+    contract::RoleTask,
+    domain::{LibraryChange, Task},
+    error::{Error, Result},
+    library::Applied,
+    maintain::{bundling, live},
+    policy::{Answer, Ask, Policies, Said, fits},
+    program::{Place, Program, Running},
+    propose::{asking, writing},
+    report::{EventKind, TaskReport},
+};
+
+/// Where a task stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Stage {
+    /// Its policy runs.
+    Asking(Program<Policies, Outcome>),
+    /// The policy is through; the task's turn to change the library has not come.
+    Ready(Box<Outcome>),
+    /// It waits for its commit.
+    Commit(Box<Outcome>, Vec<Admission>),
+    Done(Box<TaskReport>),
+}
+
+/// One task's way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TaskMachine {
+    step: u64,
+    task: Task,
+    stage: Stage,
+}
+
+impl TaskMachine {
+    /// Begins a task; what can be decided without asking is decided at once.
+    pub(crate) fn new(
+        step: u64,
+        task: Task,
+        context: &Scene<'_>,
+        events: &mut Vec<EventKind>,
+    ) -> Self {
+        let stage = Stage::Asking(Program::new(0));
+        let mut machine = Self { step, task, stage };
+        machine.go_on(context, events);
+        machine
+    }
+
+    /// Whether the task is through.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.stage, Stage::Done(_))
+    }
+
+    /// Whether the task waits for its turn to change the library.
+    pub(crate) fn is_ready(&self) -> bool {
+        matches!(self.stage, Stage::Ready(_))
+    }
+
+    /// Whether the task waits for its commit.
+    pub(crate) fn awaits_commit(&self) -> bool {
+        matches!(self.stage, Stage::Commit(..))
+    }
+
+    pub(crate) fn into_report(self) -> Option<TaskReport> {
+        match self.stage {
+            Stage::Done(report) => Some(*report),
+            _ => None,
+        }
+    }
+
+    /// Everything that can run now.
+    pub(crate) fn needs(
+        &self,
+        context: &Scene<'_>,
+        wanted: &dyn Fn(&NeedId) -> bool,
+    ) -> Vec<(NeedId, Need)> {
+        let of = Of::Task;
+        match &self.stage {
+            Stage::Asking(program) => program.questions(self.start(context), |place, question| {
+                let id = self.id(station(of, question), place.clone());
+                let need = wanted(&id).then(|| need(context, self.step, of, place, question));
+                need.map(|need| (id, need))
+            }),
+            Stage::Commit(outcome, admissions) => {
+                let id = self.id(Station::Commit, Place::at(0));
+                let need = wanted(&id).then(|| self.commit(context, outcome, admissions));
+                need.map(|need| (id, need)).into_iter().collect()
+            }
+            Stage::Ready(_) | Stage::Done(_) => Vec::new(),
+        }
+    }
+
+    /// Folds an answer in. One that came before is passed over.
+    ///
+    /// # Errors
+    /// `Invalid` for one that nothing waits for.
+    pub(crate) fn answer(
+        &mut self,
+        context: &Scene<'_>,
+        id: &NeedId,
+        answer: Answer,
+        events: &mut Vec<EventKind>,
+    ) -> Result<()> {
+        let start = self.start(context);
+        let Stage::Asking(program) = &mut self.stage else {
+            return Ok(());
+        };
+        if program.is_past(&id.place) {
+            return Ok(());
+        }
+        let asked = program.questions(start, |place, question| {
+            (*place == id.place).then(|| fits(question, &answer))
+        });
+        if asked.first() != Some(&true) || !program.answer(&id.place, answer) {
+            let waits = format!("nothing waits for an answer at {:?}", id.station);
+            return Err(Error::invalid("TaskMachine::answer", waits).with("need", id));
+        }
+        self.go_on(context, events);
+        Ok(())
+    }
+
+    /// The task's turn has come: what was written is decided on, on the library as it is now.
+    pub(crate) fn admit(&mut self, context: &Scene<'_>) {
+        let Stage::Ready(outcome) = &self.stage else {
+            return;
+        };
+        let rollouts = outcome.rollouts(context, &context.recipe.reward, self.step);
+        let taint = asking::taint(&outcome.sources, &rollouts);
+        let mut admissions = Vec::new();
+        for (number, Said { task, said }) in asking::drafts(&outcome.said).enumerate() {
+            let key = match number {
+                0 => self.step.to_string(),
+                number => format!("{}.{number}", self.step),
+            };
+            let drafted = Drafted {
+                key,
+                role: task.role(),
+                tasks: vec![self.task.id.clone()],
+                taint,
+                parents: Vec::new(),
+                said,
+            };
+            let mut admission =
+                admission::decide(context, &context.recipe.admit, &drafted, &admissions);
+            if let (RoleTask::Extract { attempt, .. }, Some(same)) = (task, &admission.same) {
+                let change = bundling::borne_out(&context.upkeep(), same, attempt);
+                let mut before = admissions.iter();
+                let told = before.any(|before: &Admission| before.change == change);
+                admission.change = change.filter(|_| !told);
+            }
+            admissions.push(admission);
+        }
+        self.stage = Stage::Commit(outcome.clone(), admissions);
+    }
+
+    /// The commit that this task waits for was made, and the run's library has it.
+    /// `own` is what that commit did there.
+    pub(crate) fn committed(
+        &mut self,
+        context: &Scene<'_>,
+        own: &Applied,
+        changes: &[LibraryChange],
+        events: &mut Vec<EventKind>,
+    ) {
+        let Stage::Commit(outcome, admissions) = &mut self.stage else {
+            return;
+        };
+        let mut report = outcome.report(context, self.step, &self.task);
+        let mut decided = Vec::new();
+        for admission in admissions {
+            admission.applied(own, changes);
+            decided.push(admission.event());
+            report.written.push(admission.report.clone());
+        }
+        events.extend(settled(context, changes, &own.passed_over, decided));
+        self.stage = Stage::Done(Box::new(report));
+    }
+
+    /// Starts the task's policy where it is suspended.
+    fn start<'a>(&self, context: &Scene<'a>) -> impl FnOnce(Ask) -> Running<Outcome> + use<'a> {
+        let (context, step, task) = (*context, self.step, self.task.clone());
+        move |ask| {
+            Box::pin(one_task(
+                ask,
+                context.view(step),
+                context.recipe.clone(),
+                task,
+            ))
+        }
+    }
+
+    fn id(&self, station: Station, place: Place) -> NeedId {
+        NeedId {
+            step: self.step,
+            station,
+            place,
+        }
+    }
+
+    /// Goes on as far as is possible without further answers.
+    pub(crate) fn go_on(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
+        let start = self.start(context);
+        let Stage::Asking(program) = &mut self.stage else {
+            return;
+        };
+        let polled = program.poll(start);
+        events.extend(program.take_events());
+        let outcome = match polled {
+            Poll::Pending => return,
+            Poll::Ready(Ok(outcome)) => outcome,
+            Poll::Ready(Err(error)) => {
+                events.push(EventKind::TaskFailed {
+                    reason: error.to_string(),
+                });
+                let mut report = Outcome::default().report(context, self.step, &self.task);
+                report.failed = Some(error);
+                self.stage = Stage::Done(Box::new(report));
+                return;
+            }
+        };
+        // Where there is nothing to learn there is nothing to commit either.
+        self.stage = match outcome.teaches(context) {
+            true => Stage::Ready(Box::new(outcome)),
+            false => Stage::Done(Box::new(outcome.report(context, self.step, &self.task))),
+        };
+    }
+
+    fn commit(&self, context: &Scene<'_>, outcome: &Outcome, admissions: &[Admission]) -> Need {
+        let rollouts = outcome.rollouts(context, &context.recipe.reward, self.step);
+        let (recipe, credit) = (context.recipe, &context.recipe.credit);
+        let candidates = &outcome.selected.candidates;
+        let mut said = asking::exposures(context, credit, &self.task, candidates, &rollouts);
+        said.extend(asking::attributions(&outcome.said));
+        said.extend(asking::passed_over(credit, &self.task, &rollouts));
+        if recipe.tiers.traces > 0 {
+            let kept = asking::observations(context, self.step, &self.task, &rollouts);
+            said.extend(kept);
+        }
+        said.extend(writing::notes(
+            context,
+            &recipe.write,
+            &self.task,
+            &rollouts,
+        ));
+        said.extend(live::released(&context.upkeep()));
+        Need::Commit(fold::commit(
+            context, self.step, &self.task, &rollouts, said, admissions,
+        ))
+    }
+}

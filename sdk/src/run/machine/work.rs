@@ -1,0 +1,155 @@
+//! The work that the questions of policies give to the host's parts: seeds, names and limits are added here.
+
+use std::sync::Arc;
+
+use super::need::{AttemptNeed, CaseNeed, Need, Station, Turns};
+use super::scene::Scene;
+use crate::{
+    domain::{Mode, Skill, Task},
+    id::{AttemptId, Seed},
+    policy::{Case, ChosenSkill, Question},
+    program::Place,
+    select::SelectPer,
+};
+
+/// What a program is run for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Of {
+    /// A task of the stream.
+    Task,
+    /// Maintenance.
+    Maintenance,
+}
+
+/// The station at which a question waits.
+pub(crate) fn station(of: Of, question: &Question) -> Station {
+    match (of, question) {
+        (Of::Maintenance, _) => Station::Maintain,
+        (_, Question::Retrieve(_)) => Station::Retrieve,
+        (_, Question::Embed(_)) => Station::Rank,
+        (_, Question::Score { .. }) => Station::Score,
+        (_, Question::Attempt { .. }) => Station::Attempt,
+        (_, Question::Judge { .. }) => Station::Judge,
+        (_, Question::Role(_)) => Station::Role,
+        (_, Question::Case(_) | Question::Gain { .. }) => Station::Maintain,
+    }
+}
+
+/// The work that a question at a place of a step's program gives.
+pub(crate) fn need(
+    context: &Scene<'_>,
+    step: u64,
+    of: Of,
+    place: &Place,
+    question: &Question,
+) -> Need {
+    match question {
+        Question::Retrieve(query) => Need::Retrieve(query.clone()),
+        Question::Embed(texts) => Need::Embed(texts.clone()),
+        Question::Score {
+            query,
+            skills,
+            unconditional,
+        } => Need::Score {
+            query: query.clone(),
+            skills: skills.clone(),
+            unconditional: *unconditional,
+        },
+        Question::Attempt {
+            task,
+            number,
+            skills,
+        } => Need::Attempt(Box::new(attempt(context, step, task, *number, skills))),
+        Question::Judge { task, trajectory } => Need::Judge {
+            task: task.clone(),
+            trajectory: trajectory.clone(),
+        },
+        Question::Role(task) => Need::Role {
+            ask: task.clone(),
+            seed: match of {
+                // By its number among the roles that are asked about the task.
+                Of::Task => {
+                    let number = place.path().last().copied().unwrap_or_default();
+                    let seed = context.step_seed(step);
+                    seed.derive(task.role().name(), u64::from(number))
+                }
+                Of::Maintenance => seed_at(context.step_seed(step), place),
+            },
+        },
+        Question::Case(one) => Need::Case(Box::new(case(context, step, place, one))),
+        Question::Gain { skill, attempts } => Need::Gain {
+            skill: skill.clone(),
+            attempts: attempts.clone(),
+        },
+    }
+}
+
+fn seed_at(seed: Seed, place: &Place) -> Seed {
+    let numbers = place.path().iter();
+    numbers.fold(seed, |seed, number| {
+        seed.derive("maintain", u64::from(*number))
+    })
+}
+
+fn attempt(
+    context: &Scene<'_>,
+    step: u64,
+    task: &Task,
+    number: u32,
+    skills: &[ChosenSkill],
+) -> AttemptNeed {
+    let seed = context.step_seed(step);
+    // Later turns choose from the library as it is when the attempt is asked for.
+    let each = context.recipe.select.per == SelectPer::Turn && !context.warming_up;
+    let turns = each.then(|| {
+        Arc::new(Turns {
+            recipe: context.recipe.clone(),
+            mode: context.mode,
+            library: context.library.clone(),
+        })
+    });
+    AttemptNeed {
+        run: context.run.clone(),
+        attempt: AttemptId::of(context.run, step, number),
+        task: task.clone(),
+        seed: seed.derive("attempt", u64::from(number)),
+        world_seed: seed.derive("world", 0),
+        temperature: match context.mode {
+            Mode::Train => context.recipe.attempts.temperature,
+            Mode::Evaluate => 0.0,
+        },
+        skills: skills.to_vec(),
+        skill_tokens: context.recipe.select.skill_tokens,
+        turns,
+        time_limit: context.recipe.limits.attempt,
+    }
+}
+
+fn case(context: &Scene<'_>, step: u64, place: &Place, one: &Case) -> CaseNeed {
+    let Case { skill, case } = one;
+    // With a skill and without it a case is played alike, and at another place too.
+    let seed = context.step_seed(step).derive(&case.name, 0);
+    CaseNeed {
+        attempt: AttemptNeed {
+            run: context.run.clone(),
+            attempt: AttemptId::new(format!("{}/{step}/m{place}", context.run)),
+            task: case.task.clone(),
+            seed,
+            world_seed: case.world_seed,
+            temperature: 0.0,
+            skills: skill.iter().map(|skill| chosen(skill)).collect(),
+            skill_tokens: context.recipe.select.skill_tokens,
+            // A case is about this skill.
+            turns: None,
+            time_limit: context.recipe.limits.attempt,
+        },
+        prefix: case.prefix.clone(),
+    }
+}
+
+fn chosen(skill: &Skill) -> ChosenSkill {
+    ChosenSkill {
+        sha256: skill.content_sha256(),
+        skill: skill.clone(),
+    }
+}

@@ -1,0 +1,210 @@
+//! Retrieval and selection: from a query to the skills for it (ARISE 3.2, HiSME appendix B). A task goes through it, and a
+//! later turn where the recipe selects for each.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Candidates, SelectPer, SelectPolicy, Selector};
+use crate::{
+    contract::{Embedding, SkillScores},
+    domain::{Candidate, Decision, Mode, NothingReason, Query, ScoreKind, Selection, SkillRef},
+    error::Result,
+    id::Seed,
+    policy::{Answer, Ask, Context, Question},
+    report::EventKind,
+    retrieve::{Ranked, TurnQuery, rank, view_text},
+};
+
+/// What was found for a query, and what was selected of it: one selection, or one a rollout.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Selected {
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) selections: Vec<Selection>,
+}
+
+impl Selected {
+    fn nothing(candidates: Vec<Candidate>, reason: NothingReason) -> Self {
+        Self {
+            candidates,
+            selections: vec![Selection::nothing(reason)],
+        }
+    }
+
+    /// The skills for a rollout.
+    pub(crate) fn injected(&self, rollout: u32) -> &[SkillRef] {
+        let own = self.selections.get(rollout as usize);
+        own.or(self.selections.first())
+            .map_or(&[], Selection::skills)
+    }
+
+    /// Why nothing could be decided, where a station did not answer.
+    pub(crate) fn unavailable(&self) -> Option<&str> {
+        self.selections.iter().find_map(|one| match &one.decision {
+            Decision::Nothing(
+                NothingReason::RetrieverUnavailable(why) | NothingReason::ScorerUnavailable(why),
+            ) => Some(why.as_str()),
+            _ => None,
+        })
+    }
+}
+
+/// Selects for a query: candidates are found and ranked, scored where the selector needs scores, and chosen.
+pub(crate) async fn select(
+    ask: &mut Ask,
+    context: &Context<'_>,
+    policy: &SelectPolicy,
+    seed: Seed,
+    query: &TurnQuery,
+) -> Selected {
+    let nothing = |reason| Selected::nothing(Vec::new(), reason);
+    if context.warming_up {
+        return nothing(NothingReason::WarmUp);
+    }
+    if policy.selector == Selector::Nothing {
+        return nothing(NothingReason::Disabled);
+    }
+    if context.offered().next().is_none() {
+        return nothing(NothingReason::NoCandidates);
+    }
+    let candidates = match policy.candidates {
+        Candidates::Cache => cache(context),
+        Candidates::Search { limit } => {
+            let found = match ask.retrieve(search(query, context, limit)).await {
+                Ok(found) => known(context, found),
+                Err(error) => {
+                    return nothing(NothingReason::RetrieverUnavailable(error.to_string()));
+                }
+            };
+            let ranked = ranked(ask, context, policy, query, found).await;
+            ask.tell(EventKind::Retrieved {
+                candidates: ranked.clone(),
+            });
+            ranked
+        }
+    };
+    if candidates.is_empty() {
+        return nothing(NothingReason::NoCandidates);
+    }
+    let scores = match policy.selector.score() {
+        None => Ok(Vec::new()),
+        Some(score) => {
+            let skills = candidates
+                .iter()
+                .filter_map(|found| context.library.get(&found.skill.id));
+            let skills = skills.map(|entry| entry.skill.clone()).collect();
+            let unconditional = ScoreKind::needs_unconditional(score);
+            ask.score(query.text.clone(), skills, unconditional).await
+        }
+    };
+    match scores.and_then(|scores| choose(context, policy, seed, &candidates, &scores)) {
+        Ok(selections) => Selected {
+            candidates,
+            selections,
+        },
+        // Scores that cannot be had, or not be decided on, cost the injection and not the task (F13).
+        Err(error) => Selected::nothing(
+            candidates,
+            NothingReason::ScorerUnavailable(error.to_string()),
+        ),
+    }
+}
+
+fn cache(context: &Context<'_>) -> Vec<Candidate> {
+    let offered = context.offered().map(|entry| Candidate {
+        skill: entry.skill.reference(),
+        score: 0.0,
+    });
+    offered.collect()
+}
+
+fn search(query: &TurnQuery, context: &Context<'_>, limit: usize) -> Query {
+    let offered = context.offered();
+    Query {
+        text: query.text.clone(),
+        limit,
+        among: Some(offered.map(|entry| entry.skill.id.clone()).collect()),
+    }
+}
+
+/// The index may be ahead of a frozen library: the library says which version is meant.
+fn known(context: &Context<'_>, found: Vec<Candidate>) -> Vec<Candidate> {
+    let known = found.into_iter().filter_map(|candidate| {
+        let entry = context.library.get(&candidate.skill.id)?;
+        context.offers(entry).then(|| Candidate {
+            skill: entry.skill.reference(),
+            score: candidate.score,
+        })
+    });
+    known.collect()
+}
+
+/// Ranks candidates anew, where the recipe says how (HiSME appendix B).
+async fn ranked(
+    ask: &mut Ask,
+    context: &Context<'_>,
+    policy: &SelectPolicy,
+    query: &TurnQuery,
+    found: Vec<Candidate>,
+) -> Vec<Candidate> {
+    let Some(weights) = &policy.rank else {
+        return found;
+    };
+    let embeddings = match found.len() > 1 && weights.dense > 0.0 {
+        true => embedded(ask, context, query, &found).await,
+        false => Vec::new(),
+    };
+    let (of_query, of_skills) = match embeddings.as_slice() {
+        [query, skills @ ..] if skills.len() == found.len() => (Some(query), skills),
+        _ => (None, &[][..]),
+    };
+    let skills = (0..).zip(&found).filter_map(|(place, found): (usize, _)| {
+        let entry = context.library.get(&found.skill.id)?;
+        let counts = entry.life.counts(entry.skill.version);
+        Some(Ranked {
+            skill: &entry.skill,
+            sparse: found.score,
+            embedding: of_skills.get(place),
+            judged: (counts.helpful, counts.harmful),
+        })
+    });
+    rank(query, of_query, &skills.collect::<Vec<_>>(), weights)
+}
+
+/// The embeddings of the query and of each candidate, in this order; none where nothing embeds: they count for nothing then.
+async fn embedded(
+    ask: &mut Ask,
+    context: &Context<'_>,
+    query: &TurnQuery,
+    found: &[Candidate],
+) -> Vec<Embedding> {
+    let entries = found
+        .iter()
+        .filter_map(|found| context.library.get(&found.skill.id));
+    let views = entries.map(|entry| view_text(&entry.skill));
+    let texts = std::iter::once(query.text.clone()).chain(views).collect();
+    match ask.one(Question::Embed(texts)).await {
+        Answer::Embedded(made) => made.unwrap_or_default().unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
+fn choose(
+    context: &Context<'_>,
+    policy: &SelectPolicy,
+    seed: Seed,
+    candidates: &[Candidate],
+    scores: &[SkillScores],
+) -> Result<Vec<Selection>> {
+    let offered = context.offered();
+    let pool: Vec<SkillRef> = offered.map(|entry| entry.skill.reference()).collect();
+    let selector = &policy.selector;
+    let count = match (policy.per, context.mode) {
+        (SelectPer::Query | SelectPer::Turn, _) | (_, Mode::Evaluate) => 1,
+        (SelectPer::Rollout, Mode::Train) => context.group,
+    };
+    (0..u64::from(count))
+        .map(|number| {
+            let seed = seed.derive("select", number);
+            selector.choose(candidates, scores, &pool, seed, context.mode)
+        })
+        .collect()
+}
