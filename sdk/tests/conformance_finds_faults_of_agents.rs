@@ -319,12 +319,17 @@ enum RolesFlaw {
     NoFallback,
     EmptyFallback,
     PlaysAll,
+    SaysThatItPlaysAll,
 }
 
 #[derive(Debug)]
 struct FlawedRoles(RolesFlaw, AtomicUsize);
 
 impl Roles for FlawedRoles {
+    fn plays(&self, role: Role) -> bool {
+        self.0 == RolesFlaw::SaysThatItPlaysAll || PLAYED.contains(&role)
+    }
+
     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
         let inner = match self.0 {
             RolesFlaw::PlaysAll => ScriptedRoles::default(),
@@ -396,7 +401,7 @@ fn roles() {
         played: (0..PLAYED.len()).map(sample).collect(),
         unplayed: vec![sample::role_task(Role::Extract)],
     };
-    let cases: [(RolesFlaw, &[&str]); 11] = [
+    let cases: [(RolesFlaw, &[&str]); 12] = [
         (RolesFlaw::Wavers, &["pure"]),
         (RolesFlaw::Panics, &["garbage"]),
         (RolesFlaw::WrongKind, &["garbage"]),
@@ -408,6 +413,7 @@ fn roles() {
         (RolesFlaw::NoFallback, &["fallback"]),
         (RolesFlaw::EmptyFallback, &["fallback"]),
         (RolesFlaw::PlaysAll, &["unknown"]),
+        (RolesFlaw::SaysThatItPlaysAll, &["unknown"]),
     ];
     for (flaw, expected) in cases {
         let roles = FlawedRoles(flaw, AtomicUsize::new(0));

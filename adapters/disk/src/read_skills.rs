@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use journeyman::{
-    Error, Result,
+    Error, ErrorKind, Result,
     contract::SkillFiles,
     domain::{FileRef, Skill},
 };
@@ -36,6 +36,7 @@ pub async fn read_skill(folder: impl AsRef<Path>, files: &dyn SkillFiles) -> Res
 /// [`Journeyman::add`](journeyman::run::Journeyman::add) then takes in one call.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use journeyman_disk::{DiskOptions, DiskStore, read_skills};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
@@ -44,7 +45,7 @@ pub async fn read_skill(folder: impl AsRef<Path>, files: &dyn SkillFiles) -> Res
 /// # let text = "---\nname: verify-first\ndescription: Verify before closing.\n---\nVerify, then close.\n";
 /// # std::fs::write(shipped.join("verify-first/SKILL.md"), text).unwrap();
 /// # futures::executor::block_on(async {
-/// let store = DiskStore::open(folder.path().join("library"), &DiskOptions::default())?;
+/// let store = Arc::new(DiskStore::open(folder.path().join("library"), &DiskOptions::default())?);
 /// let skills = read_skills(&shipped, &store).await?;
 /// assert_eq!(skills[0].name.as_str(), "verify-first");
 /// # Ok::<(), journeyman::Error>(())
@@ -57,7 +58,14 @@ pub async fn read_skill(folder: impl AsRef<Path>, files: &dyn SkillFiles) -> Res
 pub async fn read_skills(root: impl AsRef<Path>, files: &dyn SkillFiles) -> Result<Vec<Skill>> {
     const READ: &str = "read_skills";
     let root = root.as_ref();
-    let failed = |source| file_failed(READ, root, source);
+    let failed = |source: std::io::Error| match source.kind() {
+        std::io::ErrorKind::NotFound => {
+            Error::new(ErrorKind::NotFound, READ, "there is no such folder")
+                .with("path", root.display())
+                .source_from(source)
+        }
+        _ => file_failed(READ, root, source),
+    };
     let mut folders = Vec::new();
     for entry in fs::read_dir(root).map_err(failed)? {
         let path = entry.map_err(failed)?.path();

@@ -248,7 +248,9 @@ impl<'a> Run<'a> {
                         generations,
                     });
                 }
-                TurnMove::Unreadable { .. } => {
+                TurnMove::Unreadable { reason, .. } => {
+                    let attempt = &self.attempt.id;
+                    tracing::warn!(%attempt, %reason, "what the model wrote is no action");
                     self.count_prompt(&replies);
                     return Ok(Turn::Unreadable);
                 }

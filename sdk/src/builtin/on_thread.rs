@@ -238,7 +238,11 @@ mod tests {
     use super::*;
     use crate::{
         contract::Backends,
-        testing::{HashEmbedder, ScriptedEnvironment, sample},
+        domain::{Message, Prompt, Speaker},
+        testing::{
+            HashEmbedder, Play, ScriptedEnvironment, ScriptedModel, ScriptedRetriever,
+            ScriptedScorer, sample,
+        },
     };
 
     /// Blocks its thread.
@@ -270,6 +274,44 @@ mod tests {
         let limit = futures_timer::Delay::new(Duration::from_millis(50));
         let first = block_on(select(judging, limit));
         assert!(matches!(first, Either::Right(_)), "the limit comes first");
+    }
+
+    #[test]
+    fn a_model_a_scorer_and_a_retriever_behind_threads_answer_as_they_do_without() {
+        block_on(async {
+            let prompt = Prompt {
+                messages: vec![Message::data(Speaker::User, "say one")],
+                open: Vec::new(),
+            };
+            let model = ScriptedModel::by(|_, _| Play::Give("one".to_owned()));
+            let model = OnThread::new(model);
+            let said = model
+                .generate(&GenerateRequest::greedy(prompt.clone(), 8))
+                .await;
+            assert_eq!(said.unwrap().text, "one");
+
+            let scorer = Arc::new(ScriptedScorer::by(|_, _| Play::Give(-1.5)));
+            let request = ScoreRequest {
+                prompt,
+                continuations: vec!["a skill".to_owned()],
+                max_continuation_tokens: 8,
+                time_limit: Duration::from_secs(1),
+                adapter: None,
+            };
+            let direct = scorer.score(&request).await.unwrap();
+            let threaded = OnThread(Arc::clone(&scorer));
+            assert_eq!(threaded.score(&request).await.unwrap(), direct);
+            assert_eq!(threaded.model(), scorer.model());
+
+            let retriever = OnThread::new(ScriptedRetriever::new());
+            assert_eq!(retriever.watermark().await.unwrap(), Revision(0));
+            let query = Query {
+                text: "one".to_owned(),
+                limit: 3,
+                among: None,
+            };
+            assert_eq!(retriever.search(&query).await.unwrap(), []);
+        });
     }
 
     #[test]

@@ -260,6 +260,17 @@ fn unknown(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
         };
         let what = "the prompt of a role that is not played";
         require_error(roles.prompt(&request), &[ErrorKind::Unsupported], what)?;
+        let mut played = fixture.played.iter();
+        let of_another = !played.any(|one| one.task.role() == task.role());
+        require(!(of_another && roles.plays(task.role())), || {
+            "`plays` affirms a role whose prompt is `Unsupported`".to_owned()
+        })?;
     }
-    Ok(())
+    let unsaid = fixture
+        .played
+        .iter()
+        .find(|one| !roles.plays(one.task.role()));
+    require(unsaid.is_none(), || {
+        "`plays` denies a role that is played".to_owned()
+    })
 }

@@ -74,6 +74,13 @@ impl Backends {
         Self::default()
     }
 
+    /// With [`Backends::executor`].
+    #[must_use]
+    pub fn with_executor(mut self, executor: Arc<dyn Executor>) -> Self {
+        self.executor = Some(executor);
+        self
+    }
+
     /// With [`Backends::environment`].
     #[must_use]
     pub fn with_environment(mut self, environment: Arc<dyn Environment>) -> Self {

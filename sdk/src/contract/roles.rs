@@ -183,7 +183,7 @@ pub enum RoleAnswer {
 ///   empty, a case's first step is one of the attempt's, and there are at most [`RoleRule::MOST`] rules.
 /// - *repair*: the prompt of a repair is another one, or samples otherwise.
 /// - *fallback*: `fallback` gives a draft for any summary that is asked for.
-/// - *unknown*: a role that this model does not play is `Unsupported`.
+/// - *unknown*: a role that this model does not play is `Unsupported`, and `plays` says so.
 pub trait Roles: fmt::Debug + Send + Sync {
     /// What to ask the model.
     ///
@@ -201,4 +201,11 @@ pub trait Roles: fmt::Debug + Send + Sync {
     /// What stands in for an answer that cannot be read, made without a model; `None` where nothing can. A summary has
     /// one: the skill straight from the first attempt (D.1's trace abstraction).
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer>;
+
+    /// Whether this model plays a role. A session that opens says what will not happen where it does not play one that its
+    /// recipe asks.
+    fn plays(&self, role: Role) -> bool {
+        let _ = role;
+        true
+    }
 }

@@ -1,6 +1,6 @@
 //! Where the files of skills are kept.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 
@@ -28,4 +28,15 @@ pub trait SkillFiles: fmt::Debug + Send + Sync {
     /// # Errors
     /// `Unavailable` or `Corrupt`.
     async fn get(&self, sha256: &str) -> Result<Option<Vec<u8>>>;
+}
+
+#[async_trait]
+impl<T: SkillFiles + ?Sized> SkillFiles for Arc<T> {
+    async fn put(&self, bytes: &[u8]) -> Result<FileRef> {
+        (**self).put(bytes).await
+    }
+
+    async fn get(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
+        (**self).get(sha256).await
+    }
 }

@@ -146,6 +146,15 @@ impl fmt::Display for Decision {
 impl fmt::Display for Selection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.decision)?;
+        if let (
+            Decision::Inject {
+                explored: false, ..
+            },
+            Some(best),
+        ) = (&self.decision, self.best())
+        {
+            write!(f, ", with a score of {:.3}", best.value)?;
+        }
         match self.candidates.len() {
             0 => Ok(()),
             1 => f.write_str(" (of one candidate)"),

@@ -1,6 +1,6 @@
 //! What an agent sees, does and leaves behind.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
@@ -192,6 +192,21 @@ pub enum EndReason {
     Failed(Error),
 }
 
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Finished => f.write_str("the environment said that it is over"),
+            Self::GaveUp => f.write_str("the agent gave up"),
+            Self::StepBudget => f.write_str("the steps were used up"),
+            Self::Deadline => f.write_str("the time was used up"),
+            Self::Unreadable => {
+                f.write_str("what the agent's model wrote could not be read as an action")
+            }
+            Self::Failed(error) => write!(f, "a part failed: {error}"),
+        }
+    }
+}
+
 /// Tokens spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
@@ -292,4 +307,13 @@ pub struct Trajectory {
 impl Trajectory {
     /// The version of the JSON form.
     pub const SCHEMA: u32 = 1;
+
+    /// The error of a part that ended the attempt before the environment gave an outcome. It says nothing of how well the
+    /// agent did: such an attempt is not judged, and nothing is credited or learned for it.
+    pub fn fault(&self) -> Option<&Error> {
+        match (&self.end, &self.outcome) {
+            (EndReason::Failed(error), None) => Some(error),
+            _ => None,
+        }
+    }
 }

@@ -10,21 +10,18 @@ use crate::{
 /// The greatest number of traces that a skill is written from (ARISE D.1).
 const MAX_TRACES: usize = 2;
 
-/// The places of the rollouts that a skill is to be written from, the best first; none when no skill is due.
+/// The places of the rollouts that a skill is to be written from, the best first; else why none is.
 pub(crate) fn sources(
     context: &Context<'_>,
     policy: &WritePolicy,
     task: &Task,
     rollouts: &[Rollout<'_>],
-) -> Vec<usize> {
+) -> Result<Vec<usize>, String> {
     let judged = judged(rollouts);
-    let due = match policy.when {
-        WriteWhen::Never => false,
-        WriteWhen::Always => true,
-        WriteWhen::Below(bound) => is_short(context, task, rollouts, bound),
-    };
-    if !due {
-        return Vec::new();
+    match policy.when {
+        WriteWhen::Never => return Err("the recipe writes none".to_owned()),
+        WriteWhen::Always => {}
+        WriteWhen::Below(bound) => falls_short(context, task, rollouts, bound)?,
     }
     let rewards: Vec<f64> = judged.iter().map(|(_, reward, _)| *reward).collect();
     let successes: Vec<bool> = judged
@@ -40,10 +37,15 @@ pub(crate) fn sources(
             .then(score(b).total_cmp(&score(a)))
             .then(a.cmp(b))
     });
-    best.into_iter()
+    let best: Vec<usize> = best
+        .into_iter()
         .take(MAX_TRACES)
         .map(|i| judged[i].2)
-        .collect()
+        .collect();
+    match best.is_empty() {
+        true => Err("no attempt was done that it could be written from".to_owned()),
+        false => Ok(best),
+    }
 }
 
 /// The rollouts that were made and have a reward, each with that and its place.
@@ -55,23 +57,47 @@ fn judged<'a, 'b>(rollouts: &'b [Rollout<'a>]) -> Vec<(&'b Rollout<'a>, f64, usi
         .collect()
 }
 
-/// Whether the agent falls short of a bound. A group of [`WINDOW`] attempts or more tells by its mean score. A smaller one is
+/// That the agent falls short of a bound; else why not. A group of [`WINDOW`] attempts or more tells by its mean score. A smaller one is
 /// seen together with the latest attempts at like tasks, an attempt that got there only after it was refused counts as
 /// none, and there must be something to learn in it: an attempt that was done with a skill and without a refusal shows
 /// what the library has already.
-fn is_short(context: &Context<'_>, task: &Task, rollouts: &[Rollout<'_>], bound: f64) -> bool {
+fn falls_short(
+    context: &Context<'_>,
+    task: &Task,
+    rollouts: &[Rollout<'_>],
+    bound: f64,
+) -> Result<(), String> {
     if context.group as usize >= WINDOW {
         let judged = judged(rollouts);
         let sum: f64 = judged.iter().map(|(one, ..)| one.report.score).sum();
-        return sum / (judged.len().max(1) as f64) < bound;
+        let mean = sum / (judged.len().max(1) as f64);
+        return match mean < bound {
+            true => Ok(()),
+            false => Err(format!(
+                "the mean score of its {} attempts is {mean:.2}, and the recipe writes below {bound}",
+                judged.len()
+            )),
+        };
     }
+    let done = |one: &Rollout<'_>| one.report.success == Some(true);
     let shows = |one: &Rollout<'_>| one.report.injected.is_empty() || one.refused() > 0;
-    let new = rollouts
-        .iter()
-        .any(|one| one.report.success == Some(true) && shows(one));
+    if !rollouts.iter().any(done) {
+        return Err("no attempt was done that it could be written from".to_owned());
+    }
+    if !rollouts.iter().any(|one| done(one) && shows(one)) {
+        return Err(
+            "it was done with a skill and without a refusal, so there is nothing new".to_owned(),
+        );
+    }
     let own = own_notes(task, rollouts);
-    let level = level_at_like_tasks(task, &own, context.library.notes());
-    new && level.is_some_and(|level| level < bound)
+    match level_at_like_tasks(task, &own, context.library.notes()) {
+        Some(level) if level < bound => Ok(()),
+        Some(level) => Err(format!(
+            "of the latest {WINDOW} attempts at like tasks the mean score is {level:.2}, where one with a refusal counts as \
+             0, and the recipe writes below {bound}"
+        )),
+        None => Err("no attempt has a verdict".to_owned()),
+    }
 }
 
 /// What the library is to remember of a small group's attempts, where the recipe's writing rule looks back.

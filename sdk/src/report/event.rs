@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AttemptReport, TaskReport};
 use crate::{
-    domain::{Candidate, Judgement, Role, Selection, Skill, SkillName, SkillRef, State},
+    domain::{Candidate, EndReason, Judgement, Role, Selection, Skill, SkillName, SkillRef, State},
     id::{AttemptId, Revision, RunId, Seed, SkillId, TaskId},
     library::Move,
     text::plain_terminal,
@@ -76,6 +76,8 @@ pub enum EventKind {
         rollout: u32,
         /// What, and on what grounds.
         selection: Selection,
+        /// The names of the skills to inject, in its order.
+        names: Vec<SkillName>,
     },
     /// An attempt was made and judged, or could not be.
     Attempted {
@@ -116,6 +118,11 @@ pub enum EventKind {
         skill: Box<Skill>,
         /// Whether it replaces an earlier version.
         revised: bool,
+    },
+    /// No skill is written from the task's attempts, and no role was asked for one.
+    NotDue {
+        /// Why.
+        reason: String,
     },
     /// A skill was not written, or not let in.
     Refused {
@@ -231,24 +238,15 @@ impl fmt::Display for EventKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RunStarted { seed, tasks } => write!(f, "run of {tasks} tasks, seed {seed}"),
-            Self::Retrieved { candidates } => write!(f, "found {} candidates", candidates.len()),
-            Self::Selected { selection, .. } => write!(f, "{selection}"),
+            Self::Retrieved { candidates } => match candidates.len() {
+                1 => f.write_str("found 1 candidate"),
+                count => write!(f, "found {count} candidates"),
+            },
+            Self::Selected {
+                selection, names, ..
+            } => fmt_selected(selection, names, f),
             Self::Attempted { report, .. } => fmt_attempt(report, f),
-            Self::Credited {
-                name,
-                reward,
-                utility,
-                ..
-            } => write!(
-                f,
-                "skill {name} is credited with a reward of {reward:.2}, its utility is {utility:.3}"
-            ),
-            Self::Attributed {
-                name,
-                judgement,
-                reason,
-                ..
-            } => write!(f, "skill {name} was {judgement}: {reason}"),
+            Self::Credited { .. } | Self::Attributed { .. } => fmt_said_of_a_skill(self, f),
             Self::Admitted { skill, revised } => {
                 let what = if *revised { "revised" } else { "new" };
                 write!(
@@ -257,6 +255,7 @@ impl fmt::Display for EventKind {
                     skill.name, skill.state, skill.description
                 )
             }
+            Self::NotDue { reason } => write!(f, "no skill is due: {reason}"),
             Self::Refused { reason } => write!(f, "no skill: {reason}"),
             Self::FellBack { role, reason } => {
                 write!(
@@ -296,12 +295,57 @@ impl fmt::Display for EventKind {
     }
 }
 
+fn fmt_said_of_a_skill(kind: &EventKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match kind {
+        EventKind::Credited {
+            name,
+            reward,
+            utility,
+            ..
+        } => write!(
+            f,
+            "skill {name} is credited with a reward of {reward:.2}, its utility is {utility:.3}"
+        ),
+        EventKind::Attributed {
+            name,
+            judgement,
+            reason,
+            ..
+        } => write!(f, "skill {name} was {judgement}: {reason}"),
+        _ => Ok(()),
+    }
+}
+
+fn fmt_selected(
+    selection: &Selection,
+    names: &[SkillName],
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    if !names.is_empty() {
+        let names: Vec<&str> = names.iter().map(SkillName::as_str).collect();
+        write!(f, "{}: ", names.join(", "))?;
+    }
+    write!(f, "{selection}")
+}
+
 fn fmt_attempt(report: &AttemptReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match (&report.error, report.success) {
         (Some(error), _) => write!(f, "not made or not judged: {error}"),
         (None, Some(true)) => write!(f, "done in {} steps", report.steps),
-        (None, Some(false)) => write!(f, "not done, {} steps", report.steps),
-        (None, None) => write!(f, "{} steps, not judged", report.steps),
+        (None, Some(false)) => write!(f, "not done, {} steps{}", report.steps, Ended(report)),
+        (None, None) => write!(f, "{} steps, not judged{}", report.steps, Ended(report)),
+    }
+}
+
+/// Why an attempt ended that the environment did not end.
+struct Ended<'a>(&'a AttemptReport);
+
+impl fmt::Display for Ended<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.end {
+            None | Some(EndReason::Finished) => Ok(()),
+            Some(end) => write!(f, ": {end}"),
+        }
     }
 }
 

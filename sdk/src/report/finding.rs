@@ -40,6 +40,8 @@ pub enum FindingKind {
     UnfinishedRun,
     /// A part of the host blocks its thread.
     BlockingPart,
+    /// The gate's thresholds were fitted for another model.
+    OtherModel,
     /// A policy failed.
     PolicyFailed,
 }
@@ -56,6 +58,7 @@ impl FindingKind {
                 | Self::Quarantined
                 | Self::UnfinishedRun
                 | Self::BlockingPart
+                | Self::OtherModel
                 | Self::PolicyFailed
         )
     }

@@ -34,7 +34,8 @@ pub struct AttemptReport {
     pub usage: Usage,
     /// Why it ended; `None` when it could not be made.
     pub end: Option<EndReason>,
-    /// What went wrong outside the agent: the attempt could not be made, or not be judged.
+    /// What went wrong outside the agent: the attempt could not be made, a part failed in its middle, or it could not be
+    /// judged.
     pub error: Option<Error>,
 }
 
@@ -166,7 +167,19 @@ impl fmt::Display for RunReport {
             self.run, self.seed
         )?;
         match self.success_rate() {
-            Some(rate) => writeln!(f, "  done: {:.1}% of the judged attempts", 100.0 * rate)?,
+            Some(rate) => {
+                let judged = || self.attempts().filter(|one| one.success.is_some());
+                let count = judged().count() as f64;
+                let score: f64 = judged().map(|one| one.score).sum();
+                let steps: f64 = judged().map(|one| f64::from(one.steps)).sum();
+                writeln!(
+                    f,
+                    "  done: {:.1}% of the judged attempts; on average a score of {:.2} in {:.1} steps",
+                    100.0 * rate,
+                    score / count,
+                    steps / count
+                )?;
+            }
             None => writeln!(f, "  done: no attempt was judged")?,
         }
         let injected = self.attempts().filter(|one| !one.injected.is_empty());

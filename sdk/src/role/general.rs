@@ -260,6 +260,10 @@ impl GeneralRoles {
 }
 
 impl Roles for GeneralRoles {
+    fn plays(&self, role: Role) -> bool {
+        self.template("Roles::plays", role).is_ok()
+    }
+
     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
         let (task, role) = (request.task, request.task.role());
         let template = self.template(PROMPT, role)?;

@@ -37,14 +37,18 @@ fn abstracted(step: &Step) -> Vec<TraceStep> {
     }
 }
 
-/// A name that a model made up may hold a value: where the tool is known, its definition's names count.
+/// A name that a model made up may hold a value: where the tool is known, its definition's names count, and where it is not,
+/// only what looks like a name in a program.
 fn abstract_call(call: &ToolCall, tools: &[ToolDefinition]) -> TraceStep {
     let definition = tools.iter().find(|tool| tool.name == call.tool);
     let properties = definition.and_then(|tool| tool.input_schema.get("properties"));
-    let known = |name: &String| properties.is_none_or(|known| known.get(name).is_some());
+    let known = |name: &String| match properties {
+        Some(known) => known.get(name).is_some(),
+        None => is_identifier(name),
+    };
     let names = call.arguments.keys();
     TraceStep::Call {
-        tool: match is_name(&call.tool) {
+        tool: match is_name(&call.tool) && (definition.is_some() || is_identifier(&call.tool)) {
             true => call.tool.clone(),
             false => "a tool".to_owned(),
         },
@@ -53,6 +57,14 @@ fn abstract_call(call: &ToolCall, tools: &[ToolDefinition]) -> TraceStep {
             .cloned()
             .collect(),
     }
+}
+
+/// Whether it begins with a small letter, has letters, digits and underscores alone, and at most two digits: ids and the names
+/// of persons mostly do not.
+fn is_identifier(text: &str) -> bool {
+    let fits = |c: char| c.is_alphanumeric() || c == '_';
+    let digits = text.chars().filter(|c| c.is_numeric()).count();
+    text.starts_with(char::is_lowercase) && text.chars().all(fits) && digits <= 2
 }
 
 fn is_name(text: &str) -> bool {

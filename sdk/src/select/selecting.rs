@@ -9,6 +9,7 @@ use crate::{
     domain::{Candidate, Decision, Mode, NothingReason, Query, ScoreKind, Selection, SkillRef},
     error::Result,
     id::Seed,
+    library::SkillLibrary,
     policy::{Answer, Ask, Context, Question},
     report::EventKind,
     retrieve::{Ranked, TurnQuery, rank, view_text},
@@ -34,6 +35,20 @@ impl Selected {
         let own = self.selections.get(rollout as usize);
         own.or(self.selections.first())
             .map_or(&[], Selection::skills)
+    }
+
+    /// What is told of it, once for each selection.
+    pub(crate) fn events(&self, library: &SkillLibrary) -> Vec<EventKind> {
+        let event = |(rollout, selection): (u32, &Selection)| {
+            let chosen = selection.skills().iter();
+            let chosen = chosen.filter_map(|skill| library.get(&skill.id));
+            EventKind::Selected {
+                rollout,
+                selection: selection.clone(),
+                names: chosen.map(|entry| entry.skill.name.clone()).collect(),
+            }
+        };
+        (0..).zip(&self.selections).map(event).collect()
     }
 
     /// Why nothing could be decided, where a station did not answer.

@@ -68,6 +68,10 @@ impl ScriptedRoles {
 }
 
 impl Roles for ScriptedRoles {
+    fn plays(&self, role: Role) -> bool {
+        self.played.contains(&role)
+    }
+
     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
         let role = request.task.role();
         if !self.played.contains(&role) {

@@ -1,6 +1,9 @@
 //! Parts of the host that fail.
 
-use journeyman::credit::CreditPer;
+use journeyman::{
+    builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions},
+    credit::CreditPer,
+};
 
 use super::*;
 
@@ -299,4 +302,38 @@ fn a_store_that_fails_stops_the_run_and_resuming_loses_and_doubles_nothing() {
         });
         assert_eq!(bytes(&library), whole, "{fault:?}");
     }
+}
+
+/// A model that always says the same thing to do.
+fn talks() -> ModelExecutor {
+    let model = ScriptedModel::by(|_, _| Play::Give(r#"{"message": "one"}"#.to_owned()));
+    let dialect = Arc::new(ChatDialect::default());
+    ModelExecutor::new(Arc::new(model), dialect, ModelExecutorOptions::default()).expect("an agent")
+}
+
+#[test]
+fn a_world_whose_steps_always_panic_is_an_error_and_no_failure_of_the_agent() {
+    let observation = sample::trajectory("x", &sample::task("t", &["one"]), &["one"], true)
+        .steps
+        .remove(0)
+        .observation;
+    let judge = Arc::new(ScriptedJudge::that(Play::Give(Verdict::binary(false))));
+    let asked = Arc::clone(&judge);
+    let (error, attempts, library) = nothing_done(|b| {
+        b.environment = Some(Arc::new(PanickingWorld(observation)));
+        b.executor = Some(Arc::new(talks()));
+        b.judge = Some(judge);
+    });
+    assert_eq!(error.kind(), ErrorKind::Panicked);
+    assert!(
+        error.to_string().contains("the ticket desk is closed"),
+        "{error}"
+    );
+    assert!(
+        attempts
+            .iter()
+            .all(|one| one.error.is_some() && one.reward.is_none())
+    );
+    assert_eq!(asked.calls(), 0, "there is nothing to judge");
+    assert_eq!(library.revision(), Revision(0), "nothing to commit");
 }

@@ -102,6 +102,12 @@ impl Performer {
 
 fn blocks(operation: &'static str, took: u64) -> Finding {
     let hint = match operation {
+        "Roles::play" => {
+            "await instead of blocking, or wrap the model that plays the roles in `builtin::OnThread`"
+        }
+        "Performer::refresh_index" => {
+            "await instead of blocking, or wrap the retriever in `builtin::OnThread`"
+        }
         "Executor::execute" => {
             "await instead of blocking, or wrap the model that the executor calls in `builtin::OnThread`"
         }

@@ -86,6 +86,9 @@ impl Performer {
         }
         let trajectory = self.attempt(attempt, prefix).await?;
         let trajectory = sound::trajectory(trajectory)?;
+        if let Some(fault) = trajectory.fault() {
+            return Err(fault.clone());
+        }
         let judging = self.judge(&attempt.task, &trajectory);
         let verdict = self
             .bounded("Judge::judge", self.limits.judge, judging)

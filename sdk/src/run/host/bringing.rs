@@ -368,6 +368,8 @@ fn says_all_the_same(known: &Skill, new: &Skill) -> bool {
         && known.allowed_tools == new.allowed_tools
         && fields(known) == fields(new)
         && known.files == new.files
+        && known.license == new.license
+        && known.compatibility == new.compatibility
 }
 
 /// Holds what was planned against the library as it is now.

@@ -2,9 +2,9 @@
 
 use crate::{
     contract::Backends,
-    domain::State,
+    domain::{Role, State},
     library::SkillLibrary,
-    propose::WriteWhen,
+    propose::{WriteWhen, Writer},
     recipe::Recipe,
     report::{EventKind, Finding, FindingKind},
     select::Selector,
@@ -75,7 +75,10 @@ fn injecting(checked: &Checked<'_>) -> Vec<Finding> {
             )
         }));
     }
-    findings.extend(warming_up(recipe, library));
+    if !checked.read_only {
+        findings.extend(warming_up(recipe, library));
+    }
+    findings.extend(other_model(backends, recipe));
     let weighs = recipe
         .select
         .rank
@@ -119,6 +122,28 @@ fn writing(checked: &Checked<'_>) -> Vec<Finding> {
         )),
         Some(missing) => findings.push(never(format!("the host gave {missing}"), hint)),
         None => {}
+    }
+    if let (None, Some(roles)) = (missing, &backends.roles) {
+        let (writer, beside) = asked(recipe);
+        let hint = "give `Roles` that play it, or switch off what asks it in the recipe";
+        if recipe.write.when != WriteWhen::Never && !roles.plays(writer) {
+            let reason =
+                format!("the host's roles do not play {writer}, which the recipe's writer is");
+            findings.push(never(reason, hint));
+        }
+        let unplayed: Vec<String> = beside
+            .into_iter()
+            .filter(|role| !roles.plays(*role))
+            .map(|role| role.to_string())
+            .collect();
+        if !unplayed.is_empty() {
+            findings.push(Finding::new(
+                FindingKind::NoRoles,
+                "part of what the recipe asks roles does not happen",
+                format!("the host's roles do not play {}", unplayed.join(", ")),
+                hint,
+            ));
+        }
     }
     let maintenance = &recipe.maintenance;
     let asks = recipe.credit.attribute
@@ -182,14 +207,48 @@ fn releasing(checked: &Checked<'_>) -> Vec<Finding> {
     findings
 }
 
+/// That the gate's thresholds were fitted for another model than the one that scores.
+fn other_model(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
+    let Selector::Gate(policy) = &recipe.select.selector else {
+        return None;
+    };
+    let scorer = backends.scorer.as_ref()?;
+    let fault = policy.validate_for(scorer.model()).err()?;
+    Some(Finding::new(
+        FindingKind::OtherModel,
+        "the gate's thresholds mean nothing for the model that scores",
+        fault.message(),
+        "fit them for this model, or choose them by hand and leave `GatePolicy::fitted_for` empty",
+    ))
+}
+
+/// The roles that a recipe asks for writing, and for what it does beside.
+fn asked(recipe: &Recipe) -> (Role, Vec<Role>) {
+    let maintenance = &recipe.maintenance;
+    let beside = [
+        (recipe.credit.attribute, Role::Attribute),
+        (maintenance.bundles.is_some(), Role::Bundle),
+        (maintenance.refine.is_some(), Role::Refine),
+        (maintenance.refactor.is_some(), Role::Refactor),
+        (maintenance.evolve.is_some(), Role::Evolve),
+    ];
+    let beside = beside.into_iter().filter(|(asked, _)| *asked);
+    let writer = match recipe.write.by {
+        Writer::Summarize => Role::Summarize,
+        Writer::Extract { .. } => Role::Extract,
+    };
+    (writer, beside.map(|(_, role)| role).collect())
+}
+
 /// What changes with the library: found at the start, and again whenever the findings are asked for.
 pub(crate) fn of_library(
     recipe: &Recipe,
     library: &SkillLibrary,
     read_only: bool,
 ) -> impl Iterator<Item = Finding> {
-    let held = held_back(library).filter(|_| !read_only);
-    warming_up(recipe, library).into_iter().chain(held)
+    let held = held_back(library);
+    let all = warming_up(recipe, library).into_iter().chain(held);
+    all.filter(move |_| !read_only)
 }
 
 /// Whether a finding is one of [`of_library`].
@@ -205,7 +264,7 @@ fn warming_up(recipe: &Recipe, library: &SkillLibrary) -> Option<Finding> {
     let warm_up = recipe.attempts.warm_up;
     let finding = Finding::new(
         FindingKind::NeverInjects,
-        format!("no skill is injected before {left} more tasks were learned from"),
+        format!("in learning, no skill is injected before {left} more tasks were learned from"),
         format!("the recipe has a warm-up of {warm_up} tasks (ARISE 3.2)"),
         "set `AttemptPolicy::warm_up` of the recipe to 0 to inject from the first task on",
     );

@@ -69,8 +69,8 @@ impl Journeyman {
     /// ([`findings`](Self::findings)).
     ///
     /// # Errors
-    /// `Invalid` for a recipe whose numbers break their rules, and for a session's name that holds a secret; what the
-    /// store, the journal and the retriever give.
+    /// `Invalid` for a recipe whose numbers break their rules, for one that bounds the tokens of skills where the host gave
+    /// no tokenizer, and for a session's name that holds a secret; what the store and the journal give.
     pub async fn open(mut backends: Backends, recipe: Recipe, options: Options) -> Result<Self> {
         recipe.validate()?;
         if recipe.select.skill_tokens.is_some() {
@@ -171,8 +171,9 @@ impl Journeyman {
     /// Learns from a stream of tasks, one after the other.
     ///
     /// # Errors
-    /// `Invalid` for an empty stream; what the store and the journal give. What was learned until then is kept, and
-    /// [`resume`](Self::resume) goes on from the journal.
+    /// `Invalid` for an empty stream; `Unsupported` where the session is read-only; `Conflict` where another process uses the
+    /// session's name; the kind of the first fault where not one attempt could be made and judged; what the store and the
+    /// journal give. What was learned until then is kept, and [`resume`](Self::resume) goes on from the journal.
     pub async fn learn(&self, tasks: Vec<Task>) -> Result<RunReport> {
         self.start("learn", Mode::Train, tasks).await
     }
@@ -187,6 +188,9 @@ impl Journeyman {
     }
 
     /// Goes on with a run from its journal; a finished run's report comes back at once.
+    ///
+    /// A journal keeps no secrets. A task whose text held one cannot be attempted after a restart: attempts of it that are
+    /// missing are reported as `Unsupported`, and the run goes on without them.
     ///
     /// # Errors
     /// `Unsupported` without a journal, or for a run whose missing attempts are the host's; `NotFound` for an unknown run;

@@ -55,12 +55,8 @@ pub(crate) async fn one_task(mut ask: Ask, view: View, recipe: Recipe, task: Tas
     };
     let seed = context.step_seed(view.step);
     outcome.selected = select(&mut ask, &context, &recipe.select, seed, &query).await;
-    for (rollout, selection) in (0..).zip(&outcome.selected.selections) {
-        ask.tell(EventKind::Selected {
-            rollout,
-            selection: selection.clone(),
-        });
-    }
+    let told = outcome.selected.events(context.library);
+    told.into_iter().for_each(|event| ask.tell(event));
 
     let (task, selected, library) = (&task, &outcome.selected, context.library);
     let attempts = ask.each(0..context.group, async |mut ask, number| {
@@ -69,8 +65,10 @@ pub(crate) async fn one_task(mut ask: Ask, view: View, recipe: Recipe, task: Tas
         let skills = skills.map(ChosenSkill::from).collect();
         let made = ask.attempt(task, number, skills).await;
         let verdict = match &made {
-            Ok(trajectory) => Some(ask.judge(task, trajectory.clone()).await),
-            Err(_) => None,
+            Ok(trajectory) if trajectory.fault().is_none() => {
+                Some(ask.judge(task, trajectory.clone()).await)
+            }
+            _ => None,
         };
         Tried { made, verdict }
     });
@@ -87,6 +85,10 @@ pub(crate) async fn one_task(mut ask: Ask, view: View, recipe: Recipe, task: Tas
     }
 
     let sources = writing::sources(&context, &recipe.write, task, &rollouts);
+    let sources = sources.unwrap_or_else(|reason| {
+        ask.tell(EventKind::NotDue { reason });
+        Vec::new()
+    });
     let asks = asking::asks(
         &context,
         (&recipe.credit, &recipe.write),
@@ -105,9 +107,14 @@ pub(crate) async fn one_task(mut ask: Ask, view: View, recipe: Recipe, task: Tas
 }
 
 impl Outcome {
-    /// Whether there is anything to learn: an attempt that was never made teaches nothing, and evaluation learns nothing.
+    /// Whether there is anything to learn: an attempt that was never made, or that a part's fault ended, teaches nothing, and
+    /// evaluation learns nothing.
     pub(crate) fn teaches(&self, context: &Context<'_>) -> bool {
-        context.mode == Mode::Train && self.tried.iter().any(|tried| tried.made.is_ok())
+        let is_sound = |tried: &Tried| {
+            let made = tried.made.as_ref();
+            made.is_ok_and(|trajectory| trajectory.fault().is_none())
+        };
+        context.mode == Mode::Train && self.tried.iter().any(is_sound)
     }
 
     /// What the attempts came to, in order.

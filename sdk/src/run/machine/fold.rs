@@ -71,7 +71,7 @@ pub(crate) fn rollout<'a>(
                 .map(|success| reward_of(reward, warming_up, &report, success));
         }
         Some(Err(error)) => report.error = Some(error.clone()),
-        None => {}
+        None => report.error = trajectory.fault().cloned(),
     }
     Rollout {
         report,

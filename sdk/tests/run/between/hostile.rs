@@ -41,6 +41,10 @@ impl Roles for OneGeneral {
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
         self.of(task).fallback(task)
     }
+
+    fn plays(&self, role: Role) -> bool {
+        role == self.role || self.scripted.plays(role)
+    }
 }
 
 /// The first learns skills and what went well or badly with them; in the second this role alone is asked.

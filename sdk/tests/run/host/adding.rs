@@ -322,3 +322,21 @@ fn what_was_rolled_back_stays_so_until_a_later_version_comes() {
         assert_eq!(body().await.as_deref(), Some("Pack clearly."));
     });
 }
+
+#[test]
+fn another_licence_is_another_content() {
+    block_on(async {
+        let backends = own_loop();
+        let journeyman = open_as("test", &backends, recipe::standard()).await;
+        let first = shipped("brew", 1, "Brew it.");
+        add(&journeyman, std::slice::from_ref(&first)).await;
+        let second = Skill {
+            license: Some("MIT".to_owned()),
+            ..shipped("brew", 2, "Brew it.")
+        };
+        let report = add(&journeyman, &[second]).await;
+        assert_eq!(fates(&report), [&AddFate::Revised]);
+        let (_, kept) = kept(&backends, first.id.as_str()).await;
+        assert_eq!(kept.and_then(|skill| skill.license).as_deref(), Some("MIT"));
+    });
+}

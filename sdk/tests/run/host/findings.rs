@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use journeyman::{
     contract::{Environment, EnvironmentCapabilities},
-    domain::{Observation, Transition},
+    domain::{Observation, Role, Transition},
     testing::HashEmbedder,
 };
 
@@ -462,5 +462,69 @@ fn a_world_that_cannot_play_test_cases_is_found() {
         };
         assert_eq!(cases.kind, FindingKind::NothingReplays);
         assert!(cases.reason.contains("only once"), "{cases}");
+    });
+}
+
+#[test]
+fn roles_that_do_not_play_what_the_recipe_asks_are_found() {
+    let only = |role: Role| {
+        move |b: &mut Backends, _: &mut Recipe| {
+            b.roles = Some(Arc::new(ScriptedRoles::only([role])));
+        }
+    };
+    use FindingKind::*;
+    check(recipe::standard(), &only(Role::Summarize), &[]);
+    check(recipe::standard(), &only(Role::Attribute), &[NeverWrites]);
+    check(
+        recipe::hisme(),
+        &only(Role::Extract),
+        &[NoEmbedder, NoRoles],
+    );
+    check(
+        recipe::hisme(),
+        &only(Role::Attribute),
+        &[NoEmbedder, NeverWrites, NoRoles],
+    );
+    let found = block_on(found(recipe::hisme(), &only(Role::Attribute)));
+    let writes = found.iter().find(|one| one.kind == NeverWrites);
+    assert!(
+        writes.is_some_and(|one| one.reason.contains("extract")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn thresholds_that_were_fitted_for_another_model_are_found() {
+    let fitted = |model: &str| {
+        let model = model.to_owned();
+        move |_: &mut Backends, r: &mut Recipe| {
+            r.select.selector = Selector::Gate(GatePolicy {
+                fitted_for: Some(journeyman::select::ThresholdFor {
+                    score: GatePolicy::default().score,
+                    model: model.as_str().into(),
+                }),
+                ..GatePolicy::default()
+            });
+        }
+    };
+    let own = complete().scorer.expect("a scorer").model().to_string();
+    check(recipe::standard(), &fitted(&own), &[]);
+    check(
+        recipe::standard(),
+        &fitted("another"),
+        &[FindingKind::OtherModel],
+    );
+}
+
+#[test]
+fn a_read_only_session_has_no_warm_up() {
+    block_on(async {
+        let options = Options::new("test", Seed(7)).read_only();
+        let journeyman = Journeyman::open(complete(), recipe::arise(), options).await;
+        let journeyman = journeyman.expect("it opens");
+        let warm_up = |findings: &[Finding]| warms_up(findings).is_some();
+        assert!(!warm_up(&journeyman.findings()));
+        let report = journeyman.evaluate(tasks(1)).await.expect("it evaluates");
+        assert!(!warm_up(&report.findings));
     });
 }

@@ -202,3 +202,72 @@ fn the_notes_of_attempts_keep_no_word_of_their_tasks() {
         );
     });
 }
+
+/// Why no skill was due, by the events of one task after another.
+fn why_not_due(did: &[Did]) -> Vec<Option<String>> {
+    block_on(async {
+        let journeyman = open_as("test", &own_loop(), recipe::standard()).await;
+        let events = journeyman.events();
+        let mut steps = Vec::new();
+        for (task, did) in at_like_tasks(did) {
+            attempt(&journeyman, task.clone(), did).await;
+            steps.push(task.id);
+        }
+        let events = told(events);
+        let of = |task: &journeyman::TaskId| {
+            events.iter().find_map(|event| match &event.kind {
+                EventKind::NotDue { reason } if event.task.as_ref() == Some(task) => {
+                    Some(reason.clone())
+                }
+                _ => None,
+            })
+        };
+        steps.iter().map(of).collect()
+    })
+}
+
+#[test]
+fn where_no_skill_is_due_an_event_says_why() {
+    let why = why_not_due(&[REFUSED]);
+    assert_eq!(why, [None]);
+    let why = why_not_due(&[FAILED, CLEAN]);
+    assert!(
+        why[0]
+            .as_ref()
+            .is_some_and(|why| why.contains("no attempt was done")),
+        "{why:?}"
+    );
+    assert_eq!(why[1], None, "it failed before");
+    // Three clean ones and one after a refusal come to 0.75, which is not below it.
+    let why = why_not_due(&[CLEAN, CLEAN, CLEAN, REFUSED]);
+    for why in &why {
+        let why = why.as_ref().expect("none is due");
+        assert!(why.contains("and the recipe writes below 0.75"), "{why}");
+    }
+    assert!(
+        why[3]
+            .as_ref()
+            .is_some_and(|why| why.contains("0.75, where")),
+        "{why:?}"
+    );
+}
+
+#[test]
+fn a_group_that_does_well_says_its_mean_score() {
+    let mut parts = backends();
+    parts.judge = Some(Arc::new(ScriptedJudge::that(Play::Give(Verdict {
+        score: 0.9,
+        ..Verdict::binary(true)
+    }))));
+    block_on(async {
+        let journeyman = open_as("test", &parts, recipe::standard()).await;
+        let events = journeyman.events();
+        journeyman.learn(tasks(1)).await.expect("it learns");
+        let why = told(events).into_iter().find_map(|event| match event.kind {
+            EventKind::NotDue { reason } => Some(reason),
+            _ => None,
+        });
+        let why = why.expect("none is due");
+        assert!(why.contains("its 4 attempts is 0.90"), "{why}");
+    });
+}

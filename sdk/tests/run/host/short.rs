@@ -193,7 +193,7 @@ fn a_selection_says_what_was_decided_and_why() {
     };
     assert_eq!(
         chosen(false).to_string(),
-        "inject pack@2 (of one candidate)"
+        "inject pack@2, with a score of 1.000 (of one candidate)"
     );
     assert_eq!(
         chosen(true).to_string(),
