@@ -272,7 +272,10 @@ impl<'a> Plan<'a> {
                 LibraryChange::Add(Box::new(skill))
             }
         };
-        if let Err(error) = change.validate() {
+        // What no SKILL.md can hold, no folder and no export could hold either.
+        let written = change.skill().map(|skill| SkillMd::from(skill).write());
+        let sound = change.validate().and(written.transpose());
+        if let Err(error) = sound {
             return AddFate::Refused(error.message().to_owned());
         }
         let (fate, enters) = match &change {

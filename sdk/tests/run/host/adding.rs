@@ -340,3 +340,21 @@ fn another_licence_is_another_content() {
         assert_eq!(kept.and_then(|skill| skill.license).as_deref(), Some("MIT"));
     });
 }
+
+#[test]
+fn what_no_skill_md_can_hold_is_refused_with_the_reason() {
+    block_on(async {
+        let backends = own_loop();
+        let journeyman = open_as("test", &backends, recipe::standard()).await;
+        let mut without = shipped("brew", 1, "Brew it.");
+        without.description.clear();
+        let good = shipped("grind", 1, "Grind it.");
+        let report = add(&journeyman, &[without, good]).await;
+        let [AddFate::Refused(why), AddFate::Added] = fates(&report)[..] else {
+            panic!("{report:?}");
+        };
+        assert!(why.contains("description"), "{why}");
+        let library = journeyman.library().await.expect("a library");
+        assert_eq!(library.entries().count(), 1);
+    });
+}
