@@ -94,7 +94,10 @@ fn a_run_on_the_real_model_replays_to_the_same_bytes() {
             .open(standard(), "replay", Seed(8), store, Some(journal.clone()))
             .await?;
         let report = journeyman.learn(tasks(8).stream[..6].to_vec()).await?;
-        let replayed = replay(&journal.read(&report.run).await?)?;
+        let replayed = replay(
+            &journal.read(&report.run).await?,
+            &journeyman::policy::Policies::new(),
+        )?;
         Ok::<_, journeyman::Error>((journeyman.library().await?, replayed))
     })
     .expect("it runs");

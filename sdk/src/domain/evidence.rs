@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, SkillRef, Task, Trajectory, Verdict};
+use super::{Action, SkillRef, Step, Taint, Task, Trajectory, Trust, Verdict};
 use crate::id::{AttemptId, Category, ModelId, Seed, TaskId};
 
 /// An attempt with all that is known of it: what roles are shown, and what the library keeps for a while.
@@ -26,6 +26,18 @@ impl Trace {
     pub fn is_success(&self) -> bool {
         let verdict = self.verdict.as_ref();
         verdict.and_then(|verdict| verdict.success) == Some(true)
+    }
+
+    /// Whether anything that the agent saw is of an untrusted source: what is written from it then starts quarantined (J7).
+    pub fn taint(&self) -> Taint {
+        let trusted = |step: &Step| {
+            step.observation.source.trust == Trust::Trusted
+                && step.result.source.trust == Trust::Trusted
+        };
+        match self.trajectory.steps.iter().all(trusted) {
+            true => Taint::Clean,
+            false => Taint::Tainted,
+        }
     }
 
     /// The same without what only a trainer needs: token ids and log-probabilities.

@@ -17,6 +17,7 @@ mod skill_md;
 mod task;
 mod tier_policy;
 mod trajectory;
+mod turn_query;
 mod verdict;
 
 pub use arise::{
@@ -48,4 +49,5 @@ pub use trajectory::{
     Outcome, Sampling, Source, Step, StepResult, TokenId, ToolCall, ToolDefinition, Trajectory,
     Transition, Trust, Usage,
 };
+pub use turn_query::TurnQuery;
 pub use verdict::Verdict;

@@ -92,6 +92,8 @@ pub enum NothingReason {
     ScorerUnavailable(String),
     /// The retriever failed, and said this.
     RetrieverUnavailable(String),
+    /// The host's own selector failed, or chose a skill that is not offered; in words.
+    SelectorFailed(String),
     /// The host chose that nothing is ever injected.
     Disabled,
     /// The run's first phase selects nothing (ARISE 3.2).
@@ -123,6 +125,7 @@ impl fmt::Display for NothingReason {
             ),
             Self::ScorerUnavailable(why) => write!(f, "no scores: {why}"),
             Self::RetrieverUnavailable(why) => write!(f, "no retrieval: {why}"),
+            Self::SelectorFailed(why) => write!(f, "the host's selector failed: {why}"),
             Self::Disabled => f.write_str("the recipe injects nothing"),
             Self::WarmUp => f.write_str("the run is warming up"),
         }

@@ -14,28 +14,37 @@ use crate::{
 };
 
 /// A question of a policy.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Question {
+pub enum Question {
     /// The candidates for a query.
     Retrieve(Query),
     /// The embeddings of texts.
     Embed(Vec<String>),
     /// The log-probabilities of skills behind a query.
     Score {
+        /// The query.
         query: String,
+        /// The skills, in the order of the answer.
         skills: Vec<Skill>,
+        /// Whether those behind an empty query are needed too (PMI).
         unconditional: bool,
     },
-    /// An attempt at a task, with these skills in its prompt; its number within its group, from 0.
+    /// An attempt at a task.
     Attempt {
+        /// The task.
         task: Box<Task>,
+        /// Its number within its group, from 0.
         number: u32,
+        /// The skills in its prompt.
         skills: Vec<ChosenSkill>,
     },
     /// The verdict on an attempt.
     Judge {
+        /// The task.
         task: Box<Task>,
+        /// The attempt at it.
         trajectory: Box<Trajectory>,
     },
     /// To a role.
@@ -44,56 +53,70 @@ pub(crate) enum Question {
     Case(Case),
     /// A skill's information gain over attempts.
     Gain {
+        /// The skill.
         skill: Box<Skill>,
+        /// The attempts.
         attempts: Vec<Trace>,
     },
 }
 
 /// A test case, and the skill that it is played with: one that may not be in the library, or none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Case {
-    pub(crate) skill: Option<Box<Skill>>,
-    pub(crate) case: Box<BundleCase>,
+pub struct Case {
+    /// The skill; none to see how it goes without one.
+    pub skill: Option<Box<Skill>>,
+    /// The case.
+    pub case: Box<BundleCase>,
 }
 
 /// The questions, answers and events of policies.
 #[derive(Debug)]
-pub(crate) struct Policies;
+pub struct Questions;
 
-impl Dialogue for Policies {
+impl Dialogue for Questions {
     type Question = Question;
     type Answer = Answer;
     type Event = EventKind;
 }
 
 /// The handle of a policy.
-pub(crate) type Ask = program::Ask<Policies>;
+pub type Ask = program::Ask<Questions>;
 
 /// A task of a role, and its answer; `None` where the run has no model or no roles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Said {
-    pub(crate) task: RoleTask,
-    pub(crate) said: Result<Option<Played>>,
+pub struct Said {
+    /// What the role was asked.
+    pub task: RoleTask,
+    /// What it said.
+    pub said: Result<Option<Played>>,
 }
 
 /// A test case that was played.
 #[derive(Debug)]
-pub(crate) struct PlayedCase {
-    pub(crate) case: Case,
-    pub(crate) run: Result<CaseRun>,
+pub struct PlayedCase {
+    /// The case.
+    pub case: Case,
+    /// What came of it.
+    pub run: Result<CaseRun>,
 }
 
 impl Ask {
     /// Candidates for a query.
-    pub(crate) async fn retrieve(&mut self, query: Query) -> Result<Vec<Candidate>> {
+    ///
+    /// # Errors
+    /// What the retriever gives.
+    pub async fn retrieve(&mut self, query: Query) -> Result<Vec<Candidate>> {
         match self.one(Question::Retrieve(query)).await {
             Answer::Retrieved(found) => found,
             _ => Err(other_answer()),
         }
     }
 
-    /// The log-probabilities of skills behind a query.
-    pub(crate) async fn score(
+    /// The log-probabilities of skills behind a query, with those behind an empty query where `unconditional` says so (PMI).
+    ///
+    /// # Errors
+    /// What the scorer gives.
+    pub async fn score(
         &mut self,
         query: String,
         skills: Vec<Skill>,
@@ -110,8 +133,11 @@ impl Ask {
         }
     }
 
-    /// An attempt at a task.
-    pub(crate) async fn attempt(
+    /// An attempt at a task, the `number`-th of its group from 0, with these skills in its prompt.
+    ///
+    /// # Errors
+    /// What the executor gives where it could not try.
+    pub async fn attempt(
         &mut self,
         task: &Task,
         number: u32,
@@ -130,11 +156,10 @@ impl Ask {
     }
 
     /// The verdict on an attempt at a task.
-    pub(crate) async fn judge(
-        &mut self,
-        task: &Task,
-        trajectory: Box<Trajectory>,
-    ) -> Result<Verdict> {
+    ///
+    /// # Errors
+    /// What the judge gives.
+    pub async fn judge(&mut self, task: &Task, trajectory: Box<Trajectory>) -> Result<Verdict> {
         let task = Box::new(task.clone());
         match self.one(Question::Judge { task, trajectory }).await {
             Answer::Judged(verdict) => verdict,
@@ -143,7 +168,7 @@ impl Ask {
     }
 
     /// Asks roles, all at once.
-    pub(crate) async fn roles(&mut self, tasks: Vec<RoleTask>) -> Vec<Said> {
+    pub async fn roles(&mut self, tasks: Vec<RoleTask>) -> Vec<Said> {
         let questions = tasks.iter().cloned().map(Box::new).map(Question::Role);
         let answers = self.all(questions).await;
         let said = tasks.into_iter().zip(answers).map(|(task, answer)| {
@@ -157,7 +182,7 @@ impl Ask {
     }
 
     /// Plays test cases, all at once.
-    pub(crate) async fn play(&mut self, cases: Vec<Case>) -> Vec<PlayedCase> {
+    pub async fn play(&mut self, cases: Vec<Case>) -> Vec<PlayedCase> {
         let answers = self.all(cases.iter().cloned().map(Question::Case)).await;
         let runs = cases.into_iter().zip(answers).map(|(case, answer)| {
             let run = match answer {
@@ -170,7 +195,7 @@ impl Ask {
     }
 
     /// The embeddings of texts, in order; `None` without texts and where there is nothing that embeds.
-    pub(crate) async fn embed(&mut self, texts: Vec<String>) -> Option<Vec<Embedding>> {
+    pub async fn embed(&mut self, texts: Vec<String>) -> Option<Vec<Embedding>> {
         if texts.is_empty() {
             return None;
         }
@@ -181,7 +206,7 @@ impl Ask {
     }
 
     /// The information gains of skills over attempts, all at once.
-    pub(crate) async fn gains(
+    pub async fn gains(
         &mut self,
         of: Vec<(Skill, Vec<Trace>)>,
     ) -> Vec<(Skill, Result<Option<InformationGain>>)> {

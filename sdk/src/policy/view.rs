@@ -4,20 +4,19 @@ use super::Context;
 use crate::{
     domain::Mode,
     id::{RunId, Seed},
-    library::SkillLibrary,
+    library::{Entry, SkillLibrary},
 };
 
 /// What a policy sees of its run. Nothing of it changes while the policy runs.
 #[derive(Debug)]
-pub(crate) struct View {
+pub struct View {
     run: RunId,
     seed: Seed,
     mode: Mode,
     group: u32,
     warming_up: bool,
     library: SkillLibrary,
-    /// The place of its task in the stream; of maintenance, of the task behind which it is done.
-    pub(crate) step: u64,
+    step: u64,
 }
 
 impl View {
@@ -44,5 +43,38 @@ impl View {
             warming_up: self.warming_up,
             library: &self.library,
         }
+    }
+
+    /// The run.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// What the randomness of this step follows from: a policy derives its own from it.
+    pub fn seed(&self) -> Seed {
+        self.context().step_seed(self.step)
+    }
+
+    /// Whether the run learns.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The place of the task in the stream, from 0; of maintenance, of the task behind which it is done.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// The library as it is for this step.
+    pub fn library(&self) -> &SkillLibrary {
+        &self.library
+    }
+
+    /// The skills that may be offered to the agent, by id: those of the cache that are active, and in learning those on
+    /// trial.
+    pub fn offered(&self) -> impl Iterator<Item = &Entry> {
+        let context = self.context();
+        let offered = self.library.cache();
+        offered.filter(move |entry| context.offers(entry))
     }
 }

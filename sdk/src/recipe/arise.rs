@@ -57,6 +57,7 @@ pub fn arise() -> Recipe {
             ..Schedule::default()
         },
         maintenance: Maintenance::default(),
+        programs: Vec::new(),
         limits: Limits::default(),
     }
 }

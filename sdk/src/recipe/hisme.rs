@@ -80,6 +80,7 @@ pub fn hisme() -> Recipe {
             refactor: Some(RefactorPolicy::default()),
             evolve: Some(EvolvePolicy::default()),
         },
+        programs: Vec::new(),
         limits: Limits::default(),
     }
 }

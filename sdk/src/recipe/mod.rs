@@ -6,7 +6,7 @@ pub(crate) mod programs;
 mod schedule;
 mod standard;
 
-use std::time::Duration;
+use std::{num::NonZeroU64, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +17,10 @@ use crate::{
     domain::TierPolicy,
     error::{Error, Result},
     maintain::{Maintenance, Overlaps, Upkeep},
-    policy::Context,
+    policy::{Context, OwnPolicy, Policies},
     propose::WritePolicy,
     reward::RewardPolicy,
-    select::SelectPolicy,
+    select::{SelectPolicy, Selector},
 };
 
 /// How long things may take.
@@ -107,11 +107,44 @@ pub struct Recipe {
     /// What is done for the library then.
     #[serde(default)]
     pub maintenance: Maintenance,
+    /// What programs of the host's own do for the library, in this order, behind `maintenance`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ScheduledProgram>,
     /// How long things may take.
     pub limits: Limits,
 }
 
+/// A maintenance program of a host's own, and when it is due.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScheduledProgram {
+    /// After how many tasks it runs.
+    pub every: NonZeroU64,
+    /// Which program.
+    pub program: OwnPolicy,
+}
+
 impl Recipe {
+    /// With a maintenance program of the host's own, after each so many tasks, behind those that are there.
+    #[must_use]
+    pub fn with_program(mut self, every: NonZeroU64, program: OwnPolicy) -> Self {
+        self.programs.push(ScheduledProgram { every, program });
+        self
+    }
+
+    /// Makes sure that every policy of a host's own that the recipe names is registered and can be made.
+    ///
+    /// # Errors
+    /// `NotFound` for one that is not registered, listing those that are; what the making of one gives.
+    pub fn resolve(&self, policies: &Policies) -> Result<()> {
+        if let Selector::Own(own) = &self.select.selector {
+            policies.selector(own)?;
+        }
+        for scheduled in &self.programs {
+            policies.program(&scheduled.program)?;
+        }
+        Ok(())
+    }
+
     /// What maintenance is handed.
     pub(crate) fn upkeep<'a>(&'a self, context: Context<'a>, overlaps: &'a Overlaps) -> Upkeep<'a> {
         Upkeep {

@@ -54,7 +54,7 @@ pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Ov
 
     let written = roles(&mut ask, mending::to_mend(&context)).await;
     let mut events = Vec::new();
-    let (mended, handled) = mending::mended(&context, view.step, &written, &mut events);
+    let (mended, handled) = mending::mended(&context, view.step(), &written, &mut events);
     decided.add(handled);
     decided.tell(&mut ask, events);
 
@@ -85,7 +85,7 @@ pub(crate) async fn across_tasks(
 
     let written = roles(&mut ask, refactoring::groups(&context, embeddings)).await;
     let mut events = Vec::new();
-    let (proposed, handled) = refactoring::proposed(&context, view.step, &written, &mut events);
+    let (proposed, handled) = refactoring::proposed(&context, view.step(), &written, &mut events);
     decided.add(handled);
     decided.tell(&mut ask, events);
 

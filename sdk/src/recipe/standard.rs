@@ -53,6 +53,7 @@ pub fn standard() -> Recipe {
         },
         schedule: Schedule::default(),
         maintenance: Maintenance::default(),
+        programs: Vec::new(),
         limits: Limits::default(),
     }
 }

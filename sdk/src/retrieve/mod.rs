@@ -5,5 +5,5 @@ mod turn_query;
 mod view;
 
 pub use rank::{RankWeights, Ranked, rank};
-pub use turn_query::{TurnQuery, turn_query};
+pub use turn_query::turn_query;
 pub use view::{view, view_text};

@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::TurnQuery;
 use crate::{
     contract::Embedding,
-    domain::{Candidate, Skill, State},
+    domain::{Candidate, Skill, State, TurnQuery},
     error::{Error, Result},
 };
 

@@ -1,20 +1,11 @@
 //! What is asked for at a turn.
 
-use crate::domain::{Action, Observation, Step, Task};
+use crate::domain::{Action, Observation, Step, Task, TurnQuery};
 
 /// How many of the latest refusals stand in a query.
 const ERRORS: usize = 2;
 /// How much of each text stands in a query, in characters.
 const TEXT_CHARS: usize = 600;
-
-/// A turn's query: its text, and the tools in force.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnQuery {
-    /// The current request, then what was refused lately, then what the agent said last.
-    pub text: String,
-    /// The names of the tools in force.
-    pub tools: Vec<String>,
-}
 
 /// The query of a turn: from the current request, the dialogue so far, recent tool errors and the previous reply (HiSME
 /// B). `observation` is what the agent sees where it is to act. Each text goes through `redact` whole, before it is cut: half

@@ -1,18 +1,22 @@
 //! Retrieval and selection: from a query to the skills for it (ARISE 3.2, HiSME appendix B). A task goes through it, and a
 //! later turn where the recipe selects for each.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Candidates, SelectPer, SelectPolicy, Selector};
 use crate::{
     contract::{Embedding, SkillScores},
-    domain::{Candidate, Decision, Mode, NothingReason, Query, ScoreKind, Selection, SkillRef},
-    error::Result,
+    domain::{
+        Candidate, Decision, Mode, NothingReason, Query, ScoreKind, Selection, SkillRef, TurnQuery,
+    },
+    error::{Error, Result},
     id::Seed,
     library::SkillLibrary,
-    policy::{Answer, Ask, Context, Question},
+    policy::{Answer, Ask, Context, Policies, Question, SelectProgram, View},
     report::EventKind,
-    retrieve::{Ranked, TurnQuery, rank, view_text},
+    retrieve::{Ranked, rank, view_text},
 };
 
 /// What was found for a query, and what was selected of it: one selection, or one a rollout.
@@ -55,7 +59,9 @@ impl Selected {
     pub(crate) fn unavailable(&self) -> Option<&str> {
         self.selections.iter().find_map(|one| match &one.decision {
             Decision::Nothing(
-                NothingReason::RetrieverUnavailable(why) | NothingReason::ScorerUnavailable(why),
+                NothingReason::RetrieverUnavailable(why)
+                | NothingReason::ScorerUnavailable(why)
+                | NothingReason::SelectorFailed(why),
             ) => Some(why.as_str()),
             _ => None,
         })
@@ -65,11 +71,11 @@ impl Selected {
 /// Selects for a query: candidates are found and ranked, scored where the selector needs scores, and chosen.
 pub(crate) async fn select(
     ask: &mut Ask,
-    context: &Context<'_>,
-    policy: &SelectPolicy,
-    seed: Seed,
+    view: &View,
+    (policy, policies): (&SelectPolicy, &Policies),
     query: &TurnQuery,
 ) -> Selected {
+    let (context, seed) = (&view.context(), view.seed());
     let nothing = |reason| Selected::nothing(Vec::new(), reason);
     if context.warming_up {
         return nothing(NothingReason::WarmUp);
@@ -79,6 +85,15 @@ pub(crate) async fn select(
     }
     if context.offered().next().is_none() {
         return nothing(NothingReason::NoCandidates);
+    }
+    if let Selector::Own(own) = &policy.selector {
+        return match chosen_by(ask, view, policies.selector(own), query).await {
+            Ok(selection) => Selected {
+                candidates: Vec::new(),
+                selections: vec![selection],
+            },
+            Err(error) => nothing(NothingReason::SelectorFailed(error.to_string())),
+        };
     }
     let candidates = match policy.candidates {
         Candidates::Cache => cache(context),
@@ -120,6 +135,30 @@ pub(crate) async fn select(
             candidates,
             NothingReason::ScorerUnavailable(error.to_string()),
         ),
+    }
+}
+
+/// What the host's own selector chooses.
+async fn chosen_by(
+    ask: &mut Ask,
+    view: &View,
+    program: Result<Arc<dyn SelectProgram>>,
+    query: &TurnQuery,
+) -> Result<Selection> {
+    let selection = program?.select(ask, view, query).await?;
+    let is_offered = |skill: &&SkillRef| {
+        let mut offered = view.offered();
+        offered.any(|entry| entry.skill.reference() == **skill)
+    };
+    match selection.skills().iter().find(|skill| !is_offered(skill)) {
+        None => Ok(selection),
+        Some(other) => Err(Error::invalid(
+            "SelectProgram::select",
+            "it chose a skill that is not offered",
+        )
+        .with("skill", &other.id)
+        .with("version", other.version)
+        .hint("choose among `View::offered`")),
     }
 }
 

@@ -6,14 +6,15 @@ use super::{GatePolicy, decide, gate::draw};
 use crate::{
     contract::SkillScores,
     domain::{Candidate, Decision, Mode, NothingReason, ScoreKind, Selection, SkillRef},
-    error::Result,
+    error::{Error, Result},
     id::Seed,
+    policy::OwnPolicy,
 };
 
 /// How a skill is chosen for a query.
 ///
 /// ```
-/// use journeyman::{Seed, select::{Mode, NothingReason, Selection, Selector}};
+/// use journeyman::{Seed, domain::{Mode, NothingReason, Selection}, select::Selector};
 ///
 /// let selection = Selector::Nothing.choose(&[], &[], &[], Seed(1), Mode::Train)?;
 /// assert_eq!(selection, Selection::nothing(NothingReason::Disabled));
@@ -36,6 +37,8 @@ pub enum Selector {
     Random,
     /// None, ever.
     Nothing,
+    /// By a program of the host's own ([`SelectProgram`](crate::policy::SelectProgram)).
+    Own(OwnPolicy),
 }
 
 impl Default for Selector {
@@ -49,7 +52,7 @@ impl Selector {
     pub fn score(&self) -> Option<ScoreKind> {
         match self {
             Self::Gate(policy) => Some(policy.score),
-            Self::First | Self::Top { .. } | Self::Random | Self::Nothing => None,
+            Self::First | Self::Top { .. } | Self::Random | Self::Nothing | Self::Own(_) => None,
         }
     }
 
@@ -57,7 +60,7 @@ impl Selector {
     /// scorer's (the gate alone), `pool` the whole cache (the gate's exploration, and [`Selector::Random`]).
     ///
     /// # Errors
-    /// As [`decide`] for the gate; the others have none.
+    /// As [`decide`] for the gate; `Unsupported` for a program of the host's own; the others have none.
     pub fn choose(
         &self,
         retrieved: &[Candidate],
@@ -69,6 +72,13 @@ impl Selector {
         let skills: Vec<SkillRef> = match self {
             Self::Gate(policy) => return decide(policy, scores, pool, seed, mode),
             Self::Nothing => return Ok(Selection::nothing(NothingReason::Disabled)),
+            Self::Own(own) => {
+                return Err(Error::unsupported(
+                    "Selector::choose",
+                    "a program of the host's own chooses within a run",
+                )
+                .with("name", &own.name));
+            }
             Self::First => top(retrieved, 1),
             Self::Top { limit } => top(retrieved, *limit),
             Self::Random => draw(pool, seed).into_iter().collect(),

@@ -1,11 +1,7 @@
 use super::*;
 use crate::{
-    contract::SkillScores, contract::Total, domain::Decision, domain::Mode, domain::NothingReason,
-    domain::ScoreKind, domain::Selection,
-};
-use crate::{
-    contract::TokenScores,
-    domain::{Candidate, SkillRef},
+    contract::{SkillScores, TokenScores, Total},
+    domain::{Candidate, Decision, Mode, NothingReason, ScoreKind, Selection, SkillRef},
     error::ErrorKind,
     id::{Seed, Version},
 };

@@ -72,7 +72,8 @@ fn a_journal_that_fails_anywhere_costs_nothing() {
                     return None;
                 }
                 let entries = journal.read(&run).await.expect("entries");
-                let replayed = replay(&entries).expect("a replay");
+                let replayed =
+                    replay(&entries, &journeyman::policy::Policies::new()).expect("a replay");
                 let library = journeyman.library().await.expect("a library");
                 assert_eq!(bytes(replayed.library()), bytes(&library));
                 Some(library)
@@ -296,7 +297,11 @@ fn numbers_that_are_none_are_refused_and_the_run_still_replays() {
         });
         let entries = block_on(journal.read(&RunId::from("test/learn-0"))).expect("entries");
         assert_eq!(
-            bytes(replay(&entries).expect("a replay").library()),
+            bytes(
+                replay(&entries, &journeyman::policy::Policies::new())
+                    .expect("a replay")
+                    .library()
+            ),
             bytes(&library)
         );
     };
@@ -382,7 +387,7 @@ fn what_does_not_fit_is_left_out_and_told() {
             let report = journeyman.learn(tasks(6)).await?;
             let library = journeyman.library().await?;
             let entries = journal.read(&report.run).await?;
-            let replayed = replay(&entries)?;
+            let replayed = replay(&entries, &journeyman::policy::Policies::new())?;
             assert_eq!(bytes(replayed.library()), bytes(&library));
             let used = library.entries().any(|entry| entry.uses > 0);
             let text = serde_json::to_string(&entries).expect("JSON");

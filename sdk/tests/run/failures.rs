@@ -274,7 +274,11 @@ fn another_writer_first_is_rebased_and_told() {
         "the first commit was overtaken twice, the second never"
     );
     assert_eq!(
-        bytes(replay(&entries).expect("a replay").library()),
+        bytes(
+            replay(&entries, &journeyman::policy::Policies::new())
+                .expect("a replay")
+                .library()
+        ),
         bytes(&library)
     );
 }

@@ -96,6 +96,7 @@ fn plan(mode: Mode) -> RunPlan {
         mode,
         tasks: tasks(8),
         library: SkillLibrary::new(),
+        policies: journeyman::policy::Policies::new(),
         width: 4,
     }
 }
@@ -135,7 +136,8 @@ fn a_run_resumes_between_any_two_answers() {
         let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
         perform(&mut machine, &store, Seed(5), steps);
         let json = machine.save().expect("it saves");
-        let mut resumed = RunMachine::resume(&json).expect("it resumes");
+        let mut resumed =
+            RunMachine::resume(&json, &journeyman::policy::Policies::new()).expect("it resumes");
         assert_eq!(resumed, machine);
         perform(&mut resumed, &store, Seed(6), usize::MAX);
         assert_eq!(
@@ -150,7 +152,9 @@ fn a_run_resumes_between_any_two_answers() {
 fn a_saved_run_of_another_schema_or_of_garbage_is_refused() {
     let check = |json: &str, kind: ErrorKind| {
         assert_eq!(
-            RunMachine::resume(json).expect_err("refused").kind(),
+            RunMachine::resume(json, &journeyman::policy::Policies::new())
+                .expect_err("refused")
+                .kind(),
             kind,
             "{json}"
         );

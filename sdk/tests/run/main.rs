@@ -213,7 +213,7 @@ fn a_replay_gives_the_same_bytes() {
     let journal = backends.journal.clone().expect("a journal");
     let (report, library) = learn(backends, 9);
     let entries = block_on(journal.read(&report.run)).expect("entries");
-    let machine = replay(&entries).expect("a replay");
+    let machine = replay(&entries, &journeyman::policy::Policies::new()).expect("a replay");
     assert!(machine.is_finished());
     assert_eq!(bytes(machine.library()), bytes(&library));
     let told = RunReport {

@@ -95,7 +95,7 @@ async fn check_kept(journeyman: &Journeyman, backends: &Backends, run: &RunId) {
     check("the store", &json(&committed));
     let library = journeyman.library().await.expect("a library");
     check("the library", &bytes(&library));
-    let replayed = replay(&entries).expect("a replay");
+    let replayed = replay(&entries, &journeyman::policy::Policies::new()).expect("a replay");
     assert_eq!(bytes(replayed.library()), bytes(&library));
 }
 

@@ -229,11 +229,14 @@ fn a_run_with_skills_at_each_turn_replays_and_resumes_to_the_same_bytes() {
         let report = journeyman.learn(tasks.collect()).await.expect("it learns");
         let library = journeyman.library().await.expect("a library");
         let entries = journal.read(&report.run).await.expect("it reads");
-        let replayed = replay(&entries).expect("it replays");
+        let replayed = replay(&entries, &journeyman::policy::Policies::new()).expect("it replays");
         assert!(replayed.is_finished());
         assert_eq!(bytes(replayed.library()), bytes(&library));
         let saved = replayed.save().expect("it saves");
-        assert_eq!(RunMachine::resume(&saved).expect("it resumes"), replayed);
+        assert_eq!(
+            RunMachine::resume(&saved, &journeyman::policy::Policies::new()).expect("it resumes"),
+            replayed
+        );
     });
 }
 

@@ -175,7 +175,10 @@ async fn world(parts: &Parts, name: &str, recipe: Recipe) -> Result<Digests> {
     for part in stream.chunks(PART) {
         let tasks: Result<Vec<Task>> = part.iter().map(StreamTask::task).collect();
         let report = journeyman.learn(tasks?).await?;
-        let machine = run::replay(&journal.read(&report.run).await?)?;
+        let machine = run::replay(
+            &journal.read(&report.run).await?,
+            &journeyman::policy::Policies::new(),
+        )?;
         replayed.push((machine.library().clone(), machine.report().tasks));
         reports.push(report);
     }

@@ -94,7 +94,10 @@ async fn whole(parts: &Parts, seed: Seed, tasks: &Tasks) -> Result<Whole> {
         .open(recipe(), "whole", seed, store, Some(journal.clone()))
         .await?;
     let report = journeyman.learn(tasks.stream.clone()).await?;
-    let machine = replay(&journal.read(&report.run).await?)?;
+    let machine = replay(
+        &journal.read(&report.run).await?,
+        &journeyman::policy::Policies::new(),
+    )?;
     let library = journeyman.library().await?;
     Ok(Whole {
         library: library.to_json()?,
@@ -123,12 +126,13 @@ async fn shuffled(
         mode: Mode::Train,
         tasks: tasks.stream.clone(),
         library: SkillLibrary::new(),
+        policies: journeyman::policy::Policies::new(),
         width: 1,
     })?;
     let mut round = 0;
     while !machine.is_finished() {
         if save {
-            machine = RunMachine::resume(&machine.save()?)?;
+            machine = RunMachine::resume(&machine.save()?, &journeyman::policy::Policies::new())?;
         }
         let mut needs = machine.needs();
         let pick = order.derive("pick", round).index(needs.len()).unwrap_or(0);

@@ -1,12 +1,12 @@
 //! What a role is shown of what it made.
 
 use super::*;
-use crate::policy::Context;
 use crate::{
     domain::{Attribution, Judgement, Mode, SkillRef, TierPolicy},
     id::{AttemptId, RunId, Seed, SkillId, TaskId, Version},
     library::SkillLibrary,
     maintain::Overlaps,
+    policy::Context,
     recipe,
     testing::sample,
 };

@@ -14,12 +14,12 @@ use super::{
 };
 use crate::{
     contract::{Guidance, TurnContext},
-    domain::{Exposure, Injection, LeftOut, SkillRef, Task},
+    domain::{Exposure, Injection, LeftOut, SkillRef, Task, TurnQuery},
     error::{Error, ErrorKind, Result},
     maintain::Overlaps,
-    policy::{Ask, ChosenSkill, Policies},
+    policy::{Ask, ChosenSkill, Questions},
     program::{Program, Running},
-    retrieve::{TurnQuery, turn_query},
+    retrieve::turn_query,
     run::machine::{
         need::{AttemptNeed, Turns},
         scene::Scene,
@@ -135,18 +135,15 @@ impl Turning {
             turns.mode,
             &turns.recipe,
             &turns.library,
-            &overlaps,
+            (&overlaps, &turns.policies),
         );
         let (performer, query) = (&self.performer, query.clone());
         let start = |mut ask: Ask| -> Running<Selected> {
             let (view, query) = (context.view(0), query.clone());
-            let policy = turns.recipe.select.clone();
-            Box::pin(async move {
-                let context = view.context();
-                select(&mut ask, &context, &policy, context.step_seed(0), &query).await
-            })
+            let (policy, policies) = (turns.recipe.select.clone(), turns.policies.clone());
+            Box::pin(async move { select(&mut ask, &view, (&policy, &policies), &query).await })
         };
-        let mut program = Program::<Policies, Selected>::new(0);
+        let mut program = Program::<Questions, Selected>::new(0);
         let selected = loop {
             if let Poll::Ready(selected) = program.poll(start) {
                 break selected?;

@@ -7,6 +7,7 @@ use crate::{
     domain::Committed,
     error::Result,
     id::RunId,
+    policy::Policies,
     report::{EventKind, Finding, FindingKind},
     run::machine::{
         journal::{RunEntry, replay},
@@ -27,7 +28,7 @@ impl Begun {
     /// # Errors
     /// What the journal gives.
     pub(crate) async fn of(
-        session: &str,
+        (session, policies): (&str, &Policies),
         committed: &[Committed],
         journal: Option<&dyn Journal>,
     ) -> Result<Self> {
@@ -47,7 +48,7 @@ impl Begun {
         if let Some(run) = latest.filter(|run| runs.contains(run))
             && let entries = journal.read(&run).await?
             && !is_finished(&entries)
-            && can_go_on(&entries)
+            && can_go_on(&entries, policies)
         {
             begun.unfinished = Some(
                 Finding::new(
@@ -78,11 +79,11 @@ impl Begun {
 }
 
 /// Whether a run that is not finished can be gone on with: no attempt of it is missing that is the host's own to make.
-pub(crate) fn can_go_on(entries: &[JournalEntry]) -> bool {
+pub(crate) fn can_go_on(entries: &[JournalEntry], policies: &Policies) -> bool {
     let first = entries.first().map(RunEntry::from_entry);
     match first {
         Some(Ok(RunEntry::Started { by_host: true, .. })) => {
-            let needs = replay(entries).map(|machine| machine.needs());
+            let needs = replay(entries, policies).map(|machine| machine.needs());
             needs.is_ok_and(|needs| {
                 !needs
                     .iter()

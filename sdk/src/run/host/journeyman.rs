@@ -31,11 +31,7 @@ use crate::{
             perform::Performer,
             redacting::Redacting,
         },
-        machine::{
-            journal::{RunEntry, replay},
-            need::Need,
-            run_machine::{RunMachine, RunPlan},
-        },
+        machine::{Need, RunEntry, RunMachine, RunPlan, replay},
     },
 };
 
@@ -70,9 +66,11 @@ impl Journeyman {
     ///
     /// # Errors
     /// `Invalid` for a recipe whose numbers break their rules, for one that bounds the tokens of skills where the host gave
-    /// no tokenizer, and for a session's name that holds a secret; what the store and the journal give.
+    /// no tokenizer, and for a session's name that holds a secret; `NotFound` for a recipe that names a policy of the host's
+    /// own that is not in the options; what the store and the journal give.
     pub async fn open(mut backends: Backends, recipe: Recipe, options: Options) -> Result<Self> {
         recipe.validate()?;
+        recipe.resolve(&options.policies)?;
         if recipe.select.skill_tokens.is_some() {
             counting(&backends)?;
         }
@@ -83,7 +81,12 @@ impl Journeyman {
         let read_only = options.read_only || store.is_read_only();
         let committed = store.load().await?.committed;
         let library = SkillLibrary::replay(&committed)?;
-        let begun = Begun::of(&options.session, &committed, backends.journal.as_deref()).await?;
+        let begun = Begun::of(
+            (&options.session, &options.policies),
+            &committed,
+            backends.journal.as_deref(),
+        )
+        .await?;
         let findings = checking::check(&Checked {
             backends: &backends,
             recipe: &recipe,
@@ -146,7 +149,7 @@ impl Journeyman {
         let mut unfinished = Vec::new();
         for run in journal.runs().await? {
             let entries = journal.read(&run).await?;
-            if !is_finished(&entries) && can_go_on(&entries) {
+            if !is_finished(&entries) && can_go_on(&entries, &self.inner.options.policies) {
                 unfinished.push(run);
             }
         }
@@ -204,7 +207,7 @@ impl Journeyman {
             .hint("set `Backends::journal` before the run begins"));
         };
         let entries = journal.read(run).await?;
-        let mut machine = replay(&entries)?;
+        let mut machine = replay(&entries, &self.inner.options.policies)?;
         if machine.mode == Mode::Train && !machine.is_finished() {
             self.writable("Journeyman::resume")?;
         }
@@ -346,6 +349,7 @@ impl Inner {
             mode,
             tasks,
             library,
+            policies: self.options.policies.clone(),
             width: self.options.in_flight.get() as u64,
         })?;
         let mut log = Log::new(0);

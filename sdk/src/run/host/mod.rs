@@ -1,5 +1,6 @@
 //! What a host calls.
 
+pub(crate) mod add_report;
 pub(crate) mod attempts;
 pub(crate) mod begun;
 pub(crate) mod bringing;
@@ -8,7 +9,7 @@ pub(crate) mod handle;
 pub(crate) mod journeyman;
 pub(crate) mod options;
 
-pub use bringing::{AddFate, AddReport, AddedSkill};
+pub use add_report::{AddFate, AddReport, AddedSkill};
 pub use handle::AttemptHandle;
 pub use journeyman::Journeyman;
 pub use options::Options;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use crate::{id::Seed, text::Redactor};
+use crate::{id::Seed, policy::Policies, text::Redactor};
 
 /// How a host wants its runs.
 #[non_exhaustive]
@@ -22,6 +22,8 @@ pub struct Options {
     /// Whether the library is only read: attempts are given skills and nothing is learned from them. A frozen store is read
     /// so whatever this says.
     pub read_only: bool,
+    /// Policies of the host's own, which its recipe may name.
+    pub policies: Policies,
 }
 
 impl Options {
@@ -33,7 +35,15 @@ impl Options {
             in_flight: NonZeroUsize::MIN.saturating_add(7),
             redactor: Redactor::default(),
             read_only: false,
+            policies: Policies::default(),
         }
+    }
+
+    /// With policies of the host's own, which its recipe may name.
+    #[must_use]
+    pub fn with_policies(mut self, policies: Policies) -> Self {
+        self.policies = policies;
+        self
     }
 
     /// A session that only reads the library.

@@ -205,7 +205,7 @@ impl RunMachine {
             self.mode,
             &self.recipe,
             &self.library,
-            &self.overlaps,
+            (&self.overlaps, &self.policies),
         );
         if let Some(first) = self.active.values_mut().next() {
             first.admit(&context);
@@ -241,6 +241,11 @@ impl RunMachine {
             micro: any && passed(schedule.micro),
             r#macro: any && passed(schedule.r#macro),
             gain: schedule.gain.is_some_and(passed),
+            own: (0..)
+                .zip(&self.recipe.programs)
+                .filter(|(_, one)| passed(one.every.get()))
+                .map(|(place, _)| place)
+                .collect(),
         };
         if due.is_none() || self.next == 0 {
             return false;

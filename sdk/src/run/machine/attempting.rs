@@ -4,17 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{fold, scene::Scene};
 use crate::{
-    domain::{Mode, Task, Trajectory, Usage, Verdict},
+    domain::{Mode, Task, Trajectory, TurnQuery, Usage, Verdict},
     error::Result,
     id::AttemptId,
-    policy::{Ask, ChosenSkill, Context, Rollout, Said, View},
+    policy::{Ask, ChosenSkill, Context, Policies, Rollout, Said, View},
     propose::{
         asking::{self, unreadable},
         writing,
     },
     recipe::Recipe,
     report::{EventKind, TaskReport},
-    retrieve::TurnQuery,
     reward::RewardPolicy,
     select::selecting::{Selected, select},
 };
@@ -41,7 +40,12 @@ pub(crate) struct Outcome {
 
 /// One task: skills are selected for it, attempts are made with them and judged, and roles say what each skill did and write
 /// new ones from the best attempts.
-pub(crate) async fn one_task(mut ask: Ask, view: View, recipe: Recipe, task: Task) -> Outcome {
+pub(crate) async fn one_task(
+    mut ask: Ask,
+    view: View,
+    (recipe, policies): (Recipe, Policies),
+    task: Task,
+) -> Outcome {
     let context = view.context();
     let mut outcome = Outcome {
         warming_up: context.warming_up,
@@ -53,8 +57,8 @@ pub(crate) async fn one_task(mut ask: Ask, view: View, recipe: Recipe, task: Tas
         text: task.instruction.clone(),
         tools: Vec::new(),
     };
-    let seed = context.step_seed(view.step);
-    outcome.selected = select(&mut ask, &context, &recipe.select, seed, &query).await;
+    let seed = context.step_seed(view.step());
+    outcome.selected = select(&mut ask, &view, (&recipe.select, &policies), &query).await;
     let told = outcome.selected.events(context.library);
     told.into_iter().for_each(|event| ask.tell(event));
 
@@ -73,7 +77,7 @@ pub(crate) async fn one_task(mut ask: Ask, view: View, recipe: Recipe, task: Tas
         Tried { made, verdict }
     });
     outcome.tried = attempts.await;
-    let rollouts = outcome.rollouts(&context, &recipe.reward, view.step);
+    let rollouts = outcome.rollouts(&context, &recipe.reward, view.step());
     for (rollout, each) in (0..).zip(&rollouts) {
         ask.tell(EventKind::Attempted {
             rollout,

@@ -9,8 +9,7 @@ use crate::{
     id::{AttemptId, CommitKey},
     policy::Rollout,
     report::{AttemptReport, TaskReport},
-    reward::RewardPolicy,
-    reward::{self, SkillUse},
+    reward::{self, RewardPolicy, SkillUse},
 };
 
 /// An advantage's denominator is the deviation plus this (Eq. 5's epsilon).

@@ -7,7 +7,7 @@ use crate::{
     contract::JournalEntry,
     error::{Error, ErrorKind, Result},
     id::RunId,
-    policy::Answer,
+    policy::{Answer, Policies},
     report::Event,
 };
 
@@ -95,8 +95,8 @@ impl RunEntry {
 ///
 /// # Errors
 /// `NotFound` for a journal without a beginning; `Unsupported` for a run of another version, which may have asked
-/// otherwise; `Corrupt` for one whose answers do not fit.
-pub fn replay(entries: &[JournalEntry]) -> Result<RunMachine> {
+/// otherwise; `NotFound` where its recipe names a policy that is not among these; `Corrupt` for one whose answers do not fit.
+pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachine> {
     let mut machine: Option<RunMachine> = None;
     for entry in entries {
         match (RunEntry::from_entry(entry)?, &mut machine) {
@@ -105,7 +105,12 @@ pub fn replay(entries: &[JournalEntry]) -> Result<RunMachine> {
                     machine: started, ..
                 },
                 None,
-            ) => machine = Some(*started),
+            ) => {
+                let mut started = *started;
+                started.recipe.resolve(policies)?;
+                started.policies = policies.clone();
+                machine = Some(started);
+            }
             (RunEntry::Started { .. }, Some(_)) => {
                 return Err(
                     Error::new(ErrorKind::Corrupt, "run::replay", "the run begins twice")

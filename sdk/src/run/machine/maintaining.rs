@@ -5,6 +5,7 @@
 
 use std::task::Poll;
 
+use futures::FutureExt;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -18,9 +19,12 @@ use crate::{
     error::{Error, Result},
     id::CommitKey,
     library::Applied,
-    policy::{Answer, Ask, Policies, fits},
+    policy::{Answer, Ask, Policies, Questions, View, fits},
     program::{Place, Program, Running},
-    recipe::programs::{Decided, across_tasks, gains, micro},
+    recipe::{
+        Recipe,
+        programs::{Decided, across_tasks, gains, micro},
+    },
     report::EventKind,
 };
 
@@ -31,24 +35,31 @@ enum Part {
     Micro,
     Macro,
     Gains,
+    /// A program of the host's own, by its place in the recipe.
+    Own(u32),
 }
 
 impl Part {
-    fn start(self, ask: Ask, context: &Scene<'_>, step: u64) -> Running<Decided> {
+    fn start(self, ask: Ask, context: &Scene<'_>, step: u64) -> Running<Result<Decided>> {
         let (view, recipe) = (context.view(step), context.recipe.clone());
         let overlaps = context.overlaps.share();
         match self {
-            Self::Micro => Box::pin(micro(ask, view, recipe, overlaps)),
-            Self::Macro => Box::pin(across_tasks(ask, view, recipe, overlaps)),
-            Self::Gains => Box::pin(gains(ask, view)),
+            Self::Micro => Box::pin(micro(ask, view, recipe, overlaps).map(Ok)),
+            Self::Macro => Box::pin(across_tasks(ask, view, recipe, overlaps).map(Ok)),
+            Self::Gains => Box::pin(gains(ask, view).map(Ok)),
+            Self::Own(place) => Box::pin(own(ask, view, (recipe, context.policies.clone()), place)),
         }
     }
 
-    fn name(self) -> &'static str {
+    fn name(self, recipe: &Recipe) -> String {
         match self {
-            Self::Micro => "micro",
-            Self::Macro => "macro",
-            Self::Gains => "gains",
+            Self::Micro => "micro".to_owned(),
+            Self::Macro => "macro".to_owned(),
+            Self::Gains => "gains".to_owned(),
+            Self::Own(place) => {
+                let scheduled = recipe.programs.get(place as usize);
+                scheduled.map_or_else(String::new, |one| one.program.name.clone())
+            }
         }
     }
 
@@ -58,6 +69,7 @@ impl Part {
             Self::Micro => 0,
             Self::Macro => 1,
             Self::Gains => 2,
+            Self::Own(place) => place.saturating_add(3),
         }
     }
 
@@ -66,22 +78,55 @@ impl Part {
             Self::Micro => "skills were tested, mended and filtered",
             Self::Macro => "attempts were refactored and rules learnt",
             Self::Gains => "the gain of skills was measured",
+            Self::Own(_) => "a program of the host's own looked after the library",
         }
     }
 }
 
+/// Runs a program of the host's own, and holds its changes to their rules.
+async fn own(
+    mut ask: Ask,
+    view: View,
+    (recipe, policies): (Recipe, Policies),
+    place: u32,
+) -> Result<Decided> {
+    let Some(scheduled) = recipe.programs.get(place as usize) else {
+        return Ok(Decided::default());
+    };
+    let program = policies.program(&scheduled.program)?;
+    let changes = program.maintain(&mut ask, &view).await?;
+    for change in &changes {
+        change.validate()?;
+    }
+    let admitted = changes.iter().filter_map(|change| match change {
+        LibraryChange::Add(skill) => Some((skill, false)),
+        LibraryChange::Revise(skill) => Some((skill, true)),
+        _ => None,
+    });
+    let admitted = admitted.map(|(skill, revised)| EventKind::Admitted {
+        skill: skill.clone(),
+        revised,
+    });
+    Ok(Decided {
+        admitted: admitted.collect(),
+        changes,
+    })
+}
+
 /// What is due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
     pub(crate) micro: bool,
     pub(crate) r#macro: bool,
     /// Whether information gain is measured.
     pub(crate) gain: bool,
+    /// Programs of the host's own, by their places in the recipe.
+    pub(crate) own: Vec<u32>,
 }
 
 impl Due {
-    pub(crate) fn is_none(self) -> bool {
-        !(self.micro || self.r#macro || self.gain)
+    pub(crate) fn is_none(&self) -> bool {
+        !(self.micro || self.r#macro || self.gain) && self.own.is_empty()
     }
 
     fn parts(self) -> Vec<Part> {
@@ -91,7 +136,8 @@ impl Due {
             (self.gain, Part::Gains),
         ];
         let due = parts.into_iter().filter(|(is_due, _)| *is_due);
-        due.map(|(_, part)| part).collect()
+        let own = self.own.into_iter().map(Part::Own);
+        due.map(|(_, part)| part).chain(own).collect()
     }
 }
 
@@ -99,7 +145,7 @@ impl Due {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Stage {
-    Asking(Program<Policies, Decided>),
+    Asking(Program<Questions, Result<Decided>>),
     Keeping {
         decided: Decided,
         /// The number of the next part's first question.
@@ -231,6 +277,14 @@ impl Maintaining {
         let (decided, next) = (std::mem::take(decided), *next);
         let Decided { changes, admitted } = decided;
         events.extend(settled(context, &changes, &own.passed_over, admitted));
+        if let Some(Part::Own(_)) = self.parts.first() {
+            events.extend(own.passed_over.iter().map(|passed| EventKind::Refused {
+                reason: format!(
+                    "change {} of the host's program has no effect: {:?}",
+                    passed.change, passed.reason
+                ),
+            }));
+        }
         self.next(next);
         self.go_on(context, events);
     }
@@ -274,10 +328,10 @@ impl Maintaining {
             let next = program.next_number();
             match decided {
                 // Nothing to keep is no commit.
-                Ok(decided) if decided.changes.is_empty() => self.next(next),
-                Ok(decided) => self.stage = Stage::Keeping { decided, next },
-                Err(error) => {
-                    let (part, reason) = (part.name().to_owned(), error.to_string());
+                Ok(Ok(decided)) if decided.changes.is_empty() => self.next(next),
+                Ok(Ok(decided)) => self.stage = Stage::Keeping { decided, next },
+                Ok(Err(error)) | Err(error) => {
+                    let (part, reason) = (part.name(context.recipe), error.to_string());
                     events.push(EventKind::MaintenanceFailed { part, reason });
                     self.next(next);
                 }

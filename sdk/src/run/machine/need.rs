@@ -9,7 +9,7 @@ use crate::{
     domain::{Action, Commit, Mode, Query, Skill, Task, Trace, Trajectory},
     id::{AttemptId, RunId, Seed},
     library::SkillLibrary,
-    policy::{Answer, ChosenSkill},
+    policy::{Answer, ChosenSkill, Policies},
     program::Place,
     recipe::Recipe,
 };
@@ -136,6 +136,8 @@ pub struct Turns {
     pub mode: Mode,
     /// The library as it was when the attempt began.
     pub library: SkillLibrary,
+    /// The host's own.
+    pub policies: Policies,
 }
 
 /// A case of a bundle: an attempt that begins with what is played to it.

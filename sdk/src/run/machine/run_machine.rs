@@ -17,7 +17,7 @@ use crate::{
     library::SkillLibrary,
     maintain::Overlaps,
     measure::ProxyGain,
-    policy::{Answer, CommitDone},
+    policy::{Answer, CommitDone, Policies},
     recipe::Recipe,
     report::{Event, EventKind, RunReport, TaskReport},
 };
@@ -37,6 +37,8 @@ pub struct RunPlan {
     pub tasks: Vec<Task>,
     /// The library at the start.
     pub library: SkillLibrary,
+    /// The policies of the host's own that the recipe names.
+    pub policies: Policies,
     /// How many tasks are under way at once in evaluation, at least 1; in learning the recipe's schedule says how many
     /// select on one state of the library.
     pub width: u64,
@@ -44,7 +46,7 @@ pub struct RunPlan {
 
 /// A run over a stream of tasks.
 ///
-/// It can be saved as JSON between any two answers and resumed; what was under way is then asked for again. Policies are
+/// It can be saved as JSON between any two answers and resumed; what was under way is then asked for again. Questions are
 /// saved as their answers and run again over them, so resuming costs what they cost themselves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunMachine {
@@ -64,6 +66,8 @@ pub struct RunMachine {
     pub(crate) maintained: u64,
     #[serde(skip)]
     pub(crate) overlaps: Overlaps,
+    #[serde(skip)]
+    pub(crate) policies: Policies,
     pub(crate) reports: BTreeMap<u64, TaskReport>,
     /// Of the attempts of learning so far.
     pub(crate) gain: ProxyGain,
@@ -80,9 +84,11 @@ impl RunMachine {
     /// Begins a run.
     ///
     /// # Errors
-    /// `Invalid` for no tasks, two tasks of one id, or a recipe whose numbers break their rules.
+    /// `Invalid` for no tasks, two tasks of one id, or a recipe whose numbers break their rules; `NotFound` for a recipe that
+    /// names a policy that is not among the plan's.
     pub fn new(plan: RunPlan) -> Result<Self> {
         plan.recipe.validate()?;
+        plan.recipe.resolve(&plan.policies)?;
         if plan.tasks.is_empty() {
             return Err(
                 Error::invalid("RunMachine::new", "the task stream is empty")
@@ -123,6 +129,7 @@ impl RunMachine {
             active: BTreeMap::new(),
             maintaining: None,
             overlaps: Overlaps::default(),
+            policies: plan.policies,
             reports: BTreeMap::new(),
             gain: ProxyGain::default(),
             held: BTreeMap::new(),
@@ -235,8 +242,9 @@ impl RunMachine {
     /// A saved run, to be gone on with.
     ///
     /// # Errors
-    /// `Corrupt` for what is no saved run; `Unsupported` for one of another schema version.
-    pub fn resume(json: &str) -> Result<Self> {
+    /// `Corrupt` for what is no saved run; `Unsupported` for one of another schema version; `NotFound` where its recipe names
+    /// a policy that is not among these.
+    pub fn resume(json: &str, policies: &Policies) -> Result<Self> {
         #[derive(Deserialize)]
         struct Versioned {
             schema: u32,
@@ -253,6 +261,8 @@ impl RunMachine {
         let Versioned { schema } = serde_json::from_str(json).map_err(corrupt)?;
         Self::check_schema("RunMachine::resume", u64::from(schema))?;
         let mut machine: Self = serde_json::from_str(json).map_err(corrupt)?;
+        machine.recipe.resolve(policies)?;
+        machine.policies = policies.clone();
         machine.wake();
         Ok(machine)
     }
@@ -275,7 +285,7 @@ impl RunMachine {
             self.mode,
             &self.recipe,
             &self.library,
-            &self.overlaps,
+            (&self.overlaps, &self.policies),
         )
     }
 

@@ -7,7 +7,7 @@ use crate::{
     id::{RunId, Seed},
     library::SkillLibrary,
     maintain::{Overlaps, Upkeep},
-    policy::{Context, View},
+    policy::{Context, Policies, View},
     recipe::Recipe,
 };
 
@@ -17,6 +17,8 @@ pub(crate) struct Scene<'a> {
     context: Context<'a>,
     pub(crate) recipe: &'a Recipe,
     pub(crate) overlaps: &'a Overlaps,
+    /// The host's own.
+    pub(crate) policies: &'a Policies,
 }
 
 impl<'a> Scene<'a> {
@@ -26,7 +28,7 @@ impl<'a> Scene<'a> {
         mode: Mode,
         recipe: &'a Recipe,
         library: &'a SkillLibrary,
-        overlaps: &'a Overlaps,
+        (overlaps, policies): (&'a Overlaps, &'a Policies),
     ) -> Self {
         let attempts = &recipe.attempts;
         let context = Context {
@@ -45,6 +47,7 @@ impl<'a> Scene<'a> {
             context,
             recipe,
             overlaps,
+            policies,
         }
     }
 

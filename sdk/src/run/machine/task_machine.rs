@@ -19,7 +19,7 @@ use crate::{
     error::{Error, Result},
     library::Applied,
     maintain::{bundling, live},
-    policy::{Answer, Ask, Policies, Said, fits},
+    policy::{Answer, Ask, Questions, Said, fits},
     program::{Place, Program, Running},
     propose::{asking, writing},
     report::{EventKind, TaskReport},
@@ -30,7 +30,7 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 enum Stage {
     /// Its policy runs.
-    Asking(Program<Policies, Outcome>),
+    Asking(Program<Questions, Outcome>),
     /// The policy is through; the task's turn to change the library has not come.
     Ready(Box<Outcome>),
     /// It waits for its commit.
@@ -197,7 +197,7 @@ impl TaskMachine {
             Box::pin(one_task(
                 ask,
                 context.view(step),
-                context.recipe.clone(),
+                (context.recipe.clone(), context.policies.clone()),
                 task,
             ))
         }

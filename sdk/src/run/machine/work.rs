@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use super::need::{AttemptNeed, CaseNeed, Need, Station, Turns};
-use super::scene::Scene;
+use super::{
+    need::{AttemptNeed, CaseNeed, Need, Station, Turns},
+    scene::Scene,
+};
 use crate::{
     domain::{Mode, Skill, Task},
     id::{AttemptId, Seed},
@@ -106,6 +108,7 @@ fn attempt(
             recipe: context.recipe.clone(),
             mode: context.mode,
             library: context.library.clone(),
+            policies: context.policies.clone(),
         })
     });
     AttemptNeed {

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod mending;
+mod own;
 mod patience;
 mod programs;
 mod refactoring;
@@ -292,7 +293,7 @@ fn a_run_with_maintenance_replays_and_resumes_to_the_same_bytes() {
         let report = journeyman.learn(tasks(9)).await.expect("it learns");
         let library = journeyman.library().await.expect("a library");
         let entries = journal.read(&report.run).await.expect("it reads");
-        let replayed = replay(&entries).expect("it replays");
+        let replayed = replay(&entries, &journeyman::policy::Policies::new()).expect("it replays");
         let json = library.to_json().expect("it is written");
         assert_eq!(replayed.library().to_json().expect("it is written"), json);
         assert!(replayed.is_finished());
@@ -303,7 +304,7 @@ fn a_run_with_maintenance_replays_and_resumes_to_the_same_bytes() {
         // Whatever its form was.
         let library = other[0].event.pointer_mut("/started/machine/library");
         *library.expect("it begins with a library") = "another form".into();
-        let error = replay(&other).expect_err("refused");
+        let error = replay(&other, &journeyman::policy::Policies::new()).expect_err("refused");
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         let folded = SkillLibrary::replay(&store.load().await.expect("it loads").committed);
         assert_eq!(
@@ -311,7 +312,10 @@ fn a_run_with_maintenance_replays_and_resumes_to_the_same_bytes() {
             json
         );
         let saved = replayed.save().expect("it saves");
-        assert_eq!(RunMachine::resume(&saved).expect("it resumes"), replayed);
+        assert_eq!(
+            RunMachine::resume(&saved, &journeyman::policy::Policies::new()).expect("it resumes"),
+            replayed
+        );
     });
 }
 

@@ -25,6 +25,7 @@ fn machine() -> RunMachine {
         mode: Mode::Train,
         tasks: tasks(9),
         library: SkillLibrary::new(),
+        policies: journeyman::policy::Policies::new(),
         width: 1,
     };
     RunMachine::new(plan).expect("a machine")
@@ -71,7 +72,8 @@ fn run(
         round += 1;
         if saves {
             let json = machine.save().expect("it saves");
-            let resumed = RunMachine::resume(&json).expect("it resumes");
+            let resumed = RunMachine::resume(&json, &journeyman::policy::Policies::new())
+                .expect("it resumes");
             assert_eq!(resumed, machine, "after {id}");
             machine = resumed;
         }
@@ -144,7 +146,8 @@ fn a_program_that_asks_otherwise_when_it_is_resumed_fails_alone() {
     let library = bytes(machine.library());
     let mut json: Value = serde_json::from_str(&machine.save().expect("it saves")).expect("JSON");
     alter(&mut json["maintaining"]);
-    let mut resumed = RunMachine::resume(&json.to_string()).expect("it resumes");
+    let mut resumed = RunMachine::resume(&json.to_string(), &journeyman::policy::Policies::new())
+        .expect("it resumes");
     assert_eq!(bytes(resumed.library()), library, "nothing learned is lost");
     let events = resumed.take_events();
     let failed = events.iter().find_map(|event| match &event.kind {
@@ -177,7 +180,8 @@ fn a_task_whose_program_asks_otherwise_when_it_is_resumed_fails_alone() {
     }
     let mut json: Value = serde_json::from_str(&machine.save().expect("it saves")).expect("JSON");
     alter(&mut json["active"]);
-    let mut resumed = RunMachine::resume(&json.to_string()).expect("it resumes");
+    let mut resumed = RunMachine::resume(&json.to_string(), &journeyman::policy::Policies::new())
+        .expect("it resumes");
     let mut failed = 0;
     loop {
         let events = resumed.take_events();

@@ -323,7 +323,8 @@ fn check_own(parts: fn() -> Backends, n: usize) {
             parts.journal = Some(Arc::clone(&kept));
             parts.retriever = Some(Arc::new(ScriptedRetriever::new()));
             let entries = kept.read(&run).await.expect("entries");
-            let needs = replay(&entries).map(|machine| machine.needs());
+            let needs = replay(&entries, &journeyman::policy::Policies::new())
+                .map(|machine| machine.needs());
             let needs = needs.unwrap_or_default();
             let is_open = |which: fn(&Need) -> bool| needs.iter().any(|(_, need)| which(need));
             let journeyman = open_as("test", &parts, recipe()).await;
@@ -342,7 +343,10 @@ fn check_own(parts: fn() -> Backends, n: usize) {
             assert_eq!(resumed.tasks, std::slice::from_ref(&report), "{place}");
             let library = journeyman.library().await.expect("a library");
             assert_eq!(bytes(&library), whole, "{place}");
-            let again = replay(&kept.read(&run).await.expect("entries"));
+            let again = replay(
+                &kept.read(&run).await.expect("entries"),
+                &journeyman::policy::Policies::new(),
+            );
             let again = again.expect("it replays");
             assert!(again.is_finished(), "{place}");
             assert_eq!(bytes(again.library()), whole, "{place}");

@@ -1,0 +1,338 @@
+//! Policies of a host's own: named by a recipe, asked, saved, and failing alone.
+
+use std::{
+    num::NonZeroU64,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use journeyman::{
+    Version, async_trait,
+    domain::{Selection, SkillRef, TurnQuery},
+    policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, SelectProgram, View},
+    run::{Performer, RunMachine, RunPlan},
+};
+use serde_json::json;
+
+use super::*;
+
+/// Chooses the first skill that is offered, or what it is told to do instead.
+#[derive(Debug)]
+enum Chooses {
+    First,
+    WhatIsNotThere,
+    Nothing,
+    Panics,
+}
+
+#[async_trait]
+impl SelectProgram for Chooses {
+    async fn select(
+        &self,
+        _: &mut Ask,
+        view: &View,
+        _: &TurnQuery,
+    ) -> journeyman::Result<Selection> {
+        let first = view.offered().next().map(|entry| entry.skill.reference());
+        let inject = |skills| {
+            Selection::unscored(Decision::Inject {
+                skills,
+                explored: false,
+            })
+        };
+        match (self, first) {
+            (Self::First, Some(first)) => Ok(inject(vec![first])),
+            (Self::WhatIsNotThere, _) => Ok(inject(vec![SkillRef {
+                id: "nowhere".into(),
+                version: Version(1),
+            }])),
+            (Self::Panics, _) => panic!("a selector that panics"),
+            (Self::First, None) => Ok(Selection::nothing(NothingReason::NoCandidates)),
+            (Self::Nothing, _) => Err(Error::invalid("Chooses::select", "it does not want to")),
+        }
+    }
+}
+
+fn choosing(chooses: Chooses) -> (Recipe, Policies) {
+    let chooses: Arc<dyn SelectProgram> = Arc::new(chooses);
+    let policies = Policies::new().with_selector("own", move |_| Ok(Arc::clone(&chooses)));
+    let mut recipe = hisme();
+    recipe.select.selector = Selector::Own(OwnPolicy::new("own"));
+    (recipe, policies)
+}
+
+async fn open_with(recipe: Recipe, policies: Policies) -> journeyman::Result<Journeyman> {
+    let (backends, _) = parts(Script::default());
+    let options = Options::new("own", Seed(7)).with_policies(policies);
+    Journeyman::open(backends, recipe, options).await
+}
+
+fn learned(recipe: Recipe, policies: Policies) -> (RunReport, SkillLibrary, Vec<Event>) {
+    block_on(async {
+        let journeyman = open_with(recipe, policies).await.expect("it opens");
+        let events = journeyman.events();
+        let report = journeyman.learn(tasks(9)).await.expect("it learns");
+        let library = journeyman.library().await.expect("a library");
+        drop(journeyman);
+        (report, library, events.collect().await)
+    })
+}
+
+#[test]
+fn a_selector_of_the_hosts_own_chooses() {
+    let (recipe, policies) = choosing(Chooses::First);
+    let (report, ..) = learned(recipe, policies);
+    let injected = report.attempts().filter(|one| !one.injected.is_empty());
+    assert!(injected.count() > 0);
+}
+
+#[test]
+fn a_selector_that_fails_costs_the_injection_and_not_the_task() {
+    for (chooses, why) in [
+        (Chooses::WhatIsNotThere, "a skill that is not offered"),
+        (Chooses::Nothing, "it does not want to"),
+    ] {
+        let (recipe, policies) = choosing(chooses);
+        let (report, library, _) = learned(recipe, policies);
+        assert!(report.attempts().all(|one| one.injected.is_empty()));
+        assert!(
+            library.entries().count() > 0,
+            "skills are written all the same"
+        );
+        let last = report.tasks.last().expect("a task");
+        let NothingReason::SelectorFailed(reason) = (match &last.selections[0].decision {
+            Decision::Nothing(reason) => reason,
+            other => panic!("{other:?}"),
+        }) else {
+            panic!("{:?}", last.selections);
+        };
+        assert!(reason.contains(why), "{reason}");
+    }
+}
+
+#[test]
+fn a_selector_that_panics_fails_its_task_with_the_reason() {
+    let (recipe, policies) = choosing(Chooses::Panics);
+    block_on(async {
+        let journeyman = open_with(recipe, policies).await.expect("it opens");
+        let events = journeyman.events();
+        let learned = journeyman.learn(tasks(9)).await;
+        drop(journeyman);
+        let events: Vec<Event> = events.collect().await;
+        let failed = events.iter().filter_map(|event| match &event.kind {
+            EventKind::TaskFailed { reason } => Some(reason.as_str()),
+            _ => None,
+        });
+        let failed: Vec<&str> = failed.collect();
+        assert!(
+            !failed.is_empty()
+                && failed
+                    .iter()
+                    .all(|why| why.contains("a selector that panics"))
+        );
+        // The first tasks have no skill to choose from; it is asked once there is one.
+        assert!(learned.is_ok() || failed.len() == 9);
+    });
+}
+
+/// What a maintenance program does.
+#[derive(Clone, Debug)]
+enum Does {
+    /// Archives the skill that was written first, by asking nobody.
+    Archives,
+    /// Changes a skill that is not there.
+    Misses,
+    /// Gives a change that breaks its rules.
+    BreaksRules,
+    Fails,
+    Panics,
+    /// Asks a role without end.
+    NeverEnds,
+    /// Waits for what is no answer.
+    Waits,
+    /// Asks another number of texts each time that it is run.
+    AsksOtherwise(Arc<AtomicU32>),
+}
+
+#[async_trait]
+impl MaintenanceProgram for Does {
+    async fn maintain(&self, ask: &mut Ask, view: &View) -> journeyman::Result<Vec<LibraryChange>> {
+        let set = |skill| LibraryChange::SetState {
+            skill,
+            state: State::Archived,
+            reason: "by hand".to_owned(),
+        };
+        let first = view.library().entries().next();
+        match self {
+            Self::Archives => {
+                let live = first.filter(|entry| entry.skill.state != State::Archived);
+                Ok(live
+                    .map(|entry| set(entry.skill.id.clone()))
+                    .into_iter()
+                    .collect())
+            }
+            Self::Misses => Ok(vec![set("nowhere".into())]),
+            Self::BreaksRules => Ok(vec![LibraryChange::Credit {
+                skill: SkillRef {
+                    id: "nowhere".into(),
+                    version: Version(1),
+                },
+                attempt: "a".into(),
+                reward: f64::NAN,
+                uses: 1,
+            }]),
+            Self::Fails => Err(Error::invalid("Does::maintain", "it does not want to")),
+            Self::Panics => panic!("a program that panics"),
+            Self::NeverEnds => loop {
+                ask.embed(vec!["again".to_owned()]).await;
+            },
+            Self::Waits => std::future::pending().await,
+            Self::AsksOtherwise(calls) => {
+                let call = calls.fetch_add(1, Ordering::SeqCst);
+                ask.embed(vec![format!("text {call}")]).await;
+                ask.embed(vec!["the same".to_owned()]).await;
+                Ok(Vec::new())
+            }
+        }
+    }
+}
+
+fn doing(does: Does) -> (Recipe, Policies) {
+    let program: Arc<dyn MaintenanceProgram> = Arc::new(does);
+    let policies = Policies::new().with_program("own", move |parameters| match parameters["works"]
+        .as_bool()
+    {
+        Some(false) => Err(Error::invalid("own", "it does not work")),
+        _ => Ok(Arc::clone(&program)),
+    });
+    let every = NonZeroU64::new(3).expect("three");
+    (hisme().with_program(every, OwnPolicy::new("own")), policies)
+}
+
+#[test]
+fn a_program_of_the_hosts_own_changes_the_library_in_a_commit_of_its_own() {
+    let (recipe, policies) = doing(Does::Archives);
+    let (_, library, events) = learned(recipe, policies);
+    let archived = library
+        .entries()
+        .filter(|entry| entry.skill.state == State::Archived);
+    assert!(archived.count() > 0);
+    let told = events.iter().any(|event| {
+        matches!(&event.kind, EventKind::StateChanged { reason, .. } if reason == "by hand")
+    });
+    assert!(told);
+}
+
+#[test]
+fn a_program_that_fails_fails_alone_and_says_why() {
+    let mut plain = doing(Does::Fails).0;
+    plain.programs.clear();
+    let (_, without, _) = learned(plain, Policies::new());
+    for (does, why) in [
+        (Does::BreaksRules, "finite"),
+        (Does::Fails, "it does not want to"),
+        (Does::Panics, "a program that panics"),
+        (Does::NeverEnds, "more than 100000 questions"),
+        (Does::Waits, "waits for something else than an answer"),
+    ] {
+        let (recipe, policies) = doing(does.clone());
+        let (report, library, events) = learned(recipe, policies);
+        let failed: Vec<&str> = events
+            .iter()
+            .filter_map(|event| match &event.kind {
+                EventKind::MaintenanceFailed { part, reason } if part == "own" => {
+                    Some(reason.as_str())
+                }
+                _ => None,
+            })
+            .collect();
+        assert!(failed.len() >= 2, "{does:?} is due again: {failed:?}");
+        assert!(
+            failed.iter().all(|reason| reason.contains(why)),
+            "{does:?}: {failed:?}"
+        );
+        let found = report.findings.iter();
+        let found = found.filter(|one| one.kind == journeyman::report::FindingKind::PolicyFailed);
+        assert_eq!(found.count(), 1, "{does:?}");
+        assert_eq!(bytes(&library), bytes(&without), "{does:?} loses nothing");
+    }
+}
+
+#[test]
+fn a_change_that_does_not_apply_has_no_effect_and_is_told() {
+    let (recipe, policies) = doing(Does::Misses);
+    let (_, _, events) = learned(recipe, policies);
+    let told = events.iter().any(|event| {
+        matches!(&event.kind, EventKind::Refused { reason } if reason.contains("has no effect"))
+    });
+    assert!(told);
+}
+
+#[test]
+fn a_recipe_that_names_what_nobody_registered_is_refused_with_what_is_known() {
+    block_on(async {
+        let (recipe, known) = doing(Does::Archives);
+        let missing = open_with(recipe.clone(), Policies::new()).await;
+        let missing = missing.expect_err("refused").to_string();
+        assert!(missing.contains("none is registered"), "{missing}");
+        let other = recipe
+            .clone()
+            .with_program(NonZeroU64::MIN, OwnPolicy::new("another"));
+        let refused = open_with(other, known.clone()).await.expect_err("refused");
+        assert_eq!(refused.kind(), ErrorKind::NotFound);
+        assert!(
+            refused.to_string().contains("registered are: own"),
+            "{refused}"
+        );
+        // Its parameters are tried at the start too.
+        let broken = OwnPolicy::new("own").with_parameters(json!({ "works": false }));
+        let broken = recipe.with_program(NonZeroU64::MIN, broken);
+        let refused = open_with(broken, known).await.expect_err("refused");
+        assert!(
+            refused.to_string().contains("it does not work"),
+            "{refused}"
+        );
+    });
+}
+
+#[test]
+fn a_program_that_asks_otherwise_when_it_is_resumed_is_found_out() {
+    let (recipe, policies) = doing(Does::AsksOtherwise(Arc::default()));
+    let (backends, _) = parts(Script::default());
+    let performer = Performer::new(Arc::new(backends), recipe.limits);
+    let plan = RunPlan {
+        run: RunId::new("run"),
+        seed: Seed(7),
+        recipe,
+        mode: Mode::Train,
+        tasks: tasks(4),
+        library: SkillLibrary::new(),
+        policies: policies.clone(),
+        width: 1,
+    };
+    let mut machine = RunMachine::new(plan).expect("a machine");
+    let mut failed = Vec::new();
+    while !machine.is_finished() {
+        // Saved before each answer, and resumed.
+        let saved = machine.save().expect("saved");
+        machine = RunMachine::resume(&saved, &policies).expect("it resumes");
+        let (id, need) = machine.needs().remove(0);
+        let answer = block_on(performer.perform(need)).expect("performed");
+        machine.answer(id, answer).expect("it fits");
+        failed.extend(
+            machine
+                .take_events()
+                .into_iter()
+                .filter_map(|event| match event.kind {
+                    EventKind::MaintenanceFailed { reason, .. } => Some(reason),
+                    _ => None,
+                }),
+        );
+    }
+    let [failed] = failed.as_slice() else {
+        panic!("once in four tasks: {failed:?}");
+    };
+    assert!(
+        failed.contains("asks something else than in its first run"),
+        "{failed}"
+    );
+}
