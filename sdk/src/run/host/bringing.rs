@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     add_report::{AddFate, AddReport, AddedSkill},
     journeyman::Journeyman,
