@@ -50,6 +50,7 @@ pub mod contract;
 pub mod credit;
 pub mod domain;
 mod error;
+pub mod format;
 mod id;
 pub mod inject;
 pub mod interchange;

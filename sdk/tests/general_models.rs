@@ -10,7 +10,8 @@ use journeyman::{
     builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions},
     conformance::{self, Report},
     contract::{Attempt, Environment, Executor, FixedGuidance},
-    domain::{EndReason, SkillDraft, seed_skills},
+    domain::{EndReason, SkillDraft},
+    format::seed_skills,
     testing::{ScriptedEnvironment, ScriptedModel, sample},
 };
 

@@ -3,7 +3,8 @@
 
 use journeyman::{
     Category, Result, Seed,
-    domain::{LibraryChange, Origin, Scope, Skill, SkillMd, Source, State, Taint, Trust},
+    domain::{LibraryChange, Origin, Scope, Skill, Source, State, Taint, Trust},
+    format::SkillMd,
     interchange::{arise, imported, offered, skillrl},
     library::SkillLibrary,
     testing::sample,

@@ -72,7 +72,7 @@ const STATIONS: [&str; 11] = [
 fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     const VALUES: &[&str] = &["domain"];
     const CONTRACTS: &[&str] = &["domain", "contract"];
-    const SHARED: &[&str] = &["text", "role", "library"];
+    const SHARED: &[&str] = &["format", "text", "role", "library"];
     /// What policies see of a run, what they ask and tell.
     const POLICY: &[&str] = &["program", "report", "policy"];
     let set = |groups: &[&[&'static str]]| groups.concat().into_iter().collect();
@@ -80,12 +80,13 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("error", set(&[])),
         ("id", set(&[])),
         ("domain", set(&[])),
+        ("format", set(&[VALUES, &["text"]])),
         ("contract", set(&[VALUES])),
         ("program", set(&[])),
         ("text", set(&[CONTRACTS])),
-        ("role", set(&[CONTRACTS, &["text"]])),
+        ("role", set(&[CONTRACTS, &["format", "text"]])),
         ("library", set(&[CONTRACTS, &["text"]])),
-        ("lint", set(&[VALUES, &["text"]])),
+        ("lint", set(&[VALUES, &["format", "text"]])),
         ("report", set(&[VALUES, &["text", "library"]])),
         (
             "policy",
@@ -104,13 +105,16 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ),
         ("wrap", set(&[CONTRACTS])),
         ("conformance", set(&[CONTRACTS, &["testing"]])),
-        ("testing", set(&[CONTRACTS])),
+        ("testing", set(&[CONTRACTS, &["format"]])),
         ("builtin", set(&[CONTRACTS, SHARED, &["inject"]])),
         (
             "prelude",
             set(&[CONTRACTS, SHARED, &["builtin", "recipe", "report", "run"]]),
         ),
-        ("interchange", set(&[VALUES, &["library", "admit"]])),
+        (
+            "interchange",
+            set(&[VALUES, &["format", "library", "admit"]]),
+        ),
     ]);
     for (place, station) in STATIONS.into_iter().enumerate() {
         let before = STATIONS.get(..place).unwrap_or_default();

@@ -6,7 +6,8 @@ use std::{fs, path::Path};
 use journeyman::{
     SkillId, Version,
     admit::{Admittance, to_skill},
-    domain::{Origin, Provenance, Skill, SkillDraft, SkillMd, Taint, seed_skills},
+    domain::{Origin, Provenance, Skill, SkillDraft, Taint},
+    format::{SkillMd, seed_skills},
 };
 
 fn seeds() -> Vec<Skill> {

@@ -4,7 +4,8 @@ use std::{collections::BTreeSet, fs, io, path::Path};
 
 use journeyman::{
     Error, ErrorKind, Result, SkillId,
-    domain::{LibraryChange, Skill, SkillMd, State},
+    domain::{LibraryChange, Skill, State},
+    format::SkillMd,
     library::{Entry, SkillLibrary},
 };
 use journeyman_disk::SkillFolder;

@@ -5,7 +5,8 @@ use std::{collections::BTreeSet, fs, io, path::Path};
 use journeyman::{
     CommitKey, Error, ErrorKind, Result, Revision,
     contract::{SkillFiles, SkillStore},
-    domain::{Cause, Commit, LibraryChange, Skill, SkillMd},
+    domain::{Cause, Commit, LibraryChange, Skill},
+    format::SkillMd,
     interchange::{arise, skillrl},
 };
 use journeyman_disk::DiskStore;

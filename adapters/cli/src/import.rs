@@ -9,7 +9,8 @@ use std::{
 
 use journeyman::{
     Error, ErrorKind, Result, SkillId, Version,
-    domain::{FilePath, FileRef, LibraryChange, Origin, Provenance, Skill, SkillMd, Source, Taint},
+    domain::{FilePath, FileRef, LibraryChange, Origin, Provenance, Skill, Source, Taint},
+    format::SkillMd,
     interchange::{arise, imported, skillrl},
     lint::{Rule, Severity},
     text::Redactor,

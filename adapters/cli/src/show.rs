@@ -4,7 +4,8 @@ use std::path::Path;
 
 use journeyman::{
     Error, ErrorKind, Result, Version,
-    domain::{Skill, SkillMd, SkillRef, State},
+    domain::{Skill, SkillRef, State},
+    format::SkillMd,
     library::Entry,
     text::plain_terminal,
 };

@@ -9,7 +9,8 @@ use std::{
 use journeyman::{
     Error, Result,
     contract::SkillFiles,
-    domain::{FilePath, FileRef, LibraryChange, Skill, SkillMd, Source, Trust},
+    domain::{FilePath, FileRef, LibraryChange, Skill, Source, Trust},
+    format::SkillMd,
     interchange::imported,
     lint::{Finding, Severity, lint},
     text::Redactor,

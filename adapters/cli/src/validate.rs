@@ -9,7 +9,7 @@ use std::{
 
 use journeyman::{
     Error, Result,
-    domain::SkillMd,
+    format::SkillMd,
     lint::{Finding, Report, Rule, Severity, lint},
 };
 use journeyman_disk::SkillFolder;

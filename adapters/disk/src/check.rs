@@ -373,7 +373,7 @@ fn folder_says(
     let content = SkillFolder::read(path)?;
     let text = std::str::from_utf8(&content.text)
         .map_err(|_| Error::invalid(CHECK, "SKILL.md is not UTF-8").hint("save it as UTF-8"))?;
-    journeyman::domain::SkillMd::read(text, Some(name.as_str()))?;
+    journeyman::format::SkillMd::read(text, Some(name.as_str()))?;
     let entry = library.by_name(&name);
     Ok(entry
         .is_some_and(|entry| place(&entry.skill) == folder && says(&content, &name, &entry.skill)))

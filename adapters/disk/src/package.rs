@@ -12,7 +12,8 @@ use cap_std::{
 };
 use journeyman::{
     Error, ErrorKind, Result,
-    domain::{FilePath, FileRef, SkillMd},
+    domain::{FilePath, FileRef},
+    format::SkillMd,
     sha256_hex,
 };
 

@@ -7,7 +7,8 @@ use futures::executor::block_on;
 use journeyman::{
     ErrorKind,
     contract::{SkillFiles, SkillStore, SkillStoreExt},
-    domain::{Cause, Commit, FilePath, LibraryChange, Origin, Skill, SkillMd, SkillName, State},
+    domain::{Cause, Commit, FilePath, LibraryChange, Origin, Skill, SkillName, State},
+    format::SkillMd,
     library::SkillLibrary,
     testing::sample,
 };

@@ -2,11 +2,7 @@
 
 use std::{fs, io, path::Path};
 
-use journeyman::{
-    Error, ErrorKind, Result,
-    domain::{Skill, SkillMd},
-    library::SkillLibrary,
-};
+use journeyman::{Error, ErrorKind, Result, domain::Skill, format::SkillMd, library::SkillLibrary};
 
 /// Writes each offered skill of a library as `<name>/SKILL.md` under a folder; gives how many.
 ///

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    domain::{
-        AriseDocument, AriseSchema, SchemaRefusal, SchemaStage, SkillDraft, SkillMd, SkillName,
-    },
+    domain::{SkillDraft, SkillName},
+    format::{AriseDocument, AriseSchema, SchemaRefusal, SchemaStage, SkillMd},
     role::read_arise,
 };
 
@@ -19,7 +18,7 @@ use crate::{
 /// ```
 /// use journeyman::{
 ///     admit::validate,
-///     domain::{AriseSchema, ProblemTypes, SchemaStage},
+///     format::{AriseSchema, ProblemTypes, SchemaStage},
 /// };
 ///
 /// let schema = AriseSchema::new(ProblemTypes::arise());
@@ -68,7 +67,7 @@ pub fn insert_ready(draft: &SkillDraft) -> Result<SkillName, SchemaRefusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Seed, domain::ProblemTypes};
+    use crate::{Seed, format::ProblemTypes};
 
     const GOOD: &str = r#"{"skill_name": "match_bases", "problem_type": "algebra", "key_insight": "Equal powers have equal exponents", "method": ["Write both sides with one base", "Set the exponents equal"], "check": "Substitute back"}"#;
 

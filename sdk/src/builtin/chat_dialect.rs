@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use crate::{
     contract::{Dialect, TurnMove, TurnView},
-    domain::{Action, AriseDocument, Message, Prompt, Skill, Span, Speaker, Step, ToolDefinition},
+    domain::{Action, Message, Prompt, Skill, Span, Speaker, Step, ToolDefinition},
     error::Result,
+    format::AriseDocument,
     text::{fenced, quote_skill_marks, skill_block, without_thinking},
 };
 

@@ -1,11 +1,11 @@
 //! Values alone: what flows between the stations. No trait objects, no input or output.
 
-mod arise;
 mod candidate;
 mod change;
 mod constructors;
 mod evidence;
 mod file;
+mod hidden;
 mod identities;
 mod index;
 mod message;
@@ -13,17 +13,12 @@ mod mode;
 mod score_kind;
 mod selection;
 mod skill;
-mod skill_md;
 mod task;
 mod tier_policy;
 mod trajectory;
 mod turn_query;
 mod verdict;
 
-pub use arise::{
-    AriseDocument, AriseLimits, AriseSchema, DEFAULT_CHECK, GENERAL_CHECK, ProblemTypes,
-    SchemaRefusal, SchemaStage, TraceStep, seed_skills,
-};
 pub use candidate::{Candidate, Query};
 pub use change::{Cause, Commit, Committed, LibraryChange, Tier};
 pub use evidence::{
@@ -31,16 +26,15 @@ pub use evidence::{
     Judgement, Role, RoleRule, Trace,
 };
 pub use file::{FilePath, FileRef};
+pub use hidden::{HiddenCharacter, find_hidden, hidden_by_line};
 pub use index::{IndexMark, IndexUpdate};
 pub use message::{Message, Prompt, Span, Speaker};
 pub use mode::Mode;
 pub use score_kind::ScoreKind;
 pub use selection::{Decision, NothingReason, Scored, Selection};
+pub(crate) use skill::latin_words;
 pub use skill::{
     Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, SkillRef, State, Taint,
-};
-pub use skill_md::{
-    Examined, Forgiven, HiddenCharacter, SkillMd, SkillParts, find_hidden, hidden_by_line,
 };
 pub use task::Task;
 pub use tier_policy::TierPolicy;

@@ -79,7 +79,7 @@ impl SkillName {
 /// letter, its letters are transliterated; in a text with ASCII letters, others are left out, so that a letter of another
 /// script that looks like a Latin one does not make the name of another skill. Letters that have no transliteration give `skill` and
 /// eight digits of the text's SHA-256. `None` for a text without a letter or digit.
-pub(super) fn latin_words(text: &str, between: char) -> Option<String> {
+pub(crate) fn latin_words(text: &str, between: char) -> Option<String> {
     if !text.chars().any(char::is_alphanumeric) {
         return None;
     }

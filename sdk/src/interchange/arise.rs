@@ -3,7 +3,7 @@
 //!
 //! The tier stands in a skill's metadata (`arise-place`) and is not taken over by a library: what comes from elsewhere
 //! is quarantined there, and its tier follows from its own evidence. Lengths are not cut here:
-//! [`AriseSchema::fit`](crate::domain::AriseSchema::fit) does that.
+//! [`AriseSchema::fit`](crate::format::AriseSchema::fit) does that.
 
 use serde_json::{Value, json};
 
@@ -12,8 +12,9 @@ use super::{
     json::{self, Entry},
 };
 use crate::{
-    domain::{AriseDocument, Skill, SkillDraft, Source},
+    domain::{Skill, SkillDraft, Source},
     error::{Error, Result},
+    format::AriseDocument,
 };
 
 const READ: &str = "arise::read";

@@ -1,8 +1,9 @@
 //! What comes from elsewhere: no word of its own about trust, state or history is taken over.
 
 use crate::{
-    domain::{LibraryChange, Origin, Provenance, Skill, SkillMd, Source, State, Taint, Trust},
+    domain::{LibraryChange, Origin, Provenance, Skill, Source, State, Taint, Trust},
     error::Result,
+    format::SkillMd,
     id::{SkillId, Version, sha256_hex},
     library::SkillLibrary,
 };

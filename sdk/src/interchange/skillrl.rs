@@ -18,8 +18,9 @@ use super::{
     json::{self, Entry, shape},
 };
 use crate::{
-    domain::{Kind, Scope, Skill, SkillDraft, SkillMd, SkillName, Source},
+    domain::{Kind, Scope, Skill, SkillDraft, SkillName, Source},
     error::{Error, Result},
+    format::SkillMd,
     id::Category,
 };
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::domain::SkillMd;
+use crate::format::SkillMd;
 
 /// What was looked for.
 #[non_exhaustive]

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use super::{Finding, Rule, SKILL_MD, Severity, contents};
 use crate::{
-    domain::{Examined, FilePath, Forgiven, SkillMd, SkillName},
+    domain::{FilePath, SkillName},
     error::Error,
+    format::{Examined, Forgiven, SkillMd},
     text::Redactor,
 };
 

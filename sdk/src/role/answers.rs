@@ -7,9 +7,10 @@ use super::object::{self, CASE, Object, cleaned, refuse};
 use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
     domain::{
-        AriseSchema, CaseKind, Judgement, Kind, RoleRule, SchemaRefusal, Scope, Skill, SkillDraft,
-        SkillMd, SkillName, Trace, find_hidden,
+        CaseKind, Judgement, Kind, RoleRule, Scope, Skill, SkillDraft, SkillName, Trace,
+        find_hidden,
     },
+    format::{AriseSchema, SchemaRefusal, SkillMd},
     text::{JsonSchema, closes_a_block},
 };
 

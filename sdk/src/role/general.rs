@@ -11,10 +11,9 @@ use super::{
 };
 use crate::{
     contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles},
-    domain::{
-        AriseSchema, Message, ProblemTypes, Prompt, Role, RoleRule, Sampling, SkillMd, Speaker,
-    },
+    domain::{Message, Prompt, Role, RoleRule, Sampling, Speaker},
     error::{Error, ErrorKind, Result},
+    format::{AriseSchema, ProblemTypes, SkillMd},
     text::{fenced, without_thinking},
 };
 

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     contract::RoleTask,
-    domain::{Role, SchemaRefusal, SchemaStage, find_hidden},
+    domain::{Role, find_hidden},
+    format::{SchemaRefusal, SchemaStage},
     text::{Candidate, NoObject, candidates},
 };
 

@@ -1,9 +1,9 @@
 //! ARISE's summary: reading the document (D.1), and what stands in for it.
 
 use super::object;
-use crate::domain::{
-    Action, AriseDocument, AriseSchema, Role, SchemaRefusal, SkillDraft, Step, ToolCall,
-    ToolDefinition, Trace, TraceStep,
+use crate::{
+    domain::{Action, Role, SkillDraft, Step, ToolCall, ToolDefinition, Trace},
+    format::{AriseDocument, AriseSchema, SchemaRefusal, TraceStep},
 };
 
 /// Reads a model's answer as a document: the first three stages of validation (ARISE D.1: extract, parse, clip). It is
@@ -76,7 +76,7 @@ fn is_name(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        domain::{ProblemTypes, SchemaStage},
+        format::{ProblemTypes, SchemaStage},
         testing::sample,
     };
 

@@ -3,8 +3,9 @@
 use std::str::FromStr;
 
 use crate::{
-    domain::{Role, SkillMd},
+    domain::Role,
     error::{Error, Result},
+    format::SkillMd,
     text::JsonSchema,
 };
 

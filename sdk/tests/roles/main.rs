@@ -12,10 +12,8 @@ use journeyman::{
         roles::{RoleSample, RolesFixture},
     },
     contract::{CaseDraft, RoleAnswer, RoleRequest, RoleTask, Roles},
-    domain::{
-        AriseSchema, CaseKind, Judgement, Kind, ProblemTypes, Role, RoleRule, SkillDraft, Span,
-        seed_skills,
-    },
+    domain::{CaseKind, Judgement, Kind, Role, RoleRule, SkillDraft, Span},
+    format::{AriseSchema, ProblemTypes, seed_skills},
     role::{GeneralRoles, RoleOptions},
     testing::sample,
 };

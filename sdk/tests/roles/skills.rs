@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use journeyman::{
     ErrorKind,
     contract::{RoleAnswer, Roles},
-    domain::{Role, SkillMd, SkillName},
+    domain::{Role, SkillName},
+    format::SkillMd,
     lint::lint,
     role::GeneralRoles,
     testing::sample,

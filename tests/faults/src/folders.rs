@@ -10,7 +10,8 @@ use futures::executor::block_on;
 use journeyman::{
     Result,
     contract::{SkillFiles, SkillStore},
-    domain::{Skill, SkillMd},
+    domain::Skill,
+    format::SkillMd,
     library::{Entry, SkillLibrary},
 };
 use journeyman_disk::{DiskStore, SkillFolder};

@@ -11,7 +11,8 @@ use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Revision, Seed, SkillId, Version,
     contract::{SkillFiles, SkillStore},
-    domain::{FilePath, LibraryChange, Origin, Skill, SkillMd, State},
+    domain::{FilePath, LibraryChange, Origin, Skill, State},
+    format::SkillMd,
     library::{Entry, SkillLibrary},
     testing::sample,
 };

@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, path::Path};
 use journeyman::{
     Error, Result, SkillId, Version,
     admit::{Admittance, to_skill},
-    domain::{Origin, Provenance, Skill, SkillDraft, SkillMd, Taint, seed_skills},
+    domain::{Origin, Provenance, Skill, SkillDraft, Taint},
+    format::{SkillMd, seed_skills},
 };
 use journeyman_disk::LibraryReader;
 

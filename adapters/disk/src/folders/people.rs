@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use journeyman::{
     Error, Result, Revision, SkillId, Version,
     domain::{
-        Cause, Commit, FilePath, FileRef, LibraryChange, Origin, Provenance, Skill, SkillMd,
-        SkillName, State, Taint,
+        Cause, Commit, FilePath, FileRef, LibraryChange, Origin, Provenance, Skill, SkillName,
+        State, Taint,
     },
+    format::SkillMd,
     library::{Entry, SkillLibrary},
     sha256_hex,
 };

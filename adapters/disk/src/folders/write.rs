@@ -2,10 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use journeyman::{
-    Error, ErrorKind, Result, SkillId, Version,
-    domain::{Skill, SkillMd},
-};
+use journeyman::{Error, ErrorKind, Result, SkillId, Version, domain::Skill, format::SkillMd};
 
 use super::{
     Area, FolderReport, Folders,

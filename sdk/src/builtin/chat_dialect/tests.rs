@@ -3,7 +3,8 @@ use serde_json::Map;
 use super::*;
 use crate::{
     contract::{FinishReason, Generation},
-    domain::{AriseDocument, InjectedSkill, Injection, Observation, SkillDraft, Task},
+    domain::{InjectedSkill, Injection, Observation, SkillDraft, Task},
+    format::AriseDocument,
     id::ModelId,
     testing::sample,
 };

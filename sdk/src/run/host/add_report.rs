@@ -38,7 +38,7 @@ pub struct AddedSkill {
     pub fate: AddFate,
 }
 
-/// What became of each skill that was handed to [`Journeyman::add`], in order.
+/// What became of each skill that was handed to [`Journeyman::add`](crate::run::Journeyman::add), in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddReport {
     /// The library's revision afterwards.

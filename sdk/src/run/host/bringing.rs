@@ -7,8 +7,9 @@ use super::{
     journeyman::Journeyman,
 };
 use crate::{
-    domain::{Cause, Commit, LibraryChange, Origin, Role, RoleRule, Skill, SkillMd, State},
+    domain::{Cause, Commit, LibraryChange, Origin, Role, RoleRule, Skill, State},
     error::{Error, Result},
+    format::SkillMd,
     id::{CommitKey, Revision, RunId, SkillId},
     library::{Entry, SkillLibrary},
 };

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::{AnswerCase, AnswerTo, Meaning};
 use crate::{
     contract::{CaseDraft, RoleAnswer},
-    domain::{AriseDocument, CaseKind, Judgement, Kind, Role, RoleRule, Scope, SkillDraft},
+    domain::{CaseKind, Judgement, Kind, Role, RoleRule, Scope, SkillDraft},
+    format::AriseDocument,
     testing::sample,
 };
 

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use journeyman::{
-    domain::{AriseLimits, AriseSchema, ProblemTypes},
+    format::{AriseLimits, AriseSchema, ProblemTypes},
     role::{GeneralRoles, RoleOptions},
 };
 

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{SkillMd, find_hidden, split_tools, yaml};
-use crate::error::{Error, ErrorKind, Result};
+use super::{SkillMd, split_tools, yaml};
+use crate::{
+    domain::find_hidden,
+    error::{Error, ErrorKind, Result},
+};
 
 const WRITE: &str = "SkillMd::write";
 
@@ -81,7 +84,7 @@ fn check_fields(skill: &SkillMd, operation: &'static str) -> Result<()> {
 }
 
 /// The rules of each field, for the writer and the reader alike.
-pub(super) fn field_faults(skill: &SkillMd, operation: &'static str) -> Vec<Error> {
+pub(crate) fn field_faults(skill: &SkillMd, operation: &'static str) -> Vec<Error> {
     let mut faults = Vec::new();
     let mut invalid = |field: &'static str, message: &str, hint: &'static str| {
         let error = Error::invalid(operation, message);
@@ -154,7 +157,7 @@ fn length(field: &'static str, text: &str, most: usize, operation: &'static str)
         .hint(hint))
 }
 
-pub(super) fn size(bytes: usize, operation: &'static str) -> Result<()> {
+pub(crate) fn size(bytes: usize, operation: &'static str) -> Result<()> {
     if bytes <= SkillMd::MAX_BODY {
         return Ok(());
     }

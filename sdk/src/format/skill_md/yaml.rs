@@ -10,28 +10,28 @@ use serde::Serialize;
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, Span};
 
 /// The greatest size of the frontmatter in bytes.
-pub(super) const MAX_BYTES: usize = 16 * 1024;
+pub(crate) const MAX_BYTES: usize = 16 * 1024;
 /// The greatest depth of lists and mappings, the frontmatter's own mapping counted.
 const MAX_DEPTH: usize = 8;
 
 /// What is wrong with a YAML text. It never repeats the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     /// From 1, within the YAML text.
-    pub(super) line: usize,
-    pub(super) what: &'static str,
-    pub(super) hint: &'static str,
+    pub(crate) line: usize,
+    pub(crate) what: &'static str,
+    pub(crate) hint: &'static str,
 }
 
 /// A value and its line, from 1.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Node {
-    pub(super) line: usize,
-    pub(super) value: Value,
+pub(crate) struct Node {
+    pub(crate) line: usize,
+    pub(crate) value: Value,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     /// A plain scalar that means nothing.
     Null,
     /// A scalar that is a string.
@@ -44,7 +44,7 @@ pub(super) enum Value {
 
 impl Value {
     /// As JSON; numbers and booleans keep their spelling as strings.
-    pub(super) fn to_json(&self) -> serde_json::Value {
+    pub(crate) fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
         match self {
             Self::Null => Json::Null,
@@ -59,13 +59,13 @@ impl Value {
 }
 
 /// Writes a value as YAML, every scalar on one line.
-pub(super) fn write(value: &impl Serialize) -> Result<String, serde_saphyr::ser::Error> {
+pub(crate) fn write(value: &impl Serialize) -> Result<String, serde_saphyr::ser::Error> {
     let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
     serde_saphyr::to_string_with_options(value, options)
 }
 
 /// Reads one YAML document that is a mapping.
-pub(super) fn read(text: &str) -> Result<Vec<(String, Node)>, Fault> {
+pub(crate) fn read(text: &str) -> Result<Vec<(String, Node)>, Fault> {
     let mut builder = Builder::default();
     for event in Parser::new_from_str(text) {
         match event {

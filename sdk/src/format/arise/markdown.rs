@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{AriseDocument, ProblemTypes, document::refuse};
-use crate::domain::{Kind, SchemaRefusal, Scope, Skill, SkillDraft, SkillMd};
+use crate::{
+    domain::{Kind, Scope, Skill, SkillDraft},
+    format::{SchemaRefusal, SkillMd},
+};
 
 /// Where a draft keeps the type of problem.
 const PROBLEM_TYPE: &str = "arise-problem-type";
@@ -14,7 +17,8 @@ impl From<&AriseDocument> for SkillDraft {
     /// A draft whose title is the snake_case name, whose description is the insight (at most 1,024 characters of it),
     /// and whose body is the insight, `## Method` with numbered steps, and `## Check`.
     fn from(document: &AriseDocument) -> Self {
-        let description = super::limits::clip(document.key_insight(), SkillMd::MAX_DESCRIPTION);
+        let description =
+            crate::format::arise::limits::clip(document.key_insight(), SkillMd::MAX_DESCRIPTION);
         Self {
             title: document.skill_name().to_owned(),
             description,

@@ -2,7 +2,6 @@
 
 mod fields;
 mod forgiven;
-mod hidden;
 mod parts;
 mod read;
 mod write;
@@ -11,7 +10,6 @@ mod yaml;
 use std::collections::BTreeMap;
 
 pub use forgiven::Forgiven;
-pub use hidden::{HiddenCharacter, find_hidden, hidden_by_line};
 pub use parts::SkillParts;
 pub use read::Examined;
 
@@ -20,7 +18,7 @@ use crate::domain::SkillName;
 /// A SKILL.md: frontmatter between two `---` lines, then the instructions in Markdown.
 ///
 /// ```
-/// use journeyman::domain::{Forgiven, SkillMd};
+/// use journeyman::format::{Forgiven, SkillMd};
 ///
 /// let text = "---\nname: Unseal_Coffee\ndescription: Opens the coffee tin. Use before brewing.\n\
 ///             metadata:\n  version: 1.10\n---\n\n1. Call `unseal`.\n";
@@ -40,7 +38,7 @@ use crate::domain::SkillName;
 /// - `description` has 1 to 1,024 characters, `compatibility` at most 500; both begin and end with something visible.
 /// - The frontmatter has at most 16 KiB, is nested at most 8 deep, and uses no anchors, aliases or tags (S8).
 /// - The body has at most 1 MiB.
-/// - No hidden characters anywhere (S9, [`find_hidden`]).
+/// - No hidden characters anywhere (S9, [`find_hidden`](crate::domain::find_hidden)).
 /// - An error names the line or the field, and never repeats what stands there (S11).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillMd {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{SchemaRefusal, SchemaStage};
-use crate::domain::{find_hidden, skill::latin_words};
+use crate::domain::{find_hidden, latin_words};
 
 /// What `check` is when a document has none (ARISE Table 4).
 pub const DEFAULT_CHECK: &str = "Substitute back to verify";
@@ -16,10 +16,10 @@ pub const GENERAL_CHECK: &str = "Check it against the task";
 ///
 /// Always true of it: `skill_name` is snake_case and not empty, no field is empty, none holds a line break, a run of
 /// blanks or a hidden character (S9). How long the fields may be is the host's matter:
-/// [`AriseSchema`](super::AriseSchema).
+/// [`AriseSchema`](crate::format::arise::AriseSchema).
 ///
 /// ```
-/// use journeyman::domain::AriseDocument;
+/// use journeyman::format::AriseDocument;
 ///
 /// let document = AriseDocument::new(
 ///     "Exponential base matching",
@@ -30,22 +30,22 @@ pub const GENERAL_CHECK: &str = "Check it against the task";
 /// )?;
 /// assert_eq!(document.skill_name(), "exponential_base_matching");
 /// assert!(document.to_json().starts_with(r#"{"skill_name": "exponential_base_matching", "problem_type": "#));
-/// # Ok::<(), journeyman::domain::SchemaRefusal>(())
+/// # Ok::<(), journeyman::format::SchemaRefusal>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields", into = "Fields")]
 pub struct AriseDocument {
-    pub(super) fields: Fields,
+    pub(crate) fields: Fields,
 }
 
 /// The fields in the order of Figure 4.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Fields {
-    pub(super) skill_name: String,
-    pub(super) problem_type: String,
-    pub(super) key_insight: String,
-    pub(super) method: Vec<String>,
-    pub(super) check: String,
+pub(crate) struct Fields {
+    pub(crate) skill_name: String,
+    pub(crate) problem_type: String,
+    pub(crate) key_insight: String,
+    pub(crate) method: Vec<String>,
+    pub(crate) check: String,
 }
 
 impl TryFrom<Fields> for AriseDocument {
@@ -83,7 +83,7 @@ impl AriseDocument {
         })
     }
 
-    pub(super) fn build(mut fields: Fields) -> Result<Self, SchemaRefusal> {
+    pub(crate) fn build(mut fields: Fields) -> Result<Self, SchemaRefusal> {
         fields.skill_name = latin_words(&fields.skill_name, '_').unwrap_or_default();
         fields.problem_type = one_line(&fields.problem_type);
         fields.key_insight = one_line(&fields.key_insight);
@@ -216,7 +216,7 @@ fn quote(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-pub(super) fn refuse<T>(reason: impl Into<String>) -> Result<T, SchemaRefusal> {
+pub(crate) fn refuse<T>(reason: impl Into<String>) -> Result<T, SchemaRefusal> {
     Err(SchemaRefusal::new(SchemaStage::Parse, reason))
 }
 

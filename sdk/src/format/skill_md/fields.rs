@@ -12,11 +12,11 @@ use super::{
 use crate::{domain::SkillName, error::Error};
 
 /// Where a name goes that had to be respelled.
-pub(super) const ORIGINAL_NAME: &str = "journeyman-original-name";
+pub(crate) const ORIGINAL_NAME: &str = "journeyman-original-name";
 
 /// The frontmatter as it is put together.
 #[derive(Default)]
-pub(super) struct Fields {
+pub(crate) struct Fields {
     name: Option<(String, usize)>,
     description: Option<String>,
     license: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct Fields {
 }
 
 impl Reader {
-    pub(super) fn fields(&mut self, tree: Vec<(String, Node)>, first_line: usize) -> Fields {
+    pub(crate) fn fields(&mut self, tree: Vec<(String, Node)>, first_line: usize) -> Fields {
         let mut fields = Fields::default();
         for (key, mut node) in tree {
             node.line += first_line - 1;
@@ -163,7 +163,7 @@ impl Reader {
 
     /// The skill of these fields; `None` where it has a fault. Where a field is missing, the others are checked all the
     /// same.
-    pub(super) fn assemble(
+    pub(crate) fn assemble(
         &mut self,
         mut fields: Fields,
         body: &str,

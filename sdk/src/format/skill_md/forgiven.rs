@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A departure from the specification that [`SkillMd::read`](super::SkillMd::read) let pass and put right. It names
+/// A departure from the specification that [`SkillMd::read`](crate::format::skill_md::SkillMd::read) let pass and put right. It names
 /// lines of the file, counted from 1, and never repeats what stands there.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,13 +8,15 @@ use std::{
 use super::{
     Forgiven, SkillMd,
     fields::Fields,
-    find_hidden,
     write::size,
     yaml::{self, Fault},
 };
-use crate::error::{Error, Result};
+use crate::{
+    domain::find_hidden,
+    error::{Error, Result},
+};
 
-pub(super) const READ: &str = "SkillMd::read";
+pub(crate) const READ: &str = "SkillMd::read";
 
 /// What a SKILL.md has right and wrong, as far as it can be read at all.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,13 +88,13 @@ impl SkillMd {
 }
 
 #[derive(Default)]
-pub(super) struct Reader {
-    pub(super) forgiven: Vec<Forgiven>,
-    pub(super) faults: Vec<Error>,
-    pub(super) lines: BTreeMap<String, usize>,
-    pub(super) written_name: Option<String>,
+pub(crate) struct Reader {
+    pub(crate) forgiven: Vec<Forgiven>,
+    pub(crate) faults: Vec<Error>,
+    pub(crate) lines: BTreeMap<String, usize>,
+    pub(crate) written_name: Option<String>,
     /// Fields that are there and could not be read: they are not missing.
-    pub(super) unread: BTreeSet<&'static str>,
+    pub(crate) unread: BTreeSet<&'static str>,
 }
 
 impl Reader {
@@ -190,7 +192,7 @@ impl Reader {
     }
 }
 
-pub(super) fn shape(field: &'static str, line: usize, wanted: &str) -> Error {
+pub(crate) fn shape(field: &'static str, line: usize, wanted: &str) -> Error {
     Error::invalid(READ, format!("`{field}` is not {wanted}"))
         .with("line", line)
         .with("field", field)

@@ -116,8 +116,8 @@ pub struct AriseSchema {
 
 impl AriseSchema {
     /// The lower bounds below which shortening leaves nothing of use; ours, as the text names none.
-    pub(super) const LEAST_CHECK: usize = 12;
-    pub(super) const LEAST_INSIGHT: usize = 40;
+    pub(crate) const LEAST_CHECK: usize = 12;
+    pub(crate) const LEAST_INSIGHT: usize = 40;
 
     /// A schema of these types and the default lengths.
     pub fn new(problem_types: ProblemTypes) -> Self {
@@ -213,7 +213,7 @@ impl AriseSchema {
     }
 
     /// Takes what is over the total from one field, which keeps at least `least` characters.
-    pub(super) fn shorten(
+    pub(crate) fn shorten(
         &self,
         document: &mut AriseDocument,
         least: usize,
@@ -235,7 +235,7 @@ fn clip_name(name: &str, most: usize) -> String {
 
 /// At most `most` characters: cut between words where the last third has a gap, else in the word, and never so that a
 /// joiner is left hanging.
-pub(super) fn clip(text: &str, most: usize) -> String {
+pub(crate) fn clip(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else {
         return text.to_owned();
     };

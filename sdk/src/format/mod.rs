@@ -1,0 +1,11 @@
+//! How skills are written and read: SKILL.md of the open specification, and ARISE's document. The values that are written
+//! are those of [`domain`](crate::domain).
+
+mod arise;
+mod skill_md;
+
+pub use arise::{
+    AriseDocument, AriseLimits, AriseSchema, DEFAULT_CHECK, GENERAL_CHECK, ProblemTypes,
+    SchemaRefusal, SchemaStage, TraceStep, seed_skills,
+};
+pub use skill_md::{Examined, Forgiven, SkillMd, SkillParts};
