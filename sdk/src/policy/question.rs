@@ -31,7 +31,8 @@ pub enum Question {
         /// Whether those behind an empty query are needed too (PMI).
         unconditional: bool,
     },
-    /// An attempt at a task.
+    /// An attempt at a task; a run's own to ask.
+    #[non_exhaustive]
     Attempt {
         /// The task.
         task: Box<Task>,
@@ -40,7 +41,8 @@ pub enum Question {
         /// The skills in its prompt.
         skills: Vec<ChosenSkill>,
     },
-    /// The verdict on an attempt.
+    /// The verdict on an attempt; a run's own to ask.
+    #[non_exhaustive]
     Judge {
         /// The task.
         task: Box<Task>,
@@ -137,7 +139,7 @@ impl Ask {
     ///
     /// # Errors
     /// What the executor gives where it could not try.
-    pub async fn attempt(
+    pub(crate) async fn attempt(
         &mut self,
         task: &Task,
         number: u32,
@@ -159,7 +161,11 @@ impl Ask {
     ///
     /// # Errors
     /// What the judge gives.
-    pub async fn judge(&mut self, task: &Task, trajectory: Box<Trajectory>) -> Result<Verdict> {
+    pub(crate) async fn judge(
+        &mut self,
+        task: &Task,
+        trajectory: Box<Trajectory>,
+    ) -> Result<Verdict> {
         let task = Box::new(task.clone());
         match self.one(Question::Judge { task, trajectory }).await {
             Answer::Judged(verdict) => verdict,

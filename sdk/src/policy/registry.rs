@@ -17,9 +17,13 @@ use crate::{
 ///
 /// # Behaviour
 /// - *repeats*: the same view, query and answers give the same questions and the same choice: a run that is resumed runs it
-///   again over the answers that it had. Randomness follows from [`View::seed`].
+///   again over the answers that it had. Randomness follows from [`View::seed`]. A saved run finds another question out by its
+///   digest; a journal has no digests, so a run that is resumed from it trusts the policy.
 /// - *offered*: it chooses skills of [`View::offered`] alone; another choice is refused, and nothing is injected.
-/// - *errors*: an error costs the injection, and not the task.
+/// - *errors*: an error costs the injection, and not the task; at a later turn the skills of the turn before stay. A panic,
+///   and asking without end, fail the whole task.
+/// - *once*: it chooses once for a task, for all its attempts, or once a turn
+///   ([`SelectPer::Turn`](crate::select::SelectPer::Turn)).
 #[async_trait]
 pub trait SelectProgram: fmt::Debug + Send + Sync {
     /// Chooses.
@@ -34,7 +38,8 @@ pub trait SelectProgram: fmt::Debug + Send + Sync {
 ///
 /// # Behaviour
 /// - *repeats*: the same view and answers give the same questions and the same changes.
-/// - *whole*: its changes are one commit, made when it is through; no change is no commit.
+/// - *whole*: its changes are one commit, made when it is through; no change is no commit. They add, revise, merge, restore and
+///   release skills, roll them back, set their states, add to their bundles, and set rules.
 /// - *errors*: an error, a panic, or a change that breaks its rules fails this program with its reason
 ///   ([`EventKind::MaintenanceFailed`](crate::report::EventKind::MaintenanceFailed)): nothing of it is committed, and the run
 ///   goes on.
@@ -53,7 +58,7 @@ pub trait MaintenanceProgram: fmt::Debug + Send + Sync {
 pub struct OwnPolicy {
     /// The name under which the host registered it.
     pub name: String,
-    /// What it is made with.
+    /// What it is made with. It is kept in the journal as it is: no secrets.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub parameters: Value,
 }

@@ -60,7 +60,8 @@ impl View {
         self.mode
     }
 
-    /// The place of the task in the stream, from 0; of maintenance, of the task behind which it is done.
+    /// The place of the task in the stream, from 0; of maintenance, of the task behind which it is done; 0 where the skills of
+    /// a later turn are chosen.
     pub fn step(&self) -> u64 {
         self.step
     }

@@ -69,6 +69,9 @@ fn falls_short(
 ) -> Result<(), String> {
     if context.group as usize >= WINDOW {
         let judged = judged(rollouts);
+        if judged.is_empty() {
+            return Err("no attempt has a verdict".to_owned());
+        }
         let sum: f64 = judged.iter().map(|(one, ..)| one.report.score).sum();
         let mean = sum / (judged.len().max(1) as f64);
         return match mean < bound {

@@ -117,7 +117,8 @@ impl RunReport {
         self.tasks.iter().flat_map(|task| &task.attempts)
     }
 
-    /// The share of judged attempts that were done, in [0, 1]; `None` where none was judged.
+    /// The share of judged attempts that were done, in [0, 1]; `None` where none was judged. What a part's fault ended is not
+    /// judged: compare two runs by this only where their [`errors`](Self::errors) are few.
     pub fn success_rate(&self) -> Option<f64> {
         let judged = self.attempts().filter_map(|attempt| attempt.success);
         let (mut done, mut all) = (0_u32, 0_u32);

@@ -90,7 +90,7 @@ pub(crate) fn can_go_on(entries: &[JournalEntry], policies: &Policies) -> bool {
                     .any(|(_, need)| matches!(need, Need::Attempt(_)))
             })
         }
-        Some(Ok(RunEntry::Started { .. })) => true,
+        Some(Ok(RunEntry::Started { machine, .. })) => machine.recipe().resolve(policies).is_ok(),
         // Another version's, or damaged.
         _ => false,
     }

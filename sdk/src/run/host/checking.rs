@@ -116,6 +116,8 @@ fn writing(checked: &Checked<'_>) -> Vec<Finding> {
         )
     };
     match missing {
+        // A program of the host's own may write skills.
+        _ if !recipe.programs.is_empty() => {}
         _ if recipe.write.when == WriteWhen::Never => findings.push(never(
             "the recipe says `WriteWhen::Never`".to_owned(),
             "choose another rule in `WritePolicy::when` of the recipe",
@@ -284,7 +286,7 @@ fn held_back(library: &SkillLibrary) -> Option<Finding> {
 /// What an event shows that will not happen.
 pub(crate) fn of_event(event: &EventKind) -> Option<Finding> {
     let failed = |consequence: String, reason: &str| {
-        let hint = "please report it";
+        let hint = "look at the policy, where it is your own; else please report it";
         let about = consequence.clone();
         Finding::new(FindingKind::PolicyFailed, consequence, reason, hint).about(about)
     };
@@ -299,7 +301,7 @@ pub(crate) fn of_event(event: &EventKind) -> Option<Finding> {
                 FindingKind::NothingReplays,
                 "some test cases decide nothing, and skills are not released by them",
                 reason,
-                "a world that cannot set a task up a second time is better left out of `Backends`: live attempts decide then",
+                "see the reason; where the world cannot set a task up a second time, leave it out of `Backends`: live attempts decide then",
             )
             .about("cases"),
         ),

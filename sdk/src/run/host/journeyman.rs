@@ -196,7 +196,8 @@ impl Journeyman {
     /// missing are reported as `Unsupported`, and the run goes on without them.
     ///
     /// # Errors
-    /// `Unsupported` without a journal, or for a run whose missing attempts are the host's; `NotFound` for an unknown run;
+    /// `Unsupported` without a journal, or for a run whose missing attempts are the host's; `NotFound` for an unknown run, and
+    /// for one whose recipe names a policy that is not in the options;
     /// what [`learn`](Self::learn) gives.
     pub async fn resume(&self, run: &RunId) -> Result<RunReport> {
         let Some(journal) = &self.inner.backends.journal else {

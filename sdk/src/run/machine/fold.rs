@@ -72,6 +72,14 @@ pub(crate) fn rollout<'a>(
         Some(Err(error)) => report.error = Some(error.clone()),
         None => report.error = trajectory.fault().cloned(),
     }
+    if trajectory.fault().is_some() {
+        // It counts like one that could not be made: nothing is learned from it.
+        return Rollout {
+            report,
+            trajectory: None,
+            verdict: None,
+        };
+    }
     Rollout {
         report,
         trajectory: Some(trajectory),

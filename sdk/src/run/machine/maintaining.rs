@@ -15,10 +15,11 @@ use super::{
     work::{Of, need},
 };
 use crate::{
-    domain::{Cause, Commit, LibraryChange},
+    domain::{Cause, Commit, FileRef, LibraryChange},
     error::{Error, Result},
+    format::SkillMd,
     id::CommitKey,
-    library::Applied,
+    library::{Applied, SkillLibrary},
     policy::{Answer, Ask, Policies, Questions, View, fits},
     program::{Place, Program, Running},
     recipe::{
@@ -83,6 +84,49 @@ impl Part {
     }
 }
 
+/// That a change is one that a program of the host's own may make, and that a store takes it.
+fn permitted(change: &LibraryChange, library: &SkillLibrary) -> Result<()> {
+    change.validate()?;
+    let refused = |message: &str| Err(Error::invalid("MaintenanceProgram::maintain", message));
+    let allowed = matches!(
+        change,
+        LibraryChange::Add(_)
+            | LibraryChange::Revise(_)
+            | LibraryChange::Merge { .. }
+            | LibraryChange::RollBack { .. }
+            | LibraryChange::Restore { .. }
+            | LibraryChange::SetState { .. }
+            | LibraryChange::Release { .. }
+            | LibraryChange::PatchBundle { .. }
+            | LibraryChange::SetRules { .. }
+    );
+    if !allowed {
+        return refused(
+            "a program adds, revises, merges, restores and releases skills, rolls them back, sets their states, adds to their \
+             bundles, and sets rules; it records no evidence and erases nothing",
+        );
+    }
+    let Some(skill) = change.skill() else {
+        return Ok(());
+    };
+    // What no SKILL.md can hold, no folder and no export could hold either.
+    SkillMd::from(skill).write()?;
+    let known = |file: &FileRef| {
+        let mut entries = library.entries();
+        entries.any(|entry| {
+            entry
+                .skill
+                .files
+                .values()
+                .any(|one| one.sha256 == file.sha256)
+        })
+    };
+    match skill.files.values().all(known) {
+        true => Ok(()),
+        false => refused("the skill names a file that no skill of the library has"),
+    }
+}
+
 /// Runs a program of the host's own, and holds its changes to their rules.
 async fn own(
     mut ask: Ask,
@@ -96,7 +140,7 @@ async fn own(
     let program = policies.program(&scheduled.program)?;
     let changes = program.maintain(&mut ask, &view).await?;
     for change in &changes {
-        change.validate()?;
+        permitted(change, view.library())?;
     }
     let admitted = changes.iter().filter_map(|change| match change {
         LibraryChange::Add(skill) => Some((skill, false)),

@@ -36,6 +36,8 @@ pub enum Station {
     Maintain,
     /// For the library to be changed by it.
     Keep,
+    /// For test cases and measurements that a selector of the host's own asks.
+    Try,
 }
 
 /// The identity of a need. It follows from where the need arises and not from when, so answers can come in any order.
@@ -154,14 +156,16 @@ impl Station {
     pub(crate) fn takes(self, answer: &Answer) -> bool {
         let station = self;
         match answer {
+            Answer::Committed(_) => matches!(station, Station::Commit | Station::Keep),
+            // Programs of maintenance ask everything; whether the answer fits the question is seen where it is folded.
+            _ if station == Station::Maintain => true,
             Answer::Retrieved(_) => station == Station::Retrieve,
             Answer::Scored(_) => station == Station::Score,
             Answer::Attempted(_) => station == Station::Attempt,
             Answer::Judged(_) => station == Station::Judge,
-            Answer::Played(_) => matches!(station, Station::Role | Station::Maintain),
-            Answer::Embedded(_) => matches!(station, Station::Rank | Station::Maintain),
-            Answer::Tried(_) | Answer::Gained(_) => station == Station::Maintain,
-            Answer::Committed(_) => matches!(station, Station::Commit | Station::Keep),
+            Answer::Played(_) => station == Station::Role,
+            Answer::Embedded(_) => station == Station::Rank,
+            Answer::Tried(_) | Answer::Gained(_) => station == Station::Try,
         }
     }
 }

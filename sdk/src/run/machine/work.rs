@@ -33,7 +33,7 @@ pub(crate) fn station(of: Of, question: &Question) -> Station {
         (_, Question::Attempt { .. }) => Station::Attempt,
         (_, Question::Judge { .. }) => Station::Judge,
         (_, Question::Role(_)) => Station::Role,
-        (_, Question::Case(_) | Question::Gain { .. }) => Station::Maintain,
+        (_, Question::Case(_) | Question::Gain { .. }) => Station::Try,
     }
 }
 
