@@ -40,11 +40,7 @@ pub(crate) fn rollout<'a>(
         Ok(trajectory) => trajectory,
         Err(error) => {
             report.error = Some(error.clone());
-            return Rollout {
-                report,
-                trajectory: None,
-                verdict: None,
-            };
+            return unmade(report);
         }
     };
     // Later turns may have had others.
@@ -73,17 +69,21 @@ pub(crate) fn rollout<'a>(
         None => report.error = trajectory.fault().cloned(),
     }
     if trajectory.fault().is_some() {
-        // It counts like one that could not be made: nothing is learned from it.
-        return Rollout {
-            report,
-            trajectory: None,
-            verdict: None,
-        };
+        return unmade(report);
     }
     Rollout {
         report,
         trajectory: Some(trajectory),
         verdict: verdict.and_then(|verdict| verdict.as_ref().ok()),
+    }
+}
+
+/// An attempt that could not be made, or that a part's fault ended: nothing is learned from it.
+fn unmade<'a>(report: AttemptReport) -> Rollout<'a> {
+    Rollout {
+        report,
+        trajectory: None,
+        verdict: None,
     }
 }
 
