@@ -49,7 +49,7 @@ fn hisme_has_the_numbers_of_its_paper_and_departs_where_it_says() {
             ("/attempts/group", json!(1)),
             ("/attempts/temperature", json!(0.0)),
             ("/write/by/extract/candidates", json!(3)),
-            ("/admit/newcomers", json!("trial")),
+            ("/admit/initial_state", json!("trial")),
             ("/schedule/batch", json!(5)),
             ("/schedule/micro", json!(5)),
             ("/schedule/macro", json!(5)),

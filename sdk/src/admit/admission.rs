@@ -177,7 +177,7 @@ pub(crate) fn skill_of(
         // What no model wrote has to prove itself, whatever the recipe does with newcomers.
         skill.state = match fallback {
             true => State::Trial,
-            false => policy.newcomers,
+            false => policy.initial_state,
         };
     }
     Ok(skill)

@@ -20,9 +20,9 @@ pub enum Duplicates {
 /// How drafts enter the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdmitPolicy {
-    /// The state in which what a run writes begins: active, or on trial until its bundle and its attempts speak for it.
+    /// The state of a skill that a run adds: active at once, or on trial until its test bundle and live attempts release it.
     #[serde(default)]
-    pub newcomers: State,
+    pub initial_state: State,
     /// What happens to a draft whose title is taken.
     pub duplicates: Duplicates,
 }

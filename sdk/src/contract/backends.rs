@@ -8,8 +8,8 @@ use super::{
 };
 
 /// A host's parts. A part that is `None` is one that the runtime does without;
-/// [`Journeyman::open`](crate::run::host::journeyman::Journeyman::open) says what will not happen then
-/// ([`Journeyman::findings`](crate::run::host::journeyman::Journeyman::findings)).
+/// [`Journeyman::open`](crate::run::Journeyman::open) says what will not happen then
+/// ([`Journeyman::findings`](crate::run::Journeyman::findings)).
 ///
 /// A host that hands over tasks begins with [`Backends::new`], one that keeps its own agent loop with
 /// [`Backends::own_loop`]; further parts are set as fields or by the `with_` methods.
@@ -69,7 +69,7 @@ impl Backends {
     }
 
     /// No agent, no world and no judge: the host keeps its own agent loop and finishes each attempt with its outcome
-    /// ([`AttemptHandle::finish`](crate::run::host::handle::AttemptHandle::finish)).
+    /// ([`AttemptHandle::finish`](crate::run::AttemptHandle::finish)).
     pub fn own_loop() -> Self {
         Self::default()
     }

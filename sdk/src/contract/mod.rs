@@ -3,14 +3,15 @@
 //!
 //! # Time limits
 //!
-//! With a [`Clock`], the calls of a run's parts have time limits (`Recipe::limits`): attempts, verdicts, scores, roles,
-//! embeddings, retrieval, and commits. Calls of a [`Journal`], and of a store outside a commit, have none: an adapter bounds
-//! them itself. A limit is kept at the call's await points:
-//! a part that computes or waits on its thread without awaiting cannot be interrupted, and holds up everything else that
-//! the run has in flight. A call that keeps its thread for a second or more is reported once
-//! ([`FindingKind::BlockingPart`](crate::report::FindingKind::BlockingPart)). [`OnThread`](crate::builtin::OnThread) runs the
-//! blocking calls of a judge, an environment, a model, a scorer, a retriever or an embedder on threads of their own. The SDK works
-//! with any async runtime and therefore starts no threads by itself.
+//! With a [`Clock`], a run limits the time of its calls (`Recipe::limits`): attempts, verdicts, scores, roles, embeddings,
+//! retrieval and commits. Calls of a [`Journal`], and calls of a store outside a commit, have no limit: an adapter bounds
+//! them itself.
+//!
+//! A limit takes effect at an await point of the call. A part that computes or waits on its thread without awaiting cannot
+//! be interrupted, and holds up everything else that the run has in flight. A call that keeps its thread for a second or
+//! more is reported once ([`FindingKind::BlockingPart`](crate::report::FindingKind::BlockingPart)).
+//! [`OnThread`](crate::builtin::OnThread) runs the blocking calls of a judge, an environment, a model, a scorer, a retriever
+//! or an embedder on threads of their own. The SDK works with any async runtime and therefore starts no thread by itself.
 
 mod backends;
 mod clock;

@@ -1,4 +1,4 @@
-//! The answers to what is asked of a host's parts.
+//! The answers that policies get to their questions.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,10 +39,10 @@ impl From<&Entry> for ChosenSkill {
     }
 }
 
-/// What a role said.
+/// The answer of a role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Played {
-    /// What.
+    /// The answer, read from the model's text.
     pub answer: RoleAnswer,
     /// Whether it was made without the model, since nothing that the model wrote could be read.
     pub fallback: bool,

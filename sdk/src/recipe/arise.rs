@@ -14,7 +14,7 @@ use crate::{
 /// ARISE with the paper's numbers: the whole cache scored by summed log-probabilities, gate 0.35, exploration 0.1,
 /// groups of 8, rewards 0, 1 and 2, a skill from every group that has traces, tiers of 10 and 100, 500 tasks of
 /// warm-up, the exact information gain after each 100. The paper does not publish its rollouts' temperature; 1.0 is GRPO's custom. The
-/// library starts empty: [`Journeyman::add`](crate::run::host::journeyman::Journeyman::add) with the skills of
+/// library starts empty: [`Journeyman::add`](crate::run::Journeyman::add) with the skills of
 /// [`seed_skills`](crate::format::seed_skills) gives it the paper's start.
 pub fn arise() -> Recipe {
     Recipe {
@@ -45,7 +45,7 @@ pub fn arise() -> Recipe {
             by: Writer::Summarize,
         },
         admit: AdmitPolicy {
-            newcomers: State::Active,
+            initial_state: State::Active,
             duplicates: Duplicates::Add,
         },
         tiers: TierPolicy {

@@ -58,7 +58,7 @@ pub fn hisme() -> Recipe {
             by: Writer::Extract { candidates: 3 },
         },
         admit: AdmitPolicy {
-            newcomers: State::Trial,
+            initial_state: State::Trial,
             duplicates: Duplicates::Distinct,
         },
         tiers: TierPolicy {

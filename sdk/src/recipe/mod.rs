@@ -167,8 +167,8 @@ impl Recipe {
         let invalid = |field: &'static str, rule: &str| {
             Err(Error::invalid("Recipe::validate", rule).with("field", field))
         };
-        if !self.admit.newcomers.is_offered() {
-            return invalid("admit.newcomers", "newcomers begin active or on trial");
+        if !self.admit.initial_state.is_offered() {
+            return invalid("admit.initial_state", "a skill begins active or on trial");
         }
         self.schedule.validate()?;
         if self.maintenance.bundles.is_some() && self.tiers.traces == 0 {

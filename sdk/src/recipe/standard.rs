@@ -43,7 +43,7 @@ pub fn standard() -> Recipe {
             by: Writer::Summarize,
         },
         admit: AdmitPolicy {
-            newcomers: State::Active,
+            initial_state: State::Active,
             duplicates: Duplicates::Revise,
         },
         tiers: TierPolicy {

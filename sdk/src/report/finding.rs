@@ -66,7 +66,7 @@ impl FindingKind {
 
 /// One thing that does not happen, the reason, and what to do about it.
 ///
-/// [`Journeyman::open`](crate::run::host::journeyman::Journeyman::open) checks a host's parts against the recipe; what shows only later (a
+/// [`Journeyman::open`](crate::run::Journeyman::open) checks a host's parts against the recipe; what shows only later (a
 /// part that blocks, a skill in quarantine) is added when it shows, and what holds no longer is removed. Each is logged once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {

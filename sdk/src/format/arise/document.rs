@@ -16,7 +16,7 @@ pub const GENERAL_CHECK: &str = "Check it against the task";
 ///
 /// Always true of it: `skill_name` is snake_case and not empty, no field is empty, none holds a line break, a run of
 /// blanks or a hidden character (S9). How long the fields may be is the host's matter:
-/// [`AriseSchema`](crate::format::arise::AriseSchema).
+/// [`AriseSchema`](crate::format::AriseSchema).
 ///
 /// ```
 /// use journeyman::format::AriseDocument;

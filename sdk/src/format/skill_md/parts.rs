@@ -136,7 +136,7 @@ impl SkillMd {
     pub const OWN_KEYS: [&'static str; 6] =
         [ID, ORIGINAL_NAME, KIND, SCOPE, TRIGGER, Self::SHIPPED];
 
-    /// The key of the version in which a host added the skill ([`Journeyman::add`](crate::run::host::journeyman::Journeyman::add)): a library's
+    /// The key of the version in which a host added the skill ([`Journeyman::add`](crate::run::Journeyman::add)): a library's
     /// own number may be a later one. It stays in the metadata.
     pub const SHIPPED: &'static str = "journeyman-shipped";
 

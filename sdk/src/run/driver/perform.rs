@@ -45,8 +45,8 @@ impl Unconditional {
     }
 }
 
-/// Performs needs with a host's parts. [`Journeyman`](crate::run::host::journeyman::Journeyman) has one; a host that drives a
-/// [`RunMachine`](crate::run::machine::run_machine::RunMachine) itself makes its own.
+/// Performs needs with a host's parts. [`Journeyman`](crate::run::Journeyman) has one; a host that drives a
+/// [`RunMachine`](crate::run::RunMachine) itself makes its own.
 #[derive(Clone, Debug)]
 pub struct Performer {
     pub(crate) backends: Arc<Backends>,

@@ -1,6 +1,6 @@
 //! Where text enters a run, its secrets stay outside (security requirement S10).
 //!
-//! The boundary is the [`Performer`](crate::run::driver::perform::Performer): the agent, its world and the injected prompt work with the real
+//! The boundary is the [`Performer`](crate::run::Performer): the agent, its world and the injected prompt work with the real
 //! values; the machine, and with it the journal, the judge, the writer's prompts, drafts, commits, reports and events,
 //! sees redacted text alone. What a host names (ids, categories) is no text to be redacted: a secret there is refused.
 

@@ -107,17 +107,17 @@ fn writing(checked: &Checked<'_>) -> Vec<Finding> {
         (Some(_), Some(_)) => None,
     };
     let hint = "set `Backends::model` and `Backends::roles`, such as `GeneralRoles::shipped()`";
+    // A program of the host's own may write skills, whatever becomes of the recipe's writer.
+    let consequence = match recipe.programs.is_empty() {
+        true => "no skill is ever written",
+        false => {
+            "no skill is written from a task's attempts; only the recipe's own programs may write any"
+        }
+    };
     let never = |reason: String, hint: &str| {
-        Finding::new(
-            FindingKind::NeverWrites,
-            "no skill is ever written",
-            reason,
-            hint,
-        )
+        Finding::new(FindingKind::NeverWrites, consequence, reason, hint)
     };
     match missing {
-        // A program of the host's own may write skills.
-        _ if !recipe.programs.is_empty() => {}
         _ if recipe.write.when == WriteWhen::Never => findings.push(never(
             "the recipe says `WriteWhen::Never`".to_owned(),
             "choose another rule in `WritePolicy::when` of the recipe",

@@ -154,18 +154,17 @@ pub struct CaseNeed {
 impl Station {
     /// Whether such an answer is given at this station.
     pub(crate) fn takes(self, answer: &Answer) -> bool {
-        let station = self;
         match answer {
-            Answer::Committed(_) => matches!(station, Station::Commit | Station::Keep),
-            // Programs of maintenance ask everything; whether the answer fits the question is seen where it is folded.
-            _ if station == Station::Maintain => true,
-            Answer::Retrieved(_) => station == Station::Retrieve,
-            Answer::Scored(_) => station == Station::Score,
-            Answer::Attempted(_) => station == Station::Attempt,
-            Answer::Judged(_) => station == Station::Judge,
-            Answer::Played(_) => station == Station::Role,
-            Answer::Embedded(_) => station == Station::Rank,
-            Answer::Tried(_) | Answer::Gained(_) => station == Station::Try,
+            Answer::Committed(_) => matches!(self, Self::Commit | Self::Keep),
+            // Maintenance programs ask every kind of question; the fold checks that the answer fits the question.
+            _ if self == Self::Maintain => true,
+            Answer::Retrieved(_) => self == Self::Retrieve,
+            Answer::Scored(_) => self == Self::Score,
+            Answer::Attempted(_) => self == Self::Attempt,
+            Answer::Judged(_) => self == Self::Judge,
+            Answer::Played(_) => self == Self::Role,
+            Answer::Embedded(_) => self == Self::Rank,
+            Answer::Tried(_) | Answer::Gained(_) => self == Self::Try,
         }
     }
 }

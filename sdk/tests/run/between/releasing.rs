@@ -263,7 +263,7 @@ fn a_skill_that_helped_too_stays_and_one_that_harmed_alone_goes() {
     // It is the judgements alone that speak for a skill.
     let mut recipe = hisme();
     recipe.select.selector = Selector::Top { limit: 1 };
-    recipe.admit.newcomers = State::Active;
+    recipe.admit.initial_state = State::Active;
     recipe.maintenance = journeyman::maintain::Maintenance {
         filter: Some(FilterPolicy {
             harmful: 1,

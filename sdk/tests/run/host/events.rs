@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use journeyman::{AttemptId, credit::CreditPer, domain::SkillRef};
+use journeyman::{
+    AttemptId, SkillId,
+    credit::CreditPer,
+    domain::{EndReason, SkillRef},
+};
 
 use super::*;
 
@@ -80,6 +84,78 @@ fn events_of_attempts_that_run_at_once_are_told_apart() {
         names.sort();
         assert_eq!(names, ["same-title", "same-title-2"]);
     });
+}
+
+#[test]
+fn a_selection_names_the_skills_that_it_injects() {
+    let mut recipe = recipe();
+    recipe.select.selector = Selector::Top { limit: 2 };
+    let events = block_on(async {
+        let journeyman = open_as("test", &backends(), recipe).await;
+        let events = journeyman.events();
+        journeyman.learn(tasks(6)).await.expect("it learns");
+        told(events)
+    });
+    let mut titles: BTreeMap<SkillId, String> = BTreeMap::new();
+    let mut named = 0;
+    for event in &events {
+        match &event.kind {
+            EventKind::Admitted { skill, .. } => {
+                titles.insert(skill.id.clone(), skill.name.to_string());
+            }
+            EventKind::Selected {
+                selection, names, ..
+            } => {
+                let injected = match &selection.decision {
+                    Decision::Inject { skills, .. } => skills.as_slice(),
+                    _ => &[],
+                };
+                let expect: Vec<&str> = injected
+                    .iter()
+                    .map(|one| titles[&one.id].as_str())
+                    .collect();
+                let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+                assert_eq!(names, expect);
+                let line = event.to_string();
+                assert!(names.iter().all(|name| line.contains(name)), "{line}");
+                named += names.len();
+            }
+            _ => {}
+        }
+    }
+    assert!(named > 0, "no skill was ever injected");
+}
+
+#[test]
+fn the_line_of_an_attempt_says_why_it_ended() {
+    let check = |end: EndReason, why: &str| {
+        let mut backends = backends();
+        let ends = end.clone();
+        backends.executor = Some(Arc::new(ScriptedExecutor::by(move |attempt, _| {
+            Play::Give(sample::ended(
+                attempt.id.as_str(),
+                attempt.task,
+                ends.clone(),
+            ))
+        })));
+        backends.judge = Some(Arc::new(EnvironmentJudge));
+        let events = block_on(async {
+            let journeyman = open_as("test", &backends, recipe()).await;
+            let events = journeyman.events();
+            let _ = journeyman.learn(tasks(1)).await;
+            told(events)
+        });
+        let attempted = |event: &&Event| matches!(event.kind, EventKind::Attempted { .. });
+        let lines: Vec<String> = (events.iter().filter(attempted))
+            .map(ToString::to_string)
+            .collect();
+        assert!(!lines.is_empty());
+        assert!(lines.iter().all(|line| line.contains(why)), "{lines:#?}");
+    };
+    check(EndReason::GaveUp, "the agent gave up");
+    check(EndReason::StepBudget, "the steps were used up");
+    check(EndReason::Deadline, "the time was used up");
+    check(EndReason::Unreadable, "could not be read as an action");
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! What will not happen with a host's parts, found when it opens and told with each report.
 
+use std::num::NonZeroU64;
+
 use async_trait::async_trait;
 use journeyman::{
     contract::{Environment, EnvironmentCapabilities},
     domain::{Observation, Role, Transition},
+    policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, View},
     testing::HashEmbedder,
 };
 
@@ -98,6 +101,90 @@ fn each_part_that_is_missing_is_found() {
             NoStore,
         ],
     );
+}
+
+#[test]
+fn a_program_of_the_hosts_own_does_not_hide_that_tasks_write_nothing() {
+    let own = |backends: &mut Backends, recipe: &mut Recipe| {
+        backends.model = None;
+        *recipe = recipe
+            .clone()
+            .with_program(NonZeroU64::MIN, OwnPolicy::new("own"));
+    };
+    let findings = block_on(async {
+        let (mut backends, mut recipe) = (complete(), recipe::standard());
+        own(&mut backends, &mut recipe);
+        let policies = Policies::new().with_program("own", |_| Ok(Arc::new(Idle)));
+        let options = Options::new("test", Seed(7)).with_policies(policies);
+        let opened = Journeyman::open(backends, recipe, options).await;
+        opened.expect("it opens").findings()
+    });
+    let [finding] = findings.as_slice() else {
+        panic!("{findings:#?}");
+    };
+    assert_eq!(finding.kind, FindingKind::NeverWrites);
+    assert!(
+        finding
+            .consequence
+            .contains("only the recipe's own programs"),
+        "{finding}"
+    );
+}
+
+/// A maintenance program that changes nothing.
+#[derive(Debug)]
+struct Idle;
+
+#[async_trait]
+impl MaintenanceProgram for Idle {
+    async fn maintain(&self, _: &mut Ask, _: &View) -> journeyman::Result<Vec<LibraryChange>> {
+        Ok(Vec::new())
+    }
+}
+
+/// Learns from tasks in both ways with a part missing, and gives what was written and what went wrong.
+async fn without(take: fn(&mut Backends)) -> (usize, Vec<String>) {
+    let mut parts = complete();
+    take(&mut parts);
+    let journeyman = open_as("test", &parts, recipe()).await;
+    let learned = journeyman.learn(tasks(2)).await;
+    let mut errors: Vec<String> = learned.err().iter().map(ToString::to_string).collect();
+    for task in alike(2) {
+        let mut handle = journeyman.begin(task).await.expect("it begins");
+        handle.record(Step::new(
+            Action::call("look", json!({})),
+            StepResult::new("seen", desk()),
+        ));
+        let finished = handle.finish(Outcome::success()).await;
+        errors.extend(finished.err().iter().map(ToString::to_string));
+    }
+    let library = journeyman.library().await.expect("a library");
+    (library.entries().count(), errors)
+}
+
+#[test]
+fn a_run_goes_as_far_as_it_can_without_each_part() {
+    let check = |take: fn(&mut Backends), writes: bool, expect: &[&str]| {
+        let (written, errors) = block_on(without(take));
+        assert_eq!(written > 0, writes, "{errors:?}");
+        assert_eq!(errors.len(), expect.len(), "{errors:?}");
+        for (error, part) in errors.iter().zip(expect) {
+            assert!(error.contains(part), "{error} does not say {part}");
+        }
+    };
+    check(|b| b.executor = None, true, &["executor"]);
+    check(|b| b.environment = None, true, &["environment"]);
+    check(|b| b.judge = None, true, &["judge"]);
+    check(|b| b.retriever = None, true, &[]);
+    check(|b| b.scorer = None, true, &[]);
+    check(|b| b.dialect = None, true, &[]);
+    check(|b| b.model = None, false, &[]);
+    check(|b| b.roles = None, false, &[]);
+    check(|b| b.embedder = None, true, &[]);
+    check(|b| b.tokenizer = None, true, &[]);
+    check(|b| b.store = None, true, &[]);
+    check(|b| b.journal = None, true, &[]);
+    check(|b| b.clock = None, true, &[]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use journeyman::{
     CommitKey,
     builtin::FrozenStore,
     contract::Snapshot,
-    domain::{Cause, Role, RoleRule},
+    domain::{Cause, EndReason, Role, RoleRule, Transition},
 };
 
 use super::*;
@@ -92,6 +92,49 @@ fn an_outcome_that_is_none_is_refused_and_counts_as_abandoned() {
         check(Outcome::scored(true, score));
     }
     check(Outcome::success().with_part("part", f64::NAN));
+}
+
+#[test]
+fn a_world_whose_outcome_is_no_number_teaches_nothing_and_is_named() {
+    let check = |score: f64, part: f64| {
+        let outcome = Outcome {
+            success: true,
+            score,
+            parts: [("speed".to_owned(), part)].into(),
+        };
+        let world = ScriptedEnvironment::by(move |_, _, _| {
+            Play::Give(Transition {
+                observation: sample::observation("that was all"),
+                is_error: false,
+                outcome: Some(outcome.clone()),
+            })
+        });
+        let mut parts = backends();
+        parts.environment = Some(Arc::new(world));
+        parts.judge = Some(Arc::new(EnvironmentJudge));
+        block_on(async {
+            let journeyman = open_as("test", &parts, recipe()).await;
+            let report = journeyman.learn(tasks(2)).await.expect("it learns");
+            // The scripted agent gives up without a step in each task's first attempt: that is judged.
+            let acted = report
+                .attempts()
+                .filter(|one| one.end != Some(EndReason::GaveUp));
+            let errors: Vec<String> = acted
+                .map(|one| one.error.as_ref().expect("not judged").to_string())
+                .collect();
+            assert_eq!(errors.len(), 6);
+            assert!(
+                errors.iter().all(|error| error.contains("finite")),
+                "{errors:#?}"
+            );
+            let library = journeyman.library().await.expect("a library");
+            assert_eq!(library.entries().count(), 0, "nothing is written");
+        });
+    };
+    check(f64::NAN, 0.0);
+    check(f64::INFINITY, 0.0);
+    check(1.0, f64::NAN);
+    check(1.5, 0.0);
 }
 
 #[test]

@@ -146,13 +146,13 @@ fn without_bundles_live_attempts_release_whatever_else_is_maintained() {
     let harmful = parts("harmful: it was refused");
     check(without_bundles(false), harmful, &[CLEAN; 6], State::Trial);
 
-    let mut newcomers = recipe::standard();
-    newcomers.admit.newcomers = State::Trial;
-    newcomers.select.selector = Selector::Top { limit: 1 };
+    let mut on_trial = recipe::standard();
+    on_trial.admit.initial_state = State::Trial;
+    on_trial.select.selector = Selector::Top { limit: 1 };
     // The commit behind the second task at which it went well releases it.
     let brings = [REFUSED, CLEAN, CLEAN, CLEAN];
-    check(newcomers.clone(), own_loop(), &brings, State::Active);
-    check(newcomers, own_loop(), &brings[..2], State::Trial);
+    check(on_trial.clone(), own_loop(), &brings, State::Active);
+    check(on_trial, own_loop(), &brings[..2], State::Trial);
 }
 
 /// What a release of a version does to a skill in version 2 and in a state.
