@@ -2,8 +2,8 @@
 //! `cargo bench -p journeyman-disk --bench episode`. The last lines are figures: name, value, bound, `ok` or `short`.
 //!
 //! Agent, world and scorer answer at once, so that what is left is the choice among the pool, the gate, the run's machine, credit
-//! and the commit. The store is durable: a task that was learned from is on disk before the next begins. A journal on disk
-//! beside it makes each of a task's entries durable too; what that costs is told without a bound.
+//! and the commit. The store is durable: a task that was learned from is on disk before the next begins. With a journal on disk
+//! too, an episode takes at most three bare syncs and 1 ms.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 use std::{
@@ -174,7 +174,11 @@ fn main() {
     let all = [
         say("a bare sync (ms)", bare, None),
         say("an episode beside its model (ms)", ours, None),
-        say("the same with a journal on disk (ms)", noted, None),
+        say(
+            "the same with a journal on disk (ms)",
+            noted,
+            Some(3.0 * bare + 1.0),
+        ),
         say("processor time of an episode (ms)", computed, Some(1.0)),
         say("an episode beyond a bare sync (ms)", ours - bare, Some(1.0)),
         say(

@@ -178,6 +178,14 @@ impl<D: Dialogue, T> Program<D, T> {
             .is_some_and(|run| lock(&run.board).answered(place, answer))
     }
 
+    /// SHA-256 of the open question at a place, as JSON, in hexadecimal digits; none where no question is open, and while the
+    /// program is suspended.
+    pub fn digest(&self, place: &Place) -> Option<String> {
+        let run = lock(&self.run);
+        let board = lock(&run.as_ref()?.board);
+        board.open.get(place).map(|open| open.digest.clone())
+    }
+
     /// Whether a question at a place is answered or given up, or is of a program before this one.
     pub fn is_past(&self, place: &Place) -> bool {
         if place

@@ -11,7 +11,6 @@ use crate::{
     error::Result,
     report::Event,
     run::machine::{
-        journal::RunEntry,
         need::{Need, NeedId, Station},
         run_machine::RunMachine,
     },
@@ -37,9 +36,12 @@ pub(crate) struct Driver<'a> {
 impl Driver<'_> {
     /// Drives a machine until it is finished, or until only attempts are left when those are the host's.
     ///
+    /// Everything that is known at one moment is made durable in one write: before a commit is made, before the driver waits
+    /// with an [urgent](Log::is_urgent) entry in the log, and at the end.
+    ///
     /// # Errors
-    /// When a commit or the journal fails. What was answered and not kept is still in the log, and driving on asks
-    /// for what else is missing: nothing is lost.
+    /// When a commit or the journal fails. Answers that are not durable are still in the log, and driving on asks for what
+    /// else is missing: nothing is lost.
     pub(crate) async fn drive(
         &self,
         machine: &mut RunMachine,
@@ -49,22 +51,30 @@ impl Driver<'_> {
     ) -> Result<()> {
         let mut asked: BTreeSet<NeedId> = BTreeSet::new();
         let mut working = FuturesUnordered::new();
-        log.keep(self.journal, machine, on_event).await?;
         loop {
+            log.settle(machine, on_event)?;
             let new = self.new_needs(machine, reach, &asked, working.len());
+            if new.iter().any(|(_, need)| matches!(need, Need::Commit(_))) {
+                log.keep(self.journal, machine).await?;
+            }
             for (id, need) in new {
                 asked.insert(id.clone());
                 let answer = self.performer.perform(need);
                 working.push(answer.map(move |answer| (id, answer)));
             }
-            let Some((id, answer)) = working.next().await else {
-                return Ok(());
+            let next = match working.next().now_or_never() {
+                Some(next) => next,
+                None => {
+                    if log.is_urgent() {
+                        log.keep(self.journal, machine).await?;
+                    }
+                    working.next().await
+                }
             };
-            log.push(RunEntry::Answered {
-                id: id.clone(),
-                answer: Box::new(answer?),
-            });
-            log.keep(self.journal, machine, on_event).await?;
+            let Some((id, answer)) = next else {
+                return log.keep(self.journal, machine).await;
+            };
+            log.answer(id.clone(), answer?);
             asked.remove(&id);
         }
     }

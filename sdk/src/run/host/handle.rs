@@ -15,7 +15,6 @@ use crate::{
     run::{
         driver::{drive::Reach, log::Log, redacting::holds_mark, turning::Turning},
         machine::{
-            journal::RunEntry,
             need::{AttemptNeed, Need, NeedId, Station},
             run_machine::RunMachine,
         },
@@ -47,15 +46,9 @@ impl Group {
                 place: id.place.next(),
                 ..id.clone()
             };
-            log.push(RunEntry::Answered {
-                id,
-                answer: Box::new(answer),
-            });
+            log.answer(id, answer);
             if let Some(verdict) = verdict {
-                log.push(RunEntry::Answered {
-                    id: of_verdict,
-                    answer: Box::new(Answer::Judged(Ok(verdict))),
-                });
+                log.answer(of_verdict, Answer::Judged(Ok(verdict)));
             }
         }
         state.open -= 1;
@@ -275,14 +268,13 @@ fn verdict_of(outcome: &Outcome) -> Result<Verdict> {
 }
 
 /// The verdicts that a journal lacks though it has the host's outcomes: its last write was cut short between the two.
-pub(crate) fn missing_verdicts(machine: &RunMachine) -> impl Iterator<Item = RunEntry> {
+pub(crate) fn missing_verdicts(machine: &RunMachine) -> impl Iterator<Item = (NeedId, Answer)> {
     machine.needs().into_iter().filter_map(|(id, need)| {
         let Need::Judge { trajectory, .. } = need else {
             return None;
         };
         let verdict = verdict_of(trajectory.outcome.as_ref()?);
-        let answer = Box::new(Answer::Judged(verdict));
-        Some(RunEntry::Answered { id, answer })
+        Some((id, Answer::Judged(verdict)))
     })
 }
 

@@ -236,7 +236,8 @@ impl Journeyman {
             });
         }
         if by_host {
-            missing_verdicts(&machine).for_each(|verdict| log.push(verdict));
+            let missing = missing_verdicts(&machine);
+            missing.for_each(|(id, verdict)| log.answer(id, verdict));
         }
         // What was committed before may have been indexed by another process alone.
         self.inner.performer.refresh_index().await;

@@ -26,9 +26,13 @@ pub enum RunEntry {
     },
     /// An answer, in the order in which it came.
     Answered {
-        /// To which need.
+        /// The need that it answers.
         id: NeedId,
-        /// What.
+        /// SHA-256 of the question as JSON, in hexadecimal digits; none for a commit. A policy that asks something else at
+        /// this place when the run is replayed is found out by it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        question: Option<String>,
+        /// The answer.
         answer: Box<Answer>,
     },
     /// Something that followed.
@@ -90,12 +94,27 @@ impl RunEntry {
     }
 }
 
+fn asked_otherwise(id: &NeedId, sequence: u64) -> Error {
+    Error::new(
+        ErrorKind::Invalid,
+        "run::replay",
+        "a policy asks something else than it did when the journal was written",
+    )
+    .with("need", id)
+    .with("sequence", sequence)
+    .hint(
+        "a policy may depend on its view, its parameters and its answers alone: finish the run with the policy that began it, \
+         or begin it anew; where the journal has a redactor of its own, give it the one of `Options::redactor`",
+    )
+}
+
 /// Replays a run from its journal: the machine as it stood after the last answer. The same journal gives the same
 /// library, byte for byte (J10), and an unfinished run can be gone on with.
 ///
 /// # Errors
 /// `NotFound` for a journal without a beginning; `Unsupported` for a run of another version, which may have asked
-/// otherwise; `NotFound` where its recipe names a policy that is not among these; `Corrupt` for one whose answers do not fit.
+/// otherwise; `NotFound` where its recipe names a policy that is not among these; `Invalid` where a policy asks something else
+/// than it did; `Corrupt` for a journal whose answers do not fit.
 pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachine> {
     let mut machine: Option<RunMachine> = None;
     for entry in entries {
@@ -117,7 +136,20 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
                         .with("sequence", entry.sequence),
                 );
             }
-            (RunEntry::Answered { id, answer }, Some(machine)) => machine.answer(id, *answer)?,
+            (
+                RunEntry::Answered {
+                    id,
+                    question,
+                    answer,
+                },
+                Some(machine),
+            ) => {
+                let now = machine.question(&id);
+                if now.is_some() && question.is_some() && now != question {
+                    return Err(asked_otherwise(&id, entry.sequence));
+                }
+                machine.answer(id, *answer)?;
+            }
             (RunEntry::Answered { .. }, None) => break,
             (RunEntry::Happened { .. }, _) => {}
         }

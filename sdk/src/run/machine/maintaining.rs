@@ -261,6 +261,14 @@ impl Maintaining {
         }
     }
 
+    /// The digest of the open question at a need.
+    pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
+        match &self.stage {
+            Stage::Asking(program) if id.step == self.step => program.digest(&id.place),
+            _ => None,
+        }
+    }
+
     /// Folds an answer in.
     ///
     /// # Errors

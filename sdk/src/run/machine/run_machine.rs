@@ -188,6 +188,14 @@ impl RunMachine {
         Ok(())
     }
 
+    /// The digest of the open question at a need, as the journal keeps it; none for a commit and for what is not open.
+    pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
+        match id.station {
+            Station::Maintain => self.maintaining.as_ref()?.question(id),
+            _ => self.active.get(&id.step)?.question(id),
+        }
+    }
+
     /// Whether every task is through, and what is done behind the last.
     pub fn is_finished(&self) -> bool {
         self.reports.len() == self.tasks.len() && self.maintaining.is_none()

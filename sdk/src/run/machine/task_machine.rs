@@ -104,6 +104,14 @@ impl TaskMachine {
         }
     }
 
+    /// The digest of the open question at a need.
+    pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
+        match &self.stage {
+            Stage::Asking(program) => program.digest(&id.place),
+            _ => None,
+        }
+    }
+
     /// Folds an answer in. One that came before is passed over.
     ///
     /// # Errors
