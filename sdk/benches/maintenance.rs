@@ -2,7 +2,7 @@
 //! maintenance -- [--seed N] [--rounds N] [--sizes 1000,2000,4000,10000] [--family N] [--embed N]`. A line for each figure:
 //! name, value, bound, ok or short; status 1 when one is short.
 //!
-//! A round is five tasks, and then micro and macro maintenance (`recipe::hisme()`, its tiers raised so that all skills fit).
+//! A round is five tasks, and then micro and macro maintenance (`recipe::hisme_robust()`, its tiers raised so that all skills fit).
 //! The skills are those of `testing::LargeLibrary`, brought in by `Journeyman::add` before the clock runs. *First* is the
 //! first round, which finds all edges; *steady* is the median of the others. The sizes take turns. Growth is the slope of
 //! the logarithm of the time over the logarithm of the size, by least squares over all sizes and between each two
@@ -31,7 +31,7 @@ use journeyman::{
 const MOST_GROWTH: f64 = 1.2;
 
 fn recipe(skills: usize) -> Recipe {
-    let mut recipe = recipe::hisme();
+    let mut recipe = recipe::hisme_robust();
     recipe.tiers.cache = 2 * skills + 1_000;
     recipe.tiers.reservoir = skills;
     recipe

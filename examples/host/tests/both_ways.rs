@@ -88,8 +88,12 @@ async fn the_own_loop_learns_and_a_restart_keeps_what_it_learned() {
 #[tokio::test]
 async fn hisme_releases_skills_in_the_own_loop() {
     let folder = tempfile::tempdir().unwrap();
-    attempt(folder.path(), recipe::hisme(), 0..60).await;
-    let journeyman = own_loop::open(folder.path(), recipe::hisme(), Options::new("own", Seed(3)));
+    attempt(folder.path(), recipe::hisme_robust(), 0..60).await;
+    let journeyman = own_loop::open(
+        folder.path(),
+        recipe::hisme_robust(),
+        Options::new("own", Seed(3)),
+    );
     let library = journeyman.await.unwrap().library().await.unwrap();
     let mut states = library.entries().map(|entry| entry.skill.state);
     assert!(

@@ -33,9 +33,9 @@ pub fn selector(choice: Choice, gated: bool) -> Selector {
         Choice::Pmi => GatePolicy::default(),
         Choice::Mean => GatePolicy {
             score: ScoreKind::Mean,
-            ..GatePolicy::faithful()
+            ..GatePolicy::paper()
         },
-        Choice::Sum => GatePolicy::faithful(),
+        Choice::Sum => GatePolicy::paper(),
     };
     let mut policy = GatePolicy {
         epsilon: 0.0,

@@ -207,7 +207,7 @@ fn admitted(
     }
     let known = match policy.duplicates {
         Duplicates::Add => None,
-        Duplicates::Distinct => return Ok(distinct(context, skill, before)),
+        Duplicates::Distinct => return Ok(distinct(context, policy, skill, before)),
         Duplicates::Revise => same_title(context, &skill.name),
     };
     let Some(known) = known else {
@@ -250,7 +250,12 @@ fn beside(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Fate {
 
 /// The skill, unless one that is there or on its way says the same. One that a run disabled may be written anew from other
 /// tasks: it begins again as its own next version. What the host took out of use stays out.
-fn distinct(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Fate {
+fn distinct(
+    context: &Context<'_>,
+    policy: &AdmitPolicy,
+    skill: Skill,
+    before: &[Admission],
+) -> Fate {
     let mut coming = before.iter().filter_map(|one| one.change.as_ref()?.skill());
     if let Some(same) = coming.find(|known| says_the_same(known, &skill)) {
         return Fate::Known(same.reference());
@@ -265,7 +270,7 @@ fn distinct(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Fate {
     };
     let earlier = &known.skill.provenance.tasks;
     let mut tasks = skill.provenance.tasks.iter();
-    let again = may_come_back(known) && skill.taint == Taint::Clean;
+    let again = policy.revive && may_come_back(known) && skill.taint == Taint::Clean;
     if !again || tasks.all(|task| earlier.contains(task)) {
         return Fate::Known(known.skill.reference());
     }

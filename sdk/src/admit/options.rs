@@ -25,4 +25,7 @@ pub struct AdmitPolicy {
     pub initial_state: State,
     /// What happens to a draft whose title is taken.
     pub duplicates: Duplicates,
+    /// Whether a skill that a run disabled comes back, as its own next version, when it is written again from another task
+    /// ([`Duplicates::Distinct`] alone). The paper (HiSME): no. Ours: yes, since a judge's mistakes disable right skills too.
+    pub revive: bool,
 }

@@ -357,7 +357,9 @@ pub(crate) fn tested(
             let mut tried = outcomes.iter();
             let tried = tried.find(|ran| ran.skill == entry.skill.reference());
             let mut tried = tried.into_iter().flat_map(|ran| &ran.cases);
-            let against = tried.find(|(case, outcome)| is_against(entry, case, outcome));
+            let bundles = context.policy.bundles.as_ref();
+            let harm_blocks = bundles.is_some_and(|bundles| bundles.harm_blocks);
+            let against = tried.find(|(case, ran)| is_against(entry, case, ran, harm_blocks));
             let why = against.and_then(|(_, outcome)| failing(outcome));
             events.extend(why.map(|why| EventKind::Refused {
                 reason: format!("{}: {why}", entry.skill.name),

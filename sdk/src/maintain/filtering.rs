@@ -9,8 +9,8 @@ use crate::{
     library::{Entry, SkillLibrary},
 };
 
-/// What becomes of the skills that the filter takes (Eq. 16), but those that were mended just now and those for which as much
-/// speaks as for a newcomer that is released: on noisy days a right skill does not suffice either.
+/// The changes for the skills that the filter takes out of use (Eq. 16). A skill that was refined just now stays, and by the
+/// policy one that still meets the release threshold.
 pub(crate) fn filtered(context: &Upkeep<'_>, changes: &[LibraryChange]) -> Vec<LibraryChange> {
     let Some(policy) = &context.policy.filter else {
         return Vec::new();
@@ -27,8 +27,8 @@ pub(crate) fn filtered(context: &Upkeep<'_>, changes: &[LibraryChange]) -> Vec<L
         .entries()
         .filter(|entry| entry.skill.state.is_offered() && !mended.contains(&entry.skill.id));
     let fallen = offered.filter(|entry| {
-        policy.takes(&entry.life, entry.skill.version)
-            && spoken_for(context, entry, changes).is_none()
+        let supported = || spoken_for(context, entry, changes).is_some();
+        policy.takes(&entry.life, entry.skill.version) && !(policy.keep_supported && supported())
     });
     let taken = fallen.flat_map(|entry| {
         let change = taken_out(policy, entry);
@@ -227,6 +227,7 @@ mod tests {
             harmful: 2,
             helpful: 1,
             window: 3,
+            keep_supported: true,
         };
         let mut told = |judgement| {
             number += 1;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::gate::held_back;
 use super::{
-    Upkeep,
+    RefinePolicy, Upkeep,
     bundling::{Patches, bundle, whole},
     outcomes::{is_for_now, outcomes},
     patience::{handled, missed, misses},
@@ -53,15 +53,18 @@ pub(crate) fn to_mend(context: &Upkeep<'_>) -> Vec<RoleTask> {
         let reference = entry.skill.reference();
         let mut judged = entry.life.judged_in_trial();
         // Most skills of a large library never met an attempt.
+        let met = judged.any(|told| told.skill == reference)
+            || policy.failed_cases && failed_cases(context, entry).next().is_some();
         entry.skill.state.is_offered()
-            && judged.any(|told| told.skill == reference)
-            && failed(context, entry).count() >= policy.failed as usize
+            && met
+            && evidence(context, policy, entry).len() >= policy.failed as usize
             && !context.library.is_handled(&fingerprint(context, entry))
     });
     let mut due: Vec<&Entry> = due.collect();
     due.sort_by_key(|entry| misses(context.library, &mark(&entry.skill.reference())));
     let asks = due.into_iter().filter_map(|entry| {
-        let attempts: Vec<Trace> = failed(context, entry).take(SHOWN).cloned().collect();
+        let attempts = evidence(context, policy, entry).into_iter();
+        let attempts: Vec<Trace> = attempts.take(SHOWN).cloned().collect();
         let failures = entry.life.tested.iter().flat_map(|tested| &tested.outcomes);
         let failures = failures.filter(|outcome| outcome.was_played());
         let failures = failures.filter_map(|outcome| outcome.failed.clone());
@@ -75,11 +78,39 @@ pub(crate) fn to_mend(context: &Upkeep<'_>) -> Vec<RoleTask> {
     asks.take(policy.most as usize).collect()
 }
 
-/// The attempts that the current version failed, the latest first: those that it harmed, and those that followed it and were
-/// refused all the same, to which it was no help. What it does not say is to be mended as what it says wrongly; so those
-/// that it helped count too where it has not sufficed for any that is kept, of [`SEVERAL`] tasks: one of them may have
-/// wanted something that day alone.
-fn failed<'a>(context: &Upkeep<'a>, entry: &Entry) -> impl Iterator<Item = &'a Trace> {
+/// The attempts for which the current version is refined, by the policy: failed attempts, the latest first, and then attempts
+/// whose cases it fails.
+fn evidence<'a>(context: &Upkeep<'a>, policy: &RefinePolicy, entry: &Entry) -> Vec<&'a Trace> {
+    let mut all: Vec<&Trace> = failed(context, policy, entry).collect();
+    if policy.failed_cases {
+        let known: BTreeSet<AttemptId> =
+            (all.iter().map(|trace| trace.trajectory.attempt.clone())).collect();
+        let more = failed_cases(context, entry);
+        all.extend(more.filter(|trace| !known.contains(&trace.trajectory.attempt)));
+    }
+    all
+}
+
+/// The kept attempts whose cases the current version fails.
+fn failed_cases<'a>(context: &Upkeep<'a>, entry: &Entry) -> impl Iterator<Item = &'a Trace> {
+    let outcomes = last_outcomes(entry, &[]);
+    let fails = outcomes.filter(|outcome| outcome.was_played() && outcome.failed.is_some());
+    let names: BTreeSet<&String> = fails.map(|outcome| &outcome.name).collect();
+    let bundle = entry.life.bundle.iter().map(|bundled| &bundled.case);
+    let failing = bundle.filter(|case| names.contains(&case.name));
+    let attempts: BTreeSet<AttemptId> = failing.map(|case| case.attempt.clone()).collect();
+    let traces = context.library.traces();
+    traces.filter(move |trace| attempts.contains(&trace.trajectory.attempt))
+}
+
+/// The failed attempts of the current version, the latest first: those that it harmed, and by the policy those for which it was
+/// insufficient ([`RefinePolicy::insufficient`]).
+fn failed<'a>(
+    context: &Upkeep<'a>,
+    policy: &RefinePolicy,
+    entry: &Entry,
+) -> impl Iterator<Item = &'a Trace> + use<'a> {
+    let insufficient = policy.insufficient;
     let reference = entry.skill.reference();
     let judged = entry.life.judged_in_trial();
     let judgements: BTreeMap<AttemptId, Judgement> = judged
@@ -105,6 +136,7 @@ fn failed<'a>(context: &Upkeep<'a>, entry: &Entry) -> impl Iterator<Item = &'a T
     let never_suffices = tasks.len() >= SEVERAL && !suffices;
     let failed = move |trace: &&Trace| match judgements.get(&trace.trajectory.attempt) {
         Some(Judgement::Harmful) => true,
+        Some(_) if !insufficient => false,
         Some(Judgement::Neutral | Judgement::Uncertain) => refused(trace) == Some(true),
         Some(Judgement::Helpful) => refused(trace) == Some(true) && never_suffices,
         None => false,
@@ -114,7 +146,8 @@ fn failed<'a>(context: &Upkeep<'a>, entry: &Entry) -> impl Iterator<Item = &'a T
 }
 
 fn fingerprint(context: &Upkeep<'_>, entry: &Entry) -> String {
-    let latest = failed(context, entry).next();
+    let policy = context.policy.refine.as_ref();
+    let latest = policy.and_then(|policy| evidence(context, policy, entry).first().copied());
     let latest = latest.map(|trace| trace.trajectory.attempt.as_str());
     mark(&entry.skill.reference()) + latest.unwrap_or_default()
 }
@@ -162,11 +195,21 @@ pub(crate) fn mended(
         };
         match next_version(context, step, before, attempts, played, said) {
             // It is handled when it was tried.
-            Ok(skill) => all.push(Mended {
-                skill,
-                calls: attempts.iter().map(call).collect(),
-                evidence,
-            }),
+            Ok(skill) => {
+                // A failed case is in the bundle as it is.
+                let policy = context.policy.refine.as_ref();
+                let failed = policy.map(|policy| failed(context, policy, entry));
+                let failed: BTreeSet<_> = (failed.into_iter().flatten())
+                    .map(|trace| &trace.trajectory.attempt)
+                    .collect();
+                let called = attempts.iter();
+                let called = called.filter(|trace| failed.contains(&trace.trajectory.attempt));
+                all.push(Mended {
+                    skill,
+                    calls: called.map(call).collect(),
+                    evidence,
+                });
+            }
             Err(reason) => {
                 let told = reason.map(|reason| format!("{}: {reason}", before.name));
                 events.extend(told.map(refused));

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     id::Version,
     library::Life,
-    propose::CliqueOptions,
+    propose::{CliqueOptions, OverlapOptions},
 };
 
 /// What is done for the library between tasks. What is `None` is switched off (HiSME Table 3).
@@ -46,18 +46,33 @@ pub enum Gate {
     Better,
 }
 
-/// How bundles are kept.
+/// How test bundles are kept, and what releases a skill (HiSME 3.3). The default is ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BundlePolicy {
-    /// What has to be passed.
+    /// What a revised version has to pass.
     pub gate: Gate,
-    /// From how many different tasks the cases must come that a newcomer passes before it is released, at least 1: the
-    /// one that it was made from, those that it helped with, those that were done alike without it, those that the
-    /// refactorer finds to share it. What one attempt needed may have been that attempt's alone, and a bundle cut from it cannot tell. With 1 the
-    /// attempt that it was made from is enough; ours is 2, what the paper asks of refactored skills.
+    /// Minimum number of different tasks with a passed whole-attempt case before a skill on trial is released, at least 1.
+    /// Cases come from the attempt that the skill was written from, attempts that it helped, attempts from which the same skill
+    /// was written again, and attempts that the refactorer found to share it. The paper: 1, the attempt that it was written
+    /// from. Ours: 2, since what one attempt needed may have been that attempt's alone.
     pub tasks: u32,
-    /// How many bundles are cut and run in one maintenance, at least 1.
+    /// Greatest number of bundles that are cut and run in one maintenance, at least 1.
     pub most: u32,
+    /// Whether the case of an attempt that the skill harmed holds it back while the case fails. The paper: yes. Ours: no; the
+    /// attempt counts as a judgement against the skill, and may have needed something on that day alone.
+    pub harm_blocks: bool,
+}
+
+impl BundlePolicy {
+    /// The paper's: every case has to pass, one task suffices.
+    pub fn paper() -> Self {
+        Self {
+            gate: Gate::All,
+            tasks: 1,
+            harm_blocks: true,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for BundlePolicy {
@@ -66,29 +81,52 @@ impl Default for BundlePolicy {
             gate: Gate::default(),
             tasks: 2,
             most: 20,
+            harm_blocks: false,
         }
     }
 }
 
-/// When a skill is mended.
+/// When a skill is refined (HiSME 3.3, algorithm 4). The default is ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefinePolicy {
-    /// From how many attempts on that a version failed, at least 1: those that it harmed, and those that followed it and
-    /// were refused all the same, where they were not helped or it never sufficed at two tasks or more.
+    /// Minimum number of failed attempts of the current version before it is refined, at least 1. An attempt that the version
+    /// harmed is a failed one.
     pub failed: u32,
-    /// How many skills are mended in one maintenance, at least 1.
+    /// Greatest number of skills that are refined in one maintenance, at least 1.
     pub most: u32,
+    /// Whether an attempt is a failed one, too, that followed the version and had an action refused all the same: where the
+    /// version was judged neutral or uncertain, or was judged helpful and no kept attempt at two tasks or more went without a
+    /// refusal. The paper: no. Ours: yes, since a skill that says too little harms nobody and would never be refined.
+    pub insufficient: bool,
+    /// Whether a failed case of the version's bundle counts as a failed attempt. The paper: yes. Ours: no; a case keeps no
+    /// attempt from which the refiner could tell what went wrong, and it is shown the one that the case was cut from.
+    pub failed_cases: bool,
 }
 
-impl Default for RefinePolicy {
-    /// From the first such attempt on.
-    fn default() -> Self {
-        Self { failed: 1, most: 8 }
+impl RefinePolicy {
+    /// The paper's: harmed attempts and failed cases.
+    pub fn paper() -> Self {
+        Self {
+            insufficient: false,
+            failed_cases: true,
+            ..Self::default()
+        }
     }
 }
 
-/// When a skill is disabled (HiSME Eq. 14 to 16; the paper does not publish its thresholds). One stays for which so many
-/// whole attempts speak that a newcomer would be released for them ([`BundlePolicy::tasks`]).
+impl Default for RefinePolicy {
+    /// From the first failed attempt on.
+    fn default() -> Self {
+        Self {
+            failed: 1,
+            most: 8,
+            insufficient: true,
+            failed_cases: false,
+        }
+    }
+}
+
+/// When a skill is disabled (HiSME Eq. 14 to 16; the paper does not publish its thresholds). The default is ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilterPolicy {
     /// From how many harmful judgements of a version on (tau), at least 1.
@@ -98,9 +136,20 @@ pub struct FilterPolicy {
     /// Of how many judgements, the version's latest (the maintenance window of Eq. 14), at least `harmful`.
     #[serde(default = "FilterPolicy::window")]
     pub window: u32,
+    /// Whether a skill stays that still meets the release threshold ([`BundlePolicy::tasks`]). The paper: no. Ours: yes, since
+    /// on a noisy day a right skill does not suffice either.
+    pub keep_supported: bool,
 }
 
 impl FilterPolicy {
+    /// The paper's: judgements alone decide, by our thresholds.
+    pub fn paper() -> Self {
+        Self {
+            keep_supported: false,
+            ..Self::default()
+        }
+    }
+
     fn window() -> u32 {
         8
     }
@@ -121,17 +170,47 @@ impl Default for FilterPolicy {
             harmful: 2,
             helpful: 1,
             window: Self::window(),
+            keep_supported: true,
         }
     }
 }
 
-/// How shared structure is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How attempts and skills are grouped and refactored (HiSME appendix C). The default is ours.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RefactorPolicy {
-    /// How many groups are handed to the role in one maintenance, at least 1.
+    /// Greatest number of groups that are handed to the role in one maintenance, at least 1.
     pub groups: u32,
     /// Greatest number of members of a group, 2 to 6.
     pub members: u32,
+    /// The weights and the threshold of the overlap graph (Eq. 21).
+    pub overlap: OverlapOptions,
+    /// Whether a group is left out if one of its skills was written from all of its tasks. The paper: no. Ours: yes, since what
+    /// the group shares is that skill.
+    pub skip_covered: bool,
+    /// Whether an attempt that followed skills confirms a new one only if it goes better with the new one than with none. The
+    /// paper: no. Ours: yes, since an attempt that is repeated with what it followed goes as well again.
+    pub counterfactual: bool,
+}
+
+impl RefactorPolicy {
+    /// The paper's: groups by the overlap graph alone, each true instance played with the new skill.
+    pub fn paper() -> Self {
+        Self {
+            skip_covered: false,
+            counterfactual: false,
+            ..Self::default()
+        }
+    }
+
+    /// The options of the search for groups.
+    pub(crate) fn cliques(&self) -> CliqueOptions {
+        CliqueOptions {
+            largest: self.members as usize,
+            groups: self.groups as usize,
+            skip_covered: self.skip_covered,
+            ..CliqueOptions::default()
+        }
+    }
 }
 
 impl Default for RefactorPolicy {
@@ -139,6 +218,9 @@ impl Default for RefactorPolicy {
         Self {
             groups: 4,
             members: 4,
+            overlap: OverlapOptions::default(),
+            skip_covered: true,
+            counterfactual: true,
         }
     }
 }
@@ -187,12 +269,9 @@ impl Maintenance {
         }
         if let Some(refactor) = &self.refactor {
             at_least_one("maintenance.refactor.groups", refactor.groups.into())?;
-            let options = CliqueOptions {
-                largest: refactor.members as usize,
-                ..CliqueOptions::default()
-            };
-            let allowed = options.validate().is_ok();
+            let allowed = refactor.cliques().validate().is_ok();
             at_least_one("maintenance.refactor.members", allowed.into())?;
+            refactor.overlap.validate()?;
         }
         if let Some(evolve) = &self.evolve {
             at_least_one("maintenance.evolve.rows", evolve.rows.into())?;

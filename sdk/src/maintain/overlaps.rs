@@ -41,21 +41,22 @@ impl Overlaps {
         Self(Arc::clone(&self.0))
     }
 
-    /// Brings the graph to these segments, of traces the oldest first, and reads it: what is in it already costs no more
-    /// than a look.
+    /// Brings the graph to these segments, of traces the oldest first, and reads it. A segment that is in the graph already is
+    /// only compared. A graph with other options is built anew.
     ///
     /// # Errors
     /// `Invalid` where embeddings cannot be compared; what `read` gives.
     pub(crate) fn of<T>(
         &self,
+        options: OverlapOptions,
         segments: Vec<Segment>,
         read: impl FnOnce(&OverlapGraph) -> Result<T>,
     ) -> Result<T> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // What fails half way leaves nothing behind.
-        let mut graph = match kept.take() {
+        let mut graph = match kept.take().filter(|graph| *graph.options() == options) {
             Some(graph) => graph,
-            None => OverlapGraph::new(OverlapOptions::default())?,
+            None => OverlapGraph::new(options)?,
         };
         bring(&mut graph, segments)?;
         let value = read(&graph)?;
@@ -145,7 +146,10 @@ mod tests {
                 let text = format!("{:?} {cliques:?}", graph.edges());
                 Ok((text, cliques))
             };
-            overlaps.of(segments(from..from + 8), read).unwrap()
+            let options = OverlapOptions::default();
+            overlaps
+                .of(options, segments(from..from + 8), read)
+                .unwrap()
         };
         // Attempts and skills come, and the oldest go; what was found is handed out, and at last forgotten.
         let mut groups = 0;

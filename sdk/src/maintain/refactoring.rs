@@ -21,7 +21,7 @@ use crate::{
     id::{AttemptId, TaskId},
     library::Entry,
     policy::{Case, PlayedCase, Said},
-    propose::{Clique, CliqueOptions, Fingerprint, Segment, asking::taint_of, project},
+    propose::{Clique, Fingerprint, OverlapGraph, Segment, asking::taint_of, project},
     report::EventKind,
 };
 
@@ -84,14 +84,8 @@ fn cliques(context: &Upkeep<'_>, embeddings: Option<Vec<Embedding>>) -> Result<V
     let handed: BTreeSet<Fingerprint> = handed
         .filter_map(|text| serde_json::from_str(text).ok())
         .collect();
-    let options = CliqueOptions {
-        largest: policy.members as usize,
-        groups: policy.groups as usize,
-        ..CliqueOptions::default()
-    };
-    context
-        .overlaps
-        .of(segments, |graph| graph.cliques(&options, &handed))
+    let read = |graph: &OverlapGraph| graph.cliques(&policy.cliques(), &handed);
+    context.overlaps.of(policy.overlap, segments, read)
 }
 
 fn task(context: &Upkeep<'_>, clique: &Clique) -> RoleTask {
@@ -208,7 +202,7 @@ fn propose(
             events.push(admission.event());
             return Err(group);
         };
-        return Ok(of_known(known, attempts, group));
+        return Ok(of_known(context, known, attempts, group));
     };
     let tasks: BTreeSet<&TaskId> = attempts.iter().map(|trace| &trace.task.id).collect();
     if tasks.len() < 2 {
@@ -220,19 +214,30 @@ fn propose(
     Ok(Proposed {
         skill,
         admission: Some(admission),
-        cases: attempts.iter().map(Instance::of).collect(),
+        cases: instances_of(context, attempts.iter()),
         group,
     })
 }
 
+fn instances_of<'a>(
+    context: &Upkeep<'_>,
+    attempts: impl Iterator<Item = &'a Trace>,
+) -> Vec<Instance> {
+    let policy = context.policy.refactor.as_ref();
+    let counterfactual = policy.is_some_and(|policy| policy.counterfactual);
+    attempts
+        .map(|attempt| Instance::of(attempt, counterfactual))
+        .collect()
+}
+
 /// A skill of the library, to be tried on the attempts that may tell something of it: those that followed no skill first,
 /// which tell more.
-fn of_known(entry: &Entry, attempts: &[Trace], group: String) -> Proposed {
+fn of_known(context: &Upkeep<'_>, entry: &Entry, attempts: &[Trace], group: String) -> Proposed {
     let tasks = Covered::of(entry, []);
     let tells = attempts
         .iter()
         .filter(|attempt| may_tell(entry, attempt) && tasks.lacks(&attempt.task.id));
-    let mut cases: Vec<Instance> = tells.map(Instance::of).collect();
+    let mut cases = instances_of(context, tells);
     cases.sort_by_key(|instance| instance.paired);
     Proposed {
         skill: entry.skill.clone(),

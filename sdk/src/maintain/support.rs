@@ -17,14 +17,13 @@ pub(crate) fn spoken_for(
 ) -> Option<u32> {
     let bundles = context.policy.bundles.as_ref()?;
     let counts = entry.life.counts(entry.skill.version);
-    let support = support(entry, changes);
+    let support = support(entry, changes, bundles.harm_blocks);
     (support >= bundles.tasks && counts.harmful <= support).then_some(support)
 }
 
-/// From how many tasks the whole attempts come that speak for this version of a skill; 0 where a case speaks against it.
-/// Cases of attempts that it harmed hold it back as judgements do, and not again as cases: they may have wanted something
-/// that day alone.
-fn support(entry: &Entry, changes: &[LibraryChange]) -> u32 {
+/// Number of tasks with a passed whole-attempt case of this version; 0 if a case speaks against the skill. The case of an attempt
+/// that it harmed does so only if `harm_blocks` ([`BundlePolicy::harm_blocks`](super::BundlePolicy::harm_blocks)).
+fn support(entry: &Entry, changes: &[LibraryChange], harm_blocks: bool) -> u32 {
     let known = entry.life.bundle.iter().map(|bundled| &bundled.case);
     let new = changes.iter().filter_map(|change| match change {
         LibraryChange::PatchBundle { skill, cases, .. } if *skill == entry.skill.id => Some(cases),
@@ -35,7 +34,7 @@ fn support(entry: &Entry, changes: &[LibraryChange]) -> u32 {
     for outcome in last_outcomes(entry, changes) {
         let case = cases.iter().find(|case| case.name == outcome.name);
         let Some(case) = case else { continue };
-        if is_against(entry, case, outcome) {
+        if is_against(entry, case, outcome, harm_blocks) {
             return 0;
         }
         // A fragment plays what came before it, whatever the skill says of that.
@@ -46,9 +45,15 @@ fn support(entry: &Entry, changes: &[LibraryChange]) -> u32 {
     u32::try_from(tasks.len()).unwrap_or(u32::MAX)
 }
 
-/// Whether what came of a case speaks against the skill.
-pub(crate) fn is_against(entry: &Entry, case: &BundleCase, outcome: &CaseOutcome) -> bool {
-    outcome.was_played() && outcome.failed.is_some() && !is_of_harmed(entry, case)
+/// Whether the outcome of a case speaks against the skill.
+pub(crate) fn is_against(
+    entry: &Entry,
+    case: &BundleCase,
+    outcome: &CaseOutcome,
+    harm_blocks: bool,
+) -> bool {
+    let counts = || harm_blocks || !is_of_harmed(entry, case);
+    outcome.was_played() && outcome.failed.is_some() && counts()
 }
 
 /// Whether a case is of an attempt that the skill harmed.
@@ -73,4 +78,48 @@ pub(crate) fn last_outcomes<'a>(
     let before = before.filter(|tested| tested.version == reference.version);
     let outcomes = now.or(before.map(|tested| &tested.outcomes));
     outcomes.into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Seed, domain::Attribution, library::SkillLibrary, testing::sample};
+
+    #[test]
+    fn the_failed_case_of_a_harmed_attempt_holds_a_skill_back_as_the_policy_says() {
+        let skill = sample::skill("one");
+        let case = |kind| BundleCase {
+            name: "a case".to_owned(),
+            kind,
+            task: sample::task("t", &["one"]),
+            attempt: "harmed".into(),
+            world_seed: Seed(1),
+            prefix: Vec::new(),
+            refusals: 0,
+            least_score: 0.0,
+        };
+        let harmed = LibraryChange::Attribute(Attribution {
+            skill: skill.reference(),
+            attempt: "harmed".into(),
+            task: "t".into(),
+            judgement: Judgement::Harmful,
+            scope: String::new(),
+            reason: "a test".to_owned(),
+        });
+        let mut library = SkillLibrary::new();
+        let changes = vec![LibraryChange::Add(Box::new(skill.clone())), harmed];
+        library
+            .apply(&sample::committed(1, changes))
+            .expect("it is taken");
+        let entry = library.get(&skill.id).expect("it is there");
+        let outcome = CaseOutcome {
+            name: "a case".to_owned(),
+            failed: Some("the task was not done".to_owned()),
+            refusals: Some(1),
+        };
+        let against = |kind, harm_blocks| is_against(entry, &case(kind), &outcome, harm_blocks);
+        assert!(!against(CaseKind::Negative, false));
+        assert!(against(CaseKind::Negative, true));
+        assert!(against(CaseKind::Integration, false));
+    }
 }

@@ -102,7 +102,7 @@ pub(crate) fn asks(
                 asks.push(RoleTask::Summarize { attempts });
             }
         }
-        Writer::Extract { candidates } => {
+        Writer::Extract { candidates, .. } => {
             if let Some(attempt) = sources.find_map(trace) {
                 asks.extend((0..candidates).map(|candidate| RoleTask::Extract {
                     attempt: Box::new(attempt.clone()),

@@ -30,10 +30,13 @@ pub enum Writer {
     /// One skill from the successful attempts of the group (ARISE D.1).
     #[default]
     Summarize,
-    /// Several candidates from the best successful attempt (HiSME 3.2).
+    /// Several candidates from the best attempt (HiSME 3.2).
     Extract {
-        /// How many, at least 1. The paper: 3.
+        /// Number of candidates, at least 1. The paper: 3.
         candidates: u32,
+        /// Whether they are extracted from a failed attempt too, where none of the group succeeded. The paper: yes. Ours: no,
+        /// since a failed attempt has no test case that the skill could pass.
+        failures: bool,
     },
 }
 
@@ -60,7 +63,7 @@ impl WritePolicy {
             (WriteWhen::Below(bound), _) if !(bound > 0.0 && bound <= 1.0) => {
                 invalid("write.when", "the bound must be in (0, 1]")
             }
-            (_, Writer::Extract { candidates: 0 }) => {
+            (_, Writer::Extract { candidates: 0, .. }) => {
                 invalid("write.by", "there must be at least 1 candidate")
             }
             _ => Ok(()),

@@ -1,6 +1,6 @@
 //! When a skill is written from a group of attempts, and from which of them.
 
-use super::{WINDOW, WritePolicy, WriteWhen, level_at_like_tasks, note_words};
+use super::{WINDOW, WritePolicy, WriteWhen, Writer, level_at_like_tasks, note_words};
 use crate::{
     domain::{AttemptNote, LibraryChange, Mode, Task},
     policy::{Context, Rollout},
@@ -29,6 +29,9 @@ pub(crate) fn sources(
         .map(|(rollout, ..)| rollout.report.success == Some(true))
         .collect();
     let mut best = reward::positive_traces(&rewards, &successes);
+    if best.is_empty() && matches!(policy.by, Writer::Extract { failures: true, .. }) {
+        best = (0..judged.len()).collect();
+    }
     // Among equal rewards the better verdict is the better lesson.
     best.sort_by(|a, b| {
         let score = |i: &usize| judged[*i].0.report.score;

@@ -22,7 +22,7 @@ pub fn arise() -> Recipe {
         select: SelectPolicy {
             candidates: Candidates::Cache,
             rank: None,
-            selector: Selector::Gate(GatePolicy::faithful()),
+            selector: Selector::Gate(GatePolicy::paper()),
             per: SelectPer::Query,
             skill_tokens: None,
         },
@@ -47,6 +47,7 @@ pub fn arise() -> Recipe {
         admit: AdmitPolicy {
             initial_state: State::Active,
             duplicates: Duplicates::Add,
+            revive: false,
         },
         tiers: TierPolicy {
             traces: 100,

@@ -1,4 +1,4 @@
-//! HiSME (algorithms 1 to 5, 4.1), and where it departs from the paper.
+//! HiSME (algorithms 1 to 5, 4.1): the recipe of the paper, and ours that departs from it by options.
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
@@ -14,21 +14,18 @@ use crate::{
     select::{Candidates, SelectPer, SelectPolicy, Selector},
 };
 
-/// HiSME with the paper's numbers where it has any: three candidates from each attempt that was done, credit by a model, bundles,
-/// refining, refactoring, filtering and rules for the roles after each five tasks, which run at once; deterministic
-/// decoding, one attempt a task. The paper does not publish how many skills are injected: two, ours. There is no
-/// warm-up, and the tiers are wide: what leaves the pool leaves it by evidence.
+/// HiSME as the paper has it: three candidates from each attempt, credit by a model, test bundles, refinement, refactoring,
+/// filtering, and rules for the roles after each five tasks, which run at once; skills are chosen for each turn; deterministic
+/// decoding, one attempt a task.
 ///
-/// Unlike the paper's it is built for streams in which a single attempt is a noisy witness. By options: attempts at two tasks
-/// release a newcomer, also one that was extracted ([`BundlePolicy::tasks`], the paper's is 1); a mended version is released when
-/// more attempts speak for it than for the one before, though it fails a case ([`Gate::Better`](crate::maintain::Gate::Better), the paper's
-/// is [`Gate::All`](crate::maintain::Gate::All)); skills are chosen once a task ([`SelectPer::Query`], the paper's is
-/// [`SelectPer::Turn`]). Without an option: the filter leaves what as much speaks for as for a newcomer; what was followed and
-/// refused is mended though nobody calls it harmful, and so is what helps and never suffices; what a run disabled comes
-/// back when others come to the same; a case of harm holds no newcomer back. Why stands in `docs/decisions.md`.
+/// The paper publishes neither how many skills are injected (here two) nor the filter's thresholds (here two harmful judgements
+/// and no helpful one, of the latest eight). There is no warm-up, and the tiers are wide, so that skills leave by evidence.
+/// Where no case of a bundle can be played, live attempts release a skill, which the paper leaves open.
 ///
-/// Its ablations (Table 3) switch parts off: `maintenance.evolve = None` is HiSME-static, `write = Never` is without
-/// the extractor, `maintenance.{refine, refactor, filter} = None` without those.
+/// Its ablations (Table 3) switch parts off: `maintenance.evolve = None` is HiSME-static, `write.when = Never` is without the
+/// extractor, `maintenance.{refine, refactor, filter} = None` without those.
+///
+/// [`hisme_robust`] departs from it by options.
 pub fn hisme() -> Recipe {
     Recipe {
         name: "hisme".to_owned(),
@@ -36,7 +33,7 @@ pub fn hisme() -> Recipe {
             candidates: Candidates::Search { limit: 20 },
             rank: Some(RankWeights::default()),
             selector: Selector::Top { limit: 2 },
-            per: SelectPer::Query,
+            per: SelectPer::Turn,
             skill_tokens: None,
         },
         attempts: AttemptPolicy {
@@ -55,11 +52,15 @@ pub fn hisme() -> Recipe {
         },
         write: WritePolicy {
             when: WriteWhen::Always,
-            by: Writer::Extract { candidates: 3 },
+            by: Writer::Extract {
+                candidates: 3,
+                failures: true,
+            },
         },
         admit: AdmitPolicy {
             initial_state: State::Trial,
             duplicates: Duplicates::Distinct,
+            revive: false,
         },
         tiers: TierPolicy {
             cache: 400,
@@ -74,13 +75,46 @@ pub fn hisme() -> Recipe {
             gain: None,
         },
         maintenance: Maintenance {
-            bundles: Some(BundlePolicy::default()),
-            refine: Some(RefinePolicy::default()),
-            filter: Some(FilterPolicy::default()),
-            refactor: Some(RefactorPolicy::default()),
+            bundles: Some(BundlePolicy::paper()),
+            refine: Some(RefinePolicy::paper()),
+            filter: Some(FilterPolicy::paper()),
+            refactor: Some(RefactorPolicy::paper()),
             evolve: Some(EvolvePolicy::default()),
         },
         programs: Vec::new(),
         limits: Limits::default(),
     }
+}
+
+/// HiSME for streams in which a single attempt is a noisy witness; ours. It is [`hisme`] with these options changed:
+///
+/// | row | option | the paper | here |
+/// | --- | --- | --- | --- |
+/// | H1 | [`Writer::Extract`]`::failures` | yes | no |
+/// | H3 | [`RefactorPolicy::skip_covered`], [`RefactorPolicy::counterfactual`] | no | yes |
+/// | H5 | [`BundlePolicy::tasks`] | 1 | 2 |
+/// | H6 | [`BundlePolicy::gate`] | [`Gate::All`](crate::maintain::Gate::All) | [`Gate::Better`](crate::maintain::Gate::Better) |
+/// | H6 | [`BundlePolicy::harm_blocks`] | yes | no |
+/// | H9 | [`FilterPolicy::keep_supported`], [`AdmitPolicy::revive`] | no | yes |
+/// | H10 | [`RefinePolicy::insufficient`] | no | yes |
+/// | H10 | [`RefinePolicy::failed_cases`] | yes | no |
+/// | H12 | [`SelectPolicy::per`] | [`SelectPer::Turn`] | [`SelectPer::Query`] |
+///
+/// `docs/decisions.md` has the reason for each, and `docs/results.md` what they bring.
+pub fn hisme_robust() -> Recipe {
+    let mut recipe = Recipe {
+        name: "hisme-robust".to_owned(),
+        ..hisme()
+    };
+    recipe.select.per = SelectPer::Query;
+    recipe.write.by = Writer::Extract {
+        candidates: 3,
+        failures: false,
+    };
+    recipe.admit.revive = true;
+    recipe.maintenance.bundles = Some(BundlePolicy::default());
+    recipe.maintenance.refine = Some(RefinePolicy::default());
+    recipe.maintenance.filter = Some(FilterPolicy::default());
+    recipe.maintenance.refactor = Some(RefactorPolicy::default());
+    recipe
 }

@@ -6,11 +6,19 @@ pub(crate) mod programs;
 mod schedule;
 mod standard;
 
-use std::{num::NonZeroU64, time::Duration};
+use std::{
+    num::{NonZeroU64, NonZeroUsize},
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 
-pub use self::{arise::arise, hisme::hisme, schedule::Schedule, standard::standard};
+pub use self::{
+    arise::arise,
+    hisme::{hisme, hisme_robust},
+    schedule::Schedule,
+    standard::standard,
+};
 use crate::{
     admit::AdmitPolicy,
     credit::CreditPolicy,
@@ -23,7 +31,7 @@ use crate::{
     select::{SelectPolicy, Selector},
 };
 
-/// How long things may take.
+/// How long the calls of a host's parts may take, and how much of a skill is scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// One attempt.
@@ -36,6 +44,8 @@ pub struct Limits {
     pub write: Duration,
     /// One commit, and one refresh of the index.
     pub commit: Duration,
+    /// Greatest number of tokens of a skill's text that are scored; what follows is cut off. ARISE C.4: 128.
+    pub scored_tokens: NonZeroUsize,
 }
 
 impl Default for Limits {
@@ -46,6 +56,7 @@ impl Default for Limits {
             score: Duration::from_secs(60),
             write: Duration::from_secs(120),
             commit: Duration::from_secs(60),
+            scored_tokens: const { NonZeroUsize::new(128).unwrap() },
         }
     }
 }

@@ -45,6 +45,7 @@ pub fn standard() -> Recipe {
         admit: AdmitPolicy {
             initial_state: State::Active,
             duplicates: Duplicates::Revise,
+            revive: false,
         },
         tiers: TierPolicy {
             cache: 200,

@@ -14,7 +14,7 @@ use crate::{
 ///
 /// The relative test compares candidates with each other: one alone always has probability 1, and two equally
 /// fitting ones (a skill that was written twice) at most 0.5 each. The absolute test compares the best with
-/// 'none of these'. [`GatePolicy::faithful`] has the first, the default the second; both may be on.
+/// 'none of these'. [`GatePolicy::paper`] has the first, the default the second; both may be on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GatePolicy {
     /// What is compared.
@@ -58,7 +58,7 @@ impl Default for GatePolicy {
 
 impl GatePolicy {
     /// The paper's gate: the summed log-probability, probability at least 0.35, epsilon 0.1 (Table 3).
-    pub fn faithful() -> Self {
+    pub fn paper() -> Self {
         Self {
             score: ScoreKind::Sum,
             temperature: 1.0,

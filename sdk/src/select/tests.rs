@@ -207,7 +207,7 @@ fn policies_are_checked() {
         assert_eq!(error.message(), message);
         assert!(decide(&policy, &[], &[], Seed(1), Mode::Train).is_err());
     };
-    for valid in [GatePolicy::default(), GatePolicy::faithful()] {
+    for valid in [GatePolicy::default(), GatePolicy::paper()] {
         valid.validate().unwrap();
     }
     refused(

@@ -36,7 +36,7 @@ const FAMILIES_WITH_TASKS: usize = 4;
 /// };
 ///
 /// let library = LargeLibrary::new(50, Seed(1));
-/// let mut recipe = recipe::hisme();
+/// let mut recipe = recipe::hisme_robust();
 /// recipe.tiers.cache = 1_000;
 /// futures::executor::block_on(async {
 ///     let options = Options::new("growth", Seed(1));

@@ -36,7 +36,7 @@ fn recipe(name: &str) -> Option<Recipe> {
             arise.attempts.group = 3;
             arise
         }
-        "hisme" => recipe::hisme(),
+        "hisme" => recipe::hisme_robust(),
         "standard" => recipe::standard(),
         _ => return None,
     })

@@ -59,7 +59,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
 
 fn recipe_of(name: &str) -> Recipe {
     match name {
-        "hisme" => recipe::hisme(),
+        "hisme" => recipe::hisme_robust(),
         _ => recipe::standard(),
     }
 }

@@ -88,12 +88,12 @@ fn recipes() -> [(&'static str, Recipe); 4] {
     let mut arise = recipe::arise();
     arise.attempts.warm_up = 10;
     arise.schedule.gain = Some(20);
-    let mut turns = recipe::hisme();
+    let mut turns = recipe::hisme_robust();
     turns.select.per = journeyman::select::SelectPer::Turn;
     [
         ("standard", recipe::standard()),
         ("arise", arise),
-        ("hisme", recipe::hisme()),
+        ("hisme", recipe::hisme_robust()),
         ("hisme, skills each turn", turns),
     ]
 }

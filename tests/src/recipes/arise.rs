@@ -196,7 +196,7 @@ fn gate(score: ScoreKind, relative: f64) -> Selector {
     Selector::Gate(GatePolicy {
         score,
         relative: Some(relative),
-        ..GatePolicy::faithful()
+        ..GatePolicy::paper()
     })
 }
 

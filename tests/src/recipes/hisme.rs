@@ -272,7 +272,7 @@ async fn cell(
     let universe = universe(seed, world)?;
     let stream = universe.stream(STREAM);
     let held_out = tasks(&universe.held_out(&stream, HELD_OUT))?;
-    let mut recipe = recipe::hisme();
+    let mut recipe = recipe::hisme_robust();
     change(&mut recipe);
     let store = Arc::new(MemoryStore::new());
     let journeyman = parts.open(recipe, "hisme", seed, store, None).await?;

@@ -254,7 +254,7 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     let held_out = universe.held_out(&stream, HELD_OUT);
     let (skills, wrong) = skills(&universe, &stream, seed)?;
     let store = Arc::new(MemoryStore::new());
-    let mut learning = recipe::hisme();
+    let mut learning = recipe::hisme_robust();
     change(&mut learning);
     let journeyman = parts
         .open(learning, "poisoned", seed, store.clone(), None)
@@ -265,7 +265,7 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     let before = journeyman.evaluate(tasks(&held_out)?).await?;
     journeyman.learn(tasks(&stream)?).await?;
     let after = journeyman.evaluate(tasks(&held_out)?).await?;
-    let mut unaided = recipe::hisme();
+    let mut unaided = recipe::hisme_robust();
     unaided.select.selector = Selector::Nothing;
     let nobody = parts.open(unaided, "unaided", seed, store, None).await?;
     let none = nobody.evaluate(tasks(&held_out)?).await?;

@@ -14,17 +14,17 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
     pub(crate) case: BundleCase,
-    /// Whether it is to be played without any skill as well: an attempt that followed one comes to the same with it again,
-    /// which tells nothing.
+    /// Whether it is played without any skill as well, to be compared.
     pub(crate) paired: bool,
 }
 
 impl Instance {
-    pub(crate) fn of(attempt: &Trace) -> Self {
+    /// An instance; with `counterfactual` an attempt that followed a skill is compared with one without.
+    pub(crate) fn of(attempt: &Trace, counterfactual: bool) -> Self {
         let mut exposures = attempt.trajectory.exposures.iter();
         Self {
             case: whole(attempt, CaseKind::Integration),
-            paired: exposures.any(|seen| seen.used),
+            paired: counterfactual && exposures.any(|seen| seen.used),
         }
     }
 }

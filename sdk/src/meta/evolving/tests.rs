@@ -75,7 +75,7 @@ impl Made {
     /// What roles are asked, each with its rows: a skill's name and version, how often it was helpful, harmful and neither, and
     /// its fate.
     fn asked(&self, policy: EvolvePolicy) -> BTreeMap<Role, Vec<String>> {
-        let mut recipe = recipe::hisme();
+        let mut recipe = recipe::hisme_robust();
         recipe.maintenance.evolve = Some(policy);
         let context = Context {
             run: &RunId::new("a-run"),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Purity;
 use crate::{
     domain::Taint,
-    id::{SegmentId, SkillId, TaskId},
+    id::{SegmentId, TaskId},
 };
 
 /// What a group said when it was handed out: a digest of each of its segments. A segment that says something else since
@@ -21,8 +21,6 @@ pub struct Fingerprint(pub(super) BTreeSet<String>);
 pub struct Clique {
     /// By id.
     pub segments: Vec<SegmentId>,
-    /// The skill that a skill-revision group is about.
-    pub revises: Option<SkillId>,
     /// The distinct tasks of the true instances and of the skills, by id.
     pub tasks: Vec<TaskId>,
     /// Those that show something that worked; what a refactorer makes must be supported by all of them.

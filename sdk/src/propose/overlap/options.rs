@@ -14,7 +14,7 @@ const GRAPH: &str = "OverlapOptions::validate";
 const GROUPS: &str = "CliqueOptions::validate";
 
 /// What an edge weighs, and from where on it is one (HiSME appendix C).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OverlapOptions {
     /// Weight of the n-grams' overlap (alpha), in [0, 1]. The paper: 0.45.
     pub ngram: f64,
@@ -130,6 +130,9 @@ pub struct CliqueOptions {
     pub aligned: f64,
     /// Which share of a group must not have been handed out before, in [0, 1]. Ours: 0.5.
     pub fresh: f64,
+    /// Whether a group is left out if one of its skills was distilled from all of its tasks: what they share is that skill. The
+    /// paper: no. Ours: yes.
+    pub skip_covered: bool,
 }
 
 impl Default for CliqueOptions {
@@ -143,6 +146,7 @@ impl Default for CliqueOptions {
             shared_errors: 0.6,
             aligned: 0.6,
             fresh: 0.5,
+            skip_covered: true,
         }
     }
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    id::{SegmentId, SkillId, TaskId},
+    id::{SegmentId, TaskId},
     propose::{Segment, SegmentKind},
 };
 
@@ -22,8 +22,8 @@ impl OverlapGraph {
     /// A group is a strict clique: every two of its segments have an edge. It has from `smallest` to `largest` segments and
     /// a [reason](Purity), and comes from at least two distinct tasks. Tasks count where they were done: a *true instance*
     /// is a turn of an attempt that succeeded. Turns of others may be in a group, since they show what goes wrong, but add no
-    /// task; a skill adds the tasks that it was distilled from, and where one was distilled from all of a group's tasks there
-    /// is no group: what they share is that skill. Of a group at least the share `fresh` is in none of those
+    /// task; a skill adds the tasks that it was distilled from, and with `skip_covered` there is no group where one was distilled
+    /// from all of its tasks: what they share is that skill. Of a group at least the share `fresh` is in none of those
     /// that were `handed` out, and its [`Fingerprint`] is not among them: a group comes again when it changed.
     ///
     /// *What is bounded.* Each segment forms groups with its heaviest `neighbours` alone, of the same tasks with two, and
@@ -38,7 +38,7 @@ impl OverlapGraph {
         options: &CliqueOptions,
         handed: &BTreeSet<Fingerprint>,
     ) -> Result<Vec<Clique>> {
-        let search = Search::new(self, options, handed, None)?;
+        let search = Search::new(self, options, handed)?;
         let slots = self.places().values();
         let mut found: Vec<Clique> = slots.filter_map(|slot| search.best_of(*slot)).collect();
         found.sort_by(|a, b| {
@@ -56,22 +56,6 @@ impl OverlapGraph {
             }
         }
         Ok(cliques)
-    }
-
-    /// The best skill-revision group of a skill that is in the graph: a strict clique with a reason that holds the skill,
-    /// whichever tasks it is from and however they ended. `None` where there is none that was not handed out.
-    ///
-    /// # Errors
-    /// `Invalid` where the options break a range.
-    pub fn revision_group(
-        &self,
-        skill: &SkillId,
-        options: &CliqueOptions,
-        handed: &BTreeSet<Fingerprint>,
-    ) -> Result<Option<Clique>> {
-        let search = Search::new(self, options, handed, Some(skill))?;
-        let slot = self.places().get(&Segment::id_of_skill(skill));
-        Ok(slot.and_then(|slot| search.best_of(*slot)))
     }
 
     /// Takes those out of a set of groups that can come no more, since none of their segments is in the graph and says the
@@ -94,7 +78,6 @@ pub(super) struct Search<'a> {
     tools: Vec<Named>,
     /// By slot, as they are met: most segments form no groups.
     members: Vec<OnceCell<Member<'a>>>,
-    revises: Option<&'a SkillId>,
 }
 
 /// A segment as the search sees it.
@@ -112,12 +95,11 @@ struct Group<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Over all segments; `revises` is the skill of a skill-revision group.
+    /// A search over all segments.
     pub(super) fn new(
         graph: &'a OverlapGraph,
         options: &'a CliqueOptions,
         handed: &'a BTreeSet<Fingerprint>,
-        revises: Option<&'a SkillId>,
     ) -> Result<Self> {
         options.validate()?;
         let nodes = graph.places().values().filter_map(|slot| graph.node(*slot));
@@ -133,14 +115,13 @@ impl<'a> Search<'a> {
             members: (0..=last.copied().unwrap_or(0))
                 .map(|_| OnceCell::new())
                 .collect(),
-            revises,
         })
     }
 
     /// The best group that this segment forms with its heaviest neighbours.
     pub(super) fn best_of(&self, seed: Slot) -> Option<Clique> {
         let node = self.graph.node(seed)?;
-        if self.revises.is_none() && !self.may_have_two_tasks(node) {
+        if !self.may_have_two_tasks(node) {
             return None;
         }
         let member = self.member(seed)?;
@@ -234,8 +215,8 @@ impl<'a> Search<'a> {
             let made_from = &member.node.segment.tasks;
             !member.is_trace && tasks.iter().all(|task| made_from.contains(task))
         };
-        let tells_nothing = tasks.len() < 2 || self.members(group).any(covers);
-        if self.revises.is_none() && tells_nothing {
+        let is_covered = || self.options.skip_covered && self.members(group).any(covers);
+        if tasks.len() < 2 || is_covered() {
             return;
         }
         let size = group.slots.len() as f64;
@@ -269,7 +250,7 @@ impl<'a> Search<'a> {
         let new = self.members(group);
         let new = new.filter(|member| !self.known.contains(&member.node.digest));
         let enough = new.count() as f64 >= self.options.fresh * group.slots.len() as f64;
-        (enough || self.revises.is_some()) && !self.handed.contains(&self.fingerprint(group))
+        enough && !self.handed.contains(&self.fingerprint(group))
     }
 
     fn clique(
@@ -286,7 +267,6 @@ impl<'a> Search<'a> {
         Clique {
             true_instances: true_instances.map(|id| (*id).clone()).collect(),
             segments: segments.into_iter().cloned().collect(),
-            revises: self.revises.cloned(),
             tasks: tasks.into_iter().cloned().collect(),
             purity: group.shared.purity(),
             score,

@@ -28,9 +28,6 @@ use crate::{
     run::machine::need::{AttemptNeed, Need},
 };
 
-/// A continuation is cut after this many tokens when it is scored (ARISE C.4).
-const SCORED_TOKENS: usize = 128;
-
 /// What an executor may take over its own limit before the driver gives it up: one that keeps its limit ends by
 /// itself, with a trajectory that can be judged.
 const GRACE: Duration = Duration::from_secs(1);
@@ -230,7 +227,7 @@ impl Performer {
         ScoreRequest {
             prompt,
             continuations,
-            max_continuation_tokens: SCORED_TOKENS,
+            max_continuation_tokens: self.limits.scored_tokens.get(),
             time_limit: self.limits.score,
             adapter: None,
         }

@@ -79,7 +79,7 @@ pub struct RunMachine {
 impl RunMachine {
     /// The version of the JSON form. It has to be raised when a built-in policy asks other questions or asks them in another
     /// order: a journal keeps answers by place, and an older one would give them to other questions.
-    pub const SCHEMA: u32 = 9;
+    pub const SCHEMA: u32 = 10;
 
     /// Begins a run.
     ///

@@ -65,6 +65,34 @@ fn what_was_followed_and_refused_is_mended_though_nobody_calls_it_harmful() {
     assert!(!mended("helpful: it was a help"));
 }
 
+/// Whether the refiner is asked about skills that say a word too many, and are judged uncertain.
+fn is_refined(policy: RefinePolicy) -> bool {
+    let mut recipe = hisme();
+    recipe.select.selector = Selector::Top { limit: 1 };
+    recipe.maintenance.refine = Some(policy);
+    let script = Script {
+        extract: |words| format!("skill {words}: How to say {words}.\nsay: oops {words}"),
+        attribute: "uncertain: who knows",
+        ..Script::default()
+    };
+    let (_, _, prompts, _) = learn_with(recipe, script, 6);
+    let prompts = prompts.lock().unwrap();
+    let mut prompts = prompts.iter();
+    prompts.any(|prompt| prompt.starts_with("role: refine"))
+}
+
+#[test]
+fn a_failed_case_and_an_insufficient_skill_call_for_the_refiner_as_the_policy_says() {
+    let policy = |insufficient, failed_cases| RefinePolicy {
+        insufficient,
+        failed_cases,
+        ..RefinePolicy::default()
+    };
+    assert!(is_refined(policy(true, false)));
+    assert!(is_refined(policy(false, true)));
+    assert!(!is_refined(policy(false, false)), "it harmed nobody");
+}
+
 #[test]
 fn what_helps_and_never_suffices_is_mended() {
     let asked = |body: &str, tasks: &[&[&str]]| {

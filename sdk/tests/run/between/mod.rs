@@ -12,12 +12,12 @@ mod rules;
 use std::sync::Mutex;
 
 use journeyman::{
-    CommitKey, Result,
-    contract::{Episode, FixedGuidance, Journal},
+    CommitKey, ModelId, Result, async_trait,
+    contract::{Episode, FixedGuidance, Journal, ScoreRequest, Scorer, TokenScores},
     domain::{
         Cause, Commit, Injection, Judgement, LibraryChange, Origin, Role, RoleRule, Skill, State,
     },
-    maintain::{FilterPolicy, Gate},
+    maintain::{FilterPolicy, Gate, RefinePolicy},
     propose::Writer,
 };
 
@@ -100,7 +100,7 @@ fn parts(script: Script) -> (Backends, Prompts) {
 }
 
 fn hisme() -> Recipe {
-    let mut recipe = recipe::hisme();
+    let mut recipe = recipe::hisme_robust();
     recipe.schedule.batch = 3;
     recipe.schedule.micro = 3;
     recipe.schedule.r#macro = 3;
@@ -322,7 +322,10 @@ fn a_run_with_maintenance_replays_and_resumes_to_the_same_bytes() {
 #[test]
 fn extractors_write_as_many_candidates_as_the_recipe_says() {
     let mut recipe = hisme();
-    recipe.write.by = Writer::Extract { candidates: 2 };
+    recipe.write.by = Writer::Extract {
+        candidates: 2,
+        failures: false,
+    };
     let (report, _, prompts, _) = learn_with(recipe, Script::default(), 3);
     let asked = prompts
         .lock()
@@ -332,6 +335,68 @@ fn extractors_write_as_many_candidates_as_the_recipe_says() {
         .count();
     assert_eq!(asked, 6);
     assert!(report.tasks.iter().all(|task| task.written.len() == 2));
+}
+
+#[test]
+fn failed_attempts_are_extracted_from_as_the_recipe_says() {
+    let asked = |failures| {
+        let mut recipe = hisme();
+        recipe.write.by = Writer::Extract {
+            candidates: 1,
+            failures,
+        };
+        let (mut backends, prompts) = parts(Script::default());
+        backends.executor = Some(Arc::new(ScriptedExecutor::acting(|_, steps| {
+            Play::Give(steps.is_empty().then(|| Action::Message("hm".to_owned())))
+        })));
+        let opened = Journeyman::open(backends, recipe, Options::new("test", Seed(7)));
+        let report = block_on(async { opened.await.expect("it opens").learn(tasks(3)).await });
+        let report = report.expect("it learns");
+        assert!(report.attempts().all(|one| one.success == Some(false)));
+        let prompts = prompts.lock().unwrap();
+        let asked = prompts.iter().filter(|p| p.starts_with("role: extract"));
+        asked.count()
+    };
+    assert_eq!((asked(true), asked(false)), (3, 0));
+}
+
+/// A scorer that keeps how many tokens it was to score, and scores nothing.
+#[derive(Debug)]
+struct Cut(ModelId, Mutex<Vec<usize>>);
+
+#[async_trait]
+impl Scorer for Cut {
+    fn model(&self) -> &ModelId {
+        &self.0
+    }
+
+    async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
+        self.1.lock().unwrap().push(request.max_continuation_tokens);
+        Err(Error::invalid("Cut::score", "it scores nothing"))
+    }
+}
+
+#[test]
+fn as_many_tokens_are_scored_as_the_recipe_says() {
+    let cut = |tokens: Option<usize>| {
+        let scorer = Arc::new(Cut(ModelId::new("cut"), Mutex::default()));
+        let mut recipe = super::recipe();
+        if let Some(tokens) = tokens {
+            recipe.limits.scored_tokens = NonZeroUsize::new(tokens).expect("not 0");
+        }
+        let mut backends = backends();
+        backends.scorer = Some(Arc::clone(&scorer) as _);
+        block_on(async {
+            let opened = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+            let journeyman = opened.expect("it opens");
+            let skills = vec![sample::skill("one")];
+            journeyman.add(skills, "a start").await.expect("added");
+            let _ = journeyman.learn(tasks(1)).await;
+        });
+        let seen = scorer.1.lock().unwrap();
+        seen.first().copied().expect("it was asked")
+    };
+    assert_eq!((cut(None), cut(Some(7))), (128, 7));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::{
 
 use journeyman::{
     Version, async_trait,
-    contract::RoleTask,
+    contract::{Journal, RoleTask},
     domain::{Query, Selection, Skill, SkillRef, TurnQuery},
     policy::{Ask, Case, MaintenanceProgram, OwnPolicy, Policies, SelectProgram, View},
     run::{Performer, RunMachine, RunPlan},
@@ -431,4 +431,23 @@ fn a_program_that_asks_otherwise_when_it_is_resumed_is_found_out() {
         failed.contains("asks something else than in its first run"),
         "{failed}"
     );
+}
+
+#[test]
+fn a_program_that_asks_otherwise_when_its_journal_is_replayed_is_found_out() {
+    let (recipe, policies) = doing(Does::AsksOtherwise(Arc::default()));
+    let (backends, _) = parts(Script::default());
+    let journal = Arc::new(MemoryJournal::new());
+    let backends = backends.with_journal(Arc::clone(&journal) as _);
+    let options = Options::new("own", Seed(7)).with_policies(policies.clone());
+    block_on(async {
+        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let report = journeyman.expect("it opens").learn(tasks(4)).await;
+        let run = report.expect("it learns").run;
+        let entries = journal.read(&run).await.expect("it reads");
+        let error = replay(&entries, &policies).expect_err("it asks otherwise");
+        let said = error.to_string();
+        assert!(said.contains("asks something else than it did"), "{said}");
+        assert!(said.contains("/Maintain/"), "the place: {said}");
+    });
 }

@@ -142,12 +142,15 @@ fn a_bundle_has_whole_attempts_at_four_tasks() {
 }
 
 /// What becomes of a skill that is judged harmful each time that it is followed.
-fn judged_harmful(script: Script, tasks: Vec<Task>) -> (u64, State) {
+fn judged_harmful(script: Script, tasks: Vec<Task>, ours: bool) -> (u64, State) {
     let mut recipe = hisme();
+    let refactor = recipe.maintenance.refactor.as_mut().expect("it refactors");
+    refactor.counterfactual = ours;
     recipe.maintenance.refine = None;
     recipe.maintenance.filter = Some(FilterPolicy {
         harmful: 1,
         helpful: 1,
+        keep_supported: ours,
         ..FilterPolicy::default()
     });
     let script = Script {
@@ -163,13 +166,15 @@ fn judged_harmful(script: Script, tasks: Vec<Task>) -> (u64, State) {
 
 #[test]
 fn the_filter_leaves_what_is_spoken_for() {
-    let state = |refactor| {
+    let state = |refactor, ours| {
         let tasks = alike(["one", "two", "three", "four", "five", "six"]);
-        judged_harmful(extracting(refactor), tasks)
+        judged_harmful(extracting(refactor), tasks, ours)
     };
-    assert_eq!(state(NONE), (1, State::Disabled));
+    assert_eq!(state(NONE, true), (1, State::Disabled));
     // A later version would be one that came back.
-    assert_eq!(state(SAME), (1, State::Active));
+    assert_eq!(state(SAME, true), (1, State::Active));
+    // In the paper judgements alone decide.
+    assert_ne!(state(SAME, false), (1, State::Active));
 }
 
 /// Tasks of which what the skill says is refused once, as is what is said without one.
@@ -209,7 +214,7 @@ fn attempts_that_followed_a_skill_do_not_speak_for_it_where_they_cost_no_less_th
     let mut tasks = alike(["one"]);
     tasks.extend(["bread", "fish"].map(|word| sample::task(&format!("other-{word}"), &[word])));
     tasks.extend(cold());
-    let state = judged_harmful(extracting(SAME), tasks);
+    let state = judged_harmful(extracting(SAME), tasks, true);
     assert_eq!(state, (1, State::Disabled));
 }
 

@@ -166,8 +166,19 @@ fn what_was_done_alike_without_a_skill_speaks_for_it() {
 
 #[test]
 fn what_a_run_disabled_comes_back_when_other_tasks_come_to_it() {
+    let check = |revive, expect| {
+        assert_eq!(come_back(revive), expect);
+    };
+    // The attempts at both tasks speak for it, and its counts begin anew.
+    check(true, [(2, State::Active); 2]);
+    check(false, [(1, State::Disabled); 2]);
+}
+
+/// Versions and states of two skills that a run disabled, after attempts at other tasks came to the same skills.
+fn come_back(revive: bool) -> [(u64, State); 2] {
     let disabled = || {
         let mut recipe = hisme();
+        recipe.admit.revive = revive;
         recipe.maintenance = journeyman::maintain::Maintenance {
             bundles: Some(journeyman::maintain::BundlePolicy::default()),
             filter: Some(FilterPolicy {
@@ -225,8 +236,7 @@ fn what_a_run_disabled_comes_back_when_other_tasks_come_to_it() {
     );
     let others = skills.iter().filter(|skill| !by_hand(skill));
     let others: Vec<_> = others.map(|skill| (skill.version.0, skill.state)).collect();
-    // The attempts at both tasks speak for it, and its counts begin anew.
-    assert_eq!(others, [(2, State::Active); 2]);
+    others.try_into().expect("two skills")
 }
 
 #[test]

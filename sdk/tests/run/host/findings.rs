@@ -51,7 +51,7 @@ fn complete_parts_want_nothing() {
     let embedder = |b: &mut Backends, _: &mut Recipe| {
         b.embedder = Some(Arc::new(HashEmbedder::new(16)));
     };
-    check(recipe::hisme(), &embedder, &[]);
+    check(recipe::hisme_robust(), &embedder, &[]);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn each_part_that_is_missing_is_found() {
     standard(&|b, _| b.store = None, &[NoStore]);
 
     let hisme = |change: Change<'_>, expect: &[FindingKind]| {
-        check(recipe::hisme(), change, expect);
+        check(recipe::hisme_robust(), change, expect);
     };
     hisme(&|_, _| {}, &[NoEmbedder]);
     hisme(&|b, _| b.scorer = None, &[NoEmbedder]);
@@ -308,7 +308,7 @@ fn a_part_that_blocks_its_thread_is_found_once() {
 #[test]
 fn where_nothing_replays_each_part_that_is_missing_is_named() {
     let check = |change: Change<'_>, named: &[&str], others: &[&str]| {
-        let findings = block_on(found(recipe::hisme(), change));
+        let findings = block_on(found(recipe::hisme_robust(), change));
         let mut replays = findings.iter();
         let finding = replays.find(|finding| finding.kind == FindingKind::NothingReplays);
         let reason = &finding.expect("nothing replays").reason;
@@ -502,7 +502,7 @@ fn a_world_that_blocks_is_named_and_not_the_executor() {
 fn a_world_that_does_not_promise_to_repeat_plays_no_fragments() {
     let of = |repeats: bool| {
         block_on(async {
-            let journeyman = open_as("test", &slow(0, repeats), recipe::hisme()).await;
+            let journeyman = open_as("test", &slow(0, repeats), recipe::hisme_robust()).await;
             let findings = journeyman.findings();
             let replays = findings.iter();
             let replays = replays.filter(|one| one.kind == FindingKind::NothingReplays);
@@ -538,7 +538,7 @@ fn a_world_that_cannot_play_test_cases_is_found() {
     block_on(async {
         let mut parts = complete();
         parts.environment = Some(Arc::new(NeverAgain(Default::default())));
-        let journeyman = open_as("test", &parts, recipe::hisme()).await;
+        let journeyman = open_as("test", &parts, recipe::hisme_robust()).await;
         let report = journeyman.learn(tasks(30)).await.expect("it learns");
         let cases = report.findings.iter();
         let cases: Vec<_> = cases
@@ -563,16 +563,16 @@ fn roles_that_do_not_play_what_the_recipe_asks_are_found() {
     check(recipe::standard(), &only(Role::Summarize), &[]);
     check(recipe::standard(), &only(Role::Attribute), &[NeverWrites]);
     check(
-        recipe::hisme(),
+        recipe::hisme_robust(),
         &only(Role::Extract),
         &[NoEmbedder, NoRoles],
     );
     check(
-        recipe::hisme(),
+        recipe::hisme_robust(),
         &only(Role::Attribute),
         &[NoEmbedder, NeverWrites, NoRoles],
     );
-    let found = block_on(found(recipe::hisme(), &only(Role::Attribute)));
+    let found = block_on(found(recipe::hisme_robust(), &only(Role::Attribute)));
     let writes = found.iter().find(|one| one.kind == NeverWrites);
     assert!(
         writes.is_some_and(|one| one.reason.contains("extract")),

@@ -37,7 +37,7 @@ pub(super) fn parts(attribute: &'static str, with_world: bool) -> Backends {
 }
 
 pub(super) fn hisme() -> Recipe {
-    let mut recipe = recipe::hisme();
+    let mut recipe = recipe::hisme_robust();
     recipe.schedule.batch = 3;
     recipe.schedule.micro = 3;
     recipe.schedule.r#macro = 3;

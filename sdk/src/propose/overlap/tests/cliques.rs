@@ -43,10 +43,7 @@ fn a_group_says_what_it_rests_on() {
     assert_eq!(joined(&clique.segments), "a b");
     assert_eq!(clique.segments, clique.true_instances);
     assert_eq!(clique.tasks, ["task-a".into(), "task-b".into()]);
-    assert_eq!(
-        (clique.revises.as_ref(), clique.taint),
-        (None, Taint::Tainted)
-    );
+    assert_eq!(clique.taint, Taint::Tainted);
     let tools = vec!["brew_coffee".to_owned(), "unseal_coffee".to_owned()];
     assert_eq!(clique.purity[0], Purity::SharedTools { tools });
     // The weight of the one edge, by log2(2 + 2).
@@ -224,40 +221,14 @@ fn tasks_count_where_they_were_done() {
     // What all tasks share is a skill already, until a further task comes.
     let known = || skill("s", &["t", "u"], "brew coffee");
     assert_eq!(first([one("a", "t", done), known()]), None);
+    let paper = CliqueOptions {
+        skip_covered: false,
+        ..CliqueOptions::default()
+    };
+    let covered = graph([one("a", "t", done), known()]).cliques(&paper, &BTreeSet::new());
+    assert_eq!(joined(&covered.unwrap()[0].segments), "a skill:s");
     let further = first([one("a", "v", done), known()]).unwrap();
     assert_eq!(joined(&further.segments), "a skill:s");
-}
-
-#[test]
-fn a_revision_group_holds_its_skill() {
-    let failed = Segment {
-        success: Some(false),
-        ..calling("a", "brew coffee", &["brew"])
-    };
-    let mut graph = graph([
-        failed.clone(),
-        skill("s", &[], "brew coffee"),
-        skill("x", &[], "sing"),
-    ]);
-    let options = CliqueOptions::default();
-    let none = BTreeSet::new();
-    assert_eq!(graph.cliques(&options, &none).unwrap(), []);
-    let group = |graph: &OverlapGraph, skill: &str, handed: &BTreeSet<Fingerprint>| {
-        graph
-            .revision_group(&skill.into(), &options, handed)
-            .unwrap()
-    };
-    let found = group(&graph, "s", &none).unwrap();
-    assert_eq!(joined(&found.segments), "a skill:s");
-    assert_eq!(found.revises, Some("s".into()));
-    assert_eq!((found.tasks.len(), found.true_instances.len()), (0, 0));
-    assert_eq!(group(&graph, "x", &none), None);
-    assert_eq!(group(&graph, "absent", &none), None);
-    // Handed out once, and again when the skill changed.
-    let handed = BTreeSet::from([found.fingerprint]);
-    assert_eq!(group(&graph, "s", &handed), None);
-    graph.insert(skill("s", &[], "brew coffee early")).unwrap();
-    assert!(group(&graph, "s", &handed).is_some());
 }
 
 #[test]
@@ -462,8 +433,6 @@ fn options_are_checked() {
         let mut options = CliqueOptions::default();
         change(&mut options);
         let error = graph.cliques(&options, &BTreeSet::new()).unwrap_err();
-        let again = graph.revision_group(&"s".into(), &options, &BTreeSet::new());
-        assert_eq!(again.unwrap_err(), error);
         error.message().to_owned()
     };
     assert_eq!(

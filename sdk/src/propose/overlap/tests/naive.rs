@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    id::{SegmentId, SkillId, TaskId},
+    id::{SegmentId, TaskId},
     propose::{
         Segment, SegmentKind,
         overlap::{
@@ -29,7 +29,6 @@ struct Search<'a> {
     /// All digests of those.
     known: BTreeSet<&'a String>,
     members: BTreeMap<Slot, Member<'a>>,
-    revises: Option<&'a SkillId>,
 }
 
 /// A segment as the search sees it.
@@ -47,12 +46,11 @@ struct Group<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Over all segments; `revises` is the skill of a skill-revision group.
+    /// Over all segments.
     fn new(
         graph: &'a OverlapGraph,
         options: &'a CliqueOptions,
         handed: &'a BTreeSet<Fingerprint>,
-        revises: Option<&'a SkillId>,
     ) -> Self {
         let nodes = graph.places().values();
         let nodes = nodes.filter_map(|slot| Some((*slot, graph.node(*slot)?)));
@@ -80,7 +78,6 @@ impl<'a> Search<'a> {
             handed,
             known: handed.iter().flat_map(|group| &group.0).collect(),
             members,
-            revises,
         }
     }
 
@@ -170,8 +167,8 @@ impl<'a> Search<'a> {
             let made_from = &member.node.segment.tasks;
             !member.is_trace && tasks.iter().all(|task| made_from.contains(task))
         };
-        let tells_nothing = tasks.len() < 2 || self.members(group).any(covers);
-        if self.revises.is_none() && tells_nothing {
+        let is_covered = self.options.skip_covered && self.members(group).any(covers);
+        if tasks.len() < 2 || is_covered {
             return;
         }
         let size = group.slots.len() as f64;
@@ -205,7 +202,7 @@ impl<'a> Search<'a> {
         let new = self.members(group);
         let new = new.filter(|member| !self.known.contains(&member.node.digest));
         let enough = new.count() as f64 >= self.options.fresh * group.slots.len() as f64;
-        (enough || self.revises.is_some()) && !self.handed.contains(&self.fingerprint(group))
+        enough && !self.handed.contains(&self.fingerprint(group))
     }
 
     fn clique(
@@ -222,7 +219,6 @@ impl<'a> Search<'a> {
         Clique {
             true_instances: true_instances.map(|id| (*id).clone()).collect(),
             segments: segments.into_iter().cloned().collect(),
-            revises: self.revises.cloned(),
             tasks: tasks.into_iter().cloned().collect(),
             purity: group.shared.purity(),
             score,
@@ -250,7 +246,7 @@ pub(super) fn cliques(
     options: &CliqueOptions,
     handed: &BTreeSet<Fingerprint>,
 ) -> Vec<Clique> {
-    let search = Search::new(graph, options, handed, None);
+    let search = Search::new(graph, options, handed);
     let slots = graph.places().values();
     let mut found: Vec<Clique> = slots.filter_map(|slot| search.best_of(*slot)).collect();
     found.sort_by(|a, b| (b.score.total_cmp(&a.score)).then_with(|| a.segments.cmp(&b.segments)));
@@ -266,15 +262,4 @@ pub(super) fn cliques(
         }
     }
     cliques
-}
-
-/// As [`OverlapGraph::revision_group`].
-pub(super) fn revision_group(
-    graph: &OverlapGraph,
-    skill: &SkillId,
-    options: &CliqueOptions,
-    handed: &BTreeSet<Fingerprint>,
-) -> Option<Clique> {
-    let search = Search::new(graph, options, handed, Some(skill));
-    search.best_of(*graph.places().get(&Segment::id_of_skill(skill))?)
 }
