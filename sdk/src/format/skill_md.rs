@@ -4,6 +4,7 @@ mod fields;
 mod forgiven;
 mod parts;
 mod read;
+mod reader;
 mod write;
 mod yaml;
 

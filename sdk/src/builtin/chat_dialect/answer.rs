@@ -1,39 +1,19 @@
 //! Reading an answer as an action: the forms that instruct models write, as long as the meaning is plain.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{call::call, react};
+use super::{
+    call::call,
+    fields::{ARGUMENTS, COMMENTARY, Fields, Object, Read, TOOL, argument_field},
+    react,
+};
 use crate::{
     domain::{Action, ToolDefinition},
     text::{Candidate, NoObject, candidates, without_thinking},
 };
 
-pub(super) type Object = Map<String, Value>;
-pub(super) type Read<T> = Result<T, String>;
-
-/// The fields that name the tool, the surest first.
-pub(super) const TOOL: [&str; 5] = ["tool", "tool_name", "function", "action", "name"];
-/// The fields that hold the arguments.
-pub(super) const ARGUMENTS: [&str; 7] = [
-    "arguments",
-    "parameters",
-    "params",
-    "args",
-    "input",
-    "tool_input",
-    "action_input",
-];
 /// The fields that hold a call as an object.
 const CALL: [&str; 5] = ["function_call", "tool_call", "function", "tool", "action"];
-/// What a model says about its action.
-pub(super) const COMMENTARY: [&str; 6] = [
-    "message",
-    "done",
-    "thought",
-    "thoughts",
-    "reasoning",
-    "explanation",
-];
 /// What stands beside a call in the forms of model vendors.
 const ENVELOPE: [&str; 6] = ["id", "call_id", "type", "index", "role", "content"];
 /// Marks around calls in the templates of common models.
@@ -168,40 +148,6 @@ fn read_array(items: &[Value], tools: &[ToolDefinition]) -> Read<Action> {
     }
 }
 
-/// A field's name in lower case with underscores.
-fn plain(key: &str) -> String {
-    key.trim().to_lowercase().replace([' ', '-'], "_")
-}
-
-/// The object's fields by their plain names, nulls left out.
-pub(super) struct Fields<'a>(pub(super) Vec<(String, &'a str, &'a Value)>);
-
-impl<'a> Fields<'a> {
-    fn of(object: &'a Object) -> Read<Self> {
-        let mut fields: Vec<(String, &str, &Value)> = Vec::new();
-        for (key, value) in object.iter().filter(|(_, value)| !value.is_null()) {
-            let name = plain(key);
-            let known = TOOL.contains(&name.as_str())
-                || ARGUMENTS.contains(&name.as_str())
-                || COMMENTARY.contains(&name.as_str());
-            if known
-                && fields
-                    .iter()
-                    .any(|(other, _, before)| *other == name && *before != value)
-            {
-                return Err(format!("the object has `{name}` in two spellings"));
-            }
-            fields.push((name, key, value));
-        }
-        Ok(Self(fields))
-    }
-
-    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
-        let found = self.0.iter().find(|(field, _, _)| field == name);
-        found.map(|(_, _, value)| *value)
-    }
-}
-
 fn read_object(object: &Object, tools: &[ToolDefinition]) -> Read<Action> {
     let fields = Fields::of(object)?;
     if let Some(action) = enclosed(&fields, tools)? {
@@ -230,10 +176,6 @@ fn read_object(object: &Object, tools: &[ToolDefinition]) -> Read<Action> {
         (None, None, Some(_)) => Err("`done` is not true".to_owned()),
         _ => Err("the object has more than one of `tool`, `message` and `done`".to_owned()),
     }
-}
-
-pub(super) fn argument_field(fields: &Fields<'_>) -> Option<&'static str> {
-    ARGUMENTS.into_iter().find(|key| fields.get(key).is_some())
 }
 
 fn not_done(fields: &Fields<'_>) -> Read<()> {

@@ -3,53 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    answer::{ARGUMENTS, COMMENTARY, Fields, Object, Read, TOOL, argument_field},
-    react,
+    fields::{ARGUMENTS, COMMENTARY, Fields, Object, Read, TOOL, argument_field},
+    tool::{ends, is_final, is_required, known, object_of, properties},
 };
-use crate::{
-    domain::{Action, ToolCall, ToolDefinition},
-    text::first_object,
-};
-
-/// The properties of a tool's arguments, where its definition names them.
-fn properties(tool: Option<&ToolDefinition>) -> Option<&Object> {
-    tool.and_then(|tool| tool.input_schema.get("properties"))
-        .and_then(Value::as_object)
-}
-
-fn is_required(tool: Option<&ToolDefinition>, name: &str) -> bool {
-    let required = tool.and_then(|tool| tool.input_schema.get("required"));
-    required
-        .and_then(Value::as_array)
-        .is_some_and(|required| required.iter().any(|one| one == name))
-}
-
-/// The one required argument of a tool, where it is a string.
-pub(super) fn only_text(tool: Option<&ToolDefinition>) -> Option<&str> {
-    let required = tool?.input_schema.get("required")?.as_array()?;
-    match required.as_slice() {
-        [Value::String(name)] => {
-            (properties(tool)?.get(name)?.get("type")? == "string").then_some(name.as_str())
-        }
-        _ => None,
-    }
-}
-
-/// The tool that a name means: itself, or the only one that differs in case, hyphens, underscores and blanks alone.
-pub(super) fn known<'a>(name: &str, tools: &'a [ToolDefinition]) -> Option<&'a ToolDefinition> {
-    let letters = |text: &str| {
-        let kept = text
-            .chars()
-            .filter(|c| !matches!(c, '-' | '_') && !c.is_whitespace());
-        kept.flat_map(char::to_lowercase).collect::<String>()
-    };
-    let exact = tools.iter().find(|tool| tool.name == name);
-    exact.or_else(|| {
-        let wanted = letters(name);
-        let mut near = tools.iter().filter(|tool| letters(&tool.name) == wanted);
-        near.next().filter(|_| near.next().is_none())
-    })
-}
+use crate::domain::{Action, ToolCall, ToolDefinition};
 
 /// A call, or what stands for the end or a message where no tool has this name.
 pub(super) fn call(
@@ -60,10 +17,10 @@ pub(super) fn call(
 ) -> Read<Action> {
     let tool = known(name, tools);
     let (place, arguments) = arguments(fields, key, tool)?;
-    if tool.is_none() && react::ends(name) && arguments.is_none_or(is_empty) && place.is_none() {
+    if tool.is_none() && ends(name) && arguments.is_none_or(is_empty) && place.is_none() {
         return Ok(Action::EndTurn);
     }
-    if let (None, true, Some(Value::String(text))) = (tool, react::is_final(name), arguments) {
+    if let (None, true, Some(Value::String(text))) = (tool, is_final(name), arguments) {
         return Ok(Action::Message(text.clone()));
     }
     let arguments = match (place, arguments) {
@@ -85,28 +42,6 @@ fn is_empty(value: &Value) -> bool {
         Value::Object(object) => object.is_empty(),
         Value::String(text) => text.trim().is_empty(),
         _ => false,
-    }
-}
-
-/// Arguments out of what stands in their field: an object, an object's text, or a tool's only text.
-pub(super) fn object_of(value: &Value, tool: Option<&ToolDefinition>) -> Option<Object> {
-    match value {
-        Value::Object(arguments) => Some(arguments.clone()),
-        Value::String(text) if text.trim().is_empty() && only_text(tool).is_none() => {
-            Some(Object::new())
-        }
-        Value::String(text) if text.trim_start().starts_with('{') => {
-            let whole = text.trim_end().ends_with('}');
-            first_object(text).ok().filter(|_| whole)
-        }
-        Value::String(text) => {
-            let name = only_text(tool)?;
-            Some(Object::from_iter([(
-                name.to_owned(),
-                Value::from(text.as_str()),
-            )]))
-        }
-        _ => None,
     }
 }
 

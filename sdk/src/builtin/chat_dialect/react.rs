@@ -1,14 +1,15 @@
 //! The lines of ReAct: `Thought:`, `Action:`, `Action Input:`, `Final Answer:`.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::call::{known, object_of, only_text};
+use super::{
+    fields::Object,
+    tool::{ends, known, object_of, only_text, requires},
+};
 use crate::{
     domain::{Action, ToolCall, ToolDefinition},
     text::Candidate,
 };
-
-type Object = Map<String, Value>;
 
 /// Text before the first line that begins with `Observation:`, and whether there is such a line.
 pub(super) fn before_observation(text: &str) -> (&str, bool) {
@@ -26,20 +27,6 @@ pub(super) fn before_observation(text: &str) -> (&str, bool) {
 pub(super) fn has_lines(text: &str) -> bool {
     text.lines()
         .any(|line| label(line, "action").is_some() || label(line, "final answer").is_some())
-}
-
-/// A name for the end of the turn.
-pub(super) fn ends(name: &str) -> bool {
-    ["done", "finish", "finished", "end_turn"].contains(&plain(name).as_str())
-}
-
-/// A name for a last message.
-pub(super) fn is_final(name: &str) -> bool {
-    plain(name) == "final_answer"
-}
-
-fn plain(name: &str) -> String {
-    name.trim().to_lowercase().replace([' ', '-'], "_")
 }
 
 /// What stands behind a label and its colon, where a line begins with it.
@@ -169,13 +156,6 @@ const NOT_PLAIN: &str = "`Action Input:` is not one JSON object";
 const NO_INPUT: [&str; 4] = ["None", "null", "none", "N/A"];
 
 const TWO_INPUTS: &str = "the `Action:` line has an input, and so has `Action Input:`";
-
-fn requires(tool: Option<&ToolDefinition>) -> bool {
-    let required = tool.and_then(|tool| tool.input_schema.get("required"));
-    required
-        .and_then(Value::as_array)
-        .is_some_and(|required| !required.is_empty())
-}
 
 /// The text of `Action Input:` to the end, without a fence that only announces JSON.
 fn plain_input(text: &str) -> Option<String> {

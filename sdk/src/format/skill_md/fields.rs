@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Forgiven, SkillMd,
-    read::{READ, Reader, shape},
+    reader::{READ, Reader, shape},
     split_tools,
     write::field_faults,
     yaml::{Node, Value},

@@ -1,13 +1,11 @@
 //! The lenient reader, which says what it forgave, and the strict one, which forgives nothing.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::{borrow::Cow, collections::BTreeMap};
 
 use super::{
     Forgiven, SkillMd,
     fields::Fields,
+    reader::{READ, Reader, shape},
     write::size,
     yaml::{self, Fault},
 };
@@ -15,8 +13,6 @@ use crate::{
     domain::find_hidden,
     error::{Error, Result},
 };
-
-pub(crate) const READ: &str = "SkillMd::read";
 
 /// What a SKILL.md has right and wrong, as far as it can be read at all.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,16 +81,6 @@ impl SkillMd {
             }
         }
     }
-}
-
-#[derive(Default)]
-pub(crate) struct Reader {
-    pub(crate) forgiven: Vec<Forgiven>,
-    pub(crate) faults: Vec<Error>,
-    pub(crate) lines: BTreeMap<String, usize>,
-    pub(crate) written_name: Option<String>,
-    /// Fields that are there and could not be read: they are not missing.
-    pub(crate) unread: BTreeSet<&'static str>,
 }
 
 impl Reader {
@@ -190,13 +176,6 @@ impl Reader {
         };
         Ok(self.fields(tree, first_line))
     }
-}
-
-pub(crate) fn shape(field: &'static str, line: usize, wanted: &str) -> Error {
-    Error::invalid(READ, format!("`{field}` is not {wanted}"))
-        .with("line", line)
-        .with("field", field)
-        .hint("put the value in quotes if it begins with [ or {")
 }
 
 fn yaml_error(fault: Fault, first_line: usize) -> Error {

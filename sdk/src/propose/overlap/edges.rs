@@ -57,7 +57,7 @@ impl OverlapGraph {
         let mut heaviest = Heaviest::default();
         for (slot, overlap) in edges {
             let (slot, weight) = (*slot, overlap.weight);
-            self.offer(&mut heaviest, Near { slot, weight });
+            heaviest.offer(Near { slot, weight }, |slot| self.segment(slot));
         }
         heaviest
     }
@@ -70,7 +70,7 @@ impl OverlapGraph {
         let mut heaviest = node.heaviest.clone();
         if node.is_untold {
             for near in self.nearest(slot, node) {
-                self.offer(&mut heaviest, near);
+                heaviest.offer(near, |slot| self.segment(slot));
             }
         }
         heaviest.slots().take(most).collect()
@@ -102,12 +102,14 @@ impl OverlapGraph {
         };
         let cosine = cosine(node, other);
         let weight = self.at_most(node, other, cosine);
-        if weight < self.options.threshold || !self.would_enter(heaviest, Near { slot, weight }) {
+        let near = Near { slot, weight };
+        if weight < self.options.threshold || !heaviest.would_take(near, |slot| self.segment(slot))
+        {
             return;
         }
         if let Some(overlap) = self.overlap(node, other, cosine) {
             let weight = overlap.weight;
-            self.offer(heaviest, Near { slot, weight });
+            heaviest.offer(Near { slot, weight }, |slot| self.segment(slot));
         }
     }
 

@@ -159,14 +159,13 @@ impl OverlapGraph {
 
     /// A segment.
     pub fn get(&self, id: &SegmentId) -> Option<&Segment> {
-        let slot = self.by_id.get(id)?;
-        self.node(*slot).map(|node| &node.segment)
+        self.segment(*self.by_id.get(id)?)
     }
 
     /// All segments, by id.
     pub fn segments(&self) -> impl Iterator<Item = &Segment> {
-        let nodes = self.by_id.values().filter_map(|slot| self.node(*slot));
-        nodes.map(|node| &node.segment)
+        let slots = self.by_id.values();
+        slots.filter_map(|slot| self.segment(*slot))
     }
 
     /// What a segment overlaps with, the heaviest first, ties by id; nothing for one that is not there.
@@ -200,6 +199,10 @@ impl OverlapGraph {
 
     pub(super) fn node(&self, slot: Slot) -> Option<&Node> {
         self.nodes.get(slot as usize)?.as_ref()
+    }
+
+    pub(super) fn segment(&self, slot: Slot) -> Option<&Segment> {
+        self.node(slot).map(|node| &node.segment)
     }
 
     /// The places of the segments, by id.
@@ -284,7 +287,7 @@ impl OverlapGraph {
         node.edges.insert(new, overlap);
         let mut heaviest = std::mem::take(&mut node.heaviest);
         let weight = overlap.weight;
-        self.offer(&mut heaviest, Near { slot: new, weight });
+        heaviest.offer(Near { slot: new, weight }, |slot| self.segment(slot));
         if let Some(node) = self.nodes[to as usize].as_mut() {
             node.heaviest = heaviest;
         }

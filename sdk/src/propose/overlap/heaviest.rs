@@ -2,10 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{OverlapGraph, index::Slot};
-
-/// The most neighbours that a segment forms groups with, whatever the options say.
-pub(super) const MOST: usize = 16;
+use super::{index::Slot, options::MOST_NEIGHBOURS};
+use crate::propose::Segment;
 
 /// How many neighbours of the same tasks a segment forms groups with: the attempts at its own task are often its heaviest.
 const PER_TASK: usize = 2;
@@ -17,7 +15,7 @@ pub(super) struct Near {
     pub(super) weight: f64,
 }
 
-/// The heaviest neighbours, the heaviest first, ties by id; of the same tasks two at most, and [`MOST`] of all. A function of
+/// The heaviest neighbours, the heaviest first, ties by id; of the same tasks two at most, and [`MOST_NEIGHBOURS`] of all. A function of
 /// all neighbours, in whichever order they are offered: what one pushes out no later one brings back.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heaviest(Vec<Near>);
@@ -30,39 +28,44 @@ impl Heaviest {
     pub(super) fn holds(&self, slot: Slot) -> bool {
         self.slots().any(|one| one == slot)
     }
-}
-
-impl OverlapGraph {
-    /// Takes a neighbour in, where it is among the heaviest.
-    pub(super) fn offer(&self, to: &mut Heaviest, new: Near) {
-        let Some((place, same)) = self.place(to, new) else {
+    /// Takes a neighbour in, where it is among the heaviest. `segment` gives the segment of a slot.
+    pub(super) fn offer<'a>(&mut self, new: Near, segment: impl Fn(Slot) -> Option<&'a Segment>) {
+        let Some((place, same)) = self.place(new, segment) else {
             return;
         };
-        to.0.insert(place, new);
+        self.0.insert(place, new);
         if let Some(last) = same {
-            to.0.remove(last + 1);
+            self.0.remove(last + 1);
         }
-        to.0.truncate(MOST);
+        self.0.truncate(MOST_NEIGHBOURS);
     }
 
     /// Whether a neighbour would be among the heaviest.
-    pub(super) fn would_enter(&self, heaviest: &Heaviest, new: Near) -> bool {
-        self.place(heaviest, new).is_some()
+    pub(super) fn would_take<'a>(
+        &self,
+        new: Near,
+        segment: impl Fn(Slot) -> Option<&'a Segment>,
+    ) -> bool {
+        self.place(new, segment).is_some()
     }
 
-    /// Where a neighbour comes in, and who of the same tasks goes for it.
-    fn place(&self, heaviest: &Heaviest, new: Near) -> Option<(usize, Option<usize>)> {
-        let list = &heaviest.0;
-        let id = |near: &Near| self.node(near.slot).map(|node| &node.segment.id);
+    /// The place of a new neighbour, and the place of the one with the same tasks that leaves for it.
+    fn place<'a>(
+        &self,
+        new: Near,
+        segment: impl Fn(Slot) -> Option<&'a Segment>,
+    ) -> Option<(usize, Option<usize>)> {
+        let list = &self.0;
+        let id = |near: &Near| segment(near.slot).map(|segment| &segment.id);
         let is_before = |one: &Near| {
             let order = new.weight.total_cmp(&one.weight);
             order.then_with(|| id(one).cmp(&id(&new))).is_lt()
         };
         let place = list.partition_point(is_before);
-        if place == MOST {
+        if place == MOST_NEIGHBOURS {
             return None;
         }
-        let tasks = |near: &Near| self.node(near.slot).map(|node| &node.segment.tasks);
+        let tasks = |near: &Near| segment(near.slot).map(|segment| &segment.tasks);
         let same = (0..).zip(list).filter(|(_, one)| tasks(one) == tasks(&new));
         let same: Vec<usize> = same.map(|(at, _)| at).collect();
         match same.get(PER_TASK - 1) {

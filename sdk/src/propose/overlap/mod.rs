@@ -34,7 +34,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub use clique::{Clique, CliqueOptions, Fingerprint};
+pub use clique::{Clique, Fingerprint};
 pub use graph::{Edge, OverlapGraph};
-pub use options::{Overlap, OverlapOptions};
+pub use options::{CliqueOptions, Overlap, OverlapOptions};
 pub use purity::{Binding, Purity};

@@ -1,10 +1,17 @@
-//! The numbers of Eq. 21.
+//! The numbers of the overlap graph (Eq. 21) and of its groups (algorithm 3), with their ranges.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+
+/// The greatest number of neighbours that a segment keeps to form groups with.
+pub(super) const MOST_NEIGHBOURS: usize = 16;
+
+/// The operations that errors name.
+const GRAPH: &str = "OverlapOptions::validate";
+const GROUPS: &str = "CliqueOptions::validate";
 
 /// What an edge weighs, and from where on it is one (HiSME appendix C).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,20 +62,27 @@ impl OverlapOptions {
             ("neighbour", self.neighbour),
         ];
         for (field, value) in shares {
-            check((0.0..=1.0).contains(&value), field, value, "in [0, 1]")?;
+            check(
+                GRAPH,
+                (0.0..=1.0).contains(&value),
+                field,
+                value,
+                "in [0, 1]",
+            )?;
         }
         let (factor, least) = (self.error_factor, self.threshold);
         let sound = (0.0..=100.0).contains(&factor);
-        check(sound, "error_factor", factor, "in [0, 100]")?;
+        check(GRAPH, sound, "error_factor", factor, "in [0, 100]")?;
         let sound = least > 0.0 && least <= 1.0;
-        check(sound, "threshold", least, "above 0 and at most 1")?;
+        check(GRAPH, sound, "threshold", least, "above 0 and at most 1")?;
         check(
+            GRAPH,
             self.embedding * self.neighbour < least,
             "neighbour",
             self.neighbour,
             "so small that `embedding * neighbour` is below `threshold`",
         )?;
-        check(self.traces >= 1, "traces", self.traces, "at least 1")
+        check(GRAPH, self.traces >= 1, "traces", self.traces, "at least 1")
     }
 
     /// Eq. 21, of the Jaccard index of the n-grams, the cosine and the Jaccard index of the errors' n-grams.
@@ -97,12 +111,85 @@ pub struct Overlap {
     pub error: f64,
 }
 
-fn check(holds: bool, field: &str, value: impl fmt::Display, range: &str) -> Result<()> {
+/// Which groups are looked for, and how many are given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CliqueOptions {
+    /// The fewest segments of a group (C_min), from 2 on. Ours: 2, since two tasks are evidence enough for the paper.
+    pub smallest: usize,
+    /// The most segments of a group (C_max), at most 6. Ours: 4, so that all of them fit into the prompt of a small model.
+    pub largest: usize,
+    /// The most groups that are given. Ours: 3.
+    pub groups: usize,
+    /// How many of its heaviest neighbours a segment forms groups with, from 1 to 16. Ours: 12.
+    pub neighbours: usize,
+    /// Which share of each turn's tools all must call, in [0, 1]. Ours: 0.5.
+    pub shared_tools: f64,
+    /// The least overlap of errors (the `e` of the weight) of any two turns, in [0, 1]. Ours: 0.6.
+    pub shared_errors: f64,
+    /// The least overlap of any two by embedding or n-grams, in [0, 1]. Ours: 0.6.
+    pub aligned: f64,
+    /// Which share of a group must not have been handed out before, in [0, 1]. Ours: 0.5.
+    pub fresh: f64,
+}
+
+impl Default for CliqueOptions {
+    fn default() -> Self {
+        Self {
+            smallest: 2,
+            largest: 4,
+            groups: 3,
+            neighbours: 12,
+            shared_tools: 0.5,
+            shared_errors: 0.6,
+            aligned: 0.6,
+            fresh: 0.5,
+        }
+    }
+}
+
+impl CliqueOptions {
+    /// Checks the ranges that the fields document.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the field, its value and its range.
+    pub fn validate(&self) -> Result<()> {
+        let (smallest, largest) = (self.smallest, self.largest);
+        check(GROUPS, smallest >= 2, "smallest", smallest, "at least 2")?;
+        let sound = (smallest..=6).contains(&largest);
+        check(GROUPS, sound, "largest", largest, "from `smallest` to 6")?;
+        let sound = (1..=MOST_NEIGHBOURS).contains(&self.neighbours);
+        check(GROUPS, sound, "neighbours", self.neighbours, "from 1 to 16")?;
+        let shares = [
+            ("shared_tools", self.shared_tools),
+            ("shared_errors", self.shared_errors),
+            ("aligned", self.aligned),
+            ("fresh", self.fresh),
+        ];
+        for (field, value) in shares {
+            check(
+                GROUPS,
+                (0.0..=1.0).contains(&value),
+                field,
+                value,
+                "in [0, 1]",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn check(
+    operation: &'static str,
+    holds: bool,
+    field: &str,
+    value: impl fmt::Display,
+    range: &str,
+) -> Result<()> {
     if holds {
         return Ok(());
     }
     Err(Error::invalid(
-        "OverlapOptions::validate",
+        operation,
         format!("{field} must be {range}, and is {value}"),
     ))
 }

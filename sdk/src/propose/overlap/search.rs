@@ -3,7 +3,8 @@
 use std::{cell::OnceCell, collections::BTreeSet};
 
 use super::{
-    Clique, CliqueOptions, Fingerprint, OverlapGraph,
+    CliqueOptions, OverlapGraph,
+    clique::{Clique, Fingerprint},
     features::Named,
     graph::Node,
     index::Slot,
@@ -14,6 +15,73 @@ use crate::{
     id::{SegmentId, SkillId, TaskId},
     propose::{Segment, SegmentKind},
 };
+
+impl OverlapGraph {
+    /// The best groups that were not handed out yet, the best first, ties by ids; no two of them have a segment in common.
+    ///
+    /// A group is a strict clique: every two of its segments have an edge. It has from `smallest` to `largest` segments and
+    /// a [reason](Purity), and comes from at least two distinct tasks. Tasks count where they were done: a *true instance*
+    /// is a turn of an attempt that succeeded. Turns of others may be in a group, since they show what goes wrong, but add no
+    /// task; a skill adds the tasks that it was distilled from, and where one was distilled from all of a group's tasks there
+    /// is no group: what they share is that skill. Of a group at least the share `fresh` is in none of those
+    /// that were `handed` out, and its [`Fingerprint`] is not among them: a group comes again when it changed.
+    ///
+    /// *What is bounded.* Each segment forms groups with its heaviest `neighbours` alone, of the same tasks with two, and
+    /// proposes the best of them. With the defaults that is at most 298 groups a segment. So in a dense graph a clique is not seen where none of its
+    /// segments has all the others among those neighbours, and of many groups of one segment the second-best waits
+    /// for a later call.
+    ///
+    /// # Errors
+    /// `Invalid` where the options break a range.
+    pub fn cliques(
+        &self,
+        options: &CliqueOptions,
+        handed: &BTreeSet<Fingerprint>,
+    ) -> Result<Vec<Clique>> {
+        let search = Search::new(self, options, handed, None)?;
+        let slots = self.places().values();
+        let mut found: Vec<Clique> = slots.filter_map(|slot| search.best_of(*slot)).collect();
+        found.sort_by(|a, b| {
+            (b.score.total_cmp(&a.score)).then_with(|| a.segments.cmp(&b.segments))
+        });
+        let mut taken: BTreeSet<SegmentId> = BTreeSet::new();
+        let mut cliques = Vec::new();
+        for clique in found {
+            if cliques.len() == options.groups {
+                break;
+            }
+            if clique.segments.iter().all(|id| !taken.contains(id)) {
+                taken.extend(clique.segments.iter().cloned());
+                cliques.push(clique);
+            }
+        }
+        Ok(cliques)
+    }
+
+    /// The best skill-revision group of a skill that is in the graph: a strict clique with a reason that holds the skill,
+    /// whichever tasks it is from and however they ended. `None` where there is none that was not handed out.
+    ///
+    /// # Errors
+    /// `Invalid` where the options break a range.
+    pub fn revision_group(
+        &self,
+        skill: &SkillId,
+        options: &CliqueOptions,
+        handed: &BTreeSet<Fingerprint>,
+    ) -> Result<Option<Clique>> {
+        let search = Search::new(self, options, handed, Some(skill))?;
+        let slot = self.places().get(&Segment::id_of_skill(skill));
+        Ok(slot.and_then(|slot| search.best_of(*slot)))
+    }
+
+    /// Takes those out of a set of groups that can come no more, since none of their segments is in the graph and says the
+    /// same: so the set is bounded as the graph is.
+    pub fn forget_gone(&self, handed: &mut BTreeSet<Fingerprint>) {
+        let nodes = self.places().values().filter_map(|slot| self.node(*slot));
+        let digests: BTreeSet<&String> = nodes.map(|node| &node.digest).collect();
+        handed.retain(|group| group.0.iter().any(|digest| digests.contains(digest)));
+    }
+}
 
 /// A search for groups.
 pub(super) struct Search<'a> {

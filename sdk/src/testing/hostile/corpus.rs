@@ -1,6 +1,6 @@
 //! Known attacks on text that people and models read, written out, from public accounts of them.
 
-use super::{Hostile, RefusedBy};
+use super::package::{Hostile, RefusedBy};
 
 const PLAIN: &str = "---\nname: helper\ndescription: Helps. Use when asked.\n---\n";
 

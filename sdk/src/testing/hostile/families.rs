@@ -1,6 +1,6 @@
 //! The families of hostile packages: each bends an ordinary one.
 
-use super::{RefusedBy, front, paths, texts};
+use super::{front, package::RefusedBy, paths, texts};
 use crate::{id::Seed, testing::ordinary::Parts};
 
 pub(super) type Family = (&'static str, RefusedBy, fn(&mut Parts, Seed));

@@ -3,38 +3,15 @@
 mod corpus;
 mod families;
 mod front;
+mod package;
 mod paths;
 mod texts;
 
-use std::collections::BTreeMap;
-
-use crate::{id::Seed, testing::ordinary::Parts};
 pub use corpus::known_attacks;
 use families::{FAMILIES, FRONT};
+pub use package::{Hostile, RefusedBy};
 
-/// Who keeps a hostile package from being used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefusedBy {
-    /// A linter finds an error.
-    Lint,
-    /// It is well formed: what is imported starts quarantined, and a person or evidence has to release it.
-    Quarantine,
-}
-
-/// A hostile package as a linter is given it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hostile {
-    /// What is hostile about it.
-    pub what: &'static str,
-    /// Who has to refuse it.
-    pub refused_by: RefusedBy,
-    /// SKILL.md.
-    pub text: Vec<u8>,
-    /// The other files, by their paths within the folder; some are no paths that anybody should write to.
-    pub files: BTreeMap<String, Vec<u8>>,
-    /// The folder's name.
-    pub folder_name: String,
-}
+use crate::{id::Seed, testing::ordinary::Parts};
 
 /// A hostile package: an ordinary one (see [`ordinary`](super::ordinary())) that is bent in one way of the 39 that
 /// [`hostile_families`] tells, and, for every second seed, in one or two more.
@@ -82,13 +59,4 @@ fn of_family(family: usize, more: u64, seed: Seed) -> Hostile {
         files: parts.files,
         folder_name: parts.folder_name,
     }
-}
-
-/// Letters and digits as an issuer would draw them.
-fn fill(seed: Seed, length: u64) -> String {
-    const DRAWN: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    (0..length)
-        .filter_map(|at| seed.derive("letter", at).index(DRAWN.len()))
-        .map(|at| char::from(DRAWN[at]))
-        .collect()
 }

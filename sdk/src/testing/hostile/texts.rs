@@ -1,6 +1,5 @@
 //! What stands in a text.
 
-use super::fill;
 use crate::{
     id::Seed,
     testing::ordinary::{Parts, pick},
@@ -223,4 +222,13 @@ pub(super) fn commands(parts: &mut Parts, seed: Seed) {
         seed,
     );
     parts.say(text.as_bytes(), seed.derive("where", 0));
+}
+
+/// Letters and digits as an issuer would draw them.
+fn fill(seed: Seed, length: u64) -> String {
+    const DRAWN: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    (0..length)
+        .filter_map(|at| seed.derive("letter", at).index(DRAWN.len()))
+        .map(|at| char::from(DRAWN[at]))
+        .collect()
 }
