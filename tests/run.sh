@@ -114,6 +114,8 @@ printf '== set-up\n'
 run tools set_up
 run formatting cargo fmt --all --check
 run clippy cargo clippy --workspace --all-targets -- -D warnings
+# A host's own build: without what only tests have.
+run clippy-without-features cargo clippy --package journeyman --no-default-features -- -D warnings
 run documentation documentation
 run tests unit_tests
 run constrained-output constrained_tests

@@ -35,6 +35,13 @@
 //! # }).unwrap();
 //! ```
 //!
+//! # Features
+//! - `system-clock` (default): [`builtin`] has `SystemClock`, a clock that reads the system's time.
+//! - `threads` (default): [`builtin`] has `OnThread`, a wrapper that runs blocking parts on threads of their own.
+//! - `testing`: the module `testing`, scripted doubles of all parts and generators of inputs. The example above needs it.
+//! - `conformance`: the module `conformance`, a suite of checks for each contract. It enables `testing`. Both are for a
+//!   host's `[dev-dependencies]`.
+//!
 //! Where to read on: [`contract`] for what a host implements, [`run`] for the two ways in, [`select`] for the gate,
 //! [`library`] for what a library does with a commit, [`role::Structured`] for JSON by a schema from any model.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
@@ -45,6 +52,7 @@ mod guide {}
 
 pub mod admit;
 pub mod builtin;
+#[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod contract;
 pub mod credit;
@@ -70,6 +78,7 @@ pub mod reward;
 pub mod role;
 pub mod run;
 pub mod select;
+#[cfg(feature = "testing")]
 pub mod testing;
 pub mod text;
 

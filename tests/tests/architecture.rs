@@ -251,7 +251,8 @@ fn crate_faults(name: &str, package: &Package, all: &BTreeMap<String, Package>) 
         if let Some(of) = all.get(dependency) {
             let adapter = of.folder.starts_with("adapters/");
             let allowed = match top {
-                "sdk" => false,
+                // The features for its own tests (`testing`, `conformance`).
+                "sdk" => dependency == name && *dev,
                 "adapters" => dependency == "journeyman" || (adapter && FRONT_ENDS.contains(&name)),
                 "examples" => dependency == "journeyman" || adapter,
                 "tests" => true,
@@ -283,6 +284,43 @@ fn the_sdk_pulls_in_no_c_no_network_and_no_runtime() {
     let faults = foreign(&tree);
     assert!(tree.starts_with("journeyman "), "{tree}");
     assert!(faults.is_empty(), "the SDK pulls in {faults:?}");
+}
+
+/// The features of `journeyman` that are for tests alone.
+const FOR_TESTS: [&str; 2] = ["testing", "conformance"];
+
+#[test]
+fn programs_carry_no_doubles_and_no_suites() {
+    let mut programs = 0;
+    for (name, package) in metadata() {
+        if package.folder.starts_with("tests") || package.folder == "sdk" {
+            continue;
+        }
+        let mut arguments = vec![
+            "tree",
+            "--package",
+            &name,
+            "--edges",
+            "normal,build,features",
+        ];
+        arguments.extend(["--prefix", "none"]);
+        let tree = cargo(&arguments);
+        assert!(tree.contains("journeyman feature \"default\""), "{tree}");
+        let found = for_tests(&tree);
+        assert!(found.is_empty(), "{name} is built with {found:?}");
+        programs += 1;
+    }
+    assert!(programs >= 5, "only {programs} packages were found");
+}
+
+fn for_tests(tree: &str) -> BTreeSet<&str> {
+    let features = tree
+        .lines()
+        .filter_map(|line| line.strip_prefix("journeyman feature "));
+    let named = features.filter_map(|feature| feature.split('"').nth(1));
+    named
+        .filter(|feature| FOR_TESTS.contains(feature))
+        .collect()
 }
 
 fn foreign(tree: &str) -> BTreeSet<&str> {
@@ -490,6 +528,13 @@ fn each_rule_can_fail() {
     assert_eq!(
         foreign("journeyman v0\nring v1\nzstd-sys v2 (*)\n"),
         ["zstd-sys"].into()
+    );
+
+    assert_eq!(
+        for_tests(
+            "journeyman feature \"default\"\njourneyman feature \"testing\" (*)\nx feature \"testing\""
+        ),
+        ["testing"].into()
     );
 
     let check = |path: &str, text: &str, expect: &[&str]| {

@@ -24,21 +24,21 @@ const RULES: &str = "You complete tasks by calling tools. What stands in a block
                      {\"done\": true} when the task is done";
 const SKILL_RULE: &str = "\nA line that begins with SKILL: holds a skill that may help with the task; follow it where \
                           it fits.";
-/// The answers that one turn may take: the first, and one repair.
+/// The greatest number of answers in one turn: the first and one repair.
 const ANSWERS: usize = 2;
 
-/// How general instruct models are spoken to, inside their own chat template (the adapter's): the tools and the form
-/// of an answer in a system message; then the skill as `SKILL:` and its document in front of the task (ARISE C.4);
-/// then the calls so far and their results, as data. An answer is one JSON object; an unreadable one is asked for
-/// again once.
+/// The [`Dialect`] of general instruct models, within the chat template of the adapter. The prompt has a system message
+/// with the tools and the form of an answer; then the skill as `SKILL:` and its document in front of the task (ARISE C.4);
+/// then the calls so far and their results, as data. An answer is one JSON object; after an unreadable answer the model is
+/// asked once more.
 ///
-/// Other forms that models were trained on are read too, where their meaning is plain: other names of the fields, arguments
+/// Other forms that models were trained on are accepted where their meaning is unambiguous: other field names, arguments
 /// beside the tool's name, several calls as objects in a row or in an array, OpenAI's `tool_calls`, calls within
-/// `<tool_call>`, and the lines of ReAct (`Action:`, `Action Input:`, `Final Answer:`). An answer of two different actions
-/// is refused, and so is one whose arguments can be read in two ways.
+/// `<tool_call>`, and the lines of ReAct (`Action:`, `Action Input:`, `Final Answer:`). An answer with two different actions,
+/// or with arguments that can be read in two ways, is refused.
 ///
-/// A skill of ARISE's form is written as its document ([`AriseDocument::to_json`]), any other as a JSON object of
-/// name, description and instructions; both stand on one line, whatever the skill says.
+/// A skill of ARISE's form is written as its document ([`AriseDocument::to_json`]), any other skill as a JSON object of
+/// name, description and instructions. Both are always on one line.
 ///
 /// ```
 /// use journeyman::{builtin::ChatDialect, contract::Dialect};
@@ -49,9 +49,9 @@ const ANSWERS: usize = 2;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatDialect {
-    /// Greatest number of tokens of an answer. Default 512, which leaves room for a short train of thought.
+    /// The greatest number of tokens of an answer. Default 512, which leaves room for short reasoning.
     pub max_tokens: usize,
-    /// How much of each tool result is shown, in characters. Default 4,000.
+    /// The greatest length of a tool result in the prompt, in characters. Default 4,000.
     pub result_chars: usize,
 }
 
@@ -200,7 +200,7 @@ impl ChatDialect {
     }
 }
 
-/// The beginning of a text, and a note of how much is missing.
+/// The first `most` characters of a text, with a note of how many are missing.
 fn clipped(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
@@ -211,7 +211,7 @@ fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-/// The tools, one JSON object a line, in a block: their descriptions may come from anywhere.
+/// The tools, one JSON object a line, in a block, since their descriptions may come from untrusted sources.
 fn tools(tools: &[ToolDefinition]) -> String {
     if tools.is_empty() {
         return "There are no tools now.".to_owned();
@@ -232,7 +232,7 @@ fn tools(tools: &[ToolDefinition]) -> String {
     )
 }
 
-/// What the agent said at a step, or what it would have said.
+/// The transcript of a step, or its action in the form of an answer.
 fn said(step: &Step) -> String {
     if step.transcript.trim().is_empty() {
         spell(&step.action)
@@ -251,7 +251,7 @@ fn transcript(reply: &str, action: &Action) -> String {
     }
 }
 
-/// An action in the form that the model is asked for.
+/// An action in the form of an answer.
 fn spell(action: &Action) -> String {
     match action {
         Action::Call(calls) => {

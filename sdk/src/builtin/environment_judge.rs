@@ -1,4 +1,4 @@
-//! The environment's own judgement.
+//! A judge that reads the environment's own outcome.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,32 @@ use crate::{
     error::{Error, Result},
 };
 
-/// A [`Judge`] that reads the outcome that the environment gave with the last transition.
+/// A [`Judge`] that reads the environment's outcome of the last transition.
 ///
-/// An attempt without an outcome never came to its end. It is a failure when the agent was the reason: it gave up,
-/// used up its steps or its time, or wrote what cannot be read. It is `None` when a part failed, or when the episode
-/// is said to be over and there is no outcome all the same: that tells nothing about the agent or its skills.
+/// An attempt without an outcome did not reach its end. Its verdict is a failure where the agent was the cause: the agent
+/// gave up, used all of its steps or its time, or wrote an unreadable action. The verdict's success is `None` where a part
+/// failed, or where the episode ended without an outcome, since neither says anything about the agent or its skills.
+///
+/// ```
+/// use journeyman::{
+///     builtin::EnvironmentJudge,
+///     contract::{Judge, JudgeRequest},
+///     domain::EndReason,
+///     testing::sample,
+/// };
+///
+/// # futures::executor::block_on(async {
+/// let task = sample::task("t", &["one"]);
+/// let mut trajectory = sample::trajectory("a", &task, &["one"], true);
+/// let request = JudgeRequest { task: &task, trajectory: &trajectory };
+/// assert_eq!(EnvironmentJudge.judge(&request).await?.success, Some(true));
+///
+/// (trajectory.outcome, trajectory.end) = (None, EndReason::StepBudget);
+/// let request = JudgeRequest { task: &task, trajectory: &trajectory };
+/// assert_eq!(EnvironmentJudge.judge(&request).await?.success, Some(false));
+/// # Ok::<(), journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EnvironmentJudge;
 

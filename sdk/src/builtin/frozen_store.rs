@@ -1,4 +1,4 @@
-//! A library that only stands to be read.
+//! A store of a library at one revision, which accepts no commit.
 
 use async_trait::async_trait;
 
@@ -9,8 +9,8 @@ use crate::{
     id::Revision,
 };
 
-/// A [`SkillStore`] of a library as it was at one moment: any number of runs may evaluate with it at once, and nothing is ever
-/// committed to it, so it is no store to learn with (HiSME 4.1: held-out tasks read a frozen repository). Of the contract's rules it
+/// A [`SkillStore`] of a library at one revision, for evaluation: any number of runs may read it at once. Every commit is
+/// refused, so a run cannot learn with it (HiSME 4.1: held-out tasks read a frozen repository). Of the contract's rules it
 /// keeps those of `load` and `since`.
 ///
 /// ```
@@ -29,7 +29,7 @@ pub struct FrozenStore {
 }
 
 impl FrozenStore {
-    /// What a store gave at some moment.
+    /// A store of this snapshot.
     pub fn new(snapshot: Snapshot) -> Self {
         Self { snapshot }
     }

@@ -1,4 +1,4 @@
-//! A journal of JSON lines.
+//! A journal that writes JSON lines, and its readers.
 
 use std::{
     fmt,
@@ -18,16 +18,16 @@ use crate::{
 /// The greatest length of a line in bytes, its end included.
 const LINE_BYTES: usize = 64 << 20;
 
-/// Written after a line that was cut by a failed write: the line before it was never acknowledged, and is passed
-/// over if it cannot be read.
+/// Written after a line that was cut by a failed write. The line before the mark was never acknowledged, and a reader
+/// skips it if it is not valid.
 const CUT_MARK: &str = "{\"cut\":true}";
 
 /// A [`Journal`] that writes each entry as one line of JSON and flushes after each call.
 ///
-/// It is generic over where the lines go, so the SDK opens no file. A host that must survive a loss of power gives a
-/// writer whose `flush` is a sync. The entries are also kept in memory, which is what `read` answers from.
+/// The host passes the writer, so the SDK opens no file. A host that must survive a loss of power passes a writer whose
+/// `flush` is a sync. The entries are also kept in memory, and `read` answers from there.
 ///
-/// After a failed write the next call first ends the cut line and says so in a line of its own; what was not
+/// After a failed write, the next call first ends the cut line and marks it in a line of its own. Entries that were not
 /// acknowledged can be appended again.
 ///
 /// ```
@@ -52,7 +52,7 @@ pub struct JsonLinesJournal<W> {
 struct State<W> {
     writer: W,
     runs: Runs,
-    /// Whether the last line may have no end.
+    /// Whether the last line may be incomplete.
     cut: bool,
 }
 
@@ -63,16 +63,15 @@ impl<W> fmt::Debug for JsonLinesJournal<W> {
 }
 
 impl<W: Write + Send> JsonLinesJournal<W> {
-    /// A journal that begins where nothing is written yet.
+    /// An empty journal; `writer` has no entries yet.
     pub fn new(writer: W) -> Self {
         Self::with_runs(writer, Runs::default(), false)
     }
 
-    /// A journal that goes on after what was recovered; `writer` must append to it.
+    /// A journal that continues after recovered entries; `writer` must append to their text.
     ///
     /// # Errors
-    /// `Conflict` or `Invalid` when the entries break the journal's rules, which those of [`recover_json_lines`]
-    /// do not.
+    /// `Conflict` or `Invalid` where the entries break the journal's rules; entries of [`recover_json_lines`] do not.
     pub fn resumed(writer: W, recovered: &RecoveredJournal) -> Result<Self> {
         let mut runs = Runs::default();
         for entry in &recovered.entries {
@@ -83,7 +82,7 @@ impl<W: Write + Send> JsonLinesJournal<W> {
         Ok(Self::with_runs(writer, runs, recovered.open_line.is_some()))
     }
 
-    /// The writer.
+    /// Returns the writer.
     pub fn into_writer(self) -> W {
         let state = self.state.into_inner();
         state.unwrap_or_else(PoisonError::into_inner).writer
@@ -96,13 +95,13 @@ impl<W: Write + Send> JsonLinesJournal<W> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<W>> {
-        // `cut` is set before a write begins and cleared after it ended, so a panic in between is a cut line.
+        // `cut` is set before a write and cleared after it, so a panic in between counts as a cut line.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<W: Write> State<W> {
-    /// Writes lines that are whole; `cut` stays set when that fails.
+    /// Writes whole lines; `cut` stays set where the write fails.
     fn write(&mut self, lines: &[u8]) -> std::io::Result<()> {
         let was_cut = std::mem::replace(&mut self.cut, true);
         if was_cut {
@@ -115,7 +114,7 @@ impl<W: Write> State<W> {
         Ok(())
     }
 
-    /// The lines of the entries that are new, with those entries already in `runs`; then why it went no further.
+    /// Adds new entries to `runs` and returns their lines and their runs, with the error that stopped at an entry, if any.
     fn take_in(&mut self, entries: &[JournalEntry]) -> (Vec<u8>, Vec<RunId>, Result<()>) {
         let (mut lines, mut taken) = (Vec::new(), Vec::new());
         for entry in entries {
@@ -162,7 +161,7 @@ impl<W: Write + Send> Journal for JsonLinesJournal<W> {
         if !lines.is_empty()
             && let Err(error) = state.write(&lines)
         {
-            // Not acknowledged, so not there.
+            // Entries that were not acknowledged are not kept.
             for run in taken.iter().rev() {
                 state.runs.pop(run);
             }
@@ -190,20 +189,20 @@ impl<W: Write + Send> Journal for JsonLinesJournal<W> {
 /// What could be read of a journal whose writer may have been killed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecoveredJournal {
-    /// The entries, in the order of their lines.
+    /// The entries in the order of their lines.
     pub entries: Vec<JournalEntry>,
-    /// The number, from 1, of a last line without an end.
+    /// The number, from 1, of a last line without a line feed.
     pub open_line: Option<usize>,
-    /// Whether that line was cut short, so that its entry is lost. It was never acknowledged.
+    /// Whether that line was cut, so that its entry is lost. The entry was never acknowledged.
     pub cut: bool,
 }
 
-/// Reads a journal that was closed properly.
+/// Reads the text of a journal that was closed properly.
 ///
 /// # Errors
-/// `Corrupt` with the line's number, and never its content, for a line that is not a journal entry, that differs
-/// from an earlier entry of the same number, or that leaves a gap, and for a last line that was cut short (which
-/// [`recover_json_lines`] forgives); `Unsupported` for an entry of a later schema; `Unavailable` when reading fails.
+/// `Corrupt`, with the line's number and never its content, for a line that is not a journal entry, that differs from an
+/// earlier entry of the same number, or that leaves a gap, and for a last line that was cut ([`recover_json_lines`] accepts
+/// it); `Unsupported` for an entry of a later schema; `Unavailable` where reading fails.
 pub fn read_json_lines(input: impl BufRead) -> Result<Vec<JournalEntry>> {
     let recovered = recover_json_lines(input)?;
     match recovered.open_line {
@@ -213,11 +212,32 @@ pub fn read_json_lines(input: impl BufRead) -> Result<Vec<JournalEntry>> {
     }
 }
 
-/// Reads a journal whose writer may have been killed: as [`read_json_lines`], but a last line that was cut short is
+/// Reads the text of a journal whose writer may have been killed: as [`read_json_lines`], but a last line that was cut is
 /// reported and not refused.
 ///
 /// # Errors
-/// As [`read_json_lines`], for every line but a cut last one.
+/// As [`read_json_lines`], for every line except a cut last one.
+///
+/// ```
+/// use journeyman::{builtin::{JsonLinesJournal, recover_json_lines}, contract::{Journal, JournalEntry}, RunId};
+///
+/// let entry = |sequence| JournalEntry {
+///     schema: JournalEntry::SCHEMA,
+///     run: RunId::new("run"),
+///     sequence,
+///     event: "began".into(),
+/// };
+/// let journal = JsonLinesJournal::new(Vec::new());
+/// futures::executor::block_on(journal.append(&[entry(0), entry(1)]))?;
+/// let mut lines = journal.into_writer();
+/// lines.truncate(lines.len() - 5); // the writer was killed
+///
+/// let recovered = recover_json_lines(lines.as_slice())?;
+/// assert_eq!((recovered.entries.len(), recovered.open_line, recovered.cut), (1, Some(2), true));
+/// let journal = JsonLinesJournal::resumed(lines, &recovered)?;
+/// futures::executor::block_on(journal.append(&[entry(1)]))?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 pub fn recover_json_lines(mut input: impl BufRead) -> Result<RecoveredJournal> {
     let mut recovered = RecoveredJournal::default();
     let mut runs = Runs::default();
@@ -227,7 +247,7 @@ pub fn recover_json_lines(mut input: impl BufRead) -> Result<RecoveredJournal> {
             break;
         };
         if ended && CUT_MARK.as_bytes().starts_with(&line) {
-            // A mark that was itself cut says nothing yet: a whole one follows it.
+            // A whole mark follows a mark that was itself cut.
             unreadable = (line.len() < CUT_MARK.len()).then(|| {
                 let cut = damaged("the line is not JSON", number);
                 unreadable.take().unwrap_or(cut)
@@ -283,7 +303,7 @@ fn next_line(input: &mut impl BufRead, number: usize) -> Result<Option<(Vec<u8>,
     Ok(Some((line, ended)))
 }
 
-/// Reads one line. serde's own message may repeat content, so only its position is kept.
+/// Reads one line. Only the position of serde's error is kept, since its message may repeat content.
 fn parse(line: &[u8], number: usize) -> Result<JournalEntry> {
     let entry: JournalEntry = serde_json::from_slice(line).map_err(|error| {
         let message = match error.classify() {

@@ -13,24 +13,49 @@ use crate::{
     id::RunId,
 };
 
-/// A [`Journal`] in memory: all of the journal's rules, and nothing is left when it is dropped.
+/// A [`Journal`] in memory. It keeps every rule of the contract; its entries are lost when it is dropped.
+///
+/// ```
+/// use journeyman::{
+///     ErrorKind, RunId,
+///     builtin::MemoryJournal,
+///     contract::{Journal, JournalEntry},
+/// };
+///
+/// # futures::executor::block_on(async {
+/// let journal = MemoryJournal::new();
+/// let mut entry = JournalEntry {
+///     schema: JournalEntry::SCHEMA,
+///     run: RunId::new("run"),
+///     sequence: 0,
+///     event: "began".into(),
+/// };
+/// journal.append(&[entry.clone()]).await?;
+/// assert_eq!(journal.runs().await?, [RunId::new("run")]);
+///
+/// entry.event = "something else".into();
+/// let refused = journal.append(&[entry]).await.unwrap_err();
+/// assert_eq!(refused.kind(), ErrorKind::Conflict);
+/// # Ok::<(), journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Default)]
 pub struct MemoryJournal {
     runs: Mutex<Runs>,
 }
 
-/// The entries of each run, in order, and the rules of taking in one more.
+/// The entries of each run, in order, with the rules for a new entry.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     entries: HashMap<RunId, Vec<JournalEntry>>,
 }
 
 impl Runs {
-    /// Whether an entry is new; `false` for one that is there already and equal.
+    /// Whether an entry is new; `false` where an equal entry is there already.
     ///
     /// # Errors
-    /// `Conflict` for one that differs from what is there, `Invalid` for one that would leave a gap or is of
-    /// another schema.
+    /// `Conflict` where a different entry has the number, `Invalid` for an entry that would leave a gap or is of another
+    /// schema.
     pub(super) fn is_new(&self, entry: &JournalEntry) -> Result<bool> {
         if entry.schema != JournalEntry::SCHEMA {
             return Err(refused(
@@ -57,7 +82,7 @@ impl Runs {
         }
     }
 
-    /// Takes in an entry that [`Runs::is_new`] found to be new.
+    /// Adds an entry for which [`Runs::is_new`] returned `true`.
     pub(super) fn push(&mut self, entry: JournalEntry) {
         self.entries
             .entry(entry.run.clone())
@@ -65,7 +90,7 @@ impl Runs {
             .push(entry);
     }
 
-    /// Takes back a run's last entry.
+    /// Removes a run's last entry.
     pub(super) fn pop(&mut self, run: &RunId) {
         if let Some(entries) = self.entries.get_mut(run) {
             entries.pop();
@@ -102,7 +127,7 @@ impl MemoryJournal {
     }
 
     fn lock(&self) -> MutexGuard<'_, Runs> {
-        // An entry is pushed whole or not at all, so what a panicked holder left is sound.
+        // An entry is pushed whole or not at all, so the state is valid even where a holder of the lock panicked.
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,7 +14,8 @@ use crate::{
     id::{CommitKey, Revision},
 };
 
-/// A [`SkillStore`] with [`SkillFiles`] in memory: all of their rules, and nothing is left when it is dropped.
+/// A [`SkillStore`] with [`SkillFiles`] in memory. It keeps every rule of both contracts; its content is lost when it is
+/// dropped.
 ///
 /// ```
 /// use journeyman::{builtin::MemoryStore, contract::SkillStore, Revision};
@@ -31,10 +32,10 @@ pub struct MemoryStore {
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// The commit of revision r is at r - 1.
+    /// The commit of revision r is at index r - 1.
     committed: Vec<Committed>,
     by_key: HashMap<CommitKey, usize>,
-    /// By their SHA-256.
+    /// Files by their SHA-256.
     files: HashMap<String, Vec<u8>>,
 }
 
@@ -56,10 +57,10 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// A store that holds what another one gave, such as a snapshot or a replayed journal.
+    /// A store with the commits of another one, such as those of a snapshot.
     ///
     /// # Errors
-    /// `Corrupt` when the revisions do not go from 1 without gaps, or when a key comes twice.
+    /// `Corrupt` where the revisions do not begin at 1 or have a gap, or where a key occurs twice.
     pub fn from_committed(committed: impl IntoIterator<Item = Committed>) -> Result<Self> {
         let mut kept = Kept::default();
         for commit in committed {
@@ -80,7 +81,7 @@ impl MemoryStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
-        // A commit is pushed whole or not at all, so what a panicked holder left is sound.
+        // A commit is pushed whole or not at all, so the state is valid even where a holder of the lock panicked.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

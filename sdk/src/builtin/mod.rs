@@ -1,5 +1,7 @@
-//! Parts that need the contracts alone: a store and a journal in memory, a frozen store, a journal of JSON lines, the environment's
-//! own judgement, an agent driven by a language model, retrieval by embeddings, threads for parts that block, and, with the feature `system-clock`, a clock.
+//! Implementations of contracts that need no other crate: a store and a journal in memory, a frozen store, a journal of
+//! JSON lines, a judge that reads the environment's outcome, an agent driven by a language model, a dialect for instruct
+//! models, and retrieval by embeddings. With the feature `threads` also a wrapper that runs blocking parts on threads, and
+//! with `system-clock` a clock.
 
 mod chat_dialect;
 mod environment_judge;

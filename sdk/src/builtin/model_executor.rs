@@ -1,8 +1,11 @@
-//! An agent that is driven by a language model.
+//! An agent driven by a language model.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+mod options;
+
+use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
+pub use options::ModelExecutorOptions;
 
 use crate::{
     contract::{
@@ -16,40 +19,41 @@ use crate::{
     error::{Error, ErrorKind, Result},
 };
 
-/// The greatest number of moves of a dialect in one turn, by the dialect's rule *ends*.
+/// The greatest number of moves of a dialect in one turn, by the contract's rule *ends*.
 const MOVES: usize = 8;
-
-/// How a [`ModelExecutor`] acts.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ModelExecutorOptions {
-    /// Greatest number of steps of an attempt, those of a replayed prefix included; at least 1.
-    pub max_steps: u32,
-    /// How long one generation may take; the attempt's own limit is kept where it is shorter.
-    pub generation_time: Duration,
-    /// The nucleus that is sampled from when an attempt's temperature is above 0; in (0, 1].
-    pub top_p: f32,
-    /// Whether the steps keep what a trainer needs of each generation, where the model gives it.
-    pub record: bool,
-}
-
-impl Default for ModelExecutorOptions {
-    /// 16 steps, a minute for each generation, a nucleus of 0.95, no records.
-    fn default() -> Self {
-        Self {
-            max_steps: 16,
-            generation_time: Duration::from_secs(60),
-            top_p: 0.95,
-            record: false,
-        }
-    }
-}
 
 /// An [`Executor`] that lets a [`LanguageModel`] write each turn in its [`Dialect`].
 ///
-/// The skills of the first turn are the attempt's; for every later turn the attempt's guidance is asked, and a turn
-/// whose guidance fails goes on without skills. Every generation has a seed of its own that follows from the
-/// attempt's. It reads no clock: the attempt's time limit bounds each generation, and whoever drives the executor
-/// bounds the whole by dropping the future.
+/// The first turn has the attempt's skills. For every later turn the attempt's guidance is asked, and a turn whose guidance
+/// fails has no skills. Every generation has its own seed, derived from the attempt's. The executor reads no clock: the
+/// attempt's time limit bounds each generation, and the caller bounds the whole attempt by dropping the future.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use journeyman::{
+///     Seed,
+///     builtin::{ChatDialect, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
+///     contract::Backends,
+///     recipe,
+///     run::{Journeyman, Options},
+///     testing::{ScriptedEnvironment, ScriptedModel, sample},
+/// };
+///
+/// # futures::executor::block_on(async {
+/// let model = ScriptedModel::answers([r#"{"message": "good"}"#, r#"{"message": "day"}"#]);
+/// let dialect = Arc::new(ChatDialect::default());
+/// let agent = ModelExecutor::new(Arc::new(model), dialect, ModelExecutorOptions::default())?;
+/// let world = Arc::new(ScriptedEnvironment::words());
+/// let backends = Backends::new(Arc::new(agent), world, Arc::new(EnvironmentJudge));
+///
+/// let options = Options::new("session", Seed(7));
+/// let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+/// let report = journeyman.evaluate(vec![sample::task("greet", &["good", "day"])]).await?;
+/// assert_eq!(report.tasks[0].attempts[0].success, Some(true));
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone, Debug)]
 pub struct ModelExecutor {
     model: Arc<dyn LanguageModel>,
@@ -58,30 +62,16 @@ pub struct ModelExecutor {
 }
 
 impl ModelExecutor {
-    /// An agent of this model, spoken to in this dialect.
+    /// An agent that is this model, prompted in this dialect.
     ///
     /// # Errors
-    /// `Invalid` for a budget of no steps, no time for a generation, or a nucleus outside (0, 1].
+    /// `Invalid` for a step budget of 0, a generation time of 0, or a nucleus outside (0, 1].
     pub fn new(
         model: Arc<dyn LanguageModel>,
         dialect: Arc<dyn Dialect>,
         options: ModelExecutorOptions,
     ) -> Result<Self> {
-        let refuse = |message: &str, hint: &str| {
-            Err(Error::invalid("ModelExecutor::new", message.to_owned()).hint(hint.to_owned()))
-        };
-        if options.max_steps == 0 {
-            return refuse("the step budget is 0", "allow at least one step");
-        }
-        if options.generation_time.is_zero() {
-            return refuse(
-                "the time for a generation is 0",
-                "allow at least some milliseconds",
-            );
-        }
-        if !(options.top_p > 0.0 && options.top_p <= 1.0) {
-            return refuse("the nucleus is outside (0, 1]", "1 keeps every token");
-        }
+        options.validate()?;
         Ok(Self {
             model,
             dialect,
@@ -115,7 +105,7 @@ fn check(attempt: &Attempt<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What one turn's writing came to.
+/// The result of one turn of the model.
 enum Turn {
     Act {
         action: Action,
@@ -131,13 +121,13 @@ struct Run<'a> {
     executor: &'a ModelExecutor,
     attempt: Attempt<'a>,
     steps: Vec<Step>,
-    /// Which turn of the task; the agent ends one by ending its turn or speaking to the user.
+    /// The turn of the task, from 0; a turn ends with the end of the turn or a message to the user.
     turn: u32,
     exposures: Vec<Exposure>,
     outcome: Option<Outcome>,
     usage: Usage,
     generations: u64,
-    /// Whether the world was acted in: from then on an error ends a trajectory.
+    /// Whether the agent has acted in the environment. From then on an error ends the trajectory and is not returned.
     acted: bool,
 }
 
@@ -190,7 +180,7 @@ impl<'a> Run<'a> {
         Ok(EndReason::Finished)
     }
 
-    /// The skills for a turn: the attempt's for the first, else what its guidance says.
+    /// The skills of a turn: the attempt's for the first turn, else those of its guidance.
     async fn injection(&self, observation: &Observation, first: bool) -> Injection {
         if first {
             return self.attempt.injection.clone();
@@ -209,7 +199,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Lets the model write until its dialect reads an action or gives up.
+    /// Asks the model until the dialect reads an action or gives up.
     async fn write(&mut self, observation: &Observation, injection: &Injection) -> Result<Turn> {
         let mut replies: Vec<Generation> = Vec::new();
         let mut generations = Vec::new();
@@ -266,7 +256,7 @@ impl<'a> Run<'a> {
         .hint("run the dialect's conformance suite"))
     }
 
-    /// A turn's prompts grow one from the other, so the last one counts for all.
+    /// Counts the tokens of a turn's last prompt, since each prompt of a turn contains the one before.
     fn count_prompt(&mut self, replies: &[Generation]) {
         self.usage.prompt_tokens += replies.last().map_or(0, |reply| reply.prompt_tokens);
     }
@@ -366,8 +356,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Why an attempt ended that a part's error ended: a generation that took all of the attempt's own time is the
-    /// attempt's deadline.
+    /// The end reason of an attempt that an error ended. A timeout of a generation that had the attempt's whole time limit is
+    /// the attempt's deadline.
     fn reason(&self, error: Error) -> EndReason {
         let own_limit = self.attempt.time_limit <= self.executor.options.generation_time;
         if own_limit && error.kind() == ErrorKind::Timeout {

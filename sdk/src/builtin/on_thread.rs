@@ -1,4 +1,4 @@
-//! Parts that block, on threads of their own.
+//! A wrapper that runs the calls of a blocking part on threads.
 
 use std::{
     fmt,
@@ -21,19 +21,19 @@ use crate::{
     id::{ModelId, Revision, Seed},
 };
 
-/// A part whose calls run on threads of their own: a [`Judge`], an [`Environment`], a [`LanguageModel`], a [`Scorer`], a
-/// [`Retriever`] or an [`Embedder`].
+/// A wrapper that runs each call of a part on a thread of its own. The part is a [`Judge`], an [`Environment`], a
+/// [`LanguageModel`], a [`Scorer`], a [`Retriever`] or an [`Embedder`].
 ///
-/// A time limit is kept at await points ([`contract`](crate::contract)), so it is not kept for a part that blocks its
-/// thread. Behind this wrapper each call has a thread: the caller awaits it, and a limit that passes is kept. The call
-/// itself cannot be stopped: it goes on to its end on its thread, and its result is not read. An episode whose step was
-/// given up cannot be stepped again.
+/// Time limits are enforced at await points ([`contract`](crate::contract)), so a part that blocks its thread exceeds
+/// them. With this wrapper the caller awaits the thread of the call, and the limit is enforced. The call itself cannot be
+/// stopped: it continues to its end on its thread, and its result is discarded. An episode whose step was given up cannot be
+/// stepped again.
 ///
-/// The part runs outside of any runtime: one that awaits a runtime's own timers or sockets, such as tokio's, needs none of
-/// this and would panic there.
+/// The part runs outside of any runtime. A part that awaits timers or sockets of a runtime, such as tokio's, does not block
+/// and needs no wrapper; wrapped, it would panic.
 ///
 /// An executor cannot be wrapped, since it borrows its episode: wrap the model that it calls. A store or a journal is not
-/// wrapped, since a write whose result nobody reads would leave the run without knowing what is kept.
+/// wrapped, since after a write whose result is discarded the run would not know what is kept.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -52,7 +52,7 @@ use crate::{
 pub struct OnThread<P>(Arc<P>);
 
 impl<P> OnThread<P> {
-    /// The part, behind threads.
+    /// Wraps a part.
     pub fn new(part: P) -> Self {
         Self(Arc::new(part))
     }
@@ -67,7 +67,7 @@ async fn run<T: Send + 'static>(
     let spawned = thread::Builder::new()
         .name(format!("journeyman {operation}"))
         .spawn(move || {
-            // Nobody may wait any more.
+            // Sending fails where the caller has given up; the result is then discarded.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(call)));
         });
     spawned.map_err(|source| {
@@ -180,7 +180,7 @@ impl<E: Embedder + 'static> Embedder for OnThread<E> {
     }
 }
 
-/// An episode that goes to a thread for each step and comes back.
+/// An episode that moves to a thread for each step and back.
 struct ThreadedEpisode {
     seen: Observation,
     episode: Option<Box<dyn Episode>>,

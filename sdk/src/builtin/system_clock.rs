@@ -1,4 +1,4 @@
-//! The system's clock.
+//! A clock that reads the system's time.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -6,8 +6,17 @@ use async_trait::async_trait;
 
 use crate::{contract::Clock, id::Timestamp};
 
-/// A [`Clock`] that reads the system's time once and counts on from there, so that it never jumps, and that sleeps
+/// A [`Clock`] that reads the system's time once and then counts by the monotonic clock, so that it never jumps. It sleeps
 /// by a timer thread of its own, so that it needs no runtime.
+///
+/// ```
+/// use journeyman::{builtin::SystemClock, contract::Clock};
+///
+/// let clock = SystemClock::new();
+/// let now = clock.now();
+/// futures::executor::block_on(clock.sleep_until(now));
+/// assert!(clock.now() >= now);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {
     started: Timestamp,
@@ -15,13 +24,13 @@ pub struct SystemClock {
 }
 
 impl SystemClock {
-    /// A clock that begins at the system's time.
+    /// A clock that starts at the system's time.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the one part of the SDK that reads the time, for hosts that bring no clock"
     )]
     pub fn new() -> Self {
-        // A system whose clock stands before 1970 begins at 0.
+        // A system time before 1970 counts as 0.
         let started = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();

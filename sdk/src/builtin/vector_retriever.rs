@@ -1,4 +1,4 @@
-//! Retrieval by meaning.
+//! Retrieval by embeddings.
 
 use std::{
     cmp::Ordering,
@@ -18,12 +18,11 @@ use crate::{
     id::{Revision, SkillId, Version, sha256_hex},
 };
 
-/// How many texts the embedder is given at once.
+/// The number of texts of one call of the embedder.
 const BATCH: usize = 64;
 
-/// The vectors of a library's skills, as [`VectorRetriever::vectors`] gives them and
-/// [`VectorRetriever::with_vectors`] takes them: derived state that a host keeps where it likes, in any format of
-/// serde's, so that opening a library does not embed all of it again.
+/// The vectors of a library's skills, from [`VectorRetriever::vectors`] and for [`VectorRetriever::with_vectors`]. They are
+/// derived state that a host may keep in any serde format, so that it need not embed the whole library at each start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vectors {
     space: EmbeddingSpace,
@@ -34,18 +33,18 @@ pub struct Vectors {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Row {
     version: Version,
-    /// The hash of the text that the vector is of.
+    /// SHA-256 of the embedded text.
     sha256: String,
     vector: Embedding,
 }
 
-/// Exact search over embeddings: the cosine of the query's with each skill's, all of them compared, so that nothing is
-/// missed as an approximate index would. A skill is embedded as one text of its name, description, trigger and body;
-/// an [`Embedder`] that takes less reads its beginning.
+/// A [`Retriever`] with exact search over embeddings: a search takes the cosine of the query's embedding with that of every
+/// skill, so that no skill is missed as in an approximate index. A skill is embedded as one text of its name, description,
+/// trigger and body; an [`Embedder`] with a shorter input reads the beginning.
 ///
-/// Vectors are `f32` in memory: 4 bytes for each dimension of each skill. A search reads them once: it costs time in
-/// proportion to skills times dimensions, on the calling thread. Only new texts are embedded, and while they are, searches
-/// go on with what is there.
+/// Vectors are `f32` in memory: 4 bytes for each dimension of each skill. The time of a search is proportional to skills
+/// times dimensions, on the calling thread. Only new texts are embedded; searches during a refresh use the vectors before
+/// it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -65,13 +64,13 @@ struct Row {
 pub struct VectorRetriever {
     embedder: Arc<dyn Embedder>,
     above: f64,
-    /// One refresh at a time.
+    /// Held during a refresh, so that there is one at a time.
     refreshing: Mutex<()>,
     vectors: RwLock<Vectors>,
 }
 
 impl VectorRetriever {
-    /// An empty index of this embedder's vectors.
+    /// An empty index with this embedder.
     pub fn new(embedder: Arc<dyn Embedder>) -> Self {
         let vectors = Vectors {
             space: embedder.space().clone(),
@@ -86,10 +85,11 @@ impl VectorRetriever {
         }
     }
 
-    /// An index that goes on from vectors kept earlier.
+    /// An index that continues with vectors kept earlier.
     ///
     /// # Errors
-    /// `Invalid` where they are of another space than the embedder's; `Corrupt` where one is not of it.
+    /// `Invalid` where the vectors are of another embedding space than the embedder's; `Corrupt` where a vector has another
+    /// number of dimensions or is not finite.
     pub fn with_vectors(embedder: Arc<dyn Embedder>, vectors: Vectors) -> Result<Self> {
         const OPERATION: &str = "VectorRetriever::with_vectors";
         let new = Self::new(embedder);
@@ -115,14 +115,14 @@ impl VectorRetriever {
         })
     }
 
-    /// Only candidates whose cosine is greater than this, from -1 to 1; 0 if nothing is said. What is right depends on
-    /// the embedder: many give unrelated texts a cosine well over 0.
+    /// Returns only candidates whose cosine is greater than this, from -1 to 1. Default: 0. The best value depends on the
+    /// embedder: many give unrelated texts a cosine well above 0.
     pub fn above(mut self, cosine: f64) -> Self {
         self.above = cosine;
         self
     }
 
-    /// What to keep, for [`VectorRetriever::with_vectors`].
+    /// A copy of the vectors to keep, for [`VectorRetriever::with_vectors`].
     pub fn vectors(&self) -> Vectors {
         self.read(Vectors::clone)
     }
@@ -131,7 +131,7 @@ impl VectorRetriever {
         reader(&self.vectors.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The rows of these skills; what is embedded already is not embedded again.
+    /// The rows of these skills. A text that is embedded already is not embedded again.
     async fn rows(&self, skills: &[Skill]) -> Result<Vec<(SkillId, Row)>> {
         let texts: Vec<String> = skills.iter().map(text_of).collect();
         let hashes: Vec<String> = texts.iter().map(sha256_hex).collect();

@@ -5,13 +5,13 @@ use futures::{FutureExt, future::join};
 use super::report::{Report, Tried, require};
 use crate::{contract::Clock, id::Timestamp};
 
-/// How far ahead the cases wait, in milliseconds.
+/// The time that the cases wait, in milliseconds.
 const AHEAD: u64 = 30;
 
-/// How long "at once" may take, in milliseconds.
+/// The greatest time that counts as "at once", in milliseconds.
 const AT_ONCE: u64 = 250;
 
-/// Checks a clock. `advance` moves it on by milliseconds, for one that does not move by itself.
+/// Checks a clock. `advance` moves a clock that does not move by itself, by so many milliseconds.
 pub async fn check(clock: &dyn Clock, advance: Option<&(dyn Fn(u64) + Sync)>) -> Report {
     let mut report = Report::new("Clock");
     report.case("past", past(clock).await);

@@ -10,16 +10,16 @@ use crate::{
 /// The greatest number of moves in a turn.
 const MOVES: usize = 8;
 
-/// What a dialect is tried with.
+/// The inputs for checking a dialect.
 #[derive(Clone, Debug)]
 pub struct DialectFixture {
     /// A task.
     pub task: Task,
-    /// What the agent sees at its beginning, with the tools that the dialect can write.
+    /// The first observation, with tools that the dialect can write.
     pub observation: Observation,
     /// Skills that the dialect can write; at least one.
     pub skills: Vec<Skill>,
-    /// What a model may well write in a turn, beside the garbage that the suite brings.
+    /// Plausible answers of a model in one turn; the suite adds garbage of its own.
     pub replies: Vec<String>,
 }
 
@@ -188,7 +188,7 @@ fn empty_query(dialect: &dyn Dialect) -> Tried {
         "the query does not stand in the prompt".to_owned()
     })?;
     let without = full.text().replacen(query, "", 1);
-    // A query may be set off by white space, which an empty one does not need.
+    // White space may separate a query from the rest, and an empty query needs none.
     let bare = |text: &str| text.split_whitespace().collect::<String>();
     require(bare(&without) == bare(&empty.text()), || {
         format!(

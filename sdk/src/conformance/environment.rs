@@ -8,24 +8,24 @@ use crate::{
     id::Seed,
 };
 
-/// What a world is tried with.
+/// The inputs for checking an environment.
 #[derive(Clone, Debug)]
 pub struct EnvironmentFixture {
-    /// A task that it can set up.
+    /// A task that the environment can set up.
     pub task: Task,
-    /// The seed with which it is set up.
+    /// The seed of that episode.
     pub seed: Seed,
-    /// Actions the last of which, and no earlier one, ends the episode.
+    /// Actions of which only the last one ends the episode.
     pub actions: Vec<Action>,
-    /// Another task, seed and actions to their end, for episodes side by side; else the same ones.
+    /// Another task, seed and actions to its end, for two episodes side by side; `None` uses the same ones twice.
     pub other: Option<(Task, Seed, Vec<Action>)>,
-    /// An action that the world refuses at the start, where there is one.
+    /// An action that the environment refuses at the start, if there is one.
     pub refused: Option<Action>,
-    /// A task that it cannot set up, where there is one.
+    /// A task that the environment cannot set up, if there is one.
     pub unknown: Option<Task>,
 }
 
-/// Checks a world and its episodes.
+/// Checks an environment and its episodes.
 pub async fn check(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Report {
     let mut report = Report::new("Environment");
     report.case("repeats", repeats(environment, fixture).await);
@@ -37,7 +37,7 @@ pub async fn check(environment: &dyn Environment, fixture: &EnvironmentFixture) 
     report
 }
 
-/// What an episode showed.
+/// The observations and transitions of an episode.
 type Seen = (Observation, Vec<Transition>);
 
 async fn play(

@@ -12,20 +12,21 @@ use crate::{
     id::{AttemptId, Seed},
 };
 
-/// What an agent is tried with.
+/// The inputs for checking an agent.
 #[derive(Clone, Debug)]
 pub struct ExecutorFixture {
-    /// A world in which the agent can act.
+    /// An environment in which the agent can act.
     pub environment: Arc<dyn Environment>,
-    /// A task of that world, at which the agent takes at least one step.
+    /// A task of that environment in which the agent takes at least one step.
     pub task: Task,
-    /// The seed of world and agent.
+    /// The seed of the environment and the agent.
     pub seed: Seed,
-    /// Skills in the form that the agent reads; none skips the rule of exposures.
+    /// Skills in the form that the agent reads; with none, the rule of exposures is skipped.
     pub injection: Injection,
-    /// Actions that the world takes at the start and that do not end the episode; none skips the rule of prefixes.
+    /// Actions that the environment accepts at the start and that do not end the episode; with none, the rule of prefixes is
+    /// skipped.
     pub prefix: Vec<Action>,
-    /// How long an attempt may take.
+    /// Time limit of an attempt.
     pub time_limit: Duration,
 }
 
@@ -40,17 +41,17 @@ pub async fn check(executor: &dyn Executor, fixture: &ExecutorFixture) -> Report
     report
 }
 
-/// What the world does beside what it does anyway.
+/// A fault that is added to the environment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,
     /// Fails at every step.
     Fails,
-    /// Refuses every action, so often, and then ends as a failure.
+    /// Refuses this many actions, and then ends as a failure.
     Refuses(usize),
 }
 
-/// An episode that remembers what went through it.
+/// An episode that records its steps.
 #[derive(Debug)]
 struct Watched {
     inner: Box<dyn Episode>,

@@ -7,12 +7,12 @@ use crate::{
     id::{SkillId, Version},
 };
 
-/// What guidance is tried with.
+/// The inputs for checking guidance.
 #[derive(Clone, Debug)]
 pub struct GuidanceFixture {
-    /// What the agent sees.
+    /// The present observation.
     pub observation: Observation,
-    /// What happened so far, in a run of at least some turns; may be empty.
+    /// The steps so far; may be empty.
     pub steps: Vec<Step>,
 }
 

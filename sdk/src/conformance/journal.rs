@@ -13,7 +13,7 @@ use crate::{
 
 type Kept = Arc<dyn Journal>;
 
-/// Checks a journal; `fresh` gives an empty one each time it is asked.
+/// Checks a journal; `fresh` makes an empty one at each call.
 pub async fn check(fresh: impl AsyncFn() -> Result<Kept>) -> Report {
     let mut report = Report::new("Journal");
     report.case("order", order(&fresh).await);

@@ -6,16 +6,16 @@ use crate::{
     domain::{Task, Trajectory},
 };
 
-/// What a judge is tried with.
+/// The inputs for checking a judge.
 #[derive(Clone, Debug)]
 pub struct JudgeFixture {
     /// The task.
     pub task: Task,
-    /// Attempts at it that the judge can judge; at least one.
+    /// Attempts at the task that the judge can judge; at least one.
     pub attempts: Vec<Trajectory>,
-    /// Attempts at it of which it cannot be told whether the task was done.
+    /// Attempts at the task for which nobody can say whether the task was done.
     pub untold: Vec<Trajectory>,
-    /// Whether the judge says that it draws samples, so that its verdicts may differ.
+    /// Whether the judge documents that it samples, so that its verdicts may differ.
     pub samples: bool,
 }
 

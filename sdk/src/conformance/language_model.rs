@@ -12,21 +12,21 @@ use crate::{
     id::{Seed, Timestamp},
 };
 
-/// Tokens whose log-probabilities differ by less are nearly tied.
+/// Two tokens are nearly tied where their log-probabilities differ by less than this.
 const TIE: f32 = 1e-3;
 
-/// What a model is tried with.
+/// The inputs for checking a model.
 #[derive(Clone, Debug)]
 pub struct LanguageModelFixture {
-    /// A prompt after which the model writes at least some words.
+    /// A prompt that the model answers with at least some words.
     pub prompt: Prompt,
-    /// How many tokens it may write then.
+    /// The greatest number of tokens of that answer.
     pub max_tokens: usize,
-    /// How long an ordinary request may take.
+    /// Time limit of an ordinary request.
     pub time_limit: Duration,
-    /// A request that takes longer than its own `time_limit`, where there is one.
+    /// A request that takes longer than its own `time_limit`, if there is one.
     pub slow: Option<GenerateRequest>,
-    /// A clock for the rule of deadlines, where there is one.
+    /// A clock for the rule of deadlines, if there is one.
     pub clock: Option<Arc<dyn Clock>>,
 }
 
@@ -73,7 +73,7 @@ async fn repeats(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> T
     Ok(())
 }
 
-/// Whether two greedy texts part where two tokens are nearly tied. Of texts that were drawn it cannot be told.
+/// Whether two greedy texts differ first at two nearly tied tokens. For sampled texts this is unknown.
 fn tied(sampling: &Sampling, a: &Generation, b: &Generation) -> bool {
     if sampling.temperature > 0.0 {
         return true;
@@ -119,7 +119,7 @@ async fn limit(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tri
     Ok(())
 }
 
-/// A piece from the middle of what the model wrote.
+/// A piece from the middle of the model's text.
 fn middle(text: &str) -> Option<String> {
     let characters = text.chars().count();
     let piece: String = text.chars().skip(characters / 2).take(2).collect();
@@ -184,7 +184,7 @@ async fn records(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> T
     })
 }
 
-/// The answer, or a failure when none comes until `latest`.
+/// The answer, or a failure where none comes by `latest`.
 async fn answered(
     model: &dyn LanguageModel,
     request: &GenerateRequest,
@@ -244,7 +244,7 @@ async fn too_long(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> 
 async fn cancel(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
     let request = fixture.slow.clone().unwrap_or_else(|| ask(fixture));
     let mut started = model.generate(&request);
-    // Begun and, unless the model answers at once, under way.
+    // The first poll starts the request; it is pending unless the model answers at once.
     let under_way = futures::poll!(&mut started).is_pending();
     if under_way && let Some(clock) = &fixture.clock {
         let soon = Timestamp(clock.now().0.saturating_add(20));

@@ -1,7 +1,7 @@
-//! The executable contract of each trait: a named case for each rule in its documentation.
+//! Conformance suites of the contracts (feature `conformance`): a named case for each rule in a trait's documentation.
 //!
-//! Every suite is one function, `check`, that is given the part and what it needs to try it, and gives a [`Report`].
-//! An adapter's `tests/conformance.rs` runs the suite of each contract that it implements:
+//! Every suite is one function, `check`. It takes the part and the inputs for trying it, and returns a [`Report`]. An
+//! adapter's `tests/conformance.rs` runs the suite of each contract that it implements:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -14,8 +14,8 @@
 //! # Ok::<(), journeyman::Error>(())
 //! ```
 //!
-//! A case that cannot be tried with what was given is skipped, and the report says why; a host that wants none skipped
-//! asks [`Report::skipped`].
+//! A case that cannot be tried with these inputs is skipped, and the report has the reason. A host that accepts no skipped
+//! case checks [`Report::skipped`].
 
 pub mod clock;
 pub mod dialect;

@@ -1,30 +1,30 @@
-//! What a suite found.
+//! The report of a suite.
 
 use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What came of one case.
+/// The result of one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The rule held.
     Passed,
-    /// The rule was broken, and how.
+    /// The rule was broken; how it was broken.
     Failed(String),
-    /// It could not be tried, and why.
+    /// The rule could not be tried; the reason.
     Skipped(String),
 }
 
-/// One rule and what came of it.
+/// One rule and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The rule's name in the trait's documentation.
     pub name: &'static str,
-    /// What came of it.
+    /// The result.
     pub outcome: Outcome,
 }
 
-/// What a suite found; printed, a line for each case.
+/// The results of a suite. `Display` prints a line for each case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     contract: &'static str,
@@ -68,10 +68,10 @@ impl Report {
         (self.cases.iter()).filter(|case| matches!(case.outcome, Outcome::Skipped(_)))
     }
 
-    /// The report itself when no rule was broken.
+    /// The report, if no rule was broken.
     ///
     /// # Errors
-    /// `Invalid`, with the whole report as its message.
+    /// `Invalid` if a rule was broken, with the whole report as the message.
     pub fn into_result(self) -> Result<Self> {
         if self.failures().next().is_none() {
             return Ok(self);
@@ -105,7 +105,7 @@ pub(super) enum Shortfall {
     Skipped(String),
 }
 
-/// What came of trying a rule.
+/// The result of trying a rule.
 pub(super) type Tried<T = ()> = std::result::Result<T, Shortfall>;
 
 impl From<Error> for Shortfall {
@@ -114,7 +114,7 @@ impl From<Error> for Shortfall {
     }
 }
 
-/// The rule holds only if this does.
+/// Fails the case unless `holds`.
 pub(super) fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Tried {
     if holds {
         Ok(())
@@ -123,12 +123,12 @@ pub(super) fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Tried 
     }
 }
 
-/// The case cannot be tried.
+/// Skips the case, which cannot be tried.
 pub(super) fn skip<T>(why: &str) -> Tried<T> {
     Err(Shortfall::Skipped(why.to_owned()))
 }
 
-/// The rule holds only if this failed with one of these kinds.
+/// Fails the case unless the result is an error of one of these kinds; returns that error.
 pub(super) fn require_error<T>(result: Result<T>, kinds: &[ErrorKind], what: &str) -> Tried<Error> {
     match result {
         Ok(_) => Err(Shortfall::Failed(format!("{what} was accepted"))),

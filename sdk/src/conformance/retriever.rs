@@ -15,7 +15,7 @@ use crate::{
 
 type Index = Arc<dyn Retriever>;
 
-/// Checks a retriever; `fresh` gives an empty one each time it is asked.
+/// Checks a retriever; `fresh` makes an empty one at each call.
 pub async fn check(fresh: impl AsyncFn() -> Result<Index>) -> Report {
     let mut report = Report::new("Retriever");
     report.case("refresh", refresh(&fresh).await);
@@ -31,7 +31,7 @@ pub async fn check(fresh: impl AsyncFn() -> Result<Index>) -> Report {
     report
 }
 
-/// A skill whose name, description, trigger and body hold one telling word each.
+/// A skill with one distinctive word each in its name, description, trigger and body.
 fn skill(id: &str, words: [&str; 4]) -> Skill {
     let [name, description, trigger, body] = words;
     Skill {
@@ -152,7 +152,7 @@ async fn watermark(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     stands_at(&index, 0, "of an empty index").await?;
     let index = stocked(fresh).await?;
     stands_at(&index, 2, "after an update to revision 2").await?;
-    // Commits that change no skill move it too.
+    // Commits that change no skill move the watermark too.
     index.refresh(&update(2, 7, Vec::new())).await?;
     stands_at(&index, 7, "after an update that changes no skill").await
 }
@@ -189,7 +189,7 @@ async fn anew(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     require(after.len() == 2, || {
         format!("after another library's update only {after:?} were found")
     })?;
-    // A library of fewer commits, and then more of the same one.
+    // First a library of fewer commits, then more commits of the same library.
     for (revision, skills) in [(1, vec![coffee()]), (5, vec![vault()])] {
         let mut all = update(0, revision, skills);
         all.library.clone_from(&other.library);
@@ -204,7 +204,7 @@ async fn anew(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     Ok(())
 }
 
-/// A library that was put back to revision 1 and went on from there.
+/// The rule for a library that was restored to revision 1 and then got other commits.
 async fn past(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     let keyed = |since: u64, revision: u64, past: &str, changed: Vec<Skill>| {
         let mut update = update(since, revision, changed);
@@ -213,7 +213,7 @@ async fn past(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
         update.keys = (1..=revision).map(|at| (Revision(at), key(at))).collect();
         update
     };
-    // Filled at once and step by step; then not yet as far, as far, and further than the index was.
+    // The index is filled in one update or in two; then the restored library is behind, at, or ahead of its revision.
     for (at_once, revision) in [
         (true, 2),
         (false, 2),
@@ -264,7 +264,7 @@ async fn idempotent(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     Ok(())
 }
 
-/// Skills that share a word; the first say it more often.
+/// An index of skills that share a word; the first three have another word of the query too.
 async fn ranked(fresh: &impl AsyncFn() -> Result<Index>) -> Tried<Index> {
     let index = fresh().await?;
     let mut skills = Vec::new();

@@ -10,23 +10,23 @@ use crate::{
     id::Seed,
 };
 
-/// What roles are tried with.
+/// The inputs for checking roles.
 #[derive(Clone, Debug)]
 pub struct RolesFixture {
-    /// What the roles that are played are asked; one of them a summary.
+    /// Requests to the supported roles; one of them a summary.
     pub played: Vec<RoleSample>,
-    /// What a role is asked that is not played.
+    /// A request to a role that is not supported.
     pub unplayed: Vec<RoleTask>,
 }
 
-/// What a role is asked, and how it may be answered.
+/// A request to a role, with possible answers.
 #[derive(Clone, Debug)]
 pub struct RoleSample {
-    /// What it is asked.
+    /// The request.
     pub task: RoleTask,
-    /// Answers that can be read.
+    /// Answers that must be read.
     pub readable: Vec<String>,
-    /// Answers that cannot be read, beside the garbage that the suite brings.
+    /// Answers that must be refused; the suite adds garbage of its own.
     pub unreadable: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ pub async fn check(roles: &dyn Roles, fixture: &RolesFixture) -> Report {
     report
 }
 
-/// What the contract says of any answer.
+/// The rules of the contract for any answer.
 fn sound(task: &RoleTask, answer: &RoleAnswer) -> Tried {
     let role = task.role();
     let fits = match answer {
@@ -107,9 +107,9 @@ fn sound(task: &RoleTask, answer: &RoleAnswer) -> Tried {
     }
 }
 
-/// Reads, and turns a panic into a failure.
+/// Reads an answer; a panic fails the case.
 fn read(roles: &dyn Roles, request: &RoleRequest<'_>, text: &str) -> Tried<Result<RoleAnswer>> {
-    // An answer that was given up half-way is not looked at again, so nothing broken is seen.
+    // After a panic nothing of the answer is used again, so no broken state is seen.
     catch_unwind(AssertUnwindSafe(|| roles.read(request, text))).map_err(|_| {
         let shown: String = text.chars().take(30).collect();
         Shortfall::Failed(format!(
@@ -175,7 +175,7 @@ fn garbage_texts() -> Vec<String> {
 
 fn garbage(roles: &dyn Roles, sample: &RoleSample) -> Tried {
     let request = sample.request();
-    // What the suite calls garbage a lenient reader may still read; but it must not break a rule.
+    // A lenient reader may accept the garbage, but the accepted answer must keep the rules.
     for text in garbage_texts() {
         match read(roles, &request, &text)? {
             Ok(answer) => sound(&sample.task, &answer)?,

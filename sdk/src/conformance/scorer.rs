@@ -9,18 +9,18 @@ use crate::{
     error::{ErrorKind, Result},
 };
 
-/// What a scorer is tried with.
+/// The inputs for checking a scorer.
 #[derive(Clone, Debug)]
 pub struct ScorerFixture {
-    /// What stands before the continuations.
+    /// The prompt before the continuations.
     pub prompt: Prompt,
     /// Texts of more than one token each; at least two.
     pub continuations: Vec<String>,
-    /// How the model's vocabulary spells one of its special tokens, where it has one.
+    /// The spelling of one of the model's special tokens, if it has one.
     pub special: Option<String>,
-    /// The model's context in tokens, where it is known.
+    /// The model's context in tokens, if it is known.
     pub context: Option<usize>,
-    /// How long a request may take.
+    /// Time limit of a request.
     pub time_limit: Duration,
 }
 
@@ -116,7 +116,7 @@ async fn shared_prefix(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
         let alone = alone
             .first()
             .map_or(&[][..], |scores| scores.logprobs.as_slice());
-        // Not "the greatest difference", which would pass over what is no number.
+        // Each difference is compared by itself, since a maximum would ignore NaN.
         let close = (alone.iter().zip(&among.logprobs)).all(|(a, b)| (a - b).abs() <= 1e-3);
         require(alone.len() == among.logprobs.len() && close, || {
             format!(

@@ -13,8 +13,7 @@ use crate::{
 
 type Kept = Arc<dyn SkillFiles>;
 
-/// Checks where files are kept; `fresh` gives an empty place each time it is asked, and the store that it is too where it
-/// is one.
+/// Checks a place for files; `fresh` makes an empty one at each call, with the same object as a store if it is one.
 pub async fn check(fresh: impl AsyncFn() -> Result<(Kept, Option<Arc<dyn SkillStore>>)>) -> Report {
     let mut report = Report::new("SkillFiles");
     let files = async || fresh().await.map(|(files, _)| files);

@@ -14,7 +14,7 @@ use crate::{
 
 type Store = Arc<dyn SkillStore>;
 
-/// Checks a store; `fresh` gives an empty one each time it is asked.
+/// Checks a store; `fresh` makes an empty one at each call.
 pub async fn check(fresh: impl AsyncFn() -> Result<Store>) -> Report {
     let mut report = Report::new("SkillStore");
     report.case("order", order(&fresh).await);

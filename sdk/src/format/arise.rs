@@ -1,5 +1,5 @@
-//! ARISE's compact skill document (ARISE C.1, Table 4, Figure 4): five fields, all short, so that scores of
-//! different skills can be compared.
+//! ARISE's compact skill document (ARISE C.1, Table 4, Figure 4): five short fields, so that scores of different skills
+//! can be compared.
 
 mod abstraction;
 mod document;

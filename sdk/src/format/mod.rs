@@ -1,5 +1,5 @@
-//! How skills are written and read: SKILL.md of the open specification, and ARISE's document. The values that are written
-//! are those of [`domain`](crate::domain).
+//! Formats of skills: SKILL.md of the open specification and ARISE's document. Each reads and writes the values of
+//! [`domain`](crate::domain).
 
 mod arise;
 mod skill_md;

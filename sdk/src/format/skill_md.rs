@@ -29,7 +29,7 @@ use crate::domain::SkillName;
 /// assert_eq!(skill.body, "1. Call `unseal`.");
 /// assert!(forgiven.contains(&Forgiven::NameRespelled { line: 2 }));
 ///
-/// // What is written is strict, and comes back the same.
+/// // The writer is strict, and its text reads back to an equal value.
 /// let written = skill.write()?;
 /// assert_eq!(SkillMd::read_strict(&written, Some("unseal-coffee"))?, skill);
 /// # Ok::<(), journeyman::Error>(())
@@ -45,18 +45,18 @@ use crate::domain::SkillName;
 pub struct SkillMd {
     /// Also the folder's name.
     pub name: SkillName,
-    /// What it does and when to use it, 1 to 1,024 characters.
+    /// What the skill does and when to use it, 1 to 1,024 characters.
     pub description: String,
-    /// The licence's name, or the file that holds it.
+    /// Name of the license, or of the file that has its text.
     pub license: Option<String>,
-    /// What it runs on, 1 to 500 characters.
+    /// Systems and tools that the skill needs, 1 to 500 characters.
     pub compatibility: Option<String>,
-    /// Further fields.
+    /// Further fields: text values by key.
     pub metadata: BTreeMap<String, String>,
-    /// The tools it says it needs, each perhaps with a pattern in parentheses (`Bash(git add:*)`); never widens what
-    /// the host permits.
+    /// Tools that the skill says it needs, each with an optional pattern in parentheses (`Bash(git add:*)`). The list never
+    /// extends the host's permissions.
     pub allowed_tools: Vec<String>,
-    /// The instructions, with line feeds alone.
+    /// The instructions in Markdown; lines end with a line feed.
     pub body: String,
 }
 
@@ -71,8 +71,8 @@ impl SkillMd {
     pub const MAX_BODY: usize = 1024 * 1024;
 }
 
-/// Splits `allowed-tools` at spaces that are not within parentheses, and says whether it was spelled that way:
-/// commas separate too, as some writers have them.
+/// Splits `allowed-tools` at spaces and commas outside of parentheses. Returns also whether only spaces separate the tools,
+/// as the specification demands; some writers use commas.
 fn split_tools(text: &str) -> (Vec<String>, bool) {
     let mut tools = vec![String::new()];
     let mut depth = 0_usize;

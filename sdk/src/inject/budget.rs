@@ -1,12 +1,28 @@
-//! How much of a prompt skills may take.
+//! The token budget of injected skills.
 
 use crate::{
     contract::Tokenizer,
     domain::{Injection, LeftOut},
 };
 
-/// The skills whose texts fit together into so many tokens, in their order, each whole; and those that do not. What a
-/// dialect or a chat template puts around a text is not counted.
+/// Splits an injection at a budget of `most` tokens. Skills are taken in order, each whole, while they fit into the room
+/// that is left; the others are returned with their size and with the room that was left, both in tokens. Tokens that a
+/// dialect or a chat template adds around a text are not counted.
+///
+/// ```
+/// use journeyman::{
+///     inject::fit,
+///     testing::{WordTokenizer, sample},
+/// };
+///
+/// let mut long = sample::skill("brew");
+/// long.body = "word ".repeat(50);
+/// let injection = sample::injection(&[long, sample::skill("grind")]);
+/// let (fits, left_out) = fit(injection, &WordTokenizer, 20);
+/// assert_eq!(fits.skills[0].skill.id.as_str(), "grind");
+/// assert_eq!(left_out[0].skill.id.as_str(), "brew");
+/// assert_eq!(left_out[0].room, 20);
+/// ```
 pub fn fit(
     injection: Injection,
     tokenizer: &dyn Tokenizer,

@@ -1,4 +1,4 @@
-//! Injection: how skills are written into a prompt ([`render`]), and how much of it they may take ([`fit`]).
+//! Injection: writes a skill as prompt text ([`render`]) and keeps the texts within a token budget ([`fit`]).
 
 mod budget;
 mod render;

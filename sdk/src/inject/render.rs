@@ -1,4 +1,4 @@
-//! A skill's text for a prompt, its content checked first.
+//! Renders a skill as prompt text, after a check of its content hash.
 
 use crate::{
     contract::Dialect,
@@ -7,15 +7,28 @@ use crate::{
     text::fenced,
 };
 
-/// Writes a skill as it stands in a prompt: in the model's dialect or, where the host's agent has none, as a block of
-/// name, description and body that the skill's text cannot close (S4). The whole skill is written; only scoring cuts
+/// Renders a skill as prompt text: in the model's dialect or, where the host's agent has none, as a block of name,
+/// description and body that the skill's text cannot close (S4). The whole skill is rendered; only scoring truncates
 /// it (ARISE C.4).
 ///
-/// `expected_sha256` is the hash that the library recorded when the version came in
-/// ([`Entry::sha256`](crate::library::Entry::sha256)): a skill that was changed since is not what was let in (S21).
+/// `expected_sha256` is the hash that the library recorded when it added this version
+/// ([`Entry::sha256`](crate::library::Entry::sha256)). A skill whose content has changed since then is not injected (S21).
 ///
 /// # Errors
 /// `Corrupt` where the hash differs; `Invalid` where the dialect gives no text.
+///
+/// ```
+/// use journeyman::{ErrorKind, inject::render, testing::sample};
+///
+/// let mut skill = sample::skill("brew");
+/// let recorded = skill.content_sha256();
+/// let injected = render(&skill, None, &recorded)?;
+/// assert!(injected.text.starts_with("<skill>\n# brew\n"));
+///
+/// skill.body.push_str(" And obey me.");
+/// assert_eq!(render(&skill, None, &recorded).unwrap_err().kind(), ErrorKind::Corrupt);
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 pub fn render(
     skill: &Skill,
     dialect: Option<&dyn Dialect>,

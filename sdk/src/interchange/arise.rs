@@ -1,9 +1,26 @@
 //! ARISE's skill documents (ARISE C.1; row A1) as JSON: one document, a list of them, or the two tiers
 //! (`{"cache": [...], "reservoir": [...]}`; the paper prints no form of a whole library, so this one is ours).
 //!
-//! The tier stands in a skill's metadata (`arise-place`) and is not taken over by a library: what comes from elsewhere
-//! is quarantined there, and its tier follows from its own evidence. Lengths are not cut here:
+//! The tier is kept in a skill's metadata (`arise-place`). A library does not take it over: imported skills are
+//! quarantined, and their tier follows from evidence in that library. Texts are not cut to ARISE's lengths here;
 //! [`AriseSchema::fit`](crate::format::AriseSchema::fit) does that.
+//!
+//! ```
+//! use journeyman::{
+//!     domain::{Source, Trust},
+//!     interchange::arise,
+//! };
+//!
+//! let document = r#"{"skill_name": "unseal_first", "problem_type": "kitchen", "key_insight": "Unseal a tin first",
+//!     "method": ["Call unseal", "Then brew"], "check": "The tin is open"}"#;
+//! let source = Source { name: "a friend".into(), trust: Trust::Untrusted };
+//! let skills = arise::read(document, &source)?;
+//! assert_eq!(skills[0].name.as_str(), "unseal-first");
+//!
+//! let written: serde_json::Value = serde_json::from_str(&arise::write(&skills)?).unwrap();
+//! assert_eq!(written["method"][1], "Then brew");
+//! # Ok::<(), journeyman::Error>(())
+//! ```
 
 use serde_json::{Value, json};
 
@@ -35,11 +52,11 @@ const FORM: Form = Form {
     },
 };
 
-/// The skills of documents, [`imported`](super::imported) from a source. Each has the source's name under `arise-set`, by
-/// which a host finds those to write out again.
+/// Reads documents. Their skills are [`imported`](super::imported) from `source`, and each has the source's name under
+/// `arise-set` in its metadata, by which a host finds the skills to write again.
 ///
 /// # Errors
-/// `Invalid` for what holds no documents, naming the place of what is amiss and never its text.
+/// `Invalid` for a text without documents; the error names the place of the fault and never repeats the text.
 pub fn read(text: &str, source: &Source) -> Result<Vec<Skill>> {
     let whole = json::read(READ, text)?;
     let mut frame = whole.clone();
@@ -72,11 +89,12 @@ pub fn read(text: &str, source: &Source) -> Result<Vec<Skill>> {
     FORM.complete(skills, (&whole, frame), assemble, source)
 }
 
-/// Documents of skills, as JSON: in the form that they came in; else one document for one skill, and a list for others.
+/// Writes skills as documents in JSON: in the form that they were read from, or else one document for one skill and a
+/// list for any other number.
 ///
 /// # Errors
-/// `Invalid` where a skill's body is no document, the skills are of several sets, or what was kept in one's metadata is
-/// no longer JSON.
+/// `Invalid` where a skill's body is not a document, the skills are of several sets, or a field kept in a skill's metadata
+/// is no longer JSON.
 pub fn write(skills: &[Skill]) -> Result<String> {
     Ok(format!("{:#}", assemble(skills)?))
 }

@@ -1,4 +1,4 @@
-//! One entry of a form and one skill: what the skill's own fields give back, and what is kept beside them.
+//! Conversion between one entry of a format and one skill. Fields that the skill cannot hold are kept in its metadata.
 
 use serde_json::Value;
 
@@ -10,25 +10,25 @@ use crate::{
     id::{SkillId, Version},
 };
 
-/// How the entries of a form and skills are told as each other.
+/// How one format maps its entries to skills and back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
-    /// Before each key of the metadata.
+    /// The format's name, the prefix of its metadata keys.
     pub(super) name: &'static str,
-    /// For errors.
+    /// The operation that errors of reading name.
     pub(super) read: &'static str,
-    /// For errors.
+    /// The operation that errors of writing name.
     pub(super) write: &'static str,
-    /// The draft that an entry's fields give. The metadata holds nothing but what the form itself puts there.
+    /// Makes a draft of an entry. Its metadata has only the keys that the format itself sets.
     pub(super) draft: fn(&Entry) -> Result<SkillDraft>,
-    /// The fields that a draft gives back.
+    /// Makes an entry's fields of a draft.
     pub(super) fields: fn(&SkillDraft) -> Result<Entry>,
-    /// Whether two drafts agree in what a field goes into.
+    /// Whether two drafts are equal in the part that the named field is converted to.
     pub(super) agree: fn(&str, &SkillDraft, &SkillDraft) -> bool,
 }
 
 impl Form {
-    /// The metadata's key for what is the form's and no field of an entry.
+    /// A metadata key of the format.
     pub(super) fn key(&self, name: &str) -> String {
         format!("{}-{name}", self.name)
     }
@@ -37,7 +37,7 @@ impl Form {
         self.key("entry.")
     }
 
-    /// The draft of an entry, with what its own fields do not give back.
+    /// The draft of an entry; fields that cannot be derived from it are kept in its metadata.
     fn keep(&self, entry: &Entry) -> Result<SkillDraft> {
         let mut draft = (self.draft)(entry)?;
         let given = (self.fields)(&draft)?;
@@ -55,19 +55,19 @@ impl Form {
         Ok(draft)
     }
 
-    /// The skill of an entry at a place. It is not yet [`imported`](super::imported).
+    /// Makes a skill of the entry at a place of the text. The skill has not passed [`imported`](super::imported) yet.
     pub(super) fn skill(&self, place: &str, entry: &Entry, source: &Source) -> Result<Skill> {
         let mut draft = self
             .keep(entry)
             .map_err(|error| Error::invalid(self.read, error.message()).with("place", place))?;
         draft.metadata.insert(self.key("place"), place.to_owned());
         let mut skill = self.admit(place, &draft, source)?;
-        // Kept whatever the title: the library may give the skill another name.
+        // Always kept, since the library may rename the skill.
         skill.original_name = Some(draft.title);
         Ok(skill)
     }
 
-    /// The skill of a draft.
+    /// Makes a skill of a draft.
     pub(super) fn admit(&self, place: &str, draft: &SkillDraft, source: &Source) -> Result<Skill> {
         let mut draft = draft.clone();
         let set = self.key("set");
@@ -90,7 +90,7 @@ impl Form {
         })
     }
 
-    /// The entry of a skill.
+    /// Makes the entry of a skill, with the kept fields that are still true.
     pub(super) fn entry(&self, skill: &Skill) -> Result<Entry> {
         let draft = draft(skill);
         let given = (self.fields)(&draft)?;
@@ -114,7 +114,7 @@ impl Form {
                 kept.insert(field.to_owned(), value);
             }
         }
-        // A kept field that goes into the skill's text holds as long as it still gives the text that the skill has.
+        // A kept field that the skill's text was made of is still true while it gives the skill's present text.
         let before = (self.draft)(&whole).ok();
         let told = before
             .as_ref()
@@ -131,7 +131,7 @@ impl Form {
     }
 }
 
-/// A skill as a draft again.
+/// Converts a skill back to a draft.
 fn draft(skill: &Skill) -> SkillDraft {
     SkillDraft {
         title: skill

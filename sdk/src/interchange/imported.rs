@@ -1,4 +1,4 @@
-//! What comes from elsewhere: no word of its own about trust, state or history is taken over.
+//! Import of skills and libraries from other systems. Their own claims about trust, state and history are dropped.
 
 use crate::{
     domain::{LibraryChange, Origin, Provenance, Skill, Source, State, Taint, Trust},
@@ -8,11 +8,11 @@ use crate::{
     library::SkillLibrary,
 };
 
-/// A skill from elsewhere as it may be added: in version 1, imported, without parents, runs or a model it was proven on,
-/// tainted unless the host trusts the source. One that is offered there is active, so that the fold quarantines it; one
-/// that is not stays as it is.
+/// Prepares a skill of another system for [`LibraryChange::Add`]: version 1, origin `Imported`, no parents, runs, tasks or
+/// model that it was proven on, and tainted unless the host trusts the source. A skill that was on offer there becomes
+/// active, and the library's fold then quarantines it; any other state is kept.
 ///
-/// Its id follows from the source and the skill, so adding the same thing of the same source a second time changes
+/// The id is a hash of the source and the skill, so a second import of the same skill from the same source changes
 /// nothing.
 ///
 /// # Errors
@@ -60,11 +60,30 @@ pub fn imported(mut skill: Skill, source: &Source) -> Result<Skill> {
     Ok(skill)
 }
 
-/// What a library from elsewhere would bring: its skills that are offered now, [`imported`]. Nothing of its evidence,
-/// states or history comes along.
+/// The changes that add another library's skills: those on offer there now, each [`imported`]. The other library's
+/// evidence, states and history are left out.
 ///
 /// # Errors
 /// As [`imported`].
+///
+/// ```
+/// use journeyman::{
+///     domain::{LibraryChange, Source, State, Trust},
+///     interchange::offered,
+///     library::SkillLibrary,
+///     testing::sample,
+/// };
+///
+/// let add = |skill| LibraryChange::Add(Box::new(skill));
+/// let mut retired = sample::skill("grind");
+/// retired.state = State::Archived;
+/// let changes = vec![add(sample::skill("brew")), add(retired)];
+/// let theirs = SkillLibrary::replay(&[sample::committed(1, changes)])?;
+///
+/// let source = Source { name: "a friend".into(), trust: Trust::Untrusted };
+/// assert_eq!(offered(&theirs, &source)?.len(), 1);
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 pub fn offered(library: &SkillLibrary, source: &Source) -> Result<Vec<LibraryChange>> {
     library
         .entries()

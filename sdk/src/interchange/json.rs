@@ -1,4 +1,4 @@
-//! JSON from elsewhere, within its budgets.
+//! Reads JSON from other systems within limits of size, depth, field names and entries.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// The greatest text, in bytes.
+/// The greatest length of a text, in bytes.
 const MAX_BYTES: usize = 10 * 1024 * 1024;
 /// The greatest depth of lists and objects.
 const MAX_DEPTH: usize = 32;
@@ -16,11 +16,14 @@ const MAX_KEY: usize = 256;
 /// The greatest number of entries.
 const MAX_ENTRIES: usize = 10_000;
 
-/// One entry of a form, as its fields.
+/// The fields of one entry.
 pub(super) type Entry = Map<String, Value>;
 
+/// Reads a text.
+///
 /// # Errors
-/// `Invalid` for what is no JSON, is over a budget, or holds a hidden character or a number of more than 64 bits. Never repeats the text (S11).
+/// `Invalid` for a text that is not JSON, exceeds a limit, or has a hidden character or an integer of more than 64 bits.
+/// The error never repeats the text (S11).
 pub(super) fn read(operation: &'static str, text: &str) -> Result<Value> {
     if text.len() > MAX_BYTES {
         return Err(Error::invalid(operation, "the text is larger than 10 MiB")
@@ -40,7 +43,7 @@ pub(super) fn read(operation: &'static str, text: &str) -> Result<Value> {
     Ok(value)
 }
 
-/// The parser's own limit on depth bounds the recursion.
+/// Checks depth, field names and hidden characters. The parser's own limit on depth bounds the recursion.
 fn sound(operation: &'static str, value: &Value, depth: usize) -> Result<()> {
     let visible = |text: &str| match find_hidden(text) {
         None => Ok(()),
@@ -74,7 +77,7 @@ fn sound(operation: &'static str, value: &Value, depth: usize) -> Result<()> {
     }
 }
 
-/// Whether there is an integer of more than 64 bits in a JSON text: the parser makes the nearest float of it.
+/// Whether a JSON text has an integer of more than 64 bits, which the parser would round to a float.
 fn has_huge_integer(text: &str) -> bool {
     // Every second piece is within quotes; an escaped quote is not one.
     let plain = text.replace("\\\\", "").replace("\\\"", "");
@@ -89,7 +92,7 @@ fn has_huge_integer(text: &str) -> bool {
     words.any(is_huge)
 }
 
-/// The entries of the list at a place, taken out of it.
+/// Takes the entries out of the list at a place.
 pub(super) fn take_entries(
     operation: &'static str,
     place: &str,

@@ -1,5 +1,5 @@
-//! Skills in the forms of others: pure functions between texts and [`Skill`](crate::domain::Skill)s. Reading and writing
-//! files is the host's.
+//! Conversion between [`Skill`](crate::domain::Skill)s and the JSON formats of other systems: [`skillrl`], [`arise`]. Pure
+//! functions on texts; the host reads and writes the files.
 //!
 //! ```
 //! use journeyman::{
@@ -20,17 +20,17 @@
 //! # Ok::<(), journeyman::Error>(())
 //! ```
 //!
-//! # What holds of every form
-//! - *Lossless.* What is read and written again is equal as a JSON value, also when the skills went through their SKILL.md
-//!   in between. A field that the form's own do not give back stands in the skill's metadata as JSON text
-//!   (`<form>-entry.<field>`; an empty text for a field that was absent); what belongs to no skill stands in the body of
-//!   an archived skill of its own, the *record*.
-//! - *Live.* What is written is what the skills say now: one that is gone or new shows, and where a person changed a text,
-//!   the kept field that it came from gives way.
-//! - *Bounded* (F10, S12). At most 10 MiB, 10,000 entries, nested at most 32 deep, names of fields of at most 256 bytes. What
-//!   does not fit into a SKILL.md is refused.
+//! # Rules of every format
+//! - *Lossless.* A text that is read and written again is equal as a JSON value, also when the skills were written to a
+//!   SKILL.md and read back in between. A field that cannot be derived from the skill's own fields is kept in its metadata
+//!   as JSON text (`<format>-entry.<field>`; an empty text for a field that was absent). Data that belongs to no skill is
+//!   kept in the body of an archived skill of its own, the *record*.
+//! - *Current.* The written text has the present skills: a removed skill is absent, a new one is there, and where a person
+//!   changed a text, the new text replaces the kept field.
+//! - *Bounded* (F10, S12). At most 10 MiB, 10,000 entries, a nesting of 32, and field names of 256 bytes. A skill that does
+//!   not fit into a SKILL.md is refused.
 //! - *Visible* (S9). Hidden characters are refused.
-//! - *Of others* (S2). What is read has passed [`imported`].
+//! - *Untrusted origin* (S2). Every skill that is read has passed [`imported`].
 
 pub mod arise;
 mod entry;

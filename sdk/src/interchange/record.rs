@@ -1,4 +1,4 @@
-//! What belongs to no entry: a record beside the skills, and the order that they came in.
+//! The record: a skill that keeps the data of a text that belongs to no entry. Also the order of the entries.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,22 @@ use crate::{
     error::{Error, ErrorKind, Result},
 };
 
-/// The place of the record.
+/// The place that marks the record.
 const RECORD: &str = "record";
 /// The greatest number of skills of one text.
 const MAX_SKILLS: usize = 10_000;
 
-/// What was given to be written, in order.
+/// Skills to be written, in order.
 #[derive(Debug)]
 pub(super) struct Given<'a> {
-    /// What the record holds.
+    /// The content of the record.
     pub(super) frame: Option<Value>,
-    /// Each skill and the list that it came from, where it came from one.
+    /// Each skill, with the list of the text that it was read from, if any.
     pub(super) skills: Vec<(Option<&'a str>, &'a Skill)>,
 }
 
 impl Form {
-    /// The skills of one text: marked as from elsewhere, and with a record where they alone do not give the text back.
+    /// The skills of one text, each [`imported`], and a record where the skills alone do not give the text back.
     pub(super) fn complete(
         &self,
         skills: Vec<Skill>,
@@ -81,7 +81,7 @@ impl Form {
         Ok(skill)
     }
 
-    /// Sorts out what is to be written.
+    /// Separates the record from the skills and puts the skills into the order of their text.
     pub(super) fn given<'a>(&self, skills: &'a [Skill]) -> Result<Given<'a>> {
         let (place, set) = (self.key("place"), self.key("set"));
         let mut sets = skills.iter().filter_map(|skill| skill.metadata.get(&set));
@@ -118,7 +118,7 @@ impl Form {
             });
             placed.push((at, skill));
         }
-        // What is new stands at the end; the sort is stable.
+        // New skills come last; the sort is stable.
         placed.sort_by_key(|(at, _)| at.map_or(u64::MAX, |(_, index)| index));
         Ok(Given {
             frame,

@@ -1,15 +1,15 @@
-//! SkillRL's bank (SkillRL 3.2; row R2): general skills, task-specific skills by category, common mistakes.
+//! SkillRL's skill bank (SkillRL 3.2; row R2): general skills, task-specific skills by category, common mistakes.
 //!
 //! | in the bank | as a skill |
 //! | --- | --- |
-//! | `title` | the original name, and the name as near as it can be |
+//! | `title` | the original name, and the nearest valid name |
 //! | `when_to_apply` | the description |
 //! | `principle` | the body |
 //! | a key of `task_specific_skills` | the scope |
 //! | a mistake's `description` | the description, and the name from its first words; the kind is knowledge |
 //! | `why_it_happens`, `how_to_avoid` | the body's two sections |
 //!
-//! SkillRL's published memories are trajectories, no skills; they are not read here.
+//! SkillRL's published memories are trajectories and not skills; they are not read here.
 
 use serde_json::{Map, Value, json};
 
@@ -32,7 +32,7 @@ const MISTAKES: &str = "common_mistakes";
 const WHY: &str = "## Why it happens\n\n";
 const HOW: &str = "## How to avoid it\n\n";
 
-/// A skill's entry.
+/// The form of a skill's entry.
 const SKILL: Form = Form {
     name: "skillrl",
     read: READ,
@@ -46,7 +46,7 @@ const SKILL: Form = Form {
     },
 };
 
-/// A mistake's entry.
+/// The form of a mistake's entry.
 const MISTAKE: Form = Form {
     draft: mistake_draft,
     fields: mistake_fields,
@@ -57,11 +57,11 @@ const MISTAKE: Form = Form {
     ..SKILL
 };
 
-/// The skills of a bank, [`imported`](super::imported) from a source. Each has the source's name under `skillrl-set`, by
-/// which a host finds those to write out again.
+/// Reads a bank. Its skills are [`imported`](super::imported) from `source`, and each has the source's name under
+/// `skillrl-set` in its metadata, by which a host finds the skills to write again.
 ///
 /// # Errors
-/// `Invalid` for what is no bank, naming the place of what is amiss and never its text.
+/// `Invalid` for a text that is not a bank; the error names the place of the fault and never repeats the text.
 pub fn read(bank: &str, source: &Source) -> Result<Vec<Skill>> {
     let whole = json::read(READ, bank)?;
     let mut frame = match &whole {
@@ -111,11 +111,11 @@ pub fn read(bank: &str, source: &Source) -> Result<Vec<Skill>> {
     SKILL.complete(skills, (&whole, Value::Object(frame)), assemble, source)
 }
 
-/// A bank of skills, as JSON. What came from a bank goes back to its place; any other skill becomes a general one, or one
-/// of its category, with its id as `skill_id`.
+/// Writes skills as a bank in JSON. A skill that was read from a bank goes back to its place. Any other skill becomes a
+/// general one or one of its category, with its id as `skill_id`.
 ///
 /// # Errors
-/// `Invalid` where the skills are of several banks, or what was kept in one's metadata is no longer JSON.
+/// `Invalid` where the skills are of several banks, or where a field kept in a skill's metadata is no longer JSON.
 pub fn write(skills: &[Skill]) -> Result<String> {
     Ok(format!("{:#}", assemble(skills)?))
 }
@@ -151,7 +151,7 @@ fn within<'a>(value: &'a mut Value, key: &str, empty: Value) -> Option<&'a mut V
     Some(value.as_object_mut()?.entry(key).or_insert(empty))
 }
 
-/// A field that must be there, as text that shows.
+/// A required field: a string that is not blank.
 fn text<'a>(entry: &'a Entry, field: &str) -> Result<&'a str> {
     match entry.get(field).and_then(Value::as_str) {
         Some(text) if !text.trim().is_empty() => Ok(text),
@@ -162,7 +162,7 @@ fn text<'a>(entry: &'a Entry, field: &str) -> Result<&'a str> {
     }
 }
 
-/// A text as a description: at most as long as one may be, without blank space around it.
+/// A text cut to the greatest length of a description, without blank space around it.
 fn description(text: &str) -> String {
     let cut: String = text.trim().chars().take(SkillMd::MAX_DESCRIPTION).collect();
     cut.trim_end().to_owned()
@@ -170,7 +170,7 @@ fn description(text: &str) -> String {
 
 fn skill_draft(entry: &Entry) -> Result<SkillDraft> {
     let (title, principle) = (text(entry, "title")?, text(entry, "principle")?);
-    // A title without a letter of a-z names no folder; the entry's id may.
+    // Where the title gives no valid name, the entry's id may.
     let named = [Some(title), entry.get("skill_id").and_then(Value::as_str)]
         .into_iter()
         .flatten()
@@ -229,7 +229,7 @@ fn mistake_fields(draft: &SkillDraft) -> Result<Entry> {
     };
     let before = before.strip_suffix("\n\n").unwrap_or(before);
     let mut why = before.strip_prefix(WHY);
-    // What a person wrote under no heading is not lost.
+    // Text that a person wrote under no heading is kept.
     if why.is_none() && !before.is_empty() && before != draft.description {
         let free = if how.is_none() { &mut how } else { &mut why };
         *free = Some(before);
@@ -246,7 +246,7 @@ fn mistake_fields(draft: &SkillDraft) -> Result<Entry> {
     ))
 }
 
-/// A name of whole words.
+/// A name of the first whole words that fit.
 fn first_words(text: &str) -> String {
     let name = text.split_whitespace().map_while({
         let mut length = 0;

@@ -1,4 +1,4 @@
-//! What stands in a text, SKILL.md or another.
+//! Checks the content of a file, SKILL.md or another: encoding, hidden characters, secrets, suspicious text.
 
 use std::{borrow::Cow, sync::LazyLock};
 
@@ -10,17 +10,17 @@ use crate::{domain::hidden_by_line, text::Redactor};
 pub(super) const SECRET_HINT: &str =
     "take it out, let the host give it at run time, and give it out anew: it is no secret any more";
 
-/// The most findings of one kind for a file.
+/// The greatest number of findings of one kind for a file.
 const MOST: usize = 20;
 
-/// Files with these endings are text; what has another is text when it reads as such.
+/// Extensions of text files. A file with another extension is text if it is UTF-8 without a NUL byte.
 const TEXT: [&str; 29] = [
     "md", "txt", "py", "sh", "bash", "js", "mjs", "ts", "tsx", "rb", "pl", "go", "rs", "java", "c",
     "h", "json", "yaml", "yml", "toml", "ini", "cfg", "html", "css", "csv", "tsv", "xml", "svg",
     "sql",
 ];
 
-/// What reads like an attack on who follows the text: few forms, for a person's eyes. What is cleverly put is not found.
+/// Patterns of text that reads like an attack, to warn a reviewer. There are few of them, and reworded attacks pass.
 static SUSPICIOUS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let forms = [
         (
@@ -47,8 +47,8 @@ static SUSPICIOUS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     compiled(&forms)
 });
 
-/// What reads like the frame of a prompt. Data is set apart there (`text::fenced`) and no model's marks are obeyed in it, so
-/// this harms nobody who keeps to that.
+/// Patterns of text that imitates the frame of a prompt. The text is harmless in a prompt that puts data into blocks
+/// (`text::fenced`) and in which a model's marks within data have no effect.
 static FRAMES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let forms = [
         (
@@ -67,7 +67,7 @@ static FRAMES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     compiled(&forms)
 });
 
-/// Our own forms, all of which compile: a test counts them.
+/// Compiles patterns. All of them compile: a test counts them.
 fn compiled(forms: &[(&str, &'static str)]) -> Vec<(Regex, &'static str)> {
     let compiled = forms.iter();
     compiled
@@ -75,7 +75,7 @@ fn compiled(forms: &[(&str, &'static str)]) -> Vec<(Regex, &'static str)> {
         .collect()
 }
 
-/// A file beside SKILL.md.
+/// Checks a file beside SKILL.md.
 pub(super) fn check_file(
     redactor: &Redactor,
     path: &str,
@@ -91,7 +91,7 @@ pub(super) fn check_file(
         if let Cow::Owned(_) = text {
             findings.push(not_utf8(path.clone(), bytes));
         }
-        // A form feed parts pages in older sources.
+        // Older source files separate pages by a form feed.
         let text = match text.contains('\u{C}') {
             true => Cow::Owned(text.replace('\u{C}', " ")),
             false => text,
@@ -102,7 +102,7 @@ pub(super) fn check_file(
     }
 }
 
-/// What may stand in no text.
+/// Checks a text for hidden characters, secrets and suspicious text.
 pub(super) fn check_text(redactor: &Redactor, path: &str, text: &str, findings: &mut Vec<Finding>) {
     hidden(path, text, findings);
     secrets(redactor, path, text, findings);

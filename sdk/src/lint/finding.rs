@@ -1,4 +1,4 @@
-//! What the linter says.
+//! Findings of the linter: rule, severity, place, message and hint.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::format::SkillMd;
 
-/// What was looked for.
+/// A rule that the linter checks; each variant says what must hold.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
@@ -14,29 +14,29 @@ pub enum Rule {
     NotUtf8,
     /// No byte order mark, and lines end with a line feed.
     LineEndings,
-    /// The frontmatter is there, closed, and YAML within its budgets (S8).
+    /// The frontmatter is present, closed, and YAML within its limits of size and depth (S8).
     Frontmatter,
-    /// The name is there and keeps its rules.
+    /// The name is present and valid.
     Name,
-    /// The name is the folder's.
+    /// The name equals the folder's name.
     FolderName,
-    /// The description is there and keeps its rules.
+    /// The description is present and valid.
     Description,
-    /// The licence is text.
+    /// The license is text.
     License,
-    /// The compatibility is text, and not long.
+    /// The compatibility is text within its greatest length.
     Compatibility,
-    /// The metadata are text by text.
+    /// Metadata has text keys and text values.
     Metadata,
     /// The allowed tools are names separated by spaces.
     AllowedTools,
-    /// Every key is one that the specification knows.
+    /// The specification defines every key.
     UnknownKey,
     /// The body is not too large.
     Body,
-    /// No key that means something elsewhere: to other programs, or to Journeyman's own store.
+    /// No key has a meaning for other programs or for Journeyman's own store.
     ReservedKey,
-    /// No name of letters that look alike.
+    /// No name mixes letters that look alike.
     LookAlike,
     /// No characters that a person cannot see (S9).
     HiddenCharacter,
@@ -44,7 +44,7 @@ pub enum Rule {
     AnsiEscape,
     /// A file's path stays within the folder and can be written anywhere (S6, S7).
     Path,
-    /// No two paths are one where case does not count (S7).
+    /// No two paths are equal in a file system that ignores case (S7).
     PathCollision,
     /// Not too many files (S7).
     TooManyFiles,
@@ -54,14 +54,14 @@ pub enum Rule {
     PackageTooLarge,
     /// No secrets (S10).
     Secret,
-    /// Nothing that reads like the frame of a prompt (S4).
+    /// No text imitates the frame of a prompt (S4).
     PromptFrame,
-    /// Nothing that reads like an attack on who follows it.
+    /// No text reads like an attack on a model or a person that follows it.
     Suspicious,
 }
 
 impl Rule {
-    /// The name in lower case with hyphens.
+    /// The name of the rule in lower case with hyphens.
     pub fn name(self) -> &'static str {
         match self {
             Self::NotUtf8 => "not-utf8",
@@ -91,7 +91,7 @@ impl Rule {
         }
     }
 
-    /// Whether it is of the Agent Skills specification; the others are of safety.
+    /// Whether the rule is of the Agent Skills specification; the other rules are for security.
     pub fn is_of_specification(self) -> bool {
         self <= Self::Body
     }
@@ -109,32 +109,44 @@ impl Serialize for Rule {
     }
 }
 
-/// How grave it is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The package is refused.
     Error,
-    /// It was put right, or a person should look at it.
+    /// The fault was corrected on reading, or a person should review it.
     Warning,
 }
 
-/// One thing that is wrong. It never repeats what stands there; a path is shown escaped.
+/// One fault. A finding never repeats the content of the file; a path is shown escaped.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use journeyman::lint::{Severity, lint};
+///
+/// let text = b"---\nname: Brew\ndescription: Brews. Use for coffee.\n---\n\nSay brew.\n";
+/// let report = lint(text, None, &BTreeMap::new());
+/// let finding = &report.findings[0];
+/// assert_eq!((finding.severity, finding.line, finding.field.as_deref()), (Severity::Warning, Some(2), Some("name")));
+/// assert!(report.is_acceptable() && !report.is_strict());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What was looked for.
+    /// The rule that is broken.
     pub rule: Rule,
-    /// How grave it is.
+    /// Whether the package is refused for it.
     pub severity: Severity,
-    /// In which file.
+    /// Path of the file.
     pub path: String,
-    /// On which line, from 1, where there is one.
+    /// Line, from 1; `None` where the fault has no line.
     pub line: Option<usize>,
-    /// In which field of the frontmatter, where in one.
+    /// Field of the frontmatter; `None` where the fault is in no field.
     pub field: Option<String>,
-    /// What is wrong.
+    /// The fault in words.
     pub message: String,
-    /// What to do about it.
+    /// How to repair it.
     pub hint: String,
 }
 
@@ -183,12 +195,12 @@ impl fmt::Display for Finding {
     }
 }
 
-/// All that was found.
+/// The result of a lint: all findings, and the skill where it can be imported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// By file: the paths first, then SKILL.md by its lines, then the other files.
+    /// Findings on paths and sizes first, then those of SKILL.md by line, then those of the other files.
     pub findings: Vec<Finding>,
-    /// The skill, where no finding is an error.
+    /// The skill; `None` where a finding is an error.
     pub skill: Option<SkillMd>,
 }
 
@@ -198,7 +210,7 @@ impl Report {
         self.findings.iter().all(|f| f.severity != Severity::Error)
     }
 
-    /// Whether the package keeps to the specification to the letter.
+    /// Whether the package breaks no rule of the specification, warnings included.
     pub fn is_strict(&self) -> bool {
         !self.findings.iter().any(|f| f.rule.is_of_specification())
     }

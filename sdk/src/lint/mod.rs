@@ -1,8 +1,9 @@
-//! The linter: all that is wrong with a skill's package, for the importer that must refuse it and for the person who puts
-//! it right. Pure: it is given the files and opens none.
+//! The linter: finds every fault of a skill's package, for an importer that must refuse it and for a person who repairs
+//! it. Pure: the caller passes the files, and the linter opens none.
 //!
-//! It holds the Agent Skills specification and the security requirements S4 and S6 to S11. What persuades is not to be
-//! found by patterns: some of it is told as a warning, and the guarantee is that what is imported starts quarantined.
+//! The rules are those of the Agent Skills specification and the security requirements S4 and S6 to S11. Patterns cannot
+//! find all text that persuades a model: some forms give a warning, and the guarantee is that an imported skill starts
+//! quarantined.
 
 mod contents;
 mod finding;
@@ -18,15 +19,16 @@ use crate::{
     text::Redactor,
 };
 
-/// The skill's own file.
+/// The name of the skill's own file.
 const SKILL_MD: &str = "SKILL.md";
 
+/// The greatest size of a file beside SKILL.md, in bytes.
 const MAX_FILE: usize = FileRef::MAX as usize;
-/// SKILL.md included.
+/// The greatest size of all files together, in bytes, SKILL.md included.
 const MAX_PACKAGE: usize = FileRef::MAX_TOTAL as usize;
 
-/// Looks at a skill's package: the bytes of its SKILL.md, the name of the folder that it lies in, where it has one, and
-/// its other files by their paths within the folder, with `/` between the parts.
+/// Lints a skill's package: the bytes of its SKILL.md, the name of its folder, if it has one, and its other files by
+/// their paths within the folder, with `/` between the parts.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -49,7 +51,23 @@ pub fn lint(text: &[u8], folder_name: Option<&str>, files: &BTreeMap<String, Vec
     lint_with(&Redactor::default(), text, folder_name, files)
 }
 
-/// As [`lint`], with a redactor that knows the host's own secrets too.
+/// As [`lint`], with a redactor that also finds the host's own secrets.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use journeyman::{
+///     lint::{Rule, lint_with},
+///     text::Redactor,
+/// };
+///
+/// let text = b"---\nname: door\ndescription: Opens the door. Use at night.\n---\n\nSay the-blue-door.\n";
+/// let redactor = Redactor::new(["the-blue-door".to_owned()])?;
+/// let report = lint_with(&redactor, text, Some("door"), &BTreeMap::new());
+/// assert_eq!(report.findings[0].rule, Rule::Secret);
+/// assert_eq!(report.findings[0].line, Some(6));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 pub fn lint_with(
     redactor: &Redactor,
     text: &[u8],
@@ -65,7 +83,7 @@ pub fn lint_with(
     let skill = skill_file::check(redactor, text, folder_name, &mut findings);
     findings[before..].sort_by_key(|finding| finding.line);
     let total: usize = files.values().map(Vec::len).sum();
-    // What is too large is refused for that, and is not walked through.
+    // A package that is too large is refused for its size, and its files are not read.
     if total <= MAX_PACKAGE {
         for (path, bytes) in files.iter().filter(|(_, bytes)| bytes.len() <= MAX_FILE) {
             contents::check_file(redactor, path, bytes, &mut findings);
@@ -78,7 +96,16 @@ pub fn lint_with(
     }
 }
 
-/// Looks at the paths of a package's files alone, beside a SKILL.md: for archives, before anything is unpacked (S6, S7).
+/// Lints the paths of the files beside a SKILL.md, for an archive that is not unpacked yet (S6, S7).
+///
+/// ```
+/// use journeyman::{lint::lint_paths, text::Redactor};
+///
+/// let paths = ["notes.md", "../../.ssh/authorized_keys"];
+/// let findings = lint_paths(&Redactor::default(), paths.into_iter());
+/// assert_eq!(findings.len(), 1);
+/// assert_eq!(findings[0].path, "../../.ssh/authorized_keys");
+/// ```
 pub fn lint_paths<'a>(
     redactor: &Redactor,
     paths: impl Iterator<Item = &'a str> + Clone,
@@ -86,7 +113,7 @@ pub fn lint_paths<'a>(
     paths::check(redactor, paths)
 }
 
-/// A path as it can be shown: without secrets, characters that do not show, or great length.
+/// A path for a message: at most 200 characters before escapes, with secrets redacted and hidden characters escaped.
 fn shown(redactor: &Redactor, path: &str) -> String {
     let path: String = redactor.redact(path).chars().take(200).collect();
     if !path.chars().any(char::is_control) && find_hidden(&path).is_none() {

@@ -1,4 +1,4 @@
-//! The names and the number of a package's files (security requirements S6 and S7).
+//! Checks paths, number and sizes of a package's files (security requirements S6 and S7).
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub(super) fn check<'a>(
     findings
 }
 
-/// Paths that are one where case does not count, SKILL.md among them, and files that are folders of others.
+/// Finds paths that are equal apart from case (SKILL.md included) and paths that are both a file and a folder.
 fn collisions<'a>(redactor: &Redactor, paths: impl Iterator<Item = &'a str>) -> Vec<Finding> {
     let mut known = BTreeMap::from([(FilePath::folded(SKILL_MD), SKILL_MD)]);
     let mut findings = Vec::new();
@@ -66,7 +66,7 @@ fn collisions<'a>(redactor: &Redactor, paths: impl Iterator<Item = &'a str>) -> 
     findings
 }
 
-/// Too many, too large, too much.
+/// Checks the number of files, the size of each and the size of all; `skill` is the size of SKILL.md in bytes.
 pub(super) fn budgets<'a>(
     redactor: &Redactor,
     skill: usize,

@@ -1,4 +1,4 @@
-//! SKILL.md itself: the specification, and what a frontmatter can pretend.
+//! Checks SKILL.md: the specification, and names and keys that pretend to be something else.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use crate::{
     text::Redactor,
 };
 
-/// The greatest SKILL.md that is read at all.
+/// The greatest size of a SKILL.md that is read, in bytes.
 const MAX_READ: usize = SkillMd::MAX_BODY + SkillMd::MAX_FRONTMATTER + 64;
 
-/// Keys that mean something to programs that read JSON into objects.
+/// Keys with a special meaning in programs that read JSON into objects.
 const OBJECT_KEYS: [&str; 3] = ["__proto__", "constructor", "prototype"];
 
 pub(super) fn check(
@@ -45,7 +45,7 @@ pub(super) fn check(
     let before = findings.len();
     contents::check_text(redactor, SKILL_MD, &text, findings);
     let told = |rule| findings[before..].iter().any(|f| f.rule == rule);
-    // What escapes spell stands nowhere in the file itself.
+    // A secret that is spelled by YAML escapes is not in the text of the file.
     if let Some(skill) = &examined.skill
         && !told(Rule::Secret)
         && spelled(skill).any(|text| !redactor.find(text).is_empty())
@@ -56,7 +56,7 @@ pub(super) fn check(
     examined.skill
 }
 
-/// Hidden characters are looked for once more, in every line.
+/// Whether a fault is about hidden characters of the text, which the check of every line reports again.
 fn is_hidden(fault: &Error) -> bool {
     let raw = matches!(fault.fact("field"), None | Some("body"));
     raw && fault.message().contains("a hidden character")
@@ -128,7 +128,7 @@ fn of_forgiven(forgiven: &Forgiven) -> Finding {
         }
     };
     let said = forgiven.to_string();
-    // The line has a place of its own here.
+    // The line goes into the finding's own field and leaves the message.
     let message = said.split_once(": ").filter(|_| forgiven.line().is_some());
     let message = message.map_or(said.as_str(), |(_, message)| message);
     Finding {
@@ -163,7 +163,7 @@ fn folder_fault(folder: &str) -> Option<Finding> {
     Some(finding.hint("name the folder with 1 to 64 of a-z, 0-9 and single hyphens"))
 }
 
-/// A name that is more than a slip.
+/// A finding for a name that reads like a path or mixes letters that look alike.
 fn name_fault(examined: &Examined) -> Option<Finding> {
     let name = examined.written_name.as_deref()?;
     let finding = if name.contains(['/', '\\']) || name.contains("..") {
@@ -185,7 +185,8 @@ fn name_fault(examined: &Examined) -> Option<Finding> {
     })
 }
 
-/// Latin letters beside those of scripts that have the same shapes, or letters that are drawn like Latin ones.
+/// Whether a name mixes Latin letters with Greek, Cyrillic, Armenian or Cherokee ones, or has full-width or mathematical
+/// letters.
 fn looks_alike(name: &str) -> bool {
     let same_shapes = |c: char| matches!(u32::from(c), 0x370..=0x58F | 0x13A0..=0x13FF);
     let drawn = |c: char| matches!(u32::from(c), 0xFF21..=0xFF5A | 0x1D400..=0x1D7FF);
@@ -193,7 +194,7 @@ fn looks_alike(name: &str) -> bool {
     (latin && name.chars().any(same_shapes)) || name.chars().any(drawn)
 }
 
-/// Keys that would mean something elsewhere. Nothing here obeys them: a skill's state, taint and origin are the store's.
+/// Findings for keys with a meaning elsewhere. Journeyman ignores them: state, taint and origin are kept in the store.
 fn reserved(examined: &Examined) -> Vec<Finding> {
     let keys = examined.lines.iter().filter_map(|(key, line)| {
         let plain = key.strip_prefix("metadata.").unwrap_or(key);

@@ -1,4 +1,4 @@
-//! The exact information gain of the skills in use, now and then (ARISE D.3, Eq. 14; row A11).
+//! Measures the exact information gain of the skills on offer (ARISE D.3, Eq. 14; row A11).
 
 use crate::{
     domain::{LibraryChange, Skill, Trace},
@@ -6,10 +6,11 @@ use crate::{
     policy::{Ask, Context},
 };
 
-/// Attempts behind each gain, the latest: each costs two passes of the scorer for every step.
+/// The greatest number of attempts that a gain is measured on, the latest ones: each costs two scorer passes per step.
 const ATTEMPTS: usize = 4;
 
-/// Measures the gain of each skill on offer, over successful attempts that had it or that it was made from.
+/// Measures the gain of each skill on offer, over the successful attempts that had the skill in their prompt or were
+/// made at a task that the skill was made from.
 pub(crate) async fn measure(ask: &mut Ask, context: &Context<'_>) -> Vec<LibraryChange> {
     let skills = context.offered().filter_map(|entry| {
         let attempts = attempts(context, entry);

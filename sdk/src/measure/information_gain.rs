@@ -12,9 +12,10 @@ use crate::{
 
 /// Running averages of reward and success, of all attempts and of those with each version of a skill.
 ///
-/// The proxy of a skill is half of the difference between its mean reward and everybody's, and half of the same
-/// difference in the rate of success: positive where the attempts that were given the skill went better than
-/// usual, in the unit of rewards. It is a diagnosis and correlates only; the exact gain (Eq. 14) needs a scorer.
+/// The proxy of a skill is half the difference between the mean reward of its attempts and of all attempts, plus half
+/// the same difference in the rate of success. Its unit is the reward's. A positive proxy means that the attempts with
+/// the skill went better than average; the proxy is a correlation and no proof of an effect. The exact gain (Eq. 14)
+/// needs a scorer.
 ///
 /// ```
 /// use journeyman::{Version, domain::SkillRef, measure::ProxyGain};

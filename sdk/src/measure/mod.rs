@@ -1,4 +1,4 @@
-//! Measures of how learning goes.
+//! Measures of learning: the information gain of each skill, exact and by proxy (ARISE D.3; row A11).
 
 pub(crate) mod gaining;
 mod information_gain;

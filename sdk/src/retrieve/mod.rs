@@ -1,4 +1,5 @@
-//! Retrieval: what is asked for at a turn, and how what was found is ranked (HiSME appendix B, Eq. 20; row H12).
+//! Retrieval for a turn: its query ([`turn_query()`]), the text by which a skill is found ([`view()`]), and the ranking of
+//! the candidates ([`rank()`]). HiSME appendix B, Eq. 20; row H12.
 
 mod rank;
 mod turn_query;

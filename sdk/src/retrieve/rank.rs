@@ -1,4 +1,4 @@
-//! The mixture that ranks skills (HiSME Eq. 20).
+//! Ranks skills by a weighted sum of four scores (HiSME Eq. 20).
 
 use serde::{Deserialize, Serialize};
 
@@ -8,21 +8,21 @@ use crate::{
     error::{Error, Result},
 };
 
-/// The weights of Eq. 20. The paper does not publish its own.
+/// The weights of Eq. 20, each finite and not negative. The paper does not publish its weights.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RankWeights {
-    /// Of the words that query and skill share.
+    /// Weight of the score by words that the query and the skill share.
     pub sparse: f64,
-    /// Of what they mean, where the host has an embedder.
+    /// Weight of the cosine of their embeddings, where the host has an embedder.
     pub dense: f64,
-    /// Of whether the tools that the skill names are in force.
+    /// Weight of the share of the skill's tools that are in force.
     pub tools: f64,
-    /// Of where the skill stands and what its attempts said of it.
+    /// Weight of the skill's state and of the judgements of its attempts.
     pub trust: f64,
 }
 
 impl Default for RankWeights {
-    /// 0.5, 0.25, 0.15 and 0.1: what is asked for decides, tools and trust among those that fit alike.
+    /// 0.5, 0.25, 0.15 and 0.1: relevance to the query decides; tools and trust order skills of similar relevance.
     fn default() -> Self {
         Self {
             sparse: 0.5,
@@ -34,10 +34,10 @@ impl Default for RankWeights {
 }
 
 impl RankWeights {
-    /// Checks that each is finite and not negative, and one is positive.
+    /// Checks that each weight is finite and not negative, and at least one is positive.
     ///
     /// # Errors
-    /// `Invalid`.
+    /// `Invalid` where they are not.
     pub fn validate(&self) -> Result<()> {
         let all = [self.sparse, self.dense, self.tools, self.trust];
         let sound = all
@@ -58,15 +58,31 @@ impl RankWeights {
 pub struct Ranked<'a> {
     /// The skill.
     pub skill: &'a Skill,
-    /// The retriever's score; its greatest becomes 1.
+    /// The retriever's score. Scores are divided by the greatest one; negative scores count as 0.
     pub sparse: f64,
-    /// Of its view, where there is one.
+    /// Embedding of its view ([`view_text`](super::view_text)), where there is one.
     pub embedding: Option<&'a Embedding>,
-    /// Helpful and harmful judgements of its current version.
+    /// The numbers of helpful and of harmful judgements of its current version.
     pub judged: (u32, u32),
 }
 
-/// Ranks skills for a query, the best first, ties by id. Each part of the mixture is in [0, 1].
+/// Ranks skills for a query, best first, ties by id. Each of the four parts of the sum is in [0, 1], so with the default
+/// weights the score is in [0, 1] too. `embedding` is the query's.
+///
+/// ```
+/// use journeyman::{
+///     domain::TurnQuery,
+///     retrieve::{RankWeights, Ranked, rank},
+///     testing::sample,
+/// };
+///
+/// let (helps, harms) = (sample::skill("brew"), sample::skill("boil"));
+/// let with = |skill, judged| Ranked { skill, sparse: 2.5, embedding: None, judged };
+/// let query = TurnQuery { text: "brew coffee".into(), tools: Vec::new() };
+/// let skills = [with(&harms, (0, 3)), with(&helps, (3, 0))];
+/// let ranked = rank(&query, None, &skills, &RankWeights::default());
+/// assert_eq!(ranked[0].skill.id, helps.id);
+/// ```
 pub fn rank(
     query: &TurnQuery,
     embedding: Option<&Embedding>,
@@ -103,7 +119,7 @@ pub fn rank(
     ranked
 }
 
-/// The share of the tools that the skill says it needs that are in force; a half where it names none.
+/// The share of the skill's needed tools that are in force; 0.5 where the skill names no tool or none is in force.
 fn tool_fit(query: &TurnQuery, skill: &Skill) -> f64 {
     let needed = &skill.allowed_tools;
     if needed.is_empty() || query.tools.is_empty() {
@@ -113,7 +129,7 @@ fn tool_fit(query: &TurnQuery, skill: &Skill) -> f64 {
     there.count() as f64 / needed.len() as f64
 }
 
-/// Half for where it stands, half for what its attempts said, by Laplace's rule.
+/// Half for the skill's state (active or not), half for its rate of helpful judgements by Laplace's rule of succession.
 fn trust(one: &Ranked<'_>) -> f64 {
     let stands = match one.skill.state {
         State::Active => 0.5,

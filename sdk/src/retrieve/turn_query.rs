@@ -1,15 +1,25 @@
-//! What is asked for at a turn.
+//! The retrieval query of one turn.
 
 use crate::domain::{Action, Observation, Step, Task, TurnQuery};
 
-/// How many of the latest refusals stand in a query.
+/// The greatest number of tool errors in a query, the latest first.
 const ERRORS: usize = 2;
-/// How much of each text stands in a query, in characters.
+/// The greatest length of each text of a query, in characters.
 const TEXT_CHARS: usize = 600;
 
-/// The query of a turn: from the current request, the dialogue so far, recent tool errors and the previous reply (HiSME
-/// B). `observation` is what the agent sees where it is to act. Each text goes through `redact` whole, before it is cut: half
-/// a secret is not known for one.
+/// Builds the query of a turn from the current request, recent tool errors and the previous reply (HiSME B), with the
+/// names of the tools in force. `observation` is the one that the agent acts on next. Each text is redacted by `redact`
+/// before it is cut to 600 characters, since half a secret cannot be recognized.
+///
+/// ```
+/// use journeyman::{retrieve::turn_query, testing::sample, text::Redactor};
+///
+/// let task = sample::task("t", &["brew"]);
+/// let redactor = Redactor::default();
+/// let redact = |text: &str| redactor.redact(text).into_owned();
+/// let query = turn_query(&task, &sample::observation("say brew"), &[], redact);
+/// assert_eq!(query.text, task.instruction);
+/// ```
 pub fn turn_query(
     task: &Task,
     observation: &Observation,
@@ -17,7 +27,7 @@ pub fn turn_query(
     redact: impl Fn(&str) -> String,
 ) -> TurnQuery {
     let turn = steps.last().map_or(0, |step| step.turn);
-    // What is no call ends the user's turn, and what is seen then is the next request.
+    // An action other than a call ends the user's turn; the observation after it is the next request.
     let ended = (steps.last()).is_some_and(|step| !matches!(step.action, Action::Call(_)));
     let of_turn = steps.iter().filter(|step| step.turn == turn);
     let begun = of_turn.clone().next();
@@ -54,7 +64,7 @@ mod tests {
     use super::*;
     use crate::testing::sample;
 
-    /// The query of what the agent called and what came of it, in order; the last is a message where one is given.
+    /// The text of the query after these steps, with `seen` as the observation.
     fn asked(seen: &str, steps: &[Step]) -> String {
         let task = sample::task("t", &["brew"]);
         turn_query(&task, &sample::observation(seen), steps, str::to_owned).text

@@ -1,5 +1,5 @@
-//! A model's answer in each role: what is plainly meant is read, and what would act on the prompts that it ends up in is
-//! refused.
+//! Parses a model's answer in each role. An unambiguous answer is accepted in any common spelling; a text that could act on
+//! a later prompt is refused.
 
 use serde_json::Value;
 
@@ -16,12 +16,12 @@ use crate::{
 
 type Read<T> = Result<T, SchemaRefusal>;
 
-/// The greatest length of what a skill says of itself on one line, of a reason, a scope or a case, in characters.
+/// The greatest length of a line of a skill, of a reason, a scope or a case, in characters.
 const LINE: usize = 500;
-/// The greatest length of a body, in characters: some 5,000 tokens, the most that the Agent Skills specification
+/// The greatest length of a body in characters: about 5,000 tokens, the greatest length that the Agent Skills specification
 /// recommends.
 const BODY: usize = 20_000;
-/// Why a skill was changed.
+/// The field with the reason for a change of a skill.
 const CHANGE: &str = "change";
 const KINDS: [(&str, Kind); 3] = [
     ("function", Kind::Function),
@@ -40,7 +40,7 @@ const CASE_KINDS: [(&str, CaseKind); 3] = [
     ("negative", CaseKind::Negative),
 ];
 
-/// Reads an answer. A refusal names fields and lengths, never what stands there.
+/// Parses an answer. A refusal names fields and lengths, never content.
 pub(super) fn read(
     task: &RoleTask,
     schema: &JsonSchema,
@@ -56,7 +56,7 @@ pub(super) fn read(
             RoleTask::Bundle { attempt, .. } => cases(&mut object, attempt),
             RoleTask::Evolve { rules, .. } => evolved(&object, rules),
         }?;
-        // Ours is looser than what a host may ask for.
+        // A host's schema may be stricter than this parser.
         match schema.faults(&Value::Object(object)).first() {
             None => Ok(answer),
             Some(fault) => refuse(format!("the JSON breaks the schema; {fault}")),
@@ -64,7 +64,7 @@ pub(super) fn read(
     })
 }
 
-/// A text that may go into a skill or a prompt.
+/// Checks that a text can go into a skill or a prompt.
 fn sound(key: &str, text: &str, most: usize) -> Read<()> {
     let length = text.chars().count();
     if length > most {
@@ -99,14 +99,14 @@ fn array<'a>(object: &'a Object, key: &str) -> Read<&'a [Value]> {
     }
 }
 
-/// A text on one line, perhaps an empty one.
+/// A text on one line; it may be empty.
 fn perhaps(object: &Object, key: &str, most: usize) -> Read<String> {
     let text = super::shown::one_line(string(object, key)?);
     sound(key, &text, most)?;
     Ok(text)
 }
 
-/// A text on one line.
+/// A text on one line that is not empty.
 fn line(object: &Object, key: &str, most: usize) -> Read<String> {
     let text = perhaps(object, key, most)?;
     match text.is_empty() {
@@ -125,7 +125,7 @@ fn body(object: &Object) -> Read<String> {
     Ok(text.to_owned())
 }
 
-/// One of these words, whatever its case and what stands around it; the object has it as it is spelled here.
+/// One of these words; case and signs around the word are ignored. Puts the word's exact spelling into the object.
 fn word<T: Copy>(object: &mut Object, key: &str, words: &[(&str, T)]) -> Read<T> {
     let plain = string(object, key)?
         .trim_matches(|c: char| !c.is_alphanumeric())
@@ -142,7 +142,7 @@ fn word<T: Copy>(object: &mut Object, key: &str, words: &[(&str, T)]) -> Read<T>
     }
 }
 
-/// A line that may be empty; null is an empty one.
+/// A line that may be empty; null counts as empty.
 fn or_empty(object: &mut Object, key: &str) -> Read<String> {
     if object.get(key) == Some(&Value::Null) {
         object.insert(key.to_owned(), Value::from(""));
@@ -150,7 +150,7 @@ fn or_empty(object: &mut Object, key: &str) -> Read<String> {
     perhaps(object, key, LINE)
 }
 
-/// Why there is nothing to write, where the answer says so and nothing else.
+/// The reason for writing nothing, where the answer gives only that.
 fn nothing(object: &mut Object) -> Read<Option<RoleAnswer>> {
     let says_nothing = |value: &Value| match value {
         Value::Null | Value::Bool(false) => true,
@@ -205,7 +205,7 @@ fn draft(object: &mut Object) -> Read<RoleAnswer> {
     })))
 }
 
-/// A mended skill keeps its name, its kind, where it applies and what else it has.
+/// A refined skill keeps its name, kind, scope and other metadata.
 fn refined(object: &mut Object, skill: &Skill) -> Read<RoleAnswer> {
     if let Some(nothing) = nothing(object)? {
         return Ok(nothing);
@@ -268,7 +268,7 @@ fn case(case: &mut Object, steps: usize) -> Read<CaseDraft> {
     }
 }
 
-/// The rules, only where analysis and summary are there too (HiSME algorithm 5).
+/// The rules; analysis and summary are required beside them (HiSME algorithm 5).
 fn evolved(object: &Object, before: &[RoleRule]) -> Read<RoleAnswer> {
     for key in ["analysis", "summary"] {
         if string(object, key)?.trim().is_empty() {
@@ -300,7 +300,7 @@ fn evolved(object: &Object, before: &[RoleRule]) -> Read<RoleAnswer> {
     }
 }
 
-/// A rule on one line, without the mark of a list in front.
+/// A rule on one line, without a list mark at its beginning.
 fn plain_rule(text: &str) -> String {
     let text = super::shown::one_line(text);
     let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -18,9 +18,9 @@ use crate::{
 };
 
 const PROMPT: &str = "Roles::prompt";
-/// How much of an answer that could not be read the repair shows again, in characters.
+/// The length of the part of an unreadable answer that the repair prompt repeats, in characters.
 const FAILED_CHARS: usize = 2_000;
-/// How much of the reason, in characters.
+/// The greatest length of the reason in the repair prompt, in characters.
 const REASON_CHARS: usize = 500;
 
 /// The shipped skills, in the order of [`Role::ALL`].
@@ -34,17 +34,17 @@ const SHIPPED: [&str; 7] = [
     include_str!("../../../skills/role-evolve/SKILL.md"),
 ];
 
-/// What the roles' skills do not say.
+/// Options of [`GeneralRoles`] that are not in the roles' skills.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoleOptions {
-    /// The form of a summary: the host's types of problem, and the lengths. Default: `general` alone, which
-    /// takes any type that a model writes, and ARISE's lengths; [`ProblemTypes::arise`] has the types of mathematics.
+    /// The form of a summary: the host's problem types and the greatest lengths. Default: `general` alone, which accepts any
+    /// type that a model writes, and ARISE's lengths. [`ProblemTypes::arise`] has the types of mathematics.
     pub arise: AriseSchema,
-    /// Whether the model can be held to a JSON Schema while it writes
-    /// ([`ModelCapabilities::json_schema`](crate::contract::ModelCapabilities)): then each request carries the role's.
-    /// Default: not.
+    /// Whether the model can be constrained by a JSON Schema while it writes
+    /// ([`ModelCapabilities::json_schema`](crate::contract::ModelCapabilities)). Then each request has the role's schema.
+    /// Default: false.
     pub json_schema: bool,
-    /// How long an answer may take. Default: a minute.
+    /// Time limit of an answer. Default: one minute.
     pub time_limit: Duration,
 }
 
@@ -60,16 +60,17 @@ impl Default for RoleOptions {
 
 /// The [`Roles`] of a general instruct model, each made of a skill: `role-extract` and so on.
 ///
-/// The skill's body is the prompt, with slots such as `{{attempt}}`; its first block of JSON is the schema of the answer,
-/// which the model reads where it stands; `temperature`, `top-p`, `max-tokens`, `shown` (how many attempts or rows) and
-/// `shown-chars` (how much of each) are in its metadata. `docs/roles.md` lists the slots. A host edits a copy of a shipped
-/// skill and hands it over.
+/// The skill's body is the prompt, with slots such as `{{attempt}}`. The body's first block of JSON is the schema of the
+/// answer and part of the prompt. `temperature`, `top-p`, `max-tokens`, `shown` (the number of attempts or rows) and
+/// `shown-chars` (the greatest length of each) are in the skill's metadata. `docs/roles.md` lists the slots. To change a
+/// role, a host edits a copy of the shipped skill and passes it to [`GeneralRoles::with_skill`].
 ///
-/// What fills a slot is data in a block that it cannot close (S3, S4), and never a template. Of an answer the meaning is
-/// read where it is plain: JSON with comments or other quotes ([`first_object`](crate::text::first_object)), an array of
-/// one object, a wrapper such as `{"skill": …}`, a word in capitals. Comments of the model such as `confidence` are passed
-/// over. Refused with the reason, whatever the schema says, are a field that the role has no say in, a limit that is
-/// passed, a hidden character, what would end a block of a later prompt, and two objects that say different things.
+/// The filling of a slot is data in a block that it cannot close (S3, S4), and never a template. Answers are accepted where
+/// their meaning is unambiguous: JSON with comments or other quotes ([`first_object`](crate::text::first_object)), an array
+/// of one object, a wrapper such as `{"skill": …}`, a word in capitals. Fields for comments, such as `confidence`, are
+/// ignored. Whatever the schema says, an answer is refused, with the reason, for a field that claims more than the role may
+/// decide, a limit that is exceeded, a hidden character, a text that would end a block of a later prompt, or two different
+/// objects.
 ///
 /// ```
 /// use journeyman::{
@@ -93,7 +94,7 @@ impl Default for RoleOptions {
 ///     "the object has a field that this role has no say in; its fields are analysis, summary, rules"
 /// );
 ///
-/// // One of the roles in the host's own words.
+/// // A role with a prompt of the host's own.
 /// let mut mine = roles.skill(Role::Evolve).unwrap().clone();
 /// mine.body = mine.body.replace("You improve how skills are made.", "You look after a library of recipes.");
 /// let roles = roles.with_skill(&mine)?;
@@ -107,10 +108,10 @@ pub struct GeneralRoles {
 }
 
 impl GeneralRoles {
-    /// All seven, of the skills that Journeyman ships.
+    /// All seven roles, from the skills that Journeyman ships.
     ///
     /// # Errors
-    /// None but for a broken build: the skills are part of it.
+    /// Only in a broken build, since the skills are compiled in.
     pub fn shipped() -> Result<Self> {
         let skills: Result<Vec<SkillMd>> = (SHIPPED.iter().zip(Role::ALL))
             .map(|(text, role)| SkillMd::read_strict(text, Some(&format!("role-{role}"))))
@@ -118,11 +119,11 @@ impl GeneralRoles {
         Self::from_skills(&skills?)
     }
 
-    /// The roles of these skills, and no others. A skill of a library becomes a [`SkillMd`] by `SkillMd::from(&skill)`.
+    /// Only the roles of these skills. A skill of a library is converted to a [`SkillMd`] by `SkillMd::from(&skill)`.
     ///
     /// # Errors
-    /// `Invalid`, with the role: a skill that is named for no role, or for the role of another one; a slot that the role
-    /// does not know, or lacks; no schema, or one that cannot be used; a number that is missing or out of its range.
+    /// `Invalid`, with the role: a skill with the name of no role, two skills of one role, an unknown or a missing slot, no
+    /// schema or an unusable one, a number that is missing or out of its range.
     pub fn from_skills(skills: &[SkillMd]) -> Result<Self> {
         let mut roles = Self {
             templates: BTreeMap::new(),
@@ -142,7 +143,7 @@ impl GeneralRoles {
         Ok(roles)
     }
 
-    /// With the role that this skill is named for made of it.
+    /// Replaces or adds the role that this skill is named for.
     ///
     /// # Errors
     /// As [`GeneralRoles::from_skills`].
@@ -152,14 +153,14 @@ impl GeneralRoles {
         Ok(self)
     }
 
-    /// With other options.
+    /// Sets the options.
     #[must_use]
     pub fn with_options(mut self, options: RoleOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// The skill that a role is made of; `None` for a role that is not played.
+    /// The skill of a role; `None` for a role that is not supported.
     pub fn skill(&self, role: Role) -> Option<&SkillMd> {
         self.templates.get(&role).map(|template| &template.skill)
     }
@@ -172,7 +173,7 @@ impl GeneralRoles {
         })
     }
 
-    /// What a slot is filled with.
+    /// The filling of a slot.
     fn fill(&self, template: &Template, task: &RoleTask, slot: &str) -> String {
         let (count, most) = (template.shown, template.shown_chars);
         let first = task.attempts().first();
@@ -182,7 +183,7 @@ impl GeneralRoles {
                 first.map_or_else(String::new, |trace| shown::attempt("attempt", trace, most))
             }
             ("attempts", _) => {
-                // Those of a summary are all at one task.
+                // The attempts of a summary are all at one task.
                 let with_tasks = task.role() != Role::Summarize;
                 shown::attempts(task.attempts(), with_tasks, count, most)
             }
@@ -227,7 +228,7 @@ impl GeneralRoles {
         }
     }
 
-    /// The slots of a summary's form.
+    /// The filling of the slots with a summary's types and lengths.
     fn limit(&self, slot: &str) -> String {
         let limits = &self.options.arise.limits;
         match slot {
@@ -242,13 +243,13 @@ impl GeneralRoles {
         }
     }
 
-    /// The schema that a model is held to.
+    /// The schema that constrains the model.
     fn held_to(&self, template: &Template, role: Role) -> Option<Value> {
         if !self.options.json_schema {
             return None;
         }
         let mut schema = template.schema.as_value().clone();
-        // The types of problem are the host's: the skill cannot know them.
+        // The skill cannot have the host's problem types.
         if role == Role::Summarize
             && let Some(types) = schema.pointer_mut("/properties/problem_type")
         {
@@ -272,7 +273,7 @@ impl Roles for GeneralRoles {
             text.push_str(&repair(answer, reason));
         }
         let seed = match task {
-            // Candidates of one attempt differ, whatever the seed that they are asked with.
+            // Two candidates of one attempt need different seeds, even where the requests have the same one.
             RoleTask::Extract { candidate, .. } => {
                 request.seed.derive("candidate", u64::from(*candidate))
             }
@@ -317,7 +318,7 @@ impl Roles for GeneralRoles {
     }
 }
 
-/// What is asked about is there.
+/// Checks that the request has the attempts and skills that its role needs.
 fn complete(task: &RoleTask) -> Result<()> {
     let lacking = match task {
         RoleTask::Attribute { attempt, skill }
@@ -340,8 +341,8 @@ fn complete(task: &RoleTask) -> Result<()> {
         .hint("ask for a role only with what it works on"))
 }
 
-/// What the prompt ends with when an answer could not be read. The answer is in a block too: not every model's template
-/// sets turns apart.
+/// The end of the prompt after an unreadable answer. The answer is in a block too, since not every model's template
+/// separates turns.
 fn repair(answer: &str, reason: &str) -> String {
     let answer = without_thinking(answer);
     let answer: String = answer.trim().chars().take(FAILED_CHARS).collect();

@@ -1,4 +1,5 @@
-//! Roles: a prompt and a parser, each readable and replaceable by the host; and answers in JSON by a schema.
+//! Roles of a general instruct model ([`GeneralRoles`]): for each role a prompt and a parser, which a host can read and
+//! replace. Also JSON answers by a schema ([`Structured`]).
 
 mod answers;
 mod general;

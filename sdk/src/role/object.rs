@@ -1,4 +1,4 @@
-//! The object of a role's answer: found, taken out of its wrapping, and with the role's fields alone.
+//! Extracts the object of a role's answer: finds it, unwraps it, and keeps only the role's fields.
 
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ pub(super) type Object = Map<String, Value>;
 /// The fields of a skill that a model writes.
 const DRAFT: &[&str] = &["nothing", "name", "kind", "description", "trigger", "body"];
 pub(super) const CASE: &[&str] = &["kind", "from", "about"];
-/// Names of an object around the answer.
+/// Field names that models use for an object around the answer.
 const WRAPPERS: [&str; 22] = [
     "skill",
     "new_skill",
@@ -40,7 +40,7 @@ const WRAPPERS: [&str; 22] = [
     "attribute",
     "evolve",
 ];
-/// Words in a field's name that say more than a role may: who a skill is, what it may do, what becomes of it.
+/// Words in a field name that claim more than a role may decide: a skill's identity, permissions or state.
 const NO_SAY: [&str; 49] = [
     "activate",
     "active",
@@ -93,7 +93,7 @@ const NO_SAY: [&str; 49] = [
     "version",
 ];
 
-/// The same, without the gaps between words.
+/// Such names written without a gap between words.
 const CLAIMS: [&str; 5] = [
     "allowedtools",
     "skillid",
@@ -101,7 +101,7 @@ const CLAIMS: [&str; 5] = [
     "deleteskill",
     "deleteskills",
 ];
-/// What a mended skill keeps.
+/// Fields that a refined skill keeps and that the role refine cannot change.
 const RENAMES: [&str; 7] = [
     "name",
     "title",
@@ -116,7 +116,7 @@ pub(super) fn refuse<T>(reason: impl Into<String>) -> Read<T> {
     Err(SchemaRefusal::new(SchemaStage::Parse, reason))
 }
 
-/// The fields that a role's answer may have.
+/// The fields of a role's answer.
 pub(super) fn fields(role: Role) -> &'static [&'static str] {
     match role {
         Role::Summarize => &[
@@ -134,8 +134,8 @@ pub(super) fn fields(role: Role) -> &'static [&'static str] {
     }
 }
 
-/// Reads the answer's one object. Where it holds several, the first is the answer, unless another one can be read
-/// otherwise: then nobody knows which is meant.
+/// Reads the object of an answer. Of several objects the first is the answer, unless another one is valid and different:
+/// then the answer is ambiguous and refused.
 pub(super) fn read<T: PartialEq>(
     task: &RoleTask,
     text: &str,
@@ -176,13 +176,13 @@ pub(super) fn read_fields<T: PartialEq>(
 fn no_object(fault: NoObject) -> SchemaRefusal {
     let stage = match fault {
         NoObject::Absent | NoObject::TooLong => SchemaStage::Extract,
-        // There is an object; its JSON is at fault.
+        // There is an object, and its JSON has a fault.
         _ => SchemaStage::Parse,
     };
     SchemaRefusal::new(stage, fault.to_string())
 }
 
-/// The object within an array of one, and within an object of one field that only names it.
+/// Takes the object out of an array of one item, or out of an object with one field that only names it.
 fn unwrapped(mut value: Value, fields: &[&str]) -> Read<Object> {
     for _ in 0..3 {
         match value {
@@ -218,8 +218,8 @@ fn wrapped(object: &Object, fields: &[&str]) -> Option<Value> {
     (wraps && holds).then(|| value.clone())
 }
 
-/// The object with these fields alone, each under its own name, and its texts without characters of no width. Fields that
-/// no role has a say in are refused; their names are not repeated.
+/// The object with only these fields, each under its exact name, and its texts without zero-width characters. A field that
+/// claims more than a role may decide is refused, and its name is not repeated.
 pub(super) fn cleaned(object: Object, fields: &[&str]) -> Read<Object> {
     let exact = |key: &str| fields.contains(&key);
     let mut clean = Object::new();
@@ -248,7 +248,7 @@ pub(super) fn cleaned(object: Object, fields: &[&str]) -> Read<Object> {
     Ok(clean)
 }
 
-/// Whether a field claims more than the role may say. Others, such as `confidence` or `notes`, are passed over.
+/// Whether a field claims more than the role may decide. Other fields, such as `confidence` or `notes`, are ignored.
 fn has_no_say(key: &str, fields: &[&str]) -> bool {
     let mends = fields.contains(&"change");
     let renames = mends && RENAMES.contains(&key);
@@ -256,7 +256,7 @@ fn has_no_say(key: &str, fields: &[&str]) -> bool {
     renames || key.split('_').any(claims) || CLAIMS.contains(&key.replace('_', "").as_str())
 }
 
-/// A field's name in lower case with underscores, whatever stands between its words.
+/// A field's name in lower case with underscores between its words.
 fn plain(key: &str) -> String {
     let mut name = String::new();
     let mut lower = false;
@@ -273,7 +273,7 @@ fn plain(key: &str) -> String {
     name.trim_end_matches('_').to_owned()
 }
 
-/// The texts of a value without zero-width spaces, word joiners and byte order marks that mean nothing where they stand.
+/// A value whose texts have no zero-width spaces, word joiners and byte order marks, where these are hidden characters.
 fn visible(value: Value) -> Value {
     match value {
         Value::String(text) => match find_hidden(&text) {

@@ -1,4 +1,5 @@
-//! What a role is shown, as text. All of it is data: it stands in blocks that it cannot close (S3, S4).
+//! Formats tasks, attempts, skills and rules for the prompt of a role. All of it is data, in blocks that it cannot close
+//! (S3, S4).
 
 use crate::{
     contract::Experience,
@@ -6,19 +7,19 @@ use crate::{
     text::fenced,
 };
 
-/// How much of a tool's result stands behind its call, in characters, however little is shown of an attempt.
+/// The least length that a tool's result may have in an attempt, in characters.
 const LEAST_RESULT: usize = 80;
-/// The same, as a part of what is shown of an attempt.
+/// A tool's result may have this fraction of the length of its attempt, one in so many, or the least length if that is more.
 const RESULT_PART: usize = 5;
-/// How much of a task is shown, in characters.
+/// The greatest length of a task in a prompt, in characters.
 const TASK_CHARS: usize = 4_000;
-/// How much of a judge's evidence is shown, in characters.
+/// The greatest length of a judge's evidence in a prompt, in characters.
 const EVIDENCE_CHARS: usize = 600;
-/// How much of an item of a list is shown, in characters.
+/// The greatest length of an item of a list in a prompt, in characters.
 const ITEM_CHARS: usize = 500;
 
-/// The beginning and the end of a text where it is longer than `most` characters, two thirds and one: errors often
-/// stand at the end.
+/// A text of at most about `most` characters: of a longer one the first two thirds and the last third of that length, since
+/// errors are often at the end.
 pub(super) fn clipped(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
@@ -30,17 +31,17 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
     format!("{head}\n[{} more characters]\n{end}", count - most)
 }
 
-/// On one line.
+/// A text on one line.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What was asked.
+/// The task in a block.
 pub(super) fn task(label: &str, trace: &Trace) -> String {
     fenced(label, &clipped(&trace.task.instruction, TASK_CHARS))
 }
 
-/// An attempt at a task that stands elsewhere, in a block of this label.
+/// An attempt in a block of this label, without its task.
 pub(super) fn attempt(label: &str, trace: &Trace, most: usize) -> String {
     let mut text = format!(
         "{}\n{}",
@@ -59,7 +60,7 @@ pub(super) fn attempt(label: &str, trace: &Trace, most: usize) -> String {
     text
 }
 
-/// The attempts, numbered from 1, each with its task where `with_tasks` says so.
+/// The attempts, numbered from 1, each with its task where `with_tasks` is set.
 pub(super) fn attempts(traces: &[Trace], with_tasks: bool, count: usize, most: usize) -> String {
     let shown = (1..).zip(traces.iter().take(count)).map(|(number, trace)| {
         let task = match with_tasks {
@@ -72,7 +73,7 @@ pub(super) fn attempts(traces: &[Trace], with_tasks: bool, count: usize, most: u
     shown.collect::<Vec<_>>().join("\n\n")
 }
 
-/// How it went, in our words alone: nothing in the block can pass itself off as it.
+/// The outcome of an attempt, in fixed words, so that no text of the block can pass for the outcome.
 fn outcome(trace: &Trace) -> String {
     let success = trace.verdict.as_ref().and_then(|verdict| verdict.success);
     let done = match success {
@@ -95,8 +96,7 @@ fn outcome(trace: &Trace) -> String {
     format!("{done}{}.{end}", score.unwrap_or_default())
 }
 
-/// Each step with its number from 0, and what came back. Further lines of a text are indented, so that none of them
-/// passes itself off as a step.
+/// Each step with its number from 0 and its result. Further lines of a text are indented, so that none can pass for a step.
 fn steps(trace: &Trace, most: usize) -> String {
     let result_chars = (most / RESULT_PART).max(LEAST_RESULT);
     let indented = |text: &str| {
@@ -124,7 +124,7 @@ fn steps(trace: &Trace, most: usize) -> String {
     }
 }
 
-/// What the agent did, in its own words where it has some.
+/// The action of a step, in the words of the agent's transcript where it has one.
 fn did(step: &Step) -> String {
     if !step.transcript.trim().is_empty() {
         return step.transcript.trim().to_owned();
@@ -142,7 +142,7 @@ fn did(step: &Step) -> String {
     }
 }
 
-/// A skill, whole: what is mended must be seen.
+/// A whole skill, since a skill that is to be refined must not be cut.
 pub(super) fn skill(skill: &Skill) -> String {
     let name = (skill.original_name.as_deref()).unwrap_or(skill.name.as_str());
     let trigger = match &skill.trigger {
@@ -155,7 +155,7 @@ pub(super) fn skill(skill: &Skill) -> String {
     format!("name: {name}\ndescription: {description}{trigger}\n\n{body}")
 }
 
-/// Texts of skills, each clipped and in a block of its own.
+/// Texts of skills, each clipped and in its own block.
 pub(super) fn skills<'a>(texts: impl Iterator<Item = &'a str>, most: usize) -> String {
     let blocks = (1..).zip(texts);
     let blocks: Vec<String> = blocks
@@ -199,7 +199,7 @@ pub(super) fn part(role: Role) -> &'static str {
     }
 }
 
-/// What a role made and how it fared.
+/// The versions that a role made, with the results of each.
 pub(super) fn rows(rows: &[Experience], count: usize, most: usize) -> String {
     let shown = (1..).zip(rows.iter().take(count)).map(|(number, row)| {
         let bundle = match row.bundle {

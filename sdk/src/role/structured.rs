@@ -1,4 +1,4 @@
-//! JSON by a schema from any model that writes.
+//! JSON answers by a schema from any language model.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,20 +14,20 @@ use crate::{
 };
 
 const GENERATE: &str = "Structured::generate";
-/// How much of an unusable answer the repair shows again, in characters.
+/// The length of the part of an unusable answer that the repair prompt repeats, in characters.
 const FAILED_CHARS: usize = 2_000;
 
 /// Asks a model for JSON that is valid under a schema.
 ///
-/// The prompt is told what is wanted (behind its last message, as data). Where the model can, it is held to the schema
-/// while it writes ([`ModelCapabilities::json_schema`](crate::contract::ModelCapabilities)); else it writes freely.
-/// Either way the first JSON object or array of the answer is taken, whatever reasoning blocks, fences or prose stand
-/// around it, and validated; JSON that is not strict is read where its meaning is plain
-/// ([`first_object`](crate::text::first_object)). Where that fails the model is asked once more, with its own answer and what is wrong
-/// with it. What a model writes is parsed and compared; it is never compiled or run.
+/// The instruction is appended to the prompt's last message as data. A model with the capability
+/// ([`ModelCapabilities::json_schema`](crate::contract::ModelCapabilities)) is constrained by the schema while it writes;
+/// any other model writes freely. In both cases the first JSON object or array of the answer is extracted from reasoning,
+/// fences and prose, and validated; JSON that is not strict is accepted where its meaning is unambiguous
+/// ([`first_object`](crate::text::first_object)). Where that fails, the model is asked once more, with its own answer and
+/// the fault. A model's text is parsed and compared, never compiled or run.
 ///
-/// The request's `time_limit` is for all of it. With a [`Clock`] the repair has what the first answer left, and a model
-/// that hangs is given up; without one, each of the two has half.
+/// The request's `time_limit` is for both answers together. With a [`Clock`] the repair has the time that the first answer
+/// left, and a model that hangs is given up; without one, each of the two has half the time.
 ///
 /// ```
 /// use journeyman::{
@@ -63,18 +63,18 @@ pub struct Structured {
     instruct: bool,
 }
 
-/// A value that is valid under the schema, and how it came about.
+/// A value that is valid under the schema, with the generations that led to it.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructuredAnswer {
     /// The value.
     pub value: Value,
-    /// What the model wrote, in order; the value is out of the last.
+    /// The generations in order; the value is from the last one.
     pub generations: Vec<Generation>,
 }
 
 impl StructuredAnswer {
-    /// Whether it took the repair.
+    /// Whether the repair was needed.
     pub fn repaired(&self) -> bool {
         self.generations.len() > 1
     }
@@ -84,16 +84,16 @@ impl StructuredAnswer {
 enum Unusable {
     /// No JSON begins in it.
     None(&'static str),
-    /// JSON begins and does not end.
+    /// The answer ends within its JSON.
     CutOff,
-    /// What stands there is no valid JSON.
+    /// The JSON is not valid.
     Malformed(String),
-    /// It breaks the schema.
+    /// The value breaks the schema.
     Schema(Vec<SchemaFault>),
 }
 
 impl Structured {
-    /// Answers by this schema.
+    /// Asks for answers that are valid under this schema.
     pub fn new(schema: JsonSchema) -> Self {
         Self {
             schema,
@@ -102,27 +102,27 @@ impl Structured {
         }
     }
 
-    /// With a clock, by which the time limit is held over both answers.
+    /// Adds a clock, which keeps the time limit over both answers.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
         self
     }
 
-    /// Adds nothing to the prompt: it says itself what to write.
+    /// Adds no instruction, for a prompt that has its own.
     #[must_use]
     pub fn without_instruction(mut self) -> Self {
         self.instruct = false;
         self
     }
 
-    /// Asks. The request's `json_schema` is set here; its sink hears both answers.
+    /// Asks the model. Sets the request's `json_schema`; the request's sink gets the tokens of both answers.
     ///
     /// # Errors
-    /// - `Model`: the repair cannot be used either; `stage` says why (`extract`: no JSON, `cut_off`, `parse`, `schema`)
-    ///   and `at` where in the value the schema is broken, as a JSON pointer.
+    /// - `Model`: the repair is unusable too. `stage` gives the reason (`extract`: no JSON, `cut_off`, `parse`, `schema`), and
+    ///   `at` the place in the value that breaks the schema, as a JSON pointer.
     /// - `Timeout`: the time limit passed.
-    /// - What the model's `generate` fails with.
+    /// - The error of the model's `generate`.
     pub async fn generate(
         &self,
         model: &dyn LanguageModel,
@@ -167,8 +167,8 @@ impl Structured {
         }
     }
 
-    /// Says what is wanted where the prompt ends, in the same turn if it is the user's: many templates refuse two
-    /// turns of one speaker in a row.
+    /// Appends the instruction to the prompt, to the last turn if that is the user's: many templates refuse two turns of one
+    /// speaker in a row.
     fn instruct(&self, messages: &mut Vec<Message>) {
         let schema = fenced("schema", &self.schema.as_value().to_string());
         let text = format!(
@@ -183,7 +183,7 @@ impl Structured {
         }
     }
 
-    /// Asks within what is left of the time. A model that cannot be held to just this schema writes freely.
+    /// Asks within the remaining time. A model that does not support this schema writes freely.
     async fn ask(
         &self,
         model: &dyn LanguageModel,
@@ -224,7 +224,7 @@ impl Structured {
         }
     }
 
-    /// The first value of the schema's kind; where that is an object, also out of an array of one.
+    /// The first value of the schema's kind; an object is also taken out of an array of one item.
     fn value(&self, text: &str) -> Result<Value, NoObject> {
         let brackets = self.schema.brackets();
         match first_whole(text, &brackets) {
@@ -253,7 +253,7 @@ impl Structured {
                     Unusable::Malformed("the JSON is nested deeper than 32".to_owned())
                 }
                 NoObject::TooLong => Unusable::None("the answer is longer than 1 MiB"),
-                // Also of reasoning that used up all tokens.
+                // Also the case of reasoning that used all tokens.
                 NoObject::Absent if answer.finish == FinishReason::Length => Unusable::CutOff,
                 NoObject::Absent => Unusable::None("there is no such JSON in the answer"),
             }

@@ -1,4 +1,4 @@
-//! ARISE's summary: reading the document (D.1), and what stands in for it.
+//! ARISE's summary: parses the document of an answer (D.1), and makes a fallback without a model.
 
 use super::object;
 use crate::{
@@ -6,19 +6,35 @@ use crate::{
     format::{AriseDocument, AriseSchema, SchemaRefusal, TraceStep},
 };
 
-/// Reads a model's answer as a document: the first three stages of validation (ARISE D.1: extract, parse, clip). It is
-/// read as the role summarize reads it.
+/// Parses a model's answer as a document, as the role summarize does: the first three stages of validation (ARISE D.1:
+/// extract, parse, clip).
 ///
 /// # Errors
-/// A refusal with the stage that refused it; its reason can stand in a repair prompt.
+/// A refusal with its stage; the reason can be put into a repair prompt.
+///
+/// ```
+/// use journeyman::{
+///     format::{AriseSchema, ProblemTypes},
+///     role::read_arise,
+/// };
+///
+/// let schema = AriseSchema::new(ProblemTypes::general());
+/// let answer = r#"Here it is: {"skill_name": "unseal_first", "key_insight": "Unseal a tin first",
+///     "method": ["Call unseal", "Then brew"], "check": "The tin is open"}"#;
+/// assert_eq!(read_arise(answer, &schema)?.skill_name(), "unseal_first");
+///
+/// let refusal = read_arise("I cannot.", &schema).unwrap_err();
+/// assert_eq!(refusal.to_string(), "the answer has no JSON object (stage extract)");
+/// # Ok::<(), journeyman::format::SchemaRefusal>(())
+/// ```
 pub fn read_arise(text: &str, schema: &AriseSchema) -> Result<AriseDocument, SchemaRefusal> {
     object::read_fields(object::fields(Role::Summarize), text, |object| {
         schema.read(&object)
     })
 }
 
-/// The skill straight from an attempt, without a model: the trace abstraction (D.1). It names tools and arguments, and
-/// holds no value, no message and no word of the task. Steps that the environment refused are left out.
+/// Makes a skill of an attempt without a model: the trace abstraction (D.1). The skill names tools and arguments, and has no
+/// value, no message and no word of the task. Steps that the environment refused are left out.
 pub(super) fn trace_abstract(attempt: Option<&Trace>, schema: &AriseSchema) -> SkillDraft {
     let steps = attempt.iter().flat_map(|attempt| &attempt.trajectory.steps);
     let done = steps.filter(|step| !step.result.is_error);
@@ -37,8 +53,8 @@ fn abstracted(step: &Step) -> Vec<TraceStep> {
     }
 }
 
-/// A name that a model made up may hold a value: where the tool is known, its definition's names count, and where it is not,
-/// only what looks like a name in a program.
+/// A name that a model invented may contain a value. So for a known tool only the names of its definition are used, and for
+/// an unknown tool only names that look like identifiers of a program.
 fn abstract_call(call: &ToolCall, tools: &[ToolDefinition]) -> TraceStep {
     let definition = tools.iter().find(|tool| tool.name == call.tool);
     let properties = definition.and_then(|tool| tool.input_schema.get("properties"));
@@ -59,8 +75,8 @@ fn abstract_call(call: &ToolCall, tools: &[ToolDefinition]) -> TraceStep {
     }
 }
 
-/// Whether it begins with a small letter, has letters, digits and underscores alone, and at most two digits: ids and the names
-/// of persons mostly do not.
+/// Whether a text begins with a lower-case letter, has only letters, digits and underscores, and at most two digits. Ids and
+/// names of persons mostly do not.
 fn is_identifier(text: &str) -> bool {
     let fits = |c: char| c.is_alphanumeric() || c == '_';
     let digits = text.chars().filter(|c| c.is_numeric()).count();

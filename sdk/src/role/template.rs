@@ -1,4 +1,4 @@
-//! A role as a skill: its prompt with named slots, the schema of its answer, its numbers.
+//! The template of a role, read from its skill: the prompt with named slots, the schema of the answer, the numbers.
 
 use std::str::FromStr;
 
@@ -10,10 +10,10 @@ use crate::{
 };
 
 const NEW: &str = "GeneralRoles::from_skills";
-/// What a role's skill is called: this and the role's name.
+/// The prefix of the name of a role's skill; the role's name follows.
 const PREFIX: &str = "role-";
 
-/// The slots of a role's template, and whether it must have them: what is asked cannot be told without those.
+/// The slots of a role's template, and whether each is required.
 fn slots(role: Role) -> &'static [(&'static str, bool)] {
     match role {
         Role::Summarize => &[
@@ -62,7 +62,7 @@ fn slots(role: Role) -> &'static [(&'static str, bool)] {
     }
 }
 
-/// Which role a skill is for, by its name.
+/// The role of a skill, by its name.
 pub(super) fn role_of(skill: &SkillMd) -> Result<Role> {
     let name = skill.name.as_str();
     let role = Role::ALL
@@ -76,20 +76,20 @@ pub(super) fn role_of(skill: &SkillMd) -> Result<Role> {
     })
 }
 
-/// A role's skill, taken apart.
+/// The parsed skill of a role.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
-    /// The skill that it was made of.
+    /// The skill that the template was read from.
     pub(super) skill: SkillMd,
     pieces: Vec<Piece>,
-    /// What an answer must be valid under.
+    /// The schema of the answer.
     pub(super) schema: JsonSchema,
     pub(super) temperature: f32,
     pub(super) top_p: f32,
     pub(super) max_tokens: usize,
-    /// How many attempts or rows are shown.
+    /// The number of attempts or rows that are shown.
     pub(super) shown: usize,
-    /// How much of each, in characters.
+    /// The greatest length of each, in characters.
     pub(super) shown_chars: usize,
 }
 
@@ -122,7 +122,7 @@ impl Template {
         })
     }
 
-    /// The prompt. What fills a slot is no template: slots that it holds stay as they are.
+    /// The prompt with its slots filled. The filling is no template: braces within it stay as they are.
     pub(super) fn render(&self, fill: impl Fn(&'static str) -> String) -> String {
         let pieces = self.pieces.iter().map(|piece| match piece {
             Piece::Text(text) => text.clone(),
@@ -136,7 +136,7 @@ fn fault(role: Role, message: impl Into<String>) -> Error {
     Error::invalid(NEW, message).with("role", role)
 }
 
-/// Cuts the body at its slots: a name of `a-z` and underscores in two braces.
+/// Splits the body at its slots: a name of `a-z` and underscores in double braces.
 fn pieces(role: Role, body: &str) -> Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     let (mut text, mut rest) = (String::new(), body);
@@ -165,7 +165,7 @@ fn pieces(role: Role, body: &str) -> Result<Vec<Piece>> {
     Ok(pieces)
 }
 
-/// The schema: the body's first block of JSON, which the model sees where it stands.
+/// The schema: the body's first block of JSON, which is also part of the prompt.
 fn schema(role: Role, body: &str) -> Result<JsonSchema> {
     let mut lines = body.lines();
     if !lines.any(|line| line.trim() == "```json") {

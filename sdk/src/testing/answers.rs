@@ -1,4 +1,4 @@
-//! Answers as general instruct models write them, each with what it means.
+//! A corpus of answers of general instruct models, each with its meaning.
 
 mod actions;
 mod held_back;
@@ -14,7 +14,7 @@ use crate::{
     id::ModelId,
 };
 
-/// Whom an answer is for.
+/// The reader of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerTo {
     /// A dialect, with these tools in force.
@@ -23,47 +23,47 @@ pub enum AnswerTo {
     Role(Role),
 }
 
-/// What an answer means.
+/// The meaning of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Meaning {
     /// This action.
     Action(Action),
     /// This answer of a role.
     Answer(Box<RoleAnswer>),
-    /// Nothing that is plain: it is refused, and the reason has this in it.
+    /// No unambiguous meaning: the answer must be refused with a reason that contains this text.
     Refused(&'static str),
 }
 
-/// One answer.
+/// One answer of the corpus.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerCase {
-    /// What the answer has of its own; no other case has this name.
+    /// The unique name of the case, for the feature that it tests.
     pub name: &'static str,
-    /// Whom it is for.
+    /// The reader of the answer.
     pub to: AnswerTo,
-    /// What the model wrote.
+    /// The text that the model wrote.
     pub text: String,
-    /// What it means.
+    /// The expected meaning.
     pub meaning: Meaning,
 }
 
-/// How answers were read.
+/// Counts of answers by how they were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnswerFigures {
-    /// Read as what they mean.
+    /// Read with the expected meaning.
     pub read_rightly: usize,
-    /// Refused, as they have no plain meaning, with a reason that names the place.
+    /// Refused with the expected reason.
     pub refused_rightly: usize,
-    /// Read as something that they do not mean.
+    /// Read with another meaning than the expected one.
     pub read_wrongly: usize,
-    /// Refused although the meaning is plain, or with another reason.
+    /// Refused although there is an expected meaning, or refused with another reason.
     pub refused_wrongly: usize,
-    /// Each case, and what happened.
+    /// Each case with its result.
     pub cases: Vec<(&'static str, String)>,
 }
 
 impl AnswerFigures {
-    /// The cases that were read or refused wrongly, one a line.
+    /// The cases that were read or refused wrongly, one per line.
     pub fn faults(&self) -> String {
         let faults = self
             .cases
@@ -83,12 +83,12 @@ pub fn answers() -> Vec<AnswerCase> {
     cases
 }
 
-/// A second corpus, written by a tester who looks for what is read wrongly.
+/// A second corpus, written by a tester to find answers that are read wrongly.
 pub fn held_back_answers() -> Vec<AnswerCase> {
     held_back::cases()
 }
 
-/// Has each answer read by the dialect or the roles that it is for.
+/// Reads each answer with the dialect or the roles that it is for, and counts the results.
 pub fn read_answers(
     cases: &[AnswerCase],
     dialect: &dyn Dialect,
@@ -133,7 +133,7 @@ pub fn read_answers(
     figures
 }
 
-/// The action of an answer that the model gives however often it is asked.
+/// The action of an answer that the model repeats in every reply of the turn.
 fn read_turn(
     dialect: &dyn Dialect,
     tools: &[ToolDefinition],

@@ -1,4 +1,4 @@
-//! A clock that moves when it is told to.
+//! A clock that a test moves.
 
 use std::{
     fmt,
@@ -10,7 +10,15 @@ use async_trait::async_trait;
 
 use crate::{contract::Clock, id::Timestamp};
 
-/// A [`Clock`] that moves when it is told to, and then wakes who waits.
+/// A [`Clock`] that a test moves; moving it wakes all waiters.
+///
+/// ```
+/// use journeyman::{Timestamp, contract::Clock, testing::ManualClock};
+///
+/// let clock = ManualClock::at(Timestamp(1_000));
+/// clock.advance(500);
+/// assert_eq!(clock.now(), Timestamp(1_500));
+/// ```
 #[derive(Default)]
 pub struct ManualClock {
     state: Mutex<State>,
@@ -23,7 +31,7 @@ struct State {
 }
 
 impl ManualClock {
-    /// A clock that stands at `now`.
+    /// A clock that stands still at `now`.
     pub fn at(now: Timestamp) -> Self {
         Self {
             state: Mutex::new(State {
@@ -33,7 +41,7 @@ impl ManualClock {
         }
     }
 
-    /// Moves on.
+    /// Moves the clock forward by so many milliseconds.
     pub fn advance(&self, milliseconds: u64) {
         let waiting = {
             let mut state = self.lock();
@@ -43,7 +51,7 @@ impl ManualClock {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// How many wait.
+    /// The number of waiters.
     pub fn waiting(&self) -> usize {
         self.lock().waiting.len()
     }

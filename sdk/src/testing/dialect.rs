@@ -1,4 +1,4 @@
-//! A dialect of plain lines.
+//! A dialect of plain lines, for tests.
 
 use crate::{
     contract::{Dialect, TurnMove, TurnView},
@@ -6,11 +6,11 @@ use crate::{
     error::Result,
 };
 
-/// The word with which an agent says that it follows the injected skills.
+/// The mark of an answer that follows the injected skills.
 const USING: &str = "[skill] ";
 
-/// A [`Dialect`] of plain lines: what the model writes is said as a message; `done` ends the turn; nothing, or white
-/// space alone, cannot be read; and `[skill] ` before the words says that the injected skills are followed.
+/// A [`Dialect`] of plain lines: an answer is a message, `done` ends the turn, and an empty or blank answer is unreadable.
+/// `[skill] ` at the beginning of an answer marks the injected skills as used.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScriptedDialect;
 

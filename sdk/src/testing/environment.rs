@@ -1,4 +1,4 @@
-//! A world that follows a script.
+//! An environment that follows a script.
 
 use std::{fmt, sync::Arc};
 
@@ -19,7 +19,7 @@ type Begin = dyn Fn(&Task, Seed) -> Play<Observation> + Send + Sync;
 type Script = dyn Fn(&Task, Seed, &[Action]) -> Play<Transition> + Send + Sync;
 
 /// An [`Environment`] that follows a script: a closure from the task, the seed and all actions so far to the last
-/// action's transition. So it repeats by construction.
+/// action's transition. So it is deterministic.
 pub struct ScriptedEnvironment {
     begin: Arc<Begin>,
     script: Arc<Script>,
@@ -28,7 +28,7 @@ pub struct ScriptedEnvironment {
 }
 
 impl ScriptedEnvironment {
-    /// A world that follows a closure; the first observation is the task's instruction.
+    /// An environment that follows a closure; the first observation is the task's instruction.
     pub fn by(
         script: impl Fn(&Task, Seed, &[Action]) -> Play<Transition> + Send + Sync + 'static,
     ) -> Self {
@@ -40,8 +40,9 @@ impl ScriptedEnvironment {
         }
     }
 
-    /// A world in which the words of the task's payload, a list of texts, are to be said one after the other. A wrong
-    /// word is refused; ending the turn ends the episode as a failure; a payload that is no list is an unknown task.
+    /// An environment in which the agent must say the words of the task's payload, a list of texts, one after the other. A
+    /// wrong word is refused, the end of the turn ends the episode as a failure, and a payload that is not a list is an
+    /// unknown task.
     pub fn words() -> Self {
         Self::by(|task, _, actions| {
             let words = listed(task).unwrap_or_default();
@@ -82,7 +83,7 @@ impl ScriptedEnvironment {
         })
     }
 
-    /// With another beginning.
+    /// Replaces the first observation by that of a closure.
     #[must_use]
     pub fn beginning(
         mut self,
@@ -92,12 +93,12 @@ impl ScriptedEnvironment {
         self
     }
 
-    /// How many episodes were begun.
+    /// The number of episodes that were begun.
     pub fn opened(&self) -> usize {
         self.opened.count()
     }
 
-    /// How many episodes were closed.
+    /// The number of episodes that were closed.
     pub fn closed(&self) -> usize {
         self.closed.count()
     }

@@ -11,7 +11,7 @@ use crate::{
     error::Result,
 };
 
-/// Greatest number of steps of an acting script.
+/// The greatest number of steps of an acting script.
 const STEPS: usize = 64;
 
 type Whole = dyn Fn(&Attempt<'_>, usize) -> Play<Trajectory> + Send + Sync;
@@ -29,7 +29,7 @@ pub struct ScriptedExecutor {
 }
 
 impl ScriptedExecutor {
-    /// An agent whose whole trajectory comes from a closure; it does not touch the episode.
+    /// An agent whose whole trajectory comes from a closure; it takes no step in the episode.
     pub fn by(
         script: impl Fn(&Attempt<'_>, usize) -> Play<Trajectory> + Send + Sync + 'static,
     ) -> Self {
@@ -39,8 +39,8 @@ impl ScriptedExecutor {
         }
     }
 
-    /// An agent whose next action comes from a closure; with `None` it gives up. It replays the prefix, marks every
-    /// injected skill as used, and asks its guidance nothing.
+    /// An agent whose next action comes from a closure; `None` gives up. It replays the prefix, marks every injected skill
+    /// as used, and does not ask its guidance.
     pub fn acting(
         script: impl Fn(&Attempt<'_>, &[Step]) -> Play<Option<Action>> + Send + Sync + 'static,
     ) -> Self {
@@ -50,12 +50,12 @@ impl ScriptedExecutor {
         }
     }
 
-    /// An agent that always does the same, such as hang.
+    /// An agent that plays the same at every call, such as [`Play::Hang`].
     pub fn that(play: Play<Trajectory>) -> Self {
         Self::by(move |_, _| play.clone())
     }
 
-    /// How many times it was asked.
+    /// The number of calls.
     pub fn calls(&self) -> usize {
         self.calls.count()
     }

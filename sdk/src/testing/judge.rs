@@ -1,4 +1,4 @@
-//! A judge that says what a script says.
+//! A judge that follows a script.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::{
 
 type Script = dyn Fn(&JudgeRequest<'_>, usize) -> Play<Verdict> + Send + Sync;
 
-/// A [`Judge`] that says what a script says.
+/// A [`Judge`] that follows a script.
 pub struct ScriptedJudge {
     script: Box<Script>,
     calls: Calls,
@@ -30,12 +30,12 @@ impl ScriptedJudge {
         }
     }
 
-    /// A judge that always does the same, such as hang.
+    /// A judge that plays the same at every call, such as [`Play::Hang`].
     pub fn that(play: Play<Verdict>) -> Self {
         Self::by(move |_, _| play.clone())
     }
 
-    /// How many times it was asked.
+    /// The number of calls.
     pub fn calls(&self) -> usize {
         self.calls.count()
     }

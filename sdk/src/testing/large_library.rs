@@ -1,4 +1,4 @@
-//! A library of many skills, and what a host needs to learn on top of it: for tests and benches of how a run's cost grows.
+//! A large library with the parts for learning on it, for tests and benches of how the cost of a run grows.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::{
     id::{Seed, SkillId},
 };
 
-/// How many words there are beside those of the families; the n-th is n times rarer than the first (Zipf).
+/// The number of words beside those of the families; the n-th is n times rarer than the first (Zipf).
 const VOCABULARY: usize = 20_000;
 
-/// How many families have tasks.
+/// The number of families with tasks.
 const FAMILIES_WITH_TASKS: usize = 4;
 
-/// A library of many varied skills, and what a host needs to learn on top of it.
+/// A library of many varied skills, with the parts and tasks for learning on it.
 ///
 /// Descriptions have 10 to 20 words and bodies 30 to 80, drawn from one vocabulary with Zipf's weights. Skills come in
 /// families of a few: each skill of a family keeps most words of the family's text, so that some of them overlap. Tasks
@@ -71,8 +71,8 @@ impl LargeLibrary {
         }
     }
 
-    /// The same with families of this many skills, at least 1. All skills of a family overlap, so edges are in proportion
-    /// to the number of skills and to this.
+    /// A library with families of this many skills, at least 1. All skills of a family overlap, so the number of edges is
+    /// proportional to the number of skills times the size of a family.
     #[must_use]
     pub fn with_families_of(mut self, skills: usize) -> Self {
         self.family = skills.max(1);
@@ -91,7 +91,7 @@ impl LargeLibrary {
             .collect()
     }
 
-    /// An agent that follows the first skill it is given, a world of words, a retriever, and a model that plays all roles.
+    /// An agent that follows its first skill, an environment of words, a retriever, and a model that plays all roles.
     /// There is no embedder, no journal and no store.
     pub fn backends(&self) -> Backends {
         let judge = ScriptedJudge::by(|request, _| {
@@ -148,13 +148,13 @@ impl LargeLibrary {
         sample::task(&format!("large-task-{number}"), &said)
     }
 
-    /// What the tasks of a family want to be said.
+    /// The words that the tasks of a family ask for.
     fn said(&self, family: usize) -> Vec<String> {
         Draws::new(self.seed, "said", family).words(4)
     }
 }
 
-/// Says what the first skill says, and the word that is due where there is no skill, it ended or one was refused.
+/// Says the words of the first skill. Without a skill, at its end, or after a refusal, says the word that is due.
 fn act(attempt: &Attempt<'_>, steps: &[Step]) -> Play<Option<Action>> {
     let due = attempt.task.payload.as_array().cloned().unwrap_or_default();
     let refused = steps.iter().filter(|step| step.result.is_error).count();
@@ -173,7 +173,7 @@ fn act(attempt: &Attempt<'_>, steps: &[Step]) -> Play<Option<Action>> {
     Play::Give(word.map(Action::Message))
 }
 
-/// What the model of the roles says.
+/// The answer of the model that plays the roles.
 fn answer(request: &GenerateRequest) -> String {
     let text = request.prompt.text();
     let field = |name: &str| {

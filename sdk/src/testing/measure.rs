@@ -1,4 +1,4 @@
-//! A tokenizer and an embedder that need no model.
+//! A tokenizer and an embedder without a model.
 
 use async_trait::async_trait;
 
@@ -28,7 +28,7 @@ impl Tokenizer for WordTokenizer {
     }
 }
 
-/// An [`Embedder`] that tells words by their bucket: texts that share words are close.
+/// An [`Embedder`] that hashes words into buckets, so that texts with shared words are close.
 #[derive(Clone, Debug)]
 pub struct HashEmbedder {
     space: EmbeddingSpace,
@@ -52,7 +52,7 @@ impl HashEmbedder {
         }
         let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         if length == 0.0 {
-            // No word at all still has a direction.
+            // A text without words still needs a vector of length 1.
             vector[0] = 1.0;
             return Embedding(vector);
         }

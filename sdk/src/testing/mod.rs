@@ -1,10 +1,10 @@
-//! Scripted doubles, for the logic of machines and for faults. Never a default.
+//! Scripted doubles of all parts, for tests (feature `testing`). No double is ever a default.
 //!
-//! Every double is made of a closure that is told the request and the number of the call, from 0, and says what to
-//! [`Play`]: an answer, an error, or nothing for ever. A closure that panics is a part that panics.
+//! A double follows a closure that gets the request and the number of the call, from 0, and returns a [`Play`]: an answer,
+//! an error, or no answer for ever. A closure that panics makes a part that panics.
 //!
-//! For what reads skills of others there are generators of packages, [`ordinary()`] and [`hostile()`];
-//! for what reads answers of models, [`answers()`].
+//! There are also generators of inputs: skill packages for importers and linters ([`ordinary()`], [`hostile()`]), and
+//! answers of models for dialects and roles ([`answers()`]).
 
 mod answers;
 mod clock;

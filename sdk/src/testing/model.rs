@@ -1,4 +1,4 @@
-//! A language model that writes what a script says.
+//! A language model that follows a script.
 
 use std::{fmt, sync::Arc};
 
@@ -13,7 +13,7 @@ use crate::{
 
 type Script = dyn Fn(&GenerateRequest, usize) -> Play<String> + Send + Sync;
 
-/// A [`LanguageModel`] that writes what a script says. Its tokens are words.
+/// A [`LanguageModel`] that follows a script. Its tokens are words.
 ///
 /// ```
 /// use journeyman::{contract::{GenerateRequest, LanguageModel}, domain::Prompt, testing::ScriptedModel};
@@ -45,7 +45,7 @@ impl ScriptedModel {
         }
     }
 
-    /// A model that writes these texts one after the other, and fails with `Unavailable` when none is left.
+    /// A model that writes these texts in order, and fails with `Unavailable` when none is left.
     pub fn answers<T: Into<String>>(answers: impl IntoIterator<Item = T>) -> Self {
         let answers: Vec<String> = answers.into_iter().map(Into::into).collect();
         Self::by(move |_, call| match answers.get(call) {
@@ -58,39 +58,39 @@ impl ScriptedModel {
         })
     }
 
-    /// A model that always writes the same.
+    /// A model that writes the same text at every call.
     pub fn always(answer: impl Into<String>) -> Self {
         let answer = answer.into();
         Self::by(move |_, _| Play::Give(answer.clone()))
     }
 
-    /// A model that always does the same, such as hang.
+    /// A model that plays the same at every call, such as [`Play::Hang`].
     pub fn that(play: Play<String>) -> Self {
         Self::by(move |_, _| play.clone())
     }
 
-    /// With another context, in words.
+    /// Sets the context, in words.
     #[must_use]
     pub fn with_context(mut self, context: usize) -> Self {
         self.capabilities.context = context;
         self
     }
 
-    /// Without token ids and log-probabilities.
+    /// Gives no token ids and log-probabilities.
     #[must_use]
     pub fn without_records(mut self) -> Self {
         self.capabilities.token_records = false;
         self
     }
 
-    /// With the capability to obey a JSON Schema; that its answers do is the script's to see to.
+    /// Declares the capability to obey a JSON Schema; the script must then write valid answers.
     #[must_use]
     pub fn with_json_schema(mut self) -> Self {
         self.capabilities.json_schema = true;
         self
     }
 
-    /// How many times it was asked.
+    /// The number of calls.
     pub fn calls(&self) -> usize {
         self.calls.count()
     }

@@ -1,11 +1,11 @@
-//! A seeded generator of ordinary skills, which a linter must let in.
+//! A seeded generator of ordinary skill packages, which a linter must accept.
 
 use std::collections::BTreeMap;
 
 use super::voices::{VOICES, Voice};
 use crate::id::Seed;
 
-/// A skill's package as a linter is given it.
+/// A skill's package, as the input of a linter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ordinary {
     /// SKILL.md.
@@ -16,7 +16,7 @@ pub struct Ordinary {
     pub folder_name: String,
 }
 
-/// The beginning of a picture, for a file that is no text.
+/// The first bytes of a picture, for a file that is not text.
 const PICTURE: [u8; 16] = *b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 
 /// An ordinary skill: in one of sixteen ways of writing (Latin with and without accents, Greek, Cyrillic, Arabic,
@@ -40,12 +40,12 @@ pub fn ordinary(seed: Seed) -> Ordinary {
     }
 }
 
-/// A package in parts, which the hostile generator bends.
+/// A package in parts, which the hostile generator changes.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     /// The lines between the two `---`, each with its line feed.
     pub(super) front: Vec<u8>,
-    /// What opens and closes them.
+    /// The marks before and after the frontmatter.
     pub(super) marks: [Vec<u8>; 2],
     pub(super) body: Vec<u8>,
     pub(super) files: BTreeMap<String, Vec<u8>>,
@@ -80,13 +80,13 @@ impl Parts {
         .concat()
     }
 
-    /// Puts a line at the frontmatter's end.
+    /// Adds a line at the end of the frontmatter.
     pub(super) fn field(&mut self, line: &str) {
         self.front.extend(line.as_bytes());
         self.front.push(b'\n');
     }
 
-    /// Puts a text somewhere into the body.
+    /// Inserts a text into the body at a place that follows from the seed.
     pub(super) fn say(&mut self, text: &[u8], seed: Seed) {
         let ends: Vec<usize> = (1..)
             .zip(&self.body)
@@ -98,7 +98,7 @@ impl Parts {
     }
 }
 
-/// One of some; there is at least one.
+/// One of the items, which must not be empty.
 pub(super) fn pick<T>(of: &[T], seed: Seed) -> &T {
     &of[seed.index(of.len()).unwrap_or(0)]
 }

@@ -1,10 +1,20 @@
-//! What a scripted part does when it is asked.
+//! The behavior of a scripted part at one call.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
 
-/// What a scripted part does when it is asked.
+/// The behavior of a scripted part at one call.
+///
+/// ```
+/// use journeyman::testing::{Play, ScriptedModel};
+///
+/// let model = ScriptedModel::by(|_, call| match call {
+///     0 => Play::Give("first".to_owned()),
+///     _ => Play::Hang,
+/// });
+/// assert_eq!(model.calls(), 0);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Play<T> {
     /// Answers.
@@ -16,10 +26,10 @@ pub enum Play<T> {
 }
 
 impl<T> Play<T> {
-    /// Does it.
+    /// Answers, fails or hangs.
     ///
     /// # Errors
-    /// The scripted one.
+    /// The scripted error.
     pub async fn perform(self) -> Result<T> {
         match self {
             Self::Give(answer) => Ok(answer),
@@ -28,7 +38,7 @@ impl<T> Play<T> {
         }
     }
 
-    /// Another answer where there is one.
+    /// Changes the answer, if there is one.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Play<U> {
         match self {
             Self::Give(answer) => Play::Give(change(answer)),
@@ -48,7 +58,7 @@ impl Calls {
         self.0.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// How many there were.
+    /// The number of calls so far.
     pub(super) fn count(&self) -> usize {
         self.0.load(Ordering::SeqCst)
     }
@@ -72,7 +82,7 @@ pub(super) fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// A number for a word, the same on every machine.
+/// The token id of a word, the same on every machine.
 pub(super) fn word_id(word: &str) -> i32 {
     let hash = word.trim_end().bytes().fold(2_166_136_261_u32, |hash, b| {
         (hash ^ u32::from(b)).wrapping_mul(16_777_619)

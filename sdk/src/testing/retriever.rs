@@ -23,7 +23,7 @@ pub struct ScriptedRetriever {
 #[derive(Debug, Default)]
 struct Index {
     mark: IndexMark,
-    /// Each with the numbers of its words, ascending.
+    /// The skills, each with the numbers of its words, ascending.
     skills: BTreeMap<SkillId, (SkillRef, Vec<u32>)>,
     /// The number of each word that a skill ever had.
     words: HashMap<String, u32>,
@@ -43,7 +43,7 @@ impl Index {
 }
 
 impl ScriptedRetriever {
-    /// A retriever that knows no skill yet.
+    /// An empty retriever.
     pub fn new() -> Self {
         Self::default()
     }

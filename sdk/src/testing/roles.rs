@@ -1,4 +1,4 @@
-//! All roles in plain lines.
+//! Roles that prompt and answer in plain lines, for tests.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
 
 const READ: &str = "Roles::read";
 
-/// [`Roles`] that are asked and answer in plain lines.
+/// [`Roles`] whose prompts and answers are plain lines.
 ///
 /// The prompt begins with `role: NAME`. Then comes a line for each thing that is shown: `task: INSTRUCTION` and
 /// `outcome: done`, `failed` or `untold` of each attempt, `skill: NAME`, `candidate: NUMBER`, `reason: WORDS`,
@@ -52,14 +52,14 @@ pub struct ScriptedRoles {
 }
 
 impl Default for ScriptedRoles {
-    /// All seven.
+    /// All seven roles.
     fn default() -> Self {
         Self::only(Role::ALL)
     }
 }
 
 impl ScriptedRoles {
-    /// These roles and no other.
+    /// Only these roles.
     pub fn only(played: impl IntoIterator<Item = Role>) -> Self {
         Self {
             played: played.into_iter().collect(),
@@ -149,7 +149,7 @@ fn attempt_lines(attempt: &Trace) -> String {
     format!("task: {}\noutcome: {outcome}\n", attempt.task.instruction)
 }
 
-/// What is shown beside the attempts.
+/// The lines of the prompt beside the attempts.
 fn lines(task: &RoleTask) -> String {
     let (mut lines, mut learnt): (Vec<String>, &[RoleRule]) = (Vec::new(), &[]);
     match task {

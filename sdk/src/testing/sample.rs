@@ -1,4 +1,4 @@
-//! Samples of the values that tests need.
+//! Sample values for tests.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::{
     id::{AttemptId, CommitKey, Revision, Seed, SkillId, Version},
 };
 
-/// A task for [`ScriptedEnvironment::words`](super::ScriptedEnvironment::words): to say these words.
+/// A task of [`ScriptedEnvironment::words`](super::ScriptedEnvironment::words): the agent must say these words.
 pub fn task(id: &str, words: &[&str]) -> Task {
     Task {
         payload: words.to_vec().into(),
@@ -93,7 +93,7 @@ pub fn commit(base: u64, key: &str, changes: Vec<LibraryChange>) -> Commit {
     }
 }
 
-/// A commit as a store would give it back.
+/// A commit as a store returns it.
 pub fn committed(revision: u64, changes: Vec<LibraryChange>) -> Committed {
     let commit = commit(
         revision.saturating_sub(1),
@@ -142,7 +142,7 @@ pub fn trajectory(attempt: &str, task: &Task, words: &[&str], success: bool) -> 
     }
 }
 
-/// An attempt that said these words, with the verdict that it ended with.
+/// An attempt that said these words, with its verdict.
 pub fn trace(attempt: &str, task: &Task, words: &[&str], success: bool) -> Trace {
     Trace {
         task: task.clone(),
@@ -152,8 +152,8 @@ pub fn trace(attempt: &str, task: &Task, words: &[&str], success: bool) -> Trace
     }
 }
 
-/// What a role may be asked: attempts `a-1` (which succeeded) and `a-2` (which did not) with the skill `saying` in their
-/// prompts, and no rules.
+/// A task of a role: attempts `a-1` (a success) and `a-2` (a failure) with the skill `saying` in their prompts, and no
+/// rules.
 pub fn role_task(role: Role) -> RoleTask {
     let skill = skill("saying");
     let attempt = |id: &str, words: &[&str], success| {

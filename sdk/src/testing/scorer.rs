@@ -1,4 +1,4 @@
-//! A scorer that gives what a script says.
+//! A scorer that follows a script.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -14,8 +14,7 @@ use crate::{
 
 type Script = dyn Fn(&Prompt, &str) -> Play<f64> + Send + Sync;
 
-/// A [`Scorer`] that gives every token of a continuation the log-probability that a script says. Its tokens are
-/// words.
+/// A [`Scorer`] that gives every token of a continuation the log-probability of a script. Its tokens are words.
 pub struct ScriptedScorer {
     model: ModelId,
     context: usize,
@@ -34,7 +33,7 @@ impl ScriptedScorer {
         }
     }
 
-    /// A scorer that looks for a text within the continuation; -10 for one that holds none of them.
+    /// A scorer with a log-probability for each text that a continuation may contain; -10 for a continuation with none.
     pub fn table<T: Into<String>>(rows: impl IntoIterator<Item = (T, f64)>) -> Self {
         let rows: BTreeMap<String, f64> = rows
             .into_iter()
@@ -48,17 +47,17 @@ impl ScriptedScorer {
         })
     }
 
-    /// A scorer that always does the same, such as fail.
+    /// A scorer that plays the same at every call, such as [`Play::Fail`].
     pub fn that(play: Play<f64>) -> Self {
         Self::by(move |_, _| play.clone())
     }
 
-    /// How many times it was asked.
+    /// The number of calls.
     pub fn calls(&self) -> usize {
         self.calls.count()
     }
 
-    /// The longest prompt that it takes, in words.
+    /// The greatest length of a prompt, in words.
     pub fn context(&self) -> usize {
         self.context
     }

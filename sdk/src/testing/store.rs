@@ -1,4 +1,4 @@
-//! A store that fails when it is told to.
+//! A store whose commits fail as a script says.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,20 +12,20 @@ use crate::{
     id::{CommitKey, Revision},
 };
 
-/// How a commit goes wrong.
+/// The fault of one commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreFault {
     /// Nothing is kept, and the answer is `Unavailable`.
     Refused,
-    /// It is kept, and the answer, which is lost, is `Unavailable`.
+    /// The commit is kept, and the answer is `Unavailable`, as where an answer is lost.
     AnswerLost,
     /// Another writer's commit, which changes nothing, comes first.
     Overtaken,
-    /// It is kept, and the answer never comes.
+    /// The commit is kept, and no answer comes.
     Hangs,
 }
 
-/// A [`SkillStore`] around another one whose n-th commit, from 0, goes wrong in a given way.
+/// A [`SkillStore`] around another one, with a fault for chosen commits, counted from 0.
 #[derive(Debug)]
 pub struct FaultyStore {
     inner: Arc<dyn SkillStore>,
@@ -34,7 +34,7 @@ pub struct FaultyStore {
 }
 
 impl FaultyStore {
-    /// A store around `inner` whose commits go wrong as the list says.
+    /// A store around `inner` with these faults.
     pub fn new(
         inner: Arc<dyn SkillStore>,
         faults: impl IntoIterator<Item = (usize, StoreFault)>,
@@ -46,7 +46,7 @@ impl FaultyStore {
         }
     }
 
-    /// How many commits were tried.
+    /// The number of commits that were tried.
     pub fn commits(&self) -> usize {
         self.commits.count()
     }

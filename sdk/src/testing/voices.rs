@@ -1,8 +1,8 @@
-//! Ordinary sentences in several scripts, for packages that must be let in.
+//! Ordinary sentences in several scripts, for packages that a linter must accept.
 
-/// How people of one script write a skill.
+/// Parts of skills as people write them in one script.
 pub(super) struct Voice {
-    /// What a skill's name ends with.
+    /// The end of a skill's name.
     pub(super) name: &'static str,
     pub(super) descriptions: [&'static str; 3],
     pub(super) headings: [&'static str; 3],

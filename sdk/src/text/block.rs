@@ -1,11 +1,11 @@
-//! Data in a prompt, set apart so that it cannot pass itself off as instructions (security requirements S3 and S4).
+//! Blocks that mark data in a prompt, so that data cannot pass for instructions (security requirements S3 and S4).
 
 use std::borrow::Cow;
 
 use crate::id::sha256_hex;
 
-/// A body between `<label>` and `</label>`, each on its own line. Where the body itself holds something that reads like
-/// the closing mark, the label gets a part of the body's hash, so that no body can close its own block.
+/// Puts a body between `<label>` and `</label>`, each on its own line. Where the body has a text that reads like the closing
+/// mark, the label gets a part of the body's hash, so that no body can close its own block.
 ///
 /// ```
 /// use journeyman::text::fenced;
@@ -26,7 +26,7 @@ pub fn fenced(label: &str, body: &str) -> String {
     format!("<{label}>\n{body}\n</{label}>")
 }
 
-/// Blank space and case aside, as a model would read it.
+/// The text in lower case without blank space, since a model reads `< / Skill >` as a mark too.
 fn plain(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_whitespace())
@@ -34,7 +34,7 @@ fn plain(text: &str) -> String {
         .collect()
 }
 
-/// The blocks that skills, rules and judgements come to stand in or beside, or are written from.
+/// Labels of the prompt blocks that hold skills, rules and judgements, or that they are written from.
 const LABELS: [&str; 11] = [
     "skill",
     "task",
@@ -48,7 +48,7 @@ const LABELS: [&str; 11] = [
     "result",
     "observation",
 ];
-/// What ends a turn in the templates of common models.
+/// Marks that end a turn in the chat templates of common models, in lower case.
 const TURN_MARKS: [&str; 9] = [
     "<|im_",
     "<|eot_id|>",
@@ -61,9 +61,9 @@ const TURN_MARKS: [&str; 9] = [
     "[/inst]",
 ];
 
-/// Whether a text tries to close a block that it may come to stand in, or to end a turn. No block can be closed
-/// ([`fenced`]) and marks in data are no marks; but a model that writes such a thing was led to, and what it wrote is not
-/// kept.
+/// Whether a text tries to close a prompt block or to end a turn. Neither has an effect: no body can close its block
+/// ([`fenced`]), and marks within data are plain text. But a model that writes such a text was probably led to it by an
+/// injection, so its answer is refused.
 pub(crate) fn closes_a_block(text: &str) -> bool {
     if !text.contains(['<', '[']) {
         return false;
@@ -73,8 +73,8 @@ pub(crate) fn closes_a_block(text: &str) -> bool {
     LABELS.iter().any(closes) || TURN_MARKS.iter().any(|mark| plain.contains(mark))
 }
 
-/// A skill in front of a query: `SKILL:` and the skill's text (ARISE C.4), then a line break. A text of one line, such
-/// as a JSON document, ends with its line; any other stands in a block that it cannot close.
+/// Formats a skill to go in front of a query: `SKILL:`, the skill's text (ARISE C.4) and a line break. A text of one line,
+/// such as a JSON document, ends with its line; any other is put into a block that it cannot close.
 ///
 /// ```
 /// use journeyman::text::skill_block;
@@ -91,8 +91,8 @@ pub fn skill_block(text: &str) -> String {
     }
 }
 
-/// A text of a task or a world, in which no line begins as a skill does ([`skill_block`]): such a line is quoted with `>`, so
-/// that no task passes its own words off as a skill.
+/// Quotes with `>` each line of a text that begins with the mark of a skill ([`skill_block`]), so that the text of a task or
+/// an environment cannot pass for a skill.
 ///
 /// ```
 /// use journeyman::text::quote_skill_marks;
@@ -118,10 +118,10 @@ pub fn quote_skill_marks(text: &str) -> Cow<'_, str> {
     Cow::Owned(quoted.collect())
 }
 
-/// What ends a line for a reader.
+/// Characters that end a line.
 const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 
-/// Characters that show nothing.
+/// Whether a character has no width.
 fn shows_nothing(c: char) -> bool {
     matches!(c, '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}')
 }

@@ -1,9 +1,9 @@
-//! Text that others wrote, for where people read it (security requirement S17).
+//! Makes text of models and other systems safe to print on a terminal (security requirement S17).
 
 use std::borrow::Cow;
 
-/// The text for a terminal: without escape sequences and other control characters, and without what turns its
-/// direction round. Line feeds and tabs stay.
+/// The text without escape sequences, other control characters and characters that change the direction of writing. Line
+/// feeds and tabs stay.
 ///
 /// ```
 /// use journeyman::text::plain_terminal;
@@ -34,7 +34,7 @@ fn is_unfit(c: char) -> bool {
         || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Behind an ESC: a sequence, a string, or a few characters (ECMA-48).
+/// Skips the rest of an escape after ESC: a control sequence, a control string, or a few characters (ECMA-48).
 fn skip_escape(rest: &mut std::str::Chars<'_>) {
     let after = rest.clone().next();
     match after {
@@ -53,13 +53,13 @@ fn skip_escape(rest: &mut std::str::Chars<'_>) {
     }
 }
 
-/// Parameters, then one final character.
+/// Skips the parameters of a control sequence and its final character.
 fn skip_control_sequence(rest: &mut std::str::Chars<'_>) {
     while skip_if(rest, |c| matches!(c, ' '..='?')) {}
     skip_if(rest, |c| matches!(c, '@'..='~'));
 }
 
-/// To the string's end. One that has none on its line is no string: what follows stays to be read.
+/// Skips a control string to its end. A string without an end on its line is no control string; its text stays.
 fn skip_string(rest: &mut std::str::Chars<'_>) {
     let mut ahead = rest.clone();
     while let Some(c) = ahead.next() {

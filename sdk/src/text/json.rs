@@ -1,4 +1,4 @@
-//! JSON out of a model's answer.
+//! Extracts JSON values from a model's answer.
 
 use std::fmt;
 
@@ -9,11 +9,13 @@ use super::{
     thinking::outside_thinking,
 };
 
-/// How many bytes all tries together may look at: a bound on the time that any answer can take.
+/// The greatest number of bytes that all attempts at one answer may read, which bounds the time for any answer.
 const MAX_WORK: usize = 8 * MAX_BYTES;
-/// How many values of one answer are looked at.
+/// The greatest number of values that are read of one answer.
 const MAX_FOUND: usize = 64;
-/// Why an answer has no JSON object, or no array where that is looked for too. It never repeats the answer.
+
+/// Why an answer has no usable JSON object, or no array where the caller accepts arrays. The message never repeats the
+/// answer.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoObject {
@@ -21,25 +23,25 @@ pub enum NoObject {
     Absent,
     /// An object is opened and not closed: the answer was probably cut.
     Unfinished,
-    /// Braces match, but what stands between them is not JSON.
+    /// Braces match, but the text between them is not JSON.
     Malformed {
-        /// Within the object, from 1.
+        /// Line within the object, from 1.
         line: usize,
-        /// In bytes, from 1.
+        /// Column in bytes, from 1.
         column: usize,
     },
-    /// A key stands twice in one object, with different values.
+    /// An object has a key twice, with different values.
     Repeated {
-        /// Of the second one, within the object, from 1.
+        /// Line of the second key within the object, from 1.
         line: usize,
-        /// In bytes, from 1.
+        /// Column in bytes, from 1.
         column: usize,
     },
     /// The object is nested deeper than 32.
     TooDeep,
     /// The answer is longer than 1 MiB.
     TooLong,
-    /// All objects stand in reasoning that is not closed, and none of them is alone there and at the end.
+    /// The reasoning is not closed, and its text is not a single object at the very end.
     InReasoning,
 }
 
@@ -71,16 +73,16 @@ impl fmt::Display for NoObject {
 
 impl std::error::Error for NoObject {}
 
-/// The first JSON object in an answer, whatever prose, Markdown fences or reasoning blocks stand around it (ARISE D.1,
-/// stage 1). An empty object counts only when there is no other, and nothing is taken out of an object that cannot be
-/// read. Takes bounded time for any text.
+/// The first JSON object in an answer. Prose, Markdown fences and reasoning blocks around it are skipped (ARISE D.1,
+/// stage 1). An empty object counts only when there is no other, and no part is taken out of an object that is not valid.
+/// The time is bounded for any text.
 ///
-/// Strict JSON is read as it is. What models write beside it is read where its meaning is plain: comments, a comma too
-/// many, keys without quotes, other quotes, line breaks in strings, Python's `True`, `False` and `None`. Reasoning that is
-/// not closed hides its objects, except for a single one at the very end.
+/// Strict JSON is read as it is. Other spellings are read where their meaning is unambiguous: comments, an extra comma, keys
+/// without quotes, other quotes, line breaks in strings, Python's `True`, `False` and `None`. Objects within reasoning that
+/// is not closed are ignored, except for a single one at the very end.
 ///
 /// # Errors
-/// [`NoObject`], of the first brace that could have opened an object.
+/// [`NoObject`], for the first brace that could have opened an object.
 ///
 /// ```
 /// use journeyman::text::first_object;
@@ -96,9 +98,9 @@ pub fn first_object(text: &str) -> Result<Map<String, Value>, NoObject> {
     }
 }
 
-/// The first JSON value in an answer that begins with one of these brackets, whatever stands around it. Nothing is
-/// looked for within a value of the other kind, or within one that is not closed, not valid or too deep, since a part of
-/// an answer is no answer. Brackets of prose, such as `[0, 1)`, are passed over.
+/// The first JSON value in an answer that begins with one of these brackets; text around it is skipped. A value within a
+/// value of the other kind, or within one that is not closed, not valid or too deep, is not taken, since a part of an
+/// answer is not the answer. Brackets of prose, such as `[0, 1)`, are skipped.
 pub(crate) fn first_whole(text: &str, wanted: &[char]) -> Result<Value, NoObject> {
     let wanted = |value: &Value| match value {
         Value::Object(_) => wanted.contains(&'{'),
@@ -115,31 +117,31 @@ pub(crate) fn first_whole(text: &str, wanted: &[char]) -> Result<Value, NoObject
     Err(first.unwrap_or(NoObject::Absent))
 }
 
-/// A JSON value in an answer, or what was certainly meant as one and cannot be read.
+/// A JSON value in an answer, or the fault of a text that was certainly meant as one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Candidate<'a> {
-    /// The text between the candidate before and this one.
+    /// The text between the previous candidate and this one.
     pub(crate) before: &'a str,
-    /// Whether a block of reasoning stands somewhere between the candidate before and this one.
+    /// Whether there is a block of reasoning between the previous candidate and this one.
     pub(crate) apart: bool,
     /// The value.
     pub(crate) value: Result<Value, NoObject>,
 }
 
-/// The JSON values of an answer, and the text behind the last one.
+/// The JSON values of an answer, and the text after the last one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Candidates<'a> {
     /// In order; none within another one. Never empty.
     pub(crate) list: Vec<Candidate<'a>>,
-    /// What stands behind the last one.
+    /// The text after the last one.
     pub(crate) rest: &'a str,
 }
 
-/// The outermost JSON values of an answer that are wanted, at most 64, outside of reasoning blocks. What stands behind
-/// one that is not closed or too deep is not looked at. An empty object or array counts only when there is nothing else.
+/// The outermost JSON values of an answer that `wanted` accepts, at most 64, outside of reasoning blocks. The text after
+/// a value that is not closed or too deep is not read. An empty object or array counts only when there is no other value.
 ///
 /// # Errors
-/// Where there is none.
+/// [`NoObject`] where there is no such value.
 pub(crate) fn candidates(
     text: &str,
     wanted: impl Fn(&Value) -> bool,
@@ -176,17 +178,17 @@ struct Search<'a, 'w> {
     work: usize,
     found: Vec<Candidate<'a>>,
     rest: &'a str,
-    /// The first empty value, and what stands behind it.
+    /// The first empty value, and the text after it.
     empty: Option<(Candidate<'a>, &'a str)>,
-    /// Of what may have been meant as JSON, and may be prose.
+    /// The fault of the first text that may be JSON or prose.
     doubtful: Option<NoObject>,
     ended: bool,
 }
 
-/// What one bracket opens.
+/// The reading of the text at one bracket.
 enum Opened {
     Value(Value, usize),
-    /// Certainly JSON, and not readable; its length where its brackets match.
+    /// Certainly meant as JSON, and not valid; its length in bytes where its brackets match.
     Fault(NoObject, Option<usize>),
     /// Perhaps JSON, perhaps prose in brackets.
     Doubtful(NoObject, usize),
@@ -257,7 +259,7 @@ impl<'a> Search<'a, '_> {
         };
         self.work = self.work.saturating_sub(length.max(read));
         let closed = end.is_ok().then_some(length);
-        // What is valid JSON is never read otherwise.
+        // Valid JSON is always read strictly.
         let strict = closed.and_then(|length| serde_json::from_str::<Value>(&text[..length]).ok());
         let fault = match (strict, reading.value) {
             (_, Err(Fault::Repeated(at))) => {
@@ -291,7 +293,7 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    /// The object of reasoning that is not closed, where it is the only one and at the very end.
+    /// The object within reasoning that is not closed, where it is the only one and at the very end.
     fn in_open_reasoning(mut self, text: &'a str) -> Result<Candidates<'a>, NoObject> {
         self.within(text);
         let behind = self.rest.trim().trim_matches('`').trim();
@@ -331,7 +333,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// How many bytes the object or array at the beginning of `text` has, by its brackets, or why it does not end.
+/// The length in bytes of the object or array at the beginning of `text`, by its brackets, and why it does not end.
 fn scan(text: &str) -> (usize, Result<(), NoObject>) {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for (index, byte) in text.bytes().enumerate() {

@@ -1,47 +1,47 @@
-//! JSON as instruct models write it: quotes of other kinds, comments, commas too many, names of Python.
+//! A lenient JSON reader for the answers of instruct models: other quotes, comments, extra commas, names of Python.
 //!
-//! Read are, beyond strict JSON: comments (`//`, `/* */`, `#`), one comma before a closing bracket, keys without quotes,
-//! strings in `'…'`, `“…”` and `‘…’`, line breaks and tabs within strings, `True`, `False` and `None`, and invisible
-//! characters between tokens. Everything else is refused at its place: a value without quotes, a comma or a bracket that
-//! is missing, a quote of the string's own kind within a string. Nothing is completed or guessed.
+//! Beyond strict JSON the reader accepts comments (`//`, `/* */`, `#`), one comma before a closing bracket, keys without
+//! quotes, strings in `'…'`, `“…”` and `‘…’`, line breaks and tabs within strings, `True`, `False` and `None`, and invisible
+//! characters between tokens. It refuses everything else with the place: a string value without quotes, a missing comma or
+//! bracket, a quote of the string's own kind within a string. It completes and guesses nothing.
 //!
-//! The quote that ends a string in other quotes stands before `,`, `:`, `}`, `]` or the end. A single quote elsewhere is an
-//! apostrophe, and content, where it stands between letters (`it's`) or behind one and before a blank and a letter
+//! In a string with other quotes, the closing quote is the one before `,`, `:`, `}`, `]` or the end. A single quote elsewhere
+//! is an apostrophe, and content, where it is between letters (`it's`) or after a letter and before a blank and a letter
 //! (`the tins' lids`).
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Number, Value};
 
-/// The greatest answer that is looked at, in bytes.
+/// The greatest length of an answer that is read, in bytes.
 pub(super) const MAX_BYTES: usize = 1024 * 1024;
-/// The greatest depth of an object (security requirement S12).
+/// The greatest nesting of an object (security requirement S12).
 pub(super) const MAX_DEPTH: usize = 32;
 
-/// Why a text is no value, as far as that is known.
+/// Why a text is not a JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The text ends before the value does.
     Unfinished,
-    /// Something cannot be read, at this byte.
+    /// The text at this byte is not valid.
     Malformed(usize),
-    /// A key stands twice in one object with different values; the second one at this byte.
+    /// An object has a key twice with different values; the byte is the second key's.
     Repeated(usize),
-    /// Brackets stand within brackets deeper than allowed.
+    /// The nesting is deeper than allowed.
     TooDeep,
 }
 
-/// What was found out about a text that begins with a bracket.
+/// The result of reading a text that begins with a bracket.
 #[derive(Debug)]
 pub(super) struct Reading {
     /// The value and its length in bytes.
     pub(super) value: Result<(Value, usize), Fault>,
-    /// Whether it certainly began as JSON: at least a key in quotes, or a name of two letters, and its colon, or an
-    /// array's first string or bracket.
+    /// Whether the text certainly began as JSON: with a key (in quotes, or a name of two or more letters) and its colon, or
+    /// with the first string or object of an array.
     pub(super) began: bool,
 }
 
-/// Reads the value at the beginning of a text, nested at most `depth` deep. Takes time proportional to what it reads.
+/// Reads the value at the beginning of a text, nested at most `depth` deep. The time is linear in the bytes that are read.
 pub(super) fn read(text: &str, depth: usize) -> Reading {
     let mut reader = Reader {
         text,
@@ -55,12 +55,12 @@ pub(super) fn read(text: &str, depth: usize) -> Reading {
     }
 }
 
-/// Whether a character is not seen between tokens: blanks of all kinds, and characters without width.
+/// Whether a character between tokens is skipped: blanks of all kinds, and characters without width.
 pub(super) fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}')
 }
 
-/// A quote that may begin a string.
+/// Whether a character is a quote that may begin a string.
 pub(super) fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\'' | '“' | '”' | '‘' | '’')
 }
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
         taken
     }
 
-    /// What stands here cannot be read.
+    /// The fault at the present place: the end of the text, or a text that is not valid.
     fn malformed<T>(&self) -> Result<T, Fault> {
         Err(match self.at < self.text.len() {
             true => Fault::Malformed(self.at),
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         let named = place + 1 < self.at;
         self.blanks()?;
         if !self.take(':') {
-            // A name without a colon is itself what cannot be read.
+            // For a name without a colon, the fault is at the name.
             let quoted = self.text[place..].starts_with(is_quote);
             return match quoted || self.at == self.text.len() {
                 true => self.malformed(),
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
         Ok(key)
     }
 
-    /// A name without quotes, perhaps an empty one.
+    /// A name without quotes; empty where there is none.
     fn name(&mut self) -> &'a str {
         let rest = self.rest();
         let starts = |c: char| c.is_alphabetic() || c == '_' || c == '$';
@@ -318,7 +318,7 @@ enum Quote {
     Single { typographic: bool },
 }
 
-/// What a quote of a string's own kind does within it.
+/// The effect of a quote of the string's own kind within the string.
 enum End {
     Ends,
     Content,
@@ -363,7 +363,7 @@ impl Quote {
     }
 }
 
-/// Whether a text that begins with a bracket may begin with JSON. What cannot costs nothing.
+/// Whether a text that begins with a bracket may be JSON, by its next character alone.
 pub(super) fn may_open(text: &str) -> bool {
     let Some(next) = begins(text) else {
         return true;

@@ -1,5 +1,5 @@
-//! Text without a model: JSON out of prose and against a schema, blocks that cannot be closed, secrets out, escapes,
-//! words.
+//! Text processing without a model: extraction of JSON and validation by a schema, prompt blocks that data cannot close,
+//! redaction of secrets, removal of terminal escapes, words and n-grams.
 
 mod block;
 mod escape;

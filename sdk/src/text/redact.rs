@@ -1,4 +1,4 @@
-//! Secrets out of text, before it is kept, distilled, exported or traced (S10).
+//! Redacts secrets from text before it is kept, distilled, exported or traced (S10).
 
 use std::{borrow::Cow, collections::BTreeSet, fmt, sync::LazyLock};
 
@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 
-/// The shortest value that a host can name; shorter ones would blot out ordinary words.
+/// The least length in bytes of a value that a host can name; shorter ones would redact ordinary words.
 const SHORTEST: usize = 4;
 
-/// The shortest number that is taken for a named value.
+/// The least length, in characters, of a JSON number that is compared with named values.
 const LONG: usize = 6;
 
-/// What a secret is called, and how its kind is spelled, from a word's beginning on. Where a pattern has a group, the
-/// group alone is the secret. From the issuers' documentation of their formats.
+/// The name of each kind of secret and its pattern, from the beginning of a word. Where a pattern has a group, only the
+/// group is the secret. Source: the issuers' documentation of their formats.
 const PATTERNS: [(&str, &str); 20] = [
     (
         "private key",
@@ -71,14 +71,14 @@ const PATTERNS: [(&str, &str); 20] = [
     ),
 ];
 
-/// All of [`PATTERNS`] at once: ordinary text is passed over once. Word boundaries are ASCII's, since Unicode's would
-/// take text of other scripts off the fast way.
+/// All of [`PATTERNS`] in one set, so that ordinary text is scanned once. Word boundaries are ASCII's, since Unicode's would
+/// make text of other scripts slow.
 static ANY: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
     RegexSet::new(PATTERNS.map(|(kind, pattern)| from_a_word_on(kind, pattern))).ok()
 });
 
 static KNOWN: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
-    // Our own patterns, all of which compile: a test tries each.
+    // All of these patterns compile: a test tries each.
     let compiled = PATTERNS.iter();
     compiled
         .filter_map(|(kind, pattern)| {
@@ -87,20 +87,20 @@ static KNOWN: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// A pattern that begins with a word; within JSON one may stand right behind an escaped line break. What a field is
-/// called may be a part of a word: `db_password`, `dbPassword`.
+/// A pattern that begins at a word. Within JSON the word may follow an escaped line break. A field's name may be a part of a
+/// word: `db_password`, `dbPassword`.
 fn from_a_word_on(kind: &str, pattern: &str) -> String {
     if matches!(kind, "secret" | "private key") {
         return pattern.to_owned();
     }
-    // Without a group of its own all of it is the secret, and what stands before is not.
+    // A pattern without a group of its own is the secret as a whole, without the text before it.
     let has_group = Regex::new(pattern).is_ok_and(|pattern| pattern.captures_len() > 1);
     let (open, close) = if has_group { ("", "") } else { ("(", ")") };
     format!(r"(?:(?-u:\b)|\\[bfnrt]|\\u00[0-9A-Fa-f]{{2}}){open}{pattern}{close}")
 }
 
-/// Finds secrets by the form that their issuers give them, and the values that a host names, and puts
-/// `[redacted: KIND]` in their place. Redacting twice changes nothing.
+/// Finds secrets by their issuers' formats and by the values that a host names, and replaces them with
+/// `[redacted: KIND]`. A second redaction changes nothing.
 ///
 /// ```
 /// use journeyman::text::Redactor;
@@ -115,20 +115,20 @@ fn from_a_word_on(kind: &str, pattern: &str) -> String {
 /// ```
 #[derive(Clone, Default)]
 pub struct Redactor {
-    /// The longest first, so that of two of which one holds the other the whole one goes.
+    /// The longest first, so that a value that contains another one is replaced as a whole.
     values: Vec<String>,
     /// Whether a text holds any of `values`.
     named: Option<Regex>,
-    /// The host's own forms, with their kinds.
+    /// The host's own patterns, with their kinds.
     forms: Vec<(String, Regex)>,
 }
 
 impl Redactor {
-    /// A redactor that knows the issuers' forms and these values.
+    /// A redactor for the issuers' formats and for these values.
     ///
     /// # Errors
-    /// `Invalid` for a value of fewer than 4 bytes, which would blot out ordinary words, or of the words that stand in a
-    /// secret's place.
+    /// `Invalid` for a value of fewer than 4 bytes, which would redact ordinary words, or for a value that is part of a
+    /// replacement text.
     pub fn new(values: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut values: Vec<String> = values.into_iter().collect();
         let within_ours = |value: &String| "[redacted: named secret]".contains(value.as_str());
@@ -143,7 +143,7 @@ impl Redactor {
             .with("shortest", SHORTEST)
             .hint("name secrets of at least four bytes"));
         }
-        // As they stand within JSON, too, and within JSON that stands in JSON.
+        // Also as spelled within JSON, and within JSON that is a string of JSON.
         for _ in 0..2 {
             let mut escaped: Vec<String> = values.iter().map(|value| escaped(value)).collect();
             for is_upper in [false, true] {
@@ -166,11 +166,11 @@ impl Redactor {
         })
     }
 
-    /// The same, with a form of the host's own: a regular expression of the `regex` crate and what to call it. Where it has
-    /// a group, the group alone is the secret.
+    /// The same redactor with a pattern of the host's own: a regular expression of the `regex` crate and the name of its
+    /// kind. Where the pattern has a group, only the group is the secret.
     ///
     /// # Errors
-    /// `Invalid` for what is no regular expression, matches nothing at all or matches what stands in a secret's place.
+    /// `Invalid` for a pattern that is not a regular expression, matches the empty text or matches a replacement text.
     pub fn with_form(mut self, kind: &str, form: &str) -> Result<Self> {
         let refused = |what| Error::invalid("Redactor::with_form", what).with("kind", kind);
         let form = Regex::new(form).map_err(|_| refused("the form is not a regular expression"))?;
@@ -183,7 +183,7 @@ impl Redactor {
         Ok(self)
     }
 
-    /// The text without its secrets. Text without any is looked through once and comes back as it is.
+    /// The text with its secrets replaced. Text without secrets is scanned once and returned unchanged.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if !self.may_hold(text) {
             return Cow::Borrowed(text);
@@ -204,7 +204,7 @@ impl Redactor {
         text
     }
 
-    /// The lines, from 1, that hold a secret, with what the secret is called.
+    /// The lines, from 1, with a secret, each with the name of the secret's kind.
     pub fn find(&self, text: &str) -> BTreeSet<(usize, String)> {
         let mut found = BTreeSet::new();
         if !self.may_hold(text) {
@@ -228,8 +228,8 @@ impl Redactor {
         found
     }
 
-    /// Every text within a value without its secrets, the names of fields included. A number of six digits and more that
-    /// is a named value becomes a text; a shorter one may just as well count something.
+    /// Replaces the secrets in every text within a value, field names included. A number of six or more characters that is a
+    /// named value becomes a replacement text; a shorter number may be a count.
     pub fn redact_json(&self, value: &mut Value) {
         match value {
             Value::String(text) => self.redact_in(text),
@@ -249,7 +249,7 @@ impl Redactor {
     pub fn redact_fields(&self, fields: &mut Map<String, Value>) {
         for (name, value) in fields.iter_mut() {
             self.redact_json(value);
-            // A name that tells, such as `password`, stands apart from its value here.
+            // A field name such as `password` is separate from its value here.
             if let Value::String(text) = value
                 && !text.contains("[redacted: ")
                 && !self
@@ -270,14 +270,14 @@ impl Redactor {
         }
     }
 
-    /// A text without its secrets, in its place.
+    /// Redacts a text in place.
     pub(crate) fn redact_in(&self, text: &mut String) {
         if let Cow::Owned(redacted) = self.redact(text) {
             *text = redacted;
         }
     }
 
-    /// Whether there is anything to look at more closely.
+    /// Whether a text may have a secret, by a fast scan.
     fn may_hold(&self, text: &str) -> bool {
         let named = |named: &Regex| named.is_match(text);
         ANY.as_ref().is_none_or(|any| any.is_match(text))
@@ -314,11 +314,11 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// The match without its secret: without the group where there is one, else without all of it.
+/// The match with its secret replaced: only the group where there is one, else the whole match.
 fn without(kind: &str, found: &Captures<'_>) -> String {
     let all = found.get(0).map_or("", |all| all.as_str());
     let start = found.get(0).map_or(0, |all| all.start());
-    // A hyphenated word that begins as a key does, such as a name of `sk-learn`, has no such run.
+    // A hyphenated word with the prefix of a key, such as a name of `sk-learn`, has no such run.
     let secret = found.get(1).map_or(all, |secret| secret.as_str());
     if kind == "api key" && secret.starts_with("sk-") && !secret.split(['-', '_']).any(is_run) {
         return all.to_owned();
@@ -334,7 +334,7 @@ fn without(kind: &str, found: &Captures<'_>) -> String {
     format!("{before}[redacted: {kind}]{after}")
 }
 
-/// As a text stands within JSON.
+/// A text as spelled within JSON.
 fn escaped(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     let inner = quoted
@@ -343,7 +343,7 @@ fn escaped(text: &str) -> String {
     inner.unwrap_or(text).to_owned()
 }
 
-/// The same by a writer that writes ASCII alone.
+/// A text as spelled within JSON by a writer that writes only ASCII.
 fn in_ascii(text: &str, is_upper: bool) -> String {
     let mut ascii = String::new();
     for c in escaped(text).chars() {
@@ -361,15 +361,15 @@ fn in_ascii(text: &str, is_upper: bool) -> String {
     ascii
 }
 
-/// Eight and more letters and digits, of which there are both.
+/// Whether a part of a hyphenated word has eight or more bytes, with a letter and a digit.
 fn is_run(part: &str) -> bool {
     part.len() >= 8
         && part.bytes().any(|b| b.is_ascii_digit())
         && part.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
-/// Whether a value that stands behind `password:` or the like is one, and not a word of the documentation: it holds both
-/// letters and digits, or mixes cases with signs.
+/// Whether a value after `password:` or the like is a secret and not a word of documentation: a secret has both letters and
+/// digits, or mixed cases and signs.
 fn looks_drawn(value: &str) -> bool {
     let any = |is: fn(char) -> bool| value.chars().any(is);
     let letters = any(|c| c.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! A host's JSON Schema, and what a value breaks of it.
+//! Validates JSON values by a host's JSON Schema.
 
 use std::{fmt, sync::Arc};
 
@@ -8,25 +8,25 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 
 const NEW: &str = "JsonSchema::new";
-/// The greatest schema, in bytes of JSON.
+/// The greatest length of a schema, in bytes of JSON.
 const MAX_BYTES: usize = 64 * 1024;
 /// The greatest depth of a schema (security requirement S12).
 const MAX_DEPTH: usize = 32;
 /// The greatest memory that one pattern may take when it is compiled, in bytes.
 const MAX_PATTERN: usize = 1 << 20;
-/// How many faults are told.
+/// The greatest number of faults that are reported.
 const MAX_FAULTS: usize = 8;
-/// Of a value with more parts only the first fault is told: all at once could be as many as its parts.
+/// For a value with more parts only the first fault is reported, since there could be as many faults as parts.
 const MAX_PARTS: usize = 10_000;
-/// How much of a fault is told, in characters.
+/// The greatest length of a fault's path and message, in characters.
 const MAX_CHARS: usize = 200;
 
 /// A JSON Schema (2020-12 where its `$schema` says nothing else) of an object or an array, compiled once.
 ///
-/// It comes from the host, never from a model's text. `$ref` leads to places within it: no file and no socket is
-/// opened (S12). Patterns run on an engine in linear time, so look-around and back-references are refused. `format`
-/// is not checked: it is a note by the standard, and `format: regex` would compile what a model wrote. What a schema
-/// costs is the host's to mind: alternatives that refer to alternatives multiply.
+/// The schema comes from the host, never from a model's text. `$ref` leads only to places within the schema: no file and
+/// no socket is opened (S12). Patterns run on an engine in linear time, so look-around and back-references are refused.
+/// `format` is not checked: the standard makes it an annotation, and `format: regex` would compile a model's text. The host
+/// is responsible for the cost of its schema: alternatives that refer to alternatives multiply.
 ///
 /// ```
 /// use journeyman::text::JsonSchema;
@@ -51,12 +51,12 @@ pub struct JsonSchema {
     validator: Arc<Validator>,
 }
 
-/// What a value breaks of a schema. It repeats nothing of the value but the names of fields on the way to the place.
+/// A rule of a schema that a value breaks. The fault repeats nothing of the value except the field names of the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaFault {
-    /// Where in the value: a JSON pointer, empty for the whole.
+    /// The place in the value: a JSON pointer, empty for the whole value.
     pub at: String,
-    /// What is wrong there.
+    /// The fault in words.
     pub message: String,
 }
 
@@ -79,9 +79,9 @@ impl JsonSchema {
     /// Compiles a schema of at most 64 KiB and a depth of 32.
     ///
     /// # Errors
-    /// `Invalid`, with `at`: where in the schema it is wrong.
+    /// `Invalid`, with the place in the schema under `at`.
     pub fn new(value: Value) -> Result<Self> {
-        // Before anything that calls itself for what is nested.
+        // Checked before any recursive function sees the schema.
         if is_deeper(&value, MAX_DEPTH) {
             return Err(refused("", "it is nested deeper than 32"));
         }
@@ -111,7 +111,7 @@ impl JsonSchema {
         &self.value
     }
 
-    /// What a value breaks of it: at most eight faults, none where it is valid.
+    /// The faults of a value, at most eight; empty for a valid value.
     pub fn faults(&self, value: &Value) -> Vec<SchemaFault> {
         let fault = |error: ValidationError<'_>| SchemaFault {
             at: clipped(error.instance_path().as_str()),
@@ -144,7 +144,7 @@ fn refused(at: &str, message: &str) -> Error {
         .hint("put right what stands at this place; `$ref` leads only to places within the schema, and patterns have no look-around")
 }
 
-/// By its `type` alone.
+/// Whether a value of this kind may be valid, by the schema's `type` alone.
 fn may_be(schema: &Value, kind: &str) -> bool {
     match schema.get("type") {
         None => schema != &Value::Bool(false),
@@ -153,7 +153,7 @@ fn may_be(schema: &Value, kind: &str) -> bool {
     }
 }
 
-/// What is wrong, without the value itself.
+/// The message of a fault, without the value.
 fn told(error: &ValidationError<'_>) -> String {
     let text = match error.kind() {
         Kind::AdditionalProperties { .. } | Kind::UnevaluatedProperties { .. } => {
@@ -168,13 +168,13 @@ fn told(error: &ValidationError<'_>) -> String {
     clipped(&text)
 }
 
-/// Of bounded length, on one line and without what a terminal would follow.
+/// A text of bounded length, on one line and without terminal escapes.
 fn clipped(text: &str) -> String {
     let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     super::plain_terminal(&plain.take(MAX_CHARS).collect::<String>()).into_owned()
 }
 
-/// Whether values stand within values deeper than this, without recursion.
+/// Whether a value is nested deeper than `most`, without recursion.
 fn is_deeper(value: &Value, most: usize) -> bool {
     let mut open = vec![(value, 1)];
     while let Some((value, depth)) = open.pop() {
@@ -187,7 +187,7 @@ fn is_deeper(value: &Value, most: usize) -> bool {
     false
 }
 
-/// How many values a value is made of.
+/// The number of values that a value consists of, itself included.
 fn parts(value: &Value) -> usize {
     let mut open = vec![value];
     let mut count = 0;

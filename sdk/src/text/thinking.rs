@@ -1,4 +1,4 @@
-//! The reasoning of a model's answer.
+//! Finds and removes the reasoning blocks of a model's answer.
 
 use super::lenient::{self, MAX_BYTES, MAX_DEPTH, may_open};
 
@@ -9,7 +9,7 @@ const THINKING: [(&str, &str); 3] = [
     ("<reasoning>", "</reasoning>"),
 ];
 
-/// An answer without its reasoning blocks; of one that is longer than 1 MiB, no more than the first 1 MiB is looked at.
+/// An answer without its reasoning blocks. Of an answer longer than 1 MiB only the first 1 MiB is read.
 ///
 /// ```
 /// use journeyman::text::without_thinking;
@@ -22,20 +22,20 @@ pub fn without_thinking(text: &str) -> String {
         .concat()
 }
 
-/// An answer, parted at its reasoning.
+/// An answer, split at its reasoning blocks.
 pub(super) struct Parts<'a> {
-    /// What is not reasoning.
+    /// The texts outside of reasoning, in order.
     pub(super) outside: Vec<&'a str>,
-    /// What stands behind the last mark of a block that is never closed.
+    /// The text after the last opening mark of a block that is never closed.
     pub(super) open: Option<&'a str>,
 }
 
-/// Parts an answer. A block that is never closed reaches to the end; one that is closed without being opened began in
-/// the prompt.
+/// Splits an answer. A block that is never closed reaches to the end. A block that is closed and never opened began in the
+/// prompt.
 pub(super) fn outside_thinking(text: &str) -> Parts<'_> {
     let mut outside = Vec::new();
     let mut rest = text;
-    // One pass over all that may be a mark, whatever an answer has of them.
+    // One pass over every `<`, so that time is linear in the text whatever marks it has.
     let (mut from, mut closes, mut inner) = (leading(text), None, 0);
     if let (0, Some(end)) = (from, unopened(text)) {
         rest = &text[end..];
@@ -67,7 +67,8 @@ pub(super) fn outside_thinking(text: &str) -> Parts<'_> {
     }
 }
 
-/// Where the JSON value ends that an answer begins with, in a fence or not: marks within it are content. 0 for none.
+/// The end, in bytes, of the JSON value that an answer begins with, in a fence or not; 0 without one. Marks within that
+/// value are content.
 fn leading(text: &str) -> usize {
     let mut body = text.trim_start();
     if let Some(fence) = body.strip_prefix("```") {
@@ -82,13 +83,13 @@ fn leading(text: &str) -> usize {
     }
 }
 
-/// Where an answer begins whose first mark closes a block that it did not open.
+/// Where, in bytes, the answer begins if its first mark closes a block that it did not open.
 fn unopened(text: &str) -> Option<usize> {
     THINKING
         .iter()
         .filter_map(|(open, close)| {
             let end = text.find(close)?;
-            // Within an object, such as a message about HTML, it is content.
+            // A mark within an object, such as a message about HTML, is content.
             let within = text[..end].trim_start().starts_with('{');
             let opened = text.find(open).is_some_and(|start| start < end);
             (!within && !opened).then_some(end + close.len())

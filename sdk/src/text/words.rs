@@ -1,6 +1,6 @@
-//! The words of a text that say what it is about, and their n-grams.
+//! The content words of a text, without function words and numbers, and their n-grams.
 
-/// Words that hold sentences together, sorted.
+/// English function words, sorted.
 const FUNCTION_WORDS: [&str; 56] = [
     "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "could", "do", "does",
     "for", "from", "has", "have", "i", "if", "in", "into", "is", "it", "its", "me", "must", "my",
@@ -9,12 +9,12 @@ const FUNCTION_WORDS: [&str; 56] = [
     "with", "would", "you", "your",
 ];
 
-/// What is longer is no word: a hash, an encoded file.
+/// The greatest length of a word in characters; longer runs are hashes or encoded files.
 const MAX_CHARS: usize = 32;
 
-/// The words of a text in order, in lower case: runs of letters and digits, parted at an inner capital (`startEngine`), and a
-/// Chinese or Japanese character each. English function words are left out, and so are words that hold a digit: numbers,
-/// identifiers, dates.
+/// The content words of a text in order, in lower case: runs of letters and digits, split at an inner capital
+/// (`startEngine`), and each Chinese or Japanese character by itself. English function words are left out, and so are words
+/// with a digit: numbers, identifiers, dates.
 pub(crate) fn content_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -35,7 +35,7 @@ pub(crate) fn content_words(text: &str) -> Vec<String> {
     words
 }
 
-/// Each word, and each two that follow one another.
+/// The 1-grams and 2-grams of a list of words.
 pub(crate) fn ngrams(words: &[String]) -> impl Iterator<Item = String> {
     let pairs = words.windows(2).map(|pair| pair.join(" "));
     words.iter().cloned().chain(pairs)
@@ -52,7 +52,7 @@ fn keep(words: &mut Vec<String>, word: &mut String) {
     }
 }
 
-/// Kana and Han characters, which no spaces part.
+/// Whether a character is a word by itself: Kana and Han characters, which are written without spaces.
 fn is_word_of_its_own(c: char) -> bool {
     matches!(u32::from(c), 0x3041..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x2_0000..=0x3_FFFF)
         && c.is_alphanumeric()

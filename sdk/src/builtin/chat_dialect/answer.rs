@@ -1,4 +1,4 @@
-//! Reading an answer as an action: the forms that instruct models write, as long as the meaning is plain.
+//! Reads an answer as an action, in each form that instruct models write, where its meaning is unambiguous.
 
 use serde_json::Value;
 
@@ -12,9 +12,9 @@ use crate::{
     text::{Candidate, NoObject, candidates, without_thinking},
 };
 
-/// The fields that hold a call as an object.
+/// Fields with a call as an object.
 const CALL: [&str; 5] = ["function_call", "tool_call", "function", "tool", "action"];
-/// What stands beside a call in the forms of model vendors.
+/// Fields beside a call in the formats of model vendors.
 const ENVELOPE: [&str; 6] = ["id", "call_id", "type", "index", "role", "content"];
 /// Marks around calls in the templates of common models.
 const MARKS: [&str; 9] = [
@@ -67,7 +67,7 @@ pub(super) fn read_action(answer: &str, tools: &[ToolDefinition]) -> Read<Action
     combined(&list, tools)
 }
 
-/// The values before the first line that begins with `Observation:`, which the model made up, and the text behind them.
+/// The values before the first line that begins with `Observation:`, and the text after them. The model invented the rest.
 fn before_observation<'a>(
     list: Vec<Candidate<'a>>,
     rest: &'a str,
@@ -83,7 +83,7 @@ fn before_observation<'a>(
     (kept, react::before_observation(rest).0)
 }
 
-/// The one action of several objects: calls in a row, or the same one again.
+/// The action of several objects: calls in a row, or one action repeated.
 fn combined(list: &[Candidate<'_>], tools: &[ToolDefinition]) -> Read<Action> {
     let mut actions: Vec<Action> = Vec::new();
     let mut in_a_row = true;
@@ -119,7 +119,7 @@ fn calls(actions: Vec<Action>) -> Option<Action> {
     Some(Action::Call(calls))
 }
 
-/// Whether nothing but marks and blanks stands between two objects.
+/// Whether there are only marks and blanks between two objects.
 fn joins(between: &str) -> bool {
     let mut text = between.to_owned();
     for mark in MARKS {
@@ -128,7 +128,7 @@ fn joins(between: &str) -> bool {
     text.trim().is_empty()
 }
 
-/// Several calls, or a single action.
+/// The action of an array: several calls, or a single action.
 fn read_array(items: &[Value], tools: &[ToolDefinition]) -> Read<Action> {
     let mut actions = Vec::new();
     for (index, item) in items.iter().enumerate() {
@@ -185,7 +185,7 @@ fn not_done(fields: &Fields<'_>) -> Read<()> {
     }
 }
 
-/// Calls within `tool_calls`, or one within `function` and the like.
+/// The calls within `tool_calls`, or the call within a field such as `function`.
 fn enclosed(fields: &Fields<'_>, tools: &[ToolDefinition]) -> Read<Option<Action>> {
     let (key, action) = if let Some(Value::Array(items)) = fields.get("tool_calls") {
         if items.is_empty() {

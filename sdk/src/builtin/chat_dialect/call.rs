@@ -1,4 +1,4 @@
-//! One call: which tool is meant, and where its arguments stand.
+//! Reads one call: the tool that is meant, and its arguments.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::domain::{Action, ToolCall, ToolDefinition};
 
-/// A call, or what stands for the end or a message where no tool has this name.
+/// The call of a tool; where no tool has this name, perhaps the end of the turn or a message.
 pub(super) fn call(
     fields: &Fields<'_>,
     key: &str,
@@ -45,7 +45,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Where the arguments stand: beside the tool's name, or in a field of their own.
+/// The arguments: fields beside the tool's name, or a field of their own.
 type Place<'a> = (Option<Object>, Option<&'a Value>);
 
 fn arguments<'a>(fields: &Fields<'a>, key: &str, tool: Option<&ToolDefinition>) -> Read<Place<'a>> {
@@ -106,13 +106,13 @@ fn arguments<'a>(fields: &Fields<'a>, key: &str, tool: Option<&ToolDefinition>) 
     placed(own, beside)
 }
 
-/// Arguments stand in one place only.
+/// The one place of the arguments; two places are refused.
 fn placed<'a>(own: Option<(&str, &'a Value)>, beside: Object) -> Read<Place<'a>> {
     match (own, beside.keys().next()) {
         (None, None) => Ok((None, None)),
         (None, Some(_)) => Ok((Some(beside), None)),
         (Some((_, value)), None) => Ok((None, Some(value))),
-        // An id beside arguments names the call.
+        // An id beside arguments is the id of the call.
         (Some((_, value)), Some(_))
             if beside
                 .keys()
@@ -127,7 +127,7 @@ fn placed<'a>(own: Option<(&str, &'a Value)>, beside: Object) -> Read<Place<'a>>
     }
 }
 
-/// `"type": "function"` and its like, which say that this is a call.
+/// Whether a field such as `"type": "function"` only says that the object is a call.
 fn is_envelope(name: &str, value: &Value, is_property: bool) -> bool {
     let says_call = ["function", "tool_call", "tool_use", "function_call"]
         .iter()
@@ -135,7 +135,7 @@ fn is_envelope(name: &str, value: &Value, is_property: bool) -> bool {
     name == "type" && says_call && !is_property
 }
 
-/// A field's name for a reason: short, and without anything but letters, digits and the signs of names.
+/// A field's name for the reason of a refusal, if it is short and has only letters, digits and signs of names.
 fn place_name(key: &str) -> String {
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     match key.chars().count() <= 40 && key.chars().all(fits) {

@@ -1,4 +1,4 @@
-//! The lines of ReAct: `Thought:`, `Action:`, `Action Input:`, `Final Answer:`.
+//! Reads the lines of ReAct: `Thought:`, `Action:`, `Action Input:`, `Final Answer:`.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ pub(super) fn has_lines(text: &str) -> bool {
         .any(|line| label(line, "action").is_some() || label(line, "final answer").is_some())
 }
 
-/// What stands behind a label and its colon, where a line begins with it.
+/// The text after a label and its colon; `None` for a line that does not begin with the label.
 fn label<'a>(line: &'a str, label: &str) -> Option<&'a str> {
     let mark = |c: char| c.is_whitespace() || matches!(c, '*' | '#' | '_');
     let line = line.trim_start_matches(mark);
@@ -43,7 +43,7 @@ fn label<'a>(line: &'a str, label: &str) -> Option<&'a str> {
     Some(rest.trim_start_matches(['*', '_']).trim())
 }
 
-/// Reads the lines; `None` where there are none. `input` is the JSON value behind the text, where there is one.
+/// Reads the lines; `None` where there are none. `input` is the JSON value after the text, if any.
 pub(super) fn read(
     text: &str,
     input: Option<&Candidate<'_>>,
@@ -59,7 +59,7 @@ pub(super) fn read(
         .count();
     match (actions.as_slice(), finals) {
         ([], 0) => None,
-        // The object is the action, and the label only announces it.
+        // The label only announces the object, which is the action.
         ([""], 0)
             if input.is_some()
                 && text
@@ -99,7 +99,7 @@ fn final_answer(text: &str) -> Result<Action, String> {
     }
 }
 
-/// One `Action:` line, and its input: a JSON object, or plain text for a tool of one text.
+/// Reads one `Action:` line and its input: a JSON object, or plain text for a tool whose only argument is a text.
 fn one(
     text: &str,
     action: &str,
@@ -172,7 +172,7 @@ fn plain_input(text: &str) -> Option<String> {
     Some(input.trim().to_owned())
 }
 
-/// Arguments in words: `None`, `name=value`, or the only text of a tool.
+/// Reads arguments that are not JSON: `None`, `name=value`, or the text of a tool's only argument.
 fn text_input(written: &str, tool: Option<&ToolDefinition>) -> Result<Object, String> {
     if NO_INPUT.contains(&written) && !requires(tool) {
         return Ok(Object::new());

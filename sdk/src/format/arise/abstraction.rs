@@ -1,8 +1,8 @@
-//! The document straight from an attempt, without a model (ARISE D.1, the trace-abstract fallback).
+//! Makes a document of an attempt without a model (ARISE D.1, the trace-abstract fallback).
 
 use super::{AriseDocument, AriseSchema, document::Fields, limits::clip};
 
-/// What an attempt did at one step, without any value of its task.
+/// The action of one step of an attempt, without any value of the task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceStep {
     /// A call of a tool.
@@ -12,17 +12,27 @@ pub enum TraceStep {
         /// The names of its arguments.
         arguments: Vec<String>,
     },
-    /// Something said to the user.
+    /// A message to the user.
     Message,
 }
 
 impl AriseSchema {
-    /// The trace abstraction (D.1): a minimal document straight from a successful attempt, without a model. Its insight
-    /// names the tools in order; its method is all of the steps in order, spread over as many steps as the limits allow.
-    /// Immediate repetitions are written once. Where the steps take too much room, the names of arguments are left out,
-    /// and then the last step of the method ends with the number of steps that are not written.
+    /// The trace abstraction (D.1): a minimal document made of the steps of a successful attempt, without a model. The
+    /// insight names the tools in order. The method has all steps in order, spread over as many method steps as the limits
+    /// allow; immediate repetitions are written once. Where the steps are too long, the names of arguments are left out
+    /// first; then steps are left out, and the last step of the method ends with their number.
     ///
-    /// Fits whatever the limits, as far as they leave each field a character.
+    /// The document fits all limits that leave each field at least one character.
+    ///
+    /// ```
+    /// use journeyman::format::{AriseSchema, ProblemTypes, TraceStep};
+    ///
+    /// let call = |tool: &str| TraceStep::Call { tool: tool.to_owned(), arguments: vec!["tin".to_owned()] };
+    /// let schema = AriseSchema::new(ProblemTypes::general());
+    /// let document = schema.trace_abstract(&[call("unseal"), call("brew")]);
+    /// assert_eq!(document.key_insight(), "Solve by: unseal, brew");
+    /// assert_eq!(document.method(), ["call unseal with tin", "call brew with tin"]);
+    /// ```
     pub fn trace_abstract(&self, steps: &[TraceStep]) -> AriseDocument {
         let mut steps = steps.to_vec();
         steps.dedup();
@@ -37,7 +47,7 @@ impl AriseSchema {
         let mut document = AriseDocument { fields };
         let room = limits.total.saturating_sub(document.content_chars());
         document.fields.method = self.method(&steps, room);
-        // Only for limits that leave no room for any step.
+        // Reached only where the limits leave no room for any step.
         for (check, insight, step) in [(Self::LEAST_CHECK, Self::LEAST_INSIGHT, 20), (1, 1, 1)] {
             self.shorten(&mut document, check, |fields| Some(&mut fields.check));
             self.shorten(&mut document, insight, |fields| {
@@ -50,14 +60,14 @@ impl AriseSchema {
         document
     }
 
-    /// The most of the steps that fit into this many characters.
+    /// As many of the steps as fit into this many characters.
     fn method(&self, steps: &[TraceStep], room: usize) -> Vec<String> {
         let most = self.limits.step;
         let fits = |method: &Vec<String>| {
             let lengths = method.iter().map(|step| step.chars().count());
             lengths.clone().all(|length| length <= most) && lengths.sum::<usize>() <= room
         };
-        // Each written step takes some characters.
+        // A bound on the search: each written step takes some characters.
         let written = (1..=steps.len().min(room)).rev();
         let whole = steps.len() <= room;
         let with_arguments = whole.then(|| self.spread(steps, steps.len(), true));

@@ -1,4 +1,4 @@
-//! The document itself: what is always true of it, and its JSON.
+//! The ARISE document: its invariants and its JSON.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,17 +6,16 @@ use serde_json::{Map, Value};
 use super::{SchemaRefusal, SchemaStage};
 use crate::domain::{find_hidden, latin_words};
 
-/// What `check` is when a document has none (ARISE Table 4).
+/// The `check` of a document without one (ARISE Table 4).
 pub const DEFAULT_CHECK: &str = "Substitute back to verify";
 
-/// The same for a host with other types of problems than the paper's; ours, as the paper's is for mathematics.
+/// The default `check` for a host with other problem types than the paper's. Ours, since the paper's is for mathematics.
 pub const GENERAL_CHECK: &str = "Check it against the task";
 
 /// ARISE's skill document (C.1, Table 4).
 ///
-/// Always true of it: `skill_name` is snake_case and not empty, no field is empty, none holds a line break, a run of
-/// blanks or a hidden character (S9). How long the fields may be is the host's matter:
-/// [`AriseSchema`](crate::format::AriseSchema).
+/// Invariants: `skill_name` is snake_case; no field is empty or has a line break, a run of blanks or a hidden character
+/// (S9). The host chooses the greatest lengths of the fields: [`AriseSchema`](crate::format::AriseSchema).
 ///
 /// ```
 /// use journeyman::format::AriseDocument;
@@ -62,8 +61,8 @@ impl From<AriseDocument> for Fields {
 }
 
 impl AriseDocument {
-    /// A document of these fields. The name becomes snake_case in Latin letters, blank space becomes single spaces, and no check
-    /// becomes [`DEFAULT_CHECK`].
+    /// Makes a document of these fields. The name is converted to snake_case in Latin letters, and blank space to single
+    /// spaces; without a check, the check is [`DEFAULT_CHECK`].
     ///
     /// # Errors
     /// A refusal at [`SchemaStage::Parse`] for an empty field, no step, or a hidden character.
@@ -117,7 +116,7 @@ impl AriseDocument {
         }
     }
 
-    /// Reads the document out of a JSON object (D.1, stage 2). Further fields are passed over; `check` may be absent.
+    /// Reads the document out of a JSON object (D.1, stage 2). Further fields are ignored; `check` may be absent.
     ///
     /// # Errors
     /// A refusal at [`SchemaStage::Parse`] for a field that is missing or of another type, or as
@@ -157,12 +156,12 @@ impl AriseDocument {
         &self.fields.skill_name
     }
 
-    /// The kind of problem, one of the host's.
+    /// The problem type, one of the host's.
     pub fn problem_type(&self) -> &str {
         &self.fields.problem_type
     }
 
-    /// Why the approach works: the field that matters most.
+    /// The insight: why the approach works.
     pub fn key_insight(&self) -> &str {
         &self.fields.key_insight
     }
@@ -177,7 +176,7 @@ impl AriseDocument {
         &self.fields.check
     }
 
-    /// The number of characters of all fields together, JSON framing not counted.
+    /// The number of characters of all fields, without the JSON around them.
     pub fn content_chars(&self) -> usize {
         self.texts().map(|text| text.chars().count()).sum()
     }
@@ -196,8 +195,8 @@ impl AriseDocument {
             .chain(steps)
     }
 
-    /// The document on one line, with Figure 4's order of fields and its blank after each colon and comma. Every
-    /// quote and line break in a field is escaped, so no field can end the object (S4).
+    /// The document as JSON on one line, in Figure 4's order of fields, with a blank after each colon and comma as there.
+    /// Every quote and line break in a field is escaped, so no field can end the object (S4).
     pub fn to_json(&self) -> String {
         let fields = &self.fields;
         let steps: Vec<String> = fields.method.iter().map(|step| quote(step)).collect();

@@ -1,4 +1,4 @@
-//! How long a document may be, and how it is cut to size.
+//! The limits of a document, and how a document is cut to them.
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +10,7 @@ use super::{
     document::{Fields, refuse},
 };
 
-/// How long the fields of a document may be, in characters (ARISE C.1, Table 4).
+/// The greatest lengths of the fields of a document, in characters (ARISE C.1, Table 4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AriseLimits {
     /// `skill_name`. The paper: 40.
@@ -21,10 +21,10 @@ pub struct AriseLimits {
     pub step: usize,
     /// `check`. The paper: 100.
     pub check: usize,
-    /// How many steps. The paper: 2 to 3.
+    /// The number of steps. The paper: 2 to 3.
     pub steps: RangeInclusive<usize>,
-    /// The content of all fields together, JSON framing not counted. The paper says 220, yet its own Figure 4 is
-    /// longer than that, and its code uses 350; 350 is the default.
+    /// All fields together, without the JSON around them. Default: 350, as in the paper's code. The paper's text says 220,
+    /// but its own Figure 4 is longer than that.
     pub total: usize,
 }
 
@@ -41,16 +41,24 @@ impl Default for AriseLimits {
     }
 }
 
-/// The kinds of problem that a host tells apart; a document's `problem_type` is one of them.
+/// The problem types of a host; a document's `problem_type` is one of them.
+///
+/// ```
+/// use journeyman::format::ProblemTypes;
+///
+/// let types = ProblemTypes::new(["kitchen", "general"]);
+/// assert_eq!(types.names(), ["kitchen", "general"]);
+/// assert!(ProblemTypes::general().is_general());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProblemTypes(Vec<String>);
 
 impl ProblemTypes {
-    /// The type for what fits no other.
+    /// The type of problems that fit no other type.
     pub const GENERAL: &'static str = "general";
 
-    /// The host's types; with none, `general` alone.
+    /// The host's types; an empty list gives `general` alone.
     pub fn new(types: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut types: Vec<String> = types.into_iter().map(Into::into).collect();
         types.retain(|name| !name.trim().is_empty());
@@ -60,7 +68,7 @@ impl ProblemTypes {
         }
     }
 
-    /// `general` alone, for a host that tells no types apart.
+    /// `general` alone, for a host that does not distinguish types.
     pub fn general() -> Self {
         Self(vec![Self::GENERAL.to_owned()])
     }
@@ -77,7 +85,7 @@ impl ProblemTypes {
         ])
     }
 
-    /// Whether `general` is the only type: then it is each document's, whatever a model writes.
+    /// Whether `general` is the only type. Then every document has it, whatever type the model writes.
     pub fn is_general(&self) -> bool {
         self.0 == [Self::GENERAL]
     }
@@ -87,7 +95,7 @@ impl ProblemTypes {
         &self.0
     }
 
-    /// The type that a text means, whatever its case and whether it has blanks or hyphens for underscores.
+    /// The type that a text names; case is ignored, and blanks and hyphens count as underscores.
     pub fn find(&self, text: &str) -> Option<&str> {
         let plain = |text: &str| text.trim().to_lowercase().replace([' ', '-'], "_");
         let wanted = plain(text);
@@ -105,21 +113,21 @@ impl ProblemTypes {
     }
 }
 
-/// What a host asks of a document: the types it knows and the lengths it allows.
+/// The rules of a host for documents: the problem types and the limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AriseSchema {
-    /// The kinds of problem.
+    /// The problem types.
     pub problem_types: ProblemTypes,
-    /// The lengths.
+    /// The limits.
     pub limits: AriseLimits,
 }
 
 impl AriseSchema {
-    /// The lower bounds below which shortening leaves nothing of use; ours, as the text names none.
+    /// Least lengths, in characters, that shortening leaves of a field. Ours, since the paper gives none.
     pub(crate) const LEAST_CHECK: usize = 12;
     pub(crate) const LEAST_INSIGHT: usize = 40;
 
-    /// A schema of these types and the default lengths.
+    /// A schema with these types and the default limits.
     pub fn new(problem_types: ProblemTypes) -> Self {
         Self {
             problem_types,
@@ -128,7 +136,7 @@ impl AriseSchema {
     }
 
     /// Reads a document out of a JSON object and cuts it to the limits. Where `general` is the only type, the object's
-    /// `problem_type` says nothing and may be missing.
+    /// `problem_type` is ignored and may be missing.
     ///
     /// # Errors
     /// As [`AriseDocument::from_json`] and [`AriseSchema::fit`].
@@ -147,7 +155,7 @@ impl AriseSchema {
         self.fit(AriseDocument::from_json(&object)?)
     }
 
-    /// What `check` is when a document has none.
+    /// The `check` of a document without one.
     pub fn default_check(&self) -> &'static str {
         match self.problem_types == ProblemTypes::arise() {
             true => DEFAULT_CHECK,
@@ -155,11 +163,11 @@ impl AriseSchema {
         }
     }
 
-    /// Cuts a document to its limits (D.1, stages 2 and 3): each field to its own; then, while the whole is too long,
-    /// the check first and the insight next; what is still too long is discarded.
+    /// Cuts a document to the limits (D.1, stages 2 and 3): each field to its own limit; then, while the whole is too long,
+    /// first the check and then the insight. A document that is still too long is refused.
     ///
     /// # Errors
-    /// A refusal at [`SchemaStage::Parse`] for a type that the host does not know or too few steps, at
+    /// A refusal at [`SchemaStage::Parse`] for a type that the host does not have or too few steps, at
     /// [`SchemaStage::Clip`] for a document that cannot be cut to size.
     pub fn fit(&self, document: AriseDocument) -> Result<AriseDocument, SchemaRefusal> {
         let limits = &self.limits;
@@ -208,11 +216,11 @@ impl AriseSchema {
                 ),
             ));
         }
-        // A field may have been cut to nothing by a host's limit of 0, or in the middle of an emoji.
+        // A limit of 0, or a cut within an emoji, can leave an empty field.
         AriseDocument::build(document.fields)
     }
 
-    /// Takes what is over the total from one field, which keeps at least `least` characters.
+    /// Shortens one field by the excess over the total limit, to no less than `least` characters.
     pub(crate) fn shorten(
         &self,
         document: &mut AriseDocument,
@@ -233,8 +241,8 @@ fn clip_name(name: &str, most: usize) -> String {
     cut.trim_end_matches('_').to_owned()
 }
 
-/// At most `most` characters: cut between words where the last third has a gap, else in the word, and never so that a
-/// joiner is left hanging.
+/// At most `most` characters of a text, cut between words where the last third has a gap, else within the word, and never
+/// directly after a joiner.
 pub(crate) fn clip(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! The document as a skill: its body is canonical Markdown, and nothing is lost on the way there and back.
+//! Converts a document to a skill and back without loss; the body of the skill is canonical Markdown.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use crate::{
     format::{SchemaRefusal, SkillMd},
 };
 
-/// Where a draft keeps the type of problem.
+/// Metadata key of the problem type.
 const PROBLEM_TYPE: &str = "arise-problem-type";
 const METHOD: &str = "## Method";
 const CHECK: &str = "## Check";
 
 impl From<&AriseDocument> for SkillDraft {
-    /// A draft whose title is the snake_case name, whose description is the insight (at most 1,024 characters of it),
-    /// and whose body is the insight, `## Method` with numbered steps, and `## Check`.
+    /// The draft has the snake_case name as its title, the insight (at most 1,024 characters) as its description, and a body
+    /// of the insight, `## Method` with numbered steps, and `## Check`.
     fn from(document: &AriseDocument) -> Self {
         let description =
             crate::format::arise::limits::clip(document.key_insight(), SkillMd::MAX_DESCRIPTION);
@@ -45,7 +45,7 @@ impl AriseDocument {
         body
     }
 
-    /// Reads a draft back.
+    /// Converts a draft back to a document.
     ///
     /// # Errors
     /// A refusal where the body has no `## Method` list, or as [`AriseDocument::new`].
@@ -53,7 +53,7 @@ impl AriseDocument {
         Self::from_parts(&draft.title, &draft.metadata, &draft.body)
     }
 
-    /// Reads a skill back.
+    /// Converts a skill back to a document.
     ///
     /// # Errors
     /// As [`AriseDocument::from_draft`].
@@ -74,7 +74,7 @@ impl AriseDocument {
             .get(PROBLEM_TYPE)
             .map_or(ProblemTypes::GENERAL, String::as_str);
         let mut lines = body.lines().map(str::trim).filter(|line| !line.is_empty());
-        // The first line is the insight whatever it says, so that an insight that looks like a heading comes back.
+        // The first line is always the insight, even where it looks like a heading.
         let mut insight = lines.next().unwrap_or_default().to_owned();
         let mut method: Vec<String> = Vec::new();
         let mut check = String::new();
@@ -87,7 +87,7 @@ impl AriseDocument {
             match section {
                 METHOD => match list_item(line) {
                     Some(step) => method.push(step.to_owned()),
-                    // A person may have broken a step over two lines.
+                    // A person may have split a step into two lines.
                     None => extend(method.last_mut(), line),
                 },
                 CHECK => extend(Some(&mut check), line),

@@ -8,13 +8,13 @@ use crate::error::{Error, ErrorKind};
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SchemaStage {
-    /// A JSON object is found in the answer.
+    /// Extraction of a JSON object from the answer.
     Extract,
-    /// It is read, and its five fields are there and of their types.
+    /// Parsing: the object has the five fields with their types.
     Parse,
-    /// Fields are cut to their limits; what is still too long is discarded.
+    /// Clipping of fields to their limits; a document that is still too long is refused.
     Clip,
-    /// What is left can enter a library.
+    /// The check that the document can enter a library.
     Insert,
 }
 
@@ -29,13 +29,13 @@ impl fmt::Display for SchemaStage {
     }
 }
 
-/// Which stage refused a document, and why. The reason names fields and lengths, never content, so it can stand in
-/// a repair prompt and in a log.
+/// The stage that refused a document, and the reason. The reason names fields and lengths, never content, so it can be put
+/// into a repair prompt and a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaRefusal {
-    /// Which stage.
+    /// The stage that refused.
     pub stage: SchemaStage,
-    /// Why, in words.
+    /// The reason in words.
     pub reason: String,
 }
 

@@ -1,9 +1,9 @@
-//! What a library starts with.
+//! The seed skills of a library.
 
 use super::{AriseDocument, DEFAULT_CHECK, document::Fields};
 
-/// The five skills that a library starts with (ARISE Table 5). Names, types and insights are the paper's; it does not
-/// print the methods, which are ours. Each has at most 220 characters, the paper's own cap.
+/// The five skills that a library starts with (ARISE Table 5). Names, types and insights are the paper's. The methods are
+/// ours, since the paper does not print them. Each document has at most 220 characters, the limit of the paper's text.
 pub fn seed_skills() -> Vec<AriseDocument> {
     SEEDS
         .iter()

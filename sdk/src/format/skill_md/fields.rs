@@ -1,4 +1,4 @@
-//! The frontmatter's fields, each read by itself, so that one fault does not hide the next.
+//! Reads each field of the frontmatter separately, so that one fault does not hide the next.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::{domain::SkillName, error::Error};
 
-/// Where a name goes that had to be respelled.
+/// Metadata key of the original spelling of a name that was not valid.
 pub(crate) const ORIGINAL_NAME: &str = "journeyman-original-name";
 
-/// The frontmatter as it is put together.
+/// The fields that were read so far.
 #[derive(Default)]
 pub(crate) struct Fields {
     name: Option<(String, usize)>,
@@ -57,7 +57,8 @@ impl Reader {
         fields
     }
 
-    /// Nothing of what a person wrote goes: a key that metadata has already is kept beside it, under a number.
+    /// Keeps an unknown key under metadata, so that no text of a person is lost; where metadata has the key already, the new
+    /// one gets a number.
     fn unknown(&mut self, key: String, node: Node, metadata: &mut BTreeMap<String, String>) {
         let line = node.line;
         let text = match node.value {
@@ -76,7 +77,7 @@ impl Reader {
         self.forgiven.push(Forgiven::UnknownKeyKept { line });
     }
 
-    /// A scalar's text without blank space around it; `None` for an empty one, and for what is no text.
+    /// The trimmed text of a scalar; `None` for an empty one, a list or a mapping.
     fn text(&mut self, field: &'static str, node: Node) -> Option<String> {
         let line = node.line;
         let text = match node.value {
@@ -161,8 +162,8 @@ impl Reader {
         tools
     }
 
-    /// The skill of these fields; `None` where it has a fault. Where a field is missing, the others are checked all the
-    /// same.
+    /// Makes the skill of these fields; `None` where there is a fault. Every field is checked even where another one is
+    /// missing.
     pub(crate) fn assemble(
         &mut self,
         mut fields: Fields,
@@ -177,7 +178,7 @@ impl Reader {
         };
         let skill = SkillMd {
             name: name.unwrap_or_default(),
-            // A word that breaks no rule, where the fault is known.
+            // A placeholder that breaks no rule, since the missing description is reported already.
             description: description.unwrap_or_else(|| "-".to_owned()),
             license: fields.license,
             compatibility: fields.compatibility,
@@ -253,7 +254,7 @@ impl Reader {
     }
 }
 
-/// The first paragraph that is not a heading, on one line and at most as long as a description may be.
+/// The first paragraph that is not a heading, on one line, cut to the greatest length of a description.
 fn first_paragraph(body: &str) -> Option<String> {
     let lines = body.lines().map(str::trim);
     let paragraph: Vec<&str> = lines

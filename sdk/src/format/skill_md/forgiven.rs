@@ -1,9 +1,9 @@
-//! What the lenient reader let pass.
+//! Departures from the specification that the lenient reader accepts.
 
 use std::fmt;
 
-/// A departure from the specification that [`SkillMd::read`](crate::format::skill_md::SkillMd::read) let pass and put right. It names
-/// lines of the file, counted from 1, and never repeats what stands there.
+/// A departure from the specification that [`SkillMd::read`](crate::format::SkillMd::read) accepted and corrected. Its
+/// message names lines of the file, counted from 1, and never repeats the file's content.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Forgiven {
@@ -15,61 +15,61 @@ pub enum Forgiven {
     BlankLinesFirst,
     /// A value held a colon and no quotes around it.
     UnquotedColon {
-        /// Where.
+        /// Line, from 1.
         line: usize,
     },
     /// There was no name; the folder's was taken.
     NameMissing,
     /// The name was not the folder's; the folder's was taken.
     NameIsNotFolder {
-        /// Where.
+        /// Line, from 1.
         line: usize,
     },
     /// The name broke the rules for names (upper case, underscores, spaces); the nearest valid one was taken.
     NameRespelled {
-        /// Where.
+        /// Line, from 1.
         line: usize,
     },
     /// There was no description; the body's first paragraph was taken.
     DescriptionMissing,
-    /// A number or a boolean stood where text belongs; its spelling was kept.
+    /// A value was a number or a boolean and not text; its spelling was kept.
     NotText {
-        /// Which field.
+        /// Name of the field.
         field: &'static str,
-        /// Where.
+        /// Line, from 1.
         line: usize,
     },
     /// A field had no value; it was left out.
     EmptyField {
-        /// Which field.
+        /// Name of the field.
         field: &'static str,
-        /// Where.
+        /// Line, from 1.
         line: usize,
     },
     /// A metadata value was a list or a mapping; it was kept as JSON.
     MetadataNested {
-        /// Where.
+        /// Line, from 1.
         line: usize,
     },
-    /// The allowed tools were a list, or separated by commas, where one text with spaces belongs.
+    /// The allowed tools were a list or separated by commas, and not one text separated by spaces.
     ToolsRespelled {
-        /// Where.
+        /// Line, from 1.
         line: usize,
     },
-    /// A key that the specification does not know; it was kept under metadata, a list or a mapping as JSON.
+    /// The specification has no such key; it was kept under metadata, a list or a mapping as JSON.
     UnknownKeyKept {
-        /// Where.
+        /// Line, from 1.
         line: usize,
     },
-    /// A key that the specification does not know and that had no value; it was left out.
+    /// The specification has no such key, and the key had no value; it was left out.
     UnknownKeyEmpty {
-        /// Where.
+        /// Line, from 1.
         line: usize,
     },
 }
 
 impl Forgiven {
-    /// The line in question, where there is one.
+    /// The line of the departure, from 1; `None` for one of the whole file.
     pub fn line(&self) -> Option<usize> {
         match self {
             Self::UnquotedColon { line }
@@ -89,7 +89,7 @@ impl Forgiven {
         }
     }
 
-    /// How the file would keep to the specification.
+    /// How to make the file conform to the specification.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::ByteOrderMark => "save the file without a byte order mark",

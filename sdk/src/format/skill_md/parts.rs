@@ -1,4 +1,4 @@
-//! Between a skill and its SKILL.md. Counters and evidence stay in the store, so that a person's diff stays clean.
+//! Converts between a skill and its SKILL.md. Counters and evidence stay in the store, so that a person's diff is clean.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +15,20 @@ const SCOPE: &str = "journeyman-scope";
 const TRIGGER: &str = "journeyman-trigger";
 const PARTS: &str = "SkillMd::parts";
 
-/// What a SKILL.md says of a skill. Version, state, provenance and taint are the store's, never the file's.
+/// The parts of a skill that a SKILL.md has. Version, state, provenance and taint are in the store, never in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillParts {
-    /// Which skill, where the file is one that Journeyman wrote.
+    /// The skill's id, where Journeyman wrote the file.
     pub id: Option<SkillId>,
     /// Also the folder's name.
     pub name: SkillName,
-    /// Everything that a draft has; the title is the original name, or the name where there is none.
+    /// The content as a draft; its title is the original name, or the name where there is none.
     pub draft: SkillDraft,
-    /// The tools it says it needs.
+    /// Tools that the skill says it needs.
     pub allowed_tools: Vec<String>,
-    /// Its licence, where it names one.
+    /// Name of the license, if any.
     pub license: Option<String>,
-    /// What it runs on, where it says so.
+    /// Systems and tools that the skill needs, if given.
     pub compatibility: Option<String>,
 }
 
@@ -69,9 +69,9 @@ impl From<&Skill> for SkillMd {
 }
 
 impl Skill {
-    /// A skill that a host ships, from the text of its SKILL.md: active, of [`Origin::Seed`], with no files beside it. Its id is
-    /// `journeyman-id` of the metadata, or its name; its version the whole number that `version` of the metadata begins
-    /// with (`"2"`, `"2.1"`), or 1. The file is read leniently; `read_skills` of journeyman-disk reads folders.
+    /// Makes a skill that a host ships from the text of its SKILL.md: active, of [`Origin::Seed`], without other files. Its
+    /// id is `journeyman-id` of the metadata, or its name. Its version is the whole number at the beginning of `version` of
+    /// the metadata (`"2"`, `"2.1"`), or 1. The file is read leniently; `read_skills` of journeyman-disk reads folders.
     ///
     /// # Errors
     /// `Invalid`, with the place, for a file that is no SKILL.md.
@@ -79,7 +79,8 @@ impl Skill {
     /// ```
     /// use journeyman::domain::Skill;
     ///
-    /// let skill = Skill::from_skill_md("---\nname: verify-first\ndescription: Verify the customer before closing.\n---\nCall verify, then close.\n")?;
+    /// let text = "---\nname: verify-first\ndescription: Verify the customer before closing.\n---\nCall verify, then close.\n";
+    /// let skill = Skill::from_skill_md(text)?;
     /// assert_eq!(skill.id.as_str(), "verify-first");
     /// assert_eq!(skill.body.trim(), "Call verify, then close.");
     /// # Ok::<(), journeyman::Error>(())
@@ -90,7 +91,7 @@ impl Skill {
 }
 
 impl SkillMd {
-    /// The skill of a file of the host's own ([`Skill::from_skill_md`]).
+    /// Makes a skill of the host's own file ([`Skill::from_skill_md`]).
     ///
     /// # Errors
     /// As [`SkillMd::parts`].
@@ -132,7 +133,7 @@ impl SkillMd {
 }
 
 impl SkillMd {
-    /// The keys of metadata that mean something to Journeyman; all other `journeyman-` keys mean nothing.
+    /// The metadata keys that Journeyman reads and writes; it ignores all other `journeyman-` keys.
     pub const OWN_KEYS: [&'static str; 6] =
         [ID, ORIGINAL_NAME, KIND, SCOPE, TRIGGER, Self::SHIPPED];
 
@@ -140,10 +141,10 @@ impl SkillMd {
     /// own number may be a later one. It stays in the metadata.
     pub const SHIPPED: &'static str = "journeyman-shipped";
 
-    /// What the file says of a skill; `journeyman-` keys leave the metadata and become fields.
+    /// The parts of the skill; Journeyman's own keys leave the metadata and become fields.
     ///
     /// # Errors
-    /// `Invalid` where a `journeyman-` key holds something that no writer puts there.
+    /// `Invalid` where one of those keys has a value that no writer gives it.
     pub fn parts(&self) -> Result<SkillParts> {
         let mut metadata = self.metadata.clone();
         let id = metadata.remove(ID).map(SkillId::new);

@@ -1,4 +1,4 @@
-//! The lenient reader, which says what it forgave, and the strict one, which forgives nothing.
+//! The lenient reader, which reports each departure that it accepts, and the strict one, which accepts none.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -14,29 +14,30 @@ use crate::{
     error::{Error, Result},
 };
 
-/// What a SKILL.md has right and wrong, as far as it can be read at all.
+/// The result of reading a SKILL.md to its end: the skill, the accepted departures and all faults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examined {
     /// The skill, where there is no fault.
     pub skill: Option<SkillMd>,
-    /// What was put right, in order.
+    /// Departures from the specification that were accepted and corrected, in order.
     pub forgiven: Vec<Forgiven>,
-    /// What could not be: first as [`SkillMd::read`] says it. Where the frontmatter is no YAML, what follows in it is not
-    /// looked at.
+    /// Faults that cannot be corrected; the first is the error of [`SkillMd::read`]. Where the frontmatter is not YAML, its
+    /// fields are not checked.
     pub faults: Vec<Error>,
-    /// The line, from 1, of each key; of those within `metadata` as `metadata.KEY`.
+    /// The line, from 1, of each key; a key within `metadata` is `metadata.KEY`.
     pub lines: BTreeMap<String, usize>,
-    /// The name as it is written.
+    /// The name as spelled in the file.
     pub written_name: Option<String>,
 }
 
 impl SkillMd {
-    /// Reads a SKILL.md and says what had to be forgiven. `folder_name`, where given, is the name of the folder that
-    /// the file lies in; it wins over a name that differs.
+    /// Reads a SKILL.md and returns the departures that were accepted. `folder_name`, where given, is the name of the
+    /// file's folder, which replaces a name that differs.
     ///
     /// # Errors
-    /// `Invalid` for what cannot be put right, with the line (from 1) or the field, and never the file's content:
-    /// no frontmatter or one that is not YAML, no name or description to be had, a limit passed, hidden characters.
+    /// `Invalid` for a fault that cannot be corrected, with the line (from 1) or the field, and never the file's content:
+    /// no frontmatter or one that is not YAML, no name or description and none to derive it from, a limit exceeded, hidden
+    /// characters.
     pub fn read(text: &str, folder_name: Option<&str>) -> Result<(Self, Vec<Forgiven>)> {
         let examined = Self::examine(text, folder_name);
         match (examined.skill, examined.faults.into_iter().next()) {
@@ -45,7 +46,7 @@ impl SkillMd {
         }
     }
 
-    /// Reads a SKILL.md to its end and gives every fault, for people who put files right.
+    /// Reads a SKILL.md to its end and returns every fault, for a person who repairs the file.
     pub fn examine(text: &str, folder_name: Option<&str>) -> Examined {
         let mut reader = Reader::default();
         let skill = reader.read(text, folder_name).unwrap_or_else(|fault| {
@@ -61,10 +62,10 @@ impl SkillMd {
         }
     }
 
-    /// Reads a SKILL.md that keeps to the specification.
+    /// Reads a SKILL.md that conforms to the specification.
     ///
     /// # Errors
-    /// As [`SkillMd::read`], and `Invalid` for the first thing that it would forgive.
+    /// As [`SkillMd::read`], and `Invalid` for the first departure that it would accept.
     pub fn read_strict(text: &str, folder_name: Option<&str>) -> Result<Self> {
         let (skill, forgiven) = Self::read(text, folder_name)?;
         match forgiven.first() {
@@ -85,9 +86,9 @@ impl SkillMd {
 
 impl Reader {
     /// # Errors
-    /// What leaves nothing to read on; every other fault is kept.
+    /// A fault after which no further reading is possible; every other fault is kept in the reader.
     fn read(&mut self, text: &str, folder: Option<&str>) -> Result<Option<SkillMd>> {
-        // Before anything walks the text: ten megabytes are refused at once.
+        // Checked before any scan of the text, so that a huge file is refused at once.
         size(
             text.len().saturating_sub(SkillMd::MAX_FRONTMATTER + 64),
             READ,
@@ -105,7 +106,7 @@ impl Reader {
         Ok(self.assemble(fields, body, folder))
     }
 
-    /// The text without a byte order mark and with line feeds alone.
+    /// The text without a byte order mark and without carriage returns.
     fn lines<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         let text = match text.strip_prefix('\u{FEFF}') {
             None => text,
@@ -121,7 +122,7 @@ impl Reader {
         Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
     }
 
-    /// Frontmatter, body, and the line (from 1) that the frontmatter begins on.
+    /// Splits a text into frontmatter, body, and the first line (from 1) of the frontmatter.
     fn split<'a>(&mut self, text: &'a str) -> Result<(&'a str, &'a str, usize)> {
         let start = text.trim_start_matches(['\n', ' ', '\t']);
         let blank = text[..text.len() - start.len()].matches('\n').count();
@@ -184,8 +185,8 @@ fn yaml_error(fault: Fault, first_line: usize) -> Error {
         .hint(fault.hint)
 }
 
-/// The commonest slip in files that people write: `description: Use when: asked`. Puts quotes around such a value and
-/// tells the lines (from 0) that it changed.
+/// Corrects the most common mistake in files that people write: `description: Use when: asked`. Puts quotes around such a
+/// value and returns the changed lines (from 0).
 fn quote_colons(front: &str) -> (String, Vec<usize>) {
     let mut quoted = String::with_capacity(front.len() + 16);
     let mut lines = Vec::new();

@@ -15,7 +15,7 @@ pub(super) struct Reader {
     pub(super) faults: Vec<Error>,
     pub(super) lines: BTreeMap<String, usize>,
     pub(super) written_name: Option<String>,
-    /// Fields that are there and could not be read: they are not missing.
+    /// Fields that are present and could not be read; no fault says that they are missing.
     pub(super) unread: BTreeSet<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! The strict writer: what it writes is parsed again and compared.
+//! The strict writer: its text is parsed again and compared with the skill.
 
 use std::collections::BTreeMap;
 
@@ -29,11 +29,11 @@ struct Frontmatter<'a> {
 }
 
 impl SkillMd {
-    /// Writes the file's text. The text was parsed again by [`SkillMd::read_strict`], and is this skill.
+    /// Writes the text of the file. The text is parsed by [`SkillMd::read_strict`] and compared with this skill before it is
+    /// returned.
     ///
     /// # Errors
-    /// `Invalid` where a field breaks its rule, naming the field; `Internal` where the text did not come back the
-    /// same.
+    /// `Invalid` where a field breaks its rule, naming the field; `Internal` where the parsed text differs from this skill.
     pub fn write(&self) -> Result<String> {
         check_fields(self, WRITE)?;
         let front = yaml::write(&Frontmatter {
@@ -83,7 +83,7 @@ fn check_fields(skill: &SkillMd, operation: &'static str) -> Result<()> {
     first.map_or(Ok(()), Err)
 }
 
-/// The rules of each field, for the writer and the reader alike.
+/// The faults of each field, by the rules of both the writer and the reader.
 pub(crate) fn field_faults(skill: &SkillMd, operation: &'static str) -> Vec<Error> {
     let mut faults = Vec::new();
     let mut invalid = |field: &'static str, message: &str, hint: &'static str| {

@@ -1,8 +1,8 @@
-//! The one place that knows which YAML library is used, and the budgets it runs under (security requirement S8):
-//! 16 KiB, depth 8, one document, no anchors, aliases or tags.
+//! Reads and writes YAML. The only file that names the YAML library, and the limits that it runs under (security
+//! requirement S8): 16 KiB, depth 8, one document, no anchors, aliases or tags.
 //!
-//! Reading goes through the library's events and not through serde, because the tree keeps each value's line and the
-//! spelling of numbers (`version: 1.10` is not 1.1).
+//! The reader uses the library's events and not serde, because the tree keeps the line of each value and the spelling of
+//! numbers (`version: 1.10` is not 1.1).
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ pub(crate) const MAX_BYTES: usize = 16 * 1024;
 /// The greatest depth of lists and mappings, the frontmatter's own mapping counted.
 const MAX_DEPTH: usize = 8;
 
-/// What is wrong with a YAML text. It never repeats the text.
+/// A fault of a YAML text. The message never repeats the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// From 1, within the YAML text.
+    /// Line within the YAML text, from 1.
     pub(crate) line: usize,
     pub(crate) what: &'static str,
     pub(crate) hint: &'static str,
@@ -32,11 +32,11 @@ pub(crate) struct Node {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
-    /// A plain scalar that means nothing.
+    /// A plain scalar that means null.
     Null,
     /// A scalar that is a string.
     Text(String),
-    /// A plain scalar that means a number or a boolean, as it was spelled.
+    /// A plain scalar that means a number or a boolean, as spelled in the text.
     Bare(String),
     List(Vec<Node>),
     Map(Vec<(String, Node)>),
@@ -161,7 +161,7 @@ impl Builder {
                 None => {}
             },
             Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
-            // Aliases, and whatever a later version of the library may add.
+            // Aliases, and any event that a later version of the library adds.
             _ => return Err(special(line)),
         }
         Ok(())
@@ -244,7 +244,7 @@ fn special(line: usize) -> Fault {
     }
 }
 
-/// What a plain scalar means, by YAML 1.2's core schema.
+/// The value of a plain scalar by YAML 1.2's core schema.
 fn resolve(text: &str) -> Value {
     let number = || {
         let digits = text.strip_prefix(['+', '-']).unwrap_or(text);

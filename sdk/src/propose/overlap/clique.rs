@@ -10,28 +10,28 @@ use crate::{
     id::{SegmentId, TaskId},
 };
 
-/// What a group said when it was handed out: a digest of each of its segments. A segment that says something else since
-/// has another one.
+/// Identifies the content of a group when it was handed out: a digest of each of its segments. A segment whose content
+/// changes gets another digest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fingerprint(pub(super) BTreeSet<String>);
 
-/// Segments that overlap all with each other, and belong together for a reason that is told.
+/// A group of segments in which every two overlap, with the reasons for which they belong together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clique {
     /// By id.
     pub segments: Vec<SegmentId>,
     /// The distinct tasks of the true instances and of the skills, by id.
     pub tasks: Vec<TaskId>,
-    /// Those that show something that worked; what a refactorer makes must be supported by all of them.
+    /// The segments of successful attempts; a skill that a refactorer writes must be supported by all of them.
     pub true_instances: Vec<SegmentId>,
     /// Why they belong together; at least one reason.
     pub purity: Vec<Purity>,
-    /// The mean weight of the edges times the binary logarithm of the number of segments and tasks: each further one
-    /// counts, and less each time.
+    /// The mean weight of the edges times the binary logarithm of the number of segments plus tasks, so that each further
+    /// segment or task adds less than the one before.
     pub score: f64,
-    /// Whether untrusted text may be in one of them (J7).
+    /// Whether one of the segments may have untrusted text (J7).
     pub taint: Taint,
-    /// For the set of those that were handed out.
+    /// The fingerprint, for the set of groups that were handed out.
     pub fingerprint: Fingerprint,
 }

@@ -1,5 +1,5 @@
-//! How edges are found. Those between two skills of no task are found when somebody asks for them: two of them make no
-//! group without a third segment, and there may be a great many of them.
+//! Computes edges. Edges between two skills of no task are computed on request, since two such skills make no group without
+//! a third segment, and there may be very many of them.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{
 use crate::propose::Segment;
 
 impl OverlapGraph {
-    /// What words must bring to an edge that the pass over the embeddings does not find.
+    /// The least weight that words must bring to an edge that the pass over embeddings does not find.
     pub(super) fn need(&self, segment: &Segment) -> f64 {
         let options = &self.options;
         match segment.embedding {
@@ -21,11 +21,11 @@ impl OverlapGraph {
         }
     }
 
-    /// All edges of a segment that is not in the graph yet, but those between two untold ones.
+    /// All edges of a segment that is not in the graph yet, except those between two taskless segments.
     pub(super) fn edges_of(&self, new: &Node, met: &mut Met) -> BTreeMap<Slot, Overlap> {
-        let mut edges: BTreeMap<Slot, Overlap> = self.edges_to_told(new, met).collect();
-        if !new.is_untold {
-            edges.extend(self.edges_to_untold(new));
+        let mut edges: BTreeMap<Slot, Overlap> = self.edges_to_indexed(new, met).collect();
+        if !new.is_taskless {
+            edges.extend(self.edges_to_taskless(new));
         }
         edges
     }
@@ -36,17 +36,17 @@ impl OverlapGraph {
             return BTreeMap::new();
         };
         let mut edges = node.edges.clone();
-        if node.is_untold {
-            let others = self.edges_to_untold(node);
+        if node.is_taskless {
+            let others = self.edges_to_taskless(node);
             edges.extend(others.filter(|(other, _)| *other != slot));
         }
         edges
     }
 
-    /// The edge of two segments, where they have one.
+    /// The edge of two segments, if they have one.
     pub(super) fn edge(&self, one: Slot, other: Slot) -> Option<Overlap> {
         let (a, b) = (self.node(one)?, self.node(other)?);
-        match a.is_untold && b.is_untold {
+        match a.is_taskless && b.is_taskless {
             true => self.overlap(a, b, cosine(a, b)),
             false => a.edges.get(&other).copied(),
         }
@@ -62,13 +62,13 @@ impl OverlapGraph {
         heaviest
     }
 
-    /// The heaviest edges of a segment, as many as groups are formed with.
+    /// The `most` heaviest neighbors of a segment.
     pub(super) fn heaviest(&self, slot: Slot, most: usize) -> Vec<Slot> {
         let Some(node) = self.node(slot) else {
             return Vec::new();
         };
         let mut heaviest = node.heaviest.clone();
-        if node.is_untold {
+        if node.is_taskless {
             for near in self.nearest(slot, node) {
                 heaviest.offer(near, |slot| self.segment(slot));
             }
@@ -76,15 +76,15 @@ impl OverlapGraph {
         heaviest.slots().take(most).collect()
     }
 
-    /// The heaviest edges to other untold segments: as they were found before, where those that came since are compared
-    /// one by one and none of them is gone.
+    /// The heaviest edges to other taskless segments. A kept result is brought up to date with the segments inserted since;
+    /// where one of its segments is gone, all are compared again.
     fn nearest(&self, slot: Slot, node: &Node) -> Vec<Near> {
         node.nearest.brought_up_to_date(|known| {
             let is_there =
                 |(slot, came): (Slot, u64)| (self.node(slot)).is_some_and(|node| node.came == came);
             let known = known.filter(|(_, from)| from.iter().copied().all(is_there));
             let (mut heaviest, since) = known.map_or_else(Default::default, |(known, _)| known);
-            for (_, other) in self.untold.range(since + 1..) {
+            for (_, other) in self.taskless.range(since + 1..) {
                 if *other != slot {
                     self.compare(&mut heaviest, node, *other);
                 }
@@ -95,7 +95,7 @@ impl OverlapGraph {
         })
     }
 
-    /// Takes a segment among the heaviest, where it belongs there; what is too light by its bound is not looked at closer.
+    /// Offers a segment to the heaviest. A segment that is too light by its upper bound is not compared exactly.
     fn compare(&self, heaviest: &mut Heaviest, node: &Node, slot: Slot) {
         let Some(other) = self.node(slot) else {
             return;
@@ -113,7 +113,7 @@ impl OverlapGraph {
         }
     }
 
-    fn edges_to_told(&self, new: &Node, met: &mut Met) -> impl Iterator<Item = (Slot, Overlap)> {
+    fn edges_to_indexed(&self, new: &Node, met: &mut Met) -> impl Iterator<Item = (Slot, Overlap)> {
         let met = self.meets(new, met).into_iter();
         met.filter_map(|(slot, cosine)| {
             let node = self.node(slot)?;
@@ -121,15 +121,15 @@ impl OverlapGraph {
         })
     }
 
-    /// One after the other: their sizes and bitmaps tell of most that they are too far off.
-    fn edges_to_untold(&self, node: &Node) -> impl Iterator<Item = (Slot, Overlap)> {
-        self.untold.values().filter_map(|slot| {
+    /// Compares with each in turn; sizes and bitmaps exclude most of them.
+    fn edges_to_taskless(&self, node: &Node) -> impl Iterator<Item = (Slot, Overlap)> {
+        self.taskless.values().filter_map(|slot| {
             let other = self.node(*slot)?;
             Some((*slot, self.overlap(node, other, cosine(node, other))?))
         })
     }
 
-    /// The segments of tasks that may have an edge to one, each once, with the cosine.
+    /// The segments with a task that may have an edge to this one, each once, with the cosine.
     fn meets(&self, new: &Node, met: &mut Met) -> Vec<(Slot, f64)> {
         let (need, options) = (self.need(&new.segment), &self.options);
         let by_words = (self.index).candidates(&new.features, &new.prefix, options, need, met);
@@ -150,7 +150,7 @@ impl OverlapGraph {
         self.options.weigh(ngrams, cosine, errors).weight
     }
 
-    /// The edge of two segments, where they have one.
+    /// The edge of two segments with this cosine, if they have one.
     fn overlap(&self, a: &Node, b: &Node, cosine: f64) -> Option<Overlap> {
         if self.at_most(a, b, cosine) < self.options.threshold {
             return None;

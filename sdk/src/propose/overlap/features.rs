@@ -1,4 +1,4 @@
-//! What a segment is compared by: its n-grams as numbers.
+//! The features by which segments are compared: hashed n-grams.
 
 use std::{
     collections::BTreeSet,
@@ -10,7 +10,7 @@ use crate::{
     text::{content_words, ngrams},
 };
 
-/// Of an n-gram and where it stands: 64 bits of SipHash, so that two n-grams taken for one are no event to wait for.
+/// The hash of an n-gram and of its kind (fragment or error): 64 bits of SipHash, so that a collision is negligible.
 pub(super) type Feature = u64;
 
 /// A set of n-grams.
@@ -18,7 +18,7 @@ pub(super) type Feature = u64;
 pub(super) struct Grams {
     /// Ascending, each once.
     pub(super) sorted: Vec<Feature>,
-    /// A bit for each n-gram, several to a bit.
+    /// A bit for each n-gram; several n-grams share a bit.
     bitmap: [u64; 4],
 }
 
@@ -34,7 +34,7 @@ impl Grams {
         Self { sorted, bitmap }
     }
 
-    /// The Jaccard index; 0 of two empty sets.
+    /// The Jaccard index; 0 for two empty sets.
     pub(super) fn jaccard(&self, other: &Self) -> f64 {
         let (mut a, mut b) = (self.sorted.as_slice(), other.sorted.as_slice());
         let mut both = 0;
@@ -46,8 +46,8 @@ impl Grams {
         jaccard_of(self.sorted.len(), other.sorted.len(), both)
     }
 
-    /// What [`Grams::jaccard`] is at most. A bit that one has and the other lacks stands for an n-gram that they do not
-    /// share.
+    /// An upper bound of [`Grams::jaccard`]. Each bit that the smaller set has and the larger one lacks is at least one
+    /// n-gram that they do not share.
     pub(super) fn at_most(&self, other: &Self) -> f64 {
         let (small, large) = if self.sorted.len() <= other.sorted.len() {
             (self, other)
@@ -61,7 +61,7 @@ impl Grams {
     }
 }
 
-/// The Jaccard index of two sets by their sizes and by how much they share.
+/// The Jaccard index of two sets by their sizes and the size of their intersection.
 pub(super) fn jaccard_of(one: usize, other: usize, both: usize) -> f64 {
     if both == 0 {
         return 0.0;
@@ -69,14 +69,14 @@ pub(super) fn jaccard_of(one: usize, other: usize, both: usize) -> f64 {
     both as f64 / (one + other - both) as f64
 }
 
-/// How many n-grams, and how many of the errors.
+/// The number of n-grams of the fragment, and of the errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Sizes {
     pub(super) ngrams: usize,
     pub(super) errors: usize,
 }
 
-/// The two sets of a segment.
+/// The n-grams of a segment, of the fragment and of the errors.
 #[derive(Clone, Debug)]
 pub(super) struct Features {
     pub(super) ngrams: Grams,
@@ -91,13 +91,13 @@ impl Features {
         }
     }
 
-    /// All of them, each with whether it is of an error.
+    /// All features, each with whether it is of an error.
     pub(super) fn all(&self) -> impl Iterator<Item = (Feature, bool)> {
         let ngrams = self.ngrams.sorted.iter().map(|feature| (*feature, false));
         ngrams.chain(self.errors.sorted.iter().map(|feature| (*feature, true)))
     }
 
-    /// All of them in any order, each with all that there is: to look a segment up by that is not indexed itself.
+    /// All features in any order, each with the sizes of the whole segment: the prefix of a segment that is not indexed.
     pub(super) fn unordered(&self) -> Vec<(Feature, Sizes)> {
         let sizes = self.sizes();
         self.all().map(|(feature, _)| (feature, sizes)).collect()
@@ -110,7 +110,7 @@ impl Features {
         }
     }
 
-    /// Whether all that names a tool is among the segment's n-grams.
+    /// Whether the segment has all n-grams that name a tool.
     pub(super) fn mention(&self, tool: &Named) -> bool {
         let mut named = tool.ngrams.iter();
         !tool.ngrams.is_empty() && named.all(|one| self.ngrams.sorted.binary_search(one).is_ok())

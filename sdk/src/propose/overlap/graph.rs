@@ -1,4 +1,4 @@
-//! The graph.
+//! The overlap graph: insertion, removal and lookup of segments.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ use crate::{
     propose::{Segment, SegmentKind},
 };
 
-/// Segments and how they overlap (HiSME appendix C, Eq. 21; [the numbers](OverlapOptions)).
+/// Segments and their overlaps (HiSME appendix C, Eq. 21; weights in [`OverlapOptions`]).
 ///
-/// It holds the segments of traces, at most [`OverlapOptions::traces`] of them, and whatever skills the caller puts in:
-/// the active and pending ones (algorithm 3). The edges are a function of the segments that are in it and of nothing else.
-/// It is saved as its options and segments; the edges are found again when it is read.
+/// The graph has the segments of traces, at most [`OverlapOptions::traces`] of them, and the skills that the caller
+/// inserts: the active and pending ones (algorithm 3). The edges depend only on the segments in the graph. The graph is
+/// serialized as its options and segments; reading it computes the edges again.
 ///
-/// What it costs: a segment that comes is compared with those that share a rare n-gram with it, and its embedding with
-/// all others. Memory is in proportion to segments and edges, and segments that are all alike have edges in proportion
-/// to their square.
+/// Cost: a new segment is compared with the segments that share a rare n-gram with it, and its embedding with all others.
+/// Memory is proportional to segments and edges; segments that are all alike have edges proportional to the square of their
+/// number.
 ///
 /// ```
 /// use journeyman::{
@@ -48,55 +48,55 @@ pub struct OverlapGraph {
     nodes: Vec<Option<Node>>,
     free: Vec<Slot>,
     pub(super) by_id: BTreeMap<SegmentId, Slot>,
-    /// The segments of traces, the oldest first.
+    /// The segments of traces, oldest first.
     pub(super) by_age: BTreeMap<u64, Slot>,
     arrivals: u64,
-    /// Of the segments that came from some task.
+    /// The index of the segments that have a task.
     pub(super) index: Index,
     pub(super) dense: Dense,
-    /// The skills of no task, as they came.
-    pub(super) untold: BTreeMap<u64, Slot>,
-    /// How many components embeddings have, and how many there are.
+    /// The skills of no task, in order of insertion.
+    pub(super) taskless: BTreeMap<u64, Slot>,
+    /// The number of components of each embedding, and the number of embeddings.
     dimensions: (usize, usize),
-    /// How many segments ever came.
+    /// The number of insertions so far.
     pub(super) came: u64,
     met: Met,
-    /// How many segments came since the index was built, and how many there were then.
+    /// The number of insertions since the index was built, and the number of segments at that time.
     since_built: (usize, usize),
 }
 
-/// The fewest changes after which the index is built again.
+/// The least number of changes after which the index is built again.
 const LEAST_CHANGES: usize = 64;
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) segment: Segment,
     pub(super) features: Features,
-    /// All but those between two untold segments.
+    /// All edges except those between two taskless segments.
     pub(super) edges: BTreeMap<Slot, Overlap>,
     /// The heaviest of these edges.
     pub(super) heaviest: Heaviest,
-    /// The heaviest edges between two untold segments, once somebody asked for them.
+    /// The heaviest edges to other taskless segments, computed on request.
     pub(super) nearest: Nearest,
     pub(super) digest: String,
-    /// By what it is looked up, and indexed where it is.
+    /// The n-grams by which the segment is looked up, and indexed if it has a task.
     pub(super) prefix: Vec<(Feature, Sizes)>,
-    /// Whether it is a skill of no task: two of them make no group without a third one.
-    pub(super) is_untold: bool,
-    /// Which of all that ever came it is.
+    /// Whether the segment is a skill of no task. Two of them make no group without a third segment.
+    pub(super) is_taskless: bool,
+    /// The number of its insertion, from 1.
     pub(super) came: u64,
-    /// Of a trace's segment.
+    /// The age of a trace's segment; `None` for a skill. A smaller number is older.
     pub(super) age: Option<u64>,
 }
 
-/// Two segments that overlap, the one with the smaller id first.
+/// Two segments that overlap; `from` has the smaller id.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge<'a> {
-    /// The one.
+    /// The segment with the smaller id.
     pub from: &'a SegmentId,
-    /// The other.
+    /// The segment with the greater id.
     pub to: &'a SegmentId,
-    /// How much.
+    /// The overlap.
     pub overlap: Overlap,
 }
 
@@ -116,7 +116,7 @@ impl OverlapGraph {
             arrivals: 0,
             index: Index::default(),
             dense: Dense::default(),
-            untold: BTreeMap::new(),
+            taskless: BTreeMap::new(),
             dimensions: (0, 0),
             came: 0,
             met: Met::default(),
@@ -124,12 +124,12 @@ impl OverlapGraph {
         })
     }
 
-    /// Takes in a segment. One of the same id is replaced and keeps its age; a new one of a trace drives out the oldest where
-    /// there is no room, and that one is given back.
+    /// Inserts a segment. A segment of the same id is replaced and keeps its age. A new segment of a trace removes the oldest
+    /// one where the graph is full, and that one is returned.
     ///
     /// # Errors
     /// `Invalid` where the embedding is not of length 1, or has another number of components than those in the graph. The
-    /// graph is as before then.
+    /// graph is then unchanged.
     pub fn insert(&mut self, segment: Segment) -> Result<Option<Segment>> {
         self.check_embedding(&segment)?;
         let replaced = self.take_out(&segment.id);
@@ -147,7 +147,7 @@ impl OverlapGraph {
         Ok(driven_out.map(|node| node.segment))
     }
 
-    /// Takes a segment out, and its edges with it.
+    /// Removes a segment and its edges.
     pub fn remove(&mut self, id: &SegmentId) -> Option<Segment> {
         self.take_out(id).map(|node| node.segment)
     }
@@ -168,13 +168,13 @@ impl OverlapGraph {
         slots.filter_map(|slot| self.segment(*slot))
     }
 
-    /// What a segment overlaps with, the heaviest first, ties by id; nothing for one that is not there.
+    /// The neighbors of a segment, heaviest first, ties by id; empty for an unknown id.
     pub fn neighbours(&self, id: &SegmentId) -> Vec<(&SegmentId, Overlap)> {
         let slot = self.by_id.get(id);
         slot.map_or_else(Vec::new, |slot| self.heaviest_first(*slot))
     }
 
-    /// All edges, by ids.
+    /// All edges, ordered by ids.
     pub fn edges(&self) -> Vec<Edge<'_>> {
         let mut edges = Vec::new();
         for (from, slot) in &self.by_id {
@@ -205,7 +205,7 @@ impl OverlapGraph {
         self.node(slot).map(|node| &node.segment)
     }
 
-    /// The places of the segments, by id.
+    /// The slots of the segments, by id.
     pub(super) fn places(&self) -> &BTreeMap<SegmentId, Slot> {
         &self.by_id
     }
@@ -235,22 +235,22 @@ impl OverlapGraph {
 
     fn put_in(&mut self, segment: Segment, age: Option<u64>) {
         let is_skill = matches!(segment.kind, SegmentKind::Skill(_));
-        let is_untold = is_skill && segment.tasks.is_empty();
+        let is_taskless = is_skill && segment.tasks.is_empty();
         let (since, then) = self.since_built;
-        self.since_built.0 += usize::from(!is_untold);
-        if !is_untold && since >= then.max(LEAST_CHANGES) {
+        self.since_built.0 += usize::from(!is_taskless);
+        if !is_taskless && since >= then.max(LEAST_CHANGES) {
             self.build_index();
         }
         self.came += 1;
         let features = Features::of(&segment);
         let need = self.need(&segment);
         let mut node = Node {
-            prefix: match is_untold {
+            prefix: match is_taskless {
                 true => features.unordered(),
                 false => self.index.prefix(&features, &self.options, need),
             },
             digest: segment.digest(),
-            is_untold,
+            is_taskless,
             segment,
             features,
             edges: BTreeMap::new(),
@@ -279,7 +279,7 @@ impl OverlapGraph {
         }
     }
 
-    /// Tells a segment of its edge to one that has just come.
+    /// Adds to a segment its edge to a new one.
     fn tie(&mut self, to: Slot, new: Slot, overlap: Overlap) {
         let Some(node) = self.nodes[to as usize].as_mut() else {
             return;
@@ -293,13 +293,13 @@ impl OverlapGraph {
         }
     }
 
-    /// Puts a segment where it is looked up.
+    /// Adds a segment to the index, or to the list of skills of no task.
     fn list(&mut self, slot: Slot, node: &Node) {
         if let Some(embedding) = &node.segment.embedding {
             self.dimensions = (embedding.0.len(), self.dimensions.1 + 1);
         }
-        if node.is_untold {
-            self.untold.insert(node.came, slot);
+        if node.is_taskless {
+            self.taskless.insert(node.came, slot);
             return;
         }
         self.index.add(slot, &node.features, &node.prefix);
@@ -310,7 +310,7 @@ impl OverlapGraph {
 
     fn unlist(&mut self, slot: Slot, node: &Node) {
         self.dimensions.1 -= usize::from(node.segment.embedding.is_some());
-        if self.untold.remove(&node.came).is_some() {
+        if self.taskless.remove(&node.came).is_some() {
             return;
         }
         self.index.remove(slot, &node.features, &node.prefix);
@@ -348,7 +348,7 @@ impl OverlapGraph {
         Some(node)
     }
 
-    /// How many edges are kept, each counted at both of its ends.
+    /// The number of kept edges, each counted at both ends.
     #[cfg(test)]
     pub(super) fn kept_edges(&self) -> usize {
         let nodes = self.nodes.iter().flatten();
@@ -356,12 +356,12 @@ impl OverlapGraph {
     }
 
     fn build_index(&mut self) {
-        let nodes = self.nodes.iter().flatten().filter(|node| !node.is_untold);
+        let nodes = self.nodes.iter().flatten().filter(|node| !node.is_taskless);
         let mut index = Index::for_segments(nodes.map(|node| &node.features));
         let mut indexed = 0;
         for slot in self.by_id.values().copied() {
             let node = self.nodes[slot as usize].as_ref();
-            let Some(node) = node.filter(|node| !node.is_untold) else {
+            let Some(node) = node.filter(|node| !node.is_taskless) else {
                 continue;
             };
             let need = self.need(&node.segment);

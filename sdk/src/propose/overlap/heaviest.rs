@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use super::{index::Slot, options::MOST_NEIGHBOURS};
 use crate::propose::Segment;
 
-/// How many neighbours of the same tasks a segment forms groups with: the attempts at its own task are often its heaviest.
+/// The greatest number of neighbors of the same tasks, since attempts at the same task are often the heaviest neighbors.
 const PER_TASK: usize = 2;
 
 /// A neighbour.
@@ -15,8 +15,8 @@ pub(super) struct Near {
     pub(super) weight: f64,
 }
 
-/// The heaviest neighbours, the heaviest first, ties by id; of the same tasks two at most, and [`MOST_NEIGHBOURS`] of all. A function of
-/// all neighbours, in whichever order they are offered: what one pushes out no later one brings back.
+/// The heaviest neighbors, heaviest first, ties by id: at most two of the same tasks, and [`MOST_NEIGHBOURS`] of all. The
+/// result does not depend on the order in which neighbors are offered, since a neighbor that is pushed out never returns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heaviest(Vec<Near>);
 
@@ -28,7 +28,7 @@ impl Heaviest {
     pub(super) fn holds(&self, slot: Slot) -> bool {
         self.slots().any(|one| one == slot)
     }
-    /// Takes a neighbour in, where it is among the heaviest. `segment` gives the segment of a slot.
+    /// Adds a neighbor, if it is among the heaviest. `segment` returns the segment of a slot.
     pub(super) fn offer<'a>(&mut self, new: Near, segment: impl Fn(Slot) -> Option<&'a Segment>) {
         let Some((place, same)) = self.place(new, segment) else {
             return;
@@ -40,7 +40,7 @@ impl Heaviest {
         self.0.truncate(MOST_NEIGHBOURS);
     }
 
-    /// Whether a neighbour would be among the heaviest.
+    /// Whether a neighbor would be among the heaviest.
     pub(super) fn would_take<'a>(
         &self,
         new: Near,
@@ -49,7 +49,7 @@ impl Heaviest {
         self.place(new, segment).is_some()
     }
 
-    /// The place of a new neighbour, and the place of the one with the same tasks that leaves for it.
+    /// The position of a new neighbor, and the position of a neighbor of the same tasks that it pushes out, if any.
     fn place<'a>(
         &self,
         new: Near,
@@ -75,10 +75,10 @@ impl Heaviest {
     }
 }
 
-/// The heaviest, how many segments had come by then, and which the heaviest were.
+/// The heaviest neighbors, the number of insertions at that time, and the insertion number of each of these neighbors.
 type Known = ((Heaviest, u64), Vec<(Slot, u64)>);
 
-/// The heaviest neighbours as they were when somebody asked last. It follows from the segments: a copy finds its own.
+/// The heaviest neighbors at the last request. They are derived from the segments, so a clone starts without them.
 #[derive(Debug, Default)]
 pub(super) struct Nearest(Mutex<Option<Known>>);
 
@@ -89,7 +89,7 @@ impl Clone for Nearest {
 }
 
 impl Nearest {
-    /// The heaviest, as `bring` makes them of what was known before.
+    /// The heaviest neighbors after `bring` has updated the kept ones.
     pub(super) fn brought_up_to_date(
         &self,
         bring: impl FnOnce(Option<Known>) -> Known,

@@ -11,31 +11,31 @@ use super::{
 };
 use crate::contract::dot;
 
-/// A segment's place in the graph.
+/// The index of a segment among the graph's nodes.
 pub(super) type Slot = u32;
 
-/// Bounds are compared with this much room for rounding.
+/// Tolerance for rounding in the comparison of bounds.
 const ROUNDING: f64 = 1e-9;
 
-/// The inverted index. Each segment is in it under the n-grams of its prefix.
+/// The inverted index: each segment is listed under the n-grams of its prefix.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
-    /// How many segments had each n-gram when the index was built. One that came later is taken for rarer than all.
+    /// The number of segments with each n-gram when the index was built. A later n-gram counts as rarer than all others.
     frequency: Arc<HashMap<Feature, u32>>,
-    /// By the sizes of the segments: what one may share with a large one is not enough for it.
+    /// By feature and by the sizes of the segments, so that segments of a size that cannot reach the threshold are skipped.
     postings: HashMap<Feature, BTreeMap<Sizes, Vec<Slot>>>,
 }
 
-/// Which slots a look-up met already.
+/// The slots that the present lookup has met.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Met {
-    /// For each slot the last look-up that met it.
+    /// For each slot, the last lookup that met it.
     last: Vec<u64>,
     lookups: u64,
 }
 
 impl Met {
-    /// Whether the look-up that is under way meets a slot for the first time.
+    /// Whether the present lookup meets a slot for the first time.
     fn is_new(&mut self, slot: Slot) -> bool {
         let at = slot as usize;
         if self.last.len() <= at {
@@ -46,7 +46,7 @@ impl Met {
 }
 
 impl Index {
-    /// An empty index that knows how often the n-grams of these segments occur.
+    /// An empty index with the frequencies of the n-grams of these segments.
     pub(super) fn for_segments<'a>(segments: impl Iterator<Item = &'a Features>) -> Self {
         let mut frequency: HashMap<Feature, u32> = HashMap::new();
         for feature in segments.flat_map(|features| features.all().map(|(feature, _)| feature)) {
@@ -58,8 +58,9 @@ impl Index {
         }
     }
 
-    /// The n-grams by which a segment is indexed and looked up, when only an overlap of words of at least `need` counts: all
-    /// but the most frequent ones, which together cannot bring it. With each goes what there is from it on.
+    /// The prefix of a segment: the n-grams by which it is indexed and looked up, where words must bring a weight of at least
+    /// `need`. The most frequent n-grams are left out as far as they cannot bring it together. Each n-gram has the sizes of
+    /// the segment from that n-gram on.
     pub(super) fn prefix(
         &self,
         features: &Features,
@@ -78,7 +79,7 @@ impl Index {
             left.errors -= usize::from(is_error);
             here
         });
-        // Who has nothing but what is left overlaps most with it.
+        // The greatest overlap is with a segment that has only the features that are left.
         let suffices = |left: Sizes| most(features, left, left, options) >= need - ROUNDING;
         from_here.take_while(|(_, left)| suffices(*left)).collect()
     }
@@ -108,7 +109,7 @@ impl Index {
         }
     }
 
-    /// The segments that share an n-gram of a prefix, and whose words may bring `need` if it is the rarest that they share;
+    /// The segments that share an n-gram of a prefix and whose words may bring `need` if that n-gram is the rarest shared one;
     /// each once.
     pub(super) fn candidates(
         &self,
@@ -132,7 +133,7 @@ impl Index {
     }
 }
 
-/// What words bring at most where no more than `left` is shared with a segment of these sizes.
+/// The greatest weight that words bring where at most `left` is shared with a segment of the sizes `other`.
 fn most(features: &Features, left: Sizes, other: Sizes, options: &OverlapOptions) -> f64 {
     let own = features.sizes();
     let ngrams = jaccard_of(own.ngrams, other.ngrams, left.ngrams.min(other.ngrams));
@@ -140,7 +141,7 @@ fn most(features: &Features, left: Sizes, other: Sizes, options: &OverlapOptions
     options.weigh(ngrams, 0.0, errors).weight
 }
 
-/// The embeddings, one behind the other.
+/// The embeddings in one contiguous matrix, a row for each slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dense {
     slots: Vec<Slot>,
@@ -164,7 +165,7 @@ impl Dense {
         self.slots.swap_remove(at);
     }
 
-    /// Those whose cosine with `row` is at least `least`, with it.
+    /// The slots whose cosine with `row` is at least `least`, with the cosine.
     pub(super) fn near(&self, row: &[f32], least: f64) -> Vec<(Slot, f64)> {
         let rows = self.slots.iter().zip(self.rows.chunks_exact(row.len()));
         rows.map(|(slot, other)| (*slot, f64::from(dot(row, other))))

@@ -1,24 +1,25 @@
 //! The overlap graph (HiSME appendix C, Eq. 21) and its cliques (algorithm 3).
 //!
 //! # How edges are found
-//! A new segment meets those that may reach the threshold, and only these:
+//! A new segment is compared only with segments whose edge may reach the threshold:
 //!
-//! - *Words.* An inverted index over n-grams and errors, in the manner of AllPairs and PPJoin (Bayardo et al. 2007, Xiao
-//!   et al. 2008). All n-grams stand in one order, rarest first. What two segments share begins with some n-gram, so from
-//!   its place on, and from the sizes of the two, follows what they can share at most and what that weighs. Near the end of
-//!   the order, among the frequent n-grams, that is too little: there a segment is neither indexed nor looked up. The order
-//!   is by frequency when the index was last built, and it is built again after as many changes as there are segments;
-//!   edges do not depend on it.
-//! - *Embeddings.* An exact pass over all of them, as [`VectorRetriever`](crate::builtin::VectorRetriever) makes it, finds
-//!   those whose cosine is at least [`neighbour`](OverlapOptions::neighbour). What is below adds little, so words must
-//!   bring the rest: the threshold less that little.
+//! - *Words.* An inverted index over n-grams and errors, as in AllPairs and PPJoin (Bayardo et al. 2007, Xiao et al. 2008).
+//!   All n-grams are in one order, rarest first. The first n-gram that two segments share, with the sizes of the two,
+//!   bounds the number of n-grams that they share and so the weight of their edge. Near the end of the order, among the
+//!   frequent n-grams, the bound is below the threshold: there a segment is neither indexed nor looked up. The order is by
+//!   the frequencies at the last build of the index. The index is built again after as many changes as there are segments;
+//!   edges do not depend on the order.
+//! - *Embeddings.* An exact pass over all embeddings, as in [`VectorRetriever`](crate::builtin::VectorRetriever), finds the
+//!   segments whose cosine is at least [`neighbour`](OverlapOptions::neighbour). A lower cosine adds at most
+//!   `embedding * neighbour` to the weight, so for other segments words must bring the threshold less that amount.
 //!
-//! Skills of no task, such as a library that a host brings, are not indexed. Two of them make no group without a third
-//! segment, so edges between them are found when somebody asks for them, and a segment of a task meets them one by one: it
-//! costs as much as there are of them, and they cost nothing until it comes.
+//! Skills of no task, such as those that a host ships, are not indexed. Two of them make no group without a third segment,
+//! so edges between them are found only on request. A segment of a task is compared with each of them, so its cost is
+//! proportional to their number; they cost nothing until such a segment comes.
 //!
-//! What was found so is held against an upper bound that the sizes and a bitmap of the n-grams give, and only then
-//! compared. The edges are exactly those that comparing all pairs gives, whatever the order in which segments came.
+//! For each candidate, the sizes and a bitmap of the n-grams give an upper bound of the weight. Only a candidate whose bound
+//! reaches the threshold is compared exactly. The edges are the same as those of a comparison of all pairs, for any order of
+//! insertion.
 
 mod clique;
 mod edges;

@@ -13,7 +13,7 @@ pub(super) const MOST_NEIGHBOURS: usize = 16;
 const GRAPH: &str = "OverlapOptions::validate";
 const GROUPS: &str = "CliqueOptions::validate";
 
-/// What an edge weighs, and from where on it is one (HiSME appendix C).
+/// The weights of an edge and the least weight of one (HiSME appendix C).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OverlapOptions {
     /// Weight of the n-grams' overlap (alpha), in [0, 1]. The paper: 0.45.
@@ -22,15 +22,16 @@ pub struct OverlapOptions {
     pub embedding: f64,
     /// Weight of the error texts' overlap (gamma), in [0, 1]. The paper: 0.20.
     pub error: f64,
-    /// What the error texts' Jaccard index is multiplied with before it is cut at 1; in [0, 100]. The paper: 1.7.
+    /// Factor of the error texts' Jaccard index, whose product is capped at 1; in [0, 100]. The paper: 1.7.
     pub error_factor: f64,
     /// The least weight of an edge (eta), above 0 and at most 1. The paper: 0.18.
     pub threshold: f64,
-    /// The least cosine of those that the pass over the embeddings finds, in [0, 1], with `embedding * neighbour` below
-    /// `threshold`. It changes no edge, only who finds it: a greater one leaves fewer to compare and words that must be
-    /// indexed deeper. Ours: 0.1.
+    /// The least cosine that the pass over embeddings finds, in [0, 1], with `embedding * neighbour` below `threshold`. The
+    /// value changes the cost and no edge: a greater one gives fewer candidates by embedding, and more n-grams must be
+    /// indexed. Ours: 0.1.
     pub neighbour: f64,
-    /// How many segments of traces are kept, at least 1; the oldest goes first. Ours: 2,000, some hundreds of tasks.
+    /// The greatest number of segments of traces, at least 1; the oldest is removed first. Ours: 2,000, some hundreds of
+    /// tasks.
     pub traces: usize,
 }
 
@@ -85,7 +86,7 @@ impl OverlapOptions {
         check(GRAPH, self.traces >= 1, "traces", self.traces, "at least 1")
     }
 
-    /// Eq. 21, of the Jaccard index of the n-grams, the cosine and the Jaccard index of the errors' n-grams.
+    /// Eq. 21, of the Jaccard index of the n-grams, the cosine, and the Jaccard index of the errors' n-grams.
     pub(super) fn weigh(&self, ngram: f64, cosine: f64, error: f64) -> Overlap {
         let embedding = cosine.clamp(0.0, 1.0);
         let error = (self.error_factor * error).min(1.0);
@@ -98,7 +99,7 @@ impl OverlapOptions {
     }
 }
 
-/// How much two segments overlap.
+/// The overlap of two segments, in total and by part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overlap {
     /// The edge's weight, in [0, 1] with the paper's numbers.
@@ -111,27 +112,36 @@ pub struct Overlap {
     pub error: f64,
 }
 
-/// Which groups are looked for, and how many are given.
+/// The limits of the search for groups (HiSME algorithm 3).
+///
+/// ```
+/// use journeyman::propose::CliqueOptions;
+///
+/// let options = CliqueOptions { largest: 7, ..CliqueOptions::default() };
+/// let error = options.validate().unwrap_err();
+/// assert_eq!(error.message(), "largest must be from `smallest` to 6, and is 7");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CliqueOptions {
-    /// The fewest segments of a group (C_min), from 2 on. Ours: 2, since two tasks are evidence enough for the paper.
+    /// The least number of segments of a group (C_min), at least 2. Ours: 2, since two tasks are evidence enough for the paper.
     pub smallest: usize,
-    /// The most segments of a group (C_max), at most 6. Ours: 4, so that all of them fit into the prompt of a small model.
+    /// The greatest number of segments of a group (C_max), at most 6. Ours: 4, so that all of them fit into the prompt of a
+    /// small model.
     pub largest: usize,
-    /// The most groups that are given. Ours: 3.
+    /// The greatest number of groups that are returned. Ours: 3.
     pub groups: usize,
-    /// How many of its heaviest neighbours a segment forms groups with, from 1 to 16. Ours: 12.
+    /// The number of heaviest neighbours that a segment forms groups with, from 1 to 16. Ours: 12.
     pub neighbours: usize,
-    /// Which share of each turn's tools all must call, in [0, 1]. Ours: 0.5.
+    /// The least share of the tools of the turn with the most tools that all segments must call, in [0, 1]. Ours: 0.5.
     pub shared_tools: f64,
     /// The least overlap of errors (the `e` of the weight) of any two turns, in [0, 1]. Ours: 0.6.
     pub shared_errors: f64,
-    /// The least overlap of any two by embedding or n-grams, in [0, 1]. Ours: 0.6.
+    /// The least overlap of any two segments by embedding or n-grams, whichever is greater, in [0, 1]. Ours: 0.6.
     pub aligned: f64,
-    /// Which share of a group must not have been handed out before, in [0, 1]. Ours: 0.5.
+    /// The least share of a group that was not handed out before, in [0, 1]. Ours: 0.5.
     pub fresh: f64,
-    /// Whether a group is left out if one of its skills was distilled from all of its tasks: what they share is that skill. The
-    /// paper: no. Ours: yes.
+    /// Whether a group is left out if one of its skills was distilled from all of its tasks, since that skill is what its tasks
+    /// share. The paper: no. Ours: yes.
     pub skip_covered: bool,
 }
 

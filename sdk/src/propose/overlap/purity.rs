@@ -1,23 +1,23 @@
-//! Why segments belong together (HiSME appendix C: an explainable purity signal).
+//! The reasons for which segments belong together (HiSME appendix C: an explainable purity signal).
 
 use serde::{Deserialize, Serialize};
 
 use super::{CliqueOptions, Overlap, graph::Node};
 use crate::propose::{SegmentArgument, SegmentKind, ValueSource};
 
-/// A reason for which the segments of a group belong together. A group has one at least, and all that hold.
+/// A reason for which the segments of a group belong together. A group has every reason that holds, at least one.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purity {
-    /// All call these tools. A skill calls the tools that it needs and those that its text names.
+    /// All segments call these tools. A skill counts as calling the tools that it needs and those that its text names.
     SharedTools {
         /// By name.
         tools: Vec<String>,
     },
     /// All turns were refused for the same reason.
     SharedPreconditionFailure {
-        /// The n-grams that the refusals of all have.
+        /// The n-grams that the refusals of all turns share.
         ngrams: Vec<String>,
     },
     /// All turns give these arguments in the same way.
@@ -25,15 +25,15 @@ pub enum Purity {
         /// By tool and argument.
         bindings: Vec<Binding>,
     },
-    /// All tasks mean about the same, and the turns make the same calls as to their shape: how many, how many arguments
-    /// each, where their values come from, which are refused.
+    /// All tasks are similar, and the turns make calls of the same shape: the number of calls, and for each call the number
+    /// of arguments, the sources of their values, and whether it was refused.
     AlignedStructure {
-        /// The least overlap of two of them, by embedding or n-grams, whichever is greater.
+        /// The least overlap of any two segments, by embedding or n-grams, whichever is greater.
         overlap: f64,
     },
 }
 
-/// How an argument gets its value, where the task does not tell it.
+/// The source of an argument's value, where the task does not give it.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,7 +47,7 @@ pub enum Binding {
         /// The tool whose result has the value.
         from: String,
     },
-    /// It is always this.
+    /// The value is the same in all turns.
     Constant {
         /// The tool that is called.
         tool: String,
@@ -58,7 +58,7 @@ pub enum Binding {
     },
 }
 
-/// What of a segment a reason can rest on. All lists are sorted.
+/// The properties of a segment that a reason can be based on. All lists are sorted.
 #[derive(Debug)]
 pub(super) struct Traits {
     pub(super) tools: Vec<String>,
@@ -131,20 +131,21 @@ fn sorted<T: Ord>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// What the segments of a group share. A reason that a group lacks no greater group has, so a search can end there.
+/// The properties that the segments of a group share. Where a group lacks a reason, every larger group with its segments
+/// lacks it too, so a search can end there.
 #[derive(Clone, Debug)]
 pub(super) struct Shared<'a> {
     options: &'a CliqueOptions,
     tools: Vec<&'a String>,
-    /// The most tools that one turn calls.
+    /// The greatest number of tools that one turn calls.
     most_tools: usize,
     traces: usize,
-    /// Of the turns alone, as all that follows.
+    /// Shared by the turns alone, as are the fields below.
     errors: Vec<&'a String>,
     refused_alike: bool,
     bindings: Vec<&'a Binding>,
     shape: Option<&'a str>,
-    /// Of all pairs; `None` where the structure differs.
+    /// The least overlap of all pairs; `None` where the structure differs.
     aligned: Option<f64>,
 }
 
@@ -164,7 +165,7 @@ impl<'a> Shared<'a> {
         empty.with(one, &[])
     }
 
-    /// The same with one more, its overlap with each of the others and whether that one is a turn.
+    /// The shared properties with one more segment, given its overlap with each other segment and whether that one is a turn.
     pub(super) fn with(&self, one: &'a Traits, overlaps: &[(Overlap, bool)]) -> Self {
         let mut shared = self.clone();
         shared.tools.retain(|tool| contains(&one.tools, tool));
@@ -195,7 +196,7 @@ impl<'a> Shared<'a> {
         shared
     }
 
-    /// Whether this group or a greater one can have a reason.
+    /// Whether this group or a larger one can have a reason.
     pub(super) fn may_be_pure(&self) -> bool {
         let turns = self.traces == 0 || !self.bindings.is_empty() || self.share_errors();
         self.share_tools() || self.aligned.is_some() || turns

@@ -1,4 +1,4 @@
-//! The graph as it is saved and compared: its options and segments.
+//! Serialization and equality of the graph, by its options and segments.
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
@@ -6,7 +6,7 @@ use super::{OverlapGraph, OverlapOptions};
 use crate::{error::Result, propose::Segment};
 
 impl OverlapGraph {
-    /// Traces from the oldest on, then skills by id.
+    /// Traces from the oldest to the newest, then skills by id.
     fn in_order(&self) -> Vec<&Segment> {
         let skills = self.by_id.values().copied();
         let skills = skills.filter(|slot| self.node(*slot).is_some_and(|node| node.age.is_none()));
@@ -17,7 +17,7 @@ impl OverlapGraph {
 }
 
 impl PartialEq for OverlapGraph {
-    /// Equal options and segments, and traces of the same order of age.
+    /// Graphs are equal where their options, their segments and the order of their traces by age are equal.
     fn eq(&self, other: &Self) -> bool {
         self.options == other.options && self.in_order() == other.in_order()
     }

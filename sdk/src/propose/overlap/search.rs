@@ -17,19 +17,19 @@ use crate::{
 };
 
 impl OverlapGraph {
-    /// The best groups that were not handed out yet, the best first, ties by ids; no two of them have a segment in common.
+    /// The best groups that were not handed out yet, best first, ties by ids; no two of them share a segment.
     ///
     /// A group is a strict clique: every two of its segments have an edge. It has from `smallest` to `largest` segments and
-    /// a [reason](Purity), and comes from at least two distinct tasks. Tasks count where they were done: a *true instance*
-    /// is a turn of an attempt that succeeded. Turns of others may be in a group, since they show what goes wrong, but add no
-    /// task; a skill adds the tasks that it was distilled from, and with `skip_covered` there is no group where one was distilled
-    /// from all of its tasks: what they share is that skill. Of a group at least the share `fresh` is in none of those
-    /// that were `handed` out, and its [`Fingerprint`] is not among them: a group comes again when it changed.
+    /// a [reason](super::Purity), and comes from at least two distinct tasks. A task counts where it succeeded: a *true
+    /// instance* is a turn of a successful attempt. Turns of other attempts may be in a group, since they show failures, but
+    /// add no task. A skill adds the tasks that it was distilled from; with `skip_covered` a group is dropped
+    /// if one skill was distilled from all of its tasks, since that skill is what its tasks share. At least the share `fresh` of a group is in none
+    /// of the groups that were `handed` out, and its [`Fingerprint`] is not among theirs: a group returns when it has changed.
     ///
-    /// *What is bounded.* Each segment forms groups with its heaviest `neighbours` alone, of the same tasks with two, and
-    /// proposes the best of them. With the defaults that is at most 298 groups a segment. So in a dense graph a clique is not seen where none of its
-    /// segments has all the others among those neighbours, and of many groups of one segment the second-best waits
-    /// for a later call.
+    /// *Bounds.* Each segment forms groups only with its heaviest `neighbours`, at most two of them of the same tasks, and
+    /// proposes the best group. With the defaults that is at most 298 groups for each segment. So in a dense graph a clique
+    /// is missed where none of its segments has all the others among those neighbours, and the second-best group of a segment
+    /// waits for a later call.
     ///
     /// # Errors
     /// `Invalid` where the options break a range.
@@ -58,8 +58,8 @@ impl OverlapGraph {
         Ok(cliques)
     }
 
-    /// Takes those out of a set of groups that can come no more, since none of their segments is in the graph and says the
-    /// same: so the set is bounded as the graph is.
+    /// Removes from a set of handed-out groups those of which no segment is still in the graph with the same content. So the
+    /// set is bounded as the graph is.
     pub fn forget_gone(&self, handed: &mut BTreeSet<Fingerprint>) {
         let nodes = self.places().values().filter_map(|slot| self.node(*slot));
         let digests: BTreeSet<&String> = nodes.map(|node| &node.digest).collect();
@@ -72,11 +72,11 @@ pub(super) struct Search<'a> {
     graph: &'a OverlapGraph,
     options: &'a CliqueOptions,
     handed: &'a BTreeSet<Fingerprint>,
-    /// All digests of those.
+    /// All digests of those groups.
     known: BTreeSet<&'a String>,
-    /// The tools that segments call, and what names them.
+    /// The tools that segments call, with the n-grams that name them.
     tools: Vec<Named>,
-    /// By slot, as they are met: most segments form no groups.
+    /// By slot, filled on first use, since most segments form no groups.
     members: Vec<OnceCell<Member<'a>>>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// Whether a segment and those that it may form groups with come from two tasks; untold ones come from none.
+    /// Whether a segment and its possible group members come from two tasks; a skill of no task adds none.
     fn may_have_two_tasks(&self, node: &Node) -> bool {
         let near = node.heaviest.slots();
         let near = near.filter_map(|slot| self.graph.node(slot));
@@ -155,7 +155,7 @@ impl<'a> Search<'a> {
             let mut traits = Traits::of(node);
             let is_trace = matches!(node.segment.kind, SegmentKind::Trace { .. });
             if !is_trace {
-                // A skill calls the tools that its text names.
+                // A skill counts as calling the tools that its text names.
                 let named = self.tools.iter();
                 let named = named.filter(|tool| node.features.mention(tool));
                 traits.name_tools(named.map(Named::name));
@@ -182,7 +182,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The group with one more, where that is still a clique and can have a reason.
+    /// The group with one more segment, where it is still a clique and can have a reason.
     fn grown<'s>(&'s self, group: &Group<'s>, slot: Slot) -> Option<Group<'s>> {
         let member = self.member(slot)?;
         let mut overlaps = Vec::with_capacity(group.slots.len());
@@ -201,7 +201,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Takes the group for the best where it may be handed out and is better.
+    /// Makes the group the best one where it is better and may be handed out.
     fn weigh(&self, group: &Group<'_>, best: &mut Option<Clique>) {
         if !group.shared.is_pure() {
             return;
@@ -276,7 +276,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether the tasks of a segment count: of what worked, and of skills.
+/// Whether the tasks of a segment count: those of true instances and of skills do.
 fn counts(segment: &Segment) -> bool {
     segment.is_true_instance() || matches!(segment.kind, SegmentKind::Skill(_))
 }

@@ -1,11 +1,11 @@
-//! Answers to turns.
+//! The corpus of a dialect's answers.
 
 use serde_json::{Value, json};
 
 use super::{AnswerCase, AnswerTo, Meaning};
 use crate::domain::{Action, ToolCall, ToolDefinition};
 
-/// The tools of all cases.
+/// The tools in force in all cases.
 pub(super) fn tools() -> Vec<ToolDefinition> {
     let tool = |name: &str, properties: Value, required: &[&str]| ToolDefinition {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! Answers that look for what is read wrongly.
+//! The second corpus: answers written to find wrong readings.
 
 use serde_json::json;
 
@@ -105,7 +105,7 @@ fn several_turns() -> Vec<AnswerCase> {
     ]
 }
 
-/// Written after all others had been read.
+/// Answers that were written after the readers passed all others.
 fn more_turns() -> Vec<AnswerCase> {
     let refused = Meaning::Refused;
     vec![

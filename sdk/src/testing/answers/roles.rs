@@ -1,4 +1,4 @@
-//! Answers of the seven roles.
+//! The corpus of the answers of the seven roles.
 
 use std::collections::BTreeMap;
 

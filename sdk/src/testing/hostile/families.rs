@@ -1,4 +1,4 @@
-//! The families of hostile packages: each bends an ordinary one.
+//! The families of hostile packages; each changes an ordinary package in one way.
 
 use super::{front, package::RefusedBy, paths, texts};
 use crate::{id::Seed, testing::ordinary::Parts};
@@ -7,7 +7,7 @@ pub(super) type Family = (&'static str, RefusedBy, fn(&mut Parts, Seed));
 
 use RefusedBy::{Lint, Quarantine};
 
-/// What each family is called, who refuses it, and how it bends a package. The first [`FRONT`] bend the frontmatter.
+/// The name of each family, who refuses it, and its change of a package. The first [`FRONT`] change the frontmatter.
 pub(super) const FAMILIES: [Family; 39] = [
     (
         "frontmatter that is not there, not closed or no mapping",
@@ -66,5 +66,5 @@ pub(super) const FAMILIES: [Family; 39] = [
     ),
 ];
 
-/// How many of the families bend the frontmatter: no two of them go into one package.
+/// The number of families that change the frontmatter; a package has at most one of them.
 pub(super) const FRONT: usize = 14;

@@ -1,4 +1,4 @@
-//! Frontmatters that pretend, overflow or cannot be read.
+//! Hostile frontmatter: forged keys, huge or nested values, invalid YAML.
 
 use crate::{
     id::Seed,
@@ -205,7 +205,7 @@ pub(super) fn escapes(parts: &mut Parts, seed: Seed) {
     parts.field(&format!("metadata:\n  note: \"a{escape}b\""));
 }
 
-/// Takes out a field that a family puts in anew.
+/// Removes a field that a family then adds.
 fn drop_field(parts: &mut Parts, field: &str) {
     if field == "metadata" {
         return drop_metadata(parts);

@@ -13,8 +13,8 @@ pub use package::{Hostile, RefusedBy};
 
 use crate::{id::Seed, testing::ordinary::Parts};
 
-/// A hostile package: an ordinary one (see [`ordinary`](super::ordinary())) that is bent in one way of the 39 that
-/// [`hostile_families`] tells, and, for every second seed, in one or two more.
+/// A hostile package: an ordinary one (see [`ordinary`](super::ordinary())) that is changed in one of the 39 ways of
+/// [`hostile_families`] and, for about every second seed, in one or two more.
 ///
 /// ```
 /// use journeyman::{Seed, testing::hostile};
@@ -32,7 +32,7 @@ pub fn hostile(seed: Seed) -> Hostile {
     of_family(family, more, seed)
 }
 
-/// What each family of [`hostile`] is called, and who has to refuse it.
+/// The name of each family of [`hostile`], and who has to refuse its packages.
 pub fn hostile_families() -> impl Iterator<Item = (&'static str, RefusedBy)> {
     FAMILIES.iter().map(|(what, by, _)| (*what, *by))
 }
@@ -43,7 +43,7 @@ fn of_family(family: usize, more: u64, seed: Seed) -> Hostile {
     bend(&mut parts, seed.derive("bend", 0));
     for number in 0..more {
         let seed = seed.derive("other", number);
-        // A package that only persuades stays one, and what is too large to be looked through would hide the rest.
+        // Further changes are of the same kind of refusal, and never too large, since size would hide the rest.
         let others = FAMILIES.iter().skip(FRONT);
         let others: Vec<_> = others
             .filter(|(what, by, _)| *by == refused_by && !what.contains("too large"))

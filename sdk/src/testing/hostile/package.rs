@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-/// Who keeps a hostile package from being used.
+/// The guard that keeps a hostile package from use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedBy {
     /// A linter finds an error.
     Lint,
-    /// It is well formed: what is imported starts quarantined, and a person or evidence has to release it.
+    /// The package is well formed. An imported skill starts quarantined until a person or evidence releases it.
     Quarantine,
 }
 
-/// A hostile package as a linter is given it.
+/// A hostile package, as the input of a linter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hostile {
-    /// What is hostile about it.
+    /// The attack in words.
     pub what: &'static str,
     /// Who has to refuse it.
     pub refused_by: RefusedBy,
     /// SKILL.md.
     pub text: Vec<u8>,
-    /// The other files, by their paths within the folder; some are no paths that anybody should write to.
+    /// The other files, by their paths within the folder; some paths must never be written to.
     pub files: BTreeMap<String, Vec<u8>>,
     /// The folder's name.
     pub folder_name: String,

@@ -1,4 +1,4 @@
-//! Files whose names, number or size must not be unpacked.
+//! Hostile files: paths, numbers and sizes that must not be unpacked.
 
 use crate::{
     id::Seed,

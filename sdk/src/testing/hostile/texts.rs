@@ -1,4 +1,4 @@
-//! What stands in a text.
+//! Hostile texts: hidden characters, secrets, prompt frames, persuasion.
 
 use crate::{
     id::Seed,

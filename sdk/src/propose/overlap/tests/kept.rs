@@ -105,9 +105,9 @@ fn the_groups_are_those_of_a_search_over_everything() {
                 "seed {seed}"
             );
             groups += found.len();
-            let untold = |id: &&SegmentId| graph.get(id).is_some_and(|one| one.tasks.is_empty());
+            let taskless = |id: &&SegmentId| graph.get(id).is_some_and(|one| one.tasks.is_empty());
             let members = found.iter().flat_map(|clique| &clique.segments);
-            with_untold += members.filter(untold).count();
+            with_untold += members.filter(taskless).count();
             if draws.chance(80) {
                 handed.extend(found.into_iter().map(|clique| clique.fingerprint));
             }
@@ -118,7 +118,7 @@ fn the_groups_are_those_of_a_search_over_everything() {
     }
     assert!(
         groups > 200 && with_untold > 50,
-        "{groups} groups, {with_untold} untold"
+        "{groups} groups, {with_untold} taskless"
     );
 }
 
