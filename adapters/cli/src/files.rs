@@ -92,17 +92,3 @@ pub(crate) fn holds_anything(path: &Path) -> bool {
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
 }
-
-/// A file with these bytes in the place of what was there; it is always whole.
-pub(crate) fn replace(operation: &'static str, path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |source| unwritable(operation, path, source);
-    let mut file = tempfile::Builder::new()
-        .suffix(".new")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(parent(path))
-        .map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    sync_folder(&parent(path)).map_err(failed)
-}

@@ -12,11 +12,11 @@ use serde::Deserialize;
 use serde_json::{Number, Value};
 use toml::Spanned;
 
-use super::{
-    EXPERIMENT,
-    changes::{Change, expected},
-};
+use super::changes::{Change, expected};
 use crate::files::unreadable;
+
+/// The operation that errors of an experiment name.
+pub(super) const EXPERIMENT: &str = "experiment";
 
 /// A longer file is no experiment's.
 const MOST_BYTES: u64 = 1 << 20;

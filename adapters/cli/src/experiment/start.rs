@@ -10,7 +10,7 @@ use journeyman::{
 };
 use journeyman_disk::LibraryReader;
 
-use super::{EXPERIMENT, arm::Start};
+use super::{arm::Start, form::EXPERIMENT};
 use crate::{
     library::is_library,
     validate::{folder, skills_at},

@@ -7,7 +7,7 @@ use journeyman::{
     testing::sample,
 };
 
-use crate::experiment::measure::{History, held_out, stream};
+use crate::measure::{History, held_out, stream};
 
 fn attempt(success: bool, first: bool) -> AttemptReport {
     AttemptReport {
@@ -80,6 +80,16 @@ fn a_group_is_counted() {
     assert_eq!((task.score, task.reward), (2.0 / 3.0, Some(1.0)));
     let written = &task.written[0];
     assert!(written.drafted && written.fallback && !written.admitted);
+}
+
+#[test]
+fn a_success_counts_as_first_where_the_judge_reports_no_such_part() {
+    let mut silent = attempt(true, false);
+    silent.parts.clear();
+    let tasks = held_out(&report(Vec::new(), vec![silent])).unwrap();
+    assert!(tasks[0].first);
+    let tasks = held_out(&report(Vec::new(), vec![attempt(true, false)])).unwrap();
+    assert!(tasks[0].success && !tasks[0].first);
 }
 
 #[test]

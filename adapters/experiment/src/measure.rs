@@ -10,15 +10,17 @@ use journeyman::{
     report::{AttemptReport, RunReport, TaskReport, WriteReport},
 };
 
-use super::{
-    EXPERIMENT,
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    fault::EXPERIMENT,
     result::{HeldOut, LibraryPoint, StreamTask, Written},
     stats::mean,
 };
-use crate::output::word;
 
 /// The tasks of the stream.
-pub(super) fn stream(report: &RunReport) -> Vec<StreamTask> {
+pub(crate) fn stream(report: &RunReport) -> Vec<StreamTask> {
     report.tasks.iter().map(stream_task).collect()
 }
 
@@ -61,7 +63,7 @@ fn written(report: &WriteReport) -> Written {
 ///
 /// # Errors
 /// Where something failed outside the agent: that is no result, and would be taken for one of the agent's failures.
-pub(super) fn held_out(report: &RunReport) -> Result<Vec<HeldOut>> {
+pub(crate) fn held_out(report: &RunReport) -> Result<Vec<HeldOut>> {
     report.tasks.iter().map(held_out_task).collect()
 }
 
@@ -69,7 +71,7 @@ fn held_out_task(task: &TaskReport) -> Result<HeldOut> {
     let failed = |message: String| {
         Error::new(ErrorKind::Unavailable, EXPERIMENT, message)
             .with("task", &task.task)
-            .hint("run the experiment again: what is finished is kept; with fewer --jobs, or more time by `set` on the recipe's `limits`, if a time limit passed")
+            .hint("run the experiment again: finished cells are kept. If a time limit passed, run fewer cells at once, or raise the recipe's `limits`")
     };
     if let Some(said) = task.selections.iter().find_map(unavailable) {
         return Err(failed(said));
@@ -115,15 +117,17 @@ fn is_hidden(task: &TaskReport) -> bool {
     task.tags.iter().any(|tag| tag == "hidden")
 }
 
-/// Whether the task was done without one refused or needless call.
+/// Whether the task was done without a refused or needless call: a success whose verdict's part `first_attempt` is 1. A
+/// success of a judge that does not report this part counts.
 fn is_first(attempt: &AttemptReport) -> bool {
-    attempt.success == Some(true) && attempt.parts.get("first_attempt") == Some(&1.0)
+    let is_one = |part: &f64| *part == 1.0;
+    attempt.success == Some(true) && attempt.parts.get("first_attempt").is_none_or(is_one)
 }
 
 /// A library's history, by the number of tasks that were learned from.
 #[derive(Debug)]
-pub(super) struct History {
-    pub(super) points: Vec<LibraryPoint>,
+pub(crate) struct History {
+    pub(crate) points: Vec<LibraryPoint>,
     /// For each number of tasks, how many commits there are until the next task's.
     ends: Vec<usize>,
 }
@@ -134,7 +138,7 @@ impl History {
     ///
     /// # Errors
     /// What the library gives for commits that are none of one library.
-    pub(super) fn of(committed: &[Committed], tasks: usize) -> Result<Self> {
+    pub(crate) fn of(committed: &[Committed], tasks: usize) -> Result<Self> {
         let mut library = SkillLibrary::new();
         let mut seen = BTreeSet::new();
         let mut point = LibraryPoint::default();
@@ -172,7 +176,7 @@ impl History {
     }
 
     /// How many commits there are after so many tasks.
-    pub(super) fn end(&self, learned: usize) -> usize {
+    pub(crate) fn end(&self, learned: usize) -> usize {
         self.ends
             .get(learned)
             .or(self.ends.last())
@@ -203,7 +207,16 @@ fn count_states(before: &SkillLibrary, after: &SkillLibrary, to: &mut BTreeMap<S
     }
 }
 
+/// An enumeration's value as JSON names it.
+fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        Ok(other) => other.to_string(),
+        Err(_) => String::new(),
+    }
+}
+
 /// The tiers that are offered.
-pub(super) fn offered() -> [String; 2] {
+pub(crate) fn offered() -> [String; 2] {
     [Tier::Cache, Tier::Reservoir].map(|tier| word(&tier))
 }

@@ -1,6 +1,6 @@
 //! What the figures show.
 
-use super::{
+use crate::{
     chart::{Drawing, Mark, Panel, Row, Series},
     stats::Spread,
     summary::{Metric, Point, Results, changed, size},
@@ -9,7 +9,7 @@ use super::{
 const LEARNED: &str = "tasks learned from";
 
 /// All of them, differences first.
-pub(super) fn panels(results: &Results<'_>) -> Vec<Panel> {
+pub(crate) fn panels(results: &Results<'_>) -> Vec<Panel> {
     let plan = results.plan;
     let percent =
         |metric: Metric| move |arm| scaled(results.curve(arm, metric), 100.0, Some((0.0, 100.0)));
@@ -63,7 +63,7 @@ pub(super) fn panels(results: &Results<'_>) -> Vec<Panel> {
 }
 
 /// The names of the legend.
-pub(super) fn names(results: &Results<'_>) -> Vec<String> {
+pub(crate) fn names(results: &Results<'_>) -> Vec<String> {
     let arms = 0..results.plan.arms.len();
     let seeds = |at| results.of(at).count();
     arms.map(|at| format!("{} ({} seeds)", name(results, at), seeds(at)))

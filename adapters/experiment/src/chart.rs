@@ -4,16 +4,16 @@ use std::fmt::Write;
 
 /// Whatever is drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Panel {
-    pub(super) title: String,
+pub(crate) struct Panel {
+    pub(crate) title: String,
     /// What the axes are.
-    pub(super) x: &'static str,
-    pub(super) y: &'static str,
-    pub(super) drawing: Drawing,
+    pub(crate) x: &'static str,
+    pub(crate) y: &'static str,
+    pub(crate) drawing: Drawing,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Drawing {
+pub(crate) enum Drawing {
     /// A line a series, with its spread as a band.
     Lines(Vec<Series>),
     /// Values with their intervals, against zero.
@@ -21,30 +21,30 @@ pub(super) enum Drawing {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Series {
+pub(crate) struct Series {
     /// Its place in the legend.
-    pub(super) at: usize,
-    pub(super) points: Vec<Mark>,
+    pub(crate) at: usize,
+    pub(crate) points: Vec<Mark>,
 }
 
 /// A value with its interval, and what stands before it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// Its place in the legend.
-    pub(super) at: usize,
-    pub(super) label: String,
-    pub(super) value: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
+    pub(crate) at: usize,
+    pub(crate) label: String,
+    pub(crate) value: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 /// A value with its spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Mark {
-    pub(super) x: f64,
-    pub(super) value: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Mark {
+    pub(crate) x: f64,
+    pub(crate) value: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 const WIDTH: f64 = 980.0;
@@ -69,7 +69,7 @@ text{font:12px system-ui,sans-serif;fill:#222}.t{font-weight:600;font-size:13px}
 .c6{stroke:#b8b8b8;fill:#b8b8b8}.c7{stroke:#c49a8f;fill:#c49a8f}.l{fill:none}.b{stroke:none}}";
 
 /// Draws panels below a legend of these names: rows over the whole width, lines two beside each other.
-pub(super) fn draw(title: &str, names: &[String], panels: &[Panel]) -> String {
+pub(crate) fn draw(title: &str, names: &[String], panels: &[Panel]) -> String {
     let mut page = Page::default();
     page.text(GAP, 24.0, "t", "start", title);
     let mut top = page.legend(names, 44.0);
