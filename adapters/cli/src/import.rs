@@ -21,14 +21,13 @@ use serde_json::Value;
 use crate::{
     arguments::{Format, Import, Merge},
     files::{parent, unreadable},
+    incoming::{IMPORT, Incoming, Refused},
     output::{Answer, Progress, warn},
     reading::Reading,
     recognise::{recognised, text, unknown},
-    take_in::{Incoming, Refused, Target, source, take_in},
+    take_in::{Target, source, take_in},
     validate::{SKILL_MD, folder, lint_folder, skills_at},
 };
-
-pub(crate) const IMPORT: &str = "import";
 
 pub(crate) async fn import(root: &Path, import: &Import) -> Result<Answer> {
     let progress = Progress::of("reading skills");

@@ -10,6 +10,7 @@ mod experiment;
 mod export;
 mod files;
 mod import;
+mod incoming;
 mod library;
 mod log;
 mod model;

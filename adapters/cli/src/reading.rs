@@ -3,10 +3,7 @@
 use journeyman::{Error, ErrorKind, Result};
 use journeyman_disk::ArchiveLimits;
 
-use crate::{
-    import::IMPORT,
-    take_in::{Incoming, Refused},
-};
+use crate::incoming::{IMPORT, Incoming, Refused};
 
 /// What is to be taken in, and what not.
 #[derive(Debug)]

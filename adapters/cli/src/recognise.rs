@@ -9,7 +9,7 @@ use std::{
 use journeyman::{Error, Result};
 use serde_json::Value;
 
-use crate::{arguments::Format, files::unreadable, import::IMPORT, validate::SKILL_MD};
+use crate::{arguments::Format, files::unreadable, incoming::IMPORT, validate::SKILL_MD};
 
 /// The greatest bank or document.
 const MOST_TEXT: u64 = 10 * 1024 * 1024;

@@ -21,48 +21,12 @@ use tempfile::TempDir;
 use crate::{
     arguments::Elsewhere,
     files::unwritable,
-    import::IMPORT,
+    incoming::{IMPORT, Incoming, Refused},
     library::{Opened, is_library, open, refuse_unread},
     outcome::make,
-    output::{Answer, Exit, Progress, cell, error_json, error_text},
+    output::{Answer, Exit, Progress, cell},
     validate::{name_of, told},
 };
-
-/// A skill from elsewhere, with its files, as it came.
-#[derive(Debug)]
-pub(crate) struct Incoming {
-    /// Where it was found.
-    pub(crate) place: String,
-    pub(crate) skill: Skill,
-    pub(crate) files: BTreeMap<FilePath, Vec<u8>>,
-    pub(crate) source: Source,
-    /// Whether it is [`imported`] already, and so has an id that follows from its source.
-    pub(crate) is_imported: bool,
-    /// Whether secrets were taken out of it.
-    pub(crate) redacted: bool,
-    /// What a person should look at.
-    pub(crate) warnings: Vec<Finding>,
-}
-
-impl Incoming {
-    /// One that is [`imported`] already.
-    pub(crate) fn read(
-        path: &Path,
-        skill: Skill,
-        files: BTreeMap<FilePath, Vec<u8>>,
-        source: &Source,
-    ) -> Self {
-        Self {
-            place: format!("{}: {}", path.display(), skill.name),
-            skill,
-            files,
-            source: source.clone(),
-            is_imported: true,
-            redacted: false,
-            warnings: Vec::new(),
-        }
-    }
-}
 
 /// The library that skills are taken into.
 #[derive(Debug)]
@@ -70,54 +34,6 @@ pub(crate) struct Target<'a> {
     pub(crate) root: &'a Path,
     /// Whether it is made where there is none.
     pub(crate) create: bool,
-}
-
-/// What may not come in, and why.
-#[derive(Debug)]
-pub(crate) struct Refused {
-    pub(crate) place: String,
-    pub(crate) error: Error,
-    pub(crate) findings: Vec<Finding>,
-}
-
-impl Refused {
-    pub(crate) fn new(place: impl Into<String>, error: Error) -> Self {
-        Self {
-            place: place.into(),
-            error,
-            findings: Vec::new(),
-        }
-    }
-
-    pub(crate) fn by_linter(place: impl Into<String>, findings: Vec<Finding>) -> Self {
-        let error = Error::invalid(IMPORT, "the linter refuses the skill")
-            .hint("put right what is listed, and import it again");
-        Self {
-            findings,
-            ..Self::new(place, error)
-        }
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "place": self.place,
-            "error": error_json(&self.error),
-            "findings": self.findings,
-        })
-    }
-
-    fn text(&self) -> String {
-        let mut text = format!("refused: {}\n", cell(&self.place));
-        if self.findings.is_empty() {
-            for line in error_text(&self.error).lines() {
-                text.push_str(&format!("  {line}\n"));
-            }
-        }
-        self.findings
-            .iter()
-            .for_each(|found| text.push_str(&told(found)));
-        text
-    }
 }
 
 /// The source that a host's word makes trusted or not.
