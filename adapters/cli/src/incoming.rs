@@ -11,30 +11,30 @@ use serde_json::{Value, json};
 
 use crate::{
     output::{cell, error_json, error_text},
-    validate::told,
+    validate::finding_text,
 };
 
 /// The operation that errors of an import name.
 pub(crate) const IMPORT: &str = "import";
 
-/// A skill from elsewhere, with its files, as it came.
+/// A skill from another source, with its files.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    /// Where it was found.
+    /// The path or name that it was found under.
     pub(crate) place: String,
     pub(crate) skill: Skill,
     pub(crate) files: BTreeMap<FilePath, Vec<u8>>,
     pub(crate) source: Source,
-    /// Whether it is [`imported`](journeyman::interchange::imported) already, and so has an id that follows from its source.
+    /// Whether it has passed [`imported`](journeyman::interchange::imported), and so has an id derived from its source.
     pub(crate) is_imported: bool,
-    /// Whether secrets were taken out of it.
+    /// Whether secrets were removed from it.
     pub(crate) redacted: bool,
-    /// What a person should look at.
+    /// Findings that a person should read.
     pub(crate) warnings: Vec<Finding>,
 }
 
 impl Incoming {
-    /// One that is [`imported`](journeyman::interchange::imported) already.
+    /// A skill that has passed [`imported`](journeyman::interchange::imported).
     pub(crate) fn read(
         path: &Path,
         skill: Skill,
@@ -53,7 +53,7 @@ impl Incoming {
     }
 }
 
-/// What may not come in, and why.
+/// A path or skill that is refused, with the reason.
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub(crate) place: String,
@@ -72,7 +72,7 @@ impl Refused {
 
     pub(crate) fn by_linter(place: impl Into<String>, findings: Vec<Finding>) -> Self {
         let error = Error::invalid(IMPORT, "the linter refuses the skill")
-            .hint("put right what is listed, and import it again");
+            .hint("correct the listed findings, and import it again");
         Self {
             findings,
             ..Self::new(place, error)
@@ -96,7 +96,7 @@ impl Refused {
         }
         self.findings
             .iter()
-            .for_each(|found| text.push_str(&told(found)));
+            .for_each(|found| text.push_str(&finding_text(found)));
         text
     }
 }

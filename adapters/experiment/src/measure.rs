@@ -1,5 +1,5 @@
-//! From reports and commits to results. Whatever order tasks and commits come in, what counts is a task's own report and
-//! the fold over the commits.
+//! Turns a run's report and a library's commits into a cell's result. The order of tasks and commits does not matter: a
+//! task is measured by its own report, and the library by the fold over its commits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ fn written(report: &WriteReport) -> Written {
 /// The held-out tasks.
 ///
 /// # Errors
-/// Where something failed outside the agent: that is no result, and would be taken for one of the agent's failures.
+/// `Unavailable` where something failed outside the agent, which must not count as a failure of the agent.
 pub(crate) fn held_out(report: &RunReport) -> Result<Vec<HeldOut>> {
     report.tasks.iter().map(held_out_task).collect()
 }
@@ -100,7 +100,7 @@ fn held_out_task(task: &TaskReport) -> Result<HeldOut> {
     })
 }
 
-/// Why a choice could not be made.
+/// The reason, where the scorer or the retriever failed.
 fn unavailable(selection: &Selection) -> Option<String> {
     match &selection.decision {
         Decision::Nothing(NothingReason::ScorerUnavailable(said)) => {
@@ -124,20 +124,20 @@ fn is_first(attempt: &AttemptReport) -> bool {
     attempt.success == Some(true) && attempt.parts.get("first_attempt").is_none_or(is_one)
 }
 
-/// A library's history, by the number of tasks that were learned from.
+/// A library's history, by the number of learned tasks.
 #[derive(Debug)]
 pub(crate) struct History {
     pub(crate) points: Vec<LibraryPoint>,
-    /// For each number of tasks, how many commits there are until the next task's.
+    /// For each number of learned tasks, the number of commits before those of the next task.
     ends: Vec<usize>,
 }
 
 impl History {
-    /// Folds the commits of a stream of so many tasks. A task may commit several times, and what names no task, such as
-    /// maintenance, belongs to the task before it.
+    /// Folds the commits of a stream of `tasks` tasks. A task may commit several times. A commit that names no task, such as
+    /// one of maintenance, belongs to the task before it.
     ///
     /// # Errors
-    /// What the library gives for commits that are none of one library.
+    /// The library's own, for commits that do not follow each other in one library.
     pub(crate) fn of(committed: &[Committed], tasks: usize) -> Result<Self> {
         let mut library = SkillLibrary::new();
         let mut seen = BTreeSet::new();
@@ -175,7 +175,7 @@ impl History {
         point.changes.clear();
     }
 
-    /// How many commits there are after so many tasks.
+    /// The number of commits after `learned` tasks.
     pub(crate) fn end(&self, learned: usize) -> usize {
         self.ends
             .get(learned)
@@ -195,7 +195,7 @@ fn count(library: &SkillLibrary, point: &mut LibraryPoint) {
     point.deleted = library.deleted().count();
 }
 
-/// The skills whose state is another one than before.
+/// Counts the skills whose state has changed, such as `active to disabled`.
 fn count_states(before: &SkillLibrary, after: &SkillLibrary, to: &mut BTreeMap<String, usize>) {
     for id in after.changed_from(before) {
         let state = |library: &SkillLibrary| library.get(id).map(|entry| word(&entry.skill.state));
@@ -216,7 +216,7 @@ fn word(value: &impl Serialize) -> String {
     }
 }
 
-/// The tiers that are offered.
+/// The tiers whose skills are offered.
 pub(crate) fn offered() -> [String; 2] {
     [Tier::Cache, Tier::Reservoir].map(|tier| word(&tier))
 }

@@ -1,4 +1,4 @@
-//! What the figures show.
+//! The figures' panels.
 
 use crate::{
     chart::{Drawing, Mark, Panel, Row, Series},
@@ -8,7 +8,7 @@ use crate::{
 
 const LEARNED: &str = "tasks learned from";
 
-/// All of them, differences first.
+/// All panels, differences first.
 pub(crate) fn panels(results: &Results<'_>) -> Vec<Panel> {
     let plan = results.plan;
     let percent =
@@ -62,7 +62,7 @@ pub(crate) fn panels(results: &Results<'_>) -> Vec<Panel> {
     ]
 }
 
-/// The names of the legend.
+/// The entries of the legend.
 pub(crate) fn names(results: &Results<'_>) -> Vec<String> {
     let arms = 0..results.plan.arms.len();
     let seeds = |at| results.of(at).count();
@@ -100,7 +100,7 @@ fn lines(results: &Results<'_>, points: impl Fn(usize) -> Vec<Mark>) -> Drawing 
     Drawing::Lines(series.filter(|series| !series.points.is_empty()).collect())
 }
 
-/// A band of one standard deviation, no further than values go.
+/// Points with a band of one standard deviation, cut to `range`.
 fn scaled(points: Vec<Point>, factor: f64, range: Option<(f64, f64)>) -> Vec<Mark> {
     let mark = |(x, spread): (f64, Spread)| {
         let spread = spread.times(factor);

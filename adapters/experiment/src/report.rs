@@ -1,4 +1,4 @@
-//! The report: Markdown for people, figures beside it, and the same numbers as JSON.
+//! The report: Markdown, figures as SVG, and the same numbers as JSON.
 
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ impl<'a> Report<'a> {
         text
     }
 
-    /// Under what the numbers were taken.
+    /// The conditions of the measurement.
     fn conditions(&self) -> String {
         let plan = self.plan();
         let seeds: Vec<String> = plan.seeds.iter().map(u64::to_string).collect();
@@ -94,7 +94,7 @@ impl<'a> Report<'a> {
         lines.join("\n") + "\n\n"
     }
 
-    /// What is missing and why, and what does not go together.
+    /// The missing cells with the reasons, and a note where cells come from different builds.
     fn gaps(&self) -> String {
         let mut lines = Vec::new();
         for cell in self.results.missing() {
@@ -215,7 +215,7 @@ fn markdown(table: &Table) -> String {
     text
 }
 
-/// Text of others, as text and on one line (S17).
+/// Escapes untrusted text for one line of Markdown (S17).
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     let mut rest = text.chars().peekable();
@@ -223,7 +223,7 @@ fn escaped(text: &str) -> String {
         match c {
             '<' => escaped.push_str("&lt;"),
             '&' => escaped.push_str("&amp;"),
-            // A bracket alone is none of a link's.
+            // Only a bracket before one of these can end a link's text.
             ']' if !matches!(rest.peek(), Some('(' | '[' | ':')) => escaped.push(c),
             '|' | '\\' | '`' | '*' | '_' | ']' | '#' => {
                 escaped.push('\\');

@@ -1,28 +1,28 @@
-//! What is measured of one arm with one seed.
+//! The result of a cell, as its file has it.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// One arm with one seed, from the start to the end of the stream.
+/// The result of one arm with one seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CellResult {
-    /// The held-out tasks with the library as it was, in order; of an arm that learns nothing, the first alone.
+    /// The held-out tasks at each checkpoint, in order. An arm that does not learn has only the first checkpoint.
     pub(crate) checkpoints: Vec<Checkpoint>,
-    /// The tasks that were learned from, in order.
+    /// The tasks of the stream, in order; none for an arm that does not learn.
     pub(crate) stream: Vec<StreamTask>,
     /// The library before the stream and after each of its tasks.
     pub(crate) library: Vec<LibraryPoint>,
 }
 
-/// The held-out tasks with one state of the library.
+/// The held-out tasks with the library of one checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
-    /// After how many tasks of the stream.
+    /// Tasks of the stream before the checkpoint.
     pub(crate) learned: u64,
     /// The library's revision.
     pub(crate) revision: u64,
-    /// In the same order for each arm.
+    /// The tasks, in the same order for each arm.
     pub(crate) tasks: Vec<HeldOut>,
 }
 
@@ -30,71 +30,71 @@ pub(crate) struct Checkpoint {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HeldOut {
     pub(crate) task: String,
-    /// Whether its contract is hidden.
+    /// Whether the task has the tag `hidden`.
     pub(crate) hidden: bool,
-    /// Whether it was done without one refused or needless call.
+    /// Whether it succeeded without a refused or needless call.
     pub(crate) first: bool,
-    /// Whether it was done within the budget of steps.
+    /// Whether it succeeded.
     pub(crate) success: bool,
     pub(crate) score: f64,
     pub(crate) reward: Option<f64>,
     /// Whether a skill was injected.
     pub(crate) injected: bool,
-    /// Whether the agent said that it used one.
+    /// Whether the agent reported that it used a skill.
     pub(crate) used: bool,
     pub(crate) steps: u32,
     pub(crate) prompt_tokens: u64,
     pub(crate) output_tokens: u64,
 }
 
-/// A task of the stream, all its attempts together.
+/// A task of the stream, with all its attempts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StreamTask {
     pub(crate) task: String,
     pub(crate) hidden: bool,
-    /// What failed outside the agent: attempts that could not be made or judged, and choices that could not be made.
+    /// Failures outside the agent: attempts that could not be made or judged, and selections that could not be made.
     pub(crate) failed: usize,
-    /// Counts of attempts: all of them, and those of which this holds.
+    /// The number of attempts; below, of attempts with the property of [`HeldOut`] that has the same name.
     pub(crate) attempts: usize,
     pub(crate) first: usize,
     pub(crate) success: usize,
     pub(crate) injected: usize,
     pub(crate) used: usize,
-    /// The mean over attempts.
+    /// The mean score of all attempts.
     pub(crate) score: f64,
-    /// The mean over those that were judged.
+    /// The mean reward of the judged attempts; none where none was judged.
     pub(crate) reward: Option<f64>,
-    /// Of all attempts together.
+    /// Tokens of all attempts together.
     pub(crate) prompt_tokens: u64,
     pub(crate) output_tokens: u64,
-    /// What came of each draft, where any was due.
+    /// One entry for each skill that was due to be written.
     pub(crate) written: Vec<Written>,
 }
 
-/// What came of writing a skill.
+/// The result of writing a skill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Written {
     pub(crate) admitted: bool,
-    /// Whether what was admitted is a new version.
+    /// Whether the admitted skill is a new version.
     pub(crate) revised: bool,
-    /// Whether there was a draft.
+    /// Whether the role wrote a draft.
     pub(crate) drafted: bool,
-    /// Whether it is the trace abstraction.
+    /// Whether the draft is a trace abstraction.
     pub(crate) fallback: bool,
-    /// Why nothing came of it.
+    /// Why no skill was admitted.
     pub(crate) refused: Option<String>,
 }
 
-/// The library's counts.
+/// The library's counts at one point of the stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LibraryPoint {
-    /// After how many tasks of the stream.
+    /// Tasks of the stream before this point.
     pub(crate) learned: u64,
     /// Skills by tier.
     pub(crate) tiers: BTreeMap<String, usize>,
     /// Skills by state.
     pub(crate) states: BTreeMap<String, usize>,
     pub(crate) deleted: usize,
-    /// What happened since the point before, by its name: moves, and changes of states as `active to disabled`.
+    /// Changes since the point before, counted by name: moves, and changes of state such as `active to disabled`.
     pub(crate) changes: BTreeMap<String, usize>,
 }

@@ -1,4 +1,4 @@
-//! The cells that are done, a file each in the experiment's folder.
+//! The finished cells, one file each in the experiment's folder.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -28,12 +28,12 @@ pub(crate) struct Saved {
     schema: u32,
     pub(crate) arm: String,
     pub(crate) seed: u64,
-    /// Of the configuration: a cell of another one is not this cell.
+    /// The SHA-256 of `config`.
     pub(crate) key: String,
-    /// The SHA-256 of the program that made it.
+    /// The build of the program that made the cell.
     pub(crate) build: String,
     pub(crate) seconds: f64,
-    /// What the key is of.
+    /// Everything that the result follows from, except the build.
     pub(crate) config: Value,
     pub(crate) result: CellResult,
 }
@@ -53,17 +53,17 @@ impl Saved {
             key,
             build: build.to_owned(),
             seconds,
-            // A form that is JSON, which every cell's is.
+            // A cell's form is always JSON.
             config: serde_json::from_str(form).unwrap_or_default(),
             result,
         }
     }
 }
 
-/// What a cell's file says.
+/// The state of a cell's file.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Found {
-    /// The cell is done.
+    /// The cell is finished.
     Done(Box<Saved>),
     /// There is no file.
     Nothing,
@@ -85,7 +85,7 @@ pub enum Stale {
     Build,
 }
 
-/// The experiment's folder, for one run at a time.
+/// The experiment's folder, locked for one run at a time.
 #[derive(Debug)]
 pub(crate) struct CellStore {
     folder: PathBuf,
@@ -93,7 +93,7 @@ pub(crate) struct CellStore {
 }
 
 impl CellStore {
-    /// Makes the folder where there is none, and takes away what a killed run left half written.
+    /// Makes the folder where there is none, and removes unfinished files of a run that was killed.
     ///
     /// # Errors
     /// `Unavailable` where it cannot be written, or another run is at work there.
@@ -150,7 +150,7 @@ impl CellStore {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
             read => read.map_err(|source| unreadable(&path, source))?,
         };
-        // What is of another form need not look like this one.
+        // A file of another version need not have this version's fields.
         #[derive(Deserialize)]
         struct Form {
             schema: u32,
@@ -171,7 +171,7 @@ impl CellStore {
         })
     }
 
-    /// The file is there whole, or as it was before.
+    /// Stores a cell. A reader sees the whole new file or the one before.
     pub(crate) fn keep(&self, slug: &str, saved: &Saved) -> Result<()> {
         let path = self.cell(slug, saved.seed);
         let bytes =

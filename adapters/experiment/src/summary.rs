@@ -10,7 +10,7 @@ use crate::{
     store::Saved,
 };
 
-/// A number of one attempt at a held-out task. Shares are means of 0 and 1.
+/// A number that each attempt at a held-out task has; a share is a mean of zeros and ones.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
@@ -60,7 +60,7 @@ impl Metric {
         }
     }
 
-    /// None where the task does not count.
+    /// None where the metric leaves the task out.
     fn value(self, task: &HeldOut) -> Option<f64> {
         let share = |holds: bool| f64::from(u8::from(holds));
         match self {
@@ -83,7 +83,7 @@ pub struct Results<'a> {
     cells: BTreeMap<CellId, Saved>,
 }
 
-/// A spread at a place of the stream.
+/// The number of learned tasks, and a spread there.
 pub(crate) type Point = (f64, Spread);
 
 impl<'a> Results<'a> {
@@ -114,7 +114,7 @@ impl<'a> Results<'a> {
         all.filter(|cell| !self.cells.contains_key(cell)).collect()
     }
 
-    /// The builds of the programs that made the cells.
+    /// The builds of the program that made the cells.
     pub(crate) fn builds(&self) -> BTreeSet<&str> {
         self.cells
             .values()
@@ -132,7 +132,7 @@ impl<'a> Results<'a> {
         seeds.filter_map(move |seed| self.cell(arm, *seed))
     }
 
-    /// One number of each cell of an arm, where it has it.
+    /// The spread of one number over an arm's cells; cells without it are left out.
     pub(crate) fn spread(
         &self,
         arm: usize,
@@ -149,7 +149,7 @@ impl<'a> Results<'a> {
         self.spread(arm, |result| level(result.checkpoints.last()?, metric))
     }
 
-    /// At each checkpoint. An arm that learns nothing has the same everywhere.
+    /// An arm's mean over the held-out tasks at each checkpoint. An arm that does not learn has the same value everywhere.
     pub(crate) fn curve(&self, arm: usize, metric: Metric) -> Vec<Point> {
         self.at_checkpoints(|at| self.spread(arm, |result| level(checkpoint(result, at)?, metric)))
     }
@@ -182,7 +182,7 @@ impl<'a> Results<'a> {
         })
     }
 
-    /// The same at each checkpoint.
+    /// The same as [`Results::overhead`] at each checkpoint.
     pub(crate) fn overheads(&self, arm: usize, over: usize) -> Vec<Point> {
         self.at_checkpoints(|at| {
             self.paired(arm, over, |own, other| {
@@ -205,7 +205,7 @@ impl<'a> Results<'a> {
         Spread::of(&values.collect::<Vec<_>>())
     }
 
-    /// A number of the library after each task of the stream.
+    /// A number of the library before the stream and after each of its tasks.
     pub(crate) fn library(
         &self,
         arm: usize,
@@ -219,7 +219,7 @@ impl<'a> Results<'a> {
         points.collect()
     }
 
-    /// How often each thing happened to a skill of an arm's library, a stream.
+    /// Changes of an arm's library per stream, by name.
     pub(crate) fn changes(&self, arm: usize) -> BTreeMap<String, Spread> {
         self.counts(arm, |result| {
             let mut counts = BTreeMap::new();
@@ -245,7 +245,7 @@ impl<'a> Results<'a> {
         })
     }
 
-    /// What has no count in a cell has none there.
+    /// The spread of each count over an arm's cells. A name that a cell lacks counts 0 in that cell.
     fn counts(
         &self,
         arm: usize,
@@ -288,20 +288,20 @@ pub(crate) fn offered_skills(point: &LibraryPoint) -> f64 {
     counts.sum::<usize>() as f64
 }
 
-/// Offered skills after so many tasks; of an arm that learns nothing what it started with.
+/// Offered skills after `learned` tasks. An arm that does not learn keeps the skills of its start.
 pub(crate) fn size(result: &CellResult, learned: usize) -> Option<f64> {
     let point = result.library.get(learned).or(result.library.last());
     point.map(offered_skills)
 }
 
-/// All that happened to skills until then, its start left out.
+/// Changes of skills in the first `learned` tasks, without those of the starting library.
 pub(crate) fn changed(result: &CellResult, learned: usize) -> Option<f64> {
     let points = result.library.iter().skip(1).take(learned);
     let counts = points.flat_map(|point| point.changes.values());
     Some(counts.sum::<usize>() as f64)
 }
 
-/// The share of a stream's attempts of which something holds.
+/// The share of a stream's attempts that `of` counts.
 pub(crate) fn share(result: &CellResult, of: impl Fn(&StreamTask) -> usize) -> Option<f64> {
     let attempts: usize = result.stream.iter().map(|task| task.attempts).sum();
     let held: usize = result.stream.iter().map(of).sum();

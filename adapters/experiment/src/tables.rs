@@ -26,7 +26,7 @@ pub struct Table {
 /// An absent value.
 const NOTHING: &str = "–";
 
-/// All of them, differences first.
+/// All tables that have rows, differences first.
 pub(crate) fn tables(results: &Results<'_>) -> Vec<Table> {
     let mut tables = vec![differences(results), arms(results)];
     tables.extend((0..results.plan.sweeps.len()).filter_map(|at| sweep(results, at)));
@@ -319,7 +319,7 @@ fn changes(results: &Results<'_>) -> Table {
     }
 }
 
-/// A row for each name of each arm with skills.
+/// A row for each count of each arm that has skills.
 fn counted(
     results: &Results<'_>,
     of: impl Fn(usize) -> BTreeMap<String, Spread>,
@@ -351,7 +351,7 @@ fn times(results: &Results<'_>) -> Table {
     }
 }
 
-/// A difference with its interval.
+/// A difference with its sign and interval.
 fn signed(spread: Option<Spread>) -> String {
     let Some(spread) = spread else {
         return NOTHING.to_owned();
@@ -373,7 +373,7 @@ fn plus_minus(spread: Option<Spread>) -> String {
     }
 }
 
-/// No zero has a sign.
+/// Rounded to tenths; a negative zero becomes a positive one.
 fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0 + 0.0
 }

@@ -26,7 +26,7 @@ const RECIPES: [(&str, MakeRecipe); 3] = [
     ("standard", recipe::standard),
 ];
 
-/// The longest name of an arm that a sweep makes.
+/// Maximum bytes of the name of an arm that a sweep makes.
 const MOST_NAME: usize = 160;
 
 /// An arm, and where its first skills come from.
@@ -36,13 +36,13 @@ pub(super) struct ArmPlan {
     pub(super) start: Start,
 }
 
-/// What a library starts with.
+/// The skills that an arm's library starts with.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Start {
     Empty,
     /// ARISE's seed skills.
     Seeds,
-    /// Skills' folders, or a library's folder.
+    /// A skill's folder, a folder of skills' folders, or a library's folder.
     Folder(PathBuf),
 }
 
@@ -54,7 +54,7 @@ impl ArmPlan {
         if !begins || name.len() > 64 || !name.chars().all(sound) {
             return Err(source.refused(
                 form.name.span(),
-                "this is no name of an arm",
+                "this is not a name for an arm",
                 "take a letter or digit and at most 63 more, spaces or any of - _ . , = +",
             ));
         }
@@ -172,7 +172,7 @@ pub(super) fn sweep(
     })
 }
 
-/// What an arm without skills cannot have.
+/// Refuses settings that an arm without skills cannot have.
 fn refuse_more(source: &Source<'_>, form: &ArmForm) -> Result<()> {
     let set = form.set.values().next().map(Spanned::span);
     let unset = form.unset.first().map(Spanned::span);

@@ -138,7 +138,7 @@ fn own_digest() -> Result<String> {
         Ok(digest.finalize())
     };
     let digest = env::current_exe().and_then(|path| read(&path)).map_err(|source| {
-        let message = "the command's own program cannot be read, by which results of other code are told apart";
+        let message = "the command's own program cannot be read, and its digest identifies the code of stored results";
         Error::new(ErrorKind::Unavailable, EXPERIMENT, message)
             .hint("see that the program's file is there and may be read")
             .source_from(source)

@@ -71,7 +71,7 @@ impl PlanFile {
     }
 }
 
-/// Files of cells are named by arms.
+/// Refuses two arms whose cells would have the same file names.
 fn refuse_doubled(plan: &Plan, source: &Source<'_>, form: &Form) -> Result<()> {
     let Some(at) = plan.doubled_arm() else {
         return Ok(());
@@ -98,14 +98,14 @@ fn name(source: &Source<'_>, form: &Form) -> Result<String> {
     if name.is_empty() || name.len() > 64 || !name.chars().all(sound) {
         return Err(source.refused(
             form.name.span(),
-            "this is no name of an experiment",
+            "this is not a name for an experiment",
             "take 1 to 64 of a-z, 0-9 and hyphens: a folder has this name too",
         ));
     }
     Ok(name.clone())
 }
 
-/// A count of seeds from 1 on, or the seeds themselves.
+/// The seeds from 1 to a number, or those of a list.
 fn seeds(source: &Source<'_>, form: &Spanned<toml::Value>) -> Result<Vec<u64>> {
     let refused = || {
         source.refused(
@@ -139,9 +139,11 @@ fn threads(source: &Source<'_>, form: &Form) -> Result<u32> {
     match &form.threads {
         None => Ok(1),
         Some(threads) if (1..=512).contains(threads.get_ref()) => Ok(*threads.get_ref()),
-        Some(threads) => {
-            Err(source.refused(threads.span(), "so many threads cannot be", "take 1 to 512"))
-        }
+        Some(threads) => Err(source.refused(
+            threads.span(),
+            "the number of threads is out of range",
+            "take 1 to 512",
+        )),
     }
 }
 

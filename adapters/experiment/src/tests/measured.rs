@@ -125,7 +125,7 @@ fn what_failed_outside_the_agent_is_no_result() {
     check(nothing, Vec::new(), Some("was not attempted"));
 }
 
-/// A commit a task, or of none.
+/// Commits of these changes, each for a task or for none.
 fn committed(commits: &[(Option<&str>, Vec<LibraryChange>)]) -> Vec<Committed> {
     let commits = (1..).zip(commits);
     commits

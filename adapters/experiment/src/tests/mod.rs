@@ -1,4 +1,4 @@
-//! Tests without a model: the plan's rules, what is measured of given reports and commits, and the report of given cells.
+//! Tests without a world: a plan's rules, results of given reports and commits, and the report of given cells.
 #![allow(clippy::unwrap_used)]
 
 mod measured;

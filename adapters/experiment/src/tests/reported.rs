@@ -10,7 +10,7 @@ use crate::{
     summary::{Metric, Results},
 };
 
-/// Two arms, and one more by a sweep.
+/// A plan of two arms and a third by a sweep.
 fn two() -> Plan {
     let learning = Arm::new("learning", recipe::standard());
     let mut swept = learning.clone();
@@ -34,7 +34,7 @@ fn two() -> Plan {
     }
 }
 
-/// Held-out tasks, the first of them done, half of them hidden.
+/// Four held-out tasks: the first `done` succeed, every second one is hidden.
 fn checkpoint(learned: u64, done: usize, tokens: u64) -> Checkpoint {
     let task = |at: usize| HeldOut {
         task: format!("task {at}"),
@@ -90,7 +90,7 @@ fn streamed(at: usize) -> StreamTask {
     }
 }
 
-/// `before` and `after` of the four held-out tasks are done.
+/// A cell in which `before` of the four held-out tasks succeed before the stream, and `after` of them later.
 fn learned(before: usize, after: usize, skills: usize) -> CellResult {
     CellResult {
         checkpoints: vec![
@@ -131,7 +131,7 @@ fn filled(plan: &Plan) -> Results<'_> {
 fn differences_are_paired_by_task_and_seed() {
     let plan = two();
     let mut results = filled(&plan);
-    // 3 of 4 tasks with the one seed, 2 of 4 with the other.
+    // 3 of 4 tasks more with the first seed, 2 of 4 with the second.
     let first = results.difference(1, Metric::First).unwrap();
     assert_eq!((first.mean, first.n), (0.625, 2));
     let (low, high) = first.interval().unwrap();
@@ -154,7 +154,7 @@ fn differences_are_paired_by_task_and_seed() {
     assert_eq!(missing, [(0, 3), (2, 2), (2, 3)]);
 }
 
-/// The report of a few cells is as it was; when it is to be another one, put what the test says in the file's place.
+/// The report has not changed. After an intended change, replace the file by the text that the test prints.
 #[test]
 fn a_small_report() {
     let plan = two();

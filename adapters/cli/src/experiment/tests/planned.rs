@@ -177,7 +177,7 @@ fn what_is_wrong_is_refused_with_its_line_and_what_would_be_right() {
         seeds,
         "seeds = 3\nthreads = 0",
         5,
-        "so many threads",
+        "threads is out of range",
         "1 to 512",
     );
     refused(seeds, "seeds = 3\nseeds = 4", 5, "duplicate key", "");
@@ -200,14 +200,14 @@ fn what_is_wrong_is_refused_with_its_line_and_what_would_be_right() {
         "\"small\"",
         "\"Small one\"",
         2,
-        "no name of an experiment",
+        "not a name for an experiment",
         "a-z",
     );
     refused(
         "\"no skills\"",
         "\"../../no\"",
         7,
-        "no name of an arm",
+        "not a name for an arm",
         "take a letter or digit",
     );
     refused(
