@@ -120,7 +120,7 @@ pub(crate) enum SkillCommand {
     Import(Import),
     /// Export skills
     Export(Export),
-    /// Offer a skill no longer, until it is released
+    /// Quarantine a skill: it is not offered until it is released
     Quarantine {
         /// Its name or id
         name: String,

@@ -1,4 +1,4 @@
-//! `skill import` and `library merge`: reads skills of each format, to be taken in.
+//! `skill import` and `library merge`: reads skills of each format and imports them.
 
 use std::{
     collections::BTreeMap,

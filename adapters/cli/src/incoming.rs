@@ -1,4 +1,4 @@
-//! Skills from elsewhere that an import has read, and those that it refuses.
+//! Skills from other sources that an import has read, and those that it refuses.
 
 use std::{collections::BTreeMap, path::Path};
 

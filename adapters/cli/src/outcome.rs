@@ -16,7 +16,7 @@ use crate::{
     output::{Answer, first_lines, table, word},
 };
 
-/// Attempts to commit, while other writers commit first.
+/// Maximum attempts to commit, where other writers commit first.
 const ATTEMPTS: u32 = 1000;
 
 /// The effect of changes.

@@ -22,7 +22,7 @@ const REPAIR: &str = "repair";
 /// A file that each opening recreates.
 const NOT_COPIED: &str = "library.db-shm";
 
-/// What a repair did.
+/// The result of a repair.
 #[derive(Debug)]
 struct Repaired {
     /// `None` where the database was sound.
@@ -75,7 +75,7 @@ fn dead(error: Error, copy: &Path) -> Error {
 }
 
 /// Makes a new database from the readable part of the damaged one. A person's change of a folder looks the same as a lost
-/// commit, so no folder is taken in; but skills that were held back stay so.
+/// commit, so no folder is taken in; but a skill whose folder was held back is quarantined.
 async fn rebuilt(
     root: &Path,
     place: &Path,

@@ -165,7 +165,7 @@ fn facts(entry: &Entry, skill: &Skill) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Facts for people: those that there are, a line each.
+/// Facts as text, one line each, without absent ones.
 fn lines(facts: &[(&str, Value)]) -> String {
     let rows: Vec<Vec<String>> = facts
         .iter()
@@ -175,7 +175,7 @@ fn lines(facts: &[(&str, Value)]) -> String {
     table(&[], &rows)
 }
 
-/// A value for people: texts without quotes, lists with commas.
+/// A value as text: strings without quotes, lists with commas.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! A cell, one arm with one seed: learns from the stream, and attempts the held-out tasks with the library of each checkpoint.
+//! A cell, one arm with one seed: learns from the stream, and attempts the held-out tasks at each checkpoint.
 
 use std::sync::Arc;
 

@@ -84,6 +84,11 @@
 //! settings ([`Host::world`]), the model's digest, recipe, starting library and seed. A stored cell is kept while its key
 //! and the program's build are the same; else it runs again.
 //!
+//! # Metrics
+//! The report's metrics come from verdicts and tags ([`Metric`]). A success counts as one at the first attempt if the
+//! verdict's part `first_attempt` is 1, or if the judge does not report this part. Tasks with the tag `hidden` and tasks
+//! without it are also shown apart; a host sets it on tasks that have something to learn.
+//!
 //! # Statistics
 //! A difference is the mean over a seed's held-out tasks of arm minus baseline, and then the mean over seeds with its 95%
 //! interval by Student's t ([`Spread::interval`]). No correction is made for many comparisons.

@@ -19,7 +19,7 @@ use super::{
 
 type MakeRecipe = fn() -> Recipe;
 
-/// The recipes that an arm may begin with, by their names; `none` is beside them.
+/// The recipes by name. The name `none` stands for an arm without skills.
 const RECIPES: [(&str, MakeRecipe); 3] = [
     ("arise", recipe::arise),
     ("hisme", recipe::hisme),

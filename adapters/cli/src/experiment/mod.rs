@@ -54,7 +54,7 @@ pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
     Ok(answer(&experiment, &outcome))
 }
 
-/// Reports on standard error.
+/// Prints an event on standard error.
 fn say(event: &Event<'_>, report_only: bool) {
     match event {
         Event::Stale { arm, seed, reason } => {

@@ -94,8 +94,8 @@ impl Host for Machine {
         &self.world
     }
 
-    /// One engine that all cells share, which batches their requests. A deterministic engine answers one request at a
-    /// time, so each cell has its own then.
+    /// One engine that all jobs share, which batches their requests. A deterministic engine answers one request at a
+    /// time, so each job has an engine of its own then.
     fn engines(&self, plan: &Plan, cells: usize) -> Result<Vec<Engine>> {
         let conditions = &plan.conditions;
         let jobs = self.jobs(conditions.threads, cells);

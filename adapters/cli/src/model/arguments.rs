@@ -84,7 +84,7 @@ pub(crate) struct Score {
     /// Tokens after which each text is cut
     #[arg(long, value_name = "N", default_value = "128")]
     pub(crate) max_tokens: usize,
-    /// Also score after an empty prompt, and order by the difference, how much likelier the prompt makes a text (PMI)
+    /// Also score after an empty prompt, and order by the difference (PMI)
     #[arg(long)]
     pub(crate) pmi: bool,
 }

@@ -1,4 +1,4 @@
-//! What the command answers is true and whole.
+//! The command's answers are true and complete.
 
 use std::{
     fs::{self, File, Permissions},

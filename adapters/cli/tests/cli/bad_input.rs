@@ -1,4 +1,4 @@
-//! What people hand over by mistake.
+//! Inputs that people give by mistake.
 
 use std::{fs, os::unix::fs::PermissionsExt, thread};
 

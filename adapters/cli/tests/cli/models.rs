@@ -1,4 +1,4 @@
-//! Local models, on the bundled one.
+//! Commands about models, with the bundled model.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! What comes from elsewhere and means no good.
+//! Hostile skills from other sources.
 
 use std::{fs, os::unix::fs::symlink, process::Command};
 

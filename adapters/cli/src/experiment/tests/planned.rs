@@ -139,7 +139,7 @@ values = ["cache"]
     assert_eq!(places, [3, 4]);
 }
 
-/// The file without a line that stands in the small one, and with others at its end.
+/// Checks the error for the small file with `from` replaced by `to`.
 #[track_caller]
 fn refused(from: &str, to: &str, line: usize, message: &str, hint: &str) {
     assert!(SMALL.contains(from));
@@ -155,7 +155,7 @@ fn refused(from: &str, to: &str, line: usize, message: &str, hint: &str) {
 }
 
 #[test]
-fn what_is_wrong_is_refused_with_its_line_and_what_would_be_right() {
+fn each_fault_is_refused_with_its_line_and_a_remedy() {
     let seeds = "seeds = 3";
     refused(seeds, "seeds = 0", 4, "these are no seeds", "[1, 2, 7]");
     refused(
