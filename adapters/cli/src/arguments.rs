@@ -1,4 +1,4 @@
-//! What the command understands.
+//! The command line: its commands, arguments and help texts.
 
 use std::{num::NonZero, path::PathBuf};
 
@@ -12,17 +12,17 @@ Exit codes:
   0  done; nothing is wrong
   1  refused, or faults were found
   2  the arguments are not understood
-  3  what was asked for is not there
+  3  not found
   4  the library, an archive or a model's file is damaged
   5  busy, read-only, a full disk or the like: another try may help
 
-The names of skills and all text of theirs are printed without control characters.";
+Names and texts of skills are printed without control characters.";
 
-/// Skill libraries: look, compare, validate, bring in and out, take back, check and repair; local models; experiments.
+/// Skill libraries: inspect, compare, validate, import, export, roll back, check and repair; local models; experiments.
 #[derive(Debug, Parser)]
 #[command(name = "journeyman", version, about, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
-    /// The library's folder, the one with `library.db`
+    /// The library's folder, which holds `library.db`
     #[arg(long, global = true, value_name = "PATH", default_value = ".")]
     pub(crate) library: PathBuf,
     /// Answer with one JSON document
@@ -34,20 +34,20 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Single skills
+    /// Commands about single skills
     #[command(subcommand)]
     Skill(SkillCommand),
-    /// The library as a whole
+    /// Commands about the whole library
     #[command(subcommand)]
     Library(LibraryCommand),
-    /// Local models in GGUF, on llama.cpp
+    /// Commands about local GGUF models, run by llama.cpp
     #[command(subcommand)]
     Model(ModelCommand),
-    /// Measure recipes, ablations and sweeps over seeds in toolworld, and compare them; what is done already is kept
+    /// Compare recipes, ablations and sweeps over seeds in toolworld; finished cells are kept
     Experiment(Experiment),
-    /// A completion script for a shell
+    /// Print a completion script for a shell
     Completions {
-        /// Which shell
+        /// The shell
         shell: Shell,
     },
 }
@@ -56,71 +56,71 @@ pub(crate) enum Command {
 pub(crate) struct Experiment {
     /// The experiment's file, in TOML
     pub(crate) file: PathBuf,
-    /// The folder of the cells and the report; `out` and the experiment's name if left out
+    /// The folder for cells and report; `out/NAME`, by the experiment's name, if left out
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// How many cells run at once; as many as the cores can compute if left out
+    /// Cells that run at once; as many as the cores can compute if left out
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZero<usize>>,
-    /// Run nothing, and report what is there
+    /// Run nothing, and report the finished cells
     #[arg(long)]
     pub(crate) report: bool,
-    /// Keep the cells that another build of the command made
+    /// Keep cells that another build of the command made
     #[arg(long)]
     pub(crate) any_build: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SkillCommand {
-    /// The skills, by name
+    /// List the skills by name
     List(List),
-    /// A skill: its SKILL.md and what the library knows of it
+    /// Show a skill: its SKILL.md and the library's facts about it
     Show {
         /// Its name or id
         name: String,
-        /// Which version; the current one if left out
+        /// The version; the current one if left out
         #[arg(long, value_name = "N")]
         version: Option<u64>,
     },
-    /// What differs between two versions
+    /// Show the differences between two versions of a skill
     Diff {
         /// The skill's name or id
         name: String,
-        /// The one version
+        /// The first version
         #[arg(value_name = "A")]
         from: u64,
-        /// The other
+        /// The second version
         #[arg(value_name = "B")]
         to: u64,
     },
-    /// The commits, the latest first
+    /// List the commits, latest first
     Log {
-        /// Only those that touched this skill
+        /// Only commits about this skill
         name: Option<String>,
-        /// At most so many
+        /// At most this many commits
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
     },
-    /// Check skills against the Agent Skills specification, strictly, and the rules of safety
+    /// Check skills strictly against the Agent Skills specification and the safety rules
     Validate {
-        /// A skill's folder, a folder of such, or a SKILL.md
+        /// A skill's folder, a folder of skills' folders, or a SKILL.md
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
-    /// Bring an earlier version back, as a new one
+    /// Restore an earlier version of a skill as a new version
     Rollback {
         /// The skill's name or id
         name: String,
-        /// Which version
+        /// The version to restore
         version: u64,
         #[command(flatten)]
         how: How,
     },
-    /// Take skills in; all of them start quarantined
+    /// Import skills; each starts quarantined
     Import(Import),
-    /// Write skills out
+    /// Export skills
     Export(Export),
-    /// Hold a skill back until it is released
+    /// Quarantine a skill: it is not offered until it is released
     Quarantine {
         /// Its name or id
         name: String,
@@ -131,14 +131,14 @@ pub(crate) enum SkillCommand {
     Release {
         /// Its name or id
         name: String,
-        /// Why, for the log
+        /// The reason, for the log
         #[arg(long, value_name = "TEXT")]
         reason: String,
-        /// Say what would be done and do nothing
+        /// Show what would be done, and do nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// Take back a run: its credits, and every version that came from it
+    /// Undo a run: its credits, and every version that came from it
     RetireRun {
         /// The run's id
         run: String,
@@ -149,48 +149,48 @@ pub(crate) enum SkillCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LibraryCommand {
-    /// Look at every commit, journal entry, file and folder; changes nothing
+    /// Check every commit, journal entry, file and folder; changes nothing
     Check,
-    /// Copy the library's folder aside, save what a damaged database still gives, and write the folders anew
+    /// Copy the library's folder aside, recover what is readable of a damaged database, and rewrite the skills' folders
     Repair {
-        /// Where the copy goes; beside the library if left out
+        /// The path of the copy; beside the library if left out
         #[arg(long, value_name = "PATH")]
         aside: Option<PathBuf>,
     },
-    /// Counts and sizes
+    /// Show counts and sizes
     Stats,
-    /// The same library once more, with its history and journal, as a folder or as one file
+    /// Copy the library with its history and journal, to a folder or to one file
     #[command(group = clap::ArgGroup::new("to").required(true).args(["target", "archive"]))]
     Copy {
         /// The new folder
         target: Option<PathBuf>,
-        /// A file, to be read by `library restore`
+        /// A new archive file, for `library restore`
         #[arg(long, value_name = "FILE")]
         archive: Option<PathBuf>,
     },
-    /// Make the library out of one's own archive; for a stranger's, see `skill import`
+    /// Make the library from an archive of your own; for anyone else's, use `skill import`
     Restore {
-        /// What `library copy --archive` wrote
+        /// A file that `library copy --archive` wrote
         archive: PathBuf,
     },
-    /// Take in what another library offers, as a stranger's; all of it starts quarantined
+    /// Import the skills that another library offers; each starts quarantined
     Merge(Merge),
 }
 
-/// How a change is made.
+/// The options of a change.
 #[derive(Debug, Args)]
 pub(crate) struct How {
-    /// Why, for the log
+    /// The reason, for the log
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
-    /// Say what would be done and do nothing
+    /// Show what would be done, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Only skills in this state; may be given several times
+    /// Only skills in this state; can be repeated
     #[arg(long, value_enum)]
     pub(crate) state: Vec<OfState>,
 }
@@ -205,16 +205,16 @@ pub(crate) enum OfState {
     Archived,
 }
 
-/// Where skills from elsewhere come from, and how they are taken in.
+/// The options of an import.
 #[derive(Debug, Args)]
 pub(crate) struct Elsewhere {
-    /// The source's name; the path's last part if left out
+    /// The source's name; the last part of the path if left out
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
-    /// The source is trusted, so its skills are not tainted; they start quarantined all the same
+    /// Trust the source: its skills are not tainted, but they still start quarantined
     #[arg(long)]
     pub(crate) trust: bool,
-    /// Take in the others where some paths or skills are refused
+    /// Import the rest where some paths or skills are refused
     #[arg(long)]
     pub(crate) keep_going: bool,
     #[command(flatten)]
@@ -223,13 +223,13 @@ pub(crate) struct Elsewhere {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// Skills' folders, folders of such, SkillRL banks, ARISE documents, archives
+    /// Skills' folders, folders of skills' folders, SkillRL banks, ARISE documents or archives
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// What they are; found out by what is in them if left out
+    /// The format of every path; recognized by its content if left out
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
-    /// Make the library where there is none
+    /// Make the library if there is none
     #[arg(long)]
     pub(crate) create: bool,
     #[command(flatten)]
@@ -256,15 +256,15 @@ pub(crate) struct Export {
     /// The skills that came from this SkillRL bank or ARISE document, by the source's name
     #[arg(long, value_name = "SOURCE")]
     pub(crate) set: Option<String>,
-    /// In which form
+    /// The format to write
     #[arg(long, value_enum)]
     pub(crate) format: Format,
-    /// A file that is not there yet; with `skill-folder` a folder that holds none of these skills yet
+    /// A new file; with `skill-folder`, a folder that holds none of these skills yet
     #[arg(long, value_name = "PATH")]
     pub(crate) output: PathBuf,
 }
 
-/// A form that skills come and go in.
+/// A format of imports and exports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Folders with a SKILL.md

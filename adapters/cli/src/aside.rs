@@ -1,4 +1,4 @@
-//! What the folders of a library said before it was repaired.
+//! The skills' folders of a library as they were before a repair.
 
 use std::{collections::BTreeSet, fs, io, path::Path};
 
@@ -10,7 +10,7 @@ use journeyman::{
 };
 use journeyman_disk::SkillFolder;
 
-/// Where runs find skills, and where all others lie.
+/// The folder of the offered skills, and the folder of all others.
 const AREAS: [&str; 2] = [OFFERED, "held"];
 const OFFERED: &str = "skills";
 pub(crate) const REASON: &str = "the library was repaired, and this was not offered before";
@@ -25,11 +25,11 @@ pub(crate) struct Aside {
 struct Folder {
     area: &'static str,
     name: String,
-    /// `None` where it cannot be read as a skill's.
+    /// `None` where the folder cannot be read as a skill's.
     content: Option<Content>,
 }
 
-/// What a folder says, however it is spelled.
+/// A folder's content. SKILL.md counts as it is parsed, not as it is spelled.
 #[derive(Debug, PartialEq)]
 struct Content {
     file: SkillMd,
@@ -74,18 +74,20 @@ impl Aside {
         Ok(Self { folders })
     }
 
-    /// Quarantines what would be offered again after its last commits were lost, though it was held back, or was gone. Where
-    /// no skills were offered at all the folders tell nothing but what they hold.
+    /// Quarantines each skill that the rebuilt library offers although its folder lay in `held` or was gone: the commits
+    /// that held it back may be lost. Where no folder lay in `skills`, only skills with a folder in `held` are quarantined.
     pub(crate) fn to_hold_back(&self, library: &SkillLibrary) -> Vec<LibraryChange> {
         let of = |is_offered: bool| {
             let folders = self.folders.iter();
             let folders = folders.filter(move |folder| (folder.area == OFFERED) == is_offered);
-            folders.map(Folder::says).collect::<BTreeSet<Says>>()
+            folders
+                .map(Folder::identity)
+                .collect::<BTreeSet<Identity>>()
         };
         let (offered, held) = (of(true), of(false));
-        let is_in = |all: &BTreeSet<Says>, skill: &Skill| {
-            all.contains(&Says::Id(skill.id.clone()))
-                || all.contains(&Says::Name(skill.name.to_string()))
+        let is_in = |all: &BTreeSet<Identity>, skill: &Skill| {
+            all.contains(&Identity::Id(skill.id.clone()))
+                || all.contains(&Identity::Name(skill.name.to_string()))
         };
         library
             .entries()
@@ -100,35 +102,35 @@ impl Aside {
             .collect()
     }
 
-    /// The folders that a library does not say: those that say something else in its folders, or are not there. Those that
-    /// were taken in may have another place since.
+    /// The folders that cannot be read, or whose content differs from the library's folder at the same place. Folders that
+    /// were taken in may have another place now, and are left out.
     pub(crate) fn not_in(&self, root: &Path, taken_in: &[String]) -> Vec<String> {
-        let says = |folder: &&Folder| {
+        let is_same = |folder: &&Folder| {
             let now = root.join(folder.area).join(&folder.name);
             folder.content.is_some() && Content::read(&now, &folder.name) == folder.content
         };
-        let others = self.folders.iter().filter(|folder| !says(folder));
+        let others = self.folders.iter().filter(|folder| !is_same(folder));
         let others = others.map(|folder| format!("{}/{}", folder.area, folder.name));
         others.filter(|place| !taken_in.contains(place)).collect()
     }
 }
 
-/// Whose folder it is: its name counts where it says no id.
+/// The skill that a folder belongs to, by its id, or by the folder's name where SKILL.md has no id.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Says {
+enum Identity {
     Id(SkillId),
     Name(String),
 }
 
 impl Folder {
-    fn says(&self) -> Says {
+    fn identity(&self) -> Identity {
         let parts = self
             .content
             .as_ref()
             .and_then(|content| content.file.parts().ok());
         match parts.and_then(|parts| parts.id) {
-            Some(id) => Says::Id(id),
-            None => Says::Name(self.name.clone()),
+            Some(id) => Identity::Id(id),
+            None => Identity::Name(self.name.clone()),
         }
     }
 }
@@ -142,7 +144,7 @@ pub(crate) fn of(change: &LibraryChange) -> Option<&SkillId> {
 }
 
 fn unread(path: &Path, source: io::Error) -> Error {
-    let message = "a folder of the copy cannot be read, so nothing tells what it said";
+    let message = "a folder of the copy cannot be read";
     Error::new(ErrorKind::Unavailable, "repair", message)
         .with("path", path.display())
         .hint("see that this user may read it")

@@ -1,4 +1,4 @@
-//! Changes of single skills.
+//! Commands that change single skills, and the retirement of a run.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(crate) async fn roll_back(root: &Path, name: &str, version: u64, how: &How) 
         to,
         reason: reason.clone(),
     };
-    // The current version is there already.
+    // A rollback to the current version changes nothing.
     let changes = (to != entry.skill.version).then_some(change);
     let outcome = make(&opened, changes.into_iter().collect(), &reason, how.dry_run).await?;
     Ok(outcome.answer())

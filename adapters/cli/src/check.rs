@@ -1,4 +1,4 @@
-//! Looking a library over.
+//! `library check`: checks a library, and changes nothing.
 
 use std::path::Path;
 
@@ -29,12 +29,12 @@ pub(crate) fn check(root: &Path) -> Result<Answer> {
             "folder_faults": faults_json(&report.folder_faults),
             "pending": report.pending,
         }),
-        text: told(&report),
+        text: report_text(&report),
         exit,
     })
 }
 
-fn told(report: &CheckReport) -> String {
+fn report_text(report: &CheckReport) -> String {
     let mut text = String::new();
     for fault in &report.faults {
         text.push_str(&format!("fault: {}\n", error_text(fault)));
@@ -43,14 +43,14 @@ fn told(report: &CheckReport) -> String {
     for folder in &report.pending {
         let folder = cell(folder);
         text.push_str(&format!(
-            "{folder} differs from the library; the next opening brings them together\n"
+            "{folder} differs from the library; the next opening reconciles them\n"
         ));
     }
     let faults = report.faults.len() + report.folder_faults.len();
     let to_do = match report.faults.is_empty() {
-        // A repair would put it aside, and with it what a person is still writing.
-        true => "put the folder right or move it away",
-        false => "`journeyman library repair` saves what can be saved",
+        // A repair would move the folder away, with whatever a person is still writing in it.
+        true => "correct the folder or move it away",
+        false => "`journeyman library repair` recovers what can be read",
     };
     let said = match faults {
         0 => "sound".to_owned(),

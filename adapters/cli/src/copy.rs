@@ -1,4 +1,4 @@
-//! The same library once more.
+//! `library copy` and `library restore`.
 
 use std::{
     fs::{self, File},
@@ -44,7 +44,7 @@ pub(crate) async fn copy(
         .map_err(|source| unwritable(COPY, &target, source))?;
     progress.step("writing the copy");
     let store = restored(&target, input).await?.0;
-    // Somebody may have committed since the library was opened, which the copy then has too.
+    // Another process may have committed since the library was opened; the copy then has that commit too.
     let copied = load(&store).await?;
     if copied.revision() == opened.library.revision() && copied != opened.library {
         let message = "the copy is not the same library";
@@ -74,7 +74,7 @@ pub(crate) async fn restore(root: &Path, archive: &Path) -> Result<Answer> {
     Ok(said(root, written))
 }
 
-/// A new library out of an archive, in an empty folder; nothing of it is left where that fails.
+/// Makes a library from an archive in an empty folder. Where that fails, removes what was written.
 async fn restored(target: &Path, input: File) -> Result<(DiskStore, Archived)> {
     let made = !target.exists();
     let store = DiskStore::open(target, &options(true))?;
@@ -82,11 +82,11 @@ async fn restored(target: &Path, input: File) -> Result<(DiskStore, Archived)> {
     let Err(error) = filled else {
         return filled.map(|archived| (store, archived));
     };
-    // Somebody else may have been first, whose library it is then.
+    // Another process may have filled the library first; then it is not ours to remove.
     let is_ours = (store.load().await).is_ok_and(|snapshot| snapshot.revision == Revision(0));
     drop(store);
     if is_ours {
-        // Why it failed is what a person must know, whatever comes of this.
+        // The first failure is reported, even if the removal fails too.
         let _ = empty(target);
         if made {
             let _ = fs::remove_dir(target);
@@ -95,7 +95,7 @@ async fn restored(target: &Path, input: File) -> Result<(DiskStore, Archived)> {
     Err(error)
 }
 
-/// Removes what a folder holds, and not the folder: it may be the one that the command runs in.
+/// Removes a folder's content but not the folder, which may be the current directory.
 fn empty(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -107,7 +107,7 @@ fn empty(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// One's own archive is as large as it is.
+/// Limits for an archive of the user's own: lines of 4 GiB, 1 PiB in all.
 fn own() -> ArchiveLimits {
     let mut limits = ArchiveLimits::default();
     limits.line = 1 << 32;
@@ -115,7 +115,7 @@ fn own() -> ArchiveLimits {
     limits
 }
 
-/// A new library takes no other one's place, and takes in nothing that lies about.
+/// Refuses a path that holds anything: a new library replaces nothing, and takes in no folders that it finds.
 fn refuse_full(operation: &'static str, target: &Path) -> Result<()> {
     if target.symlink_metadata().is_ok() && !target.is_dir() {
         return Err(is_there(operation, target));
@@ -132,7 +132,7 @@ fn said(path: &Path, what: Archived) -> Answer {
     let path = path.display().to_string();
     let missing = match what.missing {
         0 => String::new(),
-        n => format!("{n} files that skills name are lost, and not in it\n"),
+        n => format!("{n} files of skills are lost, and not included\n"),
     };
     Answer {
         text: format!(

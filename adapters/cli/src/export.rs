@@ -1,4 +1,4 @@
-//! Skills out, in the forms of others.
+//! `skill export`: writes skills in each format.
 
 use std::{collections::BTreeSet, fs, io, path::Path};
 
@@ -68,14 +68,14 @@ pub(crate) async fn export(root: &Path, export: &Export) -> Result<Answer> {
     })
 }
 
-/// What the form does not carry of a skill.
+/// A warning about the parts of a skill that the format does not carry.
 fn lost(skill: &Skill, format: Format) -> Option<Error> {
     let error = match format {
         Format::SkillFolder => return None,
         Format::Archive if skill.state.is_offered() => return None,
         Format::Archive => Error::invalid(
             EXPORT,
-            "an import of the archive takes in only what is offered, and this skill is not",
+            "an import of the archive takes offered skills only, and this skill is not offered",
         )
         .with("state", word(&skill.state))
         .hint("release it before it is written, or use `--format skill-folder`"),
@@ -91,10 +91,10 @@ fn lost(skill: &Skill, format: Format) -> Option<Error> {
             if parts.is_empty() {
                 return None;
             }
-            let message = "this form cannot hold all of the skill, and the rest was left out";
+            let message = "this format cannot hold the whole skill, so parts of it were left out";
             Error::invalid(EXPORT, message)
                 .with("left_out", parts.join(", "))
-                .hint("`--format skill-folder` and `--format archive` hold all of it")
+                .hint("`--format skill-folder` and `--format archive` hold the whole skill")
         }
     };
     Some(error.with("skill", &skill.name))
@@ -141,11 +141,11 @@ fn text(path: &Path, text: String) -> Result<()> {
     whole(EXPORT, path, format!("{text}\n").as_bytes())
 }
 
-/// All folders are there, whole and on the disk, or none.
+/// Writes all folders, whole and synced to the disk, or none.
 async fn folders(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<()> {
     let failed = |source| unwritable(EXPORT, output, source);
     let there = output.is_dir();
-    // Before anything is written.
+    // Checked before anything is written.
     if !there && output.symlink_metadata().is_ok() {
         return Err(is_there(EXPORT, output));
     }
@@ -155,7 +155,7 @@ async fn folders(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<(
             return Err(is_there(EXPORT, &path));
         }
     }
-    // On the same file system, so that it can be moved.
+    // Staged on the same file system, so that a rename moves it.
     let beside = if there {
         output.to_owned()
     } else {
@@ -179,7 +179,7 @@ async fn folders(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<(
             .map(|place| place.join(skill.name.as_str()))
             .into();
         if let Err(source) = put(&from, &to) {
-            // Back to where they go away from.
+            // Back into the staging folder, which is removed.
             for (from, to) in &done {
                 let _ = fs::rename(to, from);
             }
@@ -190,10 +190,10 @@ async fn folders(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<(
     sync_folder(output).map_err(failed)
 }
 
-/// Moves a folder to where nothing may be.
+/// Moves a folder to a path where nothing may be.
 fn put(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // The file system cannot refuse to replace.
+        // The file system does not support NOREPLACE.
         Err(Errno::INVAL | Errno::NOSYS) if to.symlink_metadata().is_ok() => {
             Err(io::ErrorKind::AlreadyExists.into())
         }
@@ -220,17 +220,13 @@ async fn folder(store: &DiskStore, skill: &Skill, folder: &Path, output: &Path) 
 
 async fn bytes(store: &DiskStore, sha256: &str) -> Result<Vec<u8>> {
     store.get(sha256).await?.ok_or_else(|| {
-        Error::new(
-            ErrorKind::Corrupt,
-            EXPORT,
-            "a file that a skill names is not there",
-        )
-        .with("sha256", sha256)
-        .hint("see `journeyman library check`")
+        Error::new(ErrorKind::Corrupt, EXPORT, "a file of a skill is missing")
+            .with("sha256", sha256)
+            .hint("check the library with `journeyman library check`")
     })
 }
 
-/// The skills alone, as a library of one commit.
+/// Writes the skills without their history, as an archive of a library with one commit.
 async fn archive(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<()> {
     let folder =
         TempDir::new_in(parent(output)).map_err(|source| unwritable(EXPORT, output, source))?;
@@ -243,7 +239,7 @@ async fn archive(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<(
             other.put(&bytes(store, &file.sha256).await?).await?;
         }
         changes.push(LibraryChange::Add(Box::new(skill.clone())));
-        // One that came from elsewhere would be held back anew.
+        // Adding an imported skill quarantines it again.
         changes.push(LibraryChange::SetState {
             skill: skill.id.clone(),
             state: skill.state,

@@ -1,4 +1,4 @@
-//! Files of others: what cannot be read, and what is there whole or not at all.
+//! Errors of paths that cannot be read or written, and files that are written whole or not at all.
 
 use std::{
     fs::{self, File, Permissions},
@@ -41,13 +41,13 @@ pub(crate) fn is_there(operation: &'static str, path: &Path) -> Error {
         .hint("name a place where nothing is yet")
 }
 
-/// The folder that a path lies in.
+/// A path's parent folder.
 pub(crate) fn parent(path: &Path) -> PathBuf {
     let parent = path.parent().filter(|parent| *parent != Path::new(""));
     parent.unwrap_or(Path::new(".")).to_owned()
 }
 
-/// A file beside the one that is to be written, which nothing may be yet. Who may read it is as for any new file.
+/// A temporary file beside `path`, where nothing may be yet. It has the permissions of any new file.
 pub(crate) fn begin(operation: &'static str, path: &Path) -> Result<NamedTempFile> {
     if path.symlink_metadata().is_ok() {
         return Err(is_there(operation, path));
@@ -58,7 +58,7 @@ pub(crate) fn begin(operation: &'static str, path: &Path) -> Result<NamedTempFil
         .map_err(|source| unwritable(operation, path, source))
 }
 
-/// The file is there, whole.
+/// Syncs a temporary file and moves it to `path`, where nothing may be yet.
 pub(crate) fn finish(operation: &'static str, file: NamedTempFile, path: &Path) -> Result<()> {
     let failed = |source| unwritable(operation, path, source);
     file.as_file().sync_all().map_err(failed)?;
@@ -67,7 +67,7 @@ pub(crate) fn finish(operation: &'static str, file: NamedTempFile, path: &Path) 
     sync_folder(&parent(path)).map_err(failed)
 }
 
-/// A new file with these bytes.
+/// Writes a new file with these bytes.
 pub(crate) fn whole(operation: &'static str, path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = begin(operation, path)?;
     file.write_all(bytes)
@@ -75,34 +75,20 @@ pub(crate) fn whole(operation: &'static str, path: &Path, bytes: &[u8]) -> Resul
     finish(operation, file, path)
 }
 
-/// Waits until a folder's entries are on the disk.
+/// Syncs a folder's entries to the disk.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Waits until a whole file system is on the disk: one wait, however many files there are.
+/// Syncs the file system of `path` to the disk: one wait for any number of files.
 pub(crate) fn sync_all(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(path)?)?)
 }
 
-/// Whether a folder is there and holds anything, or cannot be looked into.
+/// Whether a folder holds anything; true too where it cannot be read.
 pub(crate) fn holds_anything(path: &Path) -> bool {
     match fs::read_dir(path) {
         Ok(mut entries) => entries.next().is_some(),
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
-}
-
-/// A file with these bytes in the place of what was there; it is always whole.
-pub(crate) fn replace(operation: &'static str, path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |source| unwritable(operation, path, source);
-    let mut file = tempfile::Builder::new()
-        .suffix(".new")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(parent(path))
-        .map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    sync_folder(&parent(path)).map_err(failed)
 }

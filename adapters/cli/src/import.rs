@@ -1,4 +1,4 @@
-//! Skills from elsewhere: found out what they are, read, and handed on to be taken in.
+//! `skill import` and `library merge`: reads skills of each format and imports them.
 
 use std::{
     collections::BTreeMap,
@@ -21,20 +21,19 @@ use serde_json::Value;
 use crate::{
     arguments::{Format, Import, Merge},
     files::{parent, unreadable},
+    incoming::{IMPORT, Incoming, Refused},
     output::{Answer, Progress, warn},
     reading::Reading,
-    recognise::{recognised, text, unknown},
-    take_in::{Incoming, Refused, Target, source, take_in},
+    recognize::{recognized, text, unknown},
+    take_in::{Target, source, take_in},
     validate::{SKILL_MD, folder, lint_folder, skills_at},
 };
-
-pub(crate) const IMPORT: &str = "import";
 
 pub(crate) async fn import(root: &Path, import: &Import) -> Result<Answer> {
     let progress = Progress::of("reading skills");
     let mut reading = Reading::new(import.from.keep_going);
     for path in &import.paths {
-        let format = match import.format.map_or_else(|| recognised(path), Ok) {
+        let format = match import.format.map_or_else(|| recognized(path), Ok) {
             Ok(format) => format,
             Err(error) if reading.keep_going => {
                 reading.refuse(path.display().to_string(), error)?;
@@ -100,7 +99,7 @@ pub(crate) async fn merge(root: &Path, merge: &Merge) -> Result<Answer> {
     .await
 }
 
-/// The skills of a folder, or of the folders in it.
+/// Reads a skill's folder, or each skill's folder in a folder.
 fn folders(path: &Path, source: &Source, reading: &mut Reading) -> Result<()> {
     let skills = if path.is_dir() {
         skills_at(IMPORT, path)?
@@ -130,7 +129,7 @@ fn of_folder(
     name: &str,
     source: &Source,
 ) -> Result<Incoming, Box<Refused>> {
-    // Secrets are taken out; everything else that the linter refuses stays out.
+    // Secrets are redacted later; any other error refuses the skill.
     let findings = lint_folder(&folder, Some(name)).findings.into_iter();
     let findings = findings.filter(|found| found.rule != Rule::Secret);
     let (errors, warnings): (Vec<_>, Vec<_>) =
@@ -156,7 +155,7 @@ fn of_folder(
     })
 }
 
-/// What a stranger's file says of its skill; [`journeyman::interchange::imported`] makes it ours.
+/// A skill as its file describes it; [`journeyman::interchange::imported`] later gives it an id of its source.
 fn skill(file: &SkillMd, files: BTreeMap<FilePath, FileRef>) -> Result<Skill> {
     let skill = file.skill()?;
     Ok(Skill {
@@ -180,7 +179,7 @@ fn bank(
     reading: &mut Reading,
 ) -> Result<()> {
     let mut text = text(path)?;
-    // As JSON, so that a field's name tells what its value is. What is no JSON is the reader's to refuse.
+    // Redacted as JSON, since a field's name shows whether its value is a secret. The reader refuses other text.
     let mut before = None;
     if let Ok(value) = serde_json::from_str::<Value>(&text) {
         let mut clean = value.clone();
@@ -191,7 +190,7 @@ fn bank(
         }
     }
     for (at, skill) in read(&text, source)?.into_iter().enumerate() {
-        // An id follows from all that a skill says.
+        // An id is derived from the whole skill.
         let same = |before: &Vec<Skill>| before.get(at).is_some_and(|b| b.id == skill.id);
         let redacted = before.as_ref().is_some_and(|before| !same(before));
         let incoming = Incoming {
@@ -249,9 +248,9 @@ fn library(path: &Path, source: &Source, reading: &mut Reading) -> Result<()> {
 }
 
 fn nothing_offered(path: &Path) {
-    let error = unknown(path, "no skill is offered there, so none can be taken in");
+    let error = unknown(path, "no skill is offered there, so none is imported");
     warn(&error.hint(
-        "skills that are quarantined, disabled or archived do not come along: release them there first",
+        "quarantined, disabled and archived skills are not imported: release them there first",
     ));
 }
 

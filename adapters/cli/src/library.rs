@@ -12,7 +12,7 @@ use journeyman_disk::{DiskOptions, DiskStore};
 
 use crate::{files::holds_anything, output};
 
-/// How long other processes are waited for.
+/// How long a command waits for other processes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An open library, as it was at one moment.
@@ -30,25 +30,27 @@ pub(crate) fn options(create: bool) -> DiskOptions {
     options
 }
 
-/// Whether a library is here already.
+/// Whether there is a library in `root`.
 pub(crate) fn is_library(root: &Path) -> bool {
     fs::metadata(root.join("library.db")).is_ok_and(|data| data.len() > 0)
 }
 
-/// A new library takes the skills' folders that it finds for its person's own: where some lie, nobody has read them.
+/// Refuses to make a library where skills' folders lie: it would take them for its user's own, though nobody has read them.
 pub(crate) fn refuse_unread(root: &Path) -> Result<()> {
     let area = ["skills", "held", ".journeyman"].map(|area| root.join(area));
     let Some(path) = area.iter().find(|path| holds_anything(path)) else {
         return Ok(());
     };
     let message =
-        "there is no library here, and what lies here would become skills that nobody has read";
+        "there is no library here, and the folders here would become skills that nobody has read";
     Err(Error::invalid("skill", message)
         .with("path", path.display())
-        .hint("make the library in another folder with --library, and import what lies here into that"))
+        .hint(
+            "make the library in another folder with --library, and import these folders into it",
+        ))
 }
 
-/// Opens a library and takes in what people changed in its folders; says which folders could not be.
+/// Opens a library and takes in people's changes of its folders. Warns of each folder that cannot be taken in.
 pub(crate) async fn open(root: &Path, create: bool) -> Result<Opened> {
     let store = DiskStore::open(root, &options(create))?;
     let synced = store.sync_folders().await;
@@ -69,7 +71,7 @@ pub(crate) async fn load(store: &DiskStore) -> Result<SkillLibrary> {
     SkillLibrary::replay(&store.load().await?.committed)
 }
 
-/// A skill that is there, by its name or id.
+/// The skill of a name or id; deleted skills are not found.
 pub(crate) fn find<'a>(library: &'a SkillLibrary, name: &str) -> Result<&'a Entry> {
     let named = |name: &SkillName| library.by_name(name);
     let of_name = SkillName::new(name).ok().and_then(|name| named(&name));
@@ -104,7 +106,7 @@ fn two_skills(name: &str, of_name: &Entry, of_id: &Entry) -> Error {
     Error::invalid("skill", message)
         .with("name", name)
         .hint(format!(
-            "the skill of this name has the id `{}`, the skill of this id has the name `{}`: say that one instead",
+            "the skill of this name has the id `{}`, the skill of this id has the name `{}`: use that instead",
             of_name.skill.id, of_id.skill.name
         ))
 }

@@ -1,4 +1,4 @@
-//! The history of a library.
+//! `skill log`: the history of a library.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub(crate) async fn log(root: &Path, name: Option<&str>, limit: Option<usize>) -
     commits.truncate(limit.unwrap_or(usize::MAX));
     let mut text = String::new();
     for (committed, applied) in &commits {
-        text.push_str(&told(committed, applied, &library, wanted.as_ref()));
+        text.push_str(&commit_text(committed, applied, &library, wanted.as_ref()));
     }
     let json: Vec<Value> = commits
         .iter()
@@ -47,7 +47,7 @@ pub(crate) async fn log(root: &Path, name: Option<&str>, limit: Option<usize>) -
     })
 }
 
-/// The skill of a name or id, be it deleted or not.
+/// The id of the skill with this name or id, deleted or not.
 fn wanted(library: &SkillLibrary, name: &str) -> Result<SkillId> {
     let id = SkillId::new(name);
     if library.deleted().any(|entry| entry.skill.id == id) {
@@ -80,7 +80,7 @@ fn of(change: &LibraryChange) -> Option<SkillId> {
     }
 }
 
-/// A change's name, as JSON has it.
+/// A change's name in JSON.
 fn kind(change: &LibraryChange) -> String {
     match serde_json::to_value(change) {
         Ok(Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
@@ -117,8 +117,8 @@ fn commit_json(committed: &Committed, applied: &Applied) -> Value {
     })
 }
 
-/// A commit for people, or what of it is about one skill. Names are those of today where a skill is still there.
-fn told(
+/// A commit as text, or the part of it about one skill. Skills that still exist have their current names.
+fn commit_text(
     committed: &Committed,
     applied: &Applied,
     library: &SkillLibrary,
@@ -144,7 +144,7 @@ fn told(
     let mut lines = Vec::new();
     for change in &committed.changes {
         if of(change).as_ref().is_none_or(is_wanted) {
-            let line = change_told(change, name);
+            let line = change_text(change, name);
             lines.extend(line.map(|line| format!("  {line}\n")));
         }
     }
@@ -166,8 +166,8 @@ fn told(
     text
 }
 
-/// What the moves do not tell.
-fn change_told(change: &LibraryChange, name: impl Fn(&SkillId) -> String) -> Option<String> {
+/// A change as text; none where the moves show it.
+fn change_text(change: &LibraryChange, name: impl Fn(&SkillId) -> String) -> Option<String> {
     match change {
         LibraryChange::Configure(policy) => Some(format!(
             "tiers of {} and {}",
@@ -215,7 +215,7 @@ fn change_told(change: &LibraryChange, name: impl Fn(&SkillId) -> String) -> Opt
         }
         LibraryChange::SetRules { role, rules } => {
             let rules: Vec<String> = rules.iter().map(|rule| cell(&rule.0).to_string()).collect();
-            Some(format!("{role} keeps to: {}", rules.join("; ")))
+            Some(format!("{role} follows the rules: {}", rules.join("; ")))
         }
         LibraryChange::Place { skill, tier, .. } => {
             let tier: &Tier = tier;

@@ -1,5 +1,5 @@
-//! The command `journeyman`: skill libraries, local models and experiments for people and scripts. `journeyman --help`
-//! and `docs/command-line.md` tell its commands, exit codes and JSON.
+//! The command `journeyman`: skill libraries, local models and experiments, for people and scripts. `journeyman --help`
+//! and `docs/command-line.md` describe its commands, exit codes and JSON.
 
 mod arguments;
 mod aside;
@@ -10,13 +10,14 @@ mod experiment;
 mod export;
 mod files;
 mod import;
+mod incoming;
 mod library;
 mod log;
 mod model;
 mod outcome;
 mod output;
 mod reading;
-mod recognise;
+mod recognize;
 mod repair;
 mod show;
 mod stats;
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
     output::answer(json, block_on(perform(arguments)))
 }
 
-/// Help and version as clap has them; of wrong arguments a document too, where one is asked for.
+/// Prints clap's help, version or error. With `--json`, wrong arguments are printed as JSON.
 fn not_understood(error: &clap::Error) -> ExitCode {
     let given = std::env::args_os().skip(1);
     let mut given = given.take_while(|argument| argument != "--");
@@ -71,7 +72,7 @@ fn not_understood(error: &clap::Error) -> ExitCode {
         _ => first.strip_prefix("error: ").unwrap_or(&first),
     };
     let error = Error::invalid("arguments", message)
-        .hint("`journeyman --help` tells the commands, and each command's --help its arguments");
+        .hint("`journeyman --help` lists the commands, and each command's --help its arguments");
     output::usage(&error)
 }
 
@@ -107,7 +108,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
         },
         Command::Model(command) => model::perform(command, arguments.json).await,
         Command::Experiment(command) => experiment::experiment(&command),
-        // Answered before.
+        // `main` has handled it.
         Command::Completions { .. } => Ok(Answer::default()),
     }
 }

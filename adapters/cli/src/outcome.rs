@@ -1,4 +1,4 @@
-//! Making changes, and saying what came of them.
+//! Commits changes, and describes their effect.
 
 use std::time::SystemTime;
 
@@ -16,20 +16,20 @@ use crate::{
     output::{Answer, first_lines, table, word},
 };
 
-/// How often another writer may be first.
+/// Maximum attempts to commit, where other writers commit first.
 const ATTEMPTS: u32 = 1000;
 
-/// What came of changes.
+/// The effect of changes.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// What the commit did, or would do; none where there was nothing to change.
+    /// The effect of the commit, made or not; empty where there was nothing to change.
     pub(crate) applied: Applied,
-    /// The commit's revision; none where none was made.
+    /// The commit's revision; none where no commit was made.
     pub(crate) revision: Option<Revision>,
     pub(crate) dry_run: bool,
 }
 
-/// Makes one commit of all changes, or finds out what it would do.
+/// Makes one commit of all changes; with `dry_run`, only computes its effect.
 pub(crate) async fn make(
     opened: &Opened,
     changes: Vec<LibraryChange>,
@@ -57,7 +57,7 @@ pub(crate) async fn make(
         changes,
     };
     let would_be = library.clone().apply(&commit.made_on(commit.base)?)?;
-    // A commit without any effect would tell of nothing.
+    // No commit is made where no change has an effect.
     if dry_run || would_be.passed_over.len() == number {
         outcome.applied = would_be;
         return Ok(outcome);
@@ -70,7 +70,7 @@ pub(crate) async fn make(
     Ok(outcome)
 }
 
-/// No other command has it: each is a process of its own and makes one commit.
+/// A key that no other command has: each command is a process of its own and makes one commit.
 fn fresh_key() -> CommitKey {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now = now.map_or(0, |now| now.as_nanos());

@@ -1,4 +1,4 @@
-//! What is printed: one answer, as text or as JSON, or one error.
+//! Prints one answer, as text or as JSON, or one error.
 
 use std::{
     io::{self, Write},
@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
-/// How the command ends.
+/// The command's exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
     #[default]
@@ -37,7 +37,7 @@ impl Exit {
     }
 }
 
-/// What a command has to say.
+/// A command's answer.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) json: Value,
@@ -67,7 +67,7 @@ pub(crate) fn answer(json: bool, answer: Result<Answer>) -> ExitCode {
     }
 }
 
-/// Arguments that are not understood, as a document.
+/// Prints an error about the arguments as JSON.
 pub(crate) fn usage(error: &Error) -> ExitCode {
     match print_error(error) {
         ExitCode::SUCCESS => ExitCode::from(Exit::Usage as u8),
@@ -79,7 +79,7 @@ fn print_error(error: &Error) -> ExitCode {
     print(as_json(&json!({"error": error_json(error)})).as_bytes())
 }
 
-/// Prints what whoever reads may stop reading at any time.
+/// Prints bytes. A reader that goes away is no error.
 pub(crate) fn print(bytes: &[u8]) -> ExitCode {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -91,22 +91,22 @@ pub(crate) fn print(bytes: &[u8]) -> ExitCode {
     }
 }
 
-/// Tells a person something beside the answer.
+/// Prints a warning on standard error.
 pub(crate) fn warn(error: &Error) {
     say(&format!("warning: {}", error_text(error)));
 }
 
-/// The same of what is no fault.
+/// Prints a note on standard error.
 pub(crate) fn tell(text: &str) {
     say(text);
 }
 
 fn say(text: &str) {
-    // Nobody may be listening.
+    // Standard error may be closed.
     let _ = writeln!(io::stderr(), "{}", plain_terminal(text));
 }
 
-/// Message, facts and hint, a line each.
+/// Message, facts and hint, each on a line of its own.
 pub(crate) fn error_text(error: &Error) -> String {
     let mut text = cell(error.message());
     for (key, value) in error.facts() {
@@ -131,7 +131,7 @@ pub(crate) fn error_json(error: &Error) -> Value {
     })
 }
 
-/// A document that shows on a terminal as what it is: what JSON lets stand is escaped too.
+/// JSON text that a terminal shows as it is: control characters that JSON permits are escaped too.
 fn as_json(value: &Value) -> String {
     let mut text = String::new();
     for c in format!("{value:#}\n").chars() {
@@ -146,7 +146,7 @@ fn as_json(value: &Value) -> String {
     text
 }
 
-/// A value of an enumeration, as JSON names it.
+/// The name of an enumeration's value in JSON.
 pub(crate) fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
@@ -155,15 +155,15 @@ pub(crate) fn word(value: &impl Serialize) -> String {
     }
 }
 
-/// Text of others, on one line.
+/// Untrusted text on one line, without control characters.
 pub(crate) fn cell(text: &str) -> String {
     plain_terminal(text).replace(['\n', '\t'], " ")
 }
 
-/// The most lines about one commit.
+/// Maximum number of lines about one commit.
 const MOST: usize = 20;
 
-/// The first of many lines, and how many more there are.
+/// The first lines, and the number of the rest.
 pub(crate) fn first_lines(lines: &[String]) -> String {
     let mut text: String = lines.iter().take(MOST).map(String::as_str).collect();
     if let Some(more) = lines.len().checked_sub(MOST + 1) {
@@ -175,7 +175,7 @@ pub(crate) fn first_lines(lines: &[String]) -> String {
     text
 }
 
-/// Lines with aligned columns.
+/// A table with aligned columns; without a head line where `head` is empty.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let head: Vec<String> = head.iter().map(|name| (*name).to_owned()).collect();
     let head = Some(&head).filter(|head| !head.is_empty());
@@ -204,7 +204,7 @@ pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Something that takes a while, shown on standard error where that is a terminal; gone when dropped.
+/// A spinner on standard error, where that is a terminal. Dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct Progress(ProgressBar);
 

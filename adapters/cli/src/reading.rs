@@ -1,26 +1,23 @@
-//! What was read of one import so far, all of which is taken in at once.
+//! The skills that one import has read so far; all of them are taken in at once.
 
 use journeyman::{Error, ErrorKind, Result};
 use journeyman_disk::ArchiveLimits;
 
-use crate::{
-    import::IMPORT,
-    take_in::{Incoming, Refused},
-};
+use crate::incoming::{IMPORT, Incoming, Refused};
 
-/// What is to be taken in, and what not.
+/// The skills to take in, and the refused ones.
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub(crate) incoming: Vec<Incoming>,
     pub(crate) refused: Vec<Refused>,
-    /// Whether every trouble is told with the others, and ends nothing.
+    /// Whether any error is recorded as a refusal, and does not end the import.
     pub(crate) keep_going: bool,
-    /// How many bytes may follow: it is all held in memory.
+    /// Bytes that may still be read; an import is held in memory.
     room: u64,
 }
 
 impl Reading {
-    /// As much as an archive may hold.
+    /// Room for as many bytes as an archive may hold.
     pub(crate) fn new(keep_going: bool) -> Self {
         Self {
             incoming: Vec::new(),
@@ -39,14 +36,14 @@ impl Reading {
                 self.incoming.push(one);
             }
             None => {
-                let message = "what is to be taken in at once has more than 1 GiB";
-                let error = Error::invalid(IMPORT, message).hint("import it in several goes");
+                let message = "one import holds at most 1 GiB";
+                let error = Error::invalid(IMPORT, message).hint("split it into several imports");
                 self.refused.push(Refused::new(one.place, error));
             }
         }
     }
 
-    /// What breaks a rule stays out, and is told with everything else that does; other trouble ends the import.
+    /// Records a refusal. Without `keep_going`, an error other than `Invalid` ends the import.
     pub(crate) fn refuse(&mut self, place: String, error: Error) -> Result<()> {
         if !self.keep_going && error.kind() != ErrorKind::Invalid {
             return Err(error);

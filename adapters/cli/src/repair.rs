@@ -1,4 +1,4 @@
-//! Repairing a library, with all that it was kept aside.
+//! `library repair`: copies a library's folder aside, and repairs the library.
 
 use std::{
     fs, io,
@@ -19,19 +19,19 @@ use crate::{
 };
 
 const REPAIR: &str = "repair";
-/// What each opening makes anew.
+/// A file that each opening recreates.
 const NOT_COPIED: &str = "library.db-shm";
 
-/// What a repair did.
+/// The result of a repair.
 #[derive(Debug)]
 struct Repaired {
     /// `None` where the database was sound.
     salvaged: Option<Salvaged>,
-    /// The skills that were quarantined, for they may have been held back.
+    /// The skills that were quarantined, because they may have been held back before.
     quarantined: Vec<String>,
     written: usize,
     folder_faults: Vec<FolderFault>,
-    /// Folders of the copy that the library does not say.
+    /// Folders of the copy that the repaired library does not have.
     not_taken_in: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) async fn repair(root: &Path, place: Option<&Path>) -> Result<Answer> 
     copy_all(root, &place)?;
     sync_all(&place).map_err(|source| not_copied(&place, source))?;
     let repaired = if damaged {
-        progress.step("saving what can be read");
+        progress.step("recovering what can be read");
         match salvage(&place, root) {
             Err(error) if error.kind() == ErrorKind::Corrupt => return Err(dead(error, &place)),
             Err(error) => Err(error),
@@ -62,7 +62,7 @@ pub(crate) async fn repair(root: &Path, place: Option<&Path>) -> Result<Answer> 
     Ok(repaired.answer(&place))
 }
 
-/// Nothing of the library can be read, so its copy saves nothing either.
+/// The error for a library of which nothing can be read. Removes the copy, which is of no use.
 fn dead(error: Error, copy: &Path) -> Error {
     let error = error.hint(
         "nothing of it can be saved, and nothing was changed: put a backup of `library.db` in its place and remove \
@@ -74,8 +74,8 @@ fn dead(error: Error, copy: &Path) -> Error {
     }
 }
 
-/// A new database with what can be read of the damaged one. Of the folders nobody knows what they were changed from, so
-/// nothing of them is taken in but that a skill was held back.
+/// Makes a new database from the readable part of the damaged one. A person's change of a folder looks the same as a lost
+/// commit, so no folder is taken in; but a skill whose folder was held back is quarantined.
 async fn rebuilt(
     root: &Path,
     place: &Path,
@@ -105,7 +105,7 @@ async fn rebuilt(
     })
 }
 
-/// The folders of a sound library, after what a person changed in them was taken in.
+/// Rewrites the folders of a sound library, after people's changes in them are taken in.
 async fn written(root: &Path, place: &Path, progress: &Progress) -> Result<Repaired> {
     progress.step("writing the folders anew");
     let store = DiskStore::open(root, &options(false))?;
@@ -149,7 +149,7 @@ impl Repaired {
 
     fn text(&self, place: &Path) -> String {
         let place = cell(&place.display().to_string());
-        let mut text = format!("the library as it was: {place}\n");
+        let mut text = format!("copy of the library before the repair: {place}\n");
         match &self.salvaged {
             None => text.push_str("the database is sound\n"),
             Some(saved) => {
@@ -164,22 +164,22 @@ impl Repaired {
         }
         for name in &self.quarantined {
             text.push_str(&format!(
-                "quarantined: {name}, which was not offered before; see why, and `journeyman skill release` it\n"
+                "quarantined: {name}, which was not offered before; read it, and `journeyman skill release` it\n"
             ));
         }
-        text.push_str(&format!("{} folders written anew\n", self.written));
+        text.push_str(&format!("{} folders rewritten\n", self.written));
         text.push_str(&faults_text(&self.folder_faults));
         for folder in &self.not_taken_in {
             let folder = cell(folder);
             text.push_str(&format!(
-                "not in the library: {folder} in the copy; look at it, and `journeyman skill import` it from there\n"
+                "not in the library: {folder} in the copy; read it, and `journeyman skill import` it from there\n"
             ));
         }
         text
     }
 }
 
-/// A place beside the library where nothing is.
+/// A path beside the library where nothing is.
 fn free_place(root: &Path) -> Result<PathBuf> {
     let root = root.canonicalize();
     let root = root.map_err(|source| not_copied(Path::new("."), source))?;
@@ -194,7 +194,7 @@ fn free_place(root: &Path) -> Result<PathBuf> {
     Err(Error::invalid(REPAIR, "there is no free name for the copy"))
 }
 
-/// A copy within what is copied would never end.
+/// Refuses a copy inside the library, which would copy itself without end.
 fn refuse_within(root: &Path, place: &Path) -> Result<()> {
     let whole = |path: &Path| {
         path.canonicalize()
@@ -209,7 +209,7 @@ fn refuse_within(root: &Path, place: &Path) -> Result<()> {
         .hint("name a place outside of it with --aside"))
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with its content.
 fn copy_all(from: &Path, to: &Path) -> Result<()> {
     let unread = |source| not_copied(from, source);
     fs::create_dir(to).map_err(|source| not_copied(to, source))?;

@@ -1,4 +1,4 @@
-//! Looking at skills.
+//! `skill list`, `skill show` and `skill diff`.
 
 use std::path::Path;
 
@@ -92,13 +92,16 @@ pub(crate) async fn show(root: &Path, name: &str, version: Option<u64>) -> Resul
         .library
         .version(&reference)
         .ok_or_else(|| no_version(entry, wanted))?;
-    // A version that no file could hold is shown by its facts all the same.
+    // A version that cannot be written as SKILL.md is still shown by its facts.
     let file = SkillMd::from(skill).write();
     let facts = facts(entry, skill);
     let mut text = lines(&facts);
     match &file {
         Ok(file) => text.push_str(&format!("\n{}", plain_terminal(file))),
-        Err(error) => text.push_str(&format!("\nno SKILL.md can hold it: {}\n", error.message())),
+        Err(error) => text.push_str(&format!(
+            "\nit cannot be written as SKILL.md: {}\n",
+            error.message()
+        )),
     }
     let facts: Map<String, Value> = facts
         .into_iter()
@@ -123,7 +126,7 @@ pub(crate) fn no_version(entry: &Entry, version: Version) -> Error {
         ))
 }
 
-/// What the library knows of a version, in the order in which it is shown.
+/// The library's facts about a version, in display order.
 fn facts(entry: &Entry, skill: &Skill) -> Vec<(&'static str, Value)> {
     let versions: Vec<Version> = entry.versions().map(|skill| skill.version).collect();
     let evidence = entry.evidence.iter().filter(|e| e.version == skill.version);
@@ -162,7 +165,7 @@ fn facts(entry: &Entry, skill: &Skill) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Facts for people: those that there are, a line each.
+/// Facts as text, one line each, without absent ones.
 fn lines(facts: &[(&str, Value)]) -> String {
     let rows: Vec<Vec<String>> = facts
         .iter()
@@ -172,7 +175,7 @@ fn lines(facts: &[(&str, Value)]) -> String {
     table(&[], &rows)
 }
 
-/// A value for people: texts without quotes, lists with commas.
+/// A value as text: strings without quotes, lists with commas.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Counts and sizes.
+//! `library stats`: counts and sizes.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
@@ -13,7 +13,7 @@ use crate::{
 pub(crate) async fn stats(root: &Path) -> Result<Answer> {
     let progress = Progress::of("reading the library");
     let opened = open(root, false).await?;
-    // Reading it as for a copy counts what the library itself does not hold.
+    // An archive written to nowhere counts journal entries and files, which the fold does not hold.
     let (_, archived) = opened.store.write_archive(io::sink(), true).await?;
     drop(progress);
     let library = &opened.library;

@@ -1,4 +1,4 @@
-//! What is done to every skill from elsewhere before it is committed.
+//! Redacts, checks and commits the skills of an import.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,106 +21,22 @@ use tempfile::TempDir;
 use crate::{
     arguments::Elsewhere,
     files::unwritable,
-    import::IMPORT,
+    incoming::{IMPORT, Incoming, Refused},
     library::{Opened, is_library, open, refuse_unread},
     outcome::make,
-    output::{Answer, Exit, Progress, cell, error_json, error_text},
-    validate::{name_of, told},
+    output::{Answer, Exit, Progress, cell},
+    validate::{finding_text, name_of},
 };
 
-/// A skill from elsewhere, with its files, as it came.
-#[derive(Debug)]
-pub(crate) struct Incoming {
-    /// Where it was found.
-    pub(crate) place: String,
-    pub(crate) skill: Skill,
-    pub(crate) files: BTreeMap<FilePath, Vec<u8>>,
-    pub(crate) source: Source,
-    /// Whether it is [`imported`] already, and so has an id that follows from its source.
-    pub(crate) is_imported: bool,
-    /// Whether secrets were taken out of it.
-    pub(crate) redacted: bool,
-    /// What a person should look at.
-    pub(crate) warnings: Vec<Finding>,
-}
-
-impl Incoming {
-    /// One that is [`imported`] already.
-    pub(crate) fn read(
-        path: &Path,
-        skill: Skill,
-        files: BTreeMap<FilePath, Vec<u8>>,
-        source: &Source,
-    ) -> Self {
-        Self {
-            place: format!("{}: {}", path.display(), skill.name),
-            skill,
-            files,
-            source: source.clone(),
-            is_imported: true,
-            redacted: false,
-            warnings: Vec::new(),
-        }
-    }
-}
-
-/// The library that skills are taken into.
+/// The library that skills are imported into.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) root: &'a Path,
-    /// Whether it is made where there is none.
+    /// Whether to make the library where there is none.
     pub(crate) create: bool,
 }
 
-/// What may not come in, and why.
-#[derive(Debug)]
-pub(crate) struct Refused {
-    pub(crate) place: String,
-    pub(crate) error: Error,
-    pub(crate) findings: Vec<Finding>,
-}
-
-impl Refused {
-    pub(crate) fn new(place: impl Into<String>, error: Error) -> Self {
-        Self {
-            place: place.into(),
-            error,
-            findings: Vec::new(),
-        }
-    }
-
-    pub(crate) fn by_linter(place: impl Into<String>, findings: Vec<Finding>) -> Self {
-        let error = Error::invalid(IMPORT, "the linter refuses the skill")
-            .hint("put right what is listed, and import it again");
-        Self {
-            findings,
-            ..Self::new(place, error)
-        }
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "place": self.place,
-            "error": error_json(&self.error),
-            "findings": self.findings,
-        })
-    }
-
-    fn text(&self) -> String {
-        let mut text = format!("refused: {}\n", cell(&self.place));
-        if self.findings.is_empty() {
-            for line in error_text(&self.error).lines() {
-                text.push_str(&format!("  {line}\n"));
-            }
-        }
-        self.findings
-            .iter()
-            .for_each(|found| text.push_str(&told(found)));
-        text
-    }
-}
-
-/// The source that a host's word makes trusted or not.
+/// The source of a path, which is trusted with `--trust` only.
 pub(crate) fn source(from: &Elsewhere, path: &Path) -> Source {
     let name = from.source.clone().or_else(|| name_of(path));
     Source {
@@ -133,7 +49,7 @@ pub(crate) fn source(from: &Elsewhere, path: &Path) -> Source {
     }
 }
 
-/// Redacts, checks, puts the files and commits all of it at once.
+/// Redacts and checks skills, stores their files, and commits all of them at once.
 pub(crate) async fn take_in(
     target: &Target<'_>,
     from: &Elsewhere,
@@ -156,10 +72,10 @@ pub(crate) async fn take_in(
     let dry_run = from.how.dry_run;
     progress.step("taking skills in");
     let reason = reason(from, &ready);
-    // Dropped last.
+    // The temporary folder is dropped after the library in it.
     let (_nowhere, opened) = opened(target, dry_run || ready.is_empty()).await?;
     let mut changes = Vec::new();
-    let mut told = Told::default();
+    let mut report = ImportReport::default();
     for one in ready {
         if !dry_run {
             for bytes in one.files.values() {
@@ -167,10 +83,10 @@ pub(crate) async fn take_in(
             }
         }
         if !one.warnings.is_empty() {
-            told.warnings.push((one.place.clone(), one.warnings));
+            report.warnings.push((one.place.clone(), one.warnings));
         }
         if one.redacted {
-            told.redacted.push(one.place);
+            report.redacted.push(one.place);
         }
         changes.push(LibraryChange::Add(Box::new(one.skill)));
     }
@@ -178,16 +94,16 @@ pub(crate) async fn take_in(
     let outcome = make(&opened, changes, &reason, dry_run).await?;
     drop(progress);
     let text = match !refused.is_empty() && !from.keep_going {
-        true => "nothing was taken in; --keep-going takes in the others\n".to_owned(),
+        true => "nothing was taken in; --keep-going takes in the rest\n".to_owned(),
         false => outcome.text(),
     };
-    told.refused = refused;
-    told.already_there = outcome.applied.passed_over.len();
-    told.taken_in = places - told.already_there;
-    Ok(told.answer(outcome.json(), &text))
+    report.refused = refused;
+    report.already_there = outcome.applied.passed_over.len();
+    report.taken_in = places - report.already_there;
+    Ok(report.answer(outcome.json(), &text))
 }
 
-/// The library; where one is to be made and nothing will be kept, an empty one elsewhere that goes away with its folder.
+/// Opens the library. Where it has to be made and nothing will be kept, an empty library in a temporary folder stands in.
 async fn opened(target: &Target<'_>, keeps_nothing: bool) -> Result<(Option<TempDir>, Opened)> {
     if !target.create || is_library(target.root) {
         return Ok((None, open(target.root, false).await?));
@@ -201,7 +117,7 @@ async fn opened(target: &Target<'_>, keeps_nothing: bool) -> Result<(Option<Temp
     Ok((Some(nowhere), opened))
 }
 
-/// Why, and from whom: nothing else keeps the names of the sources.
+/// The commit's reason, with the sources' names, which nothing else keeps.
 fn reason(from: &Elsewhere, ready: &[Incoming]) -> String {
     const MOST: usize = 5;
     let reason = from.how.reason("taken in from the command line");
@@ -215,19 +131,19 @@ fn reason(from: &Elsewhere, ready: &[Incoming]) -> String {
     }
 }
 
-/// What came of an import beside the commit.
+/// The report of an import, beside its commit.
 #[derive(Debug, Default)]
-struct Told {
+struct ImportReport {
     taken_in: usize,
     already_there: usize,
     refused: Vec<Refused>,
-    /// What held secrets.
+    /// Places of the skills that held secrets.
     redacted: Vec<String>,
-    /// What a person should look at, by place.
+    /// Findings that a person should read, by place.
     warnings: Vec<(String, Vec<Finding>)>,
 }
 
-impl Told {
+impl ImportReport {
     fn answer(self, mut json: Value, outcome: &str) -> Answer {
         let warnings = self.warnings.iter();
         let warnings = warnings.map(|(place, all)| json!({ "place": place, "findings": all }));
@@ -238,15 +154,15 @@ impl Told {
         json["already_there"] = self.already_there.into();
         let mut text: String = self.refused.iter().map(Refused::text).collect();
         for (place, findings) in &self.warnings {
-            // Of what was only put right `skill validate` tells.
+            // `skill validate` lists departures from the specification.
             let grave = findings.iter().filter(|f| !f.rule.is_of_specification());
-            let grave: String = grave.map(told).collect();
+            let grave: String = grave.map(finding_text).collect();
             if !grave.is_empty() {
                 text.push_str(&format!("warning: {}\n{grave}", cell(place)));
             }
         }
         for place in &self.redacted {
-            text.push_str(&format!("secrets were taken out of {}\n", cell(place)));
+            text.push_str(&format!("secrets were removed from {}\n", cell(place)));
         }
         text.push_str(outcome);
         let (taken_in, there) = (self.taken_in, self.already_there);
@@ -262,7 +178,7 @@ impl Told {
     }
 }
 
-/// A skill without secrets, as it may be added; or why it may not.
+/// A skill without secrets that may be added, or the reason why it is refused.
 fn clean(mut one: Incoming, redactor: &Redactor) -> Result<Incoming, Box<Refused>> {
     let place = one.place.clone();
     let refused = |error: Error| Box::new(Refused::new(place.clone(), error));
@@ -274,7 +190,7 @@ fn clean(mut one: Incoming, redactor: &Redactor) -> Result<Incoming, Box<Refused
         one.skill = imported(one.skill, &one.source).map_err(refused)?;
     }
     one.redacted |= before.1 != one.files || !same_text(&before.0, &one.skill);
-    // Lengths and signs may have changed, and a bank's entries never were a file before.
+    // Redaction may change lengths and characters, and the entries of a bank were never linted as files.
     let file = SkillMd::from(&one.skill).write().map_err(refused)?;
     let files = one.files.iter();
     let files = files.map(|(path, bytes)| (path.as_str().to_owned(), bytes.clone()));
@@ -286,7 +202,7 @@ fn clean(mut one: Incoming, redactor: &Redactor) -> Result<Incoming, Box<Refused
     if !errors.is_empty() {
         return Err(Box::new(Refused::by_linter(place, errors)));
     }
-    // Those of the file that a person sees have its lines.
+    // Warnings of the original file are kept: they have its line numbers.
     if one.warnings.is_empty() {
         one.warnings = warnings;
     }

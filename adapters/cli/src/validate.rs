@@ -1,4 +1,4 @@
-//! Checking skills before they go anywhere.
+//! `skill validate`, and reading skills' folders.
 
 use std::{
     collections::BTreeMap,
@@ -42,7 +42,7 @@ pub(crate) fn validate(paths: &[PathBuf]) -> Result<Answer> {
         text.push_str(&format!("{}: {said}\n", cell(&skill.display().to_string())));
         findings
             .iter()
-            .for_each(|found| text.push_str(&told(found)));
+            .for_each(|found| text.push_str(&finding_text(found)));
     }
     let all = skills.iter().map(|(skill, findings)| {
         json!({
@@ -58,14 +58,14 @@ pub(crate) fn validate(paths: &[PathBuf]) -> Result<Answer> {
     })
 }
 
-/// Nothing that an import refuses, and the specification kept to the letter.
+/// Whether an import would accept the skill, and it keeps to the specification exactly.
 fn is_valid(findings: &[Finding]) -> bool {
     let wrong = |f: &Finding| f.severity == Severity::Error || f.rule.is_of_specification();
     !findings.iter().any(wrong)
 }
 
-/// A finding for people: place, what, and what to do.
-pub(crate) fn told(found: &Finding) -> String {
+/// A finding as text: place, rule, severity, message and hint.
+pub(crate) fn finding_text(found: &Finding) -> String {
     let line = found
         .line
         .map(|line| format!(":{line}"))
@@ -80,8 +80,8 @@ pub(crate) fn told(found: &Finding) -> String {
     )
 }
 
-/// The skills that a path names: a SKILL.md, a skill's folder, or a folder of such. What only looks like a skill's folder
-/// is among them too, so that it is said to be none.
+/// The skills of a path: a SKILL.md, a skill's folder, or a folder of skills' folders. A folder without any SKILL.md is
+/// given back too, so that reading it reports the fault.
 pub(crate) fn skills_at(operation: &'static str, path: &Path) -> Result<Vec<PathBuf>> {
     let unread = |source| unreadable(operation, path, source);
     let has_file = |folder: &Path| folder.join(SKILL_MD).symlink_metadata().is_ok();
@@ -97,7 +97,7 @@ pub(crate) fn skills_at(operation: &'static str, path: &Path) -> Result<Vec<Path
         }
     }
     within.sort_unstable();
-    // One without a SKILL.md is said to be so.
+    // Reading the folder reports that it has no SKILL.md.
     Ok(if within.is_empty() {
         vec![path.to_owned()]
     } else {
@@ -113,12 +113,12 @@ fn look(skill: &Path, is_named: bool) -> Result<Vec<Finding>> {
         });
     }
     let unread = |source| unreadable(VALIDATE, skill, source);
-    // A link leads elsewhere, and a pipe has no end.
+    // A link leads elsewhere, and a pipe may not end.
     if !skill.symlink_metadata().map_err(unread)?.is_file() {
-        let error = Error::invalid(VALIDATE, "this is no plain file");
+        let error = Error::invalid(VALIDATE, "this is not a regular file");
         return Ok(vec![refused(&error.hint("put the file itself there"))]);
     }
-    // More than this is too much for any SKILL.md.
+    // A longer file is too long for any SKILL.md.
     let most = 2 * SkillMd::MAX_BODY as u64;
     let mut text = Vec::new();
     File::open(skill)
@@ -129,7 +129,7 @@ fn look(skill: &Path, is_named: bool) -> Result<Vec<Finding>> {
     Ok(lint(&text, name.as_deref(), &BTreeMap::new()).findings)
 }
 
-/// A skill's folder and its name. A person may name a link; what is found within a folder may be none (S7).
+/// A skill's folder and its name. A path that a person names may be a link; one found within a folder may not (S7).
 pub(crate) fn folder(
     operation: &'static str,
     path: &Path,
@@ -146,7 +146,7 @@ pub(crate) fn folder(
     Ok((SkillFolder::read(path)?, name))
 }
 
-/// A path's last part as it was given, where it has one.
+/// A path's last part as it was given; where it has none, that of the canonical path.
 pub(crate) fn name_of(path: &Path) -> Option<String> {
     let whole = match path.file_name() {
         Some(_) => path.to_owned(),
@@ -161,7 +161,7 @@ pub(crate) fn lint_folder(folder: &SkillFolder, name: Option<&str>) -> Report {
     lint(&folder.text, name, &files.collect())
 }
 
-/// A folder that cannot be read as a skill's.
+/// The finding for a folder that cannot be read as a skill's.
 pub(crate) fn refused(error: &Error) -> Finding {
     Finding {
         rule: Rule::Path,

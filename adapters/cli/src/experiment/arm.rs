@@ -1,4 +1,4 @@
-//! An arm of an experiment, a way to learn, and sweeps, which make arms.
+//! Reads the arms of an experiment's file, and makes an arm for each value of a sweep.
 
 use std::{
     ops::Range,
@@ -7,11 +7,9 @@ use std::{
 
 use journeyman::{
     Result,
-    propose::WriteWhen,
     recipe::{self, Recipe},
-    select::Selector,
 };
-use serde_json::Value;
+use journeyman_experiment::{Arm, Sweep, value_text};
 use toml::Spanned;
 
 use super::{
@@ -21,50 +19,34 @@ use super::{
 
 type MakeRecipe = fn() -> Recipe;
 
-/// The recipes that an arm may begin with, by their names; `none` is beside them.
+/// The recipes by name. The name `none` stands for an arm without skills.
 const RECIPES: [(&str, MakeRecipe); 3] = [
     ("arise", recipe::arise),
     ("hisme", recipe::hisme),
     ("standard", recipe::standard),
 ];
 
-/// The longest name of an arm that a sweep makes.
+/// Maximum bytes of the name of an arm that a sweep makes.
 const MOST_NAME: usize = 160;
 
-/// One way to learn.
+/// An arm, and where its first skills come from.
 #[derive(Clone, Debug)]
-pub(super) struct Arm {
-    pub(super) name: String,
-    /// What the recipe is made of, for people.
-    pub(super) told: String,
-    pub(super) recipe: Recipe,
-    /// Whether it has skills at all.
-    pub(super) has_skills: bool,
-    /// Whether it goes through the stream.
-    pub(super) learns: bool,
+pub(super) struct ArmPlan {
+    pub(super) arm: Arm,
     pub(super) start: Start,
 }
 
-/// What a library starts with.
+/// The skills that an arm's library starts with.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Start {
     Empty,
     /// ARISE's seed skills.
     Seeds,
-    /// Skills' folders, or a library's folder.
+    /// A skill's folder, a folder of skills' folders, or a library's folder.
     Folder(PathBuf),
 }
 
-/// One field in several values.
-#[derive(Debug)]
-pub(super) struct Sweep {
-    pub(super) arm: String,
-    pub(super) path: String,
-    /// Each with the arm that was made for it.
-    pub(super) values: Vec<(Value, usize)>,
-}
-
-impl Arm {
+impl ArmPlan {
     pub(super) fn read(source: &Source<'_>, form: &ArmForm, folder: &Path) -> Result<Self> {
         let name = form.name.get_ref();
         let sound = |c: char| c.is_alphanumeric() || " -_.,=+".contains(c);
@@ -72,35 +54,33 @@ impl Arm {
         if !begins || name.len() > 64 || !name.chars().all(sound) {
             return Err(source.refused(
                 form.name.span(),
-                "this is no name of an arm",
+                "this is not a name for an arm",
                 "take a letter or digit and at most 63 more, spaces or any of - _ . , = +",
             ));
         }
         let base = form.recipe.get_ref().as_str();
-        let mut arm = Self {
-            name: name.clone(),
-            told: base.to_owned(),
-            recipe: recipe::standard(),
-            has_skills: base != "none",
-            learns: base != "none" && form.learn.as_ref().is_none_or(|learn| *learn.get_ref()),
-            start: start(form, folder),
-        };
-        if !arm.has_skills {
-            arm.recipe.select.selector = Selector::Nothing;
-            arm.recipe.write.when = WriteWhen::Never;
+        let arm = if base == "none" {
             refuse_more(source, form)?;
+            Arm::without_skills(name)
         } else if let Some((_, recipe)) = RECIPES.iter().find(|(name, _)| *name == base) {
-            arm.recipe = recipe();
+            let mut arm = Arm::new(name, recipe());
+            arm.learns = form.learn.as_ref().is_none_or(|learn| *learn.get_ref());
+            arm
         } else {
             let names = RECIPES.map(|(name, _)| format!("`{name}`")).join(", ");
             let hint = format!("take {names}, or `none` for no skills at all");
             return Err(source.refused(form.recipe.span(), "there is no such recipe", hint));
-        }
+        };
+        let mut arm = Self {
+            arm,
+            start: start(form, folder),
+        };
+        arm.arm.description = base.to_owned();
         if let Some(library) = form.library.as_ref().filter(|one| *one.get_ref() != "none") {
-            arm.tell(&format!("library {}", library.get_ref()));
+            arm.describe(&format!("library {}", library.get_ref()));
         }
-        if arm.has_skills && !arm.learns {
-            arm.tell("nothing is learned");
+        if arm.arm.has_skills && !arm.arm.learns {
+            arm.describe("nothing is learned");
         }
         let taken_away = form.unset.iter().map(|path| Change {
             path: path.get_ref().clone(),
@@ -115,24 +95,27 @@ impl Arm {
     }
 
     fn change(&mut self, source: &Source<'_>, change: &Change) -> Result<()> {
-        self.recipe = change.make(&self.recipe).map_err(|refusal| {
+        self.arm.recipe = change.make(&self.arm.recipe).map_err(|refusal| {
             source
                 .refused(change.span.clone(), refusal.message, refusal.hint)
                 .with("field", &change.path)
-                .with("arm", &self.name)
+                .with("arm", &self.arm.name)
         })?;
-        let value = change.value.as_ref().map_or("nothing".to_owned(), shown);
-        self.tell(&format!("{} = {value}", change.path));
+        let value = change
+            .value
+            .as_ref()
+            .map_or("nothing".to_owned(), value_text);
+        self.describe(&format!("{} = {value}", change.path));
         Ok(())
     }
 
-    fn tell(&mut self, more: &str) {
-        self.told.push_str(", ");
-        self.told.push_str(more);
+    fn describe(&mut self, more: &str) {
+        self.arm.description.push_str(", ");
+        self.arm.description.push_str(more);
     }
 
     fn check(&self, source: &Source<'_>, span: Range<usize>) -> Result<()> {
-        self.recipe.validate().map_err(|error| {
+        self.arm.recipe.validate().map_err(|error| {
             let hint = error
                 .hint_text()
                 .unwrap_or("set it to a value in its range");
@@ -140,63 +123,56 @@ impl Arm {
             let facts = error.facts().fold(refused, |refused, (name, fact)| {
                 refused.with(name.to_owned(), fact)
             });
-            facts.with("arm", &self.name)
+            facts.with("arm", &self.arm.name)
         })
     }
 }
 
-impl Sweep {
-    /// Makes an arm for each value.
-    pub(super) fn read(
-        source: &Source<'_>,
-        form: &SweepForm,
-        forms: &[ArmForm],
-        arms: &mut Vec<Arm>,
-    ) -> Result<Self> {
-        // Of a sweep's own arms no sweep is made.
-        let base = named(
-            source,
-            &form.arm,
-            arms.get(..forms.len()).unwrap_or_default(),
-        )?;
-        let Some(base) = arms.get(base).cloned().filter(|arm| arm.has_skills) else {
-            let message = "an arm without skills has nothing to sweep";
-            return Err(source.refused(form.arm.span(), message, "name another arm"));
-        };
-        if form.values.get_ref().is_empty() {
-            let hint = "give at least one value";
-            return Err(source.refused(form.values.span(), "there are no values", hint));
+/// Makes an arm for each value of a sweep. The first `written` arms stand in the file; no sweep is made of a sweep's arm.
+pub(super) fn sweep(
+    source: &Source<'_>,
+    form: &SweepForm,
+    written: usize,
+    arms: &mut Vec<ArmPlan>,
+) -> Result<Sweep> {
+    let base = named(source, &form.arm, arms.get(..written).unwrap_or_default())?;
+    let Some(base) = arms.get(base).cloned().filter(|base| base.arm.has_skills) else {
+        let message = "an arm without skills has nothing to sweep";
+        return Err(source.refused(form.arm.span(), message, "name another arm"));
+    };
+    if form.values.get_ref().is_empty() {
+        let hint = "give at least one value";
+        return Err(source.refused(form.values.span(), "there are no values", hint));
+    }
+    let path = form.path.get_ref();
+    let field = path.rsplit('.').next().unwrap_or(path);
+    let mut values = Vec::new();
+    for value in form.values.get_ref() {
+        let json = source.json(value.get_ref(), &value.span())?;
+        let mut swept = base.clone();
+        swept.arm.name = format!("{}, {field}={}", base.arm.name, value_text(&json));
+        if swept.arm.name.len() > MOST_NAME {
+            let message = "the value is too long to name an arm by";
+            return Err(source.refused(value.span(), message, "make an arm of its own for it"));
         }
-        let path = form.path.get_ref();
-        let field = path.rsplit('.').next().unwrap_or(path);
-        let mut values = Vec::new();
-        for value in form.values.get_ref() {
-            let json = source.json(value.get_ref(), &value.span())?;
-            let mut arm = base.clone();
-            arm.name = format!("{}, {field}={}", base.name, shown(&json));
-            if arm.name.len() > MOST_NAME {
-                let message = "the value is too long to name an arm by";
-                return Err(source.refused(value.span(), message, "make an arm of its own for it"));
-            }
-            let change = Change {
-                path: path.clone(),
-                value: Some(json.clone()),
-                span: value.span(),
-            };
-            arm.change(source, &change)?;
-            arm.check(source, value.span())?;
-            values.push((json, arms.len()));
-            arms.push(arm);
-        }
-        Ok(Self {
-            arm: base.name,
+        let change = Change {
             path: path.clone(),
-            values,
-        })
+            value: Some(json.clone()),
+            span: value.span(),
+        };
+        swept.change(source, &change)?;
+        swept.check(source, value.span())?;
+        values.push((json, arms.len()));
+        arms.push(swept);
     }
+    Ok(Sweep {
+        arm: base.arm.name,
+        path: path.clone(),
+        values,
+    })
 }
 
-/// What an arm without skills cannot have.
+/// Refuses settings that an arm without skills cannot have.
 fn refuse_more(source: &Source<'_>, form: &ArmForm) -> Result<()> {
     let set = form.set.values().next().map(Spanned::span);
     let unset = form.unset.first().map(Spanned::span);
@@ -224,19 +200,16 @@ fn start(form: &ArmForm, folder: &Path) -> Start {
     }
 }
 
-pub(super) fn named(source: &Source<'_>, name: &Spanned<String>, arms: &[Arm]) -> Result<usize> {
-    let found = arms.iter().position(|arm| arm.name == *name.get_ref());
+/// The index of the arm of this name.
+pub(super) fn named(
+    source: &Source<'_>,
+    name: &Spanned<String>,
+    arms: &[ArmPlan],
+) -> Result<usize> {
+    let found = arms.iter().position(|arm| arm.arm.name == *name.get_ref());
     found.ok_or_else(|| {
-        let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
+        let names: Vec<&str> = arms.iter().map(|arm| arm.arm.name.as_str()).collect();
         let hint = format!("there are: {}", names.join("; "));
         source.refused(name.span(), "there is no arm of this name", hint)
     })
-}
-
-/// A value as it stands in names and tables.
-pub(super) fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }

@@ -1,18 +1,18 @@
-//! Values set by their path in the JSON form of what is configured: a recipe, or how a universe is made.
+//! Sets fields of a recipe or a universe by their paths in its JSON form.
 
 use std::ops::Range;
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
-/// One value and where it goes.
+/// A value and the path of its field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Change {
-    /// Names of fields with dots between them.
+    /// Names of fields, separated by dots.
     pub(super) path: String,
-    /// None takes away what is there, where that may be absent.
+    /// None removes the value of a field that may be absent.
     pub(super) value: Option<Value>,
-    /// Where the file says so.
+    /// The change's place in the file.
     pub(super) span: Range<usize>,
 }
 
@@ -24,8 +24,8 @@ pub(super) struct Refusal {
 }
 
 impl Change {
-    /// Makes one change. It holds only where its value is found in the result: what reads the form passes over fields
-    /// that it does not know.
+    /// Makes the change. Deserializing ignores unknown fields, so the change is accepted only if the result has the value
+    /// at the path.
     pub(super) fn make<T>(&self, base: &T) -> Result<T, Refusal>
     where
         T: Serialize + DeserializeOwned,
@@ -40,7 +40,7 @@ impl Change {
         };
         let merged = read(with(&form, &path, value.clone()));
         let made: T = merged.or_else(|refusal| {
-            // One of several forms may stand there, each under a name of its own: the new one takes the other's place.
+            // The parent may be an enumeration, whose variant is its only field: the new variant replaces the old one.
             let Some((_, parent)) = path.split_last().filter(|(_, parent)| !parent.is_empty())
             else {
                 return Err(refusal);
@@ -70,7 +70,7 @@ fn refusal(error: &serde_json::Error) -> Refusal {
     }
 }
 
-/// What a reader of values says, without the value itself (S11).
+/// A deserializer's message without the value that it repeats (S11).
 pub(super) fn expected(said: &str) -> String {
     match said.split_once(", expected ") {
         Some((before, expected)) if before.starts_with("invalid ") => {
@@ -83,7 +83,7 @@ pub(super) fn expected(said: &str) -> String {
     }
 }
 
-/// The path is not there; names what is, as deep as it leads.
+/// The refusal of an unknown path, with the fields that exist at its deepest known place.
 fn unknown(form: &Value, path: &[&str]) -> Refusal {
     let mut place = form;
     let mut known = Vec::new();
@@ -123,7 +123,7 @@ fn with(form: &Value, path: &[&str], value: Value) -> Value {
     Value::Object(fields)
 }
 
-/// The same up to how precisely a field holds numbers.
+/// Equality up to the precision of a field's number type.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => match (one.as_f64(), other.as_f64()) {

@@ -1,4 +1,4 @@
-//! The file of an experiment, in TOML. What it does not know it refuses.
+//! The TOML form of an experiment's file. Unknown keys are refused.
 
 use std::{
     collections::BTreeMap,
@@ -12,13 +12,13 @@ use serde::Deserialize;
 use serde_json::{Number, Value};
 use toml::Spanned;
 
-use super::{
-    EXPERIMENT,
-    changes::{Change, expected},
-};
+use super::changes::{Change, expected};
 use crate::files::unreadable;
 
-/// A longer file is no experiment's.
+/// The operation that errors of an experiment name.
+pub(super) const EXPERIMENT: &str = "experiment";
+
+/// Maximum bytes of an experiment's file.
 const MOST_BYTES: u64 = 1 << 20;
 
 type Table = BTreeMap<String, Spanned<toml::Value>>;
@@ -29,11 +29,11 @@ pub(super) struct Form {
     pub(super) name: Spanned<String>,
     pub(super) model: PathBuf,
     pub(super) seeds: Spanned<toml::Value>,
-    /// The arm that the others are compared with; the first if left out.
+    /// The arm that the others are compared with; the first arm if left out.
     pub(super) baseline: Option<Spanned<String>>,
     #[serde(default = "yes")]
     pub(super) deterministic: bool,
-    /// Of each engine.
+    /// Threads of each engine.
     pub(super) threads: Option<Spanned<u32>>,
     #[serde(default)]
     pub(super) world: WorldForm,
@@ -62,7 +62,7 @@ pub(super) struct ArmForm {
     pub(super) set: Table,
     #[serde(default)]
     pub(super) unset: Vec<Spanned<String>>,
-    /// What the library starts with.
+    /// The skills that the library starts with: `none`, `seeds` or a path.
     pub(super) library: Option<Spanned<String>>,
     pub(super) learn: Option<Spanned<bool>>,
 }
@@ -79,7 +79,7 @@ fn yes() -> bool {
     true
 }
 
-/// The file's text, and where it lies.
+/// The file's path and text.
 #[derive(Debug)]
 pub(super) struct Source<'a> {
     pub(super) path: &'a Path,
@@ -92,7 +92,7 @@ impl<'a> Source<'a> {
         let told = |message: &'static str| {
             Error::invalid(EXPERIMENT, message)
                 .with("path", path.display())
-                .hint("name an experiment's file in TOML; docs/command-line.md tells what is in it")
+                .hint("name an experiment's file in TOML; docs/command-line.md describes it")
         };
         if fs::metadata(path).map_err(unread)?.len() > MOST_BYTES {
             return Err(told("the file is larger than 1 MiB"));
@@ -107,12 +107,12 @@ impl<'a> Source<'a> {
             self.refused(
                 error.span().unwrap_or(0..0),
                 expected(error.message()),
-                "docs/command-line.md tells the keys and what they take",
+                "docs/command-line.md lists the keys and their values",
             )
         })
     }
 
-    /// What stands there is refused; names the line and its key.
+    /// An error about the text at `span`, with its line and the key on it.
     pub(super) fn refused(
         &self,
         span: Range<usize>,
@@ -134,7 +134,7 @@ impl<'a> Source<'a> {
         error.hint(hint)
     }
 
-    /// Tables are paths that go on; everything else is a value.
+    /// The values of a table by their paths; the fields of inner tables extend the path.
     pub(super) fn changes(&self, table: &Table) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         for (path, value) in table {
@@ -164,7 +164,7 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// A value as JSON has it.
+    /// A TOML value as JSON.
     pub(super) fn json(&self, value: &toml::Value, span: &Range<usize>) -> Result<Value> {
         let refused = |message: &str, hint: &str| self.refused(span.clone(), message, hint);
         Ok(match value {
@@ -173,10 +173,7 @@ impl<'a> Source<'a> {
             toml::Value::Boolean(truth) => Value::Bool(*truth),
             toml::Value::Float(number) => {
                 let number = Number::from_f64(*number).ok_or_else(|| {
-                    refused(
-                        "the number is not finite",
-                        "take the value away with `unset`",
-                    )
+                    refused("the number is not finite", "remove the value with `unset`")
                 })?;
                 Value::Number(number)
             }

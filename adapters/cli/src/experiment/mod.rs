@@ -1,210 +1,136 @@
-//! Experiments: recipes, ablations and sweeps over seeds, measured in toolworld and compared. `docs/command-line.md`
-//! tells the file and the report.
+//! `journeyman experiment`: compares recipes, ablations and sweeps over seeds in toolworld, with a local model.
+//! `docs/command-line.md` describes the file and the report.
 
 mod arm;
-mod cell;
 mod changes;
-mod chart;
 mod form;
-mod measure;
-mod panels;
-mod parts;
 mod plan;
-mod report;
-mod result;
 mod start;
-mod stats;
-mod store;
-mod summary;
-mod tables;
-mod work;
+mod toolworld;
 
 #[cfg(test)]
 mod tests;
 
 use std::{
-    collections::BTreeMap,
     env,
     fs::File,
     io,
     path::{Path, PathBuf},
 };
 
-use journeyman::{Error, ErrorKind, Result, domain::Skill};
+use journeyman::{Error, ErrorKind, Result};
+use journeyman_experiment::{CellId, Event, Experiment, Options, Outcome, Report, Stale};
 use journeyman_llama_cpp::ModelInfo;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use self::{
-    arm::Start,
-    cell::Cell,
-    plan::{Plan, slug},
-    report::Report,
-    store::{CellStore, Found, Saved},
-    summary::Results,
-};
+use self::{form::EXPERIMENT, plan::PlanFile, toolworld::Machine};
 use crate::{
-    arguments::Experiment,
-    files::replace,
-    output::{Answer, Exit, error_json, tell, warn},
+    arguments,
+    output::{Answer, Exit, error_json, table, tell, warn},
 };
 
-pub(crate) const EXPERIMENT: &str = "experiment";
-
-/// What is measured, with what was computed on the way.
-struct Trial {
-    plan: Plan,
-    model: ModelInfo,
-    /// What the arms' libraries start with.
-    starts: BTreeMap<Start, Vec<Skill>>,
-    /// The SHA-256 of this program.
-    build: String,
-    store: CellStore,
-}
-
-pub(crate) fn experiment(command: &Experiment) -> Result<Answer> {
-    let plan = Plan::read(&command.file)?;
-    let mut starts = BTreeMap::new();
-    for arm in &plan.arms {
-        let of = |error: Error| error.with("arm", &arm.name);
-        starts.insert(arm.start.clone(), start::skills(&arm.start).map_err(of)?);
+pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
+    let file = PlanFile::read(&command.file)?;
+    let mut plan = file.plan;
+    for (arm, start) in plan.arms.iter_mut().zip(&file.starts) {
+        arm.start = start::skills(start).map_err(|error| error.with("arm", &arm.name))?;
     }
     let folder = command.out.clone();
     let folder = folder.unwrap_or_else(|| PathBuf::from("out").join(&plan.name));
-    let trial = Trial {
-        model: ModelInfo::read(&plan.model)?,
-        starts,
-        build: own_digest()?,
-        store: CellStore::open(&folder)?,
-        plan,
+    let model = ModelInfo::read(&file.model)?;
+    plan.conditions.model = model.model.to_string();
+    plan.conditions.model_digest = model.sha256;
+    let host = Machine {
+        model: file.model,
+        jobs: command.jobs,
+        world: file.world,
     };
-    trial.perform(command)
+    let experiment = Experiment::open(plan, host, &folder, own_digest()?)?;
+    let mut options = Options::default();
+    options.report_only = command.report;
+    options.any_build = command.any_build;
+    let outcome = experiment.perform(&options, &mut |event| say(&event, command.report))?;
+    Ok(answer(&experiment, &outcome))
 }
 
-/// A place among the arms, and a seed.
-type Place = (usize, u64);
-
-impl Trial {
-    fn perform(&self, command: &Experiment) -> Result<Answer> {
-        let plan = &self.plan;
-        let mut results = Results::new(plan);
-        let mut missing: Vec<(Place, Cell<'_>)> = Vec::new();
-        let build = (!command.any_build).then_some(self.build.as_str());
-        for seed in &plan.seeds {
-            for (at, arm) in plan.arms.iter().enumerate() {
-                let start = self.starts.get(&arm.start).map_or(&[][..], Vec::as_slice);
-                let cell = Cell::new(plan, arm, &self.model.sha256, start, *seed);
-                let (key, _) = cell.form()?;
-                match self.store.find(&slug(&arm.name), *seed, &key, build)? {
-                    Found::Done(saved) => results.add(at, *saved),
-                    Found::Nothing => missing.push(((at, *seed), cell)),
-                    Found::Stale(why) => {
-                        let what = match command.report {
-                            true => "it is missing",
-                            false => "it is run again",
-                        };
-                        tell(&format!("{}, seed {seed}: {why}, so {what}", arm.name));
-                        missing.push(((at, *seed), cell));
-                    }
-                }
-            }
-        }
-        let kept = results.count();
-        let mut failed: Vec<(Place, Error)> = Vec::new();
-        if !command.report && !missing.is_empty() {
-            self.run(command, &missing, &mut results, &mut failed)?;
-        }
-        self.answer(&results, &failed, kept)
-    }
-
-    fn run<'a>(
-        &'a self,
-        command: &Experiment,
-        missing: &[(Place, Cell<'a>)],
-        results: &mut Results<'a>,
-        failed: &mut Vec<(Place, Error)>,
-    ) -> Result<()> {
-        let jobs = work::jobs(command.jobs, self.plan.threads, missing.len());
-        let engines = work::engines(&self.plan, jobs)?;
-        let (total, jobs) = (missing.len(), engines.len());
-        tell(&format!("{total} cells to run, {jobs} at once"));
-        let cells: Vec<Cell<'_>> = missing.iter().map(|(_, cell)| cell.clone()).collect();
-        let mut ended = 0;
-        work::run(&cells, engines, |(at, result, seconds)| {
-            let Some(((arm, seed), cell)) = missing.get(at) else {
-                return Ok(());
+/// Prints an event on standard error.
+fn say(event: &Event<'_>, report_only: bool) {
+    match event {
+        Event::Stale { arm, seed, reason } => {
+            let why = match reason {
+                Stale::Version => "its file is of another version",
+                Stale::Damaged => "its file is damaged",
+                Stale::Configuration => "it was configured in another way",
+                Stale::Build => "another build of the command made it",
+                _ => "its file is of no use",
             };
-            ended += 1;
-            let name = &self.plan.arms.get(*arm).map_or("", |arm| arm.name.as_str());
-            match result {
-                Ok(result) => {
-                    let (key, form) = cell.form()?;
-                    let saved =
-                        Saved::new((name, *seed), (key, &form), &self.build, seconds, result);
-                    self.store.keep(&slug(name), &saved)?;
-                    results.add(*arm, saved);
-                    // So that one who looks meanwhile, or kills the run, has what is there.
-                    self.write(&Report::new(results, self.model.model.as_str(), failed))?;
-                    tell(&format!(
-                        "{name}, seed {seed}: done in {seconds:.0} s ({ended} of {total})"
-                    ));
-                }
-                Err(error) => {
-                    let error = error.with("arm", name).with("seed", seed);
-                    warn(&error);
-                    failed.push(((*arm, *seed), error));
-                }
-            }
-            Ok(())
-        })
-    }
-
-    fn write(&self, report: &Report<'_>) -> Result<()> {
-        let svg = self.store.path("report.svg");
-        replace(EXPERIMENT, &svg, report.svg().as_bytes())?;
-        let markdown = self.store.path("report.md");
-        replace(EXPERIMENT, &markdown, report.markdown().as_bytes())
-    }
-
-    fn answer(
-        &self,
-        results: &Results<'_>,
-        failed: &[(Place, Error)],
-        kept: usize,
-    ) -> Result<Answer> {
-        let report = Report::new(results, self.model.model.as_str(), failed);
-        self.write(&report)?;
-        let path = |name: &str| self.store.path(name).display().to_string();
-        let missing = results.missing();
-        let name = |(at, seed): &Place| {
-            let arm = self.plan.arms.get(*at);
-            json!({"arm": arm.map(|arm| &arm.name), "seed": seed})
-        };
-        let mut json = report.json();
-        json["cells"] = json!({
-            "kept": kept,
-            "run": results.count() - kept,
-            "missing": missing.iter().map(name).collect::<Vec<_>>(),
-            "failed": failed.iter().map(|(_, error)| error_json(error)).collect::<Vec<_>>(),
-        });
-        json["report"] = path("report.md").into();
-        json["figures"] = path("report.svg").into();
-        let mut text = report.text();
-        text.push_str(&format!(
-            "{} cells run, {kept} kept, {} missing\nreport: {}\n",
-            results.count() - kept,
-            missing.len(),
-            path("report.md")
-        ));
-        let exit = match failed.is_empty() {
-            true => Exit::Done,
-            false => Exit::Refused,
-        };
-        Ok(Answer { json, text, exit })
+            let what = match report_only {
+                true => "it is missing",
+                false => "it is run again",
+            };
+            tell(&format!("{arm}, seed {seed}: {why}, so {what}"));
+        }
+        Event::Began { cells, at_once } => {
+            tell(&format!("{cells} cells to run, {at_once} at once"));
+        }
+        Event::Finished {
+            arm,
+            seed,
+            seconds,
+            ended,
+            cells,
+        } => tell(&format!(
+            "{arm}, seed {seed}: done in {seconds:.0} s ({ended} of {cells})"
+        )),
+        Event::Failed(error) => warn(error),
+        _ => {}
     }
 }
 
-/// The SHA-256 of this program: other code may measure something else.
+fn answer(experiment: &Experiment<Machine>, outcome: &Outcome<'_>) -> Answer {
+    let report = outcome.report();
+    let report_path = experiment.report_path().display().to_string();
+    let missing = outcome.results.missing();
+    let name = |cell: &CellId| {
+        let arm = experiment.plan().arms.get(cell.arm);
+        json!({"arm": arm.map(|arm| &arm.name), "seed": cell.seed})
+    };
+    let failed = outcome.failed.iter();
+    let (kept, run) = (outcome.kept, outcome.results.count() - outcome.kept);
+    let mut json = report.json();
+    json["cells"] = json!({
+        "kept": kept,
+        "run": run,
+        "missing": missing.iter().map(name).collect::<Vec<_>>(),
+        "failed": failed.map(|failed| error_json(&failed.error)).collect::<Vec<_>>(),
+    });
+    json["report"] = report_path.as_str().into();
+    json["figures"] = experiment.figures_path().display().to_string().into();
+    let mut text = differences(&report);
+    text.push_str(&format!(
+        "{run} cells run, {kept} kept, {} missing\nreport: {report_path}\n",
+        missing.len(),
+    ));
+    let exit = match outcome.failed.is_empty() {
+        true => Exit::Done,
+        false => Exit::Refused,
+    };
+    Answer { json, text, exit }
+}
+
+/// The differences from the baseline and the missing cells, for a terminal.
+fn differences(report: &Report<'_>) -> String {
+    let differences = report.differences();
+    let mut text = format!("{}\n", differences.title);
+    text.push_str(&table(&differences.head, &differences.rows));
+    for cell in report.missing() {
+        text.push_str(&format!("missing: {cell}\n"));
+    }
+    text
+}
+
+/// The SHA-256 of this program's file, which identifies its code.
 fn own_digest() -> Result<String> {
     let read = |path: &Path| {
         let mut digest = Sha256::new();
@@ -212,7 +138,7 @@ fn own_digest() -> Result<String> {
         Ok(digest.finalize())
     };
     let digest = env::current_exe().and_then(|path| read(&path)).map_err(|source| {
-        let message = "the command's own program cannot be read, by which results of other code are told apart";
+        let message = "the command's own program cannot be read, and its digest identifies the code of stored results";
         Error::new(ErrorKind::Unavailable, EXPERIMENT, message)
             .hint("see that the program's file is there and may be read")
             .source_from(source)

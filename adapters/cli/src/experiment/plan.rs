@@ -1,4 +1,4 @@
-//! What an experiment's file comes to: arms, and the cells that they and the seeds make.
+//! Reads an experiment's file as a plan, with the settings of toolworld and the model's file.
 
 use std::{
     collections::BTreeSet,
@@ -6,116 +6,90 @@ use std::{
 };
 
 use journeyman::Result;
+use journeyman_experiment::{Conditions, Plan, Sweep};
 use journeyman_toolworld::{environment::Toolworld, stream::UniverseSpec};
-use serde::Serialize;
 use toml::Spanned;
 
 use super::{
-    arm::{Arm, Sweep, named},
+    arm::{ArmPlan, Start, named, sweep},
     form::{Form, Source, WorldForm},
+    toolworld::WorldSettings,
 };
 
-/// All that is to be measured.
+/// The content of an experiment's file. The plan lacks what only other files have: the model's name and digest, and the
+/// arms' first skills.
 #[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) name: String,
+pub(super) struct PlanFile {
+    pub(super) plan: Plan,
     pub(super) model: PathBuf,
-    pub(super) deterministic: bool,
-    /// That each engine computes with.
-    pub(super) threads: u32,
-    pub(super) seeds: Vec<u64>,
-    pub(super) world: World,
-    pub(super) arms: Vec<Arm>,
-    /// The arm that the others are compared with.
-    pub(super) baseline: usize,
-    pub(super) sweeps: Vec<Sweep>,
+    pub(super) world: WorldSettings,
+    /// What each arm's library starts with, in the order of the plan's arms.
+    pub(super) starts: Vec<Start>,
 }
 
-/// Where the tasks come from, the same for all arms.
-#[derive(Debug, Serialize)]
-pub(super) struct World {
-    /// Tasks that are learned from.
-    pub(super) stream: usize,
-    /// Tasks that are attempted with the library as it is at each checkpoint.
-    pub(super) held_out: usize,
-    /// How many times in the stream, the last at its end; once more before it.
-    pub(super) checkpoints: usize,
-    /// Calls that an attempt may make.
-    pub(super) steps: usize,
-    pub(super) universe: UniverseSpec,
-}
-
-impl World {
-    /// After how many tasks the held-out ones are attempted.
-    pub(super) fn positions(&self) -> Vec<usize> {
-        let parts = 0..=self.checkpoints;
-        parts
-            .map(|part| self.stream * part / self.checkpoints)
-            .collect()
-    }
-}
-
-impl Plan {
+impl PlanFile {
+    /// # Errors
+    /// `Invalid` with the line, where the file or a value in it is refused; `NotFound` or `Unavailable` where the file
+    /// cannot be read.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let source = Source::read(path)?;
         let form = source.form()?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut arms = Vec::new();
         for arm in &form.arm {
-            arms.push(Arm::read(&source, arm, folder)?);
+            arms.push(ArmPlan::read(&source, arm, folder)?);
         }
         let mut sweeps = Vec::new();
-        for sweep in &form.sweep {
-            sweeps.push(Sweep::read(&source, sweep, &form.arm, &mut arms)?);
+        for form_sweep in &form.sweep {
+            sweeps.push(sweep(&source, form_sweep, form.arm.len(), &mut arms)?);
         }
         let seeds = seeds(&source, &form.seeds)?;
-        let plan = Self {
-            name: name(&source, &form)?,
-            model: folder.join(&form.model),
-            deterministic: form.deterministic,
-            threads: threads(&source, &form)?,
-            seeds,
-            world: world(&source, &form.world)?,
-            baseline: match &form.baseline {
-                Some(name) => named(&source, name, &arms)?,
-                None => 0,
-            },
-            arms,
-            sweeps,
+        let name = name(&source, &form)?;
+        let threads = threads(&source, &form)?;
+        let counts = counts(&source, &form.world)?;
+        let world = world(&source, &form.world)?;
+        let baseline = match &form.baseline {
+            Some(name) => named(&source, name, &arms)?,
+            None => 0,
         };
-        plan.refuse_alike(&source, &form)?;
-        Ok(plan)
+        let mut conditions = Conditions::new("", world.description());
+        conditions.deterministic = form.deterministic;
+        conditions.threads = threads;
+        let (arms, starts) = arms.into_iter().map(|arm| (arm.arm, arm.start)).unzip();
+        let mut plan = Plan::new(name, conditions, arms);
+        plan.seeds = seeds;
+        (plan.stream, plan.held_out, plan.checkpoints) = counts;
+        plan.baseline = baseline;
+        plan.sweeps = sweeps;
+        refuse_doubled(&plan, &source, &form)?;
+        Ok(Self {
+            plan,
+            model: folder.join(&form.model),
+            world,
+            starts,
+        })
     }
+}
 
-    /// The arm that says what skills cost: one without any, or else the baseline.
-    pub(super) fn without_skills(&self) -> usize {
-        let none = self.arms.iter().position(|arm| !arm.has_skills);
-        none.unwrap_or(self.baseline)
-    }
-
-    /// Files of cells are named by arms.
-    fn refuse_alike(&self, source: &Source<'_>, form: &Form) -> Result<()> {
-        let mut taken = BTreeSet::new();
-        for (at, arm) in self.arms.iter().enumerate() {
-            if !taken.insert(slug(&arm.name)) {
-                let made = |sweep: &Sweep| sweep.values.iter().any(|(_, arm)| *arm == at);
-                let mut sweeps = form.sweep.iter().zip(&self.sweeps);
-                let sweep = sweeps.find(|(_, sweep)| made(sweep));
-                let span = match form.arm.get(at) {
-                    Some(arm) => arm.name.span(),
-                    None => sweep.map_or(0..0, |(form, _)| form.values.span()),
-                };
-                return Err(source
-                    .refused(
-                        span,
-                        "two arms have the same name, or names that differ in case or signs alone",
-                        "give each arm a name of its own",
-                    )
-                    .with("arm", &arm.name));
-            }
-        }
-        Ok(())
-    }
+/// Refuses two arms whose cells would have the same file names.
+fn refuse_doubled(plan: &Plan, source: &Source<'_>, form: &Form) -> Result<()> {
+    let Some(at) = plan.doubled_arm() else {
+        return Ok(());
+    };
+    let made = |sweep: &Sweep| sweep.values.iter().any(|(_, arm)| *arm == at);
+    let mut sweeps = form.sweep.iter().zip(&plan.sweeps);
+    let sweep = sweeps.find(|(_, sweep)| made(sweep));
+    let span = match form.arm.get(at) {
+        Some(arm) => arm.name.span(),
+        None => sweep.map_or(0..0, |(form, _)| form.values.span()),
+    };
+    let refused = source.refused(
+        span,
+        "two arms have the same name, or names that differ in case or signs alone",
+        "give each arm a name of its own",
+    );
+    let name = plan.arms.get(at).map_or("", |arm| arm.name.as_str());
+    Err(refused.with("arm", name))
 }
 
 fn name(source: &Source<'_>, form: &Form) -> Result<String> {
@@ -124,14 +98,14 @@ fn name(source: &Source<'_>, form: &Form) -> Result<String> {
     if name.is_empty() || name.len() > 64 || !name.chars().all(sound) {
         return Err(source.refused(
             form.name.span(),
-            "this is no name of an experiment",
+            "this is not a name for an experiment",
             "take 1 to 64 of a-z, 0-9 and hyphens: a folder has this name too",
         ));
     }
     Ok(name.clone())
 }
 
-/// A count of seeds from 1 on, or the seeds themselves.
+/// The seeds from 1 to a number, or those of a list.
 fn seeds(source: &Source<'_>, form: &Spanned<toml::Value>) -> Result<Vec<u64>> {
     let refused = || {
         source.refused(
@@ -165,22 +139,41 @@ fn threads(source: &Source<'_>, form: &Form) -> Result<u32> {
     match &form.threads {
         None => Ok(1),
         Some(threads) if (1..=512).contains(threads.get_ref()) => Ok(*threads.get_ref()),
-        Some(threads) => {
-            Err(source.refused(threads.span(), "so many threads cannot be", "take 1 to 512"))
-        }
+        Some(threads) => Err(source.refused(
+            threads.span(),
+            "the number of threads is out of range",
+            "take 1 to 512",
+        )),
     }
 }
 
-fn world(source: &Source<'_>, form: &WorldForm) -> Result<World> {
-    let count = |given: &Option<Spanned<usize>>, default: usize, most: usize| match given {
+/// A number from 1 to `most`.
+fn count(
+    source: &Source<'_>,
+    given: &Option<Spanned<usize>>,
+    default: usize,
+    most: usize,
+) -> Result<usize> {
+    match given {
         None => Ok(default.min(most)),
         Some(given) if (1..=most).contains(given.get_ref()) => Ok(*given.get_ref()),
         Some(given) => {
             let message = "the number is out of range";
             Err(source.refused(given.span(), message, format!("take 1 to {most}")))
         }
-    };
-    let stream = count(&form.stream, 48, 1_000_000)?;
+    }
+}
+
+/// Tasks to learn from, tasks held out, and checkpoints.
+fn counts(source: &Source<'_>, form: &WorldForm) -> Result<(usize, usize, usize)> {
+    let stream = count(source, &form.stream, 48, 1_000_000)?;
+    let held_out = count(source, &form.held_out, 48, 1_000_000)?;
+    // At most one after each task.
+    let checkpoints = count(source, &form.checkpoints, 4, stream)?;
+    Ok((stream, held_out, checkpoints))
+}
+
+fn world(source: &Source<'_>, form: &WorldForm) -> Result<WorldSettings> {
     let mut universe = UniverseSpec::default();
     for change in source.changes(&form.universe)? {
         universe = change.make(&universe).map_err(|refusal| {
@@ -194,19 +187,8 @@ fn world(source: &Source<'_>, form: &WorldForm) -> Result<World> {
         let span = form.universe.values().next().map_or(0..0, Spanned::span);
         return Err(source.refused(span, message, "set `hidden` or `plain` to 1 or more"));
     }
-    Ok(World {
-        stream,
-        held_out: count(&form.held_out, 48, 1_000_000)?,
-        // At most one after each task.
-        checkpoints: count(&form.checkpoints, 4, stream)?,
-        steps: count(&form.steps, Toolworld::STEPS, 1_000)?,
+    Ok(WorldSettings {
+        steps: count(source, &form.steps, Toolworld::STEPS, 1_000)?,
         universe,
     })
-}
-
-/// A name as a part of a file's name; those that differ in case alone are alike.
-pub(super) fn slug(name: &str) -> String {
-    let kept = |c: char| c.is_alphanumeric() || "-_.=+,".contains(c);
-    let safe = name.chars().map(|c| if kept(c) { c } else { '-' });
-    safe.flat_map(char::to_lowercase).collect()
 }

@@ -1,4 +1,4 @@
-//! What a library starts with.
+//! The skills that an arm's library starts with.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -10,13 +10,13 @@ use journeyman::{
 };
 use journeyman_disk::LibraryReader;
 
-use super::{EXPERIMENT, arm::Start};
+use super::{arm::Start, form::EXPERIMENT};
 use crate::{
     library::is_library,
     validate::{folder, skills_at},
 };
 
-/// The skills, all of them offered: whoever names them in the file of an experiment wants to see what they do.
+/// The skills of a start, all of them offered: an experiment names them to measure them.
 pub(super) fn skills(start: &Start) -> Result<Vec<Skill>> {
     match start {
         Start::Empty => Ok(Vec::new()),
@@ -34,7 +34,7 @@ pub(super) fn skills(start: &Start) -> Result<Vec<Skill>> {
     })
 }
 
-/// What the library's runs would be offered; without its evidence, for this is another world.
+/// The skills that a library offers, without their evidence, which is from another world.
 fn of_library(path: &Path) -> Result<Vec<Skill>> {
     let reader = LibraryReader::open(path)?;
     let entries = reader.library().entries();
@@ -42,7 +42,7 @@ fn of_library(path: &Path) -> Result<Vec<Skill>> {
     let skills: Vec<Skill> = offered
         .map(|entry| Skill {
             version: Version(1),
-            // No agent is shown them.
+            // Agents are not shown a skill's files.
             files: BTreeMap::new(),
             parents: Vec::new(),
             provenance: provenance(),

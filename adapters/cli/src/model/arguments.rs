@@ -1,4 +1,4 @@
-//! What the commands about models understand.
+//! The arguments of `journeyman model`.
 
 use std::{num::NonZeroU32, path::PathBuf};
 
@@ -7,24 +7,24 @@ use journeyman_llama_cpp::GpuLayers;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    /// What a model can run on here
+    /// List the devices that a model can run on here
     Devices {
         /// The folder of llama.cpp's backends, in a build that loads them
         #[arg(long, value_name = "DIR")]
         backends: Option<PathBuf>,
     },
-    /// What a file tells of its model; the weights are not loaded
+    /// Describe a model by its file's header; the weights are not loaded
     Info {
         /// The GGUF file
         file: PathBuf,
     },
-    /// The log-probability of given texts behind a prompt, the likeliest first
+    /// Score given texts after a prompt by log-probability, likeliest first
     Score(Score),
-    /// Write behind a prompt
+    /// Write text after a prompt
     Generate(Generate),
-    /// Tokens a second: reading, writing alone and side by side, scoring with a shared prompt and one by one
+    /// Measure speed: reading, writing in one stream and in several, scoring with a shared prompt and one by one
     Bench(Bench),
-    /// The other side of --isolated
+    /// The worker process of --isolated
     #[command(hide = true)]
     Worker,
 }
@@ -34,13 +34,13 @@ pub(crate) enum ModelCommand {
 pub(crate) struct Load {
     /// The GGUF file
     pub(crate) file: PathBuf,
-    /// Most tokens of prompt and output together; what the model was trained for, at most 4096, if left out
+    /// Maximum tokens of prompt and output together; if left out, the model's trained context, at most 4096
     #[arg(long, value_name = "N")]
     pub(crate) ctx: Option<u32>,
     /// Threads that compute
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) threads: u32,
-    /// Layers given to GPUs: `none`, `all`, `fit` for as many as their free memory holds, or a number
+    /// Layers on GPUs: `none`, `all`, `fit` for as many as their free memory holds, or a number
     #[arg(long, value_name = "N", default_value = "none", value_parser = gpu_layers)]
     pub(crate) gpu_layers: GpuLayers,
     /// The chat template: `auto` for the file's own, `none`, or one by name: `chatml`, `gemma`, `llama3` or `mistral`
@@ -49,25 +49,25 @@ pub(crate) struct Load {
     /// The folder of llama.cpp's backends, in a build that loads them
     #[arg(long, value_name = "DIR")]
     pub(crate) backends: Option<PathBuf>,
-    /// Keep the model in a process of its own
+    /// Run the model in a process of its own
     #[arg(long)]
     pub(crate) isolated: bool,
-    /// How long a request may take
+    /// Maximum seconds of a request
     #[arg(long, value_name = "SECONDS", default_value = "600")]
     pub(crate) timeout: NonZeroU32,
 }
 
-/// What the model is given.
+/// The prompt of a request.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("given").required(true).args(["prompt", "prompt_file"]))]
 pub(crate) struct Given {
-    /// What is said to the model, as a person's message
+    /// The prompt, as a user's message
     #[arg(long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
-    /// The same out of a file; `-` for standard input
+    /// A file with the prompt; `-` for standard input
     #[arg(short = 'f', long, value_name = "FILE")]
     pub(crate) prompt_file: Option<PathBuf>,
-    /// Standing instructions before it
+    /// A system message before the prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
 }
@@ -78,13 +78,13 @@ pub(crate) struct Score {
     pub(crate) load: Load,
     #[command(flatten)]
     pub(crate) given: Given,
-    /// A text to score; may be given several times
+    /// A text to score; can be repeated
     #[arg(long = "candidate", value_name = "TEXT", required = true)]
     pub(crate) candidates: Vec<String>,
-    /// Each text is cut after so many tokens
+    /// Tokens after which each text is cut
     #[arg(long, value_name = "N", default_value = "128")]
     pub(crate) max_tokens: usize,
-    /// Also behind an empty prompt: how much likelier the prompt makes each text (PMI), and order by that
+    /// Also score after an empty prompt, and order by the difference (PMI)
     #[arg(long)]
     pub(crate) pmi: bool,
 }
@@ -95,19 +95,19 @@ pub(crate) struct Generate {
     pub(crate) load: Load,
     #[command(flatten)]
     pub(crate) given: Given,
-    /// At most so many tokens
+    /// Maximum tokens to write
     #[arg(long, value_name = "N", default_value = "256")]
     pub(crate) max_tokens: usize,
-    /// 0 is greedy
+    /// Sampling temperature; 0 is greedy
     #[arg(long, value_name = "T", default_value = "0")]
     pub(crate) temperature: f32,
-    /// Draw among the smallest set of tokens with this probability
+    /// Sample from the smallest set of tokens with this probability
     #[arg(long, value_name = "P", default_value = "1")]
     pub(crate) top_p: f32,
-    /// What the draws follow from
+    /// Seed of the sampling
     #[arg(long, value_name = "N", default_value = "0")]
     pub(crate) seed: u64,
-    /// A text that ends the writing; may be given several times
+    /// A text that ends the writing; can be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) stop: Vec<String>,
 }
@@ -116,25 +116,25 @@ pub(crate) struct Generate {
 pub(crate) struct Bench {
     #[command(flatten)]
     pub(crate) load: Load,
-    /// Tokens of a prompt; 512, or half of the context where that is less, if left out
+    /// Tokens of a prompt; if left out, 512 or half of the context, whichever is less
     #[arg(long, value_name = "N")]
     pub(crate) prompt_tokens: Option<usize>,
     /// Tokens that each stream writes
     #[arg(long, value_name = "N", default_value = "64")]
     pub(crate) tokens: NonZeroU32,
-    /// Streams side by side
+    /// Streams that write at once
     #[arg(long, value_name = "N", default_value = "8")]
     pub(crate) streams: NonZeroU32,
-    /// Texts that are scored
+    /// Texts to score
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) candidates: NonZeroU32,
-    /// Tokens of each
+    /// Tokens of each text
     #[arg(long, value_name = "N", default_value = "64")]
     pub(crate) candidate_tokens: NonZeroU32,
-    /// How often each is measured, once more before for warmth
+    /// Measured repetitions; one more before them is discarded
     #[arg(long, value_name = "N", default_value = "5")]
     pub(crate) repeats: NonZeroU32,
-    /// What the texts are drawn from
+    /// Seed of the texts
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) seed: u64,
 }
@@ -147,7 +147,7 @@ fn gpu_layers(text: &str) -> Result<GpuLayers, String> {
         number => match number.parse() {
             Ok(0) => Ok(GpuLayers::None),
             Ok(layers) => Ok(GpuLayers::Count(layers)),
-            Err(_) => Err("say `none`, `all`, `fit` or a number".to_owned()),
+            Err(_) => Err("give `none`, `all`, `fit` or a number".to_owned()),
         },
     }
 }

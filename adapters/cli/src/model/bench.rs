@@ -1,4 +1,4 @@
-//! How fast a model is here.
+//! `model bench`: measures a model's speed on this machine.
 
 use std::{
     fs,
@@ -21,17 +21,17 @@ use super::{
 };
 use crate::output::{Answer, Progress, table};
 
-/// What prompts and candidates are made of.
+/// The words of prompts and candidates.
 const WORDS: [&str; 16] = [
     "lamp", "river", "seven", "open", "garden", "slowly", "the", "and", "carries", "north",
     "window", "under", "quiet", "first", "letter", "stone",
 ];
-/// Tokens of a stream's prompts.
+/// Tokens of each prompt of a stream.
 const SHORT: usize = 8;
 const NOTE: &str =
     "measured on a machine that other programs share: compare figures of one run with each other";
 
-/// A figure with all that was measured.
+/// A figure with its measured values.
 struct Figure {
     name: String,
     unit: &'static str,
@@ -59,7 +59,7 @@ impl Figure {
     }
 }
 
-/// What is measured, and with what.
+/// The loaded model and the settings of a measurement.
 struct Trial<'a> {
     command: &'a Bench,
     model: Model,
@@ -137,14 +137,14 @@ impl Trial<'_> {
         Ok(figures.into())
     }
 
-    /// About so many tokens of words, other ones for each seed from the first word on.
+    /// Words of at most `tokens` tokens. Texts of two seeds differ from the first word on.
     fn text(&self, seed: Seed, tokens: usize) -> String {
         let words = (0..tokens as u64).filter_map(|number| {
             let at = seed.derive("word", number).index(WORDS.len())?;
             WORDS.get(at).copied()
         });
         let words: Vec<&str> = words.collect();
-        // What was read for another text is then of no use for this one.
+        // The seed comes first, so that no cached prefix of another text helps.
         let text = format!("{} {}", seed.0, words.join(" "));
         self.model.tokenizer.truncate(&text, tokens)
     }
@@ -168,8 +168,8 @@ impl Trial<'_> {
         Ok(got.prompt_tokens as f64 / start.elapsed().as_secs_f64())
     }
 
-    /// Tokens a second of all streams together, their short prompts' time included. A stream that ends early begins
-    /// anew until it has written its tokens.
+    /// Tokens per second of all streams together, including the time of their short prompts. A stream that ends early
+    /// begins another text until it has written its tokens.
     async fn writing(&self, seed: Seed, streams: u32) -> Result<f64> {
         let stream = |number: u32| async move {
             let seed = seed.derive("stream", number.into());
@@ -215,7 +215,7 @@ impl Trial<'_> {
         Ok(start.elapsed())
     }
 
-    /// Each behind a prompt of its own of the same length, so that nothing can be shared.
+    /// Scores each text after a prompt of its own, of the same length, so that nothing can be shared.
     async fn separate(&self, seed: Seed) -> Result<Duration> {
         let candidates = (0..).zip(self.candidates(seed));
         let requests: Vec<ScoreRequest> = candidates
@@ -287,7 +287,7 @@ fn machine() -> Value {
     })
 }
 
-/// As Linux names it.
+/// The processor's name on Linux.
 fn processor() -> Option<String> {
     let told = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = told.lines().find(|line| line.starts_with("model name"))?;

@@ -1,4 +1,4 @@
-//! What is there before anything is loaded.
+//! `model devices` and `model info`, which load no model.
 
 use std::path::Path;
 
@@ -49,10 +49,10 @@ pub(super) fn info(file: &Path) -> Result<Answer> {
     let types: Vec<String> = types.collect();
     let trained = info.trained_context.map(|tokens| tokens.to_string());
     let loads = match &info.refused {
-        None => "yes, as far as the header tells".to_owned(),
+        None => "yes, by its header".to_owned(),
         Some(error) => format!("no: {}", error.message()),
     };
-    let unknown = || "not told".to_owned();
+    let unknown = || "unknown".to_owned();
     let rows = [
         ("model", info.model.to_string()),
         ("architecture", info.architecture.clone()),

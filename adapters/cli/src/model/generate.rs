@@ -1,4 +1,4 @@
-//! Writing, shown as it comes.
+//! `model generate`: shows a text while the model writes it.
 
 use std::{
     io::{self, Write},
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::output::{Answer, Progress, tell, word};
 
-/// Pieces of text on their way to the terminal.
+/// Sends pieces of text to the loop that prints them.
 struct Pieces(UnboundedSender<String>);
 
 impl TokenSink for Pieces {
@@ -54,13 +54,13 @@ pub(super) async fn generate(command: &Generate, json: bool) -> Result<Answer> {
         return Ok(Answer::default());
     };
     let why = match generation.finish {
-        FinishReason::EndOfText => "the model ended it",
-        FinishReason::Stop => "a stop text came",
+        FinishReason::EndOfText => "the model ended the text",
+        FinishReason::Stop => "a stop text was written",
         FinishReason::Length => "the limit of tokens or the context is reached",
         _ => "it ended",
     };
     tell(&format!(
-        "{} tokens behind {}: {why}",
+        "{} tokens after a prompt of {}: {why}",
         generation.output_tokens, generation.prompt_tokens
     ));
     Ok(Answer {
@@ -69,7 +69,7 @@ pub(super) async fn generate(command: &Generate, json: bool) -> Result<Answer> {
     })
 }
 
-/// Writes the pieces as they come; nothing comes back where nobody reads them any more.
+/// Prints pieces as they come; none where the reader of the output has gone away.
 async fn shown(model: &Model, mut request: GenerateRequest) -> Result<Option<Generation>> {
     let (pieces, mut shown) = unbounded();
     request.sink = Some(Arc::new(Pieces(pieces)));
@@ -93,7 +93,7 @@ async fn shown(model: &Model, mut request: GenerateRequest) -> Result<Option<Gen
     }
 }
 
-/// Whether somebody still reads.
+/// Prints a piece; false where the reader of the output has gone away.
 fn show(piece: &str) -> Result<bool> {
     let mut out = io::stdout().lock();
     let plain = plain_terminal(piece);

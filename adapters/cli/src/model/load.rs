@@ -1,4 +1,4 @@
-//! A model as the options say, and what it is given.
+//! Loads a model by the command's options, and reads its prompt.
 
 use std::{
     fs,
@@ -18,10 +18,10 @@ use journeyman_llama_cpp::{IsolatedConfig, IsolatedLlama, LlamaConfig, LlamaCpp,
 use super::arguments::{Given, Load};
 use crate::output::Progress;
 
-/// A longer prompt is refused before it is read whole.
+/// Maximum bytes of a prompt; a longer one is refused before it is read whole.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// A loaded model, whichever process it is in.
+/// A loaded model, in this process or in a worker process.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) language: Arc<dyn LanguageModel>,
@@ -44,24 +44,24 @@ impl Model {
             "none" => Template::None,
             name => Template::Named(name.to_owned()),
         };
-        let untold = |error: Error| {
+        let hinted = |error: Error| {
             match options.template.as_str() {
             "auto" if error.message().contains("chat template") => {
-                error.hint("say --template none for a model that is not made for chats, or --template chatml or another one by name")
+                error.hint("use --template none for a model that is not made for chats, or name a template, such as --template chatml")
             }
             _ => error,
         }
         };
         if options.isolated {
             let loaded = IsolatedLlama::load(isolated(config)?);
-            return loaded.map_err(untold).map(|model| Self {
+            return loaded.map_err(hinted).map(|model| Self {
                 language: model.clone(),
                 scorer: model.clone(),
                 tokenizer: model,
                 time_limit,
             });
         }
-        LlamaCpp::load(config).map_err(untold).map(|model| Self {
+        LlamaCpp::load(config).map_err(hinted).map(|model| Self {
             language: model.clone(),
             scorer: model.clone(),
             tokenizer: model,
@@ -70,14 +70,14 @@ impl Model {
     }
 }
 
-/// This command is its own worker.
+/// The configuration of a worker process, which runs this command.
 fn isolated(model: LlamaConfig) -> Result<IsolatedConfig> {
     let mut config = IsolatedConfig::new(model);
     let here = std::env::current_exe().map_err(|error| {
         Error::new(
             ErrorKind::Unavailable,
             "model",
-            "the place of this command is not known",
+            "the path of this command's program is not known",
         )
         .hint("leave out --isolated")
         .source_from(error)
@@ -87,7 +87,7 @@ fn isolated(model: LlamaConfig) -> Result<IsolatedConfig> {
     Ok(config)
 }
 
-/// A person's message behind the instructions, if there are any.
+/// A user's message, after the system message where there is one.
 pub(super) fn prompt(system: Option<&str>, text: &str) -> Prompt {
     let system = system.map(|text| Message::data(Speaker::System, text));
     let messages = system
@@ -104,7 +104,7 @@ impl Given {
         match (&self.prompt, &self.prompt_file) {
             (Some(text), _) => Ok(text.clone()),
             (None, Some(path)) => read(path),
-            // clap asks for one of them.
+            // clap requires one of them.
             (None, None) => Ok(String::new()),
         }
     }

@@ -1,4 +1,4 @@
-//! Local models: devices, descriptions, scores, texts, measurements.
+//! `journeyman model`: devices, descriptions, scores, texts and measurements of local models.
 
 pub(crate) mod arguments;
 mod bench;
@@ -19,7 +19,7 @@ pub(crate) async fn perform(command: ModelCommand, json: bool) -> Result<Answer>
         ModelCommand::Score(command) => score::score(&command).await,
         ModelCommand::Generate(command) => generate::generate(&command, json).await,
         ModelCommand::Bench(command) => bench::bench(&command).await,
-        // Answered before.
+        // `main` has handled it.
         ModelCommand::Worker => Ok(Answer::default()),
     }
 }

@@ -1,4 +1,4 @@
-//! The log-probability of given texts.
+//! `model score`: the log-probability of given texts.
 
 use journeyman::{
     Error, Result,
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::output::{Answer, Progress, table};
 
-/// A text with what it is worth.
+/// A text with its scores.
 struct Scored<'a> {
     text: &'a str,
     scores: TokenScores,
@@ -31,8 +31,8 @@ pub(super) async fn score(command: &Score) -> Result<Answer> {
     let system = command.given.system.as_deref();
     let model = Model::load(&command.load)?;
     let _progress = Progress::of("scoring");
-    let behind = |text: &str| ask(command, &model, prompt(system, text));
-    let conditional = model.scorer.score(&behind(&text)).await?;
+    let request = |text: &str| ask(command, &model, prompt(system, text));
+    let conditional = model.scorer.score(&request(&text)).await?;
     for (number, scores) in (1..).zip(&conditional) {
         if scores.ids.is_empty() {
             return Err(no_tokens(number));
@@ -41,10 +41,10 @@ pub(super) async fn score(command: &Score) -> Result<Answer> {
     let pmi: Vec<Option<f64>> = match command.pmi {
         false => vec![None; conditional.len()],
         true => {
-            let alone = model.scorer.score(&behind("")).await?;
+            let alone = model.scorer.score(&request("")).await?;
             let pairs = conditional.iter().zip(&alone);
             pairs
-                .map(|(behind, alone)| Some(behind.sum() - alone.sum()))
+                .map(|(given, alone)| Some(given.sum() - alone.sum()))
                 .collect()
         }
     };
@@ -54,7 +54,7 @@ pub(super) async fn score(command: &Score) -> Result<Answer> {
         .zip(pmi)
         .map(|((text, scores), pmi)| Scored { text, scores, pmi })
         .collect();
-    // Of equals the one that was named first.
+    // A stable sort: equal texts stay in the order in which they were given.
     scored.sort_by(|a, b| b.key().total_cmp(&a.key()));
     Ok(Answer {
         json: json!({

@@ -1,4 +1,4 @@
-//! What the command answers is true and whole.
+//! The command's answers are true and complete.
 
 use std::{
     fs::{self, File, Permissions},
@@ -264,7 +264,7 @@ fn banks_are_told_what_is_wrong_with_them() {
             "a byte order mark",
             None,
         ),
-        ("{\n\"general_skills\": [}", "not sound JSON", Some("2")),
+        ("{\n\"general_skills\": [}", "not valid JSON", Some("2")),
     ] {
         fs::write(place.path("bank.json"), text).unwrap();
         let error = place.json(&["skill", "import", "bank.json"]).json();

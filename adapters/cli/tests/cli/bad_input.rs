@@ -1,4 +1,4 @@
-//! What people hand over by mistake.
+//! Inputs that people give by mistake.
 
 use std::{fs, os::unix::fs::PermissionsExt, thread};
 
@@ -60,7 +60,7 @@ fn folders_that_are_no_skills() {
     assert!(said.contains("the folder has no SKILL.md"), "{said}");
     fs::write(place.path("letter.txt"), "Dear all").unwrap();
     let said = place.run(&["skill", "import", "letter.txt"]);
-    said.failed(1, "what this file holds is not recognised");
+    said.failed(1, "the format of this file is not recognized");
     assert_eq!(place.library().revision().0, 3);
 }
 

@@ -1,4 +1,4 @@
-//! Experiments, on the bundled model.
+//! Experiments with the bundled model.
 
 use std::{
     collections::BTreeMap,
@@ -75,7 +75,7 @@ impl Lab {
 
     /// Whether another program would run the cells of `whole` again.
     fn another_build_is_told_apart(&self) {
-        // What follows a program's own bytes does not change what it does.
+        // Bytes after a program's own do not change its behavior.
         let mut program = fs::read(env!("CARGO_BIN_EXE_journeyman")).unwrap();
         program.push(0);
         let other = self.path("other");
@@ -92,7 +92,7 @@ impl Lab {
         assert!(run(&["--any-build"]).out.contains("0 cells run, 4 kept"));
     }
 
-    /// The cells of an experiment's folder, without what a clock says.
+    /// The cells of an experiment's folder, without their seconds.
     fn cells(&self, out: &str) -> BTreeMap<String, Value> {
         let Ok(folder) = self.path(out).join("cells").read_dir() else {
             return BTreeMap::new();
@@ -107,7 +107,7 @@ impl Lab {
         files.map(cell).collect()
     }
 
-    /// The report, without what a clock says.
+    /// The report, without its table of times.
     fn report(&self, out: &str) -> String {
         let text = fs::read_to_string(self.path(out).join("report.md")).unwrap();
         let (timeless, _) = text.split_once("## Time").unwrap();

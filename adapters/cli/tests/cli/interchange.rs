@@ -1,4 +1,4 @@
-//! Skills in and out.
+//! Importing and exporting skills.
 
 use std::{fs, path::Path};
 

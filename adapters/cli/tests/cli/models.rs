@@ -1,4 +1,4 @@
-//! Local models, on the bundled one.
+//! Commands about models, with the bundled model.
 
 use std::{
     fs,
@@ -232,7 +232,7 @@ fn a_text_is_shown_as_it_is_in_the_document() {
     let text = got["text"].as_str().unwrap();
     let shown = run(&ask(&["3"])).done();
     assert_eq!(shown.out, format!("{text}\n"));
-    assert!(shown.err.contains("12 tokens behind"), "{}", shown.err);
+    assert!(shown.err.contains("12 tokens after"), "{}", shown.err);
     assert_eq!(json(&ask(&["3", "--isolated"])), got);
     assert_ne!(json(&ask(&["4"]))["ids"], got["ids"]);
     let stop = &text[4..6];

@@ -1,4 +1,4 @@
-//! Commands that only look.
+//! Commands that change nothing.
 
 use std::fs;
 

@@ -158,7 +158,7 @@ fn a_folder_at_fault_is_no_reason_for_a_repair() {
     assert_eq!(check.code, 1);
     assert!(!check.out.contains("library repair"), "{}", check.out);
     assert!(
-        check.out.contains("1 fault; put the folder right"),
+        check.out.contains("1 fault; correct the folder"),
         "{}",
         check.out
     );

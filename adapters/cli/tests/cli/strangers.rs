@@ -1,4 +1,4 @@
-//! What comes from elsewhere and means no good.
+//! Hostile skills from other sources.
 
 use std::{fs, os::unix::fs::symlink, process::Command};
 
@@ -129,10 +129,14 @@ fn a_pipe_is_no_file() {
     }
     let valid = place.run(&["skill", "validate", "stir/SKILL.md"]);
     assert_eq!(valid.code, 1);
-    assert!(valid.out.contains("this is no plain file"), "{}", valid.out);
+    assert!(
+        valid.out.contains("this is not a regular file"),
+        "{}",
+        valid.out
+    );
     place
         .run(&["skill", "import", "bank.json"])
-        .failed(1, "this is no plain file");
+        .failed(1, "this is not a regular file");
 }
 
 #[test]

@@ -1,20 +1,18 @@
-//! What needs no model: the file, what is measured of given reports and commits, and the report of given cells.
+//! Tests without a model: the experiment's file, and the skills that a library starts with.
 #![allow(clippy::unwrap_used)]
 
-mod measured;
 mod planned;
-mod reported;
 mod started;
 
 use journeyman::Result;
 use tempfile::TempDir;
 
-use super::plan::Plan;
+use super::plan::PlanFile;
 
-/// What a file of this text comes to.
-fn planned(text: &str) -> Result<Plan> {
+/// A file of this text, read.
+fn planned(text: &str) -> Result<PlanFile> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("experiment.toml");
     std::fs::write(&path, text).unwrap();
-    Plan::read(&path)
+    PlanFile::read(&path)
 }

@@ -20,15 +20,16 @@ recipe = "none"
 
 #[test]
 fn what_is_left_out_has_its_default() {
-    let plan = planned(SMALL).unwrap();
+    let file = planned(SMALL).unwrap();
+    let plan = &file.plan;
     assert_eq!(plan.seeds, [1, 2, 3]);
-    assert!(plan.deterministic);
-    assert_eq!((plan.threads, plan.baseline), (1, 0));
-    assert_eq!(plan.world.positions(), [0, 12, 24, 36, 48]);
+    assert!(plan.conditions.deterministic);
+    assert_eq!((plan.conditions.threads, plan.baseline), (1, 0));
+    assert_eq!(plan.positions(), [0, 12, 24, 36, 48]);
     let arm = &plan.arms[0];
     assert_eq!(arm.recipe.select.selector, Selector::Nothing);
     assert_eq!((arm.has_skills, arm.learns), (false, false));
-    assert!(plan.model.ends_with("model.gguf") && plan.model.is_absolute());
+    assert!(file.model.ends_with("model.gguf") && file.model.is_absolute());
 }
 
 #[test]
@@ -77,14 +78,19 @@ arm = "frozen"
 path = "select.candidates"
 values = ["cache"]
 "#;
-    let plan = planned(text).unwrap();
+    let file = planned(text).unwrap();
+    let plan = &file.plan;
     assert_eq!(plan.seeds, [7, 2]);
     assert_eq!(
-        (plan.deterministic, plan.threads, plan.baseline),
+        (
+            plan.conditions.deterministic,
+            plan.conditions.threads,
+            plan.baseline
+        ),
         (false, 2, 1)
     );
-    assert_eq!(plan.world.positions(), [0, 3, 6, 10]);
-    let universe = &plan.world.universe;
+    assert_eq!(plan.positions(), [0, 3, 6, 10]);
+    let universe = &file.world.universe;
     assert_eq!((universe.hidden, universe.plain), (4, 8));
     assert_eq!(
         (universe.world.most_tools, universe.world.fewest_tools),
@@ -111,15 +117,15 @@ values = ["cache"]
         ..journeyman::recipe::arise().tiers
     };
     assert_eq!(arise.recipe.tiers, tiers);
-    assert_eq!((&arise.start, arise.learns), (&Start::Seeds, true));
+    assert_eq!((&file.starts[1], arise.learns), (&Start::Seeds, true));
     assert!(
         arise
-            .told
+            .description
             .ends_with(", select.selector.gate.relative = nothing"),
         "{}",
-        arise.told
+        arise.description
     );
-    assert!(matches!(&plan.arms[2].start, Start::Folder(path) if path.ends_with("skills")));
+    assert!(matches!(&file.starts[2], Start::Folder(path) if path.ends_with("skills")));
     assert!(!plan.arms[2].learns);
     let swept = &plan.arms[4];
     assert!(
@@ -127,13 +133,13 @@ values = ["cache"]
         "{:?}",
         swept.recipe.select.selector
     );
-    assert_eq!(swept.start, Start::Seeds);
+    assert_eq!(file.starts[4], Start::Seeds);
     assert_eq!(plan.arms[5].recipe.select.candidates, Candidates::Cache);
     let places: Vec<usize> = plan.sweeps[0].values.iter().map(|(_, arm)| *arm).collect();
     assert_eq!(places, [3, 4]);
 }
 
-/// The file without a line that stands in the small one, and with others at its end.
+/// Checks the error for the small file with `from` replaced by `to`.
 #[track_caller]
 fn refused(from: &str, to: &str, line: usize, message: &str, hint: &str) {
     assert!(SMALL.contains(from));
@@ -149,7 +155,7 @@ fn refused(from: &str, to: &str, line: usize, message: &str, hint: &str) {
 }
 
 #[test]
-fn what_is_wrong_is_refused_with_its_line_and_what_would_be_right() {
+fn each_fault_is_refused_with_its_line_and_a_remedy() {
     let seeds = "seeds = 3";
     refused(seeds, "seeds = 0", 4, "these are no seeds", "[1, 2, 7]");
     refused(
@@ -171,7 +177,7 @@ fn what_is_wrong_is_refused_with_its_line_and_what_would_be_right() {
         seeds,
         "seeds = 3\nthreads = 0",
         5,
-        "so many threads",
+        "threads is out of range",
         "1 to 512",
     );
     refused(seeds, "seeds = 3\nseeds = 4", 5, "duplicate key", "");
@@ -194,14 +200,14 @@ fn what_is_wrong_is_refused_with_its_line_and_what_would_be_right() {
         "\"small\"",
         "\"Small one\"",
         2,
-        "no name of an experiment",
+        "not a name for an experiment",
         "a-z",
     );
     refused(
         "\"no skills\"",
         "\"../../no\"",
         7,
-        "no name of an arm",
+        "not a name for an arm",
         "take a letter or digit",
     );
     refused(

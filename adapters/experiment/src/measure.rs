@@ -1,5 +1,5 @@
-//! From reports and commits to results. Whatever order tasks and commits come in, what counts is a task's own report and
-//! the fold over the commits.
+//! Turns a run's report and a library's commits into a cell's result. The order of tasks and commits does not matter: a
+//! task is measured by its own report, and the library by the fold over its commits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,17 @@ use journeyman::{
     report::{AttemptReport, RunReport, TaskReport, WriteReport},
 };
 
-use super::{
-    EXPERIMENT,
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    fault::EXPERIMENT,
     result::{HeldOut, LibraryPoint, StreamTask, Written},
     stats::mean,
 };
-use crate::output::word;
 
 /// The tasks of the stream.
-pub(super) fn stream(report: &RunReport) -> Vec<StreamTask> {
+pub(crate) fn stream(report: &RunReport) -> Vec<StreamTask> {
     report.tasks.iter().map(stream_task).collect()
 }
 
@@ -60,8 +62,8 @@ fn written(report: &WriteReport) -> Written {
 /// The held-out tasks.
 ///
 /// # Errors
-/// Where something failed outside the agent: that is no result, and would be taken for one of the agent's failures.
-pub(super) fn held_out(report: &RunReport) -> Result<Vec<HeldOut>> {
+/// `Unavailable` where something failed outside the agent, which must not count as a failure of the agent.
+pub(crate) fn held_out(report: &RunReport) -> Result<Vec<HeldOut>> {
     report.tasks.iter().map(held_out_task).collect()
 }
 
@@ -69,7 +71,7 @@ fn held_out_task(task: &TaskReport) -> Result<HeldOut> {
     let failed = |message: String| {
         Error::new(ErrorKind::Unavailable, EXPERIMENT, message)
             .with("task", &task.task)
-            .hint("run the experiment again: what is finished is kept; with fewer --jobs, or more time by `set` on the recipe's `limits`, if a time limit passed")
+            .hint("run the experiment again: finished cells are kept. If a time limit passed, run fewer cells at once, or raise the recipe's `limits`")
     };
     if let Some(said) = task.selections.iter().find_map(unavailable) {
         return Err(failed(said));
@@ -98,7 +100,7 @@ fn held_out_task(task: &TaskReport) -> Result<HeldOut> {
     })
 }
 
-/// Why a choice could not be made.
+/// The reason, where the scorer or the retriever failed.
 fn unavailable(selection: &Selection) -> Option<String> {
     match &selection.decision {
         Decision::Nothing(NothingReason::ScorerUnavailable(said)) => {
@@ -115,26 +117,28 @@ fn is_hidden(task: &TaskReport) -> bool {
     task.tags.iter().any(|tag| tag == "hidden")
 }
 
-/// Whether the task was done without one refused or needless call.
+/// Whether the task was done without a refused or needless call: a success whose verdict's part `first_attempt` is 1. A
+/// success of a judge that does not report this part counts.
 fn is_first(attempt: &AttemptReport) -> bool {
-    attempt.success == Some(true) && attempt.parts.get("first_attempt") == Some(&1.0)
+    let is_one = |part: &f64| *part == 1.0;
+    attempt.success == Some(true) && attempt.parts.get("first_attempt").is_none_or(is_one)
 }
 
-/// A library's history, by the number of tasks that were learned from.
+/// A library's history, by the number of learned tasks.
 #[derive(Debug)]
-pub(super) struct History {
-    pub(super) points: Vec<LibraryPoint>,
-    /// For each number of tasks, how many commits there are until the next task's.
+pub(crate) struct History {
+    pub(crate) points: Vec<LibraryPoint>,
+    /// For each number of learned tasks, the number of commits before those of the next task.
     ends: Vec<usize>,
 }
 
 impl History {
-    /// Folds the commits of a stream of so many tasks. A task may commit several times, and what names no task, such as
-    /// maintenance, belongs to the task before it.
+    /// Folds the commits of a stream of `tasks` tasks. A task may commit several times. A commit that names no task, such as
+    /// one of maintenance, belongs to the task before it.
     ///
     /// # Errors
-    /// What the library gives for commits that are none of one library.
-    pub(super) fn of(committed: &[Committed], tasks: usize) -> Result<Self> {
+    /// The library's own, for commits that do not follow each other in one library.
+    pub(crate) fn of(committed: &[Committed], tasks: usize) -> Result<Self> {
         let mut library = SkillLibrary::new();
         let mut seen = BTreeSet::new();
         let mut point = LibraryPoint::default();
@@ -171,8 +175,8 @@ impl History {
         point.changes.clear();
     }
 
-    /// How many commits there are after so many tasks.
-    pub(super) fn end(&self, learned: usize) -> usize {
+    /// The number of commits after `learned` tasks.
+    pub(crate) fn end(&self, learned: usize) -> usize {
         self.ends
             .get(learned)
             .or(self.ends.last())
@@ -191,7 +195,7 @@ fn count(library: &SkillLibrary, point: &mut LibraryPoint) {
     point.deleted = library.deleted().count();
 }
 
-/// The skills whose state is another one than before.
+/// Counts the skills whose state has changed, such as `active to disabled`.
 fn count_states(before: &SkillLibrary, after: &SkillLibrary, to: &mut BTreeMap<String, usize>) {
     for id in after.changed_from(before) {
         let state = |library: &SkillLibrary| library.get(id).map(|entry| word(&entry.skill.state));
@@ -203,7 +207,16 @@ fn count_states(before: &SkillLibrary, after: &SkillLibrary, to: &mut BTreeMap<S
     }
 }
 
-/// The tiers that are offered.
-pub(super) fn offered() -> [String; 2] {
+/// An enumeration's value as JSON names it.
+fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        Ok(other) => other.to_string(),
+        Err(_) => String::new(),
+    }
+}
+
+/// The tiers whose skills are offered.
+pub(crate) fn offered() -> [String; 2] {
     [Tier::Cache, Tier::Reservoir].map(|tier| word(&tier))
 }

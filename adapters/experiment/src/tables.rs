@@ -2,29 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    arm::shown,
+use crate::{
+    arm::value_text,
     plan::Plan,
     result::{CellResult, HeldOut, Written},
     stats::{Spread, mean},
     summary::{Metric, Results, offered_skills, share},
 };
 
-/// A table as people read it.
+/// A table of a report, as plain text without markup.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Table {
-    pub(super) title: String,
+pub struct Table {
+    /// The title.
+    pub title: String,
     /// How to read it.
-    pub(super) note: String,
-    pub(super) head: Vec<&'static str>,
-    pub(super) rows: Vec<Vec<String>>,
+    pub note: String,
+    /// The names of the columns.
+    pub head: Vec<&'static str>,
+    /// The rows, each with a cell for each column.
+    pub rows: Vec<Vec<String>>,
 }
 
-/// What is not there.
+/// An absent value.
 const NOTHING: &str = "–";
 
-/// All of them, differences first.
-pub(super) fn tables(results: &Results<'_>) -> Vec<Table> {
+/// All tables that have rows, differences first.
+pub(crate) fn tables(results: &Results<'_>) -> Vec<Table> {
     let mut tables = vec![differences(results), arms(results)];
     tables.extend((0..results.plan.sweeps.len()).filter_map(|at| sweep(results, at)));
     tables.extend([
@@ -49,10 +52,10 @@ fn seeds(results: &Results<'_>, arm: usize) -> String {
 }
 
 fn held_out(plan: &Plan) -> String {
-    format!("{} held-out tasks a seed", plan.world.held_out)
+    format!("{} held-out tasks a seed", plan.held_out)
 }
 
-pub(super) fn differences(results: &Results<'_>) -> Table {
+pub(crate) fn differences(results: &Results<'_>) -> Table {
     let plan = results.plan;
     let baseline = plan
         .arms
@@ -103,7 +106,7 @@ fn arms(results: &Results<'_>) -> Table {
         let percent = |metric| plus_minus(results.last(at, metric).map(|s| s.times(100.0)));
         let skills = results.spread(at, |result| result.library.last().map(offered_skills));
         let cells = vec![
-            arm.told.clone(),
+            arm.description.clone(),
             percent(Metric::First),
             percent(Metric::Hidden),
             percent(Metric::Plain),
@@ -145,7 +148,7 @@ fn sweep(results: &Results<'_>, at: usize) -> Option<Table> {
         let percent = |metric| plus_minus(results.last(*arm, metric).map(|s| s.times(100.0)));
         let skills = results.spread(*arm, |result| result.library.last().map(offered_skills));
         vec![
-            shown(value),
+            value_text(value),
             percent(Metric::First),
             percent(Metric::Success),
             percent(Metric::Use),
@@ -266,7 +269,7 @@ fn stream(results: &Results<'_>) -> Table {
         title: "The stream".to_owned(),
         note: format!(
             "What happened while {} tasks were learned from: shares of attempts in per cent, counts a stream, mean ± standard deviation over seeds. Fallbacks: drafts that are a trace abstraction, in per cent of all drafts. Failed: attempts that could not be made or judged, and choices that could not be made.",
-            plan.world.stream
+            plan.stream
         ),
         head: vec![
             "arm",
@@ -316,7 +319,7 @@ fn changes(results: &Results<'_>) -> Table {
     }
 }
 
-/// A row for each name of each arm with skills.
+/// A row for each count of each arm that has skills.
 fn counted(
     results: &Results<'_>,
     of: impl Fn(usize) -> BTreeMap<String, Spread>,
@@ -348,7 +351,7 @@ fn times(results: &Results<'_>) -> Table {
     }
 }
 
-/// A difference with its interval.
+/// A difference with its sign and interval.
 fn signed(spread: Option<Spread>) -> String {
     let Some(spread) = spread else {
         return NOTHING.to_owned();
@@ -370,7 +373,7 @@ fn plus_minus(spread: Option<Spread>) -> String {
     }
 }
 
-/// No zero has a sign.
+/// Rounded to tenths; a negative zero becomes a positive one.
 fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0 + 0.0
 }

@@ -1,30 +1,40 @@
-//! What the cells add up to: spreads over seeds, and differences between arms that are paired by task and seed.
+//! Statistics of all cells: spreads over seeds, and differences between arms, paired by task and seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
+use crate::{
     measure::offered,
-    plan::Plan,
+    plan::{CellId, Plan},
     result::{CellResult, Checkpoint, HeldOut, LibraryPoint, StreamTask},
     stats::{Spread, mean},
     store::Saved,
 };
 
-/// What is said of a held-out task, as a number.
+/// A number that each attempt at a held-out task has; a share is a mean of zeros and ones.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Metric {
+pub enum Metric {
+    /// The share that succeeded at the first attempt: the verdict's part `first_attempt` is 1, or absent.
     First,
+    /// The same among tasks with the tag `hidden`.
     Hidden,
+    /// The same among tasks without that tag.
     Plain,
+    /// The share that succeeded.
     Success,
+    /// The verdict's score.
     Score,
+    /// The share with an injected skill.
     Use,
+    /// The share whose agent reported that it used a skill.
     Reported,
+    /// The agent's tokens, prompt and output together.
     Tokens,
 }
 
 impl Metric {
-    pub(super) const ALL: [Self; 8] = [
+    /// All metrics, in the order of reports.
+    pub const ALL: [Self; 8] = [
         Self::First,
         Self::Hidden,
         Self::Plain,
@@ -35,8 +45,9 @@ impl Metric {
         Self::Tokens,
     ];
 
-    /// As JSON has it.
-    pub(super) fn name(self) -> &'static str {
+    /// The metric's name in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::First => "first_attempt",
             Self::Hidden => "first_attempt_hidden",
@@ -49,7 +60,7 @@ impl Metric {
         }
     }
 
-    /// None where the task does not count.
+    /// None where the metric leaves the task out.
     fn value(self, task: &HeldOut) -> Option<f64> {
         let share = |holds: bool| f64::from(u8::from(holds));
         match self {
@@ -65,55 +76,64 @@ impl Metric {
     }
 }
 
-/// The cells that are done.
+/// The finished cells of a plan.
 #[derive(Debug)]
-pub(super) struct Results<'a> {
-    pub(super) plan: &'a Plan,
-    cells: BTreeMap<(usize, u64), Saved>,
+pub struct Results<'a> {
+    pub(crate) plan: &'a Plan,
+    cells: BTreeMap<CellId, Saved>,
 }
 
-/// A spread at a place of the stream.
-pub(super) type Point = (f64, Spread);
+/// The number of learned tasks, and a spread there.
+pub(crate) type Point = (f64, Spread);
 
 impl<'a> Results<'a> {
-    pub(super) fn new(plan: &'a Plan) -> Self {
+    pub(crate) fn new(plan: &'a Plan) -> Self {
         Self {
             plan,
             cells: BTreeMap::new(),
         }
     }
 
-    pub(super) fn add(&mut self, arm: usize, saved: Saved) {
-        self.cells.insert((arm, saved.seed), saved);
+    pub(crate) fn add(&mut self, arm: usize, saved: Saved) {
+        let seed = saved.seed;
+        self.cells.insert(CellId { arm, seed }, saved);
     }
 
-    pub(super) fn count(&self) -> usize {
+    /// The number of finished cells.
+    #[must_use]
+    pub fn count(&self) -> usize {
         self.cells.len()
     }
 
-    pub(super) fn missing(&self) -> Vec<(usize, u64)> {
+    /// The cells that are not finished, by arm and then by seed.
+    #[must_use]
+    pub fn missing(&self) -> Vec<CellId> {
         let arms = 0..self.plan.arms.len();
-        let all = arms.flat_map(|arm| self.plan.seeds.iter().map(move |seed| (arm, *seed)));
-        all.filter(|place| !self.cells.contains_key(place))
-            .collect()
+        let seeds = &self.plan.seeds;
+        let all = arms.flat_map(|arm| seeds.iter().map(move |&seed| CellId { arm, seed }));
+        all.filter(|cell| !self.cells.contains_key(cell)).collect()
     }
 
-    /// The programs that made them.
-    pub(super) fn builds(&self) -> BTreeSet<&str> {
+    /// The builds of the program that made the cells.
+    pub(crate) fn builds(&self) -> BTreeSet<&str> {
         self.cells
             .values()
             .map(|cell| cell.build.as_str())
             .collect()
     }
 
-    /// An arm's cells by seed.
-    pub(super) fn of(&self, arm: usize) -> impl Iterator<Item = &Saved> {
-        let seeds = self.plan.seeds.iter();
-        seeds.filter_map(move |seed| self.cells.get(&(arm, *seed)))
+    fn cell(&self, arm: usize, seed: u64) -> Option<&Saved> {
+        self.cells.get(&CellId { arm, seed })
     }
 
-    /// One number of each cell of an arm, where it has it.
-    pub(super) fn spread(
+    /// An arm's cells by seed.
+    pub(crate) fn of(&self, arm: usize) -> impl Iterator<Item = &Saved> {
+        let seeds = self.plan.seeds.iter();
+        seeds.filter_map(move |seed| self.cell(arm, *seed))
+    }
+
+    /// The spread of one number over an arm's cells; cells without it are left out.
+    pub(crate) fn spread(
         &self,
         arm: usize,
         value: impl Fn(&CellResult) -> Option<f64>,
@@ -122,26 +142,29 @@ impl<'a> Results<'a> {
         Spread::of(&values.collect::<Vec<_>>())
     }
 
-    /// At the end of the stream.
-    pub(super) fn last(&self, arm: usize, metric: Metric) -> Option<Spread> {
+    /// An arm's mean over the held-out tasks at the end of the stream, and its spread over seeds. None where no cell has
+    /// the metric.
+    #[must_use]
+    pub fn last(&self, arm: usize, metric: Metric) -> Option<Spread> {
         self.spread(arm, |result| level(result.checkpoints.last()?, metric))
     }
 
-    /// At each checkpoint. An arm that learns nothing has the same everywhere.
-    pub(super) fn curve(&self, arm: usize, metric: Metric) -> Vec<Point> {
+    /// An arm's mean over the held-out tasks at each checkpoint. An arm that does not learn has the same value everywhere.
+    pub(crate) fn curve(&self, arm: usize, metric: Metric) -> Vec<Point> {
         self.at_checkpoints(|at| self.spread(arm, |result| level(checkpoint(result, at)?, metric)))
     }
 
     fn at_checkpoints(&self, value: impl Fn(usize) -> Option<Spread>) -> Vec<Point> {
-        let positions = self.plan.world.positions().into_iter().enumerate();
+        let positions = self.plan.positions().into_iter().enumerate();
         positions
             .filter_map(|(at, learned)| Some((learned as f64, value(at)?)))
             .collect()
     }
 
-    /// How much more an arm has than the baseline at the end of the stream: for each seed that both have the mean over the
-    /// same tasks, and their spread over seeds.
-    pub(super) fn difference(&self, arm: usize, metric: Metric) -> Option<Spread> {
+    /// An arm minus the baseline at the end of the stream, in the metric's unit: for each seed that both have, the mean
+    /// difference over the same tasks, and the spread of these means over seeds. None where no seed has a pair.
+    #[must_use]
+    pub fn difference(&self, arm: usize, metric: Metric) -> Option<Spread> {
         self.paired(arm, self.plan.baseline, |own, other| {
             let (own, other) = (own.checkpoints.last()?, other.checkpoints.last()?);
             let pairs = own.tasks.iter().zip(&other.tasks);
@@ -152,15 +175,15 @@ impl<'a> Results<'a> {
         })
     }
 
-    /// How many more tokens a held-out task takes than in another arm, as a share of that.
-    pub(super) fn overhead(&self, arm: usize, over: usize) -> Option<Spread> {
+    /// The additional tokens of a held-out task at the end of the stream, as a share of the other arm's.
+    pub(crate) fn overhead(&self, arm: usize, over: usize) -> Option<Spread> {
         self.paired(arm, over, |own, other| {
             more(own.checkpoints.last()?, other.checkpoints.last()?)
         })
     }
 
-    /// The same at each checkpoint.
-    pub(super) fn overheads(&self, arm: usize, over: usize) -> Vec<Point> {
+    /// The same as [`Results::overhead`] at each checkpoint.
+    pub(crate) fn overheads(&self, arm: usize, over: usize) -> Vec<Point> {
         self.at_checkpoints(|at| {
             self.paired(arm, over, |own, other| {
                 more(checkpoint(own, at)?, checkpoint(other, at)?)
@@ -175,20 +198,20 @@ impl<'a> Results<'a> {
         value: impl Fn(&CellResult, &CellResult) -> Option<f64>,
     ) -> Option<Spread> {
         let values = self.plan.seeds.iter().filter_map(|seed| {
-            let own = self.cells.get(&(arm, *seed))?;
-            let other = self.cells.get(&(over, *seed))?;
+            let own = self.cell(arm, *seed)?;
+            let other = self.cell(over, *seed)?;
             value(&own.result, &other.result)
         });
         Spread::of(&values.collect::<Vec<_>>())
     }
 
-    /// A number of the library after each task of the stream.
-    pub(super) fn library(
+    /// A number of the library before the stream and after each of its tasks.
+    pub(crate) fn library(
         &self,
         arm: usize,
         value: impl Fn(&CellResult, usize) -> Option<f64>,
     ) -> Vec<Point> {
-        let learned = 0..=self.plan.world.stream;
+        let learned = 0..=self.plan.stream;
         let points = learned.filter_map(|at| {
             let spread = self.spread(arm, |result| value(result, at))?;
             Some((at as f64, spread))
@@ -196,8 +219,8 @@ impl<'a> Results<'a> {
         points.collect()
     }
 
-    /// How often each thing happened to a skill of an arm's library, a stream.
-    pub(super) fn changes(&self, arm: usize) -> BTreeMap<String, Spread> {
+    /// Changes of an arm's library per stream, by name.
+    pub(crate) fn changes(&self, arm: usize) -> BTreeMap<String, Spread> {
         self.counts(arm, |result| {
             let mut counts = BTreeMap::new();
             for (name, count) in result.library.iter().flat_map(|point| &point.changes) {
@@ -208,7 +231,7 @@ impl<'a> Results<'a> {
     }
 
     /// The skills of an arm's library at the end, by tier and by state.
-    pub(super) fn shelves(&self, arm: usize) -> BTreeMap<String, Spread> {
+    pub(crate) fn shelves(&self, arm: usize) -> BTreeMap<String, Spread> {
         self.counts(arm, |result| {
             let mut counts = BTreeMap::new();
             if let Some(point) = result.library.last() {
@@ -222,7 +245,7 @@ impl<'a> Results<'a> {
         })
     }
 
-    /// What has no count in a cell has none there.
+    /// The spread of each count over an arm's cells. A name that a cell lacks counts 0 in that cell.
     fn counts(
         &self,
         arm: usize,
@@ -259,27 +282,27 @@ fn checkpoint(result: &CellResult, at: usize) -> Option<&Checkpoint> {
 }
 
 /// Skills that are offered: those of the cache and the reservoir.
-pub(super) fn offered_skills(point: &LibraryPoint) -> f64 {
+pub(crate) fn offered_skills(point: &LibraryPoint) -> f64 {
     let tiers = offered();
     let counts = tiers.iter().filter_map(|tier| point.tiers.get(tier));
     counts.sum::<usize>() as f64
 }
 
-/// Offered skills after so many tasks; of an arm that learns nothing what it started with.
-pub(super) fn size(result: &CellResult, learned: usize) -> Option<f64> {
+/// Offered skills after `learned` tasks. An arm that does not learn keeps the skills of its start.
+pub(crate) fn size(result: &CellResult, learned: usize) -> Option<f64> {
     let point = result.library.get(learned).or(result.library.last());
     point.map(offered_skills)
 }
 
-/// All that happened to skills until then, its start left out.
-pub(super) fn changed(result: &CellResult, learned: usize) -> Option<f64> {
+/// Changes of skills in the first `learned` tasks, without those of the starting library.
+pub(crate) fn changed(result: &CellResult, learned: usize) -> Option<f64> {
     let points = result.library.iter().skip(1).take(learned);
     let counts = points.flat_map(|point| point.changes.values());
     Some(counts.sum::<usize>() as f64)
 }
 
-/// The share of a stream's attempts of which something holds.
-pub(super) fn share(result: &CellResult, of: impl Fn(&StreamTask) -> usize) -> Option<f64> {
+/// The share of a stream's attempts that `of` counts.
+pub(crate) fn share(result: &CellResult, of: impl Fn(&StreamTask) -> usize) -> Option<f64> {
     let attempts: usize = result.stream.iter().map(|task| task.attempts).sum();
     let held: usize = result.stream.iter().map(of).sum();
     (attempts > 0).then(|| held as f64 / attempts as f64)

@@ -1,17 +1,19 @@
-//! The statistics of a report.
+//! Mean, standard deviation and interval of a sample.
 
-/// Values by their mean and spread; there is at least one.
+/// The mean and spread of at least one value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Spread {
-    pub(super) mean: f64,
-    /// The sample's standard deviation (divided by n - 1); none of a single value.
-    pub(super) sd: Option<f64>,
-    pub(super) n: usize,
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The sample's standard deviation (divided by n - 1); none for a single value.
+    pub sd: Option<f64>,
+    /// The number of values.
+    pub n: usize,
 }
 
 impl Spread {
-    /// None of nothing.
-    pub(super) fn of(values: &[f64]) -> Option<Self> {
+    /// None for no values.
+    pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let mean = mean(values)?;
         let n = values.len();
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -22,14 +24,15 @@ impl Spread {
         })
     }
 
-    /// The mean's two-sided 95% interval by Student's t; none of a single value.
-    pub(super) fn interval(&self) -> Option<(f64, f64)> {
+    /// The mean's two-sided 95% interval by Student's t, lower end first; none for a single value.
+    #[must_use]
+    pub fn interval(&self) -> Option<(f64, f64)> {
         let half = t_975(self.n - 1)? * self.sd? / (self.n as f64).sqrt();
         Some((self.mean - half, self.mean + half))
     }
 
     /// The same in another unit.
-    pub(super) fn times(self, factor: f64) -> Self {
+    pub(crate) fn times(self, factor: f64) -> Self {
         Self {
             mean: self.mean * factor,
             sd: self.sd.map(|sd| sd * factor.abs()),
@@ -38,12 +41,12 @@ impl Spread {
     }
 }
 
-/// None of nothing.
-pub(super) fn mean(values: &[f64]) -> Option<f64> {
+/// None for no values.
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Student's t at 0.975.
+/// The 0.975 quantile of Student's t; none for 0 degrees of freedom.
 fn t_975(degrees: usize) -> Option<f64> {
     const SMALL: [f64; 30] = [
         12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010,

@@ -7,7 +7,7 @@ use journeyman::{
     testing::sample,
 };
 
-use crate::experiment::measure::{History, held_out, stream};
+use crate::measure::{History, held_out, stream};
 
 fn attempt(success: bool, first: bool) -> AttemptReport {
     AttemptReport {
@@ -83,6 +83,16 @@ fn a_group_is_counted() {
 }
 
 #[test]
+fn a_success_counts_as_first_where_the_judge_reports_no_such_part() {
+    let mut silent = attempt(true, false);
+    silent.parts.clear();
+    let tasks = held_out(&report(Vec::new(), vec![silent])).unwrap();
+    assert!(tasks[0].first);
+    let tasks = held_out(&report(Vec::new(), vec![attempt(true, false)])).unwrap();
+    assert!(tasks[0].success && !tasks[0].first);
+}
+
+#[test]
 fn what_failed_outside_the_agent_is_no_result() {
     let check = |reason: NothingReason, attempts: Vec<AttemptReport>, expect: Option<&str>| {
         let found = held_out(&report(vec![Selection::nothing(reason)], attempts));
@@ -115,7 +125,7 @@ fn what_failed_outside_the_agent_is_no_result() {
     check(nothing, Vec::new(), Some("was not attempted"));
 }
 
-/// A commit a task, or of none.
+/// Commits of these changes, each for a task or for none.
 fn committed(commits: &[(Option<&str>, Vec<LibraryChange>)]) -> Vec<Committed> {
     let commits = (1..).zip(commits);
     commits

@@ -1,4 +1,4 @@
-//! What a path holds that a person hands over.
+//! Recognizes the format of a path that is imported.
 
 use std::{
     fs::{self, File},
@@ -9,21 +9,21 @@ use std::{
 use journeyman::{Error, Result};
 use serde_json::Value;
 
-use crate::{arguments::Format, files::unreadable, import::IMPORT, validate::SKILL_MD};
+use crate::{arguments::Format, files::unreadable, incoming::IMPORT, validate::SKILL_MD};
 
-/// The greatest bank or document.
+/// Maximum bytes of a bank or document.
 const MOST_TEXT: u64 = 10 * 1024 * 1024;
-/// How the first line of an archive begins.
+/// The first bytes of an archive.
 const ARCHIVE: &[u8] = b"{\"format\":\"journeyman-library\"";
 
-/// What a path holds.
-pub(crate) fn recognised(path: &Path) -> Result<Format> {
+/// The format of a path's content.
+pub(crate) fn recognized(path: &Path) -> Result<Format> {
     let unread = |source| unreadable(IMPORT, path, source);
     let data = fs::metadata(path).map_err(unread)?;
     if data.is_dir() {
         if path.join("library.db").is_file() {
-            return Err(unknown(path, "this is a library, and no skill")
-                .hint("take in what it offers with `journeyman library merge`"));
+            return Err(unknown(path, "this is a library, not a skill")
+                .hint("import the skills that it offers with `journeyman library merge`"));
         }
         return Ok(Format::SkillFolder);
     }
@@ -31,8 +31,10 @@ pub(crate) fn recognised(path: &Path) -> Result<Format> {
         return Ok(Format::SkillFolder);
     }
     if !data.is_file() {
-        // What is read of a pipe is gone.
-        return Err(unknown(path, "this is no plain file").hint("say with --format what it holds"));
+        // Reading a pipe would consume it.
+        return Err(
+            unknown(path, "this is not a regular file").hint("give its format with --format")
+        );
     }
     let mut begin = [0; ARCHIVE.len()];
     let mut file = File::open(path).map_err(unread)?;
@@ -42,16 +44,16 @@ pub(crate) fn recognised(path: &Path) -> Result<Format> {
     of_json(path, &text(path)?)
 }
 
-/// Which form a JSON text has.
+/// The format of a JSON text.
 fn of_json(path: &Path, text: &str) -> Result<Format> {
     let value = serde_json::from_str::<Value>(text);
     if let Err(error) = &value
         && text.trim_start().starts_with(['{', '['])
     {
-        return Err(unknown(path, "the file is not sound JSON")
+        return Err(unknown(path, "the file is not valid JSON")
             .with("line", error.line())
             .with("column", error.column())
-            .hint("mend it there, and import it again"));
+            .hint("correct it, and import it again"));
     }
     let has = |keys: &[&str]| {
         let has = |value: &Value| keys.iter().any(|key| value.get(key).is_some());
@@ -63,8 +65,8 @@ fn of_json(path: &Path, text: &str) -> Result<Format> {
     if has(&["skill_name", "cache", "reservoir"]) || value.as_ref().is_ok_and(Value::is_array) {
         return Ok(Format::Arise);
     }
-    Err(unknown(path, "what this file holds is not recognised").hint(
-        "name a skill's folder, a SkillRL bank, ARISE documents or an archive; or say which with --format",
+    Err(unknown(path, "the format of this file is not recognized").hint(
+        "name a skill's folder, a SkillRL bank, ARISE documents or an archive; or give the format with --format",
     ))
 }
 
@@ -77,7 +79,7 @@ pub(crate) fn text(path: &Path) -> Result<String> {
     File::open(path)
         .and_then(|file| file.take(MOST_TEXT + 1).read_to_end(&mut bytes))
         .map_err(|source| unreadable(IMPORT, path, source))?;
-    // Looked at first: the cut may lie within a character.
+    // Checked before UTF-8: the cut may lie within a character.
     if bytes.len() as u64 > MOST_TEXT {
         return Err(unknown(path, "the file has more than 10 MiB").hint("split it"));
     }

@@ -1,39 +1,40 @@
-use journeyman::Error;
+use journeyman::{Error, recipe};
 
-use super::planned;
-use crate::experiment::{
-    plan::Plan,
+use crate::{
+    arm::{Arm, Sweep},
+    failure::Failure,
+    plan::{CellId, Conditions, Plan},
     report::Report,
     result::{CellResult, Checkpoint, HeldOut, LibraryPoint, StreamTask, Written},
     store::Saved,
     summary::{Metric, Results},
 };
 
-const TWO: &str = r#"
-name = "two"
-model = "model.gguf"
-seeds = 3
+/// A plan of two arms and a third by a sweep.
+fn two() -> Plan {
+    let learning = Arm::new("learning", recipe::standard());
+    let mut swept = learning.clone();
+    swept.name = "learning, group=2".to_owned();
+    swept.description = "standard, attempts.group = 2".to_owned();
+    swept.recipe.attempts.group = 2;
+    let world = "toolworld with 16 hidden contracts and 8 plain tools, at most 8 steps an attempt";
+    let conditions = Conditions::new("apprentice@0123", world);
+    let arms = vec![Arm::without_skills("no skills"), learning, swept];
+    let sweep = Sweep {
+        arm: "learning".to_owned(),
+        path: "attempts.group".to_owned(),
+        values: vec![(2.into(), 2)],
+    };
+    Plan {
+        stream: 2,
+        held_out: 4,
+        checkpoints: 2,
+        sweeps: vec![sweep],
+        ..Plan::new("two", conditions, arms)
+    }
+}
 
-[world]
-stream = 2
-held_out = 4
-checkpoints = 2
-
-[[arm]]
-name = "no skills"
-recipe = "none"
-
-[[arm]]
-name = "learning"
-recipe = "standard"
-
-[[sweep]]
-arm = "learning"
-path = "attempts.group"
-values = [2]
-"#;
-
-/// Held-out tasks, the first of them done, half of them hidden.
+/// Four held-out tasks: the first `done` succeed, every second one is hidden.
 fn checkpoint(learned: u64, done: usize, tokens: u64) -> Checkpoint {
     let task = |at: usize| HeldOut {
         task: format!("task {at}"),
@@ -89,7 +90,7 @@ fn streamed(at: usize) -> StreamTask {
     }
 }
 
-/// `before` and `after` of the four held-out tasks are done.
+/// A cell in which `before` of the four held-out tasks succeed before the stream, and `after` of them later.
 fn learned(before: usize, after: usize, skills: usize) -> CellResult {
     CellResult {
         checkpoints: vec![
@@ -128,9 +129,9 @@ fn filled(plan: &Plan) -> Results<'_> {
 
 #[test]
 fn differences_are_paired_by_task_and_seed() {
-    let plan = planned(TWO).unwrap();
+    let plan = two();
     let mut results = filled(&plan);
-    // 3 of 4 tasks with the one seed, 2 of 4 with the other.
+    // 3 of 4 tasks more with the first seed, 2 of 4 with the second.
     let first = results.difference(1, Metric::First).unwrap();
     assert_eq!((first.mean, first.n), (0.625, 2));
     let (low, high) = first.interval().unwrap();
@@ -149,17 +150,20 @@ fn differences_are_paired_by_task_and_seed() {
         .collect();
     assert_eq!(curve, [0.0, 1.0, 2.0]);
     let missing = results.missing();
+    let missing: Vec<_> = missing.iter().map(|cell| (cell.arm, cell.seed)).collect();
     assert_eq!(missing, [(0, 3), (2, 2), (2, 3)]);
 }
 
-/// The report of a few cells is as it was; when it is to be another one, put what the test says in the file's place.
+/// The report has not changed. After an intended change, replace the file by the text that the test prints.
 #[test]
 fn a_small_report() {
-    let plan = planned(TWO).unwrap();
+    let plan = two();
     let results = filled(&plan);
-    let gone = Error::invalid("test", "the model said <no> | more");
-    let failed = [((2, 2), gone)];
-    let report = Report::new(&results, "apprentice@0123", &failed);
+    let failed = [Failure {
+        cell: CellId { arm: 2, seed: 2 },
+        error: Error::invalid("test", "the model said <no> | more"),
+    }];
+    let report = Report::new(&results, &failed);
     let markdown = report.markdown();
     assert!(
         markdown == include_str!("report.md"),
@@ -171,9 +175,9 @@ fn a_small_report() {
 
 #[test]
 fn a_report_of_nothing_says_what_is_missing() {
-    let plan = planned(TWO).unwrap();
+    let plan = two();
     let results = Results::new(&plan);
-    let report = Report::new(&results, "apprentice@0123", &[]);
+    let report = Report::new(&results, &[]);
     let markdown = report.markdown();
     assert_eq!(markdown.matches("not run yet").count(), 9);
     assert!(markdown.contains("Cells (an arm with a seed): 0 of 9"));

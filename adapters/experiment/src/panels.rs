@@ -1,6 +1,6 @@
-//! What the figures show.
+//! The figures' panels.
 
-use super::{
+use crate::{
     chart::{Drawing, Mark, Panel, Row, Series},
     stats::Spread,
     summary::{Metric, Point, Results, changed, size},
@@ -8,8 +8,8 @@ use super::{
 
 const LEARNED: &str = "tasks learned from";
 
-/// All of them, differences first.
-pub(super) fn panels(results: &Results<'_>) -> Vec<Panel> {
+/// All panels, differences first.
+pub(crate) fn panels(results: &Results<'_>) -> Vec<Panel> {
     let plan = results.plan;
     let percent =
         |metric: Metric| move |arm| scaled(results.curve(arm, metric), 100.0, Some((0.0, 100.0)));
@@ -62,8 +62,8 @@ pub(super) fn panels(results: &Results<'_>) -> Vec<Panel> {
     ]
 }
 
-/// The names of the legend.
-pub(super) fn names(results: &Results<'_>) -> Vec<String> {
+/// The entries of the legend.
+pub(crate) fn names(results: &Results<'_>) -> Vec<String> {
     let arms = 0..results.plan.arms.len();
     let seeds = |at| results.of(at).count();
     arms.map(|at| format!("{} ({} seeds)", name(results, at), seeds(at)))
@@ -100,7 +100,7 @@ fn lines(results: &Results<'_>, points: impl Fn(usize) -> Vec<Mark>) -> Drawing 
     Drawing::Lines(series.filter(|series| !series.points.is_empty()).collect())
 }
 
-/// A band of one standard deviation, no further than values go.
+/// Points with a band of one standard deviation, cut to `range`.
 fn scaled(points: Vec<Point>, factor: f64, range: Option<(f64, f64)>) -> Vec<Mark> {
     let mark = |(x, spread): (f64, Spread)| {
         let spread = spread.times(factor);

@@ -1,52 +1,42 @@
-//! The report: Markdown for people, figures beside it, and the same numbers as JSON.
+//! The report: Markdown, figures as SVG, and the same numbers as JSON.
 
-use journeyman::Error;
 use serde_json::{Value, json};
 
-use super::{
+use crate::{
     chart::draw,
+    failure::Failure,
     panels::{names, panels},
-    plan::Plan,
+    plan::{CellId, Plan},
     stats::Spread,
     summary::{Metric, Results, offered_skills},
     tables::{Table, differences, tables},
 };
-use crate::output::table;
 
-/// The cells that are there, and what there is to say of the others.
-pub(super) struct Report<'a> {
+/// The report of the finished cells, with a note on each missing one.
+#[derive(Debug)]
+pub struct Report<'a> {
     results: &'a Results<'a>,
-    model: &'a str,
-    failed: &'a [((usize, u64), Error)],
+    failed: &'a [Failure],
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(
-        results: &'a Results<'a>,
-        model: &'a str,
-        failed: &'a [((usize, u64), Error)],
-    ) -> Self {
-        Self {
-            results,
-            model,
-            failed,
-        }
+    pub(crate) fn new(results: &'a Results<'a>, failed: &'a [Failure]) -> Self {
+        Self { results, failed }
     }
 
     fn plan(&self) -> &Plan {
         self.results.plan
     }
 
-    fn cell(&self, (arm, seed): (usize, u64)) -> String {
-        let arm = self
-            .plan()
-            .arms
-            .get(arm)
-            .map_or("", |arm| arm.name.as_str());
-        format!("{arm}, seed {seed}")
+    fn cell(&self, cell: CellId) -> String {
+        let arm = self.plan().arms.get(cell.arm);
+        let arm = arm.map_or("", |arm| arm.name.as_str());
+        format!("{arm}, seed {}", cell.seed)
     }
 
-    pub(super) fn svg(&self) -> String {
+    /// The figures as one SVG, without scripts and outside references.
+    #[must_use]
+    pub fn svg(&self) -> String {
         let plan = self.plan();
         let title = format!(
             "{}: {} of {} cells, {} seeds, {} held-out tasks a seed",
@@ -54,12 +44,14 @@ impl<'a> Report<'a> {
             self.results.count(),
             plan.arms.len() * plan.seeds.len(),
             plan.seeds.len(),
-            plan.world.held_out
+            plan.held_out
         );
         draw(&title, &names(self.results), &panels(self.results))
     }
 
-    pub(super) fn markdown(&self) -> String {
+    /// The whole report in Markdown. It shows `report.svg`, a file beside it.
+    #[must_use]
+    pub fn markdown(&self) -> String {
         let mut text = format!("# Experiment {}\n\n", escaped(&self.plan().name));
         text.push_str(&self.conditions());
         text.push_str(&self.gaps());
@@ -74,26 +66,22 @@ impl<'a> Report<'a> {
         text
     }
 
-    /// Under what the numbers were taken.
+    /// The conditions of the measurement.
     fn conditions(&self) -> String {
         let plan = self.plan();
-        let world = &plan.world;
         let seeds: Vec<String> = plan.seeds.iter().map(u64::to_string).collect();
-        let universe = &world.universe;
+        let conditions = &plan.conditions;
         let lines = [
-            format!("- Model: {}", escaped(self.model)),
+            format!("- Model: {}", escaped(&conditions.model)),
             format!("- Seeds: {} ({})", seeds.len(), seeds.join(", ")),
             format!(
                 "- Tasks a seed: {} to learn from, {} held out, attempted at {} points of the stream",
-                world.stream,
-                world.held_out,
-                world.checkpoints + 1
+                plan.stream,
+                plan.held_out,
+                plan.checkpoints + 1
             ),
-            format!(
-                "- World: toolworld with {} hidden contracts and {} plain tools, at most {} steps an attempt",
-                universe.hidden, universe.plain, world.steps
-            ),
-            match plan.deterministic {
+            format!("- World: {}", escaped(&conditions.world)),
+            match conditions.deterministic {
                 true => "- Deterministic: the same file gives the same numbers on the same machine and build".to_owned(),
                 false => "- Not deterministic: requests share batches, and numbers may differ from run to run".to_owned(),
             },
@@ -106,19 +94,19 @@ impl<'a> Report<'a> {
         lines.join("\n") + "\n\n"
     }
 
-    /// What is missing and why, and what does not go together.
+    /// The missing cells with the reasons, and a note where cells come from different builds.
     fn gaps(&self) -> String {
         let mut lines = Vec::new();
-        for place in self.results.missing() {
-            let failed = self.failed.iter().find(|(failed, _)| *failed == place);
+        for cell in self.results.missing() {
+            let failed = self.failed.iter().find(|failed| failed.cell == cell);
             let why = match failed {
-                Some((_, error)) => escaped(error.message()),
+                Some(failed) => escaped(failed.error.message()),
                 None => "not run yet".to_owned(),
             };
-            lines.push(format!("- Missing: {}: {why}", escaped(&self.cell(place))));
+            lines.push(format!("- Missing: {}: {why}", escaped(&self.cell(cell))));
         }
         if self.results.builds().len() > 1 {
-            lines.push("- The cells were made by different builds of the command.".to_owned());
+            lines.push("- The cells were made by different builds of the program.".to_owned());
         }
         match lines.is_empty() {
             true => String::new(),
@@ -126,18 +114,23 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The differences, for a terminal.
-    pub(super) fn text(&self) -> String {
-        let differences = differences(self.results);
-        let mut text = format!("{}\n", differences.title);
-        text.push_str(&table(&differences.head, &differences.rows));
-        for place in self.results.missing() {
-            text.push_str(&format!("missing: {}\n", self.cell(place)));
-        }
-        text
+    /// The differences of all arms from the baseline.
+    #[must_use]
+    pub fn differences(&self) -> Table {
+        differences(self.results)
     }
 
-    pub(super) fn json(&self) -> Value {
+    /// The names of the missing cells, such as `learning, seed 2`.
+    #[must_use]
+    pub fn missing(&self) -> Vec<String> {
+        let missing = self.results.missing().into_iter();
+        missing.map(|cell| self.cell(cell)).collect()
+    }
+
+    /// The numbers of the report: `name`, `model`, `seeds`, `held_out`, `baseline`, `without_skills`, and `arms` with an
+    /// object for each arm.
+    #[must_use]
+    pub fn json(&self) -> Value {
         let plan = self.plan();
         let (baseline, over) = (plan.baseline, plan.without_skills());
         let name = |at: usize| plan.arms.get(at).map(|arm| &arm.name);
@@ -162,7 +155,7 @@ impl<'a> Report<'a> {
             let changes = changes.map(|(name, value)| (name, spread(Some(value))));
             json!({
                 "name": arm.name,
-                "recipe": arm.told,
+                "recipe": arm.description,
                 "held_out": metrics(&|metric| self.results.last(at, metric)),
                 "difference": match at == baseline {
                     true => Value::Null,
@@ -181,9 +174,9 @@ impl<'a> Report<'a> {
         });
         json!({
             "name": plan.name,
-            "model": self.model,
+            "model": plan.conditions.model,
             "seeds": plan.seeds,
-            "held_out": plan.world.held_out,
+            "held_out": plan.held_out,
             "baseline": name(baseline),
             "without_skills": name(over),
             "arms": arms.collect::<Vec<Value>>(),
@@ -222,7 +215,7 @@ fn markdown(table: &Table) -> String {
     text
 }
 
-/// Text of others, as text and on one line (S17).
+/// Escapes untrusted text for one line of Markdown (S17).
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     let mut rest = text.chars().peekable();
@@ -230,7 +223,7 @@ fn escaped(text: &str) -> String {
         match c {
             '<' => escaped.push_str("&lt;"),
             '&' => escaped.push_str("&amp;"),
-            // A bracket alone is none of a link's.
+            // Only a bracket before one of these can end a link's text.
             ']' if !matches!(rest.peek(), Some('(' | '[' | ':')) => escaped.push(c),
             '|' | '\\' | '`' | '*' | '_' | ']' | '#' => {
                 escaped.push('\\');

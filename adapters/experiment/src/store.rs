@@ -1,18 +1,20 @@
-//! The cells that are done, a file each in the experiment's folder.
+//! The finished cells, one file each in the experiment's folder.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
 };
 
 use journeyman::{Error, ErrorKind, Result};
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{EXPERIMENT, result::CellResult};
-use crate::files::{replace, unreadable, unwritable};
+use crate::{
+    fault::{EXPERIMENT, unreadable, unwritable},
+    files::{UNFINISHED, replace},
+    result::CellResult,
+};
 
 /// The version of the files' form.
 const SCHEMA: u32 = 1;
@@ -22,22 +24,22 @@ const CELLS: &str = "cells";
 
 /// A cell's file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Saved {
+pub(crate) struct Saved {
     schema: u32,
-    pub(super) arm: String,
-    pub(super) seed: u64,
-    /// Of the configuration: a cell of another one is not this cell.
-    pub(super) key: String,
-    /// The SHA-256 of the program that made it.
-    pub(super) build: String,
-    pub(super) seconds: f64,
-    /// What the key is of.
-    pub(super) config: Value,
-    pub(super) result: CellResult,
+    pub(crate) arm: String,
+    pub(crate) seed: u64,
+    /// The SHA-256 of `config`.
+    pub(crate) key: String,
+    /// The build of the program that made the cell.
+    pub(crate) build: String,
+    pub(crate) seconds: f64,
+    /// Everything that the result follows from, except the build.
+    pub(crate) config: Value,
+    pub(crate) result: CellResult,
 }
 
 impl Saved {
-    pub(super) fn new(
+    pub(crate) fn new(
         (arm, seed): (&str, u64),
         (key, form): (String, &str),
         build: &str,
@@ -51,55 +53,69 @@ impl Saved {
             key,
             build: build.to_owned(),
             seconds,
-            // A form that is JSON, which every cell's is.
+            // A cell's form is always JSON.
             config: serde_json::from_str(form).unwrap_or_default(),
             result,
         }
     }
 }
 
-/// What a cell's file says.
+/// The state of a cell's file.
 #[derive(Debug, PartialEq)]
-pub(super) enum Found {
-    /// The cell is done.
+pub(crate) enum Found {
+    /// The cell is finished.
     Done(Box<Saved>),
     /// There is no file.
     Nothing,
-    /// There is one, and it is of no use; why.
-    Stale(&'static str),
+    /// The file is of no use.
+    Stale(Stale),
 }
 
-/// The experiment's folder, for one run at a time.
+/// Why a stored cell is of no use.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stale {
+    /// Its file is of another version of the form.
+    Version,
+    /// Its file cannot be read as a cell.
+    Damaged,
+    /// Its key is another one: settings, recipe, library or model have changed.
+    Configuration,
+    /// Another build of the program made it.
+    Build,
+}
+
+/// The experiment's folder, locked for one run at a time.
 #[derive(Debug)]
-pub(super) struct CellStore {
+pub(crate) struct CellStore {
     folder: PathBuf,
     _lock: File,
 }
 
 impl CellStore {
-    /// Makes the folder where there is none, and takes away what a killed run left half written.
+    /// Makes the folder where there is none, and removes unfinished files of a run that was killed.
     ///
     /// # Errors
     /// `Unavailable` where it cannot be written, or another run is at work there.
-    pub(super) fn open(folder: &Path) -> Result<Self> {
+    pub(crate) fn open(folder: &Path) -> Result<Self> {
         let cells = folder.join(CELLS);
-        let failed = |source| unwritable(EXPERIMENT, folder, source);
+        let failed = |source| unwritable(folder, source);
         fs::create_dir_all(&cells).map_err(failed)?;
         let lock = File::create(folder.join("lock")).map_err(failed)?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
-            if error != rustix::io::Errno::WOULDBLOCK {
-                return failed(error.into());
+        lock.try_lock().map_err(|error| {
+            if let TryLockError::Error(source) = error {
+                return failed(source);
             }
             let message = "another run of an experiment is at work in this folder";
             Error::new(ErrorKind::Unavailable, EXPERIMENT, message)
                 .temporary()
                 .with("path", folder.display())
-                .hint("wait for it, or name another folder with --out")
+                .hint("wait for that run to end, or name another folder")
         })?;
         for folder in [folder, &cells] {
             for entry in folder.read_dir().map_err(failed)? {
                 let path = entry.map_err(failed)?.path();
-                if path.extension().is_some_and(|end| end == "new") {
+                if path.extension().is_some_and(|end| end == UNFINISHED) {
                     fs::remove_file(&path).map_err(failed)?;
                 }
             }
@@ -110,7 +126,7 @@ impl CellStore {
         })
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
@@ -122,7 +138,7 @@ impl CellStore {
 
     /// # Errors
     /// `Unavailable` for a file that is there and cannot be read.
-    pub(super) fn find(
+    pub(crate) fn find(
         &self,
         slug: &str,
         seed: u64,
@@ -132,35 +148,35 @@ impl CellStore {
         let path = self.cell(slug, seed);
         let bytes = match fs::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
-            read => read.map_err(|source| unreadable(EXPERIMENT, &path, source))?,
+            read => read.map_err(|source| unreadable(&path, source))?,
         };
-        // What is of another form need not look like this one.
+        // A file of another version need not have this version's fields.
         #[derive(Deserialize)]
         struct Form {
             schema: u32,
         }
         match serde_json::from_slice::<Form>(&bytes) {
             Ok(form) if form.schema != SCHEMA => {
-                return Ok(Found::Stale("its file is of another version"));
+                return Ok(Found::Stale(Stale::Version));
             }
             _ => {}
         }
         Ok(match serde_json::from_slice::<Saved>(&bytes) {
-            Err(_) => Found::Stale("its file is damaged"),
-            Ok(saved) if saved.key != key => Found::Stale("it was configured in another way"),
+            Err(_) => Found::Stale(Stale::Damaged),
+            Ok(saved) if saved.key != key => Found::Stale(Stale::Configuration),
             Ok(saved) if build.is_some_and(|build| build != saved.build) => {
-                Found::Stale("another build of the command made it")
+                Found::Stale(Stale::Build)
             }
             Ok(saved) => Found::Done(Box::new(saved)),
         })
     }
 
-    /// The file is there whole, or as it was before.
-    pub(super) fn keep(&self, slug: &str, saved: &Saved) -> Result<()> {
+    /// Stores a cell. A reader sees the whole new file or the one before.
+    pub(crate) fn keep(&self, slug: &str, saved: &Saved) -> Result<()> {
         let path = self.cell(slug, saved.seed);
-        let bytes = serde_json::to_vec_pretty(saved)
-            .map_err(|source| unwritable(EXPERIMENT, &path, source.into()))?;
-        replace(EXPERIMENT, &path, &bytes)
+        let bytes =
+            serde_json::to_vec_pretty(saved).map_err(|source| unwritable(&path, source.into()))?;
+        replace(&path, &bytes)
     }
 }
 
@@ -188,14 +204,8 @@ mod tests {
             Found::Done(Box::new(cell.clone()))
         );
         assert_eq!(find("key", None), Found::Done(Box::new(cell)));
-        assert_eq!(
-            find("other", None),
-            Found::Stale("it was configured in another way")
-        );
-        assert_eq!(
-            find("key", Some("later")),
-            Found::Stale("another build of the command made it")
-        );
+        assert_eq!(find("other", None), Found::Stale(Stale::Configuration));
+        assert_eq!(find("key", Some("later")), Found::Stale(Stale::Build));
         store.keep("one", &saved("other")).unwrap();
         assert!(matches!(find("other", None), Found::Done(_)));
     }
@@ -209,10 +219,10 @@ mod tests {
         let bytes = fs::read(&path).unwrap();
         let find = || store.find("one", 7, "key", None).unwrap();
         fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
-        assert_eq!(find(), Found::Stale("its file is damaged"));
+        assert_eq!(find(), Found::Stale(Stale::Damaged));
         let later = String::from_utf8(bytes).unwrap();
         fs::write(&path, later.replacen("\"schema\": 1", "\"schema\": 2", 1)).unwrap();
-        assert_eq!(find(), Found::Stale("its file is of another version"));
+        assert_eq!(find(), Found::Stale(Stale::Version));
         store.keep("one", &saved("key")).unwrap();
         assert!(matches!(find(), Found::Done(_)));
     }

@@ -1,62 +1,62 @@
-//! Figures in one SVG: no scripts, nothing from elsewhere, readable in light and dark.
+//! Draws figures as one SVG, without scripts and outside references, for light and dark backgrounds.
 
 use std::fmt::Write;
 
-/// Whatever is drawn.
+/// One figure.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Panel {
-    pub(super) title: String,
-    /// What the axes are.
-    pub(super) x: &'static str,
-    pub(super) y: &'static str,
-    pub(super) drawing: Drawing,
+pub(crate) struct Panel {
+    pub(crate) title: String,
+    /// The labels of the axes.
+    pub(crate) x: &'static str,
+    pub(crate) y: &'static str,
+    pub(crate) drawing: Drawing,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Drawing {
-    /// A line a series, with its spread as a band.
+pub(crate) enum Drawing {
+    /// One line per series, with its spread as a band.
     Lines(Vec<Series>),
-    /// Values with their intervals, against zero.
+    /// One value with its interval per row, on an axis that includes zero.
     Rows(Vec<Row>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Series {
-    /// Its place in the legend.
-    pub(super) at: usize,
-    pub(super) points: Vec<Mark>,
+pub(crate) struct Series {
+    /// Its index in the legend.
+    pub(crate) at: usize,
+    pub(crate) points: Vec<Mark>,
 }
 
-/// A value with its interval, and what stands before it.
+/// A value with its label and interval.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
-    /// Its place in the legend.
-    pub(super) at: usize,
-    pub(super) label: String,
-    pub(super) value: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Row {
+    /// Its index in the legend.
+    pub(crate) at: usize,
+    pub(crate) label: String,
+    pub(crate) value: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 /// A value with its spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Mark {
-    pub(super) x: f64,
-    pub(super) value: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Mark {
+    pub(crate) x: f64,
+    pub(crate) value: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 const WIDTH: f64 = 980.0;
 const HEIGHT: f64 = 280.0;
 const GAP: f64 = 20.0;
-/// Of a letter, on average.
+/// The mean width of a letter.
 const LETTER: f64 = 6.6;
 const LINE: f64 = 20.0;
-const COLOURS: usize = 8;
+const COLORS: usize = 8;
 const DASHES: [&str; 3] = ["none", "7 3", "2 3"];
 
-/// Colours that are told apart with any sight (Okabe and Ito's), brighter on dark.
+/// Colors that people with any color vision can distinguish (Okabe and Ito's), brighter on a dark background.
 const STYLE: &str = "\
 text{font:12px system-ui,sans-serif;fill:#222}.t{font-weight:600;font-size:13px}.m{fill:#666}
 .p{fill:#fff}.a{stroke:#888}.g{stroke:#ddd}.l{fill:none;stroke-width:2}.b{stroke:none;opacity:.16}
@@ -68,8 +68,8 @@ text{font:12px system-ui,sans-serif;fill:#222}.t{font-weight:600;font-size:13px}
 .c3{stroke:#e59cc4;fill:#e59cc4}.c4{stroke:#f5bf4a;fill:#f5bf4a}.c5{stroke:#8fd0f5;fill:#8fd0f5}
 .c6{stroke:#b8b8b8;fill:#b8b8b8}.c7{stroke:#c49a8f;fill:#c49a8f}.l{fill:none}.b{stroke:none}}";
 
-/// Draws panels below a legend of these names: rows over the whole width, lines two beside each other.
-pub(super) fn draw(title: &str, names: &[String], panels: &[Panel]) -> String {
+/// Draws panels below a legend of `names`: rows over the whole width, lines in two columns.
+pub(crate) fn draw(title: &str, names: &[String], panels: &[Panel]) -> String {
     let mut page = Page::default();
     page.text(GAP, 24.0, "t", "start", title);
     let mut top = page.legend(names, 44.0);
@@ -109,7 +109,7 @@ pub(super) fn draw(title: &str, names: &[String], panels: &[Panel]) -> String {
     )
 }
 
-/// Where a panel lies.
+/// A panel's position.
 struct Frame {
     left: f64,
     top: f64,
@@ -122,13 +122,13 @@ struct Axis {
     /// The values at its ends.
     least: f64,
     most: f64,
-    /// Where its ends lie on the page.
+    /// The positions of its ends on the page.
     from: f64,
     to: f64,
 }
 
 impl Axis {
-    /// From a round number to another around all values.
+    /// An axis between two round numbers that enclose all values; none where no value is finite.
     fn around(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Option<Self> {
         let (least, most) = values.filter(|value| value.is_finite()).fold(
             (f64::INFINITY, f64::NEG_INFINITY),
@@ -146,7 +146,7 @@ impl Axis {
         let first = (least / step).floor();
         let last = (most / step).ceil().max(first + 1.0);
         let count = (last - first) as usize;
-        // No zero has a sign.
+        // Adding 0 makes a negative zero positive.
         let ticks = (0..=count).map(|at| (first + at as f64) * step + 0.0);
         Some(Self {
             ticks: ticks.collect(),
@@ -157,7 +157,7 @@ impl Axis {
         })
     }
 
-    /// The same without what lies beyond the greatest value.
+    /// The axis cut at `most`.
     fn cut(mut self, most: f64) -> Self {
         if most > self.least {
             self.most = most;
@@ -177,7 +177,7 @@ struct Page(String);
 
 impl Page {
     fn add(&mut self, element: std::fmt::Arguments<'_>) {
-        // A text takes whatever is written to it.
+        // Writing to a String does not fail.
         let _ = writeln!(self.0, "{element}");
     }
 
@@ -194,7 +194,7 @@ impl Page {
         ));
     }
 
-    /// Gives where what is below it begins.
+    /// Draws the legend, and gives the position below it.
     fn legend(&mut self, names: &[String], top: f64) -> f64 {
         let (mut x, mut y) = (GAP, top);
         for (at, name) in names.iter().enumerate() {
@@ -213,7 +213,7 @@ impl Page {
         y + LINE
     }
 
-    /// Title and frame of what has nothing in it yet.
+    /// Draws the panel's title and the label of its vertical axis.
     fn head(&mut self, frame: &Frame, panel: &Panel) {
         self.text(frame.left, frame.top + 14.0, "t", "start", &panel.title);
         self.text(frame.left, frame.top + 30.0, "m", "start", panel.y);
@@ -266,14 +266,14 @@ impl Page {
         }
     }
 
-    /// Gives its height.
+    /// Draws the rows, and gives the panel's height.
     fn rows(&mut self, frame: &Frame, panel: &Panel, rows: &[Row]) -> f64 {
         self.head(frame, panel);
         let lengths = rows.iter().map(|row| row.label.chars().count());
         let longest = lengths.max().unwrap_or(0);
         let left = frame.left + (LETTER * longest as f64 + 16.0).min(frame.width / 2.0);
         let right = frame.left + frame.width - 8.0;
-        // Zero is what everything is compared with.
+        // The axis includes zero, the baseline.
         let values = rows
             .iter()
             .flat_map(|row| [row.low, row.high, row.value, 0.0]);
@@ -307,8 +307,8 @@ impl Page {
 
 /// A series' class and dashes.
 fn look(at: usize) -> (String, &'static str) {
-    let dash = DASHES.get(at / COLOURS % DASHES.len()).copied();
-    (format!("c{}", at % COLOURS), dash.unwrap_or("none"))
+    let dash = DASHES.get(at / COLORS % DASHES.len()).copied();
+    (format!("c{}", at % COLORS), dash.unwrap_or("none"))
 }
 
 fn number(value: f64) -> String {
@@ -316,7 +316,7 @@ fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Text of others, as text (S17).
+/// Escapes untrusted text for SVG (S17).
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
@@ -326,7 +326,7 @@ fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // No XML holds these.
+            // XML allows none of these characters.
             c if c.is_control() || c == '\u{fffe}' || c == '\u{ffff}' => escaped.push(' '),
             c => escaped.push(c),
         }
@@ -359,7 +359,7 @@ mod tests {
             (cut.ticks.as_slice(), cut.place(24.0)),
             (&[0.0, 10.0, 20.0][..], 120.0)
         );
-        // Of one value alone too.
+        // An axis around a single value.
         let one = Axis::around([5.0].into_iter(), 0.0, 100.0).unwrap();
         assert!((0.0..=100.0).contains(&one.place(5.0)));
         assert!(Axis::around([f64::NAN].into_iter(), 0.0, 1.0).is_none());

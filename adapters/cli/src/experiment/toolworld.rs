@@ -1,0 +1,154 @@
+//! The host of the command's experiments: toolworld, a llama.cpp model that speaks its dialect, and a BM25 index for each
+//! session.
+
+use std::{num::NonZero, path::PathBuf, sync::Arc, thread};
+
+use journeyman::{
+    Result,
+    builtin::{EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock},
+    contract::Backends,
+    domain::Task,
+};
+use journeyman_experiment::{Arm, Conditions, Host, Plan, Tasks};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
+use journeyman_tantivy::{Bm25Retriever, Config};
+use journeyman_toolworld::{
+    dialect::{ApprenticeDialect, Mode, TOKENS},
+    environment::Toolworld,
+    stream::{StreamTask, Universe, UniverseSpec},
+    writer::ApprenticeRoles,
+};
+use serde::Serialize;
+
+use crate::output::warn;
+
+/// Toolworld and a model's file.
+#[derive(Debug)]
+pub(super) struct Machine {
+    pub(super) model: PathBuf,
+    /// Cells that run at once; as many as the cores can compute if not given.
+    pub(super) jobs: Option<NonZero<usize>>,
+    pub(super) world: WorldSettings,
+}
+
+/// The settings of toolworld. The order of the fields is part of each cell's key.
+#[derive(Debug, Serialize)]
+pub(super) struct WorldSettings {
+    /// Calls that an attempt may make.
+    pub(super) steps: usize,
+    pub(super) universe: UniverseSpec,
+}
+
+impl WorldSettings {
+    /// The world in words, for the report.
+    pub(super) fn description(&self) -> String {
+        format!(
+            "toolworld with {} hidden contracts and {} plain tools, at most {} steps an attempt",
+            self.universe.hidden, self.universe.plain, self.steps
+        )
+    }
+}
+
+/// A loaded model, and the world that it acts in.
+#[derive(Clone, Debug)]
+pub(super) struct Engine {
+    model: Arc<LlamaCpp>,
+    world: Arc<Toolworld>,
+    dialect: Arc<ApprenticeDialect>,
+}
+
+impl Machine {
+    fn load(&self, conditions: &Conditions) -> Result<Engine> {
+        let mut config = LlamaConfig::new(&self.model);
+        config.deterministic = conditions.deterministic;
+        config.threads = conditions.threads;
+        // The dialect writes the markers of a turn itself.
+        config.template = Template::None;
+        let model = LlamaCpp::load(config)?;
+        model.require_tokens(&TOKENS).map_err(|error| {
+            error.hint(
+                "an experiment's world speaks the bundled model's dialect; use examples/apprentice/apprentice.gguf or one that was trained like it",
+            )
+        })?;
+        Ok(Engine {
+            model,
+            world: Arc::new(Toolworld::new(self.world.steps)?),
+            dialect: Arc::new(ApprenticeDialect::new(Mode::Row)),
+        })
+    }
+
+    /// Cells that run at once, from 1 to `cells`.
+    fn jobs(&self, threads: u32, cells: usize) -> usize {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let by_cores = cores / threads.max(1) as usize;
+        let jobs = self.jobs.map_or(by_cores, NonZero::get);
+        jobs.clamp(1, cells.max(1))
+    }
+}
+
+impl Host for Machine {
+    type World = WorldSettings;
+    type Engine = Engine;
+
+    fn world(&self) -> &WorldSettings {
+        &self.world
+    }
+
+    /// One engine that all jobs share, which batches their requests. A deterministic engine answers one request at a
+    /// time, so each job has an engine of its own then.
+    fn engines(&self, plan: &Plan, cells: usize) -> Result<Vec<Engine>> {
+        let conditions = &plan.conditions;
+        let jobs = self.jobs(conditions.threads, cells);
+        let first = self.load(conditions)?;
+        if !conditions.deterministic {
+            return Ok(vec![first; jobs]);
+        }
+        let mut engines = vec![first];
+        while engines.len() < jobs {
+            match self.load(conditions) {
+                Ok(engine) => engines.push(engine),
+                Err(error) => {
+                    // The first engine loaded, so the machine is short of memory.
+                    let error = error.with("cells_at_once", engines.len());
+                    warn(&error.hint("fewer cells run at once; --jobs sets how many"));
+                    break;
+                }
+            }
+        }
+        Ok(engines)
+    }
+
+    fn tasks(&self, plan: &Plan, seed: u64) -> Result<Tasks> {
+        let universe = Universe::make(self.world.universe.clone(), seed)?;
+        let stream = universe.stream(plan.stream);
+        let held_out = universe.held_out(&stream, plan.held_out);
+        let tasks = |tasks: &[StreamTask]| -> Result<Vec<Task>> {
+            tasks.iter().map(StreamTask::task).collect()
+        };
+        Ok(Tasks {
+            stream: tasks(&stream)?,
+            held_out: tasks(&held_out)?,
+        })
+    }
+
+    fn backends(&self, engine: &Engine, _arm: &Arm) -> Result<Backends> {
+        let executor = ModelExecutor::new(
+            engine.model.clone(),
+            engine.dialect.clone(),
+            ModelExecutorOptions::default(),
+        )?;
+        let mut backends = Backends::new(
+            Arc::new(executor),
+            engine.world.clone(),
+            Arc::new(EnvironmentJudge),
+        );
+        backends.retriever = Some(Arc::new(Bm25Retriever::new(Config::default())?));
+        backends.scorer = Some(engine.model.clone());
+        backends.model = Some(engine.model.clone());
+        backends.tokenizer = Some(engine.model.clone());
+        backends.dialect = Some(engine.dialect.clone());
+        backends.roles = Some(Arc::new(ApprenticeRoles));
+        backends.clock = Some(Arc::new(SystemClock::new()));
+        Ok(backends)
+    }
+}

@@ -1,0 +1,268 @@
+//! An experiment in an environment other than toolworld: words that are to be said in order, by scripted parts.
+#![allow(
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a test fails by panicking"
+)]
+
+use std::{collections::BTreeMap, fs, sync::Arc};
+
+use journeyman::{
+    Error, ErrorKind, Result,
+    builtin::EnvironmentJudge,
+    contract::{Attempt, Backends},
+    domain::{Action, Step, Task},
+    propose::WriteWhen,
+    recipe,
+    select::Selector,
+    testing::{
+        Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, ScriptedModel,
+        ScriptedRetriever, ScriptedRoles, sample,
+    },
+};
+use journeyman_experiment::{
+    Arm, Conditions, Event, Experiment, Host, Metric, Options, Outcome, Plan, Stale, Tasks,
+};
+use tempfile::{TempDir, tempdir};
+
+/// A world of words. Tasks with the tag `hidden` are those that the agent needs a skill for.
+#[derive(Debug)]
+struct Words {
+    settings: BTreeMap<&'static str, String>,
+    /// Whether the tasks of seed 2 cannot be made.
+    fails: bool,
+}
+
+impl Words {
+    fn saying(word: &str) -> Self {
+        Self {
+            settings: BTreeMap::from([("word", word.to_owned())]),
+            fails: false,
+        }
+    }
+}
+
+impl Host for Words {
+    type World = BTreeMap<&'static str, String>;
+    /// The engine's number.
+    type Engine = usize;
+
+    fn world(&self) -> &Self::World {
+        &self.settings
+    }
+
+    fn engines(&self, _plan: &Plan, _cells: usize) -> Result<Vec<usize>> {
+        Ok(vec![0, 1])
+    }
+
+    fn tasks(&self, plan: &Plan, seed: u64) -> Result<Tasks> {
+        if self.fails && seed == 2 {
+            return Err(Error::invalid("Words::tasks", "the words are lost"));
+        }
+        let task = |kind: &str, at: usize| -> Task {
+            let (words, tag) = match at.is_multiple_of(2) {
+                true => (["good", self.settings["word"].as_str()], "hidden"),
+                false => (["hello", "again"], "plain"),
+            };
+            sample::task(&format!("{kind}-{seed}-{at}"), &words).with_tags([tag])
+        };
+        Ok(Tasks {
+            stream: (0..plan.stream).map(|at| task("stream", at)).collect(),
+            held_out: (0..plan.held_out).map(|at| task("held-out", at)).collect(),
+        })
+    }
+
+    fn backends(&self, _engine: &usize, _arm: &Arm) -> Result<Backends> {
+        let mut backends = Backends::new(
+            Arc::new(ScriptedExecutor::acting(next_word)),
+            Arc::new(ScriptedEnvironment::words()),
+            Arc::new(EnvironmentJudge),
+        );
+        backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
+        backends.dialect = Some(Arc::new(ScriptedDialect));
+        let writing = "say-good: How to say good first.\nSay good, then the next word.";
+        backends.model = Some(Arc::new(ScriptedModel::always(writing)));
+        backends.roles = Some(Arc::new(ScriptedRoles::default()));
+        Ok(backends)
+    }
+}
+
+/// The next word of a plain task. Of a hidden one it is known with a skill, and in the stream half of the time.
+fn next_word(attempt: &Attempt<'_>, steps: &[Step]) -> Play<Option<Action>> {
+    let is_plain = attempt.task.tags.iter().any(|tag| tag == "plain");
+    let is_lucky = attempt.temperature > 0.0 && attempt.seed.0.is_multiple_of(2);
+    let knows = is_plain || is_lucky || !attempt.injection.skills.is_empty();
+    let word = attempt.task.payload[steps.len()].as_str();
+    let word = word.filter(|_| knows).map(str::to_owned);
+    Play::Give(word.map(Action::Message))
+}
+
+fn plan() -> Plan {
+    let mut recipe = recipe::standard();
+    recipe.select.selector = Selector::First;
+    recipe.write.when = WriteWhen::Always;
+    let arms = vec![
+        Arm::without_skills("no skills"),
+        Arm::new("learning", recipe),
+    ];
+    let conditions = Conditions::new("a scripted agent", "words to say in order");
+    let mut plan = Plan::new("words", conditions, arms);
+    (plan.stream, plan.held_out, plan.checkpoints) = (6, 8, 2);
+    plan
+}
+
+struct Lab(TempDir);
+
+impl Lab {
+    fn new() -> Self {
+        Self(tempdir().unwrap())
+    }
+
+    /// Performs the experiment, and checks how it ended; gives the reasons of stale cells.
+    fn perform(
+        &self,
+        host: Words,
+        build: &str,
+        options: Options,
+        check: impl FnOnce(&Outcome<'_>),
+    ) -> Vec<Stale> {
+        let experiment = Experiment::open(plan(), host, self.0.path(), build).unwrap();
+        let mut stale = Vec::new();
+        let outcome = experiment
+            .perform(&options, &mut |event| {
+                if let Event::Stale { reason, .. } = event {
+                    stale.push(reason);
+                }
+            })
+            .unwrap();
+        check(&outcome);
+        stale
+    }
+
+    fn report(&self) -> String {
+        fs::read_to_string(self.0.path().join("report.md")).unwrap()
+    }
+}
+
+#[test]
+fn two_arms_are_compared_by_task_and_seed() {
+    let lab = Lab::new();
+    lab.perform(
+        Words::saying("day"),
+        "build 1",
+        Options::default(),
+        |outcome| {
+            assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
+            let results = &outcome.results;
+            assert_eq!((results.count(), outcome.kept), (6, 0));
+            let difference = |metric| {
+                let spread = results.difference(1, metric).unwrap();
+                (spread.mean, spread.interval(), spread.n)
+            };
+            // Without skills the agent does the plain half; with what it learned it does all.
+            assert_eq!(results.last(0, Metric::First).unwrap().mean, 0.5);
+            assert_eq!(difference(Metric::First), (0.5, Some((0.5, 0.5)), 3));
+            assert_eq!(difference(Metric::Hidden).0, 1.0);
+            assert_eq!(difference(Metric::Plain).0, 0.0);
+            let json = outcome.report().json();
+            assert_eq!(json["arms"][1]["difference"]["first_attempt"]["mean"], 0.5);
+            assert_eq!(json["without_skills"], "no skills");
+        },
+    );
+    let report = lab.report();
+    assert!(
+        report.contains("- World: words to say in order\n"),
+        "{report}"
+    );
+    assert!(
+        report.contains("| learning | +50.0 [+50.0, +50.0] | +100.0 [+100.0, +100.0] | +0.0"),
+        "{report}"
+    );
+    assert!(lab.0.path().join("report.svg").is_file());
+}
+
+#[test]
+fn stored_cells_are_kept_until_the_world_or_the_build_is_another() {
+    let lab = Lab::new();
+    let perform = |word: &str, build: &str, options: Options, run: usize, kept: usize| {
+        lab.perform(Words::saying(word), build, options, |outcome| {
+            let counts = (outcome.results.count() - outcome.kept, outcome.kept);
+            assert_eq!(counts, (run, kept));
+        })
+    };
+    let options = Options::default();
+    assert_eq!(perform("day", "build 1", options, 6, 0), []);
+    assert_eq!(perform("day", "build 1", options, 0, 6), []);
+    let mut any_build = options;
+    any_build.any_build = true;
+    assert_eq!(perform("day", "build 2", any_build, 0, 6), []);
+    let mut report_only = options;
+    report_only.report_only = true;
+    assert_eq!(
+        perform("day", "build 2", report_only, 0, 0),
+        [Stale::Build; 6]
+    );
+    assert!(
+        lab.report()
+            .contains("- Missing: learning, seed 3: not run yet")
+    );
+    let stale = perform("night", "build 1", options, 6, 0);
+    assert_eq!(stale, [Stale::Configuration; 6]);
+}
+
+#[test]
+fn a_cell_that_fails_keeps_no_other_from_being_a_result() {
+    let lab = Lab::new();
+    let host = Words {
+        fails: true,
+        ..Words::saying("day")
+    };
+    lab.perform(host, "build 1", Options::default(), |outcome| {
+        assert_eq!(outcome.results.count(), 4);
+        assert_eq!(outcome.results.missing().len(), 2);
+        let error = &outcome.failed[0].error;
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert_eq!(error.fact("seed"), Some("2"));
+        assert_eq!(outcome.results.difference(1, Metric::First).unwrap().n, 2);
+    });
+    let missing = "- Missing: learning, seed 2: the words are lost";
+    assert!(lab.report().contains(missing), "{}", lab.report());
+}
+
+#[test]
+fn a_plan_that_contradicts_itself_and_a_wrong_number_of_tasks_are_refused() {
+    let lab = Lab::new();
+    let mut wrong = plan();
+    wrong.baseline = 2;
+    let refused = Experiment::open(wrong, Words::saying("day"), lab.0.path(), "build 1");
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
+
+    /// Gives one task too few.
+    #[derive(Debug)]
+    struct Short(Words);
+    impl Host for Short {
+        type World = BTreeMap<&'static str, String>;
+        type Engine = usize;
+        fn world(&self) -> &Self::World {
+            self.0.world()
+        }
+        fn engines(&self, plan: &Plan, cells: usize) -> Result<Vec<usize>> {
+            self.0.engines(plan, cells)
+        }
+        fn tasks(&self, plan: &Plan, seed: u64) -> Result<Tasks> {
+            let mut tasks = self.0.tasks(plan, seed)?;
+            tasks.held_out.pop();
+            Ok(tasks)
+        }
+        fn backends(&self, engine: &usize, arm: &Arm) -> Result<Backends> {
+            self.0.backends(engine, arm)
+        }
+    }
+    let host = Short(Words::saying("day"));
+    let experiment = Experiment::open(plan(), host, lab.0.path(), "build 1").unwrap();
+    let outcome = experiment
+        .perform(&Options::default(), &mut |_| {})
+        .unwrap();
+    assert_eq!((outcome.results.count(), outcome.failed.len()), (0, 6));
+    assert_eq!(outcome.failed[0].error.fact("held_out"), Some("7"));
+}
