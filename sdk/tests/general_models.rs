@@ -2,18 +2,26 @@
 //! task. Their roles: `roles/`.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use futures::executor::block_on;
 use journeyman::{
-    AttemptId, Seed,
+    AttemptId, Error, Seed,
     builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions},
     conformance::{self, Report},
     contract::{Attempt, Environment, Executor, FixedGuidance},
-    domain::{EndReason, SkillDraft},
+    domain::{
+        Action, EndReason, Observation, Outcome, SkillDraft, ToolCall, ToolDefinition, Trajectory,
+        Transition,
+    },
     format::seed_skills,
-    testing::{ScriptedEnvironment, ScriptedModel, sample},
+    testing::{Play, ScriptedEnvironment, ScriptedModel, sample},
 };
+use serde_json::json;
 
 fn check(report: Report) {
     let report = report.into_result().unwrap();
@@ -41,26 +49,72 @@ fn the_chat_dialect_keeps_the_rules() {
     check(block_on(conformance::dialect::check(&dialect, &fixture)));
 }
 
-#[test]
-fn an_agent_acts_in_the_chat_dialect() {
-    let answers = [
-        "I will say it.",
-        r#"{"message": "one"}"#,
-        r#"```json
-{"message": "two"}
-```"#,
-    ];
-    let model = ScriptedModel::answers(answers);
+/// A door that opens when its code is typed by a tool and the word "open" is then said; anything else is refused. Ending
+/// the turn fails.
+fn door() -> ScriptedEnvironment {
+    let wanted = || {
+        let arguments = json!({"code": "17", "times": 2});
+        let call = ToolCall {
+            tool: "type_code".to_owned(),
+            arguments: arguments.as_object().cloned().unwrap_or_default(),
+        };
+        [Action::Call(vec![call]), Action::Message("open".to_owned())]
+    };
+    let observation = |text: &str| Observation {
+        tools: vec![ToolDefinition {
+            name: "type_code".to_owned(),
+            description: "Types a code into the door.".to_owned(),
+            input_schema: json!({
+                "type": "object",
+                "properties": {"code": {"type": "string"}, "times": {"type": "integer"}},
+                "required": ["code", "times"],
+            }),
+        }],
+        ..sample::observation(text)
+    };
+    let world = ScriptedEnvironment::by(move |_, _, actions| {
+        let right = wanted().starts_with(actions);
+        let done = right && actions.len() == wanted().len();
+        let ended = actions.last() == Some(&Action::EndTurn);
+        Play::Give(Transition {
+            observation: observation(if right {
+                "typed"
+            } else {
+                "the door stays shut"
+            }),
+            is_error: !right,
+            outcome: (done || ended).then(|| Outcome {
+                success: done,
+                score: f64::from(u8::from(done)),
+                parts: BTreeMap::new(),
+            }),
+        })
+    });
+    world.beginning(move |task, _| Play::Give(observation(&task.instruction)))
+}
+
+/// An attempt at the door by an agent that answers so, and the prompts that its model was given.
+fn at_the_door(answers: &'static [&'static str]) -> (Trajectory, Vec<String>) {
+    let prompts = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&prompts);
+    let model = ScriptedModel::by(move |request, _| {
+        let mut kept = kept.lock().unwrap();
+        kept.push(request.prompt.text());
+        match answers.get(kept.len() - 1) {
+            Some(answer) => Play::Give((*answer).to_owned()),
+            None => Play::Fail(Error::invalid("scripted", "no answer is left")),
+        }
+    });
     let agent = ModelExecutor::new(
         Arc::new(model),
         Arc::new(ChatDialect::default()),
         ModelExecutorOptions::default(),
     );
-    let task = sample::task("t", &["one", "two"]);
+    let task = sample::task("t", &["open"]);
     let injection = sample::injection(&[sample::skill("saying")]);
     let guidance = FixedGuidance::new(injection.clone());
     let trajectory = block_on(async {
-        let environment = ScriptedEnvironment::words();
+        let environment = door();
         let mut episode = environment.reset(&task, Seed(1)).await.unwrap();
         let attempt = Attempt {
             id: AttemptId::new("a"),
@@ -75,9 +129,52 @@ fn an_agent_acts_in_the_chat_dialect() {
         agent.unwrap().execute(attempt, episode.as_mut()).await
     })
     .unwrap();
+    let prompts = prompts.lock().unwrap().clone();
+    (trajectory, prompts)
+}
+
+#[test]
+fn an_agent_acts_in_the_chat_dialect() {
+    let answers = &[
+        "I will type it.",
+        r#"{"tool": "type_code", "arguments": {"code": "17", "times": 2}}"#,
+        r#"```json
+{"message": "open"}
+```"#,
+    ];
+    let (trajectory, prompts) = at_the_door(answers);
     assert_eq!(trajectory.end, EndReason::Finished);
     assert!(trajectory.outcome.unwrap().success);
-    assert_eq!(trajectory.steps.len(), 2);
-    assert_eq!(trajectory.steps[0].transcript, answers[1]);
+    let [called, said] = trajectory.steps.as_slice() else {
+        panic!("{:?}", trajectory.steps);
+    };
+    let Action::Call(calls) = &called.action else {
+        panic!("{:?}", called.action);
+    };
+    let [call] = calls.as_slice() else {
+        panic!("{calls:?}");
+    };
+    assert_eq!(call.tool, "type_code");
+    // Arguments keep their types.
+    let arguments = serde_json::Value::Object(call.arguments.clone());
+    assert_eq!(arguments, json!({"code": "17", "times": 2}));
+    assert_eq!(called.transcript, answers[1]);
+    assert_eq!(
+        (called.result.text.as_str(), called.result.is_error),
+        ("typed", false)
+    );
+    assert_eq!(said.action, Action::Message("open".to_owned()));
     assert!(trajectory.exposures[0].used);
+    // The first prompt shows the tool, the last one the call and what came back.
+    assert!(prompts[0].contains("type_code") && prompts[0].contains("Types a code"));
+    assert_eq!(prompts.len(), 3);
+    assert!(prompts[2].contains(answers[1]) && prompts[2].contains("typed"));
+
+    // Another argument is another call: the world refuses it.
+    let (trajectory, _) = at_the_door(&[
+        r#"{"tool": "type_code", "arguments": {"code": "71", "times": 2}}"#,
+        r#"{"done": true}"#,
+    ]);
+    assert!(trajectory.steps[0].result.is_error);
+    assert!(!trajectory.outcome.unwrap().success);
 }

@@ -1,6 +1,13 @@
 //! Seeds repeat, contracts hide and hint, and a task takes what its contract says.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+use futures::executor::block_on;
+use journeyman::{
+    Seed,
+    contract::Environment,
+    domain::{Observation, Task},
+};
+use journeyman_toolworld::environment::{Setup, Toolworld};
 use journeyman_toolworld::form::ContractForm;
 use journeyman_toolworld::policy::{Exchange, Policy};
 use journeyman_toolworld::seed::Draws;
@@ -73,22 +80,83 @@ fn every_form_of_contract_comes_up() {
     }
 }
 
+/// What an agent sees before it acts: the task's text and the tools.
+fn seen(world: &World) -> Observation {
+    let mut task = Task::new("t", world.query.clone());
+    task.payload = Setup::new(world.clone()).to_json().unwrap();
+    let episode = block_on(Toolworld::default().reset(&task, Seed(1))).unwrap();
+    episode.observation().clone()
+}
+
+/// Where a text tells this demand: the parameter that it fixes, its value, or the tool that has to be called first. A
+/// text may have a helper's verb or noun alone, which other tools and bystanders have too.
+fn tells(text: &str, demand: &Demand, target: &ToolName) -> bool {
+    let has = |word: &str| text.split_whitespace().any(|other| other == word);
+    match demand {
+        Demand::Exact(Setting { parameter, value }) => has(parameter) || has(value),
+        Demand::Before(helper) => {
+            has(&helper.noun) && has(&helper.verb) && helper.verb != target.verb
+        }
+        Demand::Carried { parameter, source } => {
+            has(parameter) || has(&source.noun) && has(&source.verb) && source.verb != target.verb
+        }
+    }
+}
+
 #[test]
 fn neither_the_task_nor_the_tools_tell_a_hidden_demand() {
+    // Demands of each kind, helpers and other tools without parameters, helpers shown before and after their target.
+    let mut kinds = [0; 3];
+    let mut bare = [0; 2];
+    let mut order = [0; 2];
     for world in worlds(500) {
-        let usage: Vec<String> = world
-            .services
-            .iter()
-            .map(|service| service.tool.usage())
-            .collect();
-        for demand in &world.target().unwrap().contract {
-            if let Demand::Exact(Setting { parameter, value }) = demand {
-                let told = format!("{parameter} {value}");
-                assert!(!world.query.contains(&told), "{}", world.query);
-                assert!(usage.iter().all(|line| !line.contains(&told)));
+        let target = world.target().unwrap();
+        for demand in &target.contract {
+            kinds[match demand {
+                Demand::Exact(_) => 0,
+                Demand::Before(_) => 1,
+                Demand::Carried { .. } => 2,
+            }] += 1;
+            assert!(!tells(&world.query, demand, &target.tool.name), "{world:?}");
+        }
+        // The tools are those of a world whose services demand nothing.
+        let mut plain = world.clone();
+        for service in &mut plain.services {
+            service.contract.clear();
+        }
+        assert_eq!(seen(&world), seen(&plain));
+        assert_eq!(seen(&world).text, world.query);
+        let helpers: Vec<&ToolName> = target.contract.iter().filter_map(Demand::helper).collect();
+        let at = |name: &ToolName| {
+            let mut tools = world.services.iter();
+            tools
+                .position(|service| service.tool.name == *name)
+                .unwrap()
+        };
+        for service in &world.services {
+            // A usage line is the name and open slots; what a parameter has to be is not in it.
+            let tool = &service.tool;
+            let slots = tool.parameters.iter().map(|one| format!(" {one} #"));
+            assert_eq!(
+                tool.usage(),
+                format!("{}{}", tool.name, slots.collect::<String>())
+            );
+            // Helpers have no parameters, as others that are shown.
+            let is_helper = helpers.contains(&&tool.name);
+            assert!(!is_helper || tool.parameters.is_empty(), "{world:?}");
+            if tool.parameters.is_empty() && *tool != target.tool {
+                bare[usize::from(is_helper)] += 1;
+            }
+            if is_helper {
+                order[usize::from(at(&tool.name) > at(&target.tool.name))] += 1;
             }
         }
     }
+    assert!(kinds.iter().all(|count| *count >= 100), "{kinds:?}");
+    assert!(bare.iter().all(|count| *count >= 100), "{bare:?}");
+    let [before, after] = order.map(f64::from);
+    let share = before / (before + after);
+    assert!((0.4..0.6).contains(&share), "{order:?}");
 }
 
 #[test]

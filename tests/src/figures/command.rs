@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Figures, Group, Options, Wanted,
+    Figures, Group, Options, Wanted, code,
     options::USAGE,
     recorder::rounded,
     saved::{Figure, Saved},
@@ -83,6 +83,7 @@ fn summary(group: &str, options: &Options, out: &mut dyn Write) -> Result<usize,
         ))
         .into());
     }
+    of_one_code(&runs)?;
     let seeds: Vec<_> = runs.iter().map(|run| run.seed.to_string()).collect();
     let mut subjects: BTreeSet<&str> = BTreeSet::new();
     subjects.extend(
@@ -129,6 +130,27 @@ fn summary(group: &str, options: &Options, out: &mut dyn Write) -> Result<usize,
         )?;
     }
     Ok(all_short)
+}
+
+/// A table is of one code.
+///
+/// # Errors
+/// When the runs are of several, naming the seeds of each.
+fn of_one_code(runs: &[Saved]) -> io::Result<()> {
+    let mut seeds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for run in runs {
+        let of = seeds.entry(code::short(&run.code)).or_default();
+        of.push(run.seed.to_string());
+    }
+    if seeds.len() < 2 {
+        return Ok(());
+    }
+    let each = seeds.into_iter();
+    let each = each.map(|(code, seeds)| format!("{code}: {}", seeds.join(", ")));
+    let each = each.collect::<Vec<_>>().join("; ");
+    Err(io::Error::other(format!(
+        "the seeds are of different code ({each}); measure them with one"
+    )))
 }
 
 /// Mean and sample standard deviation, least and greatest.
@@ -264,7 +286,20 @@ mod tests {
             "",
             "it is of another --data; run without --resume",
         );
-        std::fs::write(out.join("figures/counted-1.json"), "{").unwrap();
+        // Results of other code are made anew, and seeds of other code are in no table.
+        let path = out.join("figures/counted-1.json");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let this = code::of_this_program().unwrap();
+        assert!(text.contains(&this));
+        std::fs::write(&path, text.replace(&this, "0123456789abcdef")).unwrap();
+        let said = "the seeds are of different code (0123456789ab: 1; ";
+        check(&GROUPS, &out, "counted --summary", 2, "", said);
+        let said = "1 saved results are of other code (0123456789ab) and are made anew";
+        let line = "value, 0.2500, >= 0.2, ok\n";
+        check(&GROUPS, &out, "counted --resume", 0, line, said);
+        assert_eq!(COMPUTED.load(Ordering::SeqCst), 3);
+        check(&GROUPS, &out, "counted --summary", 0, summary, "");
+        std::fs::write(&path, "{").unwrap();
         check(
             &GROUPS,
             &out,

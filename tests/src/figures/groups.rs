@@ -50,6 +50,12 @@ pub fn groups() -> &'static [Group] {
             run: recipes::run,
         },
         Group {
+            name: "arise-sweeps",
+            about: "ARISE with other exploration, cache sizes and warm-ups, and without generation",
+            listed: true,
+            run: recipes::run_sweeps,
+        },
+        Group {
             name: "host",
             about: "a host's first hour: kills, the own loop, large libraries, answers, a library shipped twice",
             listed: true,

@@ -2,8 +2,10 @@
 //!
 //! A [`Group`] is a function that measures and records. Each figure goes out as one line,
 //! `name, value, bound, ok|short`; progress goes to the error stream. What a group computes by
-//! [`Figures::once`] is saved when it is done, so a run that was killed goes on where it was with `--resume`.
+//! [`Figures::once`] is saved when it is done, with the hash of the program that computed it, so a run that was killed goes on
+//! where it was with `--resume`; results of another program are computed again.
 
+pub(crate) mod code;
 mod command;
 mod groups;
 mod options;

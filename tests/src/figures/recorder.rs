@@ -5,7 +5,7 @@ use std::{fmt, io, path::PathBuf, time::Instant};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    Options, Outcome,
+    Options, Outcome, code,
     saved::{Figure, Saved},
     stats::Interval,
 };
@@ -62,21 +62,23 @@ pub struct Figures<'a> {
 }
 
 impl<'a> Figures<'a> {
-    /// A recorder for one seed of a group; with `resume`, it starts from what was saved.
+    /// A recorder for one seed of a group; with `resume`, it starts from what this program saved.
     ///
     /// # Errors
-    /// When what was saved cannot be used.
+    /// When what was saved cannot be used, or the program cannot be read.
     pub fn new(
         group: &str,
         options: Options,
         out: &'a mut dyn io::Write,
         progress: &'a mut dyn io::Write,
     ) -> io::Result<Self> {
-        let mut saved = Saved::new(group, options.seed.0, options.data.clone());
+        let this = code::of_this_program()?;
+        let mut saved = Saved::new(group, options.seed.0, options.data.clone(), this);
+        let mut other = None;
         if options.resume {
-            saved = saved.resume(&options.out)?;
+            (saved, other) = saved.resume(&options.out)?;
         }
-        Ok(Self {
+        let mut figures = Self {
             options,
             saved,
             out,
@@ -84,7 +86,14 @@ impl<'a> Figures<'a> {
             start: Instant::now(),
             short: 0,
             failure: None,
-        })
+        };
+        if let Some((code, results)) = other {
+            figures.progress(format_args!(
+                "{results} saved results are of other code ({}) and are made anew",
+                code::short(&code)
+            ));
+        }
+        Ok(figures)
     }
 
     /// How to measure.
@@ -138,7 +147,7 @@ impl<'a> Figures<'a> {
     }
 
     /// Computes something once: it is saved under the key, and a resumed run takes it from there. The key says all
-    /// that the result depends on beside the seed and the data.
+    /// that the result depends on beside the program, the seed and the data.
     ///
     /// # Errors
     /// Those of `compute`, and those of saving.

@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::figures::{Bound, Figures, Outcome};
+use crate::figures::{Bound, Figures, Outcome, code};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -19,7 +19,9 @@ pub(crate) fn command(root: &Path, program: &str, arguments: &[&str]) -> Command
 
 /// Runs the command once and records its figures. Status 1 says that one is short; another one that it failed.
 pub(crate) fn run(figures: &mut Figures<'_>, key: &str, command: Command) -> Outcome {
-    let lines: Vec<String> = figures.once(key, || lines(command))?;
+    // The command is built from the repository, and is no part of this program.
+    let of = format!("{key}, repository {}", code::of_the_repository()?);
+    let lines: Vec<String> = figures.once(&of, || lines(command))?;
     for line in &lines {
         let (name, value, bound) =
             parsed(line).ok_or_else(|| format!("{key}: not understood: {line}"))?;

@@ -1,9 +1,10 @@
-//! The recipes of the papers on the bundled model: HiSME with its ablations, over several worlds a seed.
+//! The recipes of the papers on the bundled model: ARISE with its sweeps, HiSME with its ablations, over several worlds a seed.
 
 mod arise;
 mod hisme;
 mod judged;
 mod poisoned;
+mod sweeps;
 
 use std::{env, path::PathBuf};
 
@@ -54,6 +55,13 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         told::run(figures, what, command)?;
     }
     Ok(())
+}
+
+/// Measures and records ARISE's sweeps.
+pub fn run_sweeps(figures: &mut Figures<'_>) -> Outcome {
+    let parts = Parts::load(&default_model(), STEPS)?;
+    figures.subject("model", parts.model.capabilities().model.as_str());
+    sweeps::run(figures, &parts)
 }
 
 /// A result belongs to the model that it was measured on.

@@ -239,27 +239,63 @@ fn come_back(revive: bool) -> [(u64, State); 2] {
     others.try_into().expect("two skills")
 }
 
+/// How many of the three skills are disabled under a filter after two batches of three tasks each: the first writes the
+/// skills, the second judges each once. Two more batches judge each helpful twice first, where it `helped`.
+fn disabled_by(filter: Option<FilterPolicy>, helped: bool, judged: &'static str) -> usize {
+    let (helping, _) = parts(Script::default());
+    let (mut judging, _) = parts(Script {
+        attribute: judged,
+        ..Script::default()
+    });
+    judging.store = helping.store.clone();
+    // Nothing but the judgements decides about a skill.
+    let mut recipe = hisme();
+    recipe.select.selector = Selector::Top { limit: 1 };
+    recipe.admit.initial_state = State::Active;
+    recipe.maintenance = journeyman::maintain::Maintenance {
+        filter,
+        ..journeyman::maintain::Maintenance::default()
+    };
+    let first = if helped { 9 } else { 3 };
+    let sessions = [
+        ("write", helping, tasks(first)),
+        ("judge", judging, tasks(first + 3).split_off(first)),
+    ];
+    let mut states = Vec::new();
+    for (session, backends, tasks) in sessions {
+        states = block_on(async {
+            let options = Options::new(session, Seed(7));
+            let journeyman = Journeyman::open(backends, recipe.clone(), options).await;
+            let journeyman = journeyman.expect("it opens");
+            journeyman.learn(tasks).await.expect("it learns");
+            let library = journeyman.library().await.expect("a library");
+            let states = library.entries().map(|entry| entry.skill.state);
+            states.collect::<Vec<_>>()
+        });
+    }
+    assert_eq!(states.len(), 3);
+    states.retain(|state| *state == State::Disabled);
+    states.len()
+}
+
 #[test]
 fn harmful_skills_are_disabled_unless_helpful_ones_protect_them() {
-    let mut filtering = hisme();
-    filtering.maintenance.refine = None;
-    filtering.maintenance.filter = Some(FilterPolicy {
-        harmful: 1,
-        helpful: 1,
-        ..FilterPolicy::default()
-    });
-    let harmful = || Script {
-        attribute: "harmful: it was refused",
-        ..Script::default()
+    let filter = |helpful| {
+        Some(FilterPolicy {
+            harmful: 1,
+            helpful,
+            ..FilterPolicy::default()
+        })
     };
-    let disabled = |recipe| {
-        let (_, library, ..) = learn_with(recipe, harmful(), 6);
-        let mut entries = library.entries();
-        entries.any(|entry| entry.skill.state == State::Disabled)
-    };
-    assert!(disabled(filtering.clone()));
-    filtering.maintenance.filter = None;
-    assert!(!disabled(filtering));
+    let (harmful, helpful) = ("harmful: it was refused", "helpful: it was followed");
+    assert_eq!(disabled_by(filter(1), false, harmful), 3);
+    // Two helpful judgements protect up to a threshold of two, and not at three.
+    assert_eq!(disabled_by(filter(1), true, harmful), 0);
+    assert_eq!(disabled_by(filter(2), true, harmful), 0);
+    assert_eq!(disabled_by(filter(3), true, harmful), 3);
+    // Neither without a filter nor without a harmful judgement is anything disabled.
+    assert_eq!(disabled_by(None, false, harmful), 0);
+    assert_eq!(disabled_by(filter(1), false, helpful), 0);
 }
 
 #[test]
