@@ -169,7 +169,7 @@ fn recipe_of(setting: Setting) -> Recipe {
         Setting::Epsilon(epsilon) => {
             recipe.select.selector = Selector::Gate(GatePolicy {
                 epsilon,
-                ..GatePolicy::faithful()
+                ..GatePolicy::paper()
             });
         }
         Setting::Cache(size) => recipe.tiers.cache = size,
