@@ -20,9 +20,10 @@ use super::{
 type MakeRecipe = fn() -> Recipe;
 
 /// The recipes by name. The name `none` stands for an arm without skills.
-const RECIPES: [(&str, MakeRecipe); 3] = [
+const RECIPES: [(&str, MakeRecipe); 4] = [
     ("arise", recipe::arise),
     ("hisme", recipe::hisme),
+    ("hisme-robust", recipe::hisme_robust),
     ("standard", recipe::standard),
 ];
 
