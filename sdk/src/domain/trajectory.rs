@@ -217,6 +217,12 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Adds more tokens.
+    pub fn add(&mut self, more: Self) {
+        self.prompt_tokens += more.prompt_tokens;
+        self.output_tokens += more.output_tokens;
+    }
+
     /// Prompt and output together.
     pub fn total(&self) -> u64 {
         self.prompt_tokens + self.output_tokens

@@ -1,7 +1,9 @@
-//! What is asked for at a turn.
+//! The query of a turn.
+
+use serde::{Deserialize, Serialize};
 
 /// A turn's query: its text, and the tools in force.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnQuery {
     /// The current request, then what was refused lately, then what the agent said last.
     pub text: String,

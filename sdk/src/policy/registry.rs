@@ -16,13 +16,13 @@ use crate::{
 /// ([`Selector::Own`](crate::select::Selector::Own)).
 ///
 /// # Behaviour
-/// - *repeats*: the same view, query and answers give the same questions and the same choice: a run that is resumed runs it
-///   again over the answers that it had. Randomness follows from [`View::seed`]. A saved run finds another question out by its
-///   digest; a journal has no digests, so a run that is resumed from it trusts the policy.
-/// - *offered*: it chooses skills of [`View::offered`] alone; another choice is refused, and nothing is injected.
-/// - *errors*: an error costs the injection, and not the task; at a later turn the skills of the turn before stay. A panic,
-///   and asking without end, fail the whole task.
-/// - *once*: it chooses once for a task, for all its attempts, or once a turn
+/// - *repeats*: the same view, query and answers give the same questions and the same choice. A resumed run runs the policy again
+///   over the answers that it had, and refuses it with the place where it asks something else. Randomness is derived from
+///   [`View::seed`].
+/// - *offered*: it chooses only skills of [`View::offered`]; another choice is refused, and nothing is injected.
+/// - *errors*: after an error nothing is injected and the task goes on; at a later turn the skills of the turn before stay. A
+///   panic, and asking without end, fail the whole task.
+/// - *once*: it chooses once for all attempts at a task, or once for each turn
 ///   ([`SelectPer::Turn`](crate::select::SelectPer::Turn)).
 #[async_trait]
 pub trait SelectProgram: fmt::Debug + Send + Sync {
@@ -38,11 +38,10 @@ pub trait SelectProgram: fmt::Debug + Send + Sync {
 ///
 /// # Behaviour
 /// - *repeats*: the same view and answers give the same questions and the same changes.
-/// - *whole*: its changes are one commit, made when it is through; no change is no commit. They add, revise, merge, restore and
-///   release skills, roll them back, set their states, add to their bundles, and set rules.
-/// - *errors*: an error, a panic, or a change that breaks its rules fails this program with its reason
-///   ([`EventKind::MaintenanceFailed`](crate::report::EventKind::MaintenanceFailed)): nothing of it is committed, and the run
-///   goes on.
+/// - *whole*: all its changes are one commit, made when it returns; without changes there is no commit. It may add, revise, merge,
+///   restore, roll back and release skills, set their states, add to their bundles, and set rules.
+/// - *errors*: after an error, a panic, or a change that breaks a rule, nothing of the program is committed, the run goes on,
+///   and an event has the reason ([`EventKind::MaintenanceFailed`](crate::report::EventKind::MaintenanceFailed)).
 #[async_trait]
 pub trait MaintenanceProgram: fmt::Debug + Send + Sync {
     /// Decides on changes.

@@ -26,6 +26,18 @@ impl Place {
         Self(path)
     }
 
+    /// The place that `inner` is within this one.
+    #[must_use]
+    pub fn join(&self, inner: &Self) -> Self {
+        Self([self.path(), inner.path()].concat())
+    }
+
+    /// This place as seen from within `scope`; none where it is not behind that.
+    pub fn behind(&self, scope: &Self) -> Option<Self> {
+        let inner = self.0.strip_prefix(scope.path())?;
+        (!inner.is_empty()).then(|| Self(inner.to_vec()))
+    }
+
     /// The place behind this one in the same scope.
     #[must_use]
     pub fn next(&self) -> Self {

@@ -7,4 +7,6 @@ mod run_report;
 pub use event::{Event, EventKind};
 pub(crate) use finding::Observed;
 pub use finding::{Finding, FindingKind};
-pub use run_report::{AttemptReport, RunReport, SkillGain, TaskReport, WriteReport};
+pub use run_report::{
+    AttemptReport, MaintenanceUsage, RunReport, SkillGain, TaskReport, WriteReport,
+};

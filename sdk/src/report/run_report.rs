@@ -95,6 +95,23 @@ pub struct TaskReport {
     pub failed: Option<Error>,
 }
 
+/// The tokens that maintenance between the tasks took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MaintenanceUsage {
+    /// Of roles.
+    pub roles: Usage,
+    /// Of the agent in test cases.
+    pub cases: Usage,
+}
+
+impl MaintenanceUsage {
+    /// Adds the tokens of an answer.
+    pub(crate) fn add(&mut self, more: Self) {
+        self.roles.add(more.roles);
+        self.cases.add(more.cases);
+    }
+}
+
 /// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunReport {
@@ -106,6 +123,9 @@ pub struct RunReport {
     pub tasks: Vec<TaskReport>,
     /// The library's revision at the end.
     pub revision: Revision,
+    /// The tokens of maintenance. Those of the agent's attempts and of the roles that are asked about a task are in `tasks`.
+    #[serde(default)]
+    pub maintenance: MaintenanceUsage,
     /// What did not happen with the host's parts, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,

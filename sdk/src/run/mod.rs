@@ -13,5 +13,5 @@ pub(crate) mod machine;
 pub use driver::Performer;
 pub use host::{AddFate, AddReport, AddedSkill, AttemptHandle, Journeyman, Options};
 pub use machine::{
-    AttemptNeed, CaseNeed, Need, NeedId, RunEntry, RunMachine, RunPlan, Station, Turns, replay,
+    AttemptNeed, CaseNeed, Need, NeedId, RunEntry, RunMachine, RunPlan, Station, TurnAsk, replay,
 };

@@ -8,9 +8,12 @@ use std::sync::{
 use journeyman::{
     Result,
     builtin::{ModelExecutor, ModelExecutorOptions},
-    contract::{Embedder, Embedding, EmbeddingSpace, Journal, Retriever, TurnContext},
+    contract::{
+        Embedder, Embedding, EmbeddingSpace, Journal, JournalEntry, Retriever, TurnContext,
+    },
     domain::{Candidate, IndexUpdate, Query, Skill, SkillRef},
     retrieve::RankWeights,
+    run::{RunEntry, Station},
     select::Candidates,
 };
 
@@ -333,4 +336,49 @@ fn meaning_ranks_where_the_host_has_an_embedder() {
     assert_eq!(first(None).as_deref(), Some("opening"));
     assert_eq!(first(meaning(false)).as_deref(), Some("recovering"));
     assert_eq!(first(meaning(true)).as_deref(), Some("opening"));
+}
+
+/// What a retriever was asked in a run that is resumed from the first so many entries of a whole run's journal.
+async fn resumed(entries: &[JournalEntry]) -> (RunReport, Vec<String>) {
+    let retriever = Arc::new(Counting::default());
+    let journal = Arc::new(MemoryJournal::new());
+    journal.append(entries).await.expect("it is kept");
+    let backends = Backends {
+        retriever: Some(retriever.clone()),
+        journal: Some(journal),
+        ..acting()
+    };
+    let journeyman = with_skills(backends, per(SelectPer::Turn)).await;
+    let report = journeyman.resume(&entries[0].run).await;
+    let searches = retriever.searches.lock().unwrap().clone();
+    (report.expect("it resumes"), searches)
+}
+
+#[test]
+fn answers_for_later_turns_are_in_the_journal_and_are_not_asked_for_again() {
+    let journal = Arc::new(MemoryJournal::new());
+    let backends = acting().with_journal(journal.clone());
+    block_on(async {
+        let journeyman = with_skills(backends, per(SelectPer::Turn)).await;
+        let task = sample::task("t", &["alpha", "beta"]);
+        let report = journeyman.learn(vec![task]).await.expect("it learns");
+        let entries = journal.read(&report.run).await.expect("it reads");
+        let at = |found: fn(&RunEntry) -> bool| {
+            let mut read = entries.iter().map(|one| RunEntry::from_entry(one).unwrap());
+            read.position(|entry| found(&entry)).expect("it is there")
+        };
+        let is = |entry: &RunEntry, station: Station| matches!(entry, RunEntry::Answered { id, .. } if id.station == station);
+        let turn = at(|entry| matches!(entry, RunEntry::TurnAsked { .. }));
+        let answered = (0..)
+            .zip(&entries)
+            .filter(|(_, one)| is(&RunEntry::from_entry(one).unwrap(), Station::Turn));
+        let answered: Vec<usize> = answered.map(|(place, _)| place).collect();
+        assert_eq!(answered.len(), 2, "two queries of later turns");
+        // Before the turn is asked about, behind the first answer, and behind the second.
+        for (cut, searches) in [(turn, 2), (answered[0] + 1, 1), (answered[1] + 1, 0)] {
+            let (again, asked) = resumed(&entries[..cut]).await;
+            assert_eq!(asked.len(), searches, "cut at {cut}: {asked:?}");
+            assert_eq!(again.tasks, report.tasks, "cut at {cut}");
+        }
+    });
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use super::perform::Performer;
+use super::performer::Performer;
 use crate::{
     contract::{SkillStore, SkillStoreExt},
     domain::{Commit, Committed},

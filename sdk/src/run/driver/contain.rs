@@ -15,7 +15,7 @@ use futures::{
     future::{Either, select},
 };
 
-use super::perform::Performer;
+use super::performer::Performer;
 use crate::{
     contract::{Clock, Episode},
     domain::{Action, Observation, Transition},

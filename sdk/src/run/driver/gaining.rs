@@ -1,6 +1,6 @@
 //! How much a skill raises a model's confidence in what was done successfully (ARISE D.3, Eq. 14; row A11).
 
-use super::perform::Performer;
+use super::performer::Performer;
 use crate::{
     contract::{Dialect, Scorer, Total, TurnView},
     domain::{InformationGain, Injection, Skill, Trace},

@@ -7,7 +7,11 @@ use crate::{
     error::Result,
     policy::Answer,
     report::Event,
-    run::machine::{journal::RunEntry, need::NeedId, run_machine::RunMachine},
+    run::machine::{
+        journal::RunEntry,
+        need::{NeedId, TurnAsk},
+        run_machine::RunMachine,
+    },
 };
 
 /// Entries of a run that the machine has not seen, or that the journal has not.
@@ -47,7 +51,7 @@ impl Log {
         });
     }
 
-    /// Takes in the beginning of a run, or an event that the journal lacks.
+    /// Takes in the beginning of a run, a turn that asks for skills, or an event that the journal lacks.
     pub(crate) fn push(&mut self, entry: RunEntry) {
         self.arrived.push_back(entry);
     }
@@ -84,6 +88,7 @@ impl Log {
                     *question = machine.question(id);
                     machine.answer(id.clone(), Answer::clone(answer))?;
                 }
+                RunEntry::TurnAsked { ask } => machine.ask_turn(TurnAsk::clone(ask)),
                 RunEntry::Happened { event } => on_event(event),
                 RunEntry::Started { .. } => {}
             }
@@ -122,6 +127,6 @@ fn is_urgent(entry: &RunEntry) -> bool {
             **answer,
             Answer::Attempted(_) | Answer::Judged(_) | Answer::Played(_) | Answer::Tried(_)
         ),
-        RunEntry::Happened { .. } => false,
+        RunEntry::TurnAsked { .. } | RunEntry::Happened { .. } => false,
     }
 }

@@ -3,13 +3,15 @@
 pub(crate) mod committing;
 pub(crate) mod contain;
 pub(crate) mod drive;
+pub(crate) mod embedded;
 pub(crate) mod gaining;
 pub(crate) mod injecting;
 pub(crate) mod log;
 pub(crate) mod perform;
+pub(crate) mod performer;
 pub(crate) mod playing;
 pub(crate) mod redacting;
 pub(crate) mod sound;
 pub(crate) mod turning;
 
-pub use perform::Performer;
+pub use performer::Performer;

@@ -1,30 +1,20 @@
 //! Performs needs with the host's parts: every call bounded in time at its await points, every panic contained.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
-    time::Duration,
-};
+use std::{sync::atomic::AtomicU64, time::Duration};
 
 use super::{
     contain::Contained,
     injecting::complete_exposures,
-    playing::Embedded,
-    redacting::{Redacting, holds_mark},
+    performer::Performer,
+    redacting::holds_mark,
     sound,
-    turning::Turning,
+    turning::{Desk, Guiding, Turning},
 };
 use crate::{
-    contract::{
-        Attempt, Backends, Dialect, JudgeRequest, ScoreRequest, Scorer, SkillScores, Total,
-    },
+    contract::{Attempt, Dialect, JudgeRequest, ScoreRequest, Scorer, SkillScores, Total},
     domain::{Action, Candidate, Prompt, Query, Skill, SkillRef, Task, Trajectory, Verdict},
     error::{Error, ErrorKind, Result},
-    id::ModelId,
-    library::SkillLibrary,
     policy::Answer,
-    recipe::Limits,
-    report::Observed,
     run::machine::need::{AttemptNeed, Need},
 };
 
@@ -32,64 +22,27 @@ use crate::{
 /// itself, with a trajectory that can be judged.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// log p(skill) behind an empty query, by model and content: the part of PMI that does not depend on the task.
-#[derive(Debug, Default)]
-pub(crate) struct Unconditional(Mutex<HashMap<(ModelId, String), Total>>);
-
-impl Unconditional {
-    fn lock(&self) -> MutexGuard<'_, HashMap<(ModelId, String), Total>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Performs needs with a host's parts. [`Journeyman`](crate::run::Journeyman) has one; a host that drives a
-/// [`RunMachine`](crate::run::RunMachine) itself makes its own.
-#[derive(Clone, Debug)]
-pub struct Performer {
-    pub(crate) backends: Arc<Backends>,
-    pub(crate) limits: Limits,
-    unconditional: Arc<Unconditional>,
-    pub(crate) embedded: Arc<Embedded>,
-    /// The library as this performer last saw it in the store.
-    pub(crate) followed: Arc<Mutex<SkillLibrary>>,
-    pub(crate) redacting: Arc<Redacting>,
-    /// What was noticed about the host's parts while they worked.
-    pub(crate) observed: Arc<Observed>,
-}
-
 impl Performer {
-    /// A performer with these parts.
-    pub fn new(backends: Arc<Backends>, limits: Limits) -> Self {
-        Self {
-            backends,
-            limits,
-            unconditional: Arc::default(),
-            embedded: Arc::default(),
-            followed: Arc::default(),
-            redacting: Arc::default(),
-            observed: Arc::default(),
-        }
-    }
-
-    /// The same, with a library of the store to go on from.
-    #[must_use]
-    pub fn following(self, library: SkillLibrary) -> Self {
-        *self.follow() = library;
-        self
-    }
-
     /// Performs a need. Every failure but a commit's is an answer. An answer's texts hold no secrets any more (S10).
+    ///
+    /// An attempt that is performed so keeps the skills of its first turn, whatever the recipe says
+    /// ([`AttemptNeed::each_turn`]): only the loop of [`Journeyman`](crate::run::Journeyman) selects for later turns.
     ///
     /// # Errors
     /// What the store gives for a commit.
     pub async fn perform(&self, need: Need) -> Result<Answer> {
+        self.perform_at(need, None).await
+    }
+
+    /// The same; `desk` is where an attempt asks for the skills of its later turns.
+    pub(crate) async fn perform_at(&self, need: Need, desk: Option<Desk>) -> Result<Answer> {
         let of_secrets = matches!(&need, Need::Attempt(need) if holds_mark(&need.task));
-        let mut answer = self.answer(need).await?;
+        let mut answer = self.answer(need, desk).await?;
         self.redacting.answer(&mut answer, of_secrets);
         Ok(answer)
     }
 
-    pub(crate) async fn answer(&self, need: Need) -> Result<Answer> {
+    async fn answer(&self, need: Need, desk: Option<Desk>) -> Result<Answer> {
         Ok(match need {
             Need::Retrieve(query) => Answer::Retrieved(
                 self.bounded(
@@ -114,7 +67,8 @@ impl Performer {
                 .and_then(sound::scores),
             ),
             Need::Attempt(need) => {
-                Answer::Attempted(self.attempt(&need, &[]).await.and_then(sound::trajectory))
+                let made = self.attempt(&need, &[], desk).await;
+                Answer::Attempted(made.and_then(sound::trajectory))
             }
             Need::Judge { task, trajectory } => Answer::Judged(
                 self.bounded(
@@ -237,6 +191,7 @@ impl Performer {
         &self,
         need: &AttemptNeed,
         prefix: &[Action],
+        desk: Option<Desk>,
     ) -> Result<Box<Trajectory>> {
         let (Some(executor), Some(environment)) =
             (&self.backends.executor, &self.backends.environment)
@@ -249,9 +204,10 @@ impl Performer {
         };
         let task = self.redacting.real(need)?;
         let injecting = async { Turning::new(self, need, task.clone()) };
-        let guidance = self
+        let turning = self
             .bounded("Dialect::skill_text", need.time_limit, injecting)
             .await?;
+        let guidance = Guiding { turning, desk };
         let reset = environment.reset(&task, need.world_seed);
         let mut episode = self
             .bounded("Environment::reset", need.time_limit, reset)
@@ -261,7 +217,7 @@ impl Performer {
             task: &task,
             seed: need.seed,
             temperature: need.temperature,
-            injection: guidance.first(),
+            injection: guidance.turning.first(),
             guidance: &guidance,
             time_limit: need.time_limit,
             prefix,
@@ -286,7 +242,7 @@ impl Performer {
             tracing::warn!(%error, "an episode could not be closed");
         }
         let mut trajectory = made?;
-        let (injection, left_out, given) = guidance.told();
+        let (injection, left_out, given) = guidance.turning.given();
         complete_exposures(&mut trajectory, given);
         trajectory.injection = injection;
         trajectory.left_out = left_out;

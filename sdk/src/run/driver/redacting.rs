@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::perform::Performer;
+use super::performer::Performer;
 use crate::{
     contract::RoleAnswer,
     domain::{

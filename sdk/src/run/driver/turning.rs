@@ -1,44 +1,37 @@
-//! The skills of an attempt's turns: chosen once, or anew where what is asked for changed (HiSME appendix B, row H12).
+//! The guidance of an attempt: its skills, turn by turn.
 
 use std::{
     fmt,
     sync::{Mutex, MutexGuard, PoisonError},
-    task::Poll,
 };
 
 use async_trait::async_trait;
+use futures::channel::{mpsc::UnboundedSender, oneshot};
 
 use super::{
     injecting::{inject_all, inject_chosen},
-    perform::Performer,
+    performer::Performer,
 };
 use crate::{
     contract::{Guidance, TurnContext},
     domain::{Exposure, Injection, LeftOut, SkillRef, Task, TurnQuery},
     error::{Error, ErrorKind, Result},
-    maintain::Overlaps,
-    policy::{Ask, ChosenSkill, Questions},
-    program::{Program, Running},
+    policy::ChosenSkill,
     retrieve::turn_query,
-    run::machine::{
-        need::{AttemptNeed, Turns},
-        scene::Scene,
-        work::{Of, need},
-    },
-    select::selecting::{Selected, select},
+    run::machine::need::{AttemptNeed, NeedId, TurnAsk},
 };
 
-/// The guidance of one attempt.
+/// The skills of one attempt.
 pub(crate) struct Turning {
     performer: Performer,
     need: AttemptNeed,
     /// The task with its secrets.
     task: Task,
     first: Injection,
-    told: Mutex<Told>,
+    given: Mutex<Given>,
 }
 
-/// Without the task: it is the host's, with its secrets.
+/// Without the task, which is the host's and has its secrets.
 impl fmt::Debug for Turning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Turning")
@@ -47,25 +40,25 @@ impl fmt::Debug for Turning {
     }
 }
 
-/// What an attempt was told so far.
+/// The skills that an attempt was given so far.
 #[derive(Debug, Default)]
-struct Told {
-    /// What was asked for last; the first turn's query is not known.
-    asked: Option<TurnQuery>,
-    /// What came of it.
-    last: Injection,
-    /// A station could not answer: what was told last stays.
+struct Given {
+    /// The query of the latest selection; none for the first turn.
+    query: Option<TurnQuery>,
+    /// The skills of the latest turn.
+    latest: Injection,
+    /// Whether a station failed: the skills of the latest turn stay to the end.
     is_stuck: bool,
-    /// Every skill that stood in a prompt, in order of first appearance.
+    /// Every skill that was in a prompt, in order of first appearance.
     all: Injection,
     exposures: Vec<Exposure>,
     left_out: Vec<LeftOut>,
 }
 
-impl Told {
-    /// Takes in what was chosen before a step.
+impl Given {
+    /// Takes in the skills that were chosen before a step.
     fn add(&mut self, injection: &Injection, left_out: Vec<LeftOut>, step: u32) {
-        self.last = injection.clone();
+        self.latest = injection.clone();
         for injected in &injection.skills {
             let mut known = self.all.skills.iter();
             if !known.any(|known| known.skill == injected.skill) {
@@ -85,21 +78,29 @@ impl Told {
     }
 }
 
+/// What a turn needs.
+pub(crate) enum Next {
+    /// The same skills as the turn before.
+    Same(Injection),
+    /// A selection for this query.
+    Select(TurnQuery),
+}
+
 impl Turning {
-    /// The guidance of an attempt at a task, with its secrets.
+    /// The skills of an attempt at a task, with the task's secrets.
     ///
     /// # Errors
     /// `Corrupt` where a skill is not what the library recorded.
     pub(crate) fn new(performer: &Performer, need: &AttemptNeed, task: Task) -> Result<Self> {
         let (first, left_out) = inject_all(&performer.backends, need)?;
-        let mut told = Told::default();
-        told.add(&first, left_out, 0);
+        let mut given = Given::default();
+        given.add(&first, left_out, 0);
         Ok(Self {
             performer: performer.clone(),
             need: need.clone(),
             task,
             first,
-            told: Mutex::new(told),
+            given: Mutex::new(given),
         })
     }
 
@@ -108,75 +109,24 @@ impl Turning {
         &self.first
     }
 
-    /// Every skill that stood in a prompt, those that did not fit in, and what became of the former.
-    pub(crate) fn told(&self) -> (Injection, Vec<LeftOut>, Vec<Exposure>) {
-        let told = self.lock();
-        let mut left_out = told.left_out.clone();
-        // What did not fit in one turn and did in another was given.
-        left_out.retain(|one| !told.all.skills.iter().any(|had| had.skill == one.skill));
-        (told.all.clone(), left_out, told.exposures.clone())
+    /// Every skill that was in a prompt, those that did not fit in, and the exposures of the former.
+    pub(crate) fn given(&self) -> (Injection, Vec<LeftOut>, Vec<Exposure>) {
+        let given = self.lock();
+        let mut left_out = given.left_out.clone();
+        // A skill that did not fit into one turn and did into another was given.
+        left_out.retain(|one| !given.all.skills.iter().any(|had| had.skill == one.skill));
+        (given.all.clone(), left_out, given.exposures.clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Told> {
+    fn lock(&self) -> MutexGuard<'_, Given> {
         // The lists stay whole whatever thread panicked while it held the lock.
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The skills for a query, through the same stations as a task's.
-    async fn choose(
-        &self,
-        turns: &Turns,
-        turn: u32,
-        query: &TurnQuery,
-    ) -> Result<Vec<ChosenSkill>> {
-        let overlaps = Overlaps::default();
-        let context = Scene::new(
-            (&self.need.run, self.need.seed.derive("turn", turn.into())),
-            turns.mode,
-            &turns.recipe,
-            &turns.library,
-            (&overlaps, &turns.policies),
-        );
-        let (performer, query) = (&self.performer, query.clone());
-        let start = |mut ask: Ask| -> Running<Selected> {
-            let (view, query) = (context.view(0), query.clone());
-            let (policy, policies) = (turns.recipe.select.clone(), turns.policies.clone());
-            Box::pin(async move { select(&mut ask, &view, (&policy, &policies), &query).await })
-        };
-        let mut program = Program::<Questions, Selected>::new(0);
-        let selected = loop {
-            if let Poll::Ready(selected) = program.poll(start) {
-                break selected?;
-            }
-            let open = program.questions(start, |place, question| {
-                Some((place.clone(), need(&context, 0, Of::Task, place, question)))
-            });
-            for (place, need) in open {
-                let answer = performer.answer(need).await?;
-                program.answer(&place, answer);
-            }
-        };
-        if let Some(reason) = selected.unavailable() {
-            return Err(Error::new(
-                ErrorKind::Unavailable,
-                "Guidance::for_turn",
-                format!("a station could not answer: {reason}"),
-            ));
-        }
-        let chosen = selected.injected(0).iter();
-        let entries = chosen.filter_map(|skill| turns.library.get(&skill.id));
-        Ok(entries.map(ChosenSkill::from).collect())
-    }
-}
-
-#[async_trait]
-impl Guidance for Turning {
-    async fn for_turn(&self, context: &TurnContext<'_>) -> Result<Injection> {
-        let Some(turns) = self.need.turns.as_deref() else {
-            return Ok(self.first.clone());
-        };
-        if context.turn == 0 {
-            return Ok(self.first.clone());
+    /// What a turn needs: a selection only where the recipe selects for each turn and the query has changed.
+    pub(crate) fn next(&self, context: &TurnContext<'_>) -> Next {
+        if !self.need.each_turn || context.turn == 0 {
+            return Next::Same(self.first.clone());
         }
         let redact = |text: &str| {
             let mut text = text.to_owned();
@@ -184,35 +134,115 @@ impl Guidance for Turning {
             text
         };
         let query = turn_query(&self.task, context.observation, context.steps, redact);
-        {
-            let told = self.lock();
-            if told.is_stuck || told.asked.as_ref() == Some(&query) {
-                return Ok(told.last.clone());
-            }
+        let given = self.lock();
+        match given.is_stuck || given.query.as_ref() == Some(&query) {
+            true => Next::Same(given.latest.clone()),
+            false => Next::Select(query),
         }
-        let chosen = match self.choose(turns, context.turn, &query).await {
+    }
+
+    /// What is asked for a turn of this attempt.
+    pub(crate) fn ask(&self, attempt: &NeedId, turn: u32, query: TurnQuery) -> TurnAsk {
+        TurnAsk {
+            attempt: attempt.clone(),
+            seed: self.need.seed,
+            turn,
+            query,
+        }
+    }
+
+    /// The injection of the skills that were selected for a turn. Where they could not be selected, the skills of the turn
+    /// before stay, to the end of the attempt: a station that hangs would take the attempt's own time at every turn.
+    ///
+    /// # Errors
+    /// `Corrupt` where a skill is not what the library recorded.
+    pub(crate) fn give(
+        &self,
+        turn: u32,
+        query: TurnQuery,
+        chosen: Result<Vec<ChosenSkill>>,
+    ) -> Result<Injection> {
+        let chosen = match chosen {
             Ok(chosen) => chosen,
             Err(error) => {
-                // One that hangs would take the attempt's own time at every turn.
-                tracing::warn!(%error, turn = context.turn, "the skills of the turn before stay");
-                let mut told = self.lock();
-                told.is_stuck = true;
-                return Ok(told.last.clone());
+                tracing::warn!(%error, turn, "the skills of the turn before stay");
+                let mut given = self.lock();
+                given.is_stuck = true;
+                return Ok(given.latest.clone());
             }
         };
         let (backends, tokens) = (&self.performer.backends, self.need.skill_tokens);
         let (injection, left_out) = inject_chosen(backends, &chosen, tokens)?;
-        let mut told = self.lock();
-        told.add(&injection, left_out, context.turn);
-        told.asked = Some(query);
+        let mut given = self.lock();
+        given.add(&injection, left_out, turn);
+        given.query = Some(query);
         Ok(injection)
     }
 
-    fn used(&self, skill: &SkillRef) {
-        let mut told = self.lock();
-        let given = told.exposures.iter_mut();
-        for exposure in given.filter(|given| given.skill == *skill) {
+    /// Marks a skill as used. One that was not given is passed over.
+    pub(crate) fn used(&self, skill: &SkillRef) {
+        let mut given = self.lock();
+        let exposures = given.exposures.iter_mut();
+        for exposure in exposures.filter(|exposure| exposure.skill == *skill) {
             exposure.used = true;
         }
+    }
+}
+
+/// A turn of an attempt that waits for its skills.
+#[derive(Debug)]
+pub(crate) struct TurnRequest {
+    pub(crate) ask: TurnAsk,
+    pub(crate) reply: oneshot::Sender<Result<Vec<ChosenSkill>>>,
+}
+
+/// Where an attempt under way asks for the skills of its turns: the loop that drives its run.
+#[derive(Clone, Debug)]
+pub(crate) struct Desk {
+    pub(crate) attempt: NeedId,
+    pub(crate) requests: UnboundedSender<TurnRequest>,
+}
+
+impl Desk {
+    async fn select(&self, ask: TurnAsk) -> Result<Vec<ChosenSkill>> {
+        let gone = || {
+            Error::new(
+                ErrorKind::Cancelled,
+                "Guidance::for_turn",
+                "the run of this attempt is driven no more",
+            )
+        };
+        let (reply, skills) = oneshot::channel();
+        let request = TurnRequest { ask, reply };
+        self.requests.unbounded_send(request).map_err(|_| gone())?;
+        skills.await.map_err(|_| gone())?
+    }
+}
+
+/// The guidance of an attempt that the driver makes.
+#[derive(Debug)]
+pub(crate) struct Guiding {
+    pub(crate) turning: Turning,
+    /// None where no loop drives the attempt: the skills of its first turn stay.
+    pub(crate) desk: Option<Desk>,
+}
+
+#[async_trait]
+impl Guidance for Guiding {
+    async fn for_turn(&self, context: &TurnContext<'_>) -> Result<Injection> {
+        let turning = &self.turning;
+        match (turning.next(context), &self.desk) {
+            (Next::Same(injection), _) => Ok(injection),
+            (Next::Select(_), None) => Ok(turning.first().clone()),
+            (Next::Select(query), Some(desk)) => {
+                let ask = turning.ask(&desk.attempt, context.turn, query.clone());
+                let chosen = desk.select(ask).await;
+                turning.give(context.turn, query, chosen)
+            }
+        }
+    }
+
+    fn used(&self, skill: &SkillRef) {
+        self.turning.used(skill);
     }
 }

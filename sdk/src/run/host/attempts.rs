@@ -2,10 +2,7 @@
 
 use std::{num::NonZeroUsize, sync::Arc};
 
-use super::{
-    handle::{AttemptHandle, Group},
-    journeyman::{Journeyman, lock},
-};
+use super::{group::Group, handle::AttemptHandle, journeyman::Journeyman, locking::lock};
 use crate::{
     domain::{Mode, Task},
     error::{Error, ErrorKind, Result, Retry},
@@ -39,7 +36,7 @@ impl Journeyman {
     /// As [`begin`](Self::begin).
     pub async fn begin_group(&self, task: Task, n: NonZeroUsize) -> Result<Vec<AttemptHandle>> {
         self.settle_some().await;
-        if self.inner.read_only {
+        if self.session.read_only {
             let mut handles = Vec::new();
             for _ in 0..n.get() {
                 handles.extend(self.begin_as(Mode::Evaluate, task.clone(), 1).await?);
@@ -51,17 +48,17 @@ impl Journeyman {
     }
 
     async fn begin_as(&self, mode: Mode, task: Task, group: u32) -> Result<Vec<AttemptHandle>> {
-        let mut recipe = self.inner.recipe.clone();
+        let mut recipe = self.session.recipe.clone();
         recipe.attempts.group = group;
-        let run = self.inner.next_run("begin");
+        let run = self.session.next_run("begin");
         let (mut machine, mut log) = self
-            .inner
+            .session
             .machine(run, recipe, mode, vec![task], true)
             .await?;
-        self.inner
+        self.session
             .drive(&mut machine, Reach::AllButAttempts, &mut log)
             .await?;
-        AttemptHandle::group(self, machine, log)
+        AttemptHandle::group(&self.session, machine, log)
     }
 
     /// Finishes the groups whose last attempt was abandoned, or whose completion failed or was cancelled.
@@ -75,7 +72,7 @@ impl Journeyman {
         let mut reports = Vec::new();
         let mut failed = None;
         // One at a time: those that are left stay ready where this is cancelled.
-        let count = lock(&self.inner.ready).len();
+        let count = lock(&self.session.ready).len();
         for _ in 0..count {
             let Some(group) = self.next_ready() else {
                 break;
@@ -90,12 +87,12 @@ impl Journeyman {
 
     /// The group that has waited longest.
     fn next_ready(&self) -> Option<Arc<Group>> {
-        let mut ready = lock(&self.inner.ready);
+        let mut ready = lock(&self.session.ready);
         (!ready.is_empty()).then(|| ready.remove(0))
     }
 
     async fn settle_one(&self, group: Arc<Group>) -> Result<Option<TaskReport>> {
-        let settled = group.clone().complete(&self.inner).await;
+        let settled = self.session.complete(group.clone()).await;
         if let Err(error) = &settled
             && error.retry() == Retry::Permanent
             && matches!(
@@ -104,7 +101,7 @@ impl Journeyman {
             )
         {
             tracing::warn!(%error, "a group of attempts is given up");
-            lock(&self.inner.ready).retain(|one| !Arc::ptr_eq(one, &group));
+            lock(&self.session.ready).retain(|one| !Arc::ptr_eq(one, &group));
         }
         settled
     }

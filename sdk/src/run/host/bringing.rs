@@ -29,12 +29,12 @@ impl Journeyman {
     /// `Unsupported` for a library that is read-only; what the store gives.
     pub async fn add(&self, skills: Vec<Skill>, reason: &str) -> Result<AddReport> {
         self.writable("Journeyman::add")?;
-        let run = self.inner.next_run(ADD);
+        let run = self.session.next_run(ADD);
         let library = self.library().await?;
-        let mut planned = Plan::new(&library, self.inner.recipe.tiers.clone());
+        let mut planned = Plan::new(&library, self.session.recipe.tiers.clone());
         for skill in skills {
             let (reference, name) = (skill.reference(), skill.name.clone());
-            let fate = match self.inner.redacting().skill(skill) {
+            let fate = match self.session.redacting().skill(skill) {
                 Ok(skill) => planned.take(skill, &run),
                 Err(error) => AddFate::Refused(error.message().to_owned()),
             };
@@ -83,13 +83,13 @@ impl Journeyman {
             .hint("`Journeyman::library` lists the skills with their ids"));
         }
         let mut text = reason.to_owned();
-        self.inner.redacting().text(&mut text);
+        self.session.redacting().text(&mut text);
         let changes = vec![LibraryChange::SetState {
             skill: skill.clone(),
             state,
             reason: text,
         }];
-        let run = self.inner.next_run("state");
+        let run = self.session.next_run("state");
         self.bring(run, changes, reason).await
     }
 
@@ -106,12 +106,12 @@ impl Journeyman {
         reason: &str,
     ) -> Result<Revision> {
         self.writable("Journeyman::set_rules")?;
-        let redacting = self.inner.redacting();
+        let redacting = self.session.redacting();
         rules
             .iter_mut()
             .for_each(|rule| redacting.text(&mut rule.0));
         let changes = vec![LibraryChange::SetRules { role, rules }];
-        let run = self.inner.next_run("rules");
+        let run = self.session.next_run("rules");
         self.bring(run, changes, reason).await
     }
 
@@ -123,7 +123,7 @@ impl Journeyman {
     ) -> Result<Revision> {
         // What the fold would refuse must not be committed: it would refuse it from then on.
         changes.iter().try_for_each(LibraryChange::validate)?;
-        let inner = &self.inner;
+        let inner = &self.session;
         let mut reason = reason.to_owned();
         inner.redacting().text(&mut reason);
         let commit = Commit {

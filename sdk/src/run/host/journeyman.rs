@@ -1,37 +1,30 @@
 //! The front: a host's parts and a recipe, and both ways in.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex};
 
-use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 
 use super::{
     begun::{Begun, can_go_on, is_finished},
     checking::{self, Checked},
-    handle::{Group, missing_verdicts},
+    group::missing_verdicts,
+    locking::lock,
     options::Options,
+    session::Session,
 };
 use crate::{
     builtin::MemoryStore,
-    contract::{Backends, Journal},
+    contract::Backends,
     domain::{Mode, Task},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::RunId,
     library::SkillLibrary,
     maintain::Overlaps,
     recipe::Recipe,
-    report::{Event, Finding, FindingKind, RunReport},
+    report::{Event, Finding, RunReport},
     run::{
-        driver::{
-            drive::{Driver, Reach},
-            injecting::counting,
-            log::Log,
-            perform::Performer,
-            redacting::Redacting,
-        },
-        machine::{Need, RunEntry, RunMachine, RunPlan, replay},
+        driver::{drive::Reach, injecting::counting, log::Log, performer::Performer},
+        machine::{Need, RunEntry, replay},
     },
 };
 
@@ -41,23 +34,7 @@ use crate::{
 /// Cheap to clone; clones share everything.
 #[derive(Clone, Debug)]
 pub struct Journeyman {
-    pub(crate) inner: Arc<Inner>,
-}
-
-#[derive(Debug)]
-pub(crate) struct Inner {
-    backends: Arc<Backends>,
-    pub(crate) recipe: Recipe,
-    options: Options,
-    pub(crate) read_only: bool,
-    /// How many runs of each kind began, in earlier starts too.
-    runs: Mutex<BTreeMap<String, u64>>,
-    pub(crate) performer: Performer,
-    /// What maintenance derived from the library, for the runs to come.
-    overlaps: Overlaps,
-    listeners: Mutex<Vec<UnboundedSender<Event>>>,
-    /// Groups whose attempts are all in, and which wait for somebody to await the rest.
-    pub(crate) ready: Mutex<Vec<Arc<Group>>>,
+    pub(crate) session: Arc<Session>,
 }
 
 impl Journeyman {
@@ -105,7 +82,7 @@ impl Journeyman {
         let findings = findings.into_iter().chain(unfinished);
         findings.for_each(|finding| performer.observed.note(finding));
         Ok(Self {
-            inner: Arc::new(Inner {
+            session: Arc::new(Session {
                 performer,
                 overlaps: Overlaps::default(),
                 backends,
@@ -122,11 +99,11 @@ impl Journeyman {
     /// What will not happen with the host's parts, and why: what [`open`](Self::open) found, and what showed since. Each
     /// was logged when it was found.
     pub fn findings(&self) -> Vec<Finding> {
-        let inner = &self.inner;
-        let observed = &inner.performer.observed;
+        let session = &self.session;
+        let observed = &session.performer.observed;
         {
-            let library = inner.performer.follow();
-            let now = checking::of_library(&inner.recipe, &library, inner.read_only);
+            let library = session.performer.follow();
+            let now = checking::of_library(&session.recipe, &library, session.read_only);
             observed.renew(checking::is_of_library, now);
         }
         observed.all()
@@ -139,7 +116,7 @@ impl Journeyman {
     /// # Errors
     /// `Unsupported` without a journal; what the journal gives.
     pub async fn unfinished_runs(&self) -> Result<Vec<RunId>> {
-        let Some(journal) = &self.inner.backends.journal else {
+        let Some(journal) = &self.session.backends.journal else {
             return Err(Error::unsupported(
                 "Journeyman::unfinished_runs",
                 "the host gave no journal",
@@ -149,7 +126,7 @@ impl Journeyman {
         let mut unfinished = Vec::new();
         for run in journal.runs().await? {
             let entries = journal.read(&run).await?;
-            if !is_finished(&entries) && can_go_on(&entries, &self.inner.options.policies) {
+            if !is_finished(&entries) && can_go_on(&entries, &self.session.options.policies) {
                 unfinished.push(run);
             }
         }
@@ -159,7 +136,7 @@ impl Journeyman {
     /// The typed progress events of everything that runs from here on, in both ways in. Dropping the stream ends it.
     pub fn events(&self) -> UnboundedReceiver<Event> {
         let (sender, receiver) = unbounded();
-        lock(&self.inner.listeners).push(sender);
+        lock(&self.session.listeners).push(sender);
         receiver
     }
 
@@ -168,7 +145,7 @@ impl Journeyman {
     /// # Errors
     /// What the store gives.
     pub async fn library(&self) -> Result<SkillLibrary> {
-        self.inner.performer.library().await
+        self.session.performer.library().await
     }
 
     /// Learns from a stream of tasks, one after the other.
@@ -200,7 +177,7 @@ impl Journeyman {
     /// for one whose recipe names a policy that is not in the options;
     /// what [`learn`](Self::learn) gives.
     pub async fn resume(&self, run: &RunId) -> Result<RunReport> {
-        let Some(journal) = &self.inner.backends.journal else {
+        let Some(journal) = &self.session.backends.journal else {
             return Err(Error::unsupported(
                 "Journeyman::resume",
                 "the host gave no journal to resume from",
@@ -208,7 +185,7 @@ impl Journeyman {
             .hint("set `Backends::journal` before the run begins"));
         };
         let entries = journal.read(run).await?;
-        let mut machine = replay(&entries, &self.inner.options.policies)?;
+        let mut machine = replay(&entries, &self.session.options.policies)?;
         if machine.mode == Mode::Train && !machine.is_finished() {
             self.writable("Journeyman::resume")?;
         }
@@ -240,9 +217,9 @@ impl Journeyman {
             missing.for_each(|(id, verdict)| log.answer(id, verdict));
         }
         // What was committed before may have been indexed by another process alone.
-        self.inner.performer.refresh_index().await;
-        machine.overlaps = self.inner.overlaps.share();
-        self.inner
+        self.session.performer.refresh_index().await;
+        machine.overlaps = self.session.overlaps.share();
+        self.session
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;
         self.told("Journeyman::resume", machine.report())
@@ -257,12 +234,12 @@ impl Journeyman {
             self.writable(operation)?;
             self.settle_some().await;
         }
-        let inner = &self.inner;
-        let run = inner.next_run(kind);
-        let (mut machine, mut log) = inner
-            .machine(run, inner.recipe.clone(), mode, tasks, false)
+        let session = &self.session;
+        let run = session.next_run(kind);
+        let (mut machine, mut log) = session
+            .machine(run, session.recipe.clone(), mode, tasks, false)
             .await?;
-        inner
+        session
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;
         self.told(operation, machine.report())
@@ -280,7 +257,7 @@ impl Journeyman {
     /// # Errors
     /// `Unsupported` where the session is read-only.
     pub(crate) fn writable(&self, operation: &'static str) -> Result<()> {
-        if !self.inner.read_only {
+        if !self.session.read_only {
             return Ok(());
         }
         Err(Error::unsupported(
@@ -289,112 +266,4 @@ impl Journeyman {
         )
         .hint("call `evaluate` or `begin`; to learn, open a store that can be committed to, without `Options::read_only`"))
     }
-}
-
-impl Inner {
-    /// The id of the next run of a kind. Each kind is counted for itself: a learning run draws from its id, and an evaluation
-    /// between two of them changes nothing.
-    pub(crate) fn next_run(&self, kind: &str) -> RunId {
-        let mut runs = lock(&self.runs);
-        let next = runs.entry(kind.to_owned()).or_default();
-        let number = std::mem::replace(next, next.saturating_add(1));
-        RunId::new(format!("{}/{kind}-{number}", self.options.session))
-    }
-
-    pub(crate) fn journal(&self) -> Option<&dyn Journal> {
-        // A session that is read-only keeps nothing, so that it takes no run's id from one that learns.
-        let journal = self.backends.journal.as_deref();
-        journal.filter(|_| !self.read_only)
-    }
-
-    pub(crate) fn redacting(&self) -> &Redacting {
-        &self.performer.redacting
-    }
-
-    /// A new run's machine, and its log with the run's beginning.
-    pub(crate) async fn machine(
-        &self,
-        run: RunId,
-        recipe: Recipe,
-        mode: Mode,
-        tasks: Vec<Task>,
-        by_host: bool,
-    ) -> Result<(RunMachine, Log)> {
-        let known = match self.journal() {
-            Some(journal) => !journal.read(&run).await?.is_empty(),
-            None => false,
-        };
-        if known {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                "Journeyman::learn",
-                "the journal has a run of this id already",
-            )
-            .with("run", run)
-            .hint("resume it, or give the session another name"));
-        }
-        self.performer.refresh_index().await;
-        // Each learning run draws anew; evaluations draw the same, so that before and after are paired.
-        let seed = match mode {
-            Mode::Train => self.options.seed.derive(run.as_str(), 0),
-            Mode::Evaluate => self.options.seed.derive("evaluate", 0),
-        };
-        let library = self.performer.library().await?;
-        let tasks = tasks.into_iter();
-        let tasks = tasks
-            .map(|task| self.performer.withhold(&run, task))
-            .collect::<Result<_>>()?;
-        let mut machine = RunMachine::new(RunPlan {
-            run,
-            seed,
-            recipe,
-            mode,
-            tasks,
-            library,
-            policies: self.options.policies.clone(),
-            width: self.options.in_flight.get() as u64,
-        })?;
-        let mut log = Log::new(0);
-        log.push(RunEntry::Started {
-            machine: Box::new(machine.clone()),
-            by_host,
-        });
-        machine.overlaps = self.overlaps.share();
-        Ok((machine, log))
-    }
-
-    pub(crate) async fn drive(
-        &self,
-        machine: &mut RunMachine,
-        reach: Reach,
-        log: &mut Log,
-    ) -> Result<()> {
-        let driver = Driver {
-            performer: &self.performer,
-            journal: self.journal(),
-            in_flight: self.options.in_flight,
-        };
-        driver
-            .drive(machine, reach, log, &mut |event| self.tell(event))
-            .await?;
-        if machine.is_finished() {
-            let run = machine.run();
-            self.performer.forget(run);
-            let observed = &self.performer.observed;
-            observed.forget(FindingKind::UnfinishedRun, run.as_str());
-        }
-        Ok(())
-    }
-
-    fn tell(&self, event: &Event) {
-        if let Some(finding) = checking::of_event(&event.kind) {
-            self.performer.observed.note(finding);
-        }
-        lock(&self.listeners).retain(|listener| listener.unbounded_send(event.clone()).is_ok());
-    }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What the locks guard is whole between any two statements, so a panic elsewhere does not spoil it.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

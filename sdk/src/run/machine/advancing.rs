@@ -27,7 +27,9 @@ impl RunMachine {
         let mut events = Vec::new();
         let folded = match answer {
             Answer::Committed(done) => self.kept(&mut maintaining, &id, done, &mut events),
-            answer => maintaining.answer(&self.context(), &id, answer, &mut events),
+            answer => maintaining
+                .answer(&self.context(), &id, answer, &mut events)
+                .map(|usage| self.maintenance.add(usage)),
         };
         let done = maintaining.is_done();
         self.maintaining = Some(maintaining).filter(|_| !done);
@@ -40,6 +42,9 @@ impl RunMachine {
     /// Runs the policies of a saved run as far as their answers go: one that asks something else than it did fails now.
     pub(crate) fn wake(&mut self) {
         let was_finished = self.is_finished();
+        let mut turns = std::mem::take(&mut self.turns);
+        turns.wake(&self.context());
+        self.turns = turns;
         let steps: Vec<u64> = self.active.keys().copied().collect();
         for step in steps {
             if let Some(mut task) = self.active.remove(&step) {

@@ -156,8 +156,7 @@ impl Outcome {
         let mut total = Usage::default();
         for said in &self.said {
             if let Ok(Some(played)) = &said.said {
-                total.prompt_tokens += played.usage.prompt_tokens;
-                total.output_tokens += played.usage.output_tokens;
+                total.add(played.usage);
             }
         }
         total

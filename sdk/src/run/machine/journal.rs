@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{need::NeedId, run_machine::RunMachine};
+use super::{
+    need::{NeedId, TurnAsk},
+    run_machine::RunMachine,
+};
 use crate::{
     contract::JournalEntry,
     error::{Error, ErrorKind, Result},
@@ -11,7 +14,7 @@ use crate::{
     report::Event,
 };
 
-/// One entry of a run's journal. The first two kinds are what a replay needs; the third is for people.
+/// One entry of a run's journal. A replay needs all kinds but the last, which is for people.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 // Tagged from outside: an inner tag makes serde buffer the value, and then number keys come back as texts.
@@ -34,6 +37,11 @@ pub enum RunEntry {
         question: Option<String>,
         /// The answer.
         answer: Box<Answer>,
+    },
+    /// An attempt asked for the skills of a later turn.
+    TurnAsked {
+        /// The turn.
+        ask: Box<TurnAsk>,
     },
     /// Something that followed.
     Happened {
@@ -150,7 +158,8 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
                 }
                 machine.answer(id, *answer)?;
             }
-            (RunEntry::Answered { .. }, None) => break,
+            (RunEntry::TurnAsked { ask }, Some(machine)) => machine.ask_turn(*ask),
+            (RunEntry::Answered { .. } | RunEntry::TurnAsked { .. }, None) => break,
             (RunEntry::Happened { .. }, _) => {}
         }
     }

@@ -10,23 +10,23 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     need::{Need, NeedId, Station},
+    own::own,
     scene::Scene,
     settled::settled,
     work::{Of, need},
 };
 use crate::{
-    domain::{Cause, Commit, FileRef, LibraryChange},
+    domain::{Cause, Commit, LibraryChange},
     error::{Error, Result},
-    format::SkillMd,
     id::CommitKey,
-    library::{Applied, SkillLibrary},
-    policy::{Answer, Ask, Policies, Questions, View, fits},
+    library::Applied,
+    policy::{Answer, Ask, Questions, fits},
     program::{Place, Program, Running},
     recipe::{
         Recipe,
         programs::{Decided, across_tasks, gains, micro},
     },
-    report::EventKind,
+    report::{EventKind, MaintenanceUsage},
 };
 
 /// A part of maintenance.
@@ -84,77 +84,14 @@ impl Part {
     }
 }
 
-/// That a change is one that a program of the host's own may make, and that a store takes it.
-fn permitted(change: &LibraryChange, library: &SkillLibrary) -> Result<()> {
-    change.validate()?;
-    let refused = |message: &str| Err(Error::invalid("MaintenanceProgram::maintain", message));
-    let allowed = matches!(
-        change,
-        LibraryChange::Add(_)
-            | LibraryChange::Revise(_)
-            | LibraryChange::Merge { .. }
-            | LibraryChange::RollBack { .. }
-            | LibraryChange::Restore { .. }
-            | LibraryChange::SetState { .. }
-            | LibraryChange::Release { .. }
-            | LibraryChange::PatchBundle { .. }
-            | LibraryChange::SetRules { .. }
-    );
-    if !allowed {
-        return refused(
-            "a program adds, revises, merges, restores and releases skills, rolls them back, sets their states, adds to their \
-             bundles, and sets rules; it records no evidence and erases nothing",
-        );
+fn usage_of(answer: &Answer) -> MaintenanceUsage {
+    let mut usage = MaintenanceUsage::default();
+    match answer {
+        Answer::Played(Ok(Some(played))) => usage.roles = played.usage,
+        Answer::Tried(Ok(run)) => usage.cases = run.usage,
+        _ => {}
     }
-    let Some(skill) = change.skill() else {
-        return Ok(());
-    };
-    // What no SKILL.md can hold, no folder and no export could hold either.
-    SkillMd::from(skill).write()?;
-    let known = |file: &FileRef| {
-        let mut entries = library.entries();
-        entries.any(|entry| {
-            entry
-                .skill
-                .files
-                .values()
-                .any(|one| one.sha256 == file.sha256)
-        })
-    };
-    match skill.files.values().all(known) {
-        true => Ok(()),
-        false => refused("the skill names a file that no skill of the library has"),
-    }
-}
-
-/// Runs a program of the host's own, and holds its changes to their rules.
-async fn own(
-    mut ask: Ask,
-    view: View,
-    (recipe, policies): (Recipe, Policies),
-    place: u32,
-) -> Result<Decided> {
-    let Some(scheduled) = recipe.programs.get(place as usize) else {
-        return Ok(Decided::default());
-    };
-    let program = policies.program(&scheduled.program)?;
-    let changes = program.maintain(&mut ask, &view).await?;
-    for change in &changes {
-        permitted(change, view.library())?;
-    }
-    let admitted = changes.iter().filter_map(|change| match change {
-        LibraryChange::Add(skill) => Some((skill, false)),
-        LibraryChange::Revise(skill) => Some((skill, true)),
-        _ => None,
-    });
-    let admitted = admitted.map(|(skill, revised)| EventKind::Admitted {
-        skill: skill.clone(),
-        revised,
-    });
-    Ok(Decided {
-        admitted: admitted.collect(),
-        changes,
-    })
+    usage
 }
 
 /// What is due.
@@ -269,7 +206,7 @@ impl Maintaining {
         }
     }
 
-    /// Folds an answer in.
+    /// Folds an answer in, and gives the tokens that it took.
     ///
     /// # Errors
     /// `Invalid` for one that nothing waits for.
@@ -279,9 +216,10 @@ impl Maintaining {
         id: &NeedId,
         answer: Answer,
         events: &mut Vec<EventKind>,
-    ) -> Result<()> {
+    ) -> Result<MaintenanceUsage> {
+        let nothing = MaintenanceUsage::default();
         let Some(part) = self.parts.first().copied() else {
-            return Ok(());
+            return Ok(nothing);
         };
         let step = self.step;
         let refused = || {
@@ -289,14 +227,15 @@ impl Maintaining {
         };
         // An answer that comes twice changes nothing, of a part that is through neither.
         let program = match &mut self.stage {
-            _ if id.step < step => return Ok(()),
-            Stage::Keeping { next, .. } if id.place.number() < *next => return Ok(()),
+            _ if id.step < step => return Ok(nothing),
+            Stage::Keeping { next, .. } if id.place.number() < *next => return Ok(nothing),
             Stage::Keeping { .. } => return Err(refused()),
             Stage::Asking(program) => program,
         };
         if program.is_past(&id.place) {
-            return Ok(());
+            return Ok(nothing);
         }
+        let usage = usage_of(&answer);
         let asked = program.questions(
             |ask| part.start(ask, context, step),
             |place, question| (*place == id.place).then(|| fits(question, &answer)),
@@ -305,7 +244,7 @@ impl Maintaining {
             return Err(refused());
         }
         self.go_on(context, events);
-        Ok(())
+        Ok(usage)
     }
 
     /// Whether it waits for this commit.

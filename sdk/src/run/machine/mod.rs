@@ -6,12 +6,14 @@ pub(crate) mod fold;
 pub(crate) mod journal;
 pub(crate) mod maintaining;
 pub(crate) mod need;
+pub(crate) mod own;
 pub(crate) mod run_machine;
 pub(crate) mod scene;
 pub(crate) mod settled;
 pub(crate) mod task_machine;
+pub(crate) mod turning;
 pub(crate) mod work;
 
 pub use journal::{RunEntry, replay};
-pub use need::{AttemptNeed, CaseNeed, Need, NeedId, Station, Turns};
+pub use need::{AttemptNeed, CaseNeed, Need, NeedId, Station, TurnAsk};
 pub use run_machine::{RunMachine, RunPlan};

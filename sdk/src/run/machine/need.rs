@@ -1,17 +1,15 @@
 //! What a machine needs, and what it is told.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::RoleTask,
-    domain::{Action, Commit, Mode, Query, Skill, Task, Trace, Trajectory},
+    domain::{Action, Commit, Query, Skill, Task, Trace, Trajectory, TurnQuery},
     id::{AttemptId, RunId, Seed},
-    library::SkillLibrary,
-    policy::{Answer, ChosenSkill, Policies},
+    policy::{Answer, ChosenSkill},
     program::Place,
-    recipe::Recipe,
 };
 
 /// The stations at which a task can wait, in the order in which it passes them.
@@ -38,6 +36,8 @@ pub enum Station {
     Keep,
     /// For test cases and measurements that a selector of the host's own asks.
     Try,
+    /// For what the selection for a later turn of an attempt asks.
+    Turn,
 }
 
 /// The identity of a need. It follows from where the need arises and not from when, so answers can come in any order.
@@ -122,24 +122,24 @@ pub struct AttemptNeed {
     pub skills: Vec<ChosenSkill>,
     /// How many tokens their texts may take together.
     pub skill_tokens: Option<usize>,
-    /// What the skills of its later turns are chosen from; those of the first turn stay where it is not given.
-    pub turns: Option<Arc<Turns>>,
+    /// Whether skills are selected for each later turn ([`SelectPer::Turn`](crate::select::SelectPer::Turn)); else those of the
+    /// first turn stay.
+    pub each_turn: bool,
     /// How long it may take.
     pub time_limit: Duration,
 }
 
-/// What the skills of an attempt's later turns are chosen from, and how
-/// ([`SelectPer::Turn`](crate::select::SelectPer::Turn)).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Turns {
-    /// How.
-    pub recipe: Recipe,
-    /// Whether skills on trial are offered.
-    pub mode: Mode,
-    /// The library as it was when the attempt began.
-    pub library: SkillLibrary,
-    /// The host's own.
-    pub policies: Policies,
+/// A later turn of an attempt, for which skills are selected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TurnAsk {
+    /// The need of the attempt.
+    pub attempt: NeedId,
+    /// The attempt's seed.
+    pub seed: Seed,
+    /// The turn, from 1.
+    pub turn: u32,
+    /// The query of the turn.
+    pub query: TurnQuery,
 }
 
 /// A case of a bundle: an attempt that begins with what is played to it.
@@ -156,8 +156,8 @@ impl Station {
     pub(crate) fn takes(self, answer: &Answer) -> bool {
         match answer {
             Answer::Committed(_) => matches!(self, Self::Commit | Self::Keep),
-            // Maintenance programs ask every kind of question; the fold checks that the answer fits the question.
-            _ if self == Self::Maintain => true,
+            // Maintenance programs, and selections for turns, ask every kind of question; the fold checks that the answer fits the question.
+            _ if matches!(self, Self::Maintain | Self::Turn) => true,
             Answer::Retrieved(_) => self == Self::Retrieve,
             Answer::Scored(_) => self == Self::Score,
             Answer::Attempted(_) => self == Self::Attempt,

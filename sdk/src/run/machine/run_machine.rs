@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     maintaining::Maintaining,
-    need::{Need, NeedId, Station},
+    need::{Need, NeedId, Station, TurnAsk},
     scene::Scene,
     task_machine::TaskMachine,
+    turning::Turns,
 };
 use crate::{
     domain::{Mode, Task},
@@ -17,9 +18,9 @@ use crate::{
     library::SkillLibrary,
     maintain::Overlaps,
     measure::ProxyGain,
-    policy::{Answer, CommitDone, Policies},
+    policy::{Answer, ChosenSkill, CommitDone, Policies},
     recipe::Recipe,
-    report::{Event, EventKind, RunReport, TaskReport},
+    report::{Event, EventKind, MaintenanceUsage, RunReport, TaskReport},
 };
 
 /// What a run is made of.
@@ -60,6 +61,8 @@ pub struct RunMachine {
     pub(crate) width: u64,
     pub(crate) next: u64,
     pub(crate) active: BTreeMap<u64, TaskMachine>,
+    /// Selections for later turns of attempts under way.
+    pub(crate) turns: Turns,
     /// What is done behind the last batch, while it is.
     pub(crate) maintaining: Option<Box<Maintaining>>,
     /// How many tasks the library had learned from when maintenance was last thought of.
@@ -69,6 +72,8 @@ pub struct RunMachine {
     #[serde(skip)]
     pub(crate) policies: Policies,
     pub(crate) reports: BTreeMap<u64, TaskReport>,
+    /// The tokens of maintenance so far.
+    pub(crate) maintenance: MaintenanceUsage,
     /// Of the attempts of learning so far.
     pub(crate) gain: ProxyGain,
     /// Events of tasks behind the first unfinished one, held back so that their order does not depend on timing.
@@ -127,10 +132,12 @@ impl RunMachine {
             maintained: plan_steps,
             next: 0,
             active: BTreeMap::new(),
+            turns: Turns::default(),
             maintaining: None,
             overlaps: Overlaps::default(),
             policies: plan.policies,
             reports: BTreeMap::new(),
+            maintenance: MaintenanceUsage::default(),
             gain: ProxyGain::default(),
             held: BTreeMap::new(),
         };
@@ -151,7 +158,20 @@ impl RunMachine {
         let tasks = tasks.flat_map(|task| task.needs(&context, wanted));
         let maintaining = self.maintaining.iter();
         let maintaining = maintaining.flat_map(|maintaining| maintaining.needs(&context, wanted));
-        tasks.chain(maintaining).collect()
+        let turns = self.turns.needs(&context, wanted);
+        tasks.chain(maintaining).chain(turns).collect()
+    }
+
+    /// An attempt asks for the skills of a later turn: what that takes are needs from here on.
+    pub(crate) fn ask_turn(&mut self, ask: TurnAsk) {
+        let mut turns = std::mem::take(&mut self.turns);
+        turns.ask(&self.context(), ask);
+        self.turns = turns;
+    }
+
+    /// The skills for a later turn, once they are selected.
+    pub(crate) fn turn_skills(&self, ask: &TurnAsk) -> Option<Result<Vec<ChosenSkill>>> {
+        self.turns.skills(&self.context(), ask)
     }
 
     /// Folds an answer in. Answers may come in any order; one that came before is passed over.
@@ -167,6 +187,15 @@ impl RunMachine {
         }
         if matches!(id.station, Station::Maintain | Station::Keep) {
             return self.maintained(id, answer);
+        }
+        if id.station == Station::Turn {
+            let mut turns = std::mem::take(&mut self.turns);
+            let folded = turns.answer(&self.context(), &id, answer);
+            self.turns = turns;
+            return folded;
+        }
+        if id.station == Station::Attempt {
+            self.turns.forget(&id);
         }
         let Some(mut task) = self.active.remove(&id.step) else {
             if self.reports.contains_key(&id.step) {
@@ -192,6 +221,7 @@ impl RunMachine {
     pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
         match id.station {
             Station::Maintain => self.maintaining.as_ref()?.question(id),
+            Station::Turn => self.turns.question(id),
             _ => self.active.get(&id.step)?.question(id),
         }
     }
@@ -228,6 +258,7 @@ impl RunMachine {
             seed: self.seed,
             tasks: self.reports.values().cloned().collect(),
             revision: self.library.revision(),
+            maintenance: self.maintenance,
             findings: Vec::new(),
         }
     }

@@ -51,6 +51,12 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// The same with another seed.
+    pub(crate) fn with_seed(mut self, seed: Seed) -> Self {
+        self.context.seed = seed;
+        self
+    }
+
     /// What maintenance is handed.
     pub(crate) fn upkeep(&self) -> Upkeep<'a> {
         self.recipe.upkeep(self.context, self.overlaps)

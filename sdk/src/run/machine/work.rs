@@ -1,9 +1,7 @@
 //! The work that the questions of policies give to the host's parts: seeds, names and limits are added here.
 
-use std::sync::Arc;
-
 use super::{
-    need::{AttemptNeed, CaseNeed, Need, Station, Turns},
+    need::{AttemptNeed, CaseNeed, Need, Station},
     scene::Scene,
 };
 use crate::{
@@ -101,16 +99,6 @@ fn attempt(
     skills: &[ChosenSkill],
 ) -> AttemptNeed {
     let seed = context.step_seed(step);
-    // Later turns choose from the library as it is when the attempt is asked for.
-    let each = context.recipe.select.per == SelectPer::Turn && !context.warming_up;
-    let turns = each.then(|| {
-        Arc::new(Turns {
-            recipe: context.recipe.clone(),
-            mode: context.mode,
-            library: context.library.clone(),
-            policies: context.policies.clone(),
-        })
-    });
     AttemptNeed {
         run: context.run.clone(),
         attempt: AttemptId::of(context.run, step, number),
@@ -123,7 +111,7 @@ fn attempt(
         },
         skills: skills.to_vec(),
         skill_tokens: context.recipe.select.skill_tokens,
-        turns,
+        each_turn: context.recipe.select.per == SelectPer::Turn && !context.warming_up,
         time_limit: context.recipe.limits.attempt,
     }
 }
@@ -143,7 +131,7 @@ fn case(context: &Scene<'_>, step: u64, place: &Place, one: &Case) -> CaseNeed {
             skills: skill.iter().map(|skill| chosen(skill)).collect(),
             skill_tokens: context.recipe.select.skill_tokens,
             // A case is about this skill.
-            turns: None,
+            each_turn: false,
             time_limit: context.recipe.limits.attempt,
         },
         prefix: case.prefix.clone(),

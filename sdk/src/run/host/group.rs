@@ -1,0 +1,98 @@
+//! A group of attempts in the host's own loop, and the machine behind it.
+
+use std::sync::Mutex;
+
+use futures::lock::Mutex as AsyncMutex;
+
+use super::locking::lock;
+use crate::{
+    domain::{Outcome, Verdict},
+    error::{Error, Result},
+    policy::Answer,
+    run::{
+        driver::log::Log,
+        machine::{Need, NeedId, RunMachine, Station},
+    },
+};
+
+/// The attempts of one group and the machine behind them.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// None once the group is through.
+    pub(crate) run: AsyncMutex<Option<(RunMachine, Log)>>,
+    state: Mutex<GroupState>,
+}
+
+#[derive(Debug)]
+struct GroupState {
+    /// Answers of the host that the machine has not seen.
+    arrived: Vec<(NeedId, Answer)>,
+    /// Number of attempts that are not handed in.
+    open: usize,
+}
+
+impl Group {
+    /// A group with so many attempts.
+    pub(crate) fn new(machine: RunMachine, log: Log, attempts: usize) -> Self {
+        Self {
+            run: AsyncMutex::new(Some((machine, log))),
+            state: Mutex::new(GroupState {
+                arrived: Vec::new(),
+                open: attempts,
+            }),
+        }
+    }
+
+    /// Takes an attempt's answer in, and its verdict where the host gave one; whether it was the last.
+    pub(crate) fn hand_in(&self, id: NeedId, answer: Answer, verdict: Option<Verdict>) -> bool {
+        let mut state = lock(&self.state);
+        // An attempt's verdict is asked for behind it, in the same scope.
+        let of_verdict = NeedId {
+            station: Station::Judge,
+            place: id.place.next(),
+            ..id.clone()
+        };
+        state.arrived.push((id, answer));
+        let verdict = verdict.map(|verdict| (of_verdict, Answer::Judged(Ok(verdict))));
+        state.arrived.extend(verdict);
+        state.open -= 1;
+        state.open == 0
+    }
+
+    /// Moves what was handed in to the log.
+    pub(crate) fn collect(&self, log: &mut Log) {
+        let arrived = std::mem::take(&mut lock(&self.state).arrived);
+        arrived
+            .into_iter()
+            .for_each(|(id, answer)| log.answer(id, answer));
+    }
+}
+
+/// The verdict that a host's outcome is.
+pub(crate) fn verdict_of(outcome: &Outcome) -> Result<Verdict> {
+    let verdict = Verdict {
+        success: Some(outcome.success),
+        score: outcome.score,
+        parts: outcome.parts.clone(),
+        evidence: vec!["the host's outcome".to_owned()],
+    };
+    if verdict.is_valid() {
+        return Ok(verdict);
+    }
+    Err(Error::invalid(
+        "AttemptHandle::finish",
+        "the outcome's score is outside [0, 1], or one of its parts is not finite",
+    )
+    .hint("give `Outcome::success()`, `Outcome::failure()`, or a score in [0, 1] and finite parts"))
+}
+
+/// The verdicts that a journal lacks though it has the host's outcomes: its last write was cut short between the two.
+pub(crate) fn missing_verdicts(machine: &RunMachine) -> impl Iterator<Item = (NeedId, Answer)> {
+    machine.needs().into_iter().filter_map(|(id, need)| {
+        let Need::Judge { trajectory, .. } = need else {
+            return None;
+        };
+        let verdict = verdict_of(trajectory.outcome.as_ref()?);
+        Some((id, Answer::Judged(verdict)))
+    })
+}

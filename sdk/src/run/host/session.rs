@@ -1,0 +1,206 @@
+//! What the clones of a runtime and its attempts share: parts, options, runs, and the groups that wait.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use futures::channel::mpsc::UnboundedSender;
+
+use super::{checking, group::Group, locking::lock, options::Options};
+use crate::{
+    contract::{Backends, Journal},
+    domain::{Mode, Task},
+    error::{Error, ErrorKind, Result},
+    id::RunId,
+    maintain::Overlaps,
+    policy::ChosenSkill,
+    recipe::Recipe,
+    report::{Event, FindingKind, TaskReport},
+    run::{
+        driver::{
+            Performer,
+            drive::{Driver, Reach},
+            log::Log,
+            redacting::Redacting,
+        },
+        machine::{RunEntry, RunMachine, RunPlan, TurnAsk},
+    },
+};
+
+/// What the clones of a runtime and its attempts share.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) backends: Arc<Backends>,
+    pub(crate) recipe: Recipe,
+    pub(crate) options: Options,
+    pub(crate) read_only: bool,
+    /// How many runs of each kind began, in earlier starts too.
+    pub(crate) runs: Mutex<BTreeMap<String, u64>>,
+    pub(crate) performer: Performer,
+    /// What maintenance derived from the library, for the runs to come.
+    pub(crate) overlaps: Overlaps,
+    pub(crate) listeners: Mutex<Vec<UnboundedSender<Event>>>,
+    /// Groups whose attempts are all in, and which wait for somebody to await the rest.
+    pub(crate) ready: Mutex<Vec<Arc<Group>>>,
+}
+
+impl Session {
+    /// The id of the next run of a kind. Each kind is counted for itself: a learning run draws from its id, and an evaluation
+    /// between two of them changes nothing.
+    pub(crate) fn next_run(&self, kind: &str) -> RunId {
+        let mut runs = lock(&self.runs);
+        let next = runs.entry(kind.to_owned()).or_default();
+        let number = std::mem::replace(next, next.saturating_add(1));
+        RunId::new(format!("{}/{kind}-{number}", self.options.session))
+    }
+
+    pub(crate) fn journal(&self) -> Option<&dyn Journal> {
+        // A session that is read-only keeps nothing, so that it takes no run's id from one that learns.
+        let journal = self.backends.journal.as_deref();
+        journal.filter(|_| !self.read_only)
+    }
+
+    pub(crate) fn redacting(&self) -> &Redacting {
+        &self.performer.redacting
+    }
+
+    /// A new run's machine, and its log with the run's beginning.
+    pub(crate) async fn machine(
+        &self,
+        run: RunId,
+        recipe: Recipe,
+        mode: Mode,
+        tasks: Vec<Task>,
+        by_host: bool,
+    ) -> Result<(RunMachine, Log)> {
+        let known = match self.journal() {
+            Some(journal) => !journal.read(&run).await?.is_empty(),
+            None => false,
+        };
+        if known {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "Journeyman::learn",
+                "the journal has a run of this id already",
+            )
+            .with("run", run)
+            .hint("resume it, or give the session another name"));
+        }
+        self.performer.refresh_index().await;
+        // Each learning run draws anew; evaluations draw the same, so that before and after are paired.
+        let seed = match mode {
+            Mode::Train => self.options.seed.derive(run.as_str(), 0),
+            Mode::Evaluate => self.options.seed.derive("evaluate", 0),
+        };
+        let library = self.performer.library().await?;
+        let tasks = tasks.into_iter();
+        let tasks = tasks
+            .map(|task| self.performer.withhold(&run, task))
+            .collect::<Result<_>>()?;
+        let mut machine = RunMachine::new(RunPlan {
+            run,
+            seed,
+            recipe,
+            mode,
+            tasks,
+            library,
+            policies: self.options.policies.clone(),
+            width: self.options.in_flight.get() as u64,
+        })?;
+        let mut log = Log::new(0);
+        log.push(RunEntry::Started {
+            machine: Box::new(machine.clone()),
+            by_host,
+        });
+        machine.overlaps = self.overlaps.share();
+        Ok((machine, log))
+    }
+
+    pub(crate) async fn drive(
+        &self,
+        machine: &mut RunMachine,
+        reach: Reach,
+        log: &mut Log,
+    ) -> Result<()> {
+        let driver = Driver {
+            performer: &self.performer,
+            journal: self.journal(),
+            in_flight: self.options.in_flight,
+        };
+        driver
+            .drive(machine, reach, log, &mut |event| self.tell(event))
+            .await?;
+        if machine.is_finished() {
+            let run = machine.run();
+            self.performer.forget(run);
+            let observed = &self.performer.observed;
+            observed.forget(FindingKind::UnfinishedRun, run.as_str());
+        }
+        Ok(())
+    }
+
+    fn tell(&self, event: &Event) {
+        if let Some(finding) = checking::of_event(&event.kind) {
+            self.performer.observed.note(finding);
+        }
+        lock(&self.listeners).retain(|listener| listener.unbounded_send(event.clone()).is_ok());
+    }
+
+    /// Selects the skills for a later turn of an attempt.
+    ///
+    /// # Errors
+    /// What a station or the journal gives; `Invalid` where the attempt's group is through.
+    pub(crate) async fn select(&self, group: &Group, ask: TurnAsk) -> Result<Vec<ChosenSkill>> {
+        let mut run = group.run.lock().await;
+        let through = || {
+            Error::invalid(
+                "AttemptHandle::turn",
+                "the group of this attempt is through",
+            )
+        };
+        let (machine, log) = run.as_mut().ok_or_else(through)?;
+        log.push(RunEntry::TurnAsked {
+            ask: Box::new(ask.clone()),
+        });
+        self.drive(machine, Reach::AllButAttempts, log).await?;
+        machine.turn_skills(&ask).unwrap_or_else(|| Err(through()))
+    }
+
+    /// Judges, credits, writes and commits, once every attempt of a group is in. On an error, or when it is cancelled, the
+    /// group is ready again.
+    pub(crate) async fn complete(&self, group: Arc<Group>) -> Result<Option<TaskReport>> {
+        let mut unfinished = Unfinished {
+            session: self,
+            group: Some(Arc::clone(&group)),
+        };
+        let mut run = group.run.lock().await;
+        let Some((machine, log)) = run.as_mut() else {
+            unfinished.group = None;
+            return Ok(None);
+        };
+        group.collect(log);
+        self.drive(machine, Reach::Everything, log).await?;
+        let report = machine.report().tasks.into_iter().next();
+        *run = None;
+        unfinished.group = None;
+        match report.as_ref().and_then(|report| report.failed.clone()) {
+            Some(error) => Err(error),
+            None => Ok(report),
+        }
+    }
+}
+
+/// A group that is being completed. Dropped before it is, the group is ready again, with all that was handed in.
+struct Unfinished<'a> {
+    session: &'a Session,
+    group: Option<Arc<Group>>,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if let Some(group) = self.group.take() {
+            lock(&self.session.ready).push(group);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Selection for the later turns of attempts (HiSME appendix B, row H12). Its questions are needs like all others, so their
+//! answers are in the journal.
+
+use std::task::Poll;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    need::{Need, NeedId, Station, TurnAsk},
+    scene::Scene,
+    work::{Of, need},
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    policy::{Answer, Ask, ChosenSkill, Questions, fits},
+    program::{Place, Program, Running},
+    select::selecting::{Selected, select},
+};
+
+/// The turns of attempts under way for which skills were asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Turns(Vec<Turn>);
+
+/// One turn, and the selection for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Turn {
+    ask: TurnAsk,
+    /// The place of its questions: the attempt's place and the number of the turn among those that were asked about.
+    place: Place,
+    program: Program<Questions, Selected>,
+    selected: Option<Result<Selected>>,
+}
+
+impl Turn {
+    /// Starts the selection. A turn draws from the seed of its attempt, and has no step of its own.
+    fn start<'a>(&self, scene: &Scene<'a>) -> impl FnOnce(Ask) -> Running<Selected> + use<'a> {
+        let (scene, query) = (self.scene(scene), self.ask.query.clone());
+        move |mut ask: Ask| {
+            let view = scene.view(0);
+            let (policy, policies) = (scene.recipe.select.clone(), scene.policies.clone());
+            Box::pin(async move { select(&mut ask, &view, (&policy, &policies), &query).await })
+        }
+    }
+
+    fn scene<'a>(&self, scene: &Scene<'a>) -> Scene<'a> {
+        let seed = self.ask.seed.derive("turn", self.ask.turn.into());
+        scene.with_seed(seed)
+    }
+
+    fn go_on(&mut self, scene: &Scene<'_>) {
+        let start = self.start(scene);
+        if self.selected.is_none()
+            && let Poll::Ready(selected) = self.program.poll(start)
+        {
+            self.selected = Some(selected);
+        }
+    }
+
+    /// The place of a need within the selection, where the need is one of this turn's.
+    fn within(&self, id: &NeedId) -> Option<Place> {
+        (id.step == self.ask.attempt.step).then_some(())?;
+        id.place.behind(&self.place)
+    }
+
+    fn needs(&self, scene: &Scene<'_>, wanted: &dyn Fn(&NeedId) -> bool) -> Vec<(NeedId, Need)> {
+        if self.selected.is_some() {
+            return Vec::new();
+        }
+        let own = self.scene(scene);
+        self.program
+            .questions(self.start(scene), |place, question| {
+                let id = NeedId {
+                    step: self.ask.attempt.step,
+                    station: Station::Turn,
+                    place: self.place.join(place),
+                };
+                let need = wanted(&id).then(|| need(&own, 0, Of::Task, place, question));
+                need.map(|need| (id, need))
+            })
+    }
+}
+
+impl Turns {
+    /// Begins the selection for a turn. One that was asked for before, with the same query, is gone on with.
+    pub(crate) fn ask(&mut self, scene: &Scene<'_>, ask: TurnAsk) {
+        if self.0.iter().any(|turn| turn.ask == ask) {
+            return;
+        }
+        let before = self.0.iter();
+        let before = before
+            .filter(|turn| turn.ask.attempt == ask.attempt)
+            .count();
+        let number = u32::try_from(before).unwrap_or(u32::MAX);
+        let mut turn = Turn {
+            place: ask.attempt.place.within(number),
+            ask,
+            program: Program::new(0),
+            selected: None,
+        };
+        turn.go_on(scene);
+        self.0.push(turn);
+    }
+
+    /// The skills for a turn, once they are selected.
+    ///
+    /// # Errors
+    /// `Unavailable` where a station could not answer; what the recipe's own selector gives.
+    pub(crate) fn skills(
+        &self,
+        scene: &Scene<'_>,
+        ask: &TurnAsk,
+    ) -> Option<Result<Vec<ChosenSkill>>> {
+        let turn = self.0.iter().find(|turn| turn.ask == *ask)?;
+        let selected = match turn.selected.as_ref()? {
+            Ok(selected) => selected,
+            Err(error) => return Some(Err(error.clone())),
+        };
+        if let Some(reason) = selected.unavailable() {
+            return Some(Err(Error::new(
+                ErrorKind::Unavailable,
+                "Guidance::for_turn",
+                format!("a station could not answer: {reason}"),
+            )));
+        }
+        let chosen = selected.injected(0).iter();
+        let entries = chosen.filter_map(|skill| scene.library.get(&skill.id));
+        Some(Ok(entries.map(ChosenSkill::from).collect()))
+    }
+
+    /// Everything that can run now.
+    pub(crate) fn needs(
+        &self,
+        scene: &Scene<'_>,
+        wanted: &dyn Fn(&NeedId) -> bool,
+    ) -> Vec<(NeedId, Need)> {
+        let turns = self.0.iter();
+        turns.flat_map(|turn| turn.needs(scene, wanted)).collect()
+    }
+
+    /// The digest of the open question at a need.
+    pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
+        let mut turns = self.0.iter();
+        turns.find_map(|turn| turn.program.digest(&turn.within(id)?))
+    }
+
+    /// Folds an answer in. One of an attempt that is through, or that came before, is passed over.
+    ///
+    /// # Errors
+    /// `Invalid` for one that nothing waits for.
+    pub(crate) fn answer(&mut self, scene: &Scene<'_>, id: &NeedId, answer: Answer) -> Result<()> {
+        let mut turns = self.0.iter_mut();
+        let Some((turn, place)) = turns.find_map(|turn| turn.within(id).map(|place| (turn, place)))
+        else {
+            return Ok(());
+        };
+        if turn.selected.is_some() || turn.program.is_past(&place) {
+            return Ok(());
+        }
+        let asked = turn.program.questions(turn.start(scene), |at, question| {
+            (*at == place).then(|| fits(question, &answer))
+        });
+        if asked.first() != Some(&true) || !turn.program.answer(&place, answer) {
+            let waits = "nothing waits for this answer";
+            return Err(Error::invalid("RunMachine::answer", waits).with("need", id));
+        }
+        turn.go_on(scene);
+        Ok(())
+    }
+
+    /// Forgets the turns of an attempt that is through.
+    pub(crate) fn forget(&mut self, attempt: &NeedId) {
+        self.0.retain(|turn| turn.ask.attempt != *attempt);
+    }
+
+    /// Runs the selections of a saved run as far as their answers go.
+    pub(crate) fn wake(&mut self, scene: &Scene<'_>) {
+        self.0.iter_mut().for_each(|turn| turn.go_on(scene));
+    }
+}
