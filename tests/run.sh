@@ -106,7 +106,7 @@ quickstart() {
     cargo run -q --package journeyman-tests --bin quickstart-output <"$logs/quickstart.out"
 }
 
-documentation() { RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps; }
+documentation() { RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --features journeyman/conformance; }
 
 printf '== set-up\n'
 # shellcheck source=setup.sh

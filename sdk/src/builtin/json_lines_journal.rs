@@ -186,7 +186,7 @@ impl<W: Write + Send> Journal for JsonLinesJournal<W> {
     }
 }
 
-/// What could be read of a journal whose writer may have been killed.
+/// The readable part of a journal whose writer may have been killed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecoveredJournal {
     /// The entries in the order of their lines.

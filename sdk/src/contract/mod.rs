@@ -1,5 +1,5 @@
 //! One trait a file: what a host or an adapter implements. The rules of each trait are the bullets in its
-//! documentation; [`conformance`](crate::conformance) has a case for each bullet.
+//! documentation; the module `conformance` (feature `conformance`) has a case for each bullet.
 //!
 //! # Time limits
 //!

@@ -1,4 +1,4 @@
-//! What a model may write where JSON by a schema was asked for.
+//! Answers of a model that was asked for JSON by a schema.
 
 use std::{sync::Arc, time::Duration};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 
-/// Options of a [`ModelExecutor`].
+/// Options of a [`ModelExecutor`](crate::builtin::ModelExecutor).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelExecutorOptions {
     /// The greatest number of steps of an attempt, those of a replayed prefix included; at least 1.
@@ -30,6 +30,7 @@ impl Default for ModelExecutorOptions {
 }
 
 impl ModelExecutorOptions {
+    /// Checks the ranges that the fields document.
     pub(super) fn validate(&self) -> Result<()> {
         let refuse = |message: &str, hint: &str| {
             Err(Error::invalid("ModelExecutor::new", message.to_owned()).hint(hint.to_owned()))

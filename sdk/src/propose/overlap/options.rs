@@ -104,11 +104,11 @@ impl OverlapOptions {
 pub struct Overlap {
     /// The edge's weight, in [0, 1] with the paper's numbers.
     pub weight: f64,
-    /// Of the n-grams, in [0, 1].
+    /// The Jaccard index of the n-grams, in [0, 1].
     pub ngram: f64,
-    /// Of the embeddings, in [0, 1].
+    /// The cosine of the embeddings, negative values as 0, in [0, 1].
     pub embedding: f64,
-    /// Of the errors, in [0, 1].
+    /// The errors' Jaccard index times `error_factor`, capped at 1, in [0, 1].
     pub error: f64,
 }
 

@@ -70,7 +70,7 @@ fn graph(segments: impl IntoIterator<Item = Segment>) -> OverlapGraph {
     graph
 }
 
-/// What there are of two sets in common, as a share of all that is in either.
+/// The Jaccard index of two sets.
 fn jaccard(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
     let all = a.union(b).count();
     if all == 0 {

@@ -16,7 +16,7 @@ pub enum RefusedBy {
 pub struct Hostile {
     /// The attack in words.
     pub what: &'static str,
-    /// Who has to refuse it.
+    /// The guard that has to refuse it.
     pub refused_by: RefusedBy,
     /// SKILL.md.
     pub text: Vec<u8>,

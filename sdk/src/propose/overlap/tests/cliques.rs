@@ -134,7 +134,7 @@ fn a_shared_argument_binding() {
         ("none", ValueSource::Agent)
     ));
     assert!(!found(("all", ValueSource::Agent), ("all", place())));
-    // What the request says is no pattern of the tool's.
+    // A value from the request is no binding.
     assert!(!found(
         ("all", ValueSource::Request),
         ("all", ValueSource::Request)
@@ -218,7 +218,7 @@ fn tasks_count_where_they_were_done() {
         first([one("a", "t", done), skill("s", &["t"], "brew coffee")]),
         None
     );
-    // What all tasks share is a skill already, until a further task comes.
+    // The skill covers all tasks of the group, until a further task is added.
     let known = || skill("s", &["t", "u"], "brew coffee");
     assert_eq!(first([one("a", "t", done), known()]), None);
     let paper = CliqueOptions {
@@ -264,7 +264,7 @@ fn what_was_handed_out_comes_again_when_enough_is_new() {
     // Where nothing must be new, any other group is as good: these three are alike.
     options.fresh = 0.0;
     assert_eq!(hand_out(&graph, &options), "c d e");
-    // What is gone is forgotten.
+    // Groups whose segments are gone are forgotten.
     graph.forget_gone(&mut handed);
     assert_eq!(handed.len(), 4);
     for id in ["a", "b", "c", "d"] {
@@ -327,7 +327,7 @@ fn a_dense_graph_is_bounded() {
     assert!(cliques.iter().all(|clique| clique.segments.len() == 6));
 }
 
-/// Of random graphs in which every segment has few neighbours, the first group is the best of all subsets.
+/// In random graphs in which every segment has few neighbors, the first group is the best of all subsets.
 #[test]
 fn the_first_group_is_the_best_of_all() {
     let options = CliqueOptions {

@@ -130,7 +130,7 @@ impl Draws {
     }
 }
 
-/// What is left of a random history of insertions, replacements and removals has the edges of all pairs.
+/// After a random history of insertions, replacements and removals, the edges are those of all pairs.
 #[test]
 fn edges_equal_all_pairs() {
     let mut met = 0;
@@ -366,7 +366,7 @@ fn options_are_checked() {
     );
 }
 
-/// Of segments that share the wording of their requests and little else, only those of one tool meet.
+/// Segments that share only the wording of their requests are compared only where they share a tool.
 #[test]
 fn few_segments_meet() {
     use crate::propose::overlap::tests::{
