@@ -381,7 +381,6 @@ const CIRCLES: &[(&str, usize, usize)] = &[
     ("adapters/cli", 2, 16),
     ("adapters/disk", 1, 11),
     ("adapters/llama-cpp", 3, 20),
-    ("adapters/toolworld", 1, 5),
 ];
 
 #[test]

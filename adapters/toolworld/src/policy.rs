@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use crate::lexicon::value_for;
+use crate::refusal::Refusal;
 use crate::seed::Draws;
-use crate::simulate::{Outcome, Refusal, Reply, Simulation};
+use crate::simulate::{Outcome, Reply, Simulation};
 use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, Setting, SkillText, TASK_SLOT, Tool};
 use crate::world::World;
 

@@ -1,8 +1,8 @@
 //! Skills that do not fit: about another tool, or about a service as it once was.
 
+use crate::extra::extra_demand;
 use crate::form::ContractForm;
 use crate::lexicon::{NOUNS, value_for};
-use crate::passing::extra_demand;
 use crate::seed::Draws;
 use crate::tool::{Demand, Service, Setting, SkillText, ToolName};
 use crate::world::{World, WorldSpec, bare, fresh_name, make_target};

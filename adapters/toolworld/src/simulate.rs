@@ -1,47 +1,10 @@
 //! The services' side of a task: a state machine that answers command lines.
 
 use crate::lexicon::{ParameterKind, kind_of, takes, value_for};
+use crate::refusal::Refusal;
 use crate::seed::Draws;
 use crate::tool::{DEFAULT_SLOT, Demand, Service, Setting, ToolName};
 use crate::world::World;
-
-/// Why a call was refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    /// Another call has to come first.
-    NeedsCall(ToolName),
-    /// A parameter has to have this value.
-    NeedsValue(Setting),
-    /// A parameter has to have the value that a call of `source` gives.
-    NeedsResult {
-        /// The parameter.
-        parameter: String,
-        /// The tool whose result holds its value.
-        source: ToolName,
-    },
-    /// A parameter has another value than the task gives.
-    WrongValue(String),
-    /// No visible tool has this name.
-    UnknownTool(ToolName),
-    /// The tool has no such parameter.
-    UnknownParameter {
-        /// The tool that was called.
-        tool: ToolName,
-        /// What it does not have.
-        parameter: String,
-    },
-    /// The value is of the wrong type.
-    WrongType {
-        /// The parameter.
-        parameter: String,
-        /// Whether a number was wanted.
-        number: bool,
-    },
-    /// The line is no command: fewer than two words, or a parameter without a value.
-    Malformed,
-    /// The step budget is spent.
-    BudgetSpent,
-}
 
 /// What a call came to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,14 +10,15 @@ use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Setup;
+use crate::extra::add_parameter;
 use crate::form::ContractForm;
 use crate::lexicon::VERBS;
-use crate::passing::{Passing, PassingKind, add_parameter};
+use crate::passing::{Passing, PassingKind};
+use crate::request::{Goal, Request, TEMPLATES};
 use crate::seed::Draws;
 use crate::split::Split;
 use crate::tool::{Service, Setting, SkillText, ToolName};
-use crate::wording::{Request, TEMPLATES};
-use crate::world::{Goal, World, WorldSpec, distractor, fill, fresh_name, helpers, make_target};
+use crate::world::{World, WorldSpec, distractor, fill, fresh_name, helpers, make_target};
 
 /// How a universe is made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

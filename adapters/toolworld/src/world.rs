@@ -6,10 +6,11 @@ use crate::form::ContractForm;
 use crate::lexicon::{
     NOUNS, NUMBER_PARAMETERS, VERBS, WORD_PARAMETERS, foreign_words, invented_noun, value_for,
 };
+use crate::refusal::Wording;
+use crate::request::{Goal, Request};
 use crate::seed::Draws;
 use crate::split::Split;
 use crate::tool::{Demand, Service, Setting, Tool, ToolName};
-use crate::wording::{Request, Wording};
 
 /// How worlds are made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,15 +61,6 @@ impl WorldSpec {
             ..Self::default()
         }
     }
-}
-
-/// What a task asks for, as the world knows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Goal {
-    /// The tool to be called with success.
-    pub target: ToolName,
-    /// The values that the task tells.
-    pub given: Vec<Setting>,
 }
 
 /// Services, what is asked of them, and in which words.

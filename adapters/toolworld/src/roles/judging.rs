@@ -3,10 +3,11 @@
 use super::{Credit, Drawn, Feature, NOTHING, Rule, Told, Twist, fared};
 use crate::lexicon::value_for;
 use crate::policy::{Exchange, Policy};
+use crate::refusal::Refusal;
 use crate::scene::Scene;
 use crate::script::Script;
 use crate::seed::Draws;
-use crate::simulate::{Outcome, Refusal, Simulation};
+use crate::simulate::{Outcome, Simulation};
 use crate::tool::{DEFAULT_SLOT, Demand, Service, SkillText, ToolName};
 use crate::world::{World, WorldSpec};
 

@@ -3,10 +3,11 @@
 use super::rules::{self, reasoned};
 use super::{Drawn, NOTHING, Told, Twist, noted};
 use crate::policy::{Exchange, Policy};
+use crate::refusal::Refusal;
 use crate::scene::{Advice, Scene};
 use crate::script::Script;
 use crate::seed::Draws;
-use crate::simulate::{Outcome, Refusal, Simulation, parse};
+use crate::simulate::{Outcome, Simulation, parse};
 use crate::tool::{ANY_NOUN, Demand, RESULT_SLOT, Service, Setting, SkillText, TASK_SLOT};
 use crate::world::{World, WorldSpec};
 

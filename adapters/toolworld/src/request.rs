@@ -1,86 +1,21 @@
-//! The words of tasks and of refusals.
+//! The goal of a task, and the texts that ask for it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::lexicon::{NOUNS, PLACES};
 use crate::seed::Draws;
-use crate::simulate::Refusal;
-use crate::tool::Setting;
-use crate::world::Goal;
+use crate::tool::{Setting, ToolName};
 
 /// How many templates there are for a task's text.
 pub const TEMPLATES: usize = 16;
 
-/// How the services of a world word what they refuse. All name the missing thing in words that can be copied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Wording {
-    /// `error needs tone off`
-    #[default]
-    Needs,
-    /// `refused tone must be off`
-    Must,
-    /// `failed without tone off`
-    Without,
-    /// `stopped only with tone off`
-    Only,
-    /// `denied set tone to off`
-    Set,
-}
-
-impl Wording {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Needs,
-        Self::Must,
-        Self::Without,
-        Self::Only,
-        Self::Set,
-    ];
-
-    /// The text of a refusal.
-    #[must_use]
-    pub fn refuse(self, refusal: &Refusal) -> String {
-        match refusal {
-            Refusal::NeedsCall(tool) => match self {
-                Self::Needs => format!("error needs {tool}"),
-                Self::Must => format!("refused first {tool}"),
-                Self::Without => format!("failed without {tool}"),
-                Self::Only => format!("stopped only after {tool}"),
-                Self::Set => format!("denied call {tool} before"),
-            },
-            Refusal::NeedsValue(Setting { parameter, value }) => match self {
-                Self::Needs => format!("error needs {parameter} {value}"),
-                Self::Must => format!("refused {parameter} must be {value}"),
-                Self::Without => format!("failed without {parameter} {value}"),
-                Self::Only => format!("stopped only with {parameter} {value}"),
-                Self::Set => format!("denied set {parameter} to {value}"),
-            },
-            Refusal::NeedsResult { parameter, source } => match self {
-                Self::Needs => format!("error needs {parameter} from {source}"),
-                Self::Must => format!("refused {parameter} comes from {source}"),
-                Self::Without => format!("failed without {parameter} from {source}"),
-                Self::Only => format!("stopped only with {parameter} from {source}"),
-                Self::Set => format!("denied take {parameter} from {source}"),
-            },
-            Refusal::WrongValue(parameter) => format!("error wrong {parameter}"),
-            Refusal::UnknownTool(tool) => format!("error no tool {tool}"),
-            Refusal::UnknownParameter { tool, parameter } => {
-                format!("error {tool} has no {parameter}")
-            }
-            Refusal::WrongType {
-                parameter,
-                number: true,
-            } => format!("error {parameter} takes a number"),
-            Refusal::WrongType {
-                parameter,
-                number: false,
-            } => format!("error {parameter} takes a word"),
-            Refusal::Malformed => "error bad call".to_owned(),
-            Refusal::BudgetSpent => "error budget spent".to_owned(),
-        }
-    }
+/// What a task asks for, as the world knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Goal {
+    /// The tool to be called with success.
+    pub target: ToolName,
+    /// The values that the task tells.
+    pub given: Vec<Setting>,
 }
 
 /// A task to be put into words.
