@@ -1,6 +1,6 @@
 //! Looking a library over without changing anything.
 
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{collections::BTreeMap, path::Path};
 
 use journeyman::{
     Error, ErrorKind, Result, Revision, RunId, SkillId,
@@ -8,15 +8,14 @@ use journeyman::{
     library::{Entry, SkillLibrary},
     sha256_hex,
 };
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use crate::{
     FolderFault, SkillFolder,
     convert::{DAMAGED, failed, file_failed},
-    database::Database,
     folders::{Area, place, says},
-    form::FORM,
     head::{self, Witness},
+    read_only::{open_to_read, refuse_others},
     records::{last_revision, missing, missing_entry, read_commit, read_entry},
     skill_store::{DATABASE, no_library},
     statements::each,
@@ -75,68 +74,6 @@ pub fn check(root: &Path) -> Result<CheckReport> {
         if !(alone && log.exists()) {
             return checked;
         }
-    }
-}
-
-/// Whether nothing is left of a database that had a log: SQLite makes none beside an empty one.
-pub(crate) fn is_emptied(path: &Path) -> bool {
-    let len = |path: &Path| path.metadata().map_or(0, |data| data.len());
-    len(path) == 0 && len(&path.with_extension("db-wal")) > 0
-}
-
-/// SQLite would take an emptied database for a new one, and remove its log.
-pub(crate) fn refuse_emptied(operation: &'static str, path: &Path) -> Result<()> {
-    if !is_emptied(path) {
-        return Ok(());
-    }
-    let message = "the library's database is empty, and its log is not";
-    Err(Error::new(ErrorKind::Corrupt, operation, message)
-        .with("path", path.display())
-        .hint(DAMAGED))
-}
-
-/// Opens a library's database for reading; `alone` says that nobody else has it open.
-pub(crate) fn open_to_read(operation: &'static str, path: &Path, alone: bool) -> Result<Database> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_URI;
-    let mut address = "file:".to_owned();
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                address.push(char::from(*byte));
-            }
-            _ => address.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    if alone {
-        address.push_str("?immutable=1");
-    }
-    let named = |error: Error| error.with("path", path.display());
-    refuse_emptied(operation, path)?;
-    let connection = Connection::open_with_flags(address, flags)
-        .map_err(|source| named(failed(operation, source)))?;
-    Database::of(connection, path, Duration::from_secs(5)).map_err(named)
-}
-
-/// Refuses what is not a library of this version's form.
-pub(crate) fn refuse_others(
-    operation: &'static str,
-    database: &Database,
-    path: &Path,
-) -> Result<()> {
-    let named = |error: Error| error.with("path", path.display());
-    match database.form().map_err(named)? {
-        FORM => Ok(()),
-        0 => Err(named(match database.witness.writes()? {
-            0 => Error::invalid(operation, "this database is no skill library"),
-            acknowledged => database.witness.missing(acknowledged, 0),
-        })),
-        form => Err(named(
-            Error::unsupported(operation, "the library is of an older form")
-                .with("form", form)
-                .hint("open it once: that upgrades it, and keeps a copy"),
-        )),
     }
 }
 

@@ -11,10 +11,9 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, config::
 
 use crate::{
     DiskOptions, Durability,
-    check::refuse_emptied,
     convert::{DAMAGED, failed, is_empty},
     fault,
-    form::{APPLICATION, FIRST_TABLES, FORM, SECOND_TABLES, has_tables_of_this_form},
+    form::{APPLICATION, FIRST_TABLES, FORM, SECOND_TABLES, has_tables_of_this_form, keep_copy},
     head::{self, Witness},
 };
 
@@ -135,7 +134,7 @@ impl Database {
             fault::point("open: before the tables");
             self.upgrade()?;
         } else if form < FORM {
-            self.keep_copy(path, form)?;
+            keep_copy(&self.connection, path, form)?;
             self.upgrade()?;
         }
         Ok(())
@@ -285,6 +284,23 @@ impl Database {
         }
         Ok(())
     }
+}
+
+/// Whether nothing is left of a database that had a log: SQLite makes none beside an empty one.
+pub(crate) fn is_emptied(path: &Path) -> bool {
+    let len = |path: &Path| path.metadata().map_or(0, |data| data.len());
+    len(path) == 0 && len(&path.with_extension("db-wal")) > 0
+}
+
+/// SQLite would take an emptied database for a new one, and remove its log.
+pub(crate) fn refuse_emptied(operation: &'static str, path: &Path) -> Result<()> {
+    if !is_emptied(path) {
+        return Ok(());
+    }
+    let message = "the library's database is empty, and its log is not";
+    Err(Error::new(ErrorKind::Corrupt, operation, message)
+        .with("path", path.display())
+        .hint(DAMAGED))
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {

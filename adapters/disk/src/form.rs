@@ -7,7 +7,6 @@ use rusqlite::Connection;
 
 use crate::{
     convert::{failed, file_failed},
-    database::Database,
     head,
 };
 
@@ -69,33 +68,30 @@ pub(crate) fn has_tables_of_this_form(connection: &Connection) -> rusqlite::Resu
     Ok(tables(&made)? == tables(connection)?)
 }
 
-impl Database {
-    /// A copy of a library of an older form, beside it.
-    pub(crate) fn keep_copy(&self, path: &Path, form: i64) -> Result<()> {
-        const OPEN: &str = "DiskStore::open";
-        // Under a name of its own first: another process may be at it too, and may have upgraded the library meanwhile.
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let own = format!(
-            "{}-{}",
-            std::process::id(),
-            now.map_or(0, |now| now.as_nanos())
-        );
-        let partial = path.with_extension(format!("form-{form}.{own}"));
-        let number = |connection: &Connection| {
-            connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
-        };
-        let copied = self
-            .connection
-            .execute("VACUUM INTO ?1", [partial.to_string_lossy()])
-            .and_then(|_| number(&Connection::open(&partial)?))
-            .map_err(|source| failed(OPEN, source))?;
-        let placed = match copied == form {
-            true => under_free_name(&partial, path, form),
-            false => Ok(()),
-        };
-        std::fs::remove_file(&partial).map_err(|source| file_failed(OPEN, &partial, source))?;
-        placed.map_err(|source| file_failed(OPEN, path, source))
-    }
+/// A copy of a library of an older form, beside it.
+pub(crate) fn keep_copy(connection: &Connection, path: &Path, form: i64) -> Result<()> {
+    const OPEN: &str = "DiskStore::open";
+    // Under a name of its own first: another process may be at it too, and may have upgraded the library meanwhile.
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let own = format!(
+        "{}-{}",
+        std::process::id(),
+        now.map_or(0, |now| now.as_nanos())
+    );
+    let partial = path.with_extension(format!("form-{form}.{own}"));
+    let number = |connection: &Connection| {
+        connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+    };
+    let copied = connection
+        .execute("VACUUM INTO ?1", [partial.to_string_lossy()])
+        .and_then(|_| number(&Connection::open(&partial)?))
+        .map_err(|source| failed(OPEN, source))?;
+    let placed = match copied == form {
+        true => under_free_name(&partial, path, form),
+        false => Ok(()),
+    };
+    std::fs::remove_file(&partial).map_err(|source| file_failed(OPEN, &partial, source))?;
+    placed.map_err(|source| file_failed(OPEN, path, source))
 }
 
 /// Gives a copy its name, unless it lies beside the library already: another process made the same one, or a crash came. One

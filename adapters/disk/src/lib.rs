@@ -47,6 +47,7 @@ mod folders;
 mod form;
 mod head;
 mod package;
+mod read_only;
 mod read_skills;
 mod reader;
 mod records;

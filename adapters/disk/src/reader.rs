@@ -8,10 +8,10 @@ use journeyman::{
 };
 
 use crate::{
-    check::{open_to_read, refuse_others},
     convert::failed,
     database::Database,
     head::{self, Witness},
+    read_only::{open_to_read, refuse_others},
     skill_store::{DATABASE, no_library},
 };
 

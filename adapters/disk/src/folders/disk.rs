@@ -14,7 +14,7 @@ use cap_std::{
 use journeyman::{Error, ErrorKind, Result};
 use rustix::fs::{RenameFlags, renameat_with};
 
-use super::Area;
+use super::area::Area;
 use crate::{
     convert::file_failed,
     fault,

@@ -5,6 +5,7 @@
 //! place of the old one in one step (`RENAME_EXCHANGE`); the old one is kept aside until a later look and looked at again, since
 //! an editor may still write into it.
 
+mod area;
 mod disk;
 mod pass;
 mod people;
@@ -20,11 +21,14 @@ use std::{
 
 use journeyman::{
     Error, Result, Revision, SkillId,
-    domain::{Committed, LibraryChange, Skill},
+    domain::{Committed, LibraryChange},
     library::SkillLibrary,
 };
 
-pub(crate) use self::people::says;
+pub(crate) use self::{
+    area::{Area, place},
+    people::says,
+};
 use self::{disk::Disk, rows::Rows};
 use crate::database::Database;
 
@@ -64,39 +68,6 @@ impl FolderReport {
         self.removed += other.removed;
         self.faults.extend(other.faults);
     }
-}
-
-/// The two folders that hold skills.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Area {
-    /// What runs may offer.
-    Offered,
-    /// Everything else: drafts, quarantined, disabled and archived skills.
-    Held,
-}
-
-impl Area {
-    pub(crate) const ALL: [Self; 2] = [Self::Offered, Self::Held];
-
-    fn of(skill: &Skill) -> Self {
-        if skill.state.is_offered() {
-            Self::Offered
-        } else {
-            Self::Held
-        }
-    }
-
-    pub(crate) fn folder(self) -> &'static str {
-        match self {
-            Self::Offered => "skills",
-            Self::Held => "held",
-        }
-    }
-}
-
-/// Where a skill's folder belongs.
-pub(crate) fn place(skill: &Skill) -> String {
-    format!("{}/{}", Area::of(skill).folder(), skill.name)
 }
 
 /// Takes everything in a library's folders out of the way, which nobody else may be at; gives the place where it is now,

@@ -8,7 +8,8 @@ use journeyman::{
 };
 
 use super::{
-    Area, FolderReport, Folders,
+    FolderReport, Folders,
+    area::Area,
     people::{self, Found, Reading},
     rows::Row,
     write::holds_secret,

@@ -14,7 +14,10 @@ use journeyman::{
     sha256_hex,
 };
 
-use super::{Area, rows::Rows};
+use super::{
+    area::{Area, place},
+    rows::Rows,
+};
 use crate::SkillFolder;
 
 /// A folder that holds something else than what was written there.
@@ -42,7 +45,7 @@ impl Found {
 
     /// Whether the folder says what the library says, and lies where it belongs.
     pub(super) fn says(&self, skill: &Skill) -> bool {
-        says(&self.folder, &self.name, skill) && self.place() == super::place(skill)
+        says(&self.folder, &self.name, skill) && self.place() == place(skill)
     }
 }
 

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use journeyman::{Error, Result, SkillId, Version, domain::SkillName};
 
 use super::{
-    Area, FolderReport, Folders,
+    FolderReport, Folders,
+    area::Area,
     people::{Found, named_id},
     rows::Row,
 };

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use journeyman::{Error, ErrorKind, Result, SkillId, Version, domain::Skill, format::SkillMd};
 
 use super::{
-    Area, FolderReport, Folders,
+    FolderReport, Folders,
+    area::{Area, place},
     disk::{Disk, Prepared},
     people::Found,
-    place,
     rows::Row,
 };
 use crate::{database::Database, fault, package::SkillFolder};

@@ -8,13 +8,13 @@ use std::{
 
 use journeyman::Result;
 
-use super::{SALVAGE, beside, remove};
+use super::files::{SALVAGE, beside, remove};
 use crate::{
-    check::{open_to_read, refuse_others},
     convert::file_failed,
     database::Database,
     form::has_tables_of_this_form,
     head::Witness,
+    read_only::{open_to_read, refuse_others},
 };
 
 /// SQLite's default, which no library changes.

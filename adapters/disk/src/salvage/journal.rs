@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use journeyman::{Result, RunId, contract::JournalEntry};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::{SALVAGE, Salvaged, greatest};
+use super::{files::SALVAGE, report::Salvaged};
 use crate::{
     convert::{failed, to_json},
     records::{missing_entry, read_entry},
@@ -110,4 +110,19 @@ fn read_one_entry(
         })
         .map_err(failed)?
         .transpose()
+}
+
+/// The greater answer to two questions, if both are answered.
+pub(super) fn greatest<P: rusqlite::Params + Copy>(
+    damaged: &Connection,
+    queries: [&str; 2],
+    of: P,
+) -> Option<i64> {
+    let answers = queries.map(|query| {
+        let answer = damaged.query_row(query, of, |row| row.get::<_, Option<i64>>(0));
+        let answer = answer.optional();
+        answer.map(|answer| answer.flatten().unwrap_or(0))
+    });
+    let [one, other] = answers;
+    Some(one.ok()?.max(other.ok()?))
 }

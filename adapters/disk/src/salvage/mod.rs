@@ -1,12 +1,6 @@
 //! What can still be read of a damaged library.
 
-use std::{
-    collections::BTreeSet,
-    fs, io,
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeSet, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
 use journeyman::{
     Error, ErrorKind, Result, Revision, RunId,
@@ -17,35 +11,24 @@ use rusqlite::{Connection, OptionalExtension, Transaction, config::DbConfig};
 
 use crate::{
     DiskOptions,
-    check::{all_files, does_not_fold, is_emptied, lost_file},
+    check::{all_files, does_not_fold, lost_file},
     convert::{failed, file_failed, to_json},
-    database::Database,
+    database::{Database, is_emptied},
     head::{self, Witness},
     records::{missing, read_commit},
     skill_store::{DATABASE, no_library},
     statements::{count_entries, insert_commit, insert_file},
 };
 
+mod files;
 mod header;
 mod journal;
 mod replace;
+mod report;
 
-const SALVAGE: &str = "salvage";
-
-/// What was saved of a damaged library, and what was not.
-#[non_exhaustive]
-#[derive(Debug, Default)]
-pub struct Salvaged {
-    /// Up to which revision the commits were saved.
-    pub revision: Revision,
-    /// How many entries of the journal were saved.
-    pub entries: u64,
-    /// How many files of skills were saved.
-    pub files: u64,
-    /// What could not be saved, each with where it stood. A revision after one that is lost does not hold without it, nor
-    /// does an entry of a run, so these are lost with it.
-    pub lost: Vec<Error>,
-}
+use files::{SALVAGE, beside, remove};
+use journal::greatest;
+pub use report::Salvaged;
 
 /// Reads what can be read of the library in `from`, a copy of the damaged one in `root` with all its files, and puts a new
 /// database with it into the place of the one in `root`: the commits before the first that is unreadable, each run's
@@ -101,21 +84,6 @@ fn put(damaged: &Database, root: &Path, place: &Path) -> Result<Salvaged> {
     refuse_changed(place, damaged)?;
     replace::replace(root, place, &new)?;
     Ok(salvaged)
-}
-
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
-}
-
-fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(file_failed(SALVAGE, path, error))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The library would be replaced by what was saved of it, and nothing be left of the rest.
@@ -255,21 +223,6 @@ fn copy_commits(
         }
         return Ok(library);
     }
-}
-
-/// The greater answer to two questions, if both are answered.
-fn greatest<P: rusqlite::Params + Copy>(
-    damaged: &Connection,
-    queries: [&str; 2],
-    of: P,
-) -> Option<i64> {
-    let answers = queries.map(|query| {
-        let answer = damaged.query_row(query, of, |row| row.get::<_, Option<i64>>(0));
-        let answer = answer.optional();
-        answer.map(|answer| answer.flatten().unwrap_or(0))
-    });
-    let [one, other] = answers;
-    Some(one.ok()?.max(other.ok()?))
 }
 
 fn read_one_commit(damaged: &Connection, revision: Revision) -> Result<Option<Committed>> {

@@ -8,7 +8,7 @@ use std::{
 
 use journeyman::Result;
 
-use super::{SALVAGE, beside, remove};
+use super::files::{SALVAGE, beside, remove};
 use crate::{convert::file_failed, folders, head::Witness};
 
 /// Puts a new database with its witness into the place of another one, and the skills' folders aside. A new database with
