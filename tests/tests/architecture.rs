@@ -379,7 +379,6 @@ fn module_faults(
 const CIRCLES: &[(&str, usize, usize)] = &[
     ("sdk", 7, 20),
     ("adapters/cli", 2, 16),
-    ("adapters/llama-cpp", 3, 20),
 ];
 
 #[test]

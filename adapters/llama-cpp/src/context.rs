@@ -20,7 +20,7 @@ use llama_cpp_2::{
     token::LlamaToken,
 };
 
-use crate::{config::LlamaConfig, convert::decode_error, loaded::backend};
+use crate::{backend::backend, config::LlamaConfig, convert::decode_error};
 
 /// Bytes of logits that one decode may write.
 const LOGITS_BYTES: usize = 128 << 20;

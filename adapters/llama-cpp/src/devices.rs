@@ -11,7 +11,7 @@ use journeyman::{Error, ErrorKind, Result};
 use llama_cpp_2::{LlamaBackendDevice, LlamaBackendDeviceType, list_llama_ggml_backend_devices};
 use serde::Serialize;
 
-use crate::loaded::backend;
+use crate::backend::backend;
 
 /// Whether the build can have GPUs at all.
 pub(crate) const GPU_BACKENDS: bool = cfg!(any(

@@ -31,20 +31,20 @@ use llama_cpp_2::{
 };
 
 pub use self::config::{EmbedderConfig, Pooling};
-use self::config::{pooling, pooling_name};
+use self::config::{LOAD, pooling, pooling_name};
 use crate::{
+    backend::backend,
     config::LlamaConfig,
     convert::{decode_error, not_finite, too_many_wait, worker_failed},
     devices,
     digest::Hashed,
     fit::Plan,
     gguf,
-    loaded::{backend, load_model},
     queue::{Answer, Ticket, answer},
     tokens::Splitting,
+    weights::load_model,
 };
 
-const LOAD: &str = "LlamaEmbedder::load";
 pub(crate) const EMBED: &str = "LlamaEmbedder::embed";
 
 /// A loaded embedding model with the thread that runs it: an encoder such as BERT's kind, or a language model trained to

@@ -8,7 +8,8 @@ use journeyman::{Error, ErrorKind, Result};
 use crate::{
     config::{GpuLayers, LlamaConfig},
     devices::{GPU_BACKENDS, Memory},
-    gguf::{self, Header, Tensor},
+    gguf::{self, Header},
+    sizes::Sizes,
 };
 
 const OPERATION: &str = "LlamaCpp::load";
@@ -16,115 +17,6 @@ const OPERATION: &str = "LlamaCpp::load";
 const LEAST_CONTEXT: u32 = 512;
 /// [`GpuLayers::Fit`] leaves one part in so many of a device's free memory free.
 const SPARE: u64 = 16;
-
-/// How much memory a model's parts take.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sizes {
-    /// Bytes of each layer's weights.
-    layers: Vec<u64>,
-    /// Bytes that the last step, from states to logits, has for itself.
-    output: u64,
-    /// Bytes of the token embeddings where that step shares them: a GPU that has the step has a copy.
-    shared: u64,
-    /// Bytes of all weights.
-    all: u64,
-    /// Keys' and values' numbers of one token in one layer.
-    kept: u64,
-    /// Numbers for each token of a batch that are computed with, those of attention left out.
-    computed: u64,
-    /// Heads, each with a number for each pair of a batch's token and a cell.
-    heads: u64,
-    /// Whether the file holds the whole model.
-    whole: bool,
-}
-
-impl Sizes {
-    /// From the tensors and the architecture's own numbers. A width that is a list, one for each layer, counts as the
-    /// widest that it can be.
-    pub(crate) fn new(
-        tensors: &[Tensor],
-        number: impl Fn(&str) -> Option<u64>,
-        vocabulary: u64,
-        whole: bool,
-    ) -> Self {
-        let layers = number("block_count").unwrap_or(0).min(512) as usize;
-        let mut sizes = Self {
-            layers: vec![0; layers],
-            whole,
-            ..Self::default()
-        };
-        let mut output = false;
-        for Tensor { name, bytes, .. } in tensors {
-            sizes.all = sizes.all.saturating_add(*bytes);
-            let layer = name
-                .strip_prefix("blk.")
-                .and_then(|rest| rest.split('.').next()?.parse::<usize>().ok())
-                .and_then(|layer| sizes.layers.get_mut(layer));
-            match layer {
-                Some(layer) => *layer += bytes,
-                None if name.starts_with("output") => sizes.output += bytes,
-                None if name == "token_embd.weight" => sizes.shared = *bytes,
-                None => {}
-            }
-            output |= name == "output.weight";
-        }
-        if output {
-            sizes.shared = 0;
-        }
-        let size = |name: &str, other: u64| number(name).unwrap_or(other).min(1 << 28);
-        let width = size("embedding_length", 0);
-        sizes.heads = size("attention.head_count", 1).max(1);
-        let head = width / sizes.heads;
-        sizes.kept = size("attention.head_count_kv", sizes.heads)
-            * (size("attention.key_length", head) + size("attention.value_length", head));
-        sizes.computed = vocabulary + 4 * size("feed_forward_length", 4 * width);
-        sizes
-    }
-
-    /// Layers, the last step counted as one as llama.cpp does.
-    fn steps(&self) -> u32 {
-        self.layers.len() as u32 + 1
-    }
-
-    /// Bytes on the GPUs and bytes in the system's memory with so many layers on a GPU, from the last on.
-    fn needs(&self, config: &LlamaConfig, gpu_layers: u32, context: u32) -> Needs {
-        let cells = u64::from(context) + u64::from(config.shared_cells_for(context));
-        let of_layers = |count: usize| {
-            let number = if config.half_memory { 2 } else { 4 };
-            (count as u64).saturating_mul(self.kept.saturating_mul(cells * number))
-        };
-        let batch = u64::from(config.n_batch.max(config.n_seq_max));
-        let attention = if config.flash_attention {
-            0
-        } else {
-            self.heads.saturating_mul(cells)
-        };
-        let computing = (self.computed.saturating_add(attention)).saturating_mul(batch * 4);
-        // The last step goes first.
-        let moved = gpu_layers.saturating_sub(1).min(self.layers.len() as u32) as usize;
-        let stay = self.layers.len() - moved;
-        let (mut device, mut host) = (0, 0);
-        let mut own = 0;
-        if gpu_layers > 0 {
-            own = self.output + self.layers[stay..].iter().sum::<u64>();
-            device = own
-                .saturating_add(self.shared)
-                .saturating_add(of_layers(moved))
-                .saturating_add(computing);
-        }
-        if stay > 0 {
-            host = of_layers(stay).saturating_add(computing);
-        }
-        host = host.saturating_add(self.all.saturating_sub(own));
-        Needs { device, host }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Needs {
-    device: u64,
-    host: u64,
-}
 
 /// How a model is loaded.
 #[non_exhaustive]

@@ -100,6 +100,8 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
 )]
 
+mod adapters;
+mod backend;
 mod config;
 mod constrain;
 mod context;
@@ -118,6 +120,7 @@ mod language_model;
 mod loaded;
 mod lora;
 mod prefix_cache;
+mod prefixes;
 mod queue;
 mod render;
 mod sampling;
@@ -125,18 +128,22 @@ mod saved;
 mod scheduler;
 mod score;
 mod scorer;
+mod setup;
+mod sizes;
 mod stats;
 mod template;
 mod text_stream;
 mod tokenizer;
 mod tokens;
+mod weights;
 mod worker;
 
+pub use backend::backend;
 pub use config::{GpuLayers, LlamaConfig, Template};
 pub use devices::{Device, DeviceKind, devices, load_backends};
 pub use embedder::{EmbedderConfig, LlamaEmbedder, Pooling};
 pub use fit::Plan;
 pub use info::ModelInfo;
 pub use isolated::{IsolatedConfig, IsolatedEmbedder, IsolatedLlama, run_worker};
-pub use loaded::{LlamaCpp, backend};
+pub use loaded::LlamaCpp;
 pub use stats::EngineStats;

@@ -1,35 +1,15 @@
 //! One loaded model.
 
-use std::{
-    fmt, fs,
-    sync::{Arc, OnceLock},
-};
+use std::{fmt, sync::Arc};
 
-use journeyman::{Error, ErrorKind, ModelId, Result, contract::ModelCapabilities};
-use llama_cpp_2::{
-    LogOptions,
-    llama_backend::LlamaBackend,
-    model::{LlamaModel, params::LlamaModelParams},
-    send_logs_to_tracing,
-};
+use journeyman::{Error, ModelId, Result, contract::ModelCapabilities};
 
 use crate::{
-    config::{GpuLayers, LlamaConfig},
-    constrain,
-    context::Limits,
-    devices,
-    digest::Hashed,
-    fit::Plan,
-    gguf, lora,
-    render::Renderer,
-    stats::EngineStats,
-    worker::{Setup, Worker},
+    config::LlamaConfig, constrain, context::Limits, devices, digest::Hashed, fit::Plan, gguf,
+    lora, render::Renderer, setup::Setup, stats::EngineStats, weights::load_model, worker::Worker,
 };
 
 const LOAD: &str = "LlamaCpp::load";
-/// Files of more bytes are mapped into memory. Smaller ones are read, so that they may be replaced meanwhile.
-const MAPPED_FROM: u64 = 1 << 28;
-
 /// A loaded model with the thread that runs it. Several can live in one process; dropping one ends its thread and
 /// frees its memory.
 pub struct LlamaCpp {
@@ -161,56 +141,4 @@ impl LlamaCpp {
         .with("model", &self.capabilities.model)
         .hint("use a model trained for this dialect, such as the bundled apprentice.gguf, or a dialect for chat models"))
     }
-}
-
-/// llama.cpp's backend, once for the process and never freed: a model may live as long as the process. For hosts that
-/// use the crate `llama-cpp-2` themselves beside this adapter: it can be started once in a process only.
-///
-/// # Errors
-/// `Unavailable` where somebody else has started it.
-pub fn backend() -> Result<&'static LlamaBackend> {
-    static BACKEND: OnceLock<std::result::Result<LlamaBackend, String>> = OnceLock::new();
-    BACKEND
-        .get_or_init(|| {
-            // Dropped, not traced: the crate's bridge aborts on a line that goes on before one has begun.
-            send_logs_to_tracing(LogOptions::default().with_logs_enabled(false));
-            LlamaBackend::init().map_err(|error| error.to_string())
-        })
-        .as_ref()
-        .map_err(|message| {
-            Error::new(
-                ErrorKind::Unavailable,
-                LOAD,
-                format!("llama.cpp cannot be started ({message})"),
-            )
-            .hint("let this adapter be the only part of the process that starts llama.cpp")
-        })
-}
-
-/// Loads the weights, with so many layers on GPUs, or the vocabulary alone.
-pub(crate) fn load_model(config: &LlamaConfig, gpu_layers: Option<u32>) -> Result<LlamaModel> {
-    let path = config.path.to_str().ok_or_else(|| {
-        Error::invalid(LOAD, "the path is not UTF-8").hint("rename the file or its folders")
-    })?;
-    let mapped = fs::metadata(path).is_ok_and(|file| file.len() > MAPPED_FROM);
-    let mut params = LlamaModelParams::default()
-        .with_n_gpu_layers(gpu_layers.unwrap_or(0))
-        .with_vocab_only(gpu_layers.is_none())
-        .with_use_mmap(mapped);
-    if config.gpu_layers == GpuLayers::None {
-        // Else llama.cpp gives large batches to a GPU even so.
-        params = params.with_devices(&[]).map_err(|error| {
-            Error::new(ErrorKind::Internal, LOAD, "GPUs cannot be left out").source_from(error)
-        })?;
-    }
-    LlamaModel::load_from_file(backend()?, path, &params).map_err(|error| {
-        Error::new(
-            ErrorKind::Corrupt,
-            LOAD,
-            "llama.cpp refuses the file: tensors are missing or cut off, or it does not know the architecture",
-        )
-        .hint("copy or download the file again and compare its sha256; a newer architecture needs a newer llama.cpp; where \
-             memory ran out meanwhile, free some")
-        .source_from(error)
-    })
 }

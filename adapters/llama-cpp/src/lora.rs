@@ -13,48 +13,12 @@ use crate::{
     convert::no_adapter,
     digest::{Hashed, file_digest},
     gguf::{Reader, Tensor, Value, read_header, tensors},
-    loaded::{LlamaCpp, load_model},
-    worker::{Adapter, Setup},
+    setup::Setup,
+    weights::load_model,
 };
 
 pub(crate) const LOAD: &str = "LlamaCpp::load_adapter";
 pub(crate) const UNLOAD: &str = "LlamaCpp::unload_adapter";
-
-impl LlamaCpp {
-    /// Loads an adapter (LoRA, in GGUF) under a name that requests then say. One of the same name is replaced, and the
-    /// weights are loaded anew for that. What is being computed ends first, what waits begins after it, and the prefix
-    /// cache is emptied.
-    ///
-    /// # Errors
-    /// - `NotFound`: no such file.
-    /// - `Invalid`: the name is empty, or the file is no GGUF or no adapter.
-    /// - `Corrupt`: a GGUF that is cut off or damaged.
-    /// - `Unsupported`: an adapter of another architecture or shape, of experts, or of numbers that adapters do not have.
-    ///   One of a model of the same shape and other weights cannot be told apart.
-    pub async fn load_adapter(
-        &self,
-        name: impl Into<String>,
-        path: impl AsRef<Path>,
-    ) -> Result<()> {
-        let (name, path) = (name.into(), path.as_ref());
-        inspect(&name, path, &self.architecture, self.is_tied)?;
-        let path = path.to_owned();
-        self.worker
-            .adapter(LOAD, Adapter::Load { name, path })
-            .await
-    }
-
-    /// Unloads an adapter and frees its memory: llama.cpp does that with a model only, so the weights are loaded anew,
-    /// for a moment beside the old ones. What is being computed ends first; requests that name it fail after that.
-    ///
-    /// # Errors
-    /// `NotFound` where none of this name is loaded; `Corrupt` where the file of the model or of another adapter has
-    /// changed; else as [`LlamaCpp::load`]. Then nothing has changed.
-    pub async fn unload_adapter(&self, name: impl Into<String>) -> Result<()> {
-        let name = name.into();
-        self.worker.adapter(UNLOAD, Adapter::Unload { name }).await
-    }
-}
 
 /// Checks the name of an adapter, and its header for a model of the architecture whose output is its embeddings or not.
 pub(crate) fn inspect(name: &str, path: &Path, architecture: &str, is_tied: bool) -> Result<()> {
@@ -140,6 +104,12 @@ fn check_tensors(tensors: &[Tensor], is_tied: bool) -> Result<()> {
     Ok(())
 }
 
+/// A change of the adapters.
+pub(crate) enum AdapterChange {
+    Load { name: String, path: PathBuf },
+    Unload { name: String },
+}
+
 /// An adapter that is loaded, and the file that it came from.
 struct Loaded {
     path: PathBuf,
@@ -201,20 +171,20 @@ impl Adapters {
         &mut self,
         setup: &Setup,
         model: &mut LlamaModel,
-        change: Adapter,
+        change: AdapterChange,
     ) -> Result<()> {
         match change {
-            Adapter::Load { name, path } if self.0.contains_key(&name) => {
+            AdapterChange::Load { name, path } if self.0.contains_key(&name) => {
                 let (mut fresh, mut others) = self.without(LOAD, setup, &name)?;
                 others.add(&mut fresh, name, path)?;
                 (*model, *self) = (fresh, others);
             }
-            Adapter::Load { name, path } => self.add(model, name, path)?,
-            Adapter::Unload { name } if self.0.contains_key(&name) => {
+            AdapterChange::Load { name, path } => self.add(model, name, path)?,
+            AdapterChange::Unload { name } if self.0.contains_key(&name) => {
                 let (fresh, others) = self.without(UNLOAD, setup, &name)?;
                 (*model, *self) = (fresh, others);
             }
-            Adapter::Unload { name } => return Err(no_adapter(UNLOAD, &name, &self.names())),
+            AdapterChange::Unload { name } => return Err(no_adapter(UNLOAD, &name, &self.names())),
         }
         Ok(())
     }

@@ -1,67 +1,37 @@
 //! The thread that owns the weights and the context, and how it is asked.
 
+mod inbox;
 mod serving;
 
 use std::{
     collections::VecDeque,
-    path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::AtomicUsize,
-        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+        mpsc::{self, Sender},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use futures::{FutureExt, channel::oneshot, future::Shared};
-use journeyman::{Error, ModelId, Result};
+use journeyman::{Error, Result};
 
-use self::serving::Serving;
-use crate::{
-    config::LlamaConfig,
-    context::{Context, Limits},
-    convert::{of_request, too_many_wait, worker_failed},
-    digest::Hashed,
-    loaded::load_model,
-    lora::Adapters,
-    queue::{Answer, Request, Ticket, Work, answer, tell},
-    render::Renderer,
-    scheduler::Scheduler,
-    stats::EngineStats,
+pub(crate) use self::inbox::Prefixes;
+use self::{
+    inbox::{End, Inbox, Message},
+    serving::{Serving, show},
 };
-
-/// What the worker is told.
-enum Message {
-    Work(Box<Request>),
-    /// To be done with the context as it is.
-    Prefixes(Prefixes, oneshot::Sender<Result<usize>>),
-    /// To be done to the model, without a context.
-    Adapter(Adapter, oneshot::Sender<Result<()>>),
-}
-
-/// What is done with the prefix cache. The answer is a number of tokens.
-pub(crate) enum Prefixes {
-    Save(PathBuf),
-    Restore(PathBuf),
-    Forget,
-}
-
-/// A change of the adapters.
-pub(crate) enum Adapter {
-    Load { name: String, path: PathBuf },
-    Unload { name: String },
-}
-
-/// What the thread needs.
-pub(crate) struct Setup {
-    pub(crate) config: LlamaConfig,
-    pub(crate) renderer: Arc<Renderer>,
-    pub(crate) limits: Limits,
-    pub(crate) gpu_layers: u32,
-    pub(crate) id: ModelId,
-    pub(crate) file: Hashed,
-}
+use crate::{
+    context::Context,
+    convert::{of_request, too_many_wait, worker_failed},
+    lora::{AdapterChange, Adapters},
+    queue::{Answer, Request, Ticket, Work, answer, tell},
+    scheduler::Scheduler,
+    setup::Setup,
+    stats::EngineStats,
+    weights::load_model,
+};
 
 /// The handle of a worker; dropping it ends the thread.
 pub(crate) struct Worker {
@@ -143,7 +113,7 @@ impl Worker {
         answer.await.unwrap_or_else(|_| Err(gone(operation)))
     }
 
-    pub(crate) async fn adapter(&self, operation: &'static str, what: Adapter) -> Result<()> {
+    pub(crate) async fn adapter(&self, operation: &'static str, what: AdapterChange) -> Result<()> {
         let (reply, answer) = oneshot::channel();
         self.send(operation, Message::Adapter(what, reply))?;
         answer.await.unwrap_or_else(|_| Err(gone(operation)))
@@ -183,37 +153,6 @@ impl Drop for Worker {
 
 fn gone(operation: &'static str) -> Error {
     worker_failed(operation, "the model's worker has ended")
-}
-
-/// Why a context came to its end.
-enum End {
-    Gone,
-    Adapter(Adapter, oneshot::Sender<Result<()>>),
-}
-
-/// What comes to the thread.
-struct Inbox {
-    queue: Receiver<Message>,
-    /// Taken from the queue already.
-    held: VecDeque<Message>,
-    /// What is to be done as soon as nothing is being computed.
-    changes: VecDeque<(Adapter, oneshot::Sender<Result<()>>)>,
-}
-
-impl Inbox {
-    /// The next message; waits for it until then, or for ever.
-    fn next(&mut self, until: Option<Instant>) -> std::result::Result<Message, RecvTimeoutError> {
-        if let Some(message) = self.held.pop_front() {
-            return Ok(message);
-        }
-        match until {
-            None => (self.queue.recv()).map_err(|_| RecvTimeoutError::Disconnected),
-            Some(until) => {
-                let left = until.saturating_duration_since(Instant::now());
-                self.queue.recv_timeout(left)
-            }
-        }
-    }
 }
 
 fn run(
@@ -294,8 +233,4 @@ fn refuse(
     inbox.held.push_back(message);
     inbox.held.extend(inbox.queue.try_iter());
     None
-}
-
-fn show(shown: &Mutex<EngineStats>, stats: EngineStats) {
-    *shown.lock().unwrap_or_else(PoisonError::into_inner) = stats;
 }

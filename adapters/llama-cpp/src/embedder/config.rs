@@ -5,8 +5,9 @@ use std::{path::PathBuf, time::Duration};
 use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::LOAD;
 use crate::config::{GpuLayers, LlamaConfig};
+
+pub(super) const LOAD: &str = "LlamaEmbedder::load";
 
 /// How the states of a text's tokens become one vector.
 #[non_exhaustive]

@@ -1,6 +1,7 @@
 //! Reckoned by hand: 4 layers of 1 MiB, 8 kept numbers of a token in a layer, shared embeddings of 2 MiB.
 
 use super::*;
+use crate::{gguf::Tensor, sizes::Needs};
 
 const MIB: u64 = 1 << 20;
 
@@ -155,20 +156,4 @@ fn a_model_in_several_files_is_loaded_unseen_but_not_fitted() {
     config.gpu_layers = GpuLayers::Fit;
     let error = plan(&sizes, &config, 1000, memory(0, Some(0))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-}
-
-#[test]
-fn an_output_of_its_own_is_not_shared() {
-    let tensors = ["token_embd.weight", "output.weight", "blk.7.odd"].map(|name| Tensor {
-        name: name.to_owned(),
-        shape: Vec::new(),
-        kind: 0,
-        bytes: MIB,
-    });
-    let number = |name: &str| (name == "block_count").then_some(4);
-    let sizes = Sizes::new(&tensors, number, 0, true);
-    assert_eq!((sizes.shared, sizes.output, sizes.all), (0, MIB, 3 * MIB));
-    // Numbers that no model has stay numbers.
-    let sizes = Sizes::new(&tensors, |_| Some(u64::MAX), 0, true);
-    assert!(sizes.needs(&config(), 3, 1 << 24).host > 1 << 40);
 }

@@ -2,7 +2,7 @@
 
 use journeyman::{Error, Result};
 
-use super::{OPERATION, TOKENS, Value, Values, corrupt};
+use super::reader::{OPERATION, TOKENS, Value, Values, corrupt};
 
 /// The assertions of llama_model_base::load_hparams on experts.
 pub(super) fn check_experts<'a>(

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use journeyman::Result;
 
-use super::{Reader, Value, Values, corrupt};
+use super::reader::{Reader, Value, Values, corrupt};
 
 /// A tensor of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]

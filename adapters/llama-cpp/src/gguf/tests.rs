@@ -1,5 +1,9 @@
 //! What is no header is refused.
 
+use std::collections::HashMap;
+
+use journeyman::ErrorKind;
+
 use super::*;
 
 fn text(bytes: &mut Vec<u8>, text: &str) {

@@ -11,7 +11,8 @@ use super::{IsolatedLlama, protocol::Ask, unexpected};
 use crate::{
     isolated::protocol::Answer,
     lora::{LOAD, UNLOAD},
-    saved::{FORGET, RESTORE, SAVE},
+    prefixes::FORGET,
+    saved::{RESTORE, SAVE},
     stats::EngineStats,
 };
 

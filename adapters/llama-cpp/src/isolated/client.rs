@@ -20,7 +20,8 @@ use journeyman::{Error, ErrorKind, Result, contract::TokenSink};
 
 use super::{
     config::IsolatedConfig,
-    keeper::{Event, Keeper, Pending, Reply},
+    event::{Event, Pending, Reply},
+    keeper::Keeper,
     protocol::{Answer, Ask, Load, Loaded, ToWorker, request_frame},
 };
 use crate::{

@@ -4,6 +4,7 @@ mod adapters;
 mod client;
 mod config;
 mod embedder;
+mod event;
 mod keeper;
 mod process;
 mod protocol;

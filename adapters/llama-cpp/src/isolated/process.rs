@@ -13,7 +13,7 @@ use journeyman::{Error, ErrorKind, Result};
 
 use super::{
     config::IsolatedConfig,
-    keeper::Event,
+    event::Event,
     protocol::{self, FromWorker, Heard, Load, ToWorker, request_frame},
 };
 use crate::{convert::worker_failed, digest::Hashed};

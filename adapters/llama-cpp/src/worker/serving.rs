@@ -2,13 +2,13 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Mutex, mpsc::RecvTimeoutError},
+    sync::{Mutex, PoisonError, mpsc::RecvTimeoutError},
     time::{Duration, Instant},
 };
 
 use journeyman::Result;
 
-use super::{End, Inbox, Message, Prefixes, Setup, show};
+use super::inbox::{End, Inbox, Message, Prefixes};
 use crate::{
     context::{Context, Row},
     convert::no_adapter,
@@ -16,6 +16,7 @@ use crate::{
     queue::tell,
     saved,
     scheduler::Scheduler,
+    setup::Setup,
     stats::EngineStats,
 };
 
@@ -167,4 +168,8 @@ impl Serving<'_, '_, '_> {
         let used = self.context.limits.cells - self.context.free_cells();
         show(self.stats, self.scheduler.stats(used));
     }
+}
+
+pub(super) fn show(shown: &Mutex<EngineStats>, stats: EngineStats) {
+    *shown.lock().unwrap_or_else(PoisonError::into_inner) = stats;
 }

@@ -7,8 +7,8 @@ use std::{
 
 use journeyman::{Error, ErrorKind};
 
-use super::{Keeper, Pending, Phase};
-use crate::isolated::process::Death;
+use super::{Keeper, Phase};
+use crate::isolated::{event::Pending, process::Death};
 
 /// The first pause before a worker is started once more; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
