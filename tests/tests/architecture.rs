@@ -376,10 +376,7 @@ fn module_faults(
 
 /// Crates whose files import each other in circles: the number of circles and of files in them. The aim is none. Only the
 /// numbers are compared, so another circle of the same size is not noticed; lower them when a circle is gone.
-const CIRCLES: &[(&str, usize, usize)] = &[
-    ("sdk", 7, 20),
-    ("adapters/cli", 2, 16),
-];
+const CIRCLES: &[(&str, usize, usize)] = &[("sdk", 7, 20), ("adapters/cli", 2, 16)];
 
 #[test]
 fn circles_of_imports_do_not_grow() {
