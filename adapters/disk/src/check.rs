@@ -1,4 +1,4 @@
-//! Looking a library over without changing anything.
+//! Read-only check of a library: database, journal, files and folders.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use crate::{
     FolderFault, SkillFolder,
     convert::{DAMAGED, failed, file_failed},
-    folders::{Area, place, says},
+    folders::{Area, agrees, place},
     head::{self, Witness},
     read_only::{open_to_read, refuse_others},
     records::{last_revision, missing, missing_entry, read_commit, read_entry},
@@ -23,34 +23,34 @@ use crate::{
 
 const CHECK: &str = "check";
 
-/// What a look at a whole library found.
+/// The findings of [`check`].
 #[non_exhaustive]
 #[derive(Debug, Default)]
 pub struct CheckReport {
-    /// Up to which revision the commits are sound.
+    /// The last revision up to which every commit is sound.
     pub revision: Revision,
-    /// How many sound entries the journal has.
+    /// Number of sound journal entries.
     pub entries: u64,
-    /// How many sound files of skills there are.
+    /// Number of sound skill files.
     pub files: u64,
-    /// How many skills' folders were looked at.
+    /// Number of skill folders that were checked.
     pub folders: u64,
-    /// What is wrong with the database; empty for a sound one.
+    /// Faults of the database; empty for a sound one.
     pub faults: Vec<Error>,
-    /// The folders that cannot be taken in.
+    /// Folders that cannot be read as a skill.
     pub folder_faults: Vec<FolderFault>,
-    /// The folders that differ from the library without being wrong, such as one that a person changed: the next opening
-    /// takes them in or writes them.
+    /// Folders that differ from the library without a fault, such as one that a person edited. The next opening commits
+    /// the edit or rewrites the folder. Paths are relative to the library's folder, sorted.
     pub pending: Vec<String>,
 }
 
-/// Looks at every commit, every entry of the journal, every file and every folder of a library, and lets SQLite look at
-/// the database. Nothing is changed, also not by taking in what people changed in the folders; other processes go on.
+/// Checks every commit, journal entry, skill file and folder of a library, and runs SQLite's integrity check. Changes
+/// nothing: edits that people made in the folders are reported and not committed. Other processes may use the library
+/// meanwhile.
 ///
 /// # Errors
-/// `NotFound` where there is no library; `Invalid` for a database that is none; `Unsupported` for one of another version;
-/// `Corrupt` where nothing of it can be read; `Unavailable` where it cannot be opened. Everything else stands in the
-/// report.
+/// `NotFound`: no library is there. `Invalid`: the database is not a library. `Unsupported`: another schema version.
+/// `Corrupt`: nothing can be read. `Unavailable`: the database cannot be opened. All other faults are in the report.
 ///
 /// ```
 /// use journeyman_disk::{DiskStore, DiskOptions, check};
@@ -68,7 +68,8 @@ pub fn check(root: &Path) -> Result<CheckReport> {
     }
     let log = database.with_extension("db-wal");
     loop {
-        // Whoever has it open keeps a log. Where there is none the files are read as they lie, and none is made.
+        // A process that has the library open keeps a write-ahead log. Without one the files are read as immutable, so
+        // that no log is created.
         let alone = !log.exists();
         let checked = check_database(root, &database, alone);
         if !(alone && log.exists()) {
@@ -78,7 +79,7 @@ pub fn check(root: &Path) -> Result<CheckReport> {
 }
 
 fn check_database(root: &Path, path: &Path, alone: bool) -> Result<CheckReport> {
-    // Read before the database, which other processes may be adding to.
+    // Read before the database: other processes may add writes in between.
     let acknowledged = Witness::of(path).writes();
     let database = open_to_read(CHECK, path, alone)?;
     refuse_others(CHECK, &database, path)?;
@@ -87,17 +88,18 @@ fn check_database(root: &Path, path: &Path, alone: bool) -> Result<CheckReport> 
     let view = connection
         .unchecked_transaction()
         .map_err(|source| failed(CHECK, source))?;
-    look(&mut report, integrity(&view));
-    let there = acknowledged.and_then(|writes| counted(&view, &database.witness, writes));
-    look(&mut report, there);
+    add_failure(&mut report, integrity(&view));
+    let there =
+        acknowledged.and_then(|writes| check_acknowledged(&view, &database.witness, writes));
+    add_failure(&mut report, there);
     let mut library = SkillLibrary::new();
     let commits = commits(&view, &mut library, &mut report);
-    look(&mut report, commits);
+    add_failure(&mut report, commits);
     let entries = entries(&view, &mut report);
-    look(&mut report, entries);
+    add_failure(&mut report, entries);
     let mut kept = BTreeMap::new();
     let files = files(&view, &mut kept, &mut report);
-    look(&mut report, files);
+    add_failure(&mut report, files);
     named_files(&library, &kept, &mut report);
     report.revision = library.revision();
     match database.rows() {
@@ -111,13 +113,13 @@ fn check_database(root: &Path, path: &Path, alone: bool) -> Result<CheckReport> 
     Ok(report)
 }
 
-/// What ended a part of the look is a fault as well.
-fn look(report: &mut CheckReport, ended: Result<()>) {
+/// Adds the error that ended one part of the check to the report.
+fn add_failure(report: &mut CheckReport, ended: Result<()>) {
     report.faults.extend(ended.err());
 }
 
-/// What was acknowledged, and what was counted, is there.
-fn counted(view: &Connection, witness: &Witness, acknowledged: u64) -> Result<()> {
+/// Checks that the acknowledged writes and the counted revisions are there.
+fn check_acknowledged(view: &Connection, witness: &Witness, acknowledged: u64) -> Result<()> {
     let writes = head::writes(view).map_err(|source| failed(CHECK, source))?;
     if writes < acknowledged {
         return Err(witness.missing(acknowledged, writes));
@@ -125,14 +127,14 @@ fn counted(view: &Connection, witness: &Witness, acknowledged: u64) -> Result<()
     last_revision(CHECK, view).map(drop)
 }
 
-/// SQLite's own look at the database.
+/// SQLite's integrity check.
 fn integrity(view: &Connection) -> Result<()> {
     each(CHECK, view, "PRAGMA integrity_check(1)", |row| {
         let said: String = row.get(0).map_err(|source| failed(CHECK, source))?;
         if said == "ok" {
             return Ok(());
         }
-        let message = "the database's pages do not fit together";
+        let message = "SQLite's integrity check failed";
         Err(Error::new(ErrorKind::Corrupt, CHECK, message)
             .with("sqlite", said.replace('\n', " "))
             .hint(DAMAGED))
@@ -152,7 +154,10 @@ fn commits(view: &Connection, library: &mut SkillLibrary, report: &mut CheckRepo
         }
         due = revision.next();
         let folded = read_commit(CHECK, row).and_then(|committed| match whole {
-            true => library.apply(&committed).map(drop).map_err(does_not_fold),
+            true => library
+                .apply(&committed)
+                .map(drop)
+                .map_err(cannot_be_applied),
             false => Ok(()),
         });
         if let Err(error) = folded {
@@ -163,8 +168,8 @@ fn commits(view: &Connection, library: &mut SkillLibrary, report: &mut CheckRepo
     })
 }
 
-/// A commit that no library takes cannot have been made.
-pub(crate) fn does_not_fold(error: Error) -> Error {
+/// The error for a commit that cannot be applied, and so was never made this way.
+pub(crate) fn cannot_be_applied(error: Error) -> Error {
     let damaged = Error::new(ErrorKind::Corrupt, CHECK, error.message().to_owned());
     let revision = error.fact("revision").unwrap_or_default();
     damaged.with("revision", revision).hint(DAMAGED)
@@ -216,7 +221,7 @@ fn files(
             kept.insert(sha256, bytes.len() as u64);
             report.files += 1;
         } else {
-            let message = "a skill's file differs from what was put";
+            let message = "a skill file differs from its hash";
             let fault = Error::new(ErrorKind::Corrupt, CHECK, message).with("sha256", sha256);
             report.faults.push(fault.hint(DAMAGED));
         }
@@ -224,7 +229,7 @@ fn files(
     })
 }
 
-/// Every version's files are there.
+/// Reports files that any version of a skill names and the database lacks.
 fn named_files(library: &SkillLibrary, kept: &BTreeMap<String, u64>, report: &mut CheckReport) {
     for file in all_files(library) {
         if kept.get(&file.sha256) != Some(&file.bytes) {
@@ -233,7 +238,7 @@ fn named_files(library: &SkillLibrary, kept: &BTreeMap<String, u64>, report: &mu
     }
 }
 
-/// The files of every version that a library knows.
+/// The files that any version of any skill names, deleted skills included.
 pub(crate) fn all_files(library: &SkillLibrary) -> std::collections::BTreeSet<&FileRef> {
     let entries = library.entries().chain(library.deleted());
     let versions = entries.flat_map(Entry::versions);
@@ -241,10 +246,10 @@ pub(crate) fn all_files(library: &SkillLibrary) -> std::collections::BTreeSet<&F
 }
 
 pub(crate) fn lost_file(operation: &'static str, file: &FileRef) -> Error {
-    let message = "a file that a skill names is not there";
+    let message = "a file that a skill names is missing";
     Error::new(ErrorKind::Corrupt, operation, message)
         .with("sha256", &file.sha256)
-        .hint("put the file again: the hash tells which it was; a backup of `library.db` has it")
+        .hint("put the file with this hash again, for example from a backup of `library.db`")
 }
 
 fn folders(
@@ -271,7 +276,7 @@ fn folders(
             }
             report.folders += 1;
             let folder = format!("{}/{name}", area.folder());
-            match folder_says(&entry.path(), kind.is_dir(), &name, &folder, library) {
+            match folder_agrees(&entry.path(), kind.is_dir(), &name, &folder, library) {
                 Ok(true) => {}
                 Ok(false) => report.pending.push(folder.clone()),
                 Err(error) => report.folder_faults.push(FolderFault {
@@ -292,8 +297,8 @@ fn folders(
     Ok(())
 }
 
-/// Whether a folder says what the library says.
-fn folder_says(
+/// Whether a folder has the content and the path that the library gives its skill.
+fn folder_agrees(
     path: &Path,
     is_folder: bool,
     name: &str,
@@ -302,8 +307,8 @@ fn folder_says(
 ) -> Result<bool> {
     if !is_folder {
         return Err(
-            Error::invalid(CHECK, "this is a link, a device or a socket")
-                .hint("put a plain folder in its place"),
+            Error::invalid(CHECK, "the path is a link, a device or a socket")
+                .hint("replace it with a plain folder"),
         );
     }
     let name = SkillName::new(name)?;
@@ -312,6 +317,7 @@ fn folder_says(
         .map_err(|_| Error::invalid(CHECK, "SKILL.md is not UTF-8").hint("save it as UTF-8"))?;
     journeyman::format::SkillMd::read(text, Some(name.as_str()))?;
     let entry = library.by_name(&name);
-    Ok(entry
-        .is_some_and(|entry| place(&entry.skill) == folder && says(&content, &name, &entry.skill)))
+    Ok(entry.is_some_and(|entry| {
+        place(&entry.skill) == folder && agrees(&content, &name, &entry.skill)
+    }))
 }

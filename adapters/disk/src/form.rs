@@ -1,4 +1,4 @@
-//! The form of the database: its tables, and what is kept of an older one.
+//! The schema of the database: its tables, and the copy that is kept of an older one.
 
 use std::{io, path::Path, time::SystemTime};
 
@@ -10,13 +10,14 @@ use crate::{
     head,
 };
 
-/// The form of the database that this version writes. A new one changes the tables too: they tell it from a damaged number.
+/// The schema version that this release writes. A new version changes the tables too, which tells it from a damaged
+/// version number.
 pub(crate) const FORM: i64 = 2;
 
-/// What tells a library's database from any other ("jour").
+/// SQLite's `application_id` of a library ("jour").
 pub(crate) const APPLICATION: i64 = 0x6a6f_7572;
 
-/// What form 1 had.
+/// The tables of schema version 1.
 pub(crate) const FIRST_TABLES: &str = "
     CREATE TABLE commits (
         revision INTEGER PRIMARY KEY,
@@ -33,7 +34,8 @@ pub(crate) const FIRST_TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// What form 2 added: how many entries each run has, the files of skills, and what is known of the skills' folders.
+/// The tables that schema version 2 added: the number of entries of each run, skill files, and the state of skill
+/// folders.
 pub(crate) const SECOND_TABLES: &str = "
     CREATE TABLE runs (
         run TEXT PRIMARY KEY,
@@ -55,7 +57,7 @@ pub(crate) const SECOND_TABLES: &str = "
     ) STRICT;
 ";
 
-/// Whether the tables are just those of this version's form, whatever the database's numbers say.
+/// Whether the tables are exactly those of the present schema, whatever the version number says.
 pub(crate) fn has_tables_of_this_form(connection: &Connection) -> rusqlite::Result<bool> {
     let tables = |connection: &Connection| {
         let query = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
@@ -68,10 +70,10 @@ pub(crate) fn has_tables_of_this_form(connection: &Connection) -> rusqlite::Resu
     Ok(tables(&made)? == tables(connection)?)
 }
 
-/// A copy of a library of an older form, beside it.
+/// Copies the database of an older schema to a file beside it.
 pub(crate) fn keep_copy(connection: &Connection, path: &Path, form: i64) -> Result<()> {
     const OPEN: &str = "DiskStore::open";
-    // Under a name of its own first: another process may be at it too, and may have upgraded the library meanwhile.
+    // First under a unique name: another process may be copying too, and may have upgraded the library meanwhile.
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let own = format!(
         "{}-{}",
@@ -94,8 +96,8 @@ pub(crate) fn keep_copy(connection: &Connection, path: &Path, form: i64) -> Resu
     placed.map_err(|source| file_failed(OPEN, path, source))
 }
 
-/// Gives a copy its name, unless it lies beside the library already: another process made the same one, or a crash came. One
-/// of another library, or of another state, keeps its name.
+/// Links a copy to its final name, unless the same copy is there already from another process or before a crash. A copy
+/// with other content keeps its name, and this one gets the next number.
 fn under_free_name(copy: &Path, library: &Path, form: i64) -> io::Result<()> {
     let mut number = 1;
     loop {

@@ -11,7 +11,7 @@ use crate::{
     form::FORM,
 };
 
-/// Opens a library's database for reading; `alone` says that nobody else has it open.
+/// Opens a library's database for reading. `alone` says that no other process has it open.
 pub(crate) fn open_to_read(operation: &'static str, path: &Path, alone: bool) -> Result<Database> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -35,7 +35,7 @@ pub(crate) fn open_to_read(operation: &'static str, path: &Path, alone: bool) ->
     Database::of(connection, path, Duration::from_secs(5)).map_err(named)
 }
 
-/// Refuses what is not a library of this version's form.
+/// Refuses a database that is not a library of the present schema version.
 pub(crate) fn refuse_others(
     operation: &'static str,
     database: &Database,
@@ -45,13 +45,13 @@ pub(crate) fn refuse_others(
     match database.form().map_err(named)? {
         FORM => Ok(()),
         0 => Err(named(match database.witness.writes()? {
-            0 => Error::invalid(operation, "this database is no skill library"),
+            0 => Error::invalid(operation, "the database is not a skill library"),
             acknowledged => database.witness.missing(acknowledged, 0),
         })),
         form => Err(named(
             Error::unsupported(operation, "the library is of an older form")
                 .with("form", form)
-                .hint("open it once: that upgrades it, and keeps a copy"),
+                .hint("open the library once for writing, which upgrades it and keeps a copy"),
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! A whole library into one file.
+//! Writing a whole library into one archive.
 
 use std::io::Write;
 
@@ -20,23 +20,25 @@ const COMMITS: &str = "SELECT body, hash FROM commits ORDER BY revision";
 const ENTRIES: &str = "SELECT body, hash FROM journal ORDER BY run, sequence";
 
 impl DiskStore {
-    /// Writes the library as it is at this moment, with its history and the files of its skills and, if asked for, the
-    /// journal of all runs. Gives the output back, flushed, and what was written. Other processes go on meanwhile.
+    /// Writes the present state of the library: its history, the files of its skills and, where `with_journal` is true,
+    /// the journal of all runs. Returns the flushed output and the counts of what was written. Other processes may use
+    /// the library meanwhile.
     ///
-    /// The form is JSON Lines:
+    /// The format is JSON Lines:
     ///
-    /// | line | what |
+    /// | line | content |
     /// | --- | --- |
     /// | first | `{"format": "journeyman-library", "form": 1, "revision": R, "records": N}` |
     /// | N lines | `{"record": KIND, "sha256": HASH, "body": ...}`, the hash being that of the body's text |
     /// | last | `{"end": HASH}`, that of all bytes before the line |
     ///
-    /// The kinds come in this order: `commit`, in order of revision; `entry` of the journal, in order of run and sequence;
-    /// `file`, its bytes in base64; `missing`, a file that a skill names and the library has lost. So what was cut, or in which a bit was flipped, is never taken in, not in part either.
-    /// The hashes find accidents; who made an archive they do not tell.
+    /// The kinds come in this order: `commit`, by revision; `entry` of the journal, by run and sequence; `file`, its
+    /// bytes in base64; `missing`, a file that skills name and the library has lost. An archive that was cut off or has
+    /// a flipped bit is refused as a whole. The hashes detect accidents; they do not prove who wrote an archive.
     ///
     /// # Errors
-    /// `Corrupt` where a record of the library is damaged or missing, so that nobody could restore it; `Unavailable` when it could not be read or written.
+    /// `Corrupt` where a record of the library is damaged or missing, so that the archive could not be restored;
+    /// `Unavailable` when the library could not be read or the archive written.
     ///
     /// ```
     /// use journeyman_disk::{ArchiveLimits, DiskStore, DiskOptions};
@@ -65,7 +67,7 @@ impl DiskStore {
 impl Database {
     fn write_archive<W: Write>(&mut self, out: W, with_journal: bool) -> Result<(W, Archived)> {
         let failed = |source| failed(WRITE, source);
-        // One view of the database for all questions.
+        // One transaction, so that all queries see the same state.
         let view = self.connection.transaction().map_err(failed)?;
         let folded = fold(&view, with_journal)?;
         let mut missing = Vec::new();
@@ -90,7 +92,7 @@ impl Database {
         if last_revision(WRITE, &view)? != archived.revision
             || (with_journal && count(counted)? != archived.entries)
         {
-            let message = "a revision or an entry of the journal is missing";
+            let message = "a revision or a journal entry is missing";
             return Err(Error::new(ErrorKind::Corrupt, WRITE, message).hint(DAMAGED));
         }
         let header = Header {
@@ -122,7 +124,7 @@ impl Database {
     }
 }
 
-/// Folds what is to be written, as restoring will: an archive that nobody can come back from is told when it is made.
+/// Applies the records as a restore will, so that an archive that cannot be restored is refused when it is written.
 fn fold(view: &Connection, with_journal: bool) -> Result<Folded> {
     let mut folded = Folded::default();
     let damaged = |error: Error| error.hint(DAMAGED);
@@ -139,7 +141,7 @@ fn fold(view: &Connection, with_journal: bool) -> Result<Folded> {
     Ok(folded)
 }
 
-/// A record's text, as it was written.
+/// A record's text, its hash checked.
 fn whole(row: &Row<'_>) -> Result<String> {
     let failed = |source| failed(WRITE, source);
     let body: String = row.get(0).map_err(failed)?;

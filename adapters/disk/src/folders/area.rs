@@ -5,9 +5,9 @@ use journeyman::domain::Skill;
 /// The two folders that hold skills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Area {
-    /// What runs may offer.
+    /// `skills`: skills that runs may offer.
     Offered,
-    /// Everything else: drafts, quarantined, disabled and archived skills.
+    /// `held`: drafts, quarantined, disabled and archived skills.
     Held,
 }
 
@@ -30,7 +30,7 @@ impl Area {
     }
 }
 
-/// Where a skill's folder belongs.
+/// The path where a skill's folder belongs, relative to the library's folder.
 pub(crate) fn place(skill: &Skill) -> String {
     format!("{}/{}", Area::of(skill).folder(), skill.name)
 }

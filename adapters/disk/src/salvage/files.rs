@@ -1,4 +1,4 @@
-//! Files beside a database that a salvage writes and removes.
+//! File helpers of a salvage.
 
 use std::{
     fs, io,

@@ -1,4 +1,4 @@
-//! The entries of the journal that can still be read.
+//! Salvaging journal entries.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use crate::{
     statements::insert_entry,
 };
 
-/// The runs that the journal names, from its beginning and from its end, and those that are counted, as far as each can be
-/// read.
+/// Collects the runs: those that the journal names, read from both ends, and those in the table of runs, as far as each
+/// can be read.
 pub(super) fn find_runs(
     damaged: &Connection,
     runs: &mut BTreeSet<String>,
@@ -43,7 +43,7 @@ pub(super) fn find_runs(
             at = damaged
                 .prepare_cached(next)
                 .and_then(|mut statement| statement.query_row([&name], run));
-            // A damaged order may lead round in a circle.
+            // A damaged index may lead in a circle.
             if !found.insert(name) {
                 break;
             }
@@ -61,7 +61,7 @@ pub(super) fn find_runs(
     }
 }
 
-/// A run's entries before the first that is missing or damaged.
+/// Copies a run's entries up to the first that is missing or damaged.
 pub(super) fn copy_run(
     damaged: &Connection,
     new: &Transaction<'_>,
@@ -112,7 +112,7 @@ fn read_one_entry(
         .transpose()
 }
 
-/// The greater answer to two questions, if both are answered.
+/// The greater result of two queries; `None` unless both succeed.
 pub(super) fn greatest<P: rusqlite::Params + Copy>(
     damaged: &Connection,
     queries: [&str; 2],

@@ -2,17 +2,17 @@
 
 use journeyman::{Error, Revision};
 
-/// What was saved of a damaged library, and what was not.
+/// The report of [`salvage`](crate::salvage).
 #[non_exhaustive]
 #[derive(Debug, Default)]
 pub struct Salvaged {
-    /// Up to which revision the commits were saved.
+    /// The last revision that was saved.
     pub revision: Revision,
-    /// How many entries of the journal were saved.
+    /// Number of journal entries saved.
     pub entries: u64,
-    /// How many files of skills were saved.
+    /// Number of skill files saved.
     pub files: u64,
-    /// What could not be saved, each with where it stood. A revision after one that is lost does not hold without it, nor
-    /// does an entry of a run, so these are lost with it.
+    /// Records that could not be saved, each with its position. Commits after a lost revision and entries after a lost
+    /// entry of their run are lost with it.
     pub lost: Vec<Error>,
 }
