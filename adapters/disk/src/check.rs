@@ -16,7 +16,7 @@ use crate::{
     folders::{Area, agrees, place},
     head::{self, Witness},
     read_only::{open_to_read, refuse_others},
-    records::{last_revision, missing, missing_entry, read_commit, read_entry},
+    records::{entry_missing, last_revision, missing, read_commit, read_entry},
     skill_store::{DATABASE, no_library},
     statements::each,
 };
@@ -184,7 +184,7 @@ fn entries(view: &Connection, report: &mut CheckReport) -> Result<()> {
         let run = RunId::new(row.get::<_, String>(3).map_err(failed)?);
         let due = due.entry(run.clone()).or_insert(0);
         if *due != sequence {
-            let gap = missing_entry(CHECK, &run, due.unsigned_abs());
+            let gap = entry_missing(CHECK, &run, due.unsigned_abs());
             report.faults.push(gap);
         }
         *due = sequence + 1;
@@ -202,7 +202,7 @@ fn entries(view: &Connection, report: &mut CheckReport) -> Result<()> {
         if there != counted {
             report
                 .faults
-                .push(missing_entry(CHECK, &run, there.unsigned_abs()));
+                .push(entry_missing(CHECK, &run, there.unsigned_abs()));
         }
         Ok(())
     })

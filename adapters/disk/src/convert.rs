@@ -7,7 +7,9 @@ use rusqlite::ErrorCode;
 use serde::{Serialize, de::DeserializeOwned};
 
 /// The hint for a damaged library.
-pub(crate) const DAMAGED: &str = "copy the folder to another place first; then restore a backup of `library.db` and remove `library.head`, `library.db-wal` and `library.db-shm`, or save the readable part with `journeyman library repair`";
+pub(crate) const DAMAGED: &str = "copy the folder to another place first; then restore a backup of `library.db` \
+    and remove `library.head`, `library.db-wal` and `library.db-shm`, or save the readable part with \
+    `journeyman library repair`";
 
 /// The error for a failed SQLite call.
 pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error {

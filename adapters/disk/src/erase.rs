@@ -54,11 +54,14 @@ impl<'a> Needle<'a> {
             false => "[erased]",
         };
         if text.trim() != text || text.len() < SHORTEST || mark.contains(text) {
-            return Err(
-                Error::invalid(ERASE, "the text is too short, has spaces around it, or is part of the mark that replaces it").hint(
-                    "give at least 4 bytes, without spaces around them, that occur in no other text",
-                ),
-            );
+            return Err(Error::invalid(
+                ERASE,
+                "the text is too short, has spaces around it, or is part of the mark that \
+                    replaces it",
+            )
+            .hint(
+                "give at least 4 bytes, without spaces around them, that occur in no other text",
+            ));
         }
         Ok(Self { text, mark })
     }
@@ -169,7 +172,8 @@ impl Database {
         if busy == 0 {
             return Ok(());
         }
-        let message = "the text is erased from the records, but the write-ahead log still holds it because another process is reading";
+        let message = "the text is erased from the records, but the write-ahead log still holds it because \
+            another process is reading";
         Err(Error::new(ErrorKind::Unavailable, ERASE, message)
             .temporary()
             .hint("close the library in other processes, and erase the text again"))
@@ -256,7 +260,7 @@ fn erase_commits(
         let mut moved = false;
         for change in &mut committed.changes {
             if let Some(skill) = change.skill_mut() {
-                let changed = point_to(files, skill);
+                let changed = replace_files(files, skill);
                 moved |= changed;
                 if changed || held {
                     skills.insert(skill.id.clone());
@@ -272,7 +276,7 @@ fn erase_commits(
 }
 
 /// Replaces a skill's references to rewritten files; returns whether it had any.
-fn point_to(files: &BTreeMap<String, FileRef>, skill: &mut Skill) -> bool {
+fn replace_files(files: &BTreeMap<String, FileRef>, skill: &mut Skill) -> bool {
     let mut any = false;
     for file in skill.files.values_mut() {
         if let Some(instead) = files.get(&file.sha256) {

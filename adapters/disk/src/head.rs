@@ -22,7 +22,7 @@ use crate::convert::{DAMAGED, file_failed};
 const LINE: usize = 86;
 
 /// Number of reads after which an invalid witness counts as damaged.
-const LOOKS: u32 = 10;
+const READS: u32 = 10;
 
 /// A number of writes that no library reaches. It marks a library whose files are being replaced by a salvage.
 pub(crate) const SALVAGING: u64 = u64::MAX;
@@ -115,7 +115,7 @@ impl Witness {
             }
             // Another process may be writing it at this moment.
             looks += 1;
-            if looks == LOOKS {
+            if looks == READS {
                 let message = "the file that counts the acknowledged writes is damaged";
                 return Err(Error::new(ErrorKind::Corrupt, OPEN, message)
                     .with("witness", self.path.display())
@@ -164,7 +164,8 @@ impl Witness {
         if acknowledged == SALVAGING {
             return corrupt("a repair of the library was interrupted, and the library is incomplete")
                 .hint(
-                    "replace the library's folder with the copy that the repair made, or repair again, which may save less",
+                    "replace the library's folder with the copy that the repair made, or repair again, which \
+                        may save less",
                 );
         }
         corrupt("acknowledged writes are missing")

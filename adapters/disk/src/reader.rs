@@ -104,7 +104,7 @@ impl LibraryReader {
     /// meanwhile.
     pub fn frozen(&mut self) -> Result<FrozenStore> {
         let committed = self.database.since(Revision(0));
-        self.refuse_company("LibraryReader::frozen")?;
+        self.refuse_other_processes("LibraryReader::frozen")?;
         let mut committed = committed?;
         // Commits that other processes added since the opening are left out.
         let revision = self.library.revision();
@@ -122,13 +122,13 @@ impl LibraryReader {
     /// meanwhile.
     pub fn file(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
         let file = self.database.file(sha256);
-        self.refuse_company("LibraryReader::file")?;
+        self.refuse_other_processes("LibraryReader::file")?;
         file
     }
 
     /// Refuses files that were read as immutable if another process has opened the library meanwhile: it may have
     /// changed them.
-    fn refuse_company(&self, operation: &'static str) -> Result<()> {
+    fn refuse_other_processes(&self, operation: &'static str) -> Result<()> {
         if self.log.as_ref().is_some_and(|log| log.exists()) {
             return Err(Error::new(
                 ErrorKind::Unavailable,

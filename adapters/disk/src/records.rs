@@ -179,7 +179,7 @@ impl Database {
         while let Some(row) = rows.next().map_err(failed)? {
             let entry = read_entry(READ, run, row)?;
             if entry.sequence != entries.len() as u64 {
-                return Err(missing_entry(READ, run, entries.len() as u64));
+                return Err(entry_missing(READ, run, entries.len() as u64));
             }
             entries.push(entry);
         }
@@ -192,7 +192,7 @@ impl Database {
             .map_err(failed)?;
         // SQLite ends a search at a damaged row whose key seems to belong to another run.
         if entries.len() as u64 != counted.unwrap_or(0).unsigned_abs() {
-            return Err(missing_entry(READ, run, entries.len() as u64));
+            return Err(entry_missing(READ, run, entries.len() as u64));
         }
         Ok(entries)
     }
@@ -235,7 +235,7 @@ pub(crate) fn missing(operation: &'static str, revision: Revision) -> Error {
         .hint(DAMAGED)
 }
 
-pub(crate) fn missing_entry(operation: &'static str, run: &RunId, sequence: u64) -> Error {
+pub(crate) fn entry_missing(operation: &'static str, run: &RunId, sequence: u64) -> Error {
     Error::new(ErrorKind::Corrupt, operation, "a journal entry is missing")
         .with("run", run)
         .with("sequence", sequence)
@@ -304,7 +304,7 @@ fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()>
         })
         .map_err(failed)?;
     if due != counted {
-        return Err(missing_entry(APPEND, &entry.run, due.unsigned_abs()));
+        return Err(entry_missing(APPEND, &entry.run, due.unsigned_abs()));
     }
     let due = due.unsigned_abs();
     if entry.sequence > due {

@@ -20,7 +20,7 @@ use crate::{
     database::Database,
     fault,
     folders::Folders,
-    worker::{Owned, Worker},
+    worker::{Worker, WorkerState},
 };
 
 /// File name of the database within a library's folder.
@@ -54,16 +54,16 @@ impl DiskStore {
         }
         refuse_network(&root)?;
         fault::point("open: the folder is there");
-        let mut owned = Owned {
+        let mut state = WorkerState {
             database: Database::open(&root.join(DATABASE), options)?,
             folders: None,
         };
         if options.folders {
-            owned.folders = Some(Folders::open(&root)?);
+            state.folders = Some(Folders::open(&root)?);
         }
         fault::point("open: done");
         Ok(Self {
-            worker: Worker::start(owned)?,
+            worker: Worker::start(state)?,
             patience: options.patience,
             root,
         })
@@ -79,8 +79,8 @@ impl DiskStore {
     pub async fn sync_folders(&self) -> Result<FolderReport> {
         const SYNC: &str = "DiskStore::sync_folders";
         let patience = self.patience;
-        let syncing = move |owned: &mut Owned| match &mut owned.folders {
-            Some(folders) => folders.sync(&mut owned.database, true, patience),
+        let syncing = move |state: &mut WorkerState| match &mut state.folders {
+            Some(folders) => folders.sync(&mut state.database, true, patience),
             None => Err(
                 Error::unsupported(SYNC, "the library was opened without folders")
                     .hint("open it with `DiskOptions::folders` set to true"),
@@ -97,9 +97,9 @@ impl DiskStore {
     /// `Unavailable` when the folders cannot be accessed. A fault of a single folder is in the report.
     pub async fn rebuild_folders(&self) -> Result<FolderReport> {
         let (patience, root) = (self.patience, self.root.clone());
-        let rebuilding = move |owned: &mut Owned| match &mut owned.folders {
-            Some(folders) => folders.rebuild(&mut owned.database, patience),
-            None => Folders::open(&root)?.rebuild(&mut owned.database, patience),
+        let rebuilding = move |state: &mut WorkerState| match &mut state.folders {
+            Some(folders) => folders.rebuild(&mut state.database, patience),
+            None => Folders::open(&root)?.rebuild(&mut state.database, patience),
         };
         self.worker
             .ask("DiskStore::rebuild_folders", rebuilding)
@@ -149,8 +149,8 @@ impl DiskStore {
         let (text, reason) = (text.to_owned(), reason.to_owned());
         let patience = self.patience;
         let root = self.root.clone();
-        let erasing = move |owned: &mut Owned| {
-            let Owned { database, folders } = owned;
+        let erasing = move |state: &mut WorkerState| {
+            let WorkerState { database, folders } = state;
             // A store that was opened without folders may have folders from an earlier opening.
             let mut own = match folders.is_none() && root.join("skills").exists() {
                 true => Some(Folders::open(&root)?),
@@ -232,8 +232,8 @@ impl SkillStore for DiskStore {
     }
 
     async fn load(&self) -> Result<Snapshot> {
-        let load = |owned: &mut Owned| {
-            let committed = owned.database.since(Revision(0))?;
+        let load = |state: &mut WorkerState| {
+            let committed = state.database.since(Revision(0))?;
             Ok(Snapshot {
                 revision: committed.last().map_or(Revision(0), |last| last.revision),
                 committed,
@@ -243,13 +243,13 @@ impl SkillStore for DiskStore {
     }
 
     async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
-        let since = move |owned: &mut Owned| owned.database.since(revision);
+        let since = move |state: &mut WorkerState| state.database.since(revision);
         self.worker.ask("SkillStore::since", since).await
     }
 
     async fn commit(&self, commit: &Commit) -> Result<Committed> {
         let commit = commit.clone();
-        let committing = move |owned: &mut Owned| owned.database.commit(&commit);
+        let committing = move |state: &mut WorkerState| state.database.commit(&commit);
         self.worker.ask("SkillStore::commit", committing).await
     }
 }
@@ -258,13 +258,13 @@ impl SkillStore for DiskStore {
 impl SkillFiles for DiskStore {
     async fn put(&self, bytes: &[u8]) -> Result<FileRef> {
         let bytes = bytes.to_vec();
-        let putting = move |owned: &mut Owned| owned.database.put_file(&bytes);
+        let putting = move |state: &mut WorkerState| state.database.put_file(&bytes);
         self.worker.ask("SkillFiles::put", putting).await
     }
 
     async fn get(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
         let sha256 = sha256.to_owned();
-        let getting = move |owned: &mut Owned| owned.database.file(&sha256);
+        let getting = move |state: &mut WorkerState| state.database.file(&sha256);
         self.worker.ask("SkillFiles::get", getting).await
     }
 }
@@ -273,18 +273,18 @@ impl SkillFiles for DiskStore {
 impl Journal for DiskStore {
     async fn append(&self, entries: &[JournalEntry]) -> Result<()> {
         let entries = entries.to_vec();
-        let appending = move |owned: &mut Owned| owned.database.append(&entries);
+        let appending = move |state: &mut WorkerState| state.database.append(&entries);
         self.worker.ask("Journal::append", appending).await
     }
 
     async fn read(&self, run: &RunId) -> Result<Vec<JournalEntry>> {
         let run = run.clone();
-        let reading = move |owned: &mut Owned| owned.database.read(&run);
+        let reading = move |state: &mut WorkerState| state.database.read(&run);
         self.worker.ask("Journal::read", reading).await
     }
 
     async fn runs(&self) -> Result<Vec<RunId>> {
-        let listing = |owned: &mut Owned| owned.database.runs();
+        let listing = |state: &mut WorkerState| state.database.runs();
         self.worker.ask("Journal::runs", listing).await
     }
 }

@@ -20,13 +20,13 @@ const BUSY: Duration = Duration::from_secs(1);
 
 /// The state that the thread owns.
 #[derive(Debug)]
-pub(crate) struct Owned {
+pub(crate) struct WorkerState {
     pub(crate) database: Database,
     /// The skill folders; `None` where the library was opened without them.
     pub(crate) folders: Option<Folders>,
 }
 
-impl Owned {
+impl WorkerState {
     /// Deferred work: updating the folders and checkpointing the log.
     fn tidy(&mut self) {
         self.catch_up();
@@ -51,7 +51,7 @@ impl Owned {
     }
 }
 
-type Job = Box<dyn FnOnce(&mut Owned) + Send>;
+type Job = Box<dyn FnOnce(&mut WorkerState) + Send>;
 
 /// The handle of the thread. Dropping it waits until all requests are done.
 pub(crate) struct Worker {
@@ -62,11 +62,11 @@ pub(crate) struct Worker {
 impl Worker {
     /// # Errors
     /// `Unavailable` when the thread could not be started.
-    pub(crate) fn start(owned: Owned) -> Result<Self> {
+    pub(crate) fn start(state: WorkerState) -> Result<Self> {
         let (jobs, asked) = channel();
         let thread = std::thread::Builder::new()
             .name("journeyman-disk".to_owned())
-            .spawn(move || work(owned, &asked))
+            .spawn(move || work(state, &asked))
             .map_err(|source| {
                 Error::new(
                     ErrorKind::Unavailable,
@@ -85,11 +85,11 @@ impl Worker {
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         operation: &'static str,
-        job: impl FnOnce(&mut Owned) -> Result<T> + Send + 'static,
+        job: impl FnOnce(&mut WorkerState) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |owned| {
-            let outcome = catch_unwind(AssertUnwindSafe(|| job(owned))).unwrap_or_else(|_| {
+        let job: Job = Box::new(move |state| {
+            let outcome = catch_unwind(AssertUnwindSafe(|| job(state))).unwrap_or_else(|_| {
                 Err(Error::new(
                     ErrorKind::Panicked,
                     operation,
@@ -128,25 +128,25 @@ impl fmt::Debug for Worker {
     }
 }
 
-fn work(mut owned: Owned, jobs: &Receiver<Job>) {
+fn work(mut state: WorkerState, jobs: &Receiver<Job>) {
     let mut tidied = Instant::now();
     loop {
         let job = match jobs.recv_timeout(QUIET) {
             Ok(job) => Some(job),
             Err(RecvTimeoutError::Timeout) => {
-                owned.tidy();
+                state.tidy();
                 tidied = Instant::now();
                 jobs.recv().ok()
             }
             Err(RecvTimeoutError::Disconnected) => None,
         };
         let Some(job) = job else {
-            owned.finish();
+            state.finish();
             return;
         };
-        job(&mut owned);
+        job(&mut state);
         if tidied.elapsed() > BUSY {
-            owned.tidy();
+            state.tidy();
             tidied = Instant::now();
         }
     }

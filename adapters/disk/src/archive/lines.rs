@@ -128,8 +128,8 @@ pub(super) fn read(
         }
         let at = |error| lines.fault(error);
         let count = commits + archived.entries + archived.files + archived.missing;
-        match said(operation, lines.text()?).map_err(at)? {
-            Said::Record(kind, body) => {
+        match parse_line(operation, lines.text()?).map_err(at)? {
+            LineContent::Record(kind, body) => {
                 if kind < latest || count >= header.records {
                     let message = "a record is out of order or beyond the announced number";
                     return Err(at(corrupt(operation, message)));
@@ -143,7 +143,7 @@ pub(super) fn read(
                 }
                 each(kind, body).map_err(at)?;
             }
-            Said::End(end) => {
+            LineContent::End(end) => {
                 if end != format!("{:x}", hash.finalize())
                     || count != header.records
                     || commits != header.revision.0
@@ -166,14 +166,14 @@ pub(super) fn read(
 }
 
 /// The content of a line after the first.
-enum Said<'a> {
+enum LineContent<'a> {
     /// The kind and body of a record, whose hash is right.
     Record(Kind, &'a str),
     /// The hash of all earlier lines.
     End(String),
 }
 
-fn said<'a>(operation: &'static str, line: &'a str) -> Result<Said<'a>> {
+fn parse_line<'a>(operation: &'static str, line: &'a str) -> Result<LineContent<'a>> {
     match parsed(operation, line)? {
         Line {
             record: Some(kind),
@@ -184,14 +184,14 @@ fn said<'a>(operation: &'static str, line: &'a str) -> Result<Said<'a>> {
             if sha256_hex(body.get()) != sha256 {
                 return Err(corrupt(operation, "a record differs from its hash"));
             }
-            Ok(Said::Record(kind, body.get()))
+            Ok(LineContent::Record(kind, body.get()))
         }
         Line {
             record: None,
             sha256: None,
             body: None,
             end: Some(end),
-        } => Ok(Said::End(end)),
+        } => Ok(LineContent::End(end)),
         _ => Err(corrupt(operation, "a line is not a record")),
     }
 }

@@ -82,7 +82,7 @@ enum Kind {
 /// The state of an archive's records so far: the library that its commits build, the files that they name, and the runs
 /// of its journal.
 #[derive(Debug, Default)]
-struct Folded {
+struct Replay {
     library: SkillLibrary,
     keys: BTreeSet<CommitKey>,
     files: BTreeSet<FileRef>,
@@ -90,7 +90,7 @@ struct Folded {
     due: BTreeMap<RunId, u64>,
 }
 
-impl Folded {
+impl Replay {
     /// Applies the next commit; a missing or repeated revision is `Corrupt`.
     fn commit(&mut self, operation: &'static str, body: &str) -> Result<Committed> {
         let committed: Committed = parsed(operation, body)?;

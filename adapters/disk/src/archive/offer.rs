@@ -53,7 +53,7 @@ pub fn read_offer(input: impl BufRead, source: &Source, limits: &ArchiveLimits) 
             Kind::Entry | Kind::Missing => {}
             Kind::File => {
                 // Files follow all commits.
-                let wanted = wanted.get_or_insert_with(|| of_the_offered(&folded.library));
+                let wanted = wanted.get_or_insert_with(|| offered_files(&folded.library));
                 let bytes = lines::decoded(READ, body)?;
                 let file = FileRef::of(&bytes)?;
                 if wanted.contains(&file) {
@@ -64,7 +64,7 @@ pub fn read_offer(input: impl BufRead, source: &Source, limits: &ArchiveLimits) 
         Ok(())
     })?;
     let missing = |file: &&FileRef| !files.contains_key(*file);
-    if let Some(file) = of_the_offered(&folded.library).iter().find(missing) {
+    if let Some(file) = offered_files(&folded.library).iter().find(missing) {
         return Err(file_is_missing(READ, file));
     }
     Ok(Offer {
@@ -125,7 +125,7 @@ impl Bounded {
     }
 }
 
-fn of_the_offered(library: &SkillLibrary) -> BTreeSet<FileRef> {
+fn offered_files(library: &SkillLibrary) -> BTreeSet<FileRef> {
     let entries = library.entries();
     entries
         .filter(|entry| entry.skill.state.is_offered())

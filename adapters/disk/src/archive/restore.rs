@@ -4,13 +4,13 @@ use std::{collections::BTreeSet, io::BufRead};
 
 use journeyman::{Error, Result, domain::FileRef};
 
-use super::{ArchiveLimits, Archived, Folded, Kind, file_is_missing, lines, parsed};
+use super::{ArchiveLimits, Archived, Kind, Replay, file_is_missing, lines, parsed};
 use crate::{
     DiskStore,
     convert::failed,
     database::Database,
     statements::{count_entries, has_file, insert_commit, insert_entry, insert_file},
-    worker::Owned,
+    worker::WorkerState,
 };
 
 const RESTORE: &str = "DiskStore::restore";
@@ -33,7 +33,7 @@ impl DiskStore {
         input: impl BufRead + Send + 'static,
         limits: ArchiveLimits,
     ) -> Result<Archived> {
-        let restore = move |owned: &mut Owned| owned.database.restore(input, &limits);
+        let restore = move |state: &mut WorkerState| state.database.restore(input, &limits);
         self.worker.ask(RESTORE, restore).await
     }
 }
@@ -52,7 +52,7 @@ impl Database {
             return Err(Error::invalid(RESTORE, "the library is not empty")
                 .hint("restore into a new folder, or import the skills that the archive offers"));
         }
-        let mut folded = Folded::default();
+        let mut folded = Replay::default();
         let mut missing = BTreeSet::new();
         let archived = lines::read(RESTORE, input, limits, |kind, body| match kind {
             Kind::Commit => {

@@ -5,14 +5,14 @@ use std::io::Write;
 use journeyman::{Error, ErrorKind, Result, sha256_hex};
 use rusqlite::{Connection, Row};
 
-use super::{Archived, FORM, FORMAT, Folded, Header, Kind, lines::Writer};
+use super::{Archived, FORM, FORMAT, Header, Kind, Replay, lines::Writer};
 use crate::{
     DiskStore,
     convert::{DAMAGED, failed, to_json},
     database::Database,
     records::last_revision,
     statements::{each, has_file},
-    worker::Owned,
+    worker::WorkerState,
 };
 
 const WRITE: &str = "DiskStore::write_archive";
@@ -59,7 +59,7 @@ impl DiskStore {
         out: W,
         with_journal: bool,
     ) -> Result<(W, Archived)> {
-        let write = move |owned: &mut Owned| owned.database.write_archive(out, with_journal);
+        let write = move |state: &mut WorkerState| state.database.write_archive(out, with_journal);
         self.worker.ask(WRITE, write).await
     }
 }
@@ -103,18 +103,18 @@ impl Database {
         };
         let mut writer = Writer::new(WRITE, out, &header)?;
         each(WRITE, &view, COMMITS, |row| {
-            writer.record(Kind::Commit, &whole(row)?)
+            writer.record(Kind::Commit, &checked_body(row)?)
         })?;
         if with_journal {
             each(WRITE, &view, ENTRIES, |row| {
-                writer.record(Kind::Entry, &whole(row)?)
+                writer.record(Kind::Entry, &checked_body(row)?)
             })?;
         }
         let files = "SELECT bytes, sha256 FROM files ORDER BY sha256";
         each(WRITE, &view, files, |row| {
             let bytes: Vec<u8> = row.get(0).map_err(failed)?;
             let sha256: String = row.get(1).map_err(failed)?;
-            sound(&bytes, &sha256)?;
+            check_hash(&bytes, &sha256)?;
             writer.file(&bytes)
         })?;
         for file in missing {
@@ -125,16 +125,16 @@ impl Database {
 }
 
 /// Applies the records as a restore will, so that an archive that cannot be restored is refused when it is written.
-fn fold(view: &Connection, with_journal: bool) -> Result<Folded> {
-    let mut folded = Folded::default();
+fn fold(view: &Connection, with_journal: bool) -> Result<Replay> {
+    let mut folded = Replay::default();
     let damaged = |error: Error| error.hint(DAMAGED);
     each(WRITE, view, COMMITS, |row| {
-        let committed = folded.commit(WRITE, &whole(row)?);
+        let committed = folded.commit(WRITE, &checked_body(row)?);
         committed.map(drop).map_err(damaged)
     })?;
     if with_journal {
         each(WRITE, view, ENTRIES, |row| {
-            let entry = folded.entry(WRITE, &whole(row)?);
+            let entry = folded.entry(WRITE, &checked_body(row)?);
             entry.map(drop).map_err(damaged)
         })?;
     }
@@ -142,15 +142,15 @@ fn fold(view: &Connection, with_journal: bool) -> Result<Folded> {
 }
 
 /// A record's text, its hash checked.
-fn whole(row: &Row<'_>) -> Result<String> {
+fn checked_body(row: &Row<'_>) -> Result<String> {
     let failed = |source| failed(WRITE, source);
     let body: String = row.get(0).map_err(failed)?;
     let hash: String = row.get(1).map_err(failed)?;
-    sound(body.as_bytes(), &hash)?;
+    check_hash(body.as_bytes(), &hash)?;
     Ok(body)
 }
 
-fn sound(bytes: &[u8], sha256: &str) -> Result<()> {
+fn check_hash(bytes: &[u8], sha256: &str) -> Result<()> {
     if sha256_hex(bytes) == sha256 {
         return Ok(());
     }

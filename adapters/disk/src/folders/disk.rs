@@ -164,7 +164,7 @@ impl Disk {
     }
 
     /// Waits until later writes get a later time than the prepared folders have.
-    pub(super) fn let_time_pass() {
+    pub(super) fn wait_one_tick() {
         std::thread::sleep(TICK);
     }
 
@@ -175,7 +175,7 @@ impl Disk {
             Ok(()) => Ok(true),
             Err(rustix::io::Errno::EXIST | rustix::io::Errno::NOTEMPTY) => Ok(false),
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
-                self.put_after_a_look(prepared, place)
+                self.put_if_free(prepared, place)
             }
             Err(error) => Err(self.failed(place, error.into())),
         }
@@ -183,7 +183,7 @@ impl Disk {
 
     /// Fallback where the file system has no `RENAME_NOREPLACE`. Other processes of the library wait for the lock
     /// meanwhile, and a rename does not replace a folder that is not empty.
-    fn put_after_a_look(&self, prepared: &Prepared, place: &str) -> Result<bool> {
+    fn put_if_free(&self, prepared: &Prepared, place: &str) -> Result<bool> {
         if self.root.symlink_metadata(place).is_ok() {
             return Ok(false);
         }

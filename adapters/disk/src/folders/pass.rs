@@ -10,7 +10,7 @@ use journeyman::{
 use super::{
     FolderReport, Folders,
     area::Area,
-    people::{self, Found, Reading},
+    people::{self, FolderChanges, Found},
     rows::Row,
     write::holds_secret,
 };
@@ -48,7 +48,7 @@ impl Folders {
             missing = scan.missing;
         }
         for _ in 0..ROUNDS {
-            self.take_in(database, found, &missing, &mut report)?;
+            self.commit_edits(database, found, &missing, &mut report)?;
             found = self.write_pending(database, all, &mut report)?;
             if found.is_empty() {
                 break;
@@ -61,7 +61,7 @@ impl Folders {
     }
 
     /// Commits the edits and removals that people made.
-    fn take_in(
+    fn commit_edits(
         &mut self,
         database: &mut Database,
         mut found: Vec<Found>,
@@ -78,13 +78,13 @@ impl Folders {
                     .as_ref()
                     .is_none_or(|id| owners.insert(id.clone()))
             });
-            self.take_in_batch(database, batch, report)?;
+            self.commit_batch(database, batch, report)?;
             found = rest;
         }
         self.flush(database)
     }
 
-    fn take_in_batch(
+    fn commit_batch(
         &mut self,
         database: &mut Database,
         batch: Vec<Found>,
@@ -110,8 +110,8 @@ impl Folders {
                 readable.iter().map(read).collect()
             })
         };
-        let readings = library(self, database)?;
-        for (found, reading) in readable.into_iter().zip(readings) {
+        let all_changes = library(self, database)?;
+        for (found, reading) in readable.into_iter().zip(all_changes) {
             if !reading.changes.is_empty() {
                 report.taken_in.push(found.place());
             }
@@ -125,23 +125,23 @@ impl Folders {
         &mut self,
         database: &mut Database,
         hashes: &str,
-        read: impl Fn(&journeyman::library::SkillLibrary) -> Result<Vec<Reading>>,
-    ) -> Result<Vec<Reading>> {
+        read: impl Fn(&journeyman::library::SkillLibrary) -> Result<Vec<FolderChanges>>,
+    ) -> Result<Vec<FolderChanges>> {
         loop {
             let base = self.follow(database)?;
-            let readings = read(&self.library)?;
-            let changes: Vec<LibraryChange> = readings
+            let all_changes = read(&self.library)?;
+            let changes: Vec<LibraryChange> = all_changes
                 .iter()
                 .flat_map(|reading| reading.changes.iter().cloned())
                 .collect();
             if changes.is_empty() {
-                return Ok(readings);
+                return Ok(all_changes);
             }
             match database.commit(&people::commit(base, changes, hashes)) {
                 Ok(_) => {
                     fault::point("folders: taken in");
                     self.follow(database)?;
-                    return Ok(readings);
+                    return Ok(all_changes);
                 }
                 Err(error) if error.kind() == ErrorKind::Conflict => {}
                 Err(error) => return Err(error),
@@ -188,7 +188,7 @@ impl Folders {
                     state: State::Archived,
                     reason: "a person took its folder away".to_owned(),
                 });
-                Reading {
+                FolderChanges {
                     id: id.clone(),
                     changes: change.into_iter().collect(),
                 }
@@ -231,7 +231,7 @@ impl Folders {
 
 /// Checks and prepares an edit before it is committed with others: a secret must be removable, and the files must be
 /// stored.
-fn prepare(database: &mut Database, found: &Found, reading: &Reading) -> Result<()> {
+fn prepare(database: &mut Database, found: &Found, reading: &FolderChanges) -> Result<()> {
     for change in &reading.changes {
         database.redacted("DiskStore::sync_folders", change, LibraryChange::ids)?;
     }

@@ -59,7 +59,7 @@ pub(crate) fn agrees(folder: &SkillFolder, name: &SkillName, skill: &Skill) -> b
 
 /// The changes that a found folder asks for.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct FolderChanges {
     pub(super) id: SkillId,
     /// In order; empty where the folder agrees with the library.
     pub(super) changes: Vec<LibraryChange>,
@@ -69,7 +69,7 @@ pub(super) struct Reading {
 ///
 /// # Errors
 /// `Invalid` for a SKILL.md that cannot be read, or files over the limits.
-pub(super) fn read(found: &Found, library: &SkillLibrary, rows: &Rows) -> Result<Reading> {
+pub(super) fn read(found: &Found, library: &SkillLibrary, rows: &Rows) -> Result<FolderChanges> {
     let text = std::str::from_utf8(&found.folder.text).map_err(|_| {
         Error::invalid("SkillMd::read", "the file is not UTF-8").hint("save SKILL.md as UTF-8 text")
     })?;
@@ -81,7 +81,7 @@ pub(super) fn read(found: &Found, library: &SkillLibrary, rows: &Rows) -> Result
     let owner = owner.or_else(|| library.get(&fresh).map(|_| fresh.clone()));
     let entry = owner.as_ref().and_then(|id| library.get(id));
     let reading = match (&owner, entry) {
-        (Some(id), Some(entry)) => Reading {
+        (Some(id), Some(entry)) => FolderChanges {
             id: id.clone(),
             changes: edited(entry, &file, files, found)?,
         },
@@ -98,8 +98,8 @@ pub(super) fn read(found: &Found, library: &SkillLibrary, rows: &Rows) -> Result
                 Area::Offered => State::Active,
                 Area::Held => State::Draft,
             };
-            let skill = written_by_a_person(&file, files, &id, version, state)?;
-            Reading {
+            let skill = human_version(&file, files, &id, version, state)?;
+            FolderChanges {
                 id,
                 changes: vec![LibraryChange::Add(Box::new(skill))],
             }
@@ -122,7 +122,7 @@ fn edited(
     let mut changes = Vec::new();
     if *file != SkillMd::from(current) || files != current.files {
         let version = current.version.next();
-        let skill = written_by_a_person(file, files, &current.id, version, current.state)?;
+        let skill = human_version(file, files, &current.id, version, current.state)?;
         changes.push(LibraryChange::Revise(Box::new(Skill {
             taint: current.taint,
             parents: vec![current.reference()],
@@ -145,7 +145,7 @@ fn edited(
     Ok(changes)
 }
 
-fn written_by_a_person(
+fn human_version(
     file: &SkillMd,
     files: BTreeMap<FilePath, FileRef>,
     id: &SkillId,

@@ -72,7 +72,7 @@ impl Folders {
             if !sync {
                 self.disk.sync_all()?;
             }
-            Disk::let_time_pass();
+            Disk::wait_one_tick();
             fault::point("folders: prepared");
             self.announce(database, &items)?;
             fault::point("folders: announced");
@@ -171,7 +171,7 @@ impl Folders {
             return Ok(false);
         }
         if let Some(aside) = aside {
-            self.look_aside(database, &item.id, &aside, &expected, found)?;
+            self.check_replaced(database, &item.id, &aside, &expected, found)?;
         }
         if let Some(row) = self.rows.get_mut(&item.id) {
             row.place = None;
@@ -206,13 +206,13 @@ impl Folders {
             fault::point("folders: before an exchange");
             let aside = self.disk.exchange(&next.prepared, &next.place, &expected)?;
             fault::point("folders: exchanged");
-            self.look_aside(database, &item.id, &aside, &expected, found)?;
+            self.check_replaced(database, &item.id, &aside, &expected, found)?;
         } else if !self.disk.put(&next.prepared, &next.place)? {
             // A person's new folder, which is committed. This skill keeps its name only if that one does not want it. A
             // folder that another skill left there is known already.
             let known = |row: &Row| row.place.as_ref() == Some(&next.place);
             if !self.rows.values().any(known) {
-                self.look_at(&next.place, None, found, report);
+                self.check_folder(&next.place, None, found, report);
             }
             return Ok(false);
         }
@@ -231,7 +231,7 @@ impl Folders {
 
     /// Checks a folder that was just replaced. A folder that a person wrote and that holds a secret, which the library
     /// redacted, is not kept.
-    fn look_aside(
+    fn check_replaced(
         &mut self,
         database: &Database,
         id: &SkillId,
@@ -264,14 +264,14 @@ impl Folders {
         report: &mut FolderReport,
     ) -> Result<Option<String>> {
         let before = (found.len(), report.faults.len());
-        self.look_at(at, Some(id), found, report);
+        self.check_folder(at, Some(id), found, report);
         if before != (found.len(), report.faults.len()) {
             return Ok(None);
         }
         Ok(self.rows.get(id).map(|row| row.written.clone()))
     }
 
-    fn look_at(
+    fn check_folder(
         &mut self,
         at: &str,
         owner: Option<&SkillId>,

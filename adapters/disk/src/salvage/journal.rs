@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::{files::SALVAGE, report::Salvaged};
 use crate::{
     convert::{failed, to_json},
-    records::{missing_entry, read_entry},
+    records::{entry_missing, read_entry},
     statements::insert_entry,
 };
 
@@ -81,7 +81,7 @@ pub(super) fn copy_run(
                 continue;
             }
             Ok(None) if due.is_some_and(|due| due <= sequence) => return Ok(()),
-            Ok(None) => missing_entry(SALVAGE, run, sequence.unsigned_abs()),
+            Ok(None) => entry_missing(SALVAGE, run, sequence.unsigned_abs()),
             Err(error) => error,
         };
         let entries = due.map_or_else(|| "unknown".to_owned(), |due| due.to_string());

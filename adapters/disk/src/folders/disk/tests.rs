@@ -27,10 +27,10 @@ fn a_file_system_that_cannot_refuse_to_replace_replaces_nothing() {
     let prepared = disk.prepare(&content, false).unwrap();
     let theirs = folder.path().join("skills/theirs");
     std::fs::create_dir(&theirs).unwrap();
-    assert!(!disk.put_after_a_look(&prepared, "skills/theirs").unwrap());
+    assert!(!disk.put_if_free(&prepared, "skills/theirs").unwrap());
     std::os::unix::fs::symlink("nowhere", folder.path().join("skills/link")).unwrap();
-    assert!(!disk.put_after_a_look(&prepared, "skills/link").unwrap());
-    assert!(disk.put_after_a_look(&prepared, "skills/ours").unwrap());
+    assert!(!disk.put_if_free(&prepared, "skills/link").unwrap());
+    assert!(disk.put_if_free(&prepared, "skills/ours").unwrap());
     let text = std::fs::read(folder.path().join("skills/ours/SKILL.md")).unwrap();
     assert_eq!(text, b"ours");
 }
