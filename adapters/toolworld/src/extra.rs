@@ -1,4 +1,4 @@
-//! Worlds whose target makes one demand more than its lasting contract.
+//! Extra demands: worlds whose target makes one demand beyond its lasting contract.
 
 use crate::lexicon::{NUMBER_PARAMETERS, WORD_PARAMETERS};
 use crate::passing::PassingKind;
@@ -7,8 +7,8 @@ use crate::tool::{Demand, Service, Tool, ToolName};
 use crate::world::{World, WorldSpec, bare, fresh_name};
 
 impl World {
-    /// The same world on a day when its target demands one thing more; the tool that it sends to is visible. None for
-    /// a world without its target.
+    /// The same world with one extra demand of its target; the tool that the demand names is visible. `None` for a
+    /// world without its target.
     #[must_use]
     pub fn with_passing(
         &self,
@@ -36,7 +36,7 @@ impl World {
         Some(world)
     }
 
-    /// Gives the target a parameter that nobody sets, as one whose value may be demanded once.
+    /// Gives the target a parameter that no task sets, so that a passing demand can ask for its value.
     pub(crate) fn add_parameter(&mut self, draws: &mut Draws) {
         let name = &self.goal.target;
         let mut services = self.services.iter_mut();
@@ -46,7 +46,7 @@ impl World {
     }
 }
 
-/// One parameter more, which no task and no contract sets.
+/// Adds a parameter that no task and no contract sets.
 pub(crate) fn add_parameter(tool: &mut Tool, draws: &mut Draws) {
     let names = NUMBER_PARAMETERS.iter().chain(WORD_PARAMETERS);
     let free = names.filter(|name| !tool.parameters.iter().any(|known| known == *name));
@@ -57,8 +57,8 @@ pub(crate) fn add_parameter(tool: &mut Tool, draws: &mut Draws) {
     }
 }
 
-/// A demand that the service does not make: a call of a new tool, or a value of its result where the service carries none
-/// yet and has a parameter that nobody sets.
+/// A new demand for the service: a call of a new tool; or a value from that tool's result, where the service has no
+/// carried value yet and has a parameter that no task sets.
 pub(crate) fn extra_demand(
     spec: &WorldSpec,
     service: &Service,
@@ -79,7 +79,7 @@ pub(crate) fn extra_demand(
     let free: Vec<&String> = free.collect();
     let wanted = match kind {
         Some(kind) => kind == PassingKind::Value,
-        // Few tools have a parameter that nobody sets.
+        // Few tools have a parameter that no task sets.
         None => draws.chance(0.8),
     };
     match draws.pick(&free) {

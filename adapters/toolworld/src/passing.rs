@@ -1,8 +1,9 @@
-//! Demands that pass: what a service wants this once, and what a single attempt therefore cannot tell from its contract.
+//! Passing demands: demands that a service makes in a single task only. One attempt cannot tell them from the lasting
+//! contract.
 
 use serde::{Deserialize, Serialize};
 
-/// What a passing demand is about.
+/// The kind of a passing demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PassingKind {
@@ -12,12 +13,13 @@ pub enum PassingKind {
     Value,
 }
 
-/// How often the services of a stream demand something this once.
+/// How often tasks of a stream have a passing demand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Passing {
-    /// The share of the stream's tasks in which they do, from 0 to 1. Held-out tasks have none.
+    /// The share of the stream's tasks with a passing demand, from 0 to 1. Held-out tasks have none.
     pub share: f64,
-    /// What it is about; then no lasting contract of the universe demands such a thing. Either, where none is given.
+    /// The kind of passing demands; no lasting contract of the universe then has a demand of this kind. `None`: both
+    /// kinds.
     pub kind: Option<PassingKind>,
 }

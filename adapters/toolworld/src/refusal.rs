@@ -26,23 +26,23 @@ pub enum Refusal {
     UnknownParameter {
         /// The tool that was called.
         tool: ToolName,
-        /// What it does not have.
+        /// The parameter that the tool does not have.
         parameter: String,
     },
     /// The value is of the wrong type.
     WrongType {
         /// The parameter.
         parameter: String,
-        /// Whether a number was wanted.
+        /// Whether the parameter takes a number.
         number: bool,
     },
-    /// The line is no command: fewer than two words, or a parameter without a value.
+    /// The line is not a command: it has fewer than two words, or a parameter without a value.
     Malformed,
     /// The step budget is spent.
     BudgetSpent,
 }
 
-/// How the services of a world word what they refuse. All name the missing thing in words that can be copied.
+/// How the services of a world word their refusals. Each wording names what is missing in words that a call can copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -6,19 +6,19 @@ use crate::lexicon::{NOUNS, PLACES};
 use crate::seed::Draws;
 use crate::tool::{Setting, ToolName};
 
-/// How many templates there are for a task's text.
+/// Number of templates for a task's text.
 pub const TEMPLATES: usize = 16;
 
-/// What a task asks for, as the world knows it.
+/// The goal of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Goal {
-    /// The tool to be called with success.
+    /// The tool that has to be called successfully.
     pub target: ToolName,
-    /// The values that the task tells.
+    /// The values that the task states.
     pub given: Vec<Setting>,
 }
 
-/// A task to be put into words.
+/// Writes the text of a task.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
     goal: &'a Goal,
@@ -31,14 +31,15 @@ impl<'a> Request<'a> {
         Self { goal }
     }
 
-    /// A text from any template.
+    /// Writes a text from a random template.
     #[must_use]
     pub fn draw(&self, draws: &mut Draws) -> String {
         let template = draws.below(TEMPLATES);
         self.write(template, draws)
     }
 
-    /// A text from one template; the draws choose the place and how the values are introduced.
+    /// Writes a text from one template, modulo [`TEMPLATES`]; `draws` choose the place and the words that introduce the
+    /// values.
     #[must_use]
     pub fn write(&self, template: usize, draws: &mut Draws) -> String {
         let (verb, noun) = (&self.goal.target.verb, &self.goal.target.noun);

@@ -1,15 +1,19 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::judging::credit_of;
-use super::rules::{draw, reasoned};
+use super::rules::{draw, reasoned_answer};
 use super::writing::{corrected, written};
 use super::*;
 use crate::policy::Policy;
 use crate::scene::Scene;
+use crate::script::Script;
+use crate::seed::Draws;
 use crate::simulate::Simulation;
-use crate::tool::{DEFAULT_SLOT, Demand, RESULT_SLOT, Service, Setting, TASK_SLOT, Tool, ToolName};
+use crate::tool::{
+    DEFAULT_SLOT, Demand, RESULT_SLOT, Service, Setting, SkillText, TASK_SLOT, Tool, ToolName,
+};
 use crate::vocabulary::Vocabulary;
-use crate::world::World;
+use crate::world::{World, WorldSpec};
 use crate::writer::ANSWER_TOKENS;
 
 /// Draws scenes of a kind in wide worlds.
@@ -220,7 +224,7 @@ fn an_answer_is_right_when_it_says_the_same() {
 
 #[test]
 fn documents_fit_a_training_row() {
-    // Rows have 192 tokens and one to be foreseen; what is longer is learnt from rows of 1,024 alone.
+    // Rows have 192 tokens and one to be foreseen; what is longer is learned from rows of 1,024 alone.
     let vocabulary = Vocabulary::new();
     for role in Role::ALL {
         let length = |case: Case| {
@@ -329,8 +333,8 @@ fn a_skill_under_rules_leaves_out_what_they_avoid_or_is_none() {
             .iter()
             .map(|rule| Rule::parse(rule).unwrap())
             .collect();
-        let text = reasoned(&rules, &service, &["power".to_owned()]);
-        let skill = Some(concluded(&text)).filter(|skill| *skill != NOTHING);
+        let text = reasoned_answer(&rules, &service, &["power".to_owned()]);
+        let skill = Some(conclusion(&text)).filter(|skill| *skill != NOTHING);
         (skill.map(str::to_owned), text)
     };
     for (rules, expected) in [
@@ -368,7 +372,7 @@ fn a_skill_under_rules_leaves_out_what_they_avoid_or_is_none() {
         "good bad",
     ];
     assert_eq!(text, lines.join("\n "));
-    let text = reasoned(&[Rule::parse("avoid first").unwrap()], &plain, &[]);
+    let text = reasoned_answer(&[Rule::parse("avoid first").unwrap()], &plain, &[]);
     let lines = [
         "#",
         "cut rope: cut rope zone # tone # power # depth #",
@@ -383,7 +387,7 @@ fn a_skill_under_rules_leaves_out_what_they_avoid_or_is_none() {
         "a\n b\n c",
         "a\n b\n good\n d",
     ] {
-        assert_eq!(concluded(text), text);
+        assert_eq!(conclusion(text), text);
     }
 }
 
@@ -396,8 +400,8 @@ fn drawn_rules_leave_some_skills_be_change_some_and_forbid_some() {
         for again in 0..3 {
             let rules = draw(&mut Draws::new("rules", &[number as u64, again]));
             assert!((1..=3).contains(&rules.len()));
-            let answer = reasoned(&rules, target, &given);
-            match SkillText::parse(concluded(&answer)) {
+            let answer = reasoned_answer(&rules, target, &given);
+            match SkillText::parse(conclusion(&answer)) {
                 None => none += 1,
                 Some(skill) if skill == SkillText::of(target, &given) => same += 1,
                 Some(skill) => {

@@ -5,10 +5,10 @@ use journeyman::admit::{Admittance, to_skill};
 use journeyman::contract::{CaseDraft, Experience};
 use journeyman::domain::{
     Action, CaseKind, EndReason, Exposure, InjectedSkill, Judgement, Observation, Origin,
-    Provenance, Role as Part, Skill, Source, Step, StepResult, Task, ToolCall, Trust, Usage,
-    Verdict,
+    Provenance, Role as Part, Skill, Source, Step, StepResult, Task, ToolCall, Trajectory, Trust,
+    Usage, Verdict,
 };
-use journeyman::{AttemptId, Seed, SkillId, TaskId, Version};
+use journeyman::{AttemptId, ErrorKind, Seed, SkillId, TaskId, Version};
 use serde_json::Value;
 
 use super::*;
