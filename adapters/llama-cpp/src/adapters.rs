@@ -1,4 +1,4 @@
-//! Loading and unloading adapters of a loaded model.
+//! [`LlamaCpp`]'s calls that load and unload adapters.
 
 use std::path::Path;
 
@@ -10,16 +10,16 @@ use crate::{
 };
 
 impl LlamaCpp {
-    /// Loads an adapter (LoRA, in GGUF) under a name that requests then say. One of the same name is replaced, and the
-    /// weights are loaded anew for that. What is being computed ends first, what waits begins after it, and the prefix
-    /// cache is emptied.
+    /// Loads an adapter (LoRA, in GGUF) under a name that requests then use. An adapter of the same name is replaced,
+    /// for which the weights are loaded again. Running requests finish first, waiting ones begin after it, and the
+    /// prefix cache is emptied.
     ///
     /// # Errors
     /// - `NotFound`: no such file.
-    /// - `Invalid`: the name is empty, or the file is no GGUF or no adapter.
+    /// - `Invalid`: the name is empty, or the file is not a GGUF or not an adapter.
     /// - `Corrupt`: a GGUF that is cut off or damaged.
-    /// - `Unsupported`: an adapter of another architecture or shape, of experts, or of numbers that adapters do not have.
-    ///   One of a model of the same shape and other weights cannot be told apart.
+    /// - `Unsupported`: an adapter of another architecture or shape, for experts, or of a number type that adapters do
+    ///   not have. An adapter for other weights of the same shape is not detected.
     pub async fn load_adapter(
         &self,
         name: impl Into<String>,
@@ -33,12 +33,13 @@ impl LlamaCpp {
             .await
     }
 
-    /// Unloads an adapter and frees its memory: llama.cpp does that with a model only, so the weights are loaded anew,
-    /// for a moment beside the old ones. What is being computed ends first; requests that name it fail after that.
+    /// Unloads an adapter and frees its memory. llama.cpp frees adapters only with their model, so the weights are
+    /// loaded again, for a moment beside the old ones. Running requests finish first; later requests that name the
+    /// adapter fail.
     ///
     /// # Errors
-    /// `NotFound` where none of this name is loaded; `Corrupt` where the file of the model or of another adapter has
-    /// changed; else as [`LlamaCpp::load`]. Then nothing has changed.
+    /// `NotFound` where no adapter has this name; `Corrupt` where the file of the model or of another adapter has
+    /// changed; otherwise as [`LlamaCpp::load`]. On an error nothing has changed.
     pub async fn unload_adapter(&self, name: impl Into<String>) -> Result<()> {
         let name = name.into();
         self.worker

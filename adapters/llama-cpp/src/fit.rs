@@ -1,7 +1,7 @@
-//! What of a model fits where: layers on a GPU, context in memory.
+//! Fitting a model into free memory: layers on a GPU, context in memory.
 //!
-//! llama.cpp allocates when it loads, and what is too much ends in a plain "failed", on some systems in the end of the
-//! process. Here it is reckoned before, from the file's header.
+//! llama.cpp allocates while it loads, and running out of memory ends in a plain "failed", on some systems in the end
+//! of the process. Here the need is estimated before, from the file's header.
 
 use journeyman::{Error, ErrorKind, Result};
 
@@ -13,33 +13,32 @@ use crate::{
 };
 
 const OPERATION: &str = "LlamaCpp::load";
-/// A context that was not asked for is made smaller where memory is short, but not smaller than this.
+/// Minimum context, in tokens, to which a context that the host did not set is reduced where memory is short.
 const LEAST_CONTEXT: u32 = 512;
-/// [`GpuLayers::Fit`] leaves one part in so many of a device's free memory free.
+/// [`GpuLayers::Fit`] leaves this fraction (one part in `SPARE`) of a device's free memory unused.
 const SPARE: u64 = 16;
 
-/// How a model is loaded.
+/// The plan of loading a model: layers, context, and the memory that they need.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Layers on a GPU, from the last on; the step from states to logits counts as one and goes first.
+    /// Layers on a GPU, beginning with the last. The output layer counts as one and is the first to move to the GPU.
     pub gpu_layers: u32,
-    /// Layers that could be, that step included.
+    /// All layers of the model, the output layer included.
     pub layers: u32,
-    /// Tokens of context.
+    /// Context size in tokens.
     pub context: u32,
-    /// Bytes that this takes on GPUs: weights, keys and values, and what a batch is computed in. An estimate, rather
-    /// too high.
+    /// Bytes needed on GPUs: weights, keys and values, and compute buffers. A conservative estimate.
     pub gpu_bytes: u64,
-    /// The same in the system's memory.
+    /// Bytes needed in the system's memory, estimated in the same way.
     pub system_bytes: u64,
 }
 
 impl Plan {
-    /// What loading would do, without loading: from the file's header and the memory that is free now.
+    /// Plans the loading of a model without loading it, from the file's header and the present free memory.
     ///
     /// # Errors
-    /// As [`LlamaCpp::load`](crate::LlamaCpp::load), as far as a header tells.
+    /// As [`LlamaCpp::load`](crate::LlamaCpp::load), as far as a header shows.
     pub fn new(config: &LlamaConfig) -> Result<Self> {
         config.check()?;
         Self::of(
@@ -60,7 +59,7 @@ impl Plan {
     }
 }
 
-/// Chooses layers and context; says what does not fit and what would.
+/// Chooses layers and context; the error says what does not fit and what would.
 fn plan(sizes: &Sizes, config: &LlamaConfig, wanted: u32, memory: Memory) -> Result<Plan> {
     let gpu_layers = layers_wanted(sizes, config, wanted, memory)?;
     let made = |context| {
@@ -99,11 +98,11 @@ fn layers_wanted(sizes: &Sizes, config: &LlamaConfig, context: u32, memory: Memo
             if !sizes.whole {
                 return Err(Error::unsupported(
                     OPERATION,
-                    "layers are fitted only to a model in one file",
+                    "GpuLayers::Fit needs a model in one file",
                 )
                 .with("field", "gpu_layers")
                 .hint(
-                    "say how many layers, or merge the files with llama.cpp's llama-gguf-split",
+                    "set gpu_layers to a number, or merge the files with llama.cpp's llama-gguf-split",
                 ));
             }
             let free = free - free / SPARE;
@@ -113,7 +112,7 @@ fn layers_wanted(sizes: &Sizes, config: &LlamaConfig, context: u32, memory: Memo
     if memory.gpu.is_some() {
         return Ok(layers);
     }
-    let error = Error::unsupported(OPERATION, "layers are wanted on a GPU, and there is none")
+    let error = Error::unsupported(OPERATION, "layers are assigned to a GPU, and there is none")
         .with("field", "gpu_layers");
     Err(error.hint(if GPU_BACKENDS {
         "no GPU is found: check its driver with `devices()`, load its backend with `load_backends` where backends \
@@ -124,7 +123,7 @@ fn layers_wanted(sizes: &Sizes, config: &LlamaConfig, context: u32, memory: Memo
     }))
 }
 
-/// The most layers that fit on a GPU with this context.
+/// Maximum layers that fit on a GPU with this context.
 fn most_layers(sizes: &Sizes, config: &LlamaConfig, context: u32, free: u64) -> u32 {
     greatest(sizes.steps(), |layers| {
         sizes.needs(config, layers, context).device <= free
@@ -132,7 +131,7 @@ fn most_layers(sizes: &Sizes, config: &LlamaConfig, context: u32, free: u64) -> 
     .unwrap_or(0)
 }
 
-/// The greatest number up to `most` that is good, where all below a good one are good.
+/// The greatest good number up to `most`, where every number below a good one is good.
 fn greatest(most: u32, good: impl Fn(u32) -> bool) -> Option<u32> {
     if good(most) {
         return Some(most);
@@ -176,7 +175,7 @@ fn too_little(
     if let Some(context) = context.filter(|&context| context >= 16) {
         ways.push(format!("set n_ctx to {context} or less"));
     }
-    ways.push("end what else uses that memory".to_owned());
+    ways.push("end other programs that use this memory".to_owned());
     ways.push("use a smaller model or quantization".to_owned());
     Error::new(
         ErrorKind::Unavailable,

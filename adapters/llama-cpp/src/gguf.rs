@@ -1,5 +1,5 @@
-//! Reads a GGUF's header before llama.cpp does: a file that is none, is cut off, or would run into one of llama.cpp's
-//! assertions (which end the process) is refused here, with the reason.
+//! Checking a GGUF's header before llama.cpp reads it. A file that is not a GGUF, is cut off, or would trigger one of
+//! llama.cpp's assertions (which end the process) is refused here, with the reason.
 
 use std::{io::Read, path::Path};
 
@@ -16,28 +16,28 @@ use reader::{OPERATION, Values, parts};
 pub(crate) use reader::{Reader, Value, corrupt, read_header};
 pub(crate) use tensors::Tensor;
 
-/// What the loader needs of a header.
+/// The parts of a header that the loader needs.
 #[derive(Debug)]
 pub(crate) struct Header {
     /// `general.name`, if it is not empty.
     pub(crate) name: Option<String>,
-    /// Tokens the model was trained for.
+    /// Context size, in tokens, that the model was trained for.
     pub(crate) trained_context: u32,
     /// `general.architecture`.
     pub(crate) architecture: String,
-    /// How much memory its parts take.
+    /// Memory needs of its parts.
     pub(crate) sizes: Sizes,
-    /// Whether some layers attend to a window that slides along.
+    /// Whether some layers have sliding-window attention.
     pub(crate) slides: bool,
-    /// Whether positions are looked up in a table, of as many rows as the model was trained for.
+    /// Whether positions come from a table, with as many rows as the trained context.
     pub(crate) has_position_table: bool,
-    /// Whether its output is its embeddings; so too where that is in another file.
+    /// Whether the output layer shares the embeddings' weights. Also true where the output's tensor is in another file.
     pub(crate) is_tied: bool,
-    /// `{architecture}.pooling_type`, by llama.cpp's numbers.
+    /// `{architecture}.pooling_type`, with llama.cpp's numbers.
     pub(crate) pooling: Option<u64>,
 }
 
-/// What a model is loaded for.
+/// The purpose of loading a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Writing,
@@ -47,8 +47,8 @@ pub(crate) enum Purpose {
 /// Reads and checks the header.
 ///
 /// # Errors
-/// `NotFound` for no file, `Invalid` for what is no GGUF, `Corrupt` for a damaged one, `Unsupported` for a GGUF that
-/// is not fit for the purpose, `Unavailable` where the file cannot be read.
+/// `NotFound` where the file does not exist, `Invalid` where it is not a GGUF, `Corrupt` where it is damaged,
+/// `Unsupported` where it does not suit the purpose, `Unavailable` where it cannot be read.
 pub(crate) fn inspect(path: &Path, purpose: Purpose) -> Result<Header> {
     let with_path = |error: Error| error.with("path", path.display());
     let mut reader = Reader::open(path).map_err(with_path)?;
@@ -83,24 +83,22 @@ fn check<R: Read>(
     if unable && purpose == Purpose::Writing {
         return Err(Error::unsupported(
             OPERATION,
-            format!("a model of the kind `{architecture}` does not write text from left to right"),
+            format!("a model of the architecture `{architecture}` does not generate text from left to right"),
         )
         .hint("use the GGUF of a causal language model"));
     }
     let trained_context = number("context_length")
         .and_then(|number| u32::try_from(number).ok())
         .filter(|&number| number > 0)
-        .ok_or_else(|| corrupt("the header tells no length of context"))?;
+        .ok_or_else(|| corrupt("the header has no context length"))?;
     // The assertions of llama_model_base::load_hparams.
     let layers = number("block_count").unwrap_or(0);
     if !(1..=512).contains(&layers) {
-        return Err(corrupt(
-            "the header tells no number of layers from 1 to 512",
-        ));
+        return Err(corrupt("the header has no number of layers from 1 to 512"));
     }
     if !(0..=layers).contains(&number("nextn_predict_layers").unwrap_or(0)) {
         return Err(corrupt(
-            "the header tells more layers that predict ahead than layers",
+            "the header has more next-token prediction layers than layers",
         ));
     }
     check_experts(&architecture, own)?;

@@ -1,4 +1,4 @@
-//! Saving, restoring and forgetting the cached prefixes of a loaded model.
+//! [`LlamaCpp`]'s calls that save, restore and drop cached prefixes.
 
 use std::path::PathBuf;
 
@@ -13,8 +13,8 @@ use crate::{
 pub(crate) const FORGET: &str = "LlamaCpp::forget_prefixes";
 
 impl LlamaCpp {
-    /// Writes the cached prefixes to a folder, which is made where it is not there; what was saved there before is
-    /// replaced, and other files stay. The number of tokens is returned.
+    /// Writes the cached prefixes to a folder, which is created where it does not exist. Prefixes saved there before
+    /// are replaced; other files are left alone. Returns the number of tokens.
     ///
     /// # Errors
     /// `Unavailable` where the folder cannot be written.
@@ -23,20 +23,21 @@ impl LlamaCpp {
         self.worker.prefixes(SAVE, Prefixes::Save(folder)).await
     }
 
-    /// Reads what [`LlamaCpp::save_prefixes`] wrote for the same model and the adapters that are loaded, as much as memory
-    /// has room for, so that it is not decoded again. The number of tokens is returned. In deterministic mode there is no cache, and it is 0.
+    /// Reads prefixes that [`LlamaCpp::save_prefixes`] wrote for the same model and the loaded adapters, as many as
+    /// memory has room for, so that they are not decoded again. Returns the number of tokens. In deterministic mode
+    /// there is no cache, and the number is 0.
     ///
     /// # Errors
-    /// - `NotFound`: nothing was saved there.
-    /// - `Unsupported`: it was saved for another model or another kind of memory.
-    /// - `Corrupt`: a file is damaged. What was read before it is kept.
+    /// - `NotFound`: no prefixes were saved there.
+    /// - `Unsupported`: they were saved for another model or other memory parameters.
+    /// - `Corrupt`: a file is damaged. Prefixes read before it are kept.
     pub async fn restore_prefixes(&self, folder: impl Into<PathBuf>) -> Result<usize> {
         let folder = folder.into();
         let what = Prefixes::Restore(folder);
         self.worker.prefixes(RESTORE, what).await
     }
 
-    /// Forgets the cached prefixes. The number of their tokens is returned.
+    /// Drops the cached prefixes. Returns the number of their tokens.
     ///
     /// # Errors
     /// `Unavailable` where the worker has ended.

@@ -1,17 +1,17 @@
-//! What a worker's thread is started with.
+//! The parameters of a worker thread.
 
 use std::sync::Arc;
 
 use journeyman::ModelId;
 
-use crate::{config::LlamaConfig, context::Limits, digest::Hashed, render::Renderer};
+use crate::{config::LlamaConfig, context::Limits, digest::FileHash, render::Renderer};
 
-/// What the thread needs.
+/// The parameters of a worker thread.
 pub(crate) struct Setup {
     pub(crate) config: LlamaConfig,
     pub(crate) renderer: Arc<Renderer>,
     pub(crate) limits: Limits,
     pub(crate) gpu_layers: u32,
     pub(crate) id: ModelId,
-    pub(crate) file: Hashed,
+    pub(crate) file: FileHash,
 }

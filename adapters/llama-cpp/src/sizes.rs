@@ -1,31 +1,31 @@
-//! Bytes that a model's weights, keys and values and computing take, from its header.
+//! Estimates of the memory that a model's weights, keys and values and compute buffers need, from its header.
 
 use crate::{config::LlamaConfig, gguf::Tensor};
 
-/// How much memory a model's parts take.
+/// The memory needs of a model's parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sizes {
     /// Bytes of each layer's weights.
     layers: Vec<u64>,
-    /// Bytes that the last step, from states to logits, has for itself.
+    /// Bytes of the output layer's own weights.
     output: u64,
-    /// Bytes of the token embeddings where that step shares them: a GPU that has the step has a copy.
+    /// Bytes of the token embeddings where the output layer shares them: a GPU with the output layer has a copy.
     shared: u64,
     /// Bytes of all weights.
     all: u64,
-    /// Keys' and values' numbers of one token in one layer.
+    /// Key and value elements of one token in one layer.
     kept: u64,
-    /// Numbers for each token of a batch that are computed with, those of attention left out.
+    /// Elements per token of a batch in compute buffers, without attention.
     computed: u64,
-    /// Heads, each with a number for each pair of a batch's token and a cell.
+    /// Attention heads, each with an element for each pair of a batch's token and a cell.
     heads: u64,
     /// Whether the file holds the whole model.
     pub(crate) whole: bool,
 }
 
 impl Sizes {
-    /// From the tensors and the architecture's own numbers. A width that is a list, one for each layer, counts as the
-    /// widest that it can be.
+    /// Computes the sizes from the tensors and the architecture's numbers. A width that is a list over layers counts as
+    /// the largest possible one.
     pub(crate) fn new(
         tensors: &[Tensor],
         number: impl Fn(&str) -> Option<u64>,
@@ -66,12 +66,13 @@ impl Sizes {
         sizes
     }
 
-    /// Layers, the last step counted as one as llama.cpp does.
+    /// Number of layers, with the output layer counted as one, as llama.cpp does.
     pub(crate) fn steps(&self) -> u32 {
         self.layers.len() as u32 + 1
     }
 
-    /// Bytes on the GPUs and bytes in the system's memory with so many layers on a GPU, from the last on.
+    /// The bytes needed on the GPUs and in the system's memory, with this number of layers on a GPU, beginning with the
+    /// last.
     pub(crate) fn needs(&self, config: &LlamaConfig, gpu_layers: u32, context: u32) -> Needs {
         let cells = u64::from(context) + u64::from(config.shared_cells_for(context));
         let of_layers = |count: usize| {
@@ -85,7 +86,7 @@ impl Sizes {
             self.heads.saturating_mul(cells)
         };
         let computing = (self.computed.saturating_add(attention)).saturating_mul(batch * 4);
-        // The last step goes first.
+        // The output layer moves first.
         let moved = gpu_layers.saturating_sub(1).min(self.layers.len() as u32) as usize;
         let stay = self.layers.len() - moved;
         let (mut device, mut host) = (0, 0);

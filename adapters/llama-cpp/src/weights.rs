@@ -11,10 +11,11 @@ use crate::{
 };
 
 const LOAD: &str = "LlamaCpp::load";
-/// Files of more bytes are mapped into memory. Smaller ones are read, so that they may be replaced meanwhile.
+/// Files above this size, in bytes, are mapped into memory. Smaller ones are read, so that they may be replaced
+/// meanwhile.
 const MAPPED_FROM: u64 = 1 << 28;
 
-/// Loads the weights, with so many layers on GPUs, or the vocabulary alone.
+/// Loads the weights with this number of layers on GPUs; with `None`, only the vocabulary.
 pub(crate) fn load_model(config: &LlamaConfig, gpu_layers: Option<u32>) -> Result<LlamaModel> {
     let path = config.path.to_str().ok_or_else(|| {
         Error::invalid(LOAD, "the path is not UTF-8").hint("rename the file or its folders")
@@ -25,9 +26,9 @@ pub(crate) fn load_model(config: &LlamaConfig, gpu_layers: Option<u32>) -> Resul
         .with_vocab_only(gpu_layers.is_none())
         .with_use_mmap(mapped);
     if config.gpu_layers == GpuLayers::None {
-        // Else llama.cpp gives large batches to a GPU even so.
+        // Otherwise llama.cpp still computes large batches on a GPU.
         params = params.with_devices(&[]).map_err(|error| {
-            Error::new(ErrorKind::Internal, LOAD, "GPUs cannot be left out").source_from(error)
+            Error::new(ErrorKind::Internal, LOAD, "GPUs cannot be disabled").source_from(error)
         })?;
     }
     LlamaModel::load_from_file(backend()?, path, &params).map_err(|error| {

@@ -126,8 +126,8 @@ fn more_layers_than_memory_are_refused_with_what_would_fit() {
     assert_eq!(
         error.to_string(),
         "Unavailable at LlamaCpp::load: the GPU's memory is too small: about 7 MiB are needed for weights and a \
-         context of 1000, 4 are free; hint: set gpu_layers to 2 or fewer of 5, or to GpuLayers::Fit; or end what else \
-         uses that memory; or use a smaller model or quantization"
+         context of 1000, 4 are free; hint: set gpu_layers to 2 or fewer of 5, or to GpuLayers::Fit; or end other \
+         programs that use this memory; or use a smaller model or quantization"
     );
     // Within the system's memory, too.
     config.gpu_layers = GpuLayers::None;

@@ -13,19 +13,19 @@ pub(super) type Values = HashMap<String, Value>;
 
 /// The operation that errors name.
 pub(super) const OPERATION: &str = "LlamaCpp::load";
-/// A text or a list longer than this is damage, not content.
+/// A longer text or list is damage, not content.
 const LONGEST: u64 = 1 << 28;
-/// What fewer bytes than this hold cannot be a model.
+/// Minimum size of a model's file in bytes.
 const SMALLEST: u64 = 24;
 /// The key of the list of tokens.
 pub(super) const TOKENS: &str = "tokenizer.ggml.tokens";
 
-/// A value of the metadata, as far as it is needed here.
+/// A value of the metadata, as far as the checks need it.
 #[derive(Debug)]
 pub(crate) enum Value {
     Number(i128),
     Text(String),
-    /// The texts' number, and, of tokens, whether two are equal.
+    /// The number of texts and, for the list of tokens, whether two are equal.
     Texts {
         len: u64,
         repeats: bool,
@@ -33,7 +33,7 @@ pub(crate) enum Value {
     Numbers {
         kind: u32,
         len: u64,
-        /// The largest of whole numbers; one below 0 counts as larger than all, as llama.cpp reads it.
+        /// The largest of whole numbers; negative ones count as largest of all, as llama.cpp reads them.
         largest: i128,
     },
     /// A number in single precision.
@@ -68,7 +68,7 @@ fn unreadable(error: std::io::Error) -> Error {
 fn no_gguf() -> Error {
     Error::invalid(
         OPERATION,
-        "the file is no GGUF: it does not begin with `GGUF`",
+        "the file is not a GGUF: it does not begin with `GGUF`",
     )
     .hint("convert the model with llama.cpp's convert_hf_to_gguf.py, or download its GGUF form")
 }
@@ -79,7 +79,7 @@ pub(crate) fn corrupt(message: impl Into<String>) -> Error {
     )
 }
 
-/// A reader that knows how much can still come.
+/// A reader that knows how many bytes are left.
 pub(crate) struct Reader<R> {
     pub(super) bytes: R,
     pub(crate) left: u64,
@@ -97,7 +97,7 @@ impl Reader<BufReader<File>> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Bytes that are not read yet.
+    /// Number of bytes that are not read yet.
     pub(crate) fn left(&self) -> u64 {
         self.left
     }
@@ -124,12 +124,12 @@ impl<R: Read> Reader<R> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// A number of things of at least `size` bytes each, all of which must still fit into the file.
+    /// A count of items of at least `size` bytes each, all of which must still fit into the file.
     fn count(&mut self, size: u64) -> Result<u64> {
         let count = self.u64()?;
         if count > LONGEST || count * size > self.left {
             return Err(corrupt(format!(
-                "the header counts {count} things, more than fit"
+                "the header announces {count} items, more than fit into the file"
             )));
         }
         Ok(count)
@@ -199,14 +199,14 @@ impl<R: Read> Reader<R> {
         let mut repeats = false;
         for _ in 0..len {
             let text = self.text()?;
-            // llama.cpp gives each empty token a name of its own.
+            // llama.cpp gives each empty token a unique name.
             repeats |= key == TOKENS && !text.is_empty() && !seen.insert(text);
         }
         Ok(Value::Texts { len, repeats })
     }
 }
 
-/// Bytes of a value of a fixed size.
+/// The size of a value of a fixed-size type, in bytes.
 fn size_of_kind(kind: u32) -> Result<u64> {
     match kind {
         0 | 1 | 7 => Ok(1),
@@ -217,7 +217,7 @@ fn size_of_kind(kind: u32) -> Result<u64> {
     }
 }
 
-/// The metadata, and how many tensors are told of behind it.
+/// Reads the metadata; returns it with the number of tensors that the header announces.
 pub(crate) fn read_header<R: Read>(
     reader: &mut Reader<R>,
 ) -> Result<(HashMap<String, Value>, u64)> {
@@ -234,7 +234,7 @@ pub(crate) fn read_header<R: Read>(
             OPERATION,
             format!("the file is GGUF version {version}; versions 2 and 3 can be read"),
         )
-        .hint("convert the model anew, for a little-endian machine"));
+        .hint("convert the model again, for a little-endian machine"));
     }
     let tensors = reader.u64()?;
     let pairs = reader.count(12)?;
@@ -245,16 +245,16 @@ pub(crate) fn read_header<R: Read>(
         let value = reader.value(&key, kind)?;
         values.insert(key, value);
     }
-    // The first file of several may hold none.
+    // The first of several files may have no tensors.
     if (tensors == 0 && parts(&values) < 2) || tensors.saturating_mul(24) > reader.left {
         return Err(corrupt(format!(
-            "the header counts {tensors} tensors, which the file does not hold"
+            "the header announces {tensors} tensors, which the file does not contain"
         )));
     }
     Ok((values, tensors))
 }
 
-/// Number of files that the model is in.
+/// Number of files of the model.
 pub(super) fn parts(values: &Values) -> i128 {
     match values.get("split.count") {
         Some(Value::Number(parts)) => *parts,

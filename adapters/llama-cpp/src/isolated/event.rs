@@ -1,4 +1,4 @@
-//! What happens to the keeper of a worker process, and the requests that wait for it.
+//! Events of a worker process's keeper, and the requests that wait for it.
 
 use std::{sync::Arc, time::Instant};
 
@@ -6,34 +6,34 @@ use journeyman::{Result, contract::TokenSink};
 
 use super::protocol::{AdapterChange, Answer, FromWorker};
 
-/// What happens to a keeper.
+/// An event of a keeper. Requests and workers are named by number.
 pub(super) enum Event {
     Ask(u64, Pending),
-    /// Nobody waits any more.
+    /// The caller of this request is gone.
     Cancel(u64),
-    /// By which worker, and what.
+    /// A message of this worker.
     Said(u64, FromWorker),
-    /// Nothing more comes from this worker; with what it wrote instead, if anything.
+    /// This worker's output has ended; with the fault of the output, if it was invalid.
     Ended(u64, Option<&'static str>),
     Close,
 }
 
-/// Where an answer goes.
+/// The receiver of an answer.
 pub(super) type Reply = Box<dyn FnOnce(Result<Answer>) + Send>;
 
 /// A request that is not answered yet.
 pub(super) struct Pending {
     pub(super) operation: &'static str,
-    /// Which adapter the worker has when it is done, or has not any more.
+    /// The change of adapters that the request makes, if any.
     pub(super) change: Option<AdapterChange>,
-    /// What is sent; gone once it was.
+    /// The frame to send; `None` once it was sent.
     pub(super) frame: Option<Vec<u8>>,
-    /// Whether it may wait for a worker that is being started.
-    pub(super) patient: bool,
-    /// `None` once nobody waits.
+    /// Whether it may wait for a worker that is starting.
+    pub(super) may_wait: bool,
+    /// `None` once the caller is gone.
     pub(super) reply: Option<Reply>,
     pub(super) sink: Option<Arc<dyn TokenSink>>,
-    /// A worker that has not answered then hangs; `None` where that is no sign of it.
+    /// The time at which a worker that has not answered counts as hanging; `None` for requests that do not show it.
     pub(super) kill_at: Option<Instant>,
 }
 

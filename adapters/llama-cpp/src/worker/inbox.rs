@@ -1,4 +1,4 @@
-//! The messages that come to a worker's thread.
+//! The inbox of a worker's thread.
 
 use std::{
     collections::VecDeque,
@@ -12,39 +12,39 @@ use journeyman::Result;
 
 use crate::{lora::AdapterChange, queue::Request};
 
-/// What the worker is told.
+/// A message to the worker.
 pub(super) enum Message {
     Work(Box<Request>),
-    /// To be done with the context as it is.
+    /// Done with the present context.
     Prefixes(Prefixes, oneshot::Sender<Result<usize>>),
-    /// To be done to the model, without a context.
+    /// Done to the model, without a context.
     Adapter(AdapterChange, oneshot::Sender<Result<()>>),
 }
 
-/// What is done with the prefix cache. The answer is a number of tokens.
+/// An operation on the prefix cache. The answer is a number of tokens.
 pub(crate) enum Prefixes {
     Save(PathBuf),
     Restore(PathBuf),
     Forget,
 }
 
-/// Why a context came to its end.
+/// The reason why a context ends.
 pub(super) enum End {
     Gone,
     Adapter(AdapterChange, oneshot::Sender<Result<()>>),
 }
 
-/// What comes to the thread.
+/// The messages of the thread.
 pub(super) struct Inbox {
     pub(super) queue: Receiver<Message>,
-    /// Taken from the queue already.
+    /// Messages that were already taken from the queue.
     pub(super) held: VecDeque<Message>,
-    /// What is to be done as soon as nothing is being computed.
+    /// Changes to apply as soon as no request is active.
     pub(super) changes: VecDeque<(AdapterChange, oneshot::Sender<Result<()>>)>,
 }
 
 impl Inbox {
-    /// The next message; waits for it until then, or for ever.
+    /// The next message; waits until the given time, or without limit.
     pub(super) fn next(
         &mut self,
         until: Option<Instant>,
