@@ -136,9 +136,9 @@ impl DiskStore {
     /// its place, and the old bytes are overwritten on the disk. For personal data, on request; history is never
     /// changed otherwise.
     ///
-    /// It does not reach other copies. Other processes that have read the library follow at their next read. An index
-    /// on disk has to be rebuilt. Archives, backups and the copy of an older schema beside the database are for the
-    /// host to handle.
+    /// An erasure does not reach other copies. Other processes that have read the library follow at their next read. An
+    /// index on disk has to be rebuilt. Archives, backups and the copy of an older schema beside the database are for
+    /// the host to handle.
     ///
     /// # Errors
     /// `Invalid`: the text has fewer than 4 bytes or is part of the library's own structure; nothing is changed.

@@ -1,4 +1,4 @@
-//! Reckoned by hand: 4 layers of 1 MiB, 8 kept numbers of a token in a layer, shared embeddings of 2 MiB.
+//! Computed by hand: 4 layers of 1 MiB, 8 key and value elements per token and layer, shared embeddings of 2 MiB.
 
 use super::*;
 use crate::{gguf::Tensor, sizes::Needs};
@@ -31,7 +31,7 @@ fn sizes() -> Sizes {
     Sizes::new(&tensors, number, 100, true)
 }
 
-/// No cells but the context's, batches of 2 tokens.
+/// No cells beside the context's, batches of 2 tokens.
 fn config() -> LlamaConfig {
     let mut config = LlamaConfig::new("model.gguf");
     config.shared_cells = Some(0);
@@ -47,7 +47,7 @@ fn memory(system: u64, gpu: Option<u64>) -> Memory {
     }
 }
 
-/// What a batch of two is computed in: 100 + 4 x 16 numbers each, and for 4 heads one for each cell.
+/// Compute buffers of a batch of two: 100 + 4 x 16 elements each, and for 4 heads one for each cell.
 fn computing(context: u64) -> u64 {
     (164 + 4 * context) * 2 * 4
 }
@@ -63,7 +63,7 @@ fn needs_are_those_of_layers_cells_and_batches() {
             host: 6 * MIB + 64 + 4 * kept + computing(1000)
         }
     );
-    // The last step first, with a copy of the embeddings; then the last layer.
+    // The output layer first, with a copy of the embeddings; then the last layer.
     assert_eq!(
         sizes.needs(&config, 2, 1000),
         Needs {
@@ -97,7 +97,7 @@ fn layers_are_fitted_to_what_is_free() {
     assert_eq!(layers(Some(MIB)).gpu_layers, 0);
     assert_eq!(layers(Some(4 * MIB)).gpu_layers, 2);
     assert_eq!(layers(Some(1 << 40)).gpu_layers, 5);
-    // With none to spare for the fifth.
+    // No spare memory for the fifth.
     let all = sizes.needs(&config, 5, 1000).device;
     assert_eq!(layers(Some(all)).gpu_layers, 4);
     assert_eq!(layers(Some(all + all / 15 + 1)).gpu_layers, 5);
@@ -129,7 +129,7 @@ fn more_layers_than_memory_are_refused_with_what_would_fit() {
          context of 1000, 4 are free; hint: set gpu_layers to 2 or fewer of 5, or to GpuLayers::Fit; or end other \
          programs that use this memory; or use a smaller model or quantization"
     );
-    // Within the system's memory, too.
+    // The same for the system's memory.
     config.gpu_layers = GpuLayers::None;
     let error = plan(&sizes, &config, 1000, memory(MIB, None)).unwrap_err();
     assert!(error.message().starts_with("the system's"), "{error}");

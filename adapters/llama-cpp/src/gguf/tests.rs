@@ -1,4 +1,4 @@
-//! What is no header is refused.
+//! Invalid headers are refused.
 
 use std::collections::HashMap;
 

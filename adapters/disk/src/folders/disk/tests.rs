@@ -7,7 +7,7 @@ fn an_area_that_cannot_be_put_aside_leaves_the_other_one_in_place() {
     let folder = tempfile::tempdir().unwrap();
     let mut disk = Disk::open(folder.path()).unwrap();
     std::fs::write(folder.path().join("skills/note"), "a person's").unwrap();
-    // What cannot be made in a place where something is cannot be moved there either.
+    // A path that is occupied cannot be created, and nothing can be moved there either.
     let aside = format!("{REPLACED}/{}-1/held/note", disk.token);
     std::fs::create_dir_all(folder.path().join(aside)).unwrap();
     disk.put_aside().unwrap_err();
