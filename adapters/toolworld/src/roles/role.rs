@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A role beside acting. The roles that write skills from attempts (extract, compare, repair) obey the rules before
-/// their opening token, each in a note of its own ([`Rule`]), and state after the skill which of them it breaks.
+/// their opening token, each in a note of its own ([`Rule`](super::Rule)), and state after the skill which of them it breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
