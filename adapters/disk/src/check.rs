@@ -1,6 +1,6 @@
-//! Looking a library over without changing anything.
+//! Read-only check of a library: database, journal, files and folders.
 
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{collections::BTreeMap, path::Path};
 
 use journeyman::{
     Error, ErrorKind, Result, Revision, RunId, SkillId,
@@ -8,50 +8,49 @@ use journeyman::{
     library::{Entry, SkillLibrary},
     sha256_hex,
 };
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use crate::{
     FolderFault, SkillFolder,
     convert::{DAMAGED, failed, file_failed},
-    database::Database,
-    folders::{Area, place, says},
-    form::FORM,
+    folders::{Area, agrees, place},
     head::{self, Witness},
-    records::{last_revision, missing, missing_entry, read_commit, read_entry},
+    read_only::{open_to_read, refuse_others},
+    records::{entry_missing, last_revision, missing, read_commit, read_entry},
     skill_store::{DATABASE, no_library},
     statements::each,
 };
 
 const CHECK: &str = "check";
 
-/// What a look at a whole library found.
+/// The findings of [`check`].
 #[non_exhaustive]
 #[derive(Debug, Default)]
 pub struct CheckReport {
-    /// Up to which revision the commits are sound.
+    /// The last revision up to which every commit is sound.
     pub revision: Revision,
-    /// How many sound entries the journal has.
+    /// Number of sound journal entries.
     pub entries: u64,
-    /// How many sound files of skills there are.
+    /// Number of sound skill files.
     pub files: u64,
-    /// How many skills' folders were looked at.
+    /// Number of skill folders that were checked.
     pub folders: u64,
-    /// What is wrong with the database; empty for a sound one.
+    /// Faults of the database; empty for a sound one.
     pub faults: Vec<Error>,
-    /// The folders that cannot be taken in.
+    /// Folders that cannot be read as a skill.
     pub folder_faults: Vec<FolderFault>,
-    /// The folders that differ from the library without being wrong, such as one that a person changed: the next opening
-    /// takes them in or writes them.
+    /// Folders that differ from the library without a fault, such as one that a person edited. The next opening commits
+    /// the edit or rewrites the folder. Paths are relative to the library's folder, sorted.
     pub pending: Vec<String>,
 }
 
-/// Looks at every commit, every entry of the journal, every file and every folder of a library, and lets SQLite look at
-/// the database. Nothing is changed, also not by taking in what people changed in the folders; other processes go on.
+/// Checks every commit, journal entry, skill file and folder of a library, and runs SQLite's integrity check. Changes
+/// nothing: edits that people made in the folders are reported and not committed. Other processes may use the library
+/// meanwhile.
 ///
 /// # Errors
-/// `NotFound` where there is no library; `Invalid` for a database that is none; `Unsupported` for one of another version;
-/// `Corrupt` where nothing of it can be read; `Unavailable` where it cannot be opened. Everything else stands in the
-/// report.
+/// `NotFound`: no library is there. `Invalid`: the database is not a library. `Unsupported`: another schema version.
+/// `Corrupt`: nothing can be read. `Unavailable`: the database cannot be opened. All other faults are in the report.
 ///
 /// ```
 /// use journeyman_disk::{DiskStore, DiskOptions, check};
@@ -69,7 +68,8 @@ pub fn check(root: &Path) -> Result<CheckReport> {
     }
     let log = database.with_extension("db-wal");
     loop {
-        // Whoever has it open keeps a log. Where there is none the files are read as they lie, and none is made.
+        // A process that has the library open keeps a write-ahead log. Without one the files are read as immutable, so
+        // that no log is created.
         let alone = !log.exists();
         let checked = check_database(root, &database, alone);
         if !(alone && log.exists()) {
@@ -78,70 +78,8 @@ pub fn check(root: &Path) -> Result<CheckReport> {
     }
 }
 
-/// Whether nothing is left of a database that had a log: SQLite makes none beside an empty one.
-pub(crate) fn is_emptied(path: &Path) -> bool {
-    let len = |path: &Path| path.metadata().map_or(0, |data| data.len());
-    len(path) == 0 && len(&path.with_extension("db-wal")) > 0
-}
-
-/// SQLite would take an emptied database for a new one, and remove its log.
-pub(crate) fn refuse_emptied(operation: &'static str, path: &Path) -> Result<()> {
-    if !is_emptied(path) {
-        return Ok(());
-    }
-    let message = "the library's database is empty, and its log is not";
-    Err(Error::new(ErrorKind::Corrupt, operation, message)
-        .with("path", path.display())
-        .hint(DAMAGED))
-}
-
-/// Opens a library's database for reading; `alone` says that nobody else has it open.
-pub(crate) fn open_to_read(operation: &'static str, path: &Path, alone: bool) -> Result<Database> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_URI;
-    let mut address = "file:".to_owned();
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                address.push(char::from(*byte));
-            }
-            _ => address.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    if alone {
-        address.push_str("?immutable=1");
-    }
-    let named = |error: Error| error.with("path", path.display());
-    refuse_emptied(operation, path)?;
-    let connection = Connection::open_with_flags(address, flags)
-        .map_err(|source| named(failed(operation, source)))?;
-    Database::of(connection, path, Duration::from_secs(5)).map_err(named)
-}
-
-/// Refuses what is not a library of this version's form.
-pub(crate) fn refuse_others(
-    operation: &'static str,
-    database: &Database,
-    path: &Path,
-) -> Result<()> {
-    let named = |error: Error| error.with("path", path.display());
-    match database.form().map_err(named)? {
-        FORM => Ok(()),
-        0 => Err(named(match database.witness.writes()? {
-            0 => Error::invalid(operation, "this database is no skill library"),
-            acknowledged => database.witness.missing(acknowledged, 0),
-        })),
-        form => Err(named(
-            Error::unsupported(operation, "the library is of an older form")
-                .with("form", form)
-                .hint("open it once: that upgrades it, and keeps a copy"),
-        )),
-    }
-}
-
 fn check_database(root: &Path, path: &Path, alone: bool) -> Result<CheckReport> {
-    // Read before the database, which other processes may be adding to.
+    // Read before the database: other processes may add writes in between.
     let acknowledged = Witness::of(path).writes();
     let database = open_to_read(CHECK, path, alone)?;
     refuse_others(CHECK, &database, path)?;
@@ -150,17 +88,18 @@ fn check_database(root: &Path, path: &Path, alone: bool) -> Result<CheckReport> 
     let view = connection
         .unchecked_transaction()
         .map_err(|source| failed(CHECK, source))?;
-    look(&mut report, integrity(&view));
-    let there = acknowledged.and_then(|writes| counted(&view, &database.witness, writes));
-    look(&mut report, there);
+    add_failure(&mut report, integrity(&view));
+    let there =
+        acknowledged.and_then(|writes| check_acknowledged(&view, &database.witness, writes));
+    add_failure(&mut report, there);
     let mut library = SkillLibrary::new();
     let commits = commits(&view, &mut library, &mut report);
-    look(&mut report, commits);
+    add_failure(&mut report, commits);
     let entries = entries(&view, &mut report);
-    look(&mut report, entries);
+    add_failure(&mut report, entries);
     let mut kept = BTreeMap::new();
     let files = files(&view, &mut kept, &mut report);
-    look(&mut report, files);
+    add_failure(&mut report, files);
     named_files(&library, &kept, &mut report);
     report.revision = library.revision();
     match database.rows() {
@@ -174,13 +113,13 @@ fn check_database(root: &Path, path: &Path, alone: bool) -> Result<CheckReport> 
     Ok(report)
 }
 
-/// What ended a part of the look is a fault as well.
-fn look(report: &mut CheckReport, ended: Result<()>) {
+/// Adds the error that ended one part of the check to the report.
+fn add_failure(report: &mut CheckReport, ended: Result<()>) {
     report.faults.extend(ended.err());
 }
 
-/// What was acknowledged, and what was counted, is there.
-fn counted(view: &Connection, witness: &Witness, acknowledged: u64) -> Result<()> {
+/// Checks that the acknowledged writes and the counted revisions are there.
+fn check_acknowledged(view: &Connection, witness: &Witness, acknowledged: u64) -> Result<()> {
     let writes = head::writes(view).map_err(|source| failed(CHECK, source))?;
     if writes < acknowledged {
         return Err(witness.missing(acknowledged, writes));
@@ -188,14 +127,14 @@ fn counted(view: &Connection, witness: &Witness, acknowledged: u64) -> Result<()
     last_revision(CHECK, view).map(drop)
 }
 
-/// SQLite's own look at the database.
+/// SQLite's integrity check.
 fn integrity(view: &Connection) -> Result<()> {
     each(CHECK, view, "PRAGMA integrity_check(1)", |row| {
         let said: String = row.get(0).map_err(|source| failed(CHECK, source))?;
         if said == "ok" {
             return Ok(());
         }
-        let message = "the database's pages do not fit together";
+        let message = "SQLite's integrity check failed";
         Err(Error::new(ErrorKind::Corrupt, CHECK, message)
             .with("sqlite", said.replace('\n', " "))
             .hint(DAMAGED))
@@ -215,7 +154,10 @@ fn commits(view: &Connection, library: &mut SkillLibrary, report: &mut CheckRepo
         }
         due = revision.next();
         let folded = read_commit(CHECK, row).and_then(|committed| match whole {
-            true => library.apply(&committed).map(drop).map_err(does_not_fold),
+            true => library
+                .apply(&committed)
+                .map(drop)
+                .map_err(cannot_be_applied),
             false => Ok(()),
         });
         if let Err(error) = folded {
@@ -226,8 +168,8 @@ fn commits(view: &Connection, library: &mut SkillLibrary, report: &mut CheckRepo
     })
 }
 
-/// A commit that no library takes cannot have been made.
-pub(crate) fn does_not_fold(error: Error) -> Error {
+/// The error for a commit that cannot be applied, and so was never made this way.
+pub(crate) fn cannot_be_applied(error: Error) -> Error {
     let damaged = Error::new(ErrorKind::Corrupt, CHECK, error.message().to_owned());
     let revision = error.fact("revision").unwrap_or_default();
     damaged.with("revision", revision).hint(DAMAGED)
@@ -242,7 +184,7 @@ fn entries(view: &Connection, report: &mut CheckReport) -> Result<()> {
         let run = RunId::new(row.get::<_, String>(3).map_err(failed)?);
         let due = due.entry(run.clone()).or_insert(0);
         if *due != sequence {
-            let gap = missing_entry(CHECK, &run, due.unsigned_abs());
+            let gap = entry_missing(CHECK, &run, due.unsigned_abs());
             report.faults.push(gap);
         }
         *due = sequence + 1;
@@ -260,7 +202,7 @@ fn entries(view: &Connection, report: &mut CheckReport) -> Result<()> {
         if there != counted {
             report
                 .faults
-                .push(missing_entry(CHECK, &run, there.unsigned_abs()));
+                .push(entry_missing(CHECK, &run, there.unsigned_abs()));
         }
         Ok(())
     })
@@ -279,7 +221,7 @@ fn files(
             kept.insert(sha256, bytes.len() as u64);
             report.files += 1;
         } else {
-            let message = "a skill's file differs from what was put";
+            let message = "a skill file differs from its hash";
             let fault = Error::new(ErrorKind::Corrupt, CHECK, message).with("sha256", sha256);
             report.faults.push(fault.hint(DAMAGED));
         }
@@ -287,7 +229,7 @@ fn files(
     })
 }
 
-/// Every version's files are there.
+/// Reports files that any version of a skill names and the database lacks.
 fn named_files(library: &SkillLibrary, kept: &BTreeMap<String, u64>, report: &mut CheckReport) {
     for file in all_files(library) {
         if kept.get(&file.sha256) != Some(&file.bytes) {
@@ -296,7 +238,7 @@ fn named_files(library: &SkillLibrary, kept: &BTreeMap<String, u64>, report: &mu
     }
 }
 
-/// The files of every version that a library knows.
+/// The files that any version of any skill names, deleted skills included.
 pub(crate) fn all_files(library: &SkillLibrary) -> std::collections::BTreeSet<&FileRef> {
     let entries = library.entries().chain(library.deleted());
     let versions = entries.flat_map(Entry::versions);
@@ -304,10 +246,10 @@ pub(crate) fn all_files(library: &SkillLibrary) -> std::collections::BTreeSet<&F
 }
 
 pub(crate) fn lost_file(operation: &'static str, file: &FileRef) -> Error {
-    let message = "a file that a skill names is not there";
+    let message = "a file that a skill names is missing";
     Error::new(ErrorKind::Corrupt, operation, message)
         .with("sha256", &file.sha256)
-        .hint("put the file again: the hash tells which it was; a backup of `library.db` has it")
+        .hint("put the file with this hash again, for example from a backup of `library.db`")
 }
 
 fn folders(
@@ -334,7 +276,7 @@ fn folders(
             }
             report.folders += 1;
             let folder = format!("{}/{name}", area.folder());
-            match folder_says(&entry.path(), kind.is_dir(), &name, &folder, library) {
+            match folder_agrees(&entry.path(), kind.is_dir(), &name, &folder, library) {
                 Ok(true) => {}
                 Ok(false) => report.pending.push(folder.clone()),
                 Err(error) => report.folder_faults.push(FolderFault {
@@ -355,8 +297,8 @@ fn folders(
     Ok(())
 }
 
-/// Whether a folder says what the library says.
-fn folder_says(
+/// Whether a folder has the content and the path that the library gives its skill.
+fn folder_agrees(
     path: &Path,
     is_folder: bool,
     name: &str,
@@ -365,8 +307,8 @@ fn folder_says(
 ) -> Result<bool> {
     if !is_folder {
         return Err(
-            Error::invalid(CHECK, "this is a link, a device or a socket")
-                .hint("put a plain folder in its place"),
+            Error::invalid(CHECK, "the path is a link, a device or a socket")
+                .hint("replace it with a plain folder"),
         );
     }
     let name = SkillName::new(name)?;
@@ -375,6 +317,7 @@ fn folder_says(
         .map_err(|_| Error::invalid(CHECK, "SKILL.md is not UTF-8").hint("save it as UTF-8"))?;
     journeyman::format::SkillMd::read(text, Some(name.as_str()))?;
     let entry = library.by_name(&name);
-    Ok(entry
-        .is_some_and(|entry| place(&entry.skill) == folder && says(&content, &name, &entry.skill)))
+    Ok(entry.is_some_and(|entry| {
+        place(&entry.skill) == folder && agrees(&content, &name, &entry.skill)
+    }))
 }

@@ -1,23 +1,23 @@
-//! How a library is opened.
+//! Options for opening a library.
 
 use std::time::Duration;
 
 use journeyman::text::Redactor;
 
-/// What a crash may take.
+/// Which acknowledged writes a crash may lose.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Durability {
-    /// What was acknowledged survives a killed process, a crash of the system and a loss of power. One sync before each
+    /// Acknowledged writes survive a killed process, a system crash and a power loss. One sync before each
     /// acknowledgement.
     #[default]
     Sync,
-    /// What was acknowledged survives a killed process. A crash of the system or a loss of power may take the commits of
-    /// the last moments, the latest first and whole ones only. No sync before an acknowledgement.
+    /// Acknowledged writes survive a killed process. A system crash or a power loss may lose the last commits: the
+    /// latest first, and each as a whole. No sync before an acknowledgement.
     Relaxed,
 }
 
-/// How a library is opened.
+/// Options for opening a library.
 ///
 /// ```
 /// use journeyman_disk::{Durability, DiskOptions};
@@ -28,18 +28,18 @@ pub enum Durability {
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskOptions {
-    /// What a crash may take. Default: nothing that was acknowledged.
+    /// Which acknowledged writes a crash may lose. Default: none ([`Durability::Sync`]).
     pub durability: Durability,
-    /// How long a call waits for other processes that write. Default 60 seconds.
+    /// How long a call waits for other processes that write. Default: 60 seconds.
     pub patience: Duration,
-    /// Whether the skills lie as folders beside the database, where people and other tools read them and people change
-    /// them. Default: yes.
+    /// Whether skills are also kept as folders beside the database, for people and tools to read and edit. Default:
+    /// true.
     pub folders: bool,
-    /// Takes secrets out of whatever is committed or appended (S10), the known forms of them by default. A run takes them out
-    /// of what it sees by a redactor of its own options: give both the same one. A skill's file that holds a secret is
-    /// refused.
+    /// Removes secrets from everything that is committed or appended to the journal (S10). Default: the known formats
+    /// of secrets. A run redacts its own input with a redactor of its own options: give both the same one. A skill file
+    /// that holds a secret is refused.
     pub redactor: Redactor,
-    /// Whether a library is made where there is none. Default: yes.
+    /// Whether to create a library where none exists. Default: true.
     pub create: bool,
 }
 

@@ -1,4 +1,4 @@
-//! SQLite's errors and rows into ours.
+//! Conversion of SQLite errors, file errors and stored JSON.
 
 use std::{io, path::Path};
 
@@ -6,11 +6,12 @@ use journeyman::{Error, ErrorKind, Result, sha256_hex};
 use rusqlite::ErrorCode;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// What to do about a damaged library.
-pub(crate) const DAMAGED: &str = "copy the folder aside before anything else, then put a backup of `library.db` in its place and remove `library.head`, \
-                                  `library.db-wal` and `library.db-shm`, or save what can be read with `journeyman library repair`";
+/// The hint for a damaged library.
+pub(crate) const DAMAGED: &str = "copy the folder to another place first; then restore a backup of `library.db` \
+    and remove `library.head`, `library.db-wal` and `library.db-shm`, or save the readable part with \
+    `journeyman library repair`";
 
-/// What is to be said when SQLite fails.
+/// The error for a failed SQLite call.
 pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error {
     let code = source.sqlite_error_code();
     let (kind, temporary, message, hint) = match code {
@@ -18,7 +19,7 @@ pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error 
             ErrorKind::Unavailable,
             true,
             "the disk is full",
-            "make room and try again; what was acknowledged is safe, and reading goes on",
+            "free disk space and try again; acknowledged writes are safe, and the library can still be read",
         ),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
             ErrorKind::Unavailable,
@@ -39,14 +40,14 @@ pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error 
         Some(ErrorCode::SystemIoFailure) => (
             ErrorKind::Unavailable,
             true,
-            "the disk failed",
-            "see the system's log; the change was not acknowledged and can be made again",
+            "a disk read or write failed",
+            "check the system log; the change was not acknowledged and can be repeated",
         ),
         Some(ErrorCode::CannotOpen) => (
             ErrorKind::Unavailable,
             false,
             "the library's database cannot be opened",
-            "see that the folder exists and that this user may write in it",
+            "check that the folder exists and that this user can write in it",
         ),
         _ if is_damage(&source) => (
             ErrorKind::Corrupt,
@@ -57,7 +58,7 @@ pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error 
         _ => (
             ErrorKind::Internal,
             false,
-            "the library's database failed",
+            "the library's database returned an unexpected error",
             "please report it",
         ),
     };
@@ -68,8 +69,8 @@ pub(crate) fn failed(operation: &'static str, source: rusqlite::Error) -> Error 
     if temporary { error.temporary() } else { error }
 }
 
-/// Whether the database is damaged: a value is not what its column holds, such as text that is no UTF-8, or a row or table
-/// that every library has is not there, or its first page names another format.
+/// Whether the error shows a damaged database: a value of the wrong type (such as text that is not UTF-8), a missing
+/// row or table that every library has, or a first page that names another format.
 fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as E;
     match error {
@@ -91,7 +92,7 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     }
 }
 
-/// What is to be said when a file operation fails.
+/// The error for a failed file operation.
 pub(crate) fn file_failed(operation: &'static str, path: &Path, source: io::Error) -> Error {
     let full = source.kind() == io::ErrorKind::StorageFull;
     let error = Error::new(
@@ -105,22 +106,22 @@ pub(crate) fn file_failed(operation: &'static str, path: &Path, source: io::Erro
     )
     .with("path", path.display())
     .hint(if full {
-        "make room and try again"
+        "free disk space and try again"
     } else {
-        "see that the folder exists and that this user may read and write it"
+        "check that the folder exists and that this user can read and write it"
     })
     .source_from(source);
     if full { error.temporary() } else { error }
 }
 
-/// An empty library in the place of an empty file would hide what became of it.
+/// The error for an empty database file. Creating a new library there would hide the loss.
 pub(crate) fn is_empty(operation: &'static str) -> Error {
     let message = "the library's database is empty";
     Error::new(ErrorKind::Corrupt, operation, message)
-        .hint("put a backup of it in its place, or remove it and make the library anew")
+        .hint("restore a backup of the file, or remove it to create a new library")
 }
 
-/// A value as the JSON that is kept.
+/// Writes a value as the JSON that is stored.
 pub(crate) fn to_json<T: Serialize>(operation: &'static str, value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(|source| {
         Error::new(
@@ -132,8 +133,7 @@ pub(crate) fn to_json<T: Serialize>(operation: &'static str, value: &T) -> Resul
     })
 }
 
-/// A value out of the JSON that was kept, checked by its hash. serde's own message may repeat content (S11), so it is
-/// left out.
+/// Reads a value from stored JSON after checking its hash. serde's message may repeat content (S11), so it is left out.
 pub(crate) fn from_json<T: DeserializeOwned>(
     operation: &'static str,
     json: &str,
@@ -143,6 +143,5 @@ pub(crate) fn from_json<T: DeserializeOwned>(
     if sha256_hex(json) != hash {
         return Err(damaged("a record differs from what was written"));
     }
-    serde_json::from_str(json)
-        .map_err(|_| damaged("a record is not of the form that this version writes"))
+    serde_json::from_str(json).map_err(|_| damaged("a record cannot be parsed"))
 }

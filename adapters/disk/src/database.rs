@@ -1,4 +1,4 @@
-//! The database: opening it, its form, and how it is waited for.
+//! The SQLite database: opening it, upgrading its schema, and waiting for other writers.
 
 use std::{
     ops::Deref,
@@ -11,17 +11,16 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, config::
 
 use crate::{
     DiskOptions, Durability,
-    check::refuse_emptied,
     convert::{DAMAGED, failed, is_empty},
     fault,
-    form::{APPLICATION, FIRST_TABLES, FORM, SECOND_TABLES, has_tables_of_this_form},
+    form::{APPLICATION, FIRST_TABLES, FORM, SECOND_TABLES, has_tables_of_this_form, keep_copy},
     head::{self, Witness},
 };
 
-/// Pages of write-ahead log after which it is folded into the database.
+/// Length of the write-ahead log, in pages, from which it is checkpointed into the database.
 const LOG_PAGES: i64 = 1000;
 
-/// One connection.
+/// One connection to the database, with the witness file of its acknowledged writes.
 #[derive(Debug)]
 pub(crate) struct Database {
     pub(crate) connection: Connection,
@@ -31,11 +30,11 @@ pub(crate) struct Database {
     durability: Durability,
 }
 
-/// A transaction that writes.
+/// A write transaction.
 #[derive(Debug)]
 pub(crate) struct Writing<'a> {
     transaction: Transaction<'a>,
-    /// Told of what is sure to be on the disk.
+    /// Records the number of writes that are on the disk; `None` under `Durability::Relaxed`.
     witness: Option<&'a Witness>,
     changes: u64,
 }
@@ -49,7 +48,7 @@ impl<'a> Deref for Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Keeps what was written, if anything was.
+    /// Commits, if anything was written, and counts the write.
     pub(crate) fn commit(self) -> rusqlite::Result<()> {
         if self.transaction.total_changes() == self.changes {
             return Ok(());
@@ -64,8 +63,8 @@ impl Writing<'_> {
 }
 
 impl Database {
-    /// Opens the database, makes its tables where there are none, and refuses what is not a library or is of a later
-    /// version.
+    /// Opens the database and creates or upgrades its tables. Refuses a database that is not a library or has a later
+    /// schema.
     pub(crate) fn open(path: &Path, options: &DiskOptions) -> Result<Self> {
         const OPEN: &str = "DiskStore::open";
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -74,9 +73,9 @@ impl Database {
         }
         let named = |error: Error| error.with("path", path.display());
         let witness = Witness::of(path);
-        // Read before the database, which other processes may be adding to.
+        // Read before the database: other processes may add writes in between.
         let acknowledged = witness.writes().map_err(named)?;
-        // SQLite would take it for a new one, and remove its log.
+        // SQLite would treat the empty file as a new database and remove its log.
         if acknowledged > 0 && std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
             return Err(named(witness.missing(acknowledged, 0)));
         }
@@ -96,7 +95,7 @@ impl Database {
         Ok(database)
     }
 
-    /// A connection that is there already.
+    /// Wraps an open connection, for reading.
     pub(crate) fn of(connection: Connection, path: &Path, patience: Duration) -> Result<Self> {
         connection
             .busy_timeout(patience)
@@ -116,13 +115,13 @@ impl Database {
         let synchronous = self.synchronous();
         let connection = &self.connection;
         connection.busy_timeout(self.patience).map_err(failed)?;
-        // Of a foreign database not even the journal mode is changed.
+        // The schema is checked first, so that a foreign database is left unchanged, its journal mode included.
         let form = self.form()?;
         self.check_head(form, acknowledged)?;
         if form == 0 && !create {
             return Err(is_empty(OPEN));
         }
-        self.patiently(OPEN, || {
+        self.retry_while_busy(OPEN, || {
             connection.pragma_update(None, "journal_mode", "WAL")
         })?;
         connection
@@ -135,17 +134,17 @@ impl Database {
             fault::point("open: before the tables");
             self.upgrade()?;
         } else if form < FORM {
-            self.keep_copy(path, form)?;
+            keep_copy(&self.connection, path, form)?;
             self.upgrade()?;
         }
         Ok(())
     }
 
-    /// The form of what is there; 0 for an empty database.
+    /// The schema version of the database; 0 for an empty one.
     pub(crate) fn form(&self) -> Result<i64> {
         const OPEN: &str = "DiskStore::open";
-        // One view of it: another process may be making it just now.
-        let (application, form, tables, is_this) = self.patiently(OPEN, || {
+        // Read in one transaction: another process may be creating the tables.
+        let (application, form, tables, is_this) = self.retry_while_busy(OPEN, || {
             let view = self.connection.unchecked_transaction()?;
             let number =
                 |pragma: &str| view.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
@@ -168,21 +167,21 @@ impl Database {
             return Err(Error::new(ErrorKind::Corrupt, OPEN, message).hint(DAMAGED));
         }
         if application != APPLICATION {
-            return Err(Error::invalid(OPEN, "this database is no skill library")
-                .hint("name a library's folder, or one that does not exist yet"));
+            return Err(Error::invalid(OPEN, "the database is not a skill library")
+                .hint("name the folder of a library, or a folder that does not exist yet"));
         }
         if form > FORM {
             return Err(
-                Error::unsupported(OPEN, "the library was written by a newer version")
+                Error::unsupported(OPEN, "the library was written by a newer release")
                     .with("form", form)
                     .with("newest_known", FORM)
-                    .hint("open it with that version, or upgrade this one"),
+                    .hint("open it with that release, or upgrade this one"),
             );
         }
         Ok(form)
     }
 
-    /// Refuses a library that has less than was acknowledged, and leaves all its files as they are.
+    /// Refuses a library with fewer writes than were acknowledged, and leaves all its files unchanged.
     fn check_head(&self, form: i64, acknowledged: u64) -> Result<()> {
         let failed = |source| failed("DiskStore::open", source);
         let found = match form {
@@ -198,11 +197,11 @@ impl Database {
         Ok(())
     }
 
-    /// Makes the tables that are not there yet.
+    /// Creates the tables that the present schema version has and the database lacks.
     fn upgrade(&mut self) -> Result<()> {
         let transaction = self.write("DiskStore::open")?;
         let failed = |source| failed("DiskStore::open", source);
-        // Another process may have been first.
+        // Another process may have upgraded it meanwhile.
         let form: i64 = transaction
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(failed)?;
@@ -227,8 +226,11 @@ impl Database {
         }
     }
 
-    /// Has a write, and all before it, be on the disk when it is done, whatever the durability.
-    pub(crate) fn surely<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    /// Runs a write with full sync: it and all writes before it are on the disk afterwards, whatever the durability.
+    pub(crate) fn with_full_sync<T>(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
         let set = |database: &Self, to: &str| {
             let set = database.connection.pragma_update(None, "synchronous", to);
             set.map_err(|source| failed("DiskStore::sync_folders", source))
@@ -239,7 +241,7 @@ impl Database {
         written
     }
 
-    /// Begins to write; other writers are waited for.
+    /// Begins a write transaction; waits for other writers.
     pub(crate) fn write(&mut self, operation: &'static str) -> Result<Writing<'_>> {
         let transaction = self
             .connection
@@ -252,9 +254,9 @@ impl Database {
         })
     }
 
-    /// Tries again while other processes are at it, where SQLite itself does not wait: opening and changing the journal
-    /// mode.
-    fn patiently<T>(
+    /// Retries while the database is busy, for calls in which SQLite does not wait by itself: opening, and changing the
+    /// journal mode.
+    fn retry_while_busy<T>(
         &self,
         operation: &'static str,
         mut attempt: impl FnMut() -> rusqlite::Result<T>,
@@ -271,7 +273,7 @@ impl Database {
         }
     }
 
-    /// Folds the write-ahead log into the database once it is long; done when nobody waits for an answer.
+    /// Checkpoints the write-ahead log once it is long. Called when no request waits.
     pub(crate) fn tidy(&self) -> Result<()> {
         let pages: i64 = self
             .connection
@@ -285,6 +287,23 @@ impl Database {
         }
         Ok(())
     }
+}
+
+/// Whether the database file is empty and its write-ahead log is not: SQLite writes no log for an empty database.
+pub(crate) fn is_emptied(path: &Path) -> bool {
+    let len = |path: &Path| path.metadata().map_or(0, |data| data.len());
+    len(path) == 0 && len(&path.with_extension("db-wal")) > 0
+}
+
+/// Refuses an emptied database: SQLite would treat it as new and remove its log.
+pub(crate) fn refuse_emptied(operation: &'static str, path: &Path) -> Result<()> {
+    if !is_emptied(path) {
+        return Ok(());
+    }
+    let message = "the library's database is empty but its write-ahead log is not";
+    Err(Error::new(ErrorKind::Corrupt, operation, message)
+        .with("path", path.display())
+        .hint(DAMAGED))
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {

@@ -1,4 +1,4 @@
-//! Erasing: a text is taken out of everything that was ever committed, and what is left says that it was.
+//! Erasing a text from all stored records; a commit records that something was erased, and not the text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,24 +21,24 @@ use crate::{
 };
 
 const ERASE: &str = "DiskStore::erase";
-/// Shorter texts occur in others by chance.
+/// Minimum length of the text in bytes; shorter texts occur by chance.
 const SHORTEST: usize = 4;
 
-/// What an erasure did.
+/// The result of an erasure.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Erased {
-    /// How many commits held the text.
+    /// Number of commits that held the text.
     pub commits: u64,
-    /// How many journal entries.
+    /// Number of journal entries that held it.
     pub entries: u64,
-    /// How many skills' files.
+    /// Number of skill files that held it.
     pub files: u64,
-    /// The revision that says so; `None` where the text was nowhere.
+    /// The revision of the commit that records the erasure; `None` where no record held the text.
     pub revision: Option<Revision>,
 }
 
-/// A text and what comes in its place.
+/// The text to erase, and the mark that replaces it.
 struct Needle<'a> {
     text: &'a str,
     mark: &'static str,
@@ -46,7 +46,7 @@ struct Needle<'a> {
 
 impl<'a> Needle<'a> {
     fn new(text: &'a str) -> Result<Self> {
-        // A part of a name leaves a name.
+        // Within a name the mark must leave a valid name, so it has no brackets.
         let in_names =
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         let mark = match text.bytes().all(in_names) {
@@ -54,11 +54,14 @@ impl<'a> Needle<'a> {
             false => "[erased]",
         };
         if text.trim() != text || text.len() < SHORTEST || mark.contains(text) {
-            return Err(
-                Error::invalid(ERASE, "the text cannot be told from others").hint(
-                    "give at least 4 bytes, without blanks around them, that occur in nothing else",
-                ),
-            );
+            return Err(Error::invalid(
+                ERASE,
+                "the text is too short, has spaces around it, or is part of the mark that \
+                    replaces it",
+            )
+            .hint(
+                "give at least 4 bytes, without spaces around them, that occur in no other text",
+            ));
         }
         Ok(Self { text, mark })
     }
@@ -67,7 +70,7 @@ impl<'a> Needle<'a> {
         text.replace(self.text, self.mark)
     }
 
-    /// Takes the text out of every string, the names of fields included; whether there was any.
+    /// Replaces the text in every string, field names included; returns whether any string held it.
     fn out_of_json(&self, value: &mut Value) -> bool {
         match value {
             Value::String(text) if text.contains(self.text) => {
@@ -90,11 +93,11 @@ impl<'a> Needle<'a> {
         }
     }
 
-    /// A record without the text; `None` where it does not hold it.
+    /// The record without the text; `None` where it does not hold it.
     fn out_of_record<T: Serialize + DeserializeOwned>(&self, record: &T) -> Result<Option<T>> {
         let broken = |_| {
-            Error::invalid(ERASE, "the text is part of what holds the library together").hint(
-                "give more of what is to be erased, so that no word of the library's own is meant",
+            Error::invalid(ERASE, "the text is part of the library's own structure").hint(
+                "give a longer text, which is in no name of the library's own fields and values",
             )
         };
         let mut value = serde_json::to_value(record).map_err(broken)?;
@@ -103,14 +106,15 @@ impl<'a> Needle<'a> {
             return Ok(None);
         }
         if fields(&value) < before {
-            return Err(Error::invalid(ERASE, "two names would become one")
-                .hint("give more of what is to be erased"));
+            return Err(
+                Error::invalid(ERASE, "two names would become the same").hint("give a longer text")
+            );
         }
         serde_json::from_value(value).map(Some).map_err(broken)
     }
 }
 
-/// How many fields a value has, at all depths.
+/// Number of fields of a value, at all depths.
 fn fields(value: &Value) -> usize {
     match value {
         Value::Array(items) => items.iter().map(fields).sum(),
@@ -119,17 +123,17 @@ fn fields(value: &Value) -> usize {
     }
 }
 
-/// How many skills a library has or had.
+/// Number of skills in a library, deleted ones included.
 fn number_of_skills(library: &SkillLibrary) -> usize {
     library.entries().count() + library.deleted().count()
 }
 
 impl Database {
-    /// Rewrites every record that holds the text, or none.
+    /// Rewrites every record that holds the text; on an error, none.
     pub(crate) fn erase(&mut self, text: &str, reason: &str) -> Result<Erased> {
         let needle = Needle::new(text)?;
         let failed = |source| failed(ERASE, source);
-        // What is overwritten is overwritten with zeros.
+        // SQLite then overwrites deleted content with zeros.
         self.connection
             .pragma_update(None, "secure_delete", true)
             .map_err(failed)?;
@@ -146,20 +150,20 @@ impl Database {
         let base = last_revision(ERASE, &transaction)?;
         let trace = trace(base, &needle.out_of(reason), skills, &erased).made_on(base)?;
         put_commit(&transaction, &trace)?;
-        // What is left must still be a library.
+        // The rewritten commits must still replay to a library.
         if number_of_skills(&SkillLibrary::replay(&all_commits(&transaction)?)?) != before {
-            return Err(Error::invalid(ERASE, "two skills would become one")
-                .hint("give more of what is to be erased"));
+            return Err(Error::invalid(ERASE, "two skills would become the same")
+                .hint("give a longer text"));
         }
         transaction.commit().map_err(failed)?;
         erased.revision = Some(trace.revision);
         Ok(erased)
     }
 
-    /// Puts the new pages in the place of the old ones, which the write-ahead log holds still.
+    /// Removes remaining copies of the old pages: rewrites the database and truncates its write-ahead log.
     pub(crate) fn scrub(&self) -> Result<()> {
         let failed = |source| failed(ERASE, source);
-        // Pages keep copies of what was moved out of them before: only a database that is written anew has none.
+        // Pages keep copies of content that was moved out of them earlier; only a rewritten database has none.
         self.connection.execute_batch("VACUUM").map_err(failed)?;
         let busy: i64 = self
             .connection
@@ -168,14 +172,15 @@ impl Database {
         if busy == 0 {
             return Ok(());
         }
-        let message = "the text is erased, and the write-ahead log still holds it: another process is reading";
+        let message = "the text is erased from the records, but the write-ahead log still holds it because \
+            another process is reading";
         Err(Error::new(ErrorKind::Unavailable, ERASE, message)
             .temporary()
-            .hint("erase it again once other processes are done"))
+            .hint("close the library in other processes, and erase the text again"))
     }
 }
 
-/// The commit that says that something was erased, and not what.
+/// The commit that records an erasure without the text.
 fn trace(base: Revision, reason: &str, skills: BTreeSet<SkillId>, erased: &Erased) -> Commit {
     let (commits, entries, files) = (erased.commits, erased.entries, erased.files);
     Commit {
@@ -194,7 +199,7 @@ fn trace(base: Revision, reason: &str, skills: BTreeSet<SkillId>, erased: &Erase
     }
 }
 
-/// The files that held the text, by their old hashes.
+/// Rewrites the files that held the text; returns the new references by the old hashes.
 fn erase_files(connection: &Connection, needle: &Needle<'_>) -> Result<BTreeMap<String, FileRef>> {
     let failed = |source| failed(ERASE, source);
     let mut changed = BTreeMap::new();
@@ -222,7 +227,7 @@ fn erase_files(connection: &Connection, needle: &Needle<'_>) -> Result<BTreeMap<
     Ok(refs)
 }
 
-/// Bytes without the text, whatever else they are; `None` where they do not hold it.
+/// The bytes without the text, in any encoding; `None` where they do not hold it.
 fn bytes_without(bytes: &[u8], needle: &Needle<'_>) -> Option<Vec<u8>> {
     let text = needle.text.as_bytes();
     let mut left = Vec::with_capacity(bytes.len());
@@ -240,7 +245,7 @@ fn bytes_without(bytes: &[u8], needle: &Needle<'_>) -> Option<Vec<u8>> {
     any.then_some(left)
 }
 
-/// The skills whose versions changed.
+/// Rewrites the commits that held the text or name a rewritten file; returns the skills whose versions changed.
 fn erase_commits(
     connection: &Connection,
     needle: &Needle<'_>,
@@ -255,7 +260,7 @@ fn erase_commits(
         let mut moved = false;
         for change in &mut committed.changes {
             if let Some(skill) = change.skill_mut() {
-                let changed = point_to(files, skill);
+                let changed = replace_files(files, skill);
                 moved |= changed;
                 if changed || held {
                     skills.insert(skill.id.clone());
@@ -270,8 +275,8 @@ fn erase_commits(
     Ok(skills)
 }
 
-/// Lets a skill name the files that took the place of others; whether it named any.
-fn point_to(files: &BTreeMap<String, FileRef>, skill: &mut Skill) -> bool {
+/// Replaces a skill's references to rewritten files; returns whether it had any.
+fn replace_files(files: &BTreeMap<String, FileRef>, skill: &mut Skill) -> bool {
     let mut any = false;
     for file in skill.files.values_mut() {
         if let Some(instead) = files.get(&file.sha256) {
@@ -307,7 +312,7 @@ fn put_commit(connection: &Connection, committed: &Committed) -> Result<()> {
     Ok(())
 }
 
-/// How many entries held the text.
+/// Rewrites the journal entries that held the text; returns their number.
 fn erase_entries(connection: &Connection, needle: &Needle<'_>) -> Result<u64> {
     let failed = |source| failed(ERASE, source);
     let mut statement = connection

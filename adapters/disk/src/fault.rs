@@ -1,9 +1,10 @@
-//! Named points at which the fault harness ends the process. Without the feature `fault-points` they cost nothing.
+//! Named fault points at which the fault harness ends the process. They cost nothing without the feature
+//! `fault-points`.
 
 #[cfg(feature = "fault-points")]
 pub use armed::{POINTS, arm};
 
-/// Passes a point.
+/// Passes a fault point; ends the process where it is armed.
 #[inline(always)]
 pub(crate) fn point(name: &'static str) {
     #[cfg(feature = "fault-points")]
@@ -16,7 +17,8 @@ pub(crate) fn point(name: &'static str) {
 mod armed {
     use std::sync::Mutex;
 
-    /// All points, in the order of the work. A point that is not listed is a fault of this crate.
+    /// All fault points, in the order in which a process reaches them. Passing a point that is not listed is a bug of
+    /// this crate.
     pub const POINTS: [&str; 20] = [
         "open: the folder is there",
         "open: before the tables",
@@ -40,10 +42,10 @@ mod armed {
         "folders: taken in",
     ];
 
-    /// The point that ends the process, and how many times it is passed before.
+    /// The armed point, and how many more times it is passed first.
     static ARMED: Mutex<Option<(String, u64)>> = Mutex::new(None);
 
-    /// Has the process end, without any clearing up, at a point that was passed `passes` times from now on.
+    /// Arms a point: the process aborts, without cleanup, when it reaches the point after passing it `passes` times.
     pub fn arm(point: &str, passes: u64) {
         if let Ok(mut armed) = ARMED.lock() {
             *armed = Some((point.to_owned(), passes));

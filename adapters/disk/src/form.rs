@@ -1,4 +1,4 @@
-//! The form of the database: its tables, and what is kept of an older one.
+//! The schema of the database: its tables, and the copy that is kept of an older one.
 
 use std::{io, path::Path, time::SystemTime};
 
@@ -7,17 +7,17 @@ use rusqlite::Connection;
 
 use crate::{
     convert::{failed, file_failed},
-    database::Database,
     head,
 };
 
-/// The form of the database that this version writes. A new one changes the tables too: they tell it from a damaged number.
+/// The schema version that this release writes. A new version changes the tables too, which tells it from a damaged
+/// version number.
 pub(crate) const FORM: i64 = 2;
 
-/// What tells a library's database from any other ("jour").
+/// SQLite's `application_id` of a library ("jour").
 pub(crate) const APPLICATION: i64 = 0x6a6f_7572;
 
-/// What form 1 had.
+/// The tables of schema version 1.
 pub(crate) const FIRST_TABLES: &str = "
     CREATE TABLE commits (
         revision INTEGER PRIMARY KEY,
@@ -34,7 +34,8 @@ pub(crate) const FIRST_TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// What form 2 added: how many entries each run has, the files of skills, and what is known of the skills' folders.
+/// The tables that schema version 2 added: the number of entries of each run, skill files, and the state of skill
+/// folders.
 pub(crate) const SECOND_TABLES: &str = "
     CREATE TABLE runs (
         run TEXT PRIMARY KEY,
@@ -56,7 +57,7 @@ pub(crate) const SECOND_TABLES: &str = "
     ) STRICT;
 ";
 
-/// Whether the tables are just those of this version's form, whatever the database's numbers say.
+/// Whether the tables are exactly those of the present schema, whatever the version number says.
 pub(crate) fn has_tables_of_this_form(connection: &Connection) -> rusqlite::Result<bool> {
     let tables = |connection: &Connection| {
         let query = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
@@ -69,37 +70,34 @@ pub(crate) fn has_tables_of_this_form(connection: &Connection) -> rusqlite::Resu
     Ok(tables(&made)? == tables(connection)?)
 }
 
-impl Database {
-    /// A copy of a library of an older form, beside it.
-    pub(crate) fn keep_copy(&self, path: &Path, form: i64) -> Result<()> {
-        const OPEN: &str = "DiskStore::open";
-        // Under a name of its own first: another process may be at it too, and may have upgraded the library meanwhile.
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let own = format!(
-            "{}-{}",
-            std::process::id(),
-            now.map_or(0, |now| now.as_nanos())
-        );
-        let partial = path.with_extension(format!("form-{form}.{own}"));
-        let number = |connection: &Connection| {
-            connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
-        };
-        let copied = self
-            .connection
-            .execute("VACUUM INTO ?1", [partial.to_string_lossy()])
-            .and_then(|_| number(&Connection::open(&partial)?))
-            .map_err(|source| failed(OPEN, source))?;
-        let placed = match copied == form {
-            true => under_free_name(&partial, path, form),
-            false => Ok(()),
-        };
-        std::fs::remove_file(&partial).map_err(|source| file_failed(OPEN, &partial, source))?;
-        placed.map_err(|source| file_failed(OPEN, path, source))
-    }
+/// Copies the database of an older schema to a file beside it.
+pub(crate) fn keep_copy(connection: &Connection, path: &Path, form: i64) -> Result<()> {
+    const OPEN: &str = "DiskStore::open";
+    // First under a unique name: another process may be copying too, and may have upgraded the library meanwhile.
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let own = format!(
+        "{}-{}",
+        std::process::id(),
+        now.map_or(0, |now| now.as_nanos())
+    );
+    let partial = path.with_extension(format!("form-{form}.{own}"));
+    let number = |connection: &Connection| {
+        connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+    };
+    let copied = connection
+        .execute("VACUUM INTO ?1", [partial.to_string_lossy()])
+        .and_then(|_| number(&Connection::open(&partial)?))
+        .map_err(|source| failed(OPEN, source))?;
+    let placed = match copied == form {
+        true => under_free_name(&partial, path, form),
+        false => Ok(()),
+    };
+    std::fs::remove_file(&partial).map_err(|source| file_failed(OPEN, &partial, source))?;
+    placed.map_err(|source| file_failed(OPEN, path, source))
 }
 
-/// Gives a copy its name, unless it lies beside the library already: another process made the same one, or a crash came. One
-/// of another library, or of another state, keeps its name.
+/// Links a copy to its final name, unless the same copy is there already from another process or before a crash. A copy
+/// with other content keeps its name, and this one gets the next number.
 fn under_free_name(copy: &Path, library: &Path, form: i64) -> io::Result<()> {
     let mut number = 1;
     loop {

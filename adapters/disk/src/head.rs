@@ -1,8 +1,9 @@
-//! The library's head: how many writes it has, kept in the database and in a small file beside it.
+//! The library's head: the number of its writes, stored in the database and in a witness file, `library.head`, beside
+//! it.
 //!
-//! SQLite takes a damaged end of its write-ahead log for one that was never committed, and an empty database for a new
-//! one: without a witness, what was acknowledged would be gone in silence. The file is written after a write is on the
-//! disk and before it is acknowledged, without a sync of its own: after a loss of power it may be old, never ahead.
+//! SQLite treats a damaged end of its write-ahead log as never committed, and an empty database as new. Without the
+//! witness file, acknowledged writes would be lost silently. The file is written after a write is on the disk and
+//! before it is acknowledged, without a sync of its own: after a power loss its number may be too low, never too high.
 
 use std::{
     fs::{File, OpenOptions},
@@ -17,18 +18,18 @@ use rusqlite::Connection;
 
 use crate::convert::{DAMAGED, file_failed};
 
-/// The bytes of a witness: twenty digits, a blank, their SHA-256, a line's end. What follows is not read.
+/// Length of a witness file in bytes: twenty digits, a space, their SHA-256, a newline. Bytes after these are not read.
 const LINE: usize = 86;
 
-/// How often a witness is looked at before it is said to be damaged.
-const LOOKS: u32 = 10;
+/// Number of reads after which an invalid witness counts as damaged.
+const READS: u32 = 10;
 
-/// More writes than any library has: what is in its place is only known again when a salvage is done.
+/// A number of writes that no library reaches. It marks a library whose files are being replaced by a salvage.
 pub(crate) const SALVAGING: u64 = u64::MAX;
 
 const OPEN: &str = "DiskStore::open";
 
-/// The row that each write moves on.
+/// The table of one row that each write updates.
 pub(crate) const TABLE: &str = "
     CREATE TABLE head (
         one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -38,7 +39,7 @@ pub(crate) const TABLE: &str = "
     INSERT INTO head SELECT 1, 0, coalesce(max(revision), 0) FROM commits;
 ";
 
-/// Counts a write, the library's last revision with it; gives the number of writes.
+/// Counts a write and stores the last revision; returns the number of writes.
 pub(crate) fn advance(connection: &Connection) -> rusqlite::Result<u64> {
     let mut statement = connection.prepare_cached(
         "UPDATE head SET writes = writes + 1, revision = (SELECT coalesce(max(revision), 0) FROM commits) \
@@ -48,41 +49,40 @@ pub(crate) fn advance(connection: &Connection) -> rusqlite::Result<u64> {
     Ok(writes.unsigned_abs())
 }
 
-/// The last revision, as it was counted.
+/// The last revision, as the head has it.
 pub(crate) fn revision(connection: &Connection) -> rusqlite::Result<Revision> {
     let mut statement = connection.prepare_cached("SELECT revision FROM head")?;
     let revision: i64 = statement.query_row([], |row| row.get(0))?;
     Ok(Revision(revision.unsigned_abs()))
 }
 
-/// The number of writes, as they were counted.
+/// The number of writes, as the head has it.
 pub(crate) fn writes(connection: &Connection) -> rusqlite::Result<u64> {
     let writes: i64 = connection.query_row("SELECT writes FROM head", [], |row| row.get(0))?;
     Ok(writes.unsigned_abs())
 }
 
-/// The file beside the database.
+/// The witness file beside the database.
 #[derive(Debug)]
 pub(crate) struct Witness {
     path: PathBuf,
 }
 
 impl Witness {
-    /// The witness of a database.
+    /// The witness file of a database.
     pub(crate) fn of(database: &Path) -> Self {
         Self {
             path: database.with_extension("head"),
         }
     }
 
-    /// What the file says, as far as it counts; nothing where there is no file, or where a crash came before its first
-    /// write.
+    /// The first bytes of the file; `None` where it does not exist, or a crash came before its first write.
     ///
     /// # Errors
     /// `Unavailable` when it cannot be read.
     pub(crate) fn line(&self) -> Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
-        // A link would lead elsewhere, and a pipe would not end.
+        // A link could lead to another file, and reading a pipe would not end.
         let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
         let mut options = OpenOptions::new();
         let file = options
@@ -97,10 +97,10 @@ impl Witness {
         }
     }
 
-    /// How many writes were acknowledged at least; 0 where there is no file, or one that was never written to.
+    /// The number of acknowledged writes; 0 where the file does not exist or was never written.
     ///
     /// # Errors
-    /// `Corrupt` for one that is none; `Unavailable` when it cannot be read.
+    /// `Corrupt` for a damaged witness; `Unavailable` when it cannot be read.
     pub(crate) fn writes(&self) -> Result<u64> {
         let mut looks = 0;
         loop {
@@ -113,21 +113,21 @@ impl Witness {
             if let Some(number) = number.filter(|number| line_of(*number) == line) {
                 return Ok(number);
             }
-            // Another process may be writing it just now.
+            // Another process may be writing it at this moment.
             looks += 1;
-            if looks == LOOKS {
+            if looks == READS {
                 let message = "the file that counts the acknowledged writes is damaged";
                 return Err(Error::new(ErrorKind::Corrupt, OPEN, message)
                     .with("witness", self.path.display())
                     .hint(format!(
-                        "{DAMAGED}; to go on with what is there, remove the witness"
+                        "{DAMAGED}; to continue with the present state, remove the witness file"
                     )));
             }
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// Says that the library's files are being replaced: until another number is noted it is refused.
+    /// Marks the library as being replaced: it is refused until another number is noted.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -135,7 +135,7 @@ impl Witness {
         self.write(SALVAGING)?.sync_all()
     }
 
-    /// Says that so many writes are on the disk. Where it cannot be said, they are none the less.
+    /// Notes the number of writes that are on the disk. A failure is logged only: the writes are kept all the same.
     pub(crate) fn note(&self, writes: u64) {
         if let Err(error) = self.write(writes) {
             tracing::warn!(%error, "the library's head could not be written");
@@ -148,30 +148,31 @@ impl Witness {
             .write(true)
             .create(true)
             .truncate(false)
-            // A link would lead the write elsewhere.
+            // A link could lead the write to another file.
             .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32)
             .open(&self.path)?;
-        // Always as long, and within one sector: it is there as a whole or not.
+        // The length is fixed and within one sector, so the line is written as a whole or not at all.
         file.write_all_at(line_of(writes).as_bytes(), 0)?;
         Ok(file)
     }
 
-    /// What to say of a library that has fewer writes than were acknowledged.
+    /// The error for a library that has fewer writes than were acknowledged.
     pub(crate) fn missing(&self, acknowledged: u64, found: u64) -> Error {
         let corrupt = |message: &str| {
             Error::new(ErrorKind::Corrupt, OPEN, message).with("witness", self.path.display())
         };
         if acknowledged == SALVAGING {
-            return corrupt("a repair of the library was cut off, and what it put in is not whole")
+            return corrupt("a repair of the library was interrupted, and the library is incomplete")
                 .hint(
-                    "put the copy that it made in the library's place, or repair the library again: that may save less",
+                    "replace the library's folder with the copy that the repair made, or repair again, which \
+                        may save less",
                 );
         }
         corrupt("acknowledged writes are missing")
             .with("acknowledged", acknowledged)
             .with("found", found)
             .hint(format!(
-                "{DAMAGED}; to go on with what is left, remove the witness"
+                "{DAMAGED}; to continue without them, remove the witness file"
             ))
     }
 }
@@ -188,14 +189,14 @@ mod tests {
 
     use super::*;
 
-    /// What a witness with these bytes says, if it is one.
+    /// Checks the number that a witness of these bytes holds; `None` for a damaged one.
     fn check(bytes: &[u8], expect: Option<u64>) {
         let folder = tempfile::tempdir().unwrap();
         let witness = Witness::of(&folder.path().join("library.db"));
         std::fs::write(folder.path().join("library.head"), bytes).unwrap();
         let said = witness.writes().map_err(|error| error.kind());
         assert_eq!(said, expect.ok_or(ErrorKind::Corrupt), "{bytes:?}");
-        // Whatever it was, the next one is believed.
+        // Whatever the file held, the next number is accepted.
         witness.note(9);
         assert_eq!(witness.writes().unwrap(), 9);
     }

@@ -1,5 +1,4 @@
-//! Durable skill libraries for [Journeyman](journeyman): one folder with an SQLite database and the
-//! skills as folders.
+//! Durable skill libraries for [Journeyman](journeyman): a folder with an SQLite database and the skills as folders.
 //!
 //! ```
 //! use journeyman::{Revision, contract::SkillStore};
@@ -14,26 +13,28 @@
 //! # }).unwrap();
 //! ```
 //!
-//! # What is kept, and when
-//! A commit is one transaction, and so is a call that appends to the journal. It is acknowledged after the transaction is
-//! on the disk ([`Durability::Sync`]) or with the system ([`Durability::Relaxed`]). Each record has the SHA-256 of what was
-//! written, and one that differs is `Corrupt` and never used. A small file, `library.head`, says how many writes were
-//! acknowledged under `Sync`: a library that has fewer is refused as `Corrupt`, and its files are left as they are.
+//! # Durability
+//! A commit is one transaction, and so is a call that appends to the journal. It is acknowledged after the transaction
+//! is on the disk ([`Durability::Sync`]) or handed to the operating system ([`Durability::Relaxed`]). Each record is
+//! stored with its SHA-256; a record that differs from its hash is `Corrupt` and never used. The small file
+//! `library.head` holds the number of writes that were acknowledged under `Sync`: a library that has fewer is refused
+//! as `Corrupt`, and its files are left unchanged.
 //!
 //! # The folders
-//! After each commit the skills lie as folders beside the database: in `skills` what runs may offer, in `held` everything
-//! else. The database is what counts, the folders follow it, a whole folder at a time. People may change, add, move, rename
-//! and remove folders at any time; [`DiskStore::sync_folders`] takes that in, the library's own thread does soon after it
-//! was opened, and so does a write that comes upon it:
+//! After each commit the skills are written as folders beside the database: in `skills` those that runs may offer, in
+//! `held` all others. The database decides, and the folders follow it, one whole folder at a time. People may edit,
+//! add, move, rename and remove folders at any time. Their edits are committed to the library by
+//! [`DiskStore::sync_folders`], by the library's own thread soon after opening, and by a write that meets them:
 //!
-//! - A changed folder is a new version by a person, whatever the library wanted to write there meanwhile; that is the
-//!   version before, and one call brings it back.
+//! - A changed folder becomes a new version by a person, even where the library was about to write another version
+//!   there. That version is then the one before, and one call restores it.
 //! - A new folder is a new skill: active in `skills`, a draft in `held`. A renamed folder renames its skill.
-//! - A folder moved from `held` to `skills` releases its skill, one moved back disables it.
-//! - A folder removed from `skills` archives its skill, which then lies in `held`; removed from there it is left away. It
-//!   stays in the library.
-//! - Where all folders of an area are gone at once, and it had several, they are written again: that is a loss and no wish.
-//! - A folder that cannot be read, such as one with a broken SKILL.md, is left as it is and is a fault of the report.
+//! - A folder moved from `held` to `skills` releases its skill; a folder moved back disables it.
+//! - A folder removed from `skills` archives its skill, which is then written to `held`. A folder removed from `held`
+//!   is not written again. The skill stays in the library.
+//! - Where all of several folders in `skills` or in `held` are gone at once, they are written again: that counts as
+//!   data loss, not as a person's edit.
+//! - A folder that cannot be read, such as one with an invalid SKILL.md, is left unchanged and reported as a fault.
 
 mod archive;
 mod check;
@@ -47,6 +48,7 @@ mod folders;
 mod form;
 mod head;
 mod package;
+mod read_only;
 mod read_skills;
 mod reader;
 mod records;

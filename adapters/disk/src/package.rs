@@ -1,4 +1,5 @@
-//! A skill's folder: SKILL.md and the files beside it, through directory handles that cannot be left (S6, S7).
+//! A skill's folder: SKILL.md and the files beside it, accessed through directory handles that cannot escape the folder
+//! (S6, S7).
 
 use std::{
     collections::BTreeMap,
@@ -19,18 +20,18 @@ use journeyman::{
 
 use crate::convert::file_failed;
 
-/// The file that makes a folder a skill's.
+/// The file that every skill folder has.
 pub(crate) const SKILL_MD: &str = "SKILL.md";
 const READ: &str = "SkillFolder::read";
-/// The greatest size of a SKILL.md that is read at all; the reader has the finer limits.
+/// Maximum size of a SKILL.md in bytes; the parser has finer limits.
 const MAX_TEXT: u64 = (SkillMd::MAX_BODY + SkillMd::MAX_FRONTMATTER + 1024) as u64;
 
-/// What a skill's folder holds.
+/// The content of a skill's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillFolder {
     /// The bytes of SKILL.md.
     pub text: Vec<u8>,
-    /// The other files by their paths. They are kept, and never run (S5).
+    /// The other files by path. They are stored and never executed (S5).
     pub files: BTreeMap<FilePath, Vec<u8>>,
 }
 
@@ -39,8 +40,8 @@ impl SkillFolder {
     ///
     /// # Errors
     /// `NotFound` for a folder without a SKILL.md; `Invalid` for links, devices, names that [`FilePath`] refuses, paths
-    /// that are the same on some file systems, and for more or larger files than [`FileRef`] allows (S7); `Unavailable`
-    /// where it cannot be read.
+    /// that collide on some file systems, and more or larger files than [`FileRef`] allows (S7); `Unavailable` where
+    /// the folder cannot be read.
     pub fn read(path: &Path) -> Result<Self> {
         let folder = Dir::open_ambient_dir(path, ambient_authority())
             .map_err(|source| file_failed(READ, path, source))?;
@@ -58,7 +59,7 @@ impl SkillFolder {
                 text = Some(read_file(folder, path, MAX_TEXT)?);
                 continue;
             }
-            // Checked before it is read, so that no bomb is.
+            // The limit is checked before the file is read.
             total = total.saturating_add(metadata.len());
             if total > FileRef::MAX_TOTAL || files.len() >= FileRef::MAX_FILES {
                 return Err(refused("the folder has more than 200 files or 10 MiB"));
@@ -76,7 +77,7 @@ impl SkillFolder {
         Ok(folder)
     }
 
-    /// The files by what they are.
+    /// The references of the files, by path.
     ///
     /// # Errors
     /// `Invalid` for a file that is too large.
@@ -87,7 +88,7 @@ impl SkillFolder {
             .collect()
     }
 
-    /// What tells this folder's content from any other.
+    /// A hash of the folder's whole content.
     pub(crate) fn hash(&self) -> String {
         let mut all = sha256_hex(&self.text);
         for (path, bytes) in &self.files {
@@ -96,7 +97,7 @@ impl SkillFolder {
         sha256_hex(all)
     }
 
-    /// Writes the folder's content into an empty folder, and to the disk where `sync` is asked for.
+    /// Writes the content into an empty folder, and syncs it to the disk where `sync` is true.
     pub(crate) fn write(&self, folder: &Dir, sync: bool) -> io::Result<()> {
         for (path, bytes) in &self.files {
             let path = Path::new(path.as_str());
@@ -121,19 +122,19 @@ impl SkillFolder {
     }
 }
 
-/// The folders that a file lies in, the skill's own apart.
+/// The parent folders of a file, without the skill's own folder.
 fn parents(path: &FilePath) -> impl Iterator<Item = &Path> {
     let ancestors = Path::new(path.as_str()).ancestors().skip(1);
     ancestors.filter(|path| *path != Path::new(""))
 }
 
-/// Waits until a folder's entries are on the disk.
+/// Syncs a folder's entries to the disk.
 pub(crate) fn sync_dir(folder: &Dir) -> io::Result<()> {
-    // The handle itself is only a path; a file is what can be synced.
+    // The directory handle is a path handle, which cannot be synced; an opened file can.
     folder.open(".")?.sync_all()
 }
 
-/// What tells that nothing in a folder was touched: each file's place, size and times. Whoever writes in it changes it.
+/// A hash of each file's path, inode, size and times. Any write in the folder changes it.
 pub(crate) fn stamp(folder: &Dir) -> Result<String> {
     let mut all = Vec::new();
     list(folder, &PathBuf::new(), &mut all)?;
@@ -154,7 +155,7 @@ pub(crate) fn stamp(folder: &Dir) -> Result<String> {
     Ok(sha256_hex(stamp))
 }
 
-/// Every file below a folder. What is neither file nor folder is refused, and so are too many.
+/// Lists every file below a folder. Refuses anything that is neither file nor folder, and more files than allowed.
 fn list(folder: &Dir, within: &Path, all: &mut Vec<(PathBuf, Metadata)>) -> Result<()> {
     let failed = |source| file_failed(READ, within, source);
     for entry in folder.entries().map_err(failed)? {
@@ -185,7 +186,7 @@ fn file_path(path: &Path) -> Result<FilePath> {
     FilePath::new(text.ok_or_else(|| refused("a file's name is not UTF-8"))?)
 }
 
-/// At most so many bytes, whatever the file claims to have.
+/// Reads a file of at most `most` bytes, whatever size its metadata claims.
 fn read_file(folder: &Dir, path: &Path, most: u64) -> Result<Vec<u8>> {
     let failed = |source| file_failed(READ, path, source);
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Skills that a host ships, from folders.
+//! Reading skills from folders, such as those that a host ships.
 
 use std::{fs, path::Path};
 
@@ -13,11 +13,10 @@ use crate::{
     package::{SKILL_MD, SkillFolder},
 };
 
-/// Reads one skill's folder: its SKILL.md ([`Skill::from_skill_md`]) and the files beside it, which are put where the
-/// library keeps its files.
+/// Reads one skill folder: its SKILL.md ([`Skill::from_skill_md`]) and the files beside it, which are put into `files`.
 ///
 /// # Errors
-/// As [`SkillFolder::read`] and [`Skill::from_skill_md`], with the folder; what the files' store gives.
+/// As [`SkillFolder::read`] and [`Skill::from_skill_md`], with the fact `folder`; and the errors of `files`.
 pub async fn read_skill(folder: impl AsRef<Path>, files: &dyn SkillFiles) -> Result<Skill> {
     let path = folder.as_ref();
     let named = |error: Error| error.with("folder", path.display());
@@ -32,8 +31,8 @@ pub async fn read_skill(folder: impl AsRef<Path>, files: &dyn SkillFiles) -> Res
     Ok(skill)
 }
 
-/// Reads every skill that lies in a folder: each of its folders with a SKILL.md, by name. What
-/// [`Journeyman::add`](journeyman::run::Journeyman::add) then takes in one call.
+/// Reads every subfolder that has a SKILL.md, sorted by path. [`Journeyman::add`](journeyman::run::Journeyman::add)
+/// takes the result in one call.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -53,8 +52,8 @@ pub async fn read_skill(folder: impl AsRef<Path>, files: &dyn SkillFiles) -> Res
 /// ```
 ///
 /// # Errors
-/// As [`read_skill`]: the first skill that cannot be read refuses all. `NotFound` or `Unavailable` where the folder itself
-/// cannot be read.
+/// As [`read_skill`]: one skill that cannot be read fails the whole call. `NotFound` or `Unavailable` where the folder
+/// itself cannot be read.
 pub async fn read_skills(root: impl AsRef<Path>, files: &dyn SkillFiles) -> Result<Vec<Skill>> {
     const READ: &str = "read_skills";
     let root = root.as_ref();

@@ -1,4 +1,4 @@
-//! Another library, read without changing it.
+//! Read-only access to a library.
 
 use std::path::{Path, PathBuf};
 
@@ -8,16 +8,16 @@ use journeyman::{
 };
 
 use crate::{
-    check::{open_to_read, refuse_others},
     convert::failed,
     database::Database,
     head::{self, Witness},
+    read_only::{open_to_read, refuse_others},
     skill_store::{DATABASE, no_library},
 };
 
 const READ: &str = "LibraryReader::open";
 
-/// A library as it is at one moment, read without changing it or its folders: also one that this user may not write.
+/// A library as of the moment it was opened, read without changing it or its folders. The user needs no write access.
 ///
 /// ```
 /// use journeyman_disk::{DiskStore, LibraryReader, DiskOptions};
@@ -32,7 +32,8 @@ const READ: &str = "LibraryReader::open";
 pub struct LibraryReader {
     database: Database,
     library: SkillLibrary,
-    /// Where whoever opens the library meanwhile keeps a log; `None` where somebody had it open already.
+    /// Path of the log that another process would create by opening the library meanwhile; `None` where a log was there
+    /// from the start.
     log: Option<PathBuf>,
 }
 
@@ -40,9 +41,8 @@ impl LibraryReader {
     /// Reads the library in this folder.
     ///
     /// # Errors
-    /// `NotFound` where there is none; `Invalid` for a database that is none; `Unsupported` for one of another version, an
-    /// older one too, for that would have to be upgraded; `Corrupt` for a damaged one; `Unavailable` where it cannot be
-    /// read.
+    /// `NotFound`: no library is there. `Invalid`: the database is not a library. `Unsupported`: another schema
+    /// version; an older one would have to be upgraded. `Corrupt`: it is damaged. `Unavailable`: it cannot be read.
     pub fn open(root: &Path) -> Result<Self> {
         let path = root.join(DATABASE);
         if !path.is_file() {
@@ -50,7 +50,8 @@ impl LibraryReader {
         }
         let log = path.with_extension("db-wal");
         loop {
-            // Whoever has it open keeps a log. Where there is none the files are read as they lie, and none is made.
+            // A process that has the library open keeps a write-ahead log. Without one the files are read as immutable,
+            // so that no log is created.
             let alone = (!log.exists()).then(|| log.clone());
             let is_alone = alone.is_some();
             let read = Self::read(&path, alone);
@@ -61,7 +62,7 @@ impl LibraryReader {
     }
 
     fn read(path: &Path, log: Option<PathBuf>) -> Result<Self> {
-        // Read before the database, which other processes may be adding to.
+        // Read before the database: other processes may add writes in between.
         let acknowledged = Witness::of(path).writes()?;
         let mut database = open_to_read(READ, path, log.is_some())?;
         refuse_others(READ, &database, path)?;
@@ -79,12 +80,12 @@ impl LibraryReader {
         })
     }
 
-    /// The library's skills.
+    /// The skills of the library.
     pub fn library(&self) -> &SkillLibrary {
         &self.library
     }
 
-    /// The library as a store that runs can evaluate with, and that nothing is committed to.
+    /// The library as a read-only store that runs can evaluate with.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -99,12 +100,13 @@ impl LibraryReader {
     /// ```
     ///
     /// # Errors
-    /// `Corrupt` for a damaged library; `Unavailable` where it cannot be read, and where another process has opened it meanwhile.
+    /// `Corrupt` for a damaged library; `Unavailable` where it cannot be read or another process has opened it
+    /// meanwhile.
     pub fn frozen(&mut self) -> Result<FrozenStore> {
         let committed = self.database.since(Revision(0));
-        self.refuse_company("LibraryReader::frozen")?;
+        self.refuse_other_processes("LibraryReader::frozen")?;
         let mut committed = committed?;
-        // As the skills were when it was opened, whoever goes on.
+        // Commits that other processes added since the opening are left out.
         let revision = self.library.revision();
         committed.retain(|committed| committed.revision <= revision);
         Ok(FrozenStore::new(Snapshot {
@@ -113,24 +115,25 @@ impl LibraryReader {
         }))
     }
 
-    /// A skill's file by its hash, where it is there.
+    /// A skill file by its SHA-256; `None` where the library does not have it.
     ///
     /// # Errors
-    /// `Corrupt` for a damaged one; `Unavailable` where it cannot be read, and where another process has opened the library
+    /// `Corrupt` for a damaged file; `Unavailable` where it cannot be read or another process has opened the library
     /// meanwhile.
     pub fn file(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
         let file = self.database.file(sha256);
-        self.refuse_company("LibraryReader::file")?;
+        self.refuse_other_processes("LibraryReader::file")?;
         file
     }
 
-    /// Files that are read as they lie may be changed by whoever opened the library meanwhile.
-    fn refuse_company(&self, operation: &'static str) -> Result<()> {
+    /// Refuses files that were read as immutable if another process has opened the library meanwhile: it may have
+    /// changed them.
+    fn refuse_other_processes(&self, operation: &'static str) -> Result<()> {
         if self.log.as_ref().is_some_and(|log| log.exists()) {
             return Err(Error::new(
                 ErrorKind::Unavailable,
                 operation,
-                "another process has opened the library while it was read",
+                "another process opened the library while it was being read",
             )
             .temporary()
             .hint("try again"));

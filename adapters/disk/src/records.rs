@@ -1,4 +1,4 @@
-//! What is read from the database and written to it: commits and the journal.
+//! Reading and writing commits, skill files and journal entries.
 
 use journeyman::{
     Error, ErrorKind, Result, Revision, RunId,
@@ -16,23 +16,23 @@ use crate::{
     statements::{has_file, insert_commit, insert_entry, insert_file},
 };
 
-/// How deep an entry's event may be nested: what is nested deeper than 128 with all that is around it is not read again.
+/// Maximum nesting depth of an entry's event. serde_json reads at most 128 levels, those around the event included.
 const DEEPEST: usize = 100;
 
 impl Database {
-    /// What came after a revision, in order.
+    /// The commits after a revision, in order.
     pub(crate) fn since(&mut self, revision: Revision) -> Result<Vec<Committed>> {
         const SINCE: &str = "SkillStore::since";
         let failed = |source| failed(SINCE, source);
-        // One view of the database for both questions.
+        // One transaction, so that both queries see the same state.
         let view = self.connection.transaction().map_err(failed)?;
         let last = last_revision(SINCE, &view)?;
         if revision > last {
             return Err(
-                Error::invalid(SINCE, "the library has no such revision yet")
+                Error::invalid(SINCE, "the library does not have this revision")
                     .with("revision", revision)
                     .with("last", last)
-                    .hint("what you hold is of another library or of a later state: load again"),
+                    .hint("the revision is of another library or of a later state; load the library again"),
             );
         }
         let mut rows = view
@@ -54,7 +54,7 @@ impl Database {
         Ok(committed)
     }
 
-    /// Commits, or gives what the key committed before.
+    /// Commits; returns the earlier commit where the key was committed before.
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Committed> {
         const COMMIT: &str = "SkillStore::commit";
         let failed = |source| failed(COMMIT, source);
@@ -85,13 +85,13 @@ impl Database {
     /// The last revision.
     pub(crate) fn last(&mut self) -> Result<Revision> {
         const SINCE: &str = "SkillStore::since";
-        // One view of the database for what is there and what is counted.
+        // One transaction, so that the rows and the head are of the same state.
         let view = self.connection.transaction();
         let view = view.map_err(|source| failed(SINCE, source))?;
         last_revision(SINCE, &view)
     }
 
-    /// Keeps a file's bytes.
+    /// Stores a file's bytes.
     pub(crate) fn put_file(&mut self, bytes: &[u8]) -> Result<FileRef> {
         const PUT: &str = "SkillFiles::put";
         let file = FileRef::of(bytes)?;
@@ -113,7 +113,7 @@ impl Database {
         if let Some(bytes) = &bytes
             && sha256_hex(bytes) != sha256
         {
-            let message = "a skill's file differs from what was put";
+            let message = "a skill file differs from its hash";
             return Err(Error::new(ErrorKind::Corrupt, GET, message)
                 .with("sha256", sha256)
                 .hint(DAMAGED));
@@ -121,7 +121,7 @@ impl Database {
         Ok(bytes)
     }
 
-    /// Appends entries up to the first that cannot be, which is the error.
+    /// Appends entries in order; stops at the first that is refused, and returns its error.
     pub(crate) fn append(&mut self, entries: &[JournalEntry]) -> Result<()> {
         const APPEND: &str = "Journal::append";
         if entries.is_empty() {
@@ -137,7 +137,7 @@ impl Database {
         let refused = entries
             .iter()
             .try_for_each(|entry| append_one(&transaction, entry));
-        // What came before an entry that breaks a rule is kept; after a failure of the disk nothing is.
+        // Entries before one that breaks a rule are kept; after a failure of the disk none is.
         let broken =
             |error: &Error| !matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Conflict);
         if let Err(error) = &refused
@@ -167,7 +167,7 @@ impl Database {
     pub(crate) fn read(&mut self, run: &RunId) -> Result<Vec<JournalEntry>> {
         const READ: &str = "Journal::read";
         let failed = |source| failed(READ, source);
-        // One view of the database for both questions.
+        // One transaction, so that both queries see the same state.
         let view = self.connection.transaction().map_err(failed)?;
         let mut statement = view
             .prepare_cached(
@@ -179,7 +179,7 @@ impl Database {
         while let Some(row) = rows.next().map_err(failed)? {
             let entry = read_entry(READ, run, row)?;
             if entry.sequence != entries.len() as u64 {
-                return Err(missing_entry(READ, run, entries.len() as u64));
+                return Err(entry_missing(READ, run, entries.len() as u64));
             }
             entries.push(entry);
         }
@@ -190,15 +190,15 @@ impl Database {
                 count.optional()
             })
             .map_err(failed)?;
-        // SQLite ends a search at a row that is damaged so that its key seems to be of another run.
+        // SQLite ends a search at a damaged row whose key seems to belong to another run.
         if entries.len() as u64 != counted.unwrap_or(0).unsigned_abs() {
-            return Err(missing_entry(READ, run, entries.len() as u64));
+            return Err(entry_missing(READ, run, entries.len() as u64));
         }
         Ok(entries)
     }
 }
 
-/// The last revision; `Corrupt` where the end is missing.
+/// The last revision; `Corrupt` where the last commits are missing.
 pub(crate) fn last_revision(operation: &'static str, connection: &Connection) -> Result<Revision> {
     let failed = |source| failed(operation, source);
     let last: Option<i64> = connection
@@ -212,7 +212,7 @@ pub(crate) fn last_revision(operation: &'static str, connection: &Connection) ->
     }
 }
 
-/// A commit from its revision, body and hash.
+/// Reads a commit from its revision, body, hash and key.
 pub(crate) fn read_commit(operation: &'static str, row: &rusqlite::Row<'_>) -> Result<Committed> {
     let failed = |source| failed(operation, source);
     let revision: i64 = row.get(0).map_err(failed)?;
@@ -235,14 +235,14 @@ pub(crate) fn missing(operation: &'static str, revision: Revision) -> Error {
         .hint(DAMAGED)
 }
 
-pub(crate) fn missing_entry(operation: &'static str, run: &RunId, sequence: u64) -> Error {
-    Error::new(ErrorKind::Corrupt, operation, "an entry is missing")
+pub(crate) fn entry_missing(operation: &'static str, run: &RunId, sequence: u64) -> Error {
+    Error::new(ErrorKind::Corrupt, operation, "a journal entry is missing")
         .with("run", run)
         .with("sequence", sequence)
         .hint(DAMAGED)
 }
 
-/// An entry of a run from its sequence, body and hash.
+/// Reads an entry of a run from its sequence, body and hash.
 pub(crate) fn read_entry(
     operation: &'static str,
     run: &RunId,
@@ -258,7 +258,7 @@ pub(crate) fn read_entry(
         return Err(Error::new(
             ErrorKind::Corrupt,
             operation,
-            "an entry stands in another one's place",
+            "a journal entry differs from its key",
         )
         .with("run", run)
         .with("sequence", sequence));
@@ -266,7 +266,7 @@ pub(crate) fn read_entry(
     Ok(entry)
 }
 
-/// Whether a value is nested deeper than this.
+/// Whether a value is nested deeper than `limit`.
 fn is_deeper(value: &Value, limit: usize) -> bool {
     let deeper = |value| is_deeper(value, limit - 1);
     match value {
@@ -289,10 +289,10 @@ fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()>
         return Err(refused(ErrorKind::Invalid, message).with("schema", entry.schema));
     }
     if is_deeper(&entry.event, DEEPEST) {
-        let message = "the event is nested too deep to be read again";
+        let message = "the event is nested too deep to be read back";
         return Err(refused(ErrorKind::Invalid, message)
             .with("limit", DEEPEST)
-            .hint("put what is nested into a string"));
+            .hint("write the nested part as a string"));
     }
     let (due, counted): (i64, i64) = transaction
         .prepare_cached(
@@ -304,7 +304,7 @@ fn append_one(transaction: &Transaction<'_>, entry: &JournalEntry) -> Result<()>
         })
         .map_err(failed)?;
     if due != counted {
-        return Err(missing_entry(APPEND, &entry.run, due.unsigned_abs()));
+        return Err(entry_missing(APPEND, &entry.run, due.unsigned_abs()));
     }
     let due = due.unsigned_abs();
     if entry.sequence > due {

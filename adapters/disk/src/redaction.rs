@@ -1,4 +1,4 @@
-//! Secrets are taken out of what is kept, and refused where they cannot be (S10).
+//! Redaction: removing secrets from records, and refusing files that hold one (S10).
 
 use journeyman::{Error, Result};
 use serde::{Serialize, de::DeserializeOwned};
@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::database::Database;
 
 impl Database {
-    /// A record without secrets, as it may be kept (S10); its ids have none to be taken out.
+    /// The record without secrets (S10). A secret within an id is an error.
     pub(crate) fn redacted<T>(
         &self,
         operation: &'static str,
@@ -18,7 +18,7 @@ impl Database {
     {
         let secret = || {
             Error::invalid(operation, "a secret is part of an id or a name")
-                .hint("give it another one; nothing was kept")
+                .hint("choose another id or name; nothing was stored")
         };
         let mut value = serde_json::to_value(record).map_err(|_| secret())?;
         let before = value.clone();
@@ -41,7 +41,7 @@ impl Database {
             Some((line, kind)) => Err(Error::invalid(operation, "the file holds a secret")
                 .with("line", line)
                 .with("kind", kind)
-                .hint("take it out, and give the secret out anew: it is no secret any more")),
+                .hint("remove the secret from the file, and revoke it: it has been disclosed")),
         }
     }
 }

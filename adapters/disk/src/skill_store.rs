@@ -1,4 +1,4 @@
-//! The library on disk.
+//! [`DiskStore`]: a skill library in a folder on disk.
 
 use std::{
     fs::File,
@@ -20,16 +20,16 @@ use crate::{
     database::Database,
     fault,
     folders::Folders,
-    worker::{Owned, Worker},
+    worker::{Worker, WorkerState},
 };
 
-/// The database within a library's folder.
+/// File name of the database within a library's folder.
 pub(crate) const DATABASE: &str = "library.db";
 
-/// A library's folder: its committed changes and the journal of its runs, in one database.
+/// A skill library in a folder: its commits, its skill files and the journal of its runs, in one database.
 ///
-/// Several processes may have the same library open, and several stores within one process. Each has a thread of its own
-/// that ends when the store is dropped, after what was asked of it is done.
+/// Several processes may open the same library, and one process may open it several times. Each store has a thread of
+/// its own, which ends when the store is dropped, after all requests are done.
 #[derive(Debug)]
 pub struct DiskStore {
     pub(crate) worker: Worker,
@@ -38,12 +38,12 @@ pub struct DiskStore {
 }
 
 impl DiskStore {
-    /// Opens the library in this folder, and makes it where there is none.
+    /// Opens the library in this folder; creates it where none exists.
     ///
     /// # Errors
-    /// `Unsupported` for a library of a newer version and for a folder on a network file system, where SQLite's locks do
-    /// not hold; `Invalid` for a database that is no library; `Corrupt` for a damaged one; `NotFound` where there is none
-    /// and none is to be made; `Unavailable` when the folder cannot be used.
+    /// `Unsupported`: a library of a newer release, or a folder on a network file system, where SQLite's locks do not
+    /// hold. `Invalid`: a database that is not a library. `Corrupt`: a damaged library. `NotFound`: no library exists
+    /// and [`DiskOptions::create`] is false. `Unavailable`: the folder cannot be used.
     pub fn open(root: impl Into<PathBuf>, options: &DiskOptions) -> Result<Self> {
         const OPEN: &str = "DiskStore::open";
         let root = root.into();
@@ -54,51 +54,52 @@ impl DiskStore {
         }
         refuse_network(&root)?;
         fault::point("open: the folder is there");
-        let mut owned = Owned {
+        let mut state = WorkerState {
             database: Database::open(&root.join(DATABASE), options)?,
             folders: None,
         };
         if options.folders {
-            owned.folders = Some(Folders::open(&root)?);
+            state.folders = Some(Folders::open(&root)?);
         }
         fault::point("open: done");
         Ok(Self {
-            worker: Worker::start(owned)?,
+            worker: Worker::start(state)?,
             patience: options.patience,
             root,
         })
     }
 
-    /// Takes in what people changed in the skills' folders, wherever they did, and writes what the folders lack. The
-    /// library's thread does it once by itself, soon after it was opened and has nothing else to do; after that it only
-    /// looks at folders that it is to write. A host that must not miss a person's word calls this before its first task.
+    /// Commits the edits that people made in the skill folders, and writes the folders that are out of date. The
+    /// library's thread does this once by itself, when it is idle soon after opening; after that it checks only folders
+    /// that it is about to write. A host that must not miss an edit calls this before its first task.
     ///
     /// # Errors
-    /// `Unsupported` for a library that was opened without folders; `Unavailable` when the folders cannot be reached. What
-    /// is wrong with a single folder stands in the report.
+    /// `Unsupported` for a library that was opened without folders; `Unavailable` when the folders cannot be accessed.
+    /// A fault of a single folder is in the report.
     pub async fn sync_folders(&self) -> Result<FolderReport> {
         const SYNC: &str = "DiskStore::sync_folders";
         let patience = self.patience;
-        let syncing = move |owned: &mut Owned| match &mut owned.folders {
-            Some(folders) => folders.sync(&mut owned.database, true, patience),
+        let syncing = move |state: &mut WorkerState| match &mut state.folders {
+            Some(folders) => folders.sync(&mut state.database, true, patience),
             None => Err(
                 Error::unsupported(SYNC, "the library was opened without folders")
-                    .hint("open it with `DiskOptions::folders`"),
+                    .hint("open it with `DiskOptions::folders` set to true"),
             ),
         };
         self.worker.ask(SYNC, syncing).await
     }
 
-    /// Writes all skills' folders anew from the library, also one that was opened without folders. What lies in them now
-    /// is not taken in, and goes to `.journeyman/replaced` within the library's folder, until a text is erased.
+    /// Rewrites all skill folders from the library, also for a store that was opened without folders. The present
+    /// folders are not committed; they are moved to `.journeyman/replaced` within the library's folder, and kept there
+    /// until a text is erased.
     ///
     /// # Errors
-    /// `Unavailable` when the folders cannot be reached. What is wrong with a single folder stands in the report.
+    /// `Unavailable` when the folders cannot be accessed. A fault of a single folder is in the report.
     pub async fn rebuild_folders(&self) -> Result<FolderReport> {
         let (patience, root) = (self.patience, self.root.clone());
-        let rebuilding = move |owned: &mut Owned| match &mut owned.folders {
-            Some(folders) => folders.rebuild(&mut owned.database, patience),
-            None => Folders::open(&root)?.rebuild(&mut owned.database, patience),
+        let rebuilding = move |state: &mut WorkerState| match &mut state.folders {
+            Some(folders) => folders.rebuild(&mut state.database, patience),
+            None => Folders::open(&root)?.rebuild(&mut state.database, patience),
         };
         self.worker
             .ask("DiskStore::rebuild_folders", rebuilding)
@@ -111,9 +112,9 @@ impl DiskStore {
     }
 }
 
-/// Makes the library's folder. Where there is no database yet, the names of the folders that lead to it are on the disk
-/// before there is one: SQLite sees to the names within the folder alone. Folders that are there already are synced too,
-/// for who made them may have been killed before.
+/// Creates the library's folder. Before a database is created, the entries of all parent folders are synced to the
+/// disk: SQLite syncs only the entries within the folder. Existing parents are synced too, because a process that
+/// created them may have been killed before its sync.
 fn make_folder(root: &Path) -> io::Result<()> {
     std::fs::create_dir_all(root)?;
     if root.join(DATABASE).exists() {
@@ -121,7 +122,7 @@ fn make_folder(root: &Path) -> io::Result<()> {
     }
     let root = std::path::absolute(root)?;
     for folder in root.ancestors().skip(1) {
-        // A folder that this user may not read was not made here.
+        // A folder that this user may not read was not created here.
         if let Ok(folder) = File::open(folder) {
             folder.sync_all()?;
         }
@@ -130,32 +131,34 @@ fn make_folder(root: &Path) -> io::Result<()> {
 }
 
 impl DiskStore {
-    /// Takes a text out of everything that was ever committed, journaled or put, and out of the folders; a commit says that
-    /// something was erased, how much and why, and not what. The records that held it are rewritten, with `[erased]` in its
-    /// place, and overwritten on the disk. For a person's data, on demand: history is otherwise never changed.
+    /// Erases a text from every commit, journal entry and skill file, and from the folders. A commit records that
+    /// something was erased, how much and why, and not the text. Records that held it are rewritten with `[erased]` in
+    /// its place, and the old bytes are overwritten on the disk. For personal data, on request; history is never
+    /// changed otherwise.
     ///
-    /// It does not reach what lies elsewhere: other processes that have read the library follow at their next look; an index
-    /// on disk is to be made anew, archives and backups are the host's, and so is the copy of an older form beside the
-    /// database.
+    /// An erasure does not reach other copies. Other processes that have read the library follow at their next read. An
+    /// index on disk has to be rebuilt. Archives, backups and the copy of an older schema beside the database are for
+    /// the host to handle.
     ///
     /// # Errors
-    /// `Invalid` for a text of less than 4 bytes or one that the library's own words hold, where nothing is changed;
-    /// `Unavailable` where the library cannot be written, and where a folder could not be looked at or another process is
-    /// reading, when the text is out of the records and the call is to be made again; `Corrupt` for a damaged library.
+    /// `Invalid`: the text has fewer than 4 bytes or is part of the library's own structure; nothing is changed.
+    /// `Unavailable`: the library cannot be written; or a folder could not be read or another process is reading, in
+    /// which case the text is erased from the records and the call has to be repeated. `Corrupt`: the library is
+    /// damaged.
     pub async fn erase(&self, text: &str, reason: &str) -> Result<Erased> {
         let (text, reason) = (text.to_owned(), reason.to_owned());
         let patience = self.patience;
         let root = self.root.clone();
-        let erasing = move |owned: &mut Owned| {
-            let Owned { database, folders } = owned;
-            // A library that is opened without folders may have some from before.
+        let erasing = move |state: &mut WorkerState| {
+            let WorkerState { database, folders } = state;
+            // A store that was opened without folders may have folders from an earlier opening.
             let mut own = match folders.is_none() && root.join("skills").exists() {
                 true => Some(Folders::open(&root)?),
                 false => None,
             };
             let mut folders = folders.as_mut().or(own.as_mut());
             if let Some(folders) = &mut folders {
-                // What people wrote is part of it.
+                // The edits that people made are erased too, so they are committed first.
                 folders.sync(database, true, patience)?;
             }
             let erased = database.erase(&text, &reason)?;
@@ -164,17 +167,17 @@ impl DiskStore {
                 report = folders.sync(database, true, patience)?;
                 folders.forget_previous(&mut report)?;
             }
-            // Even where nothing was found: an earlier call may not have got as far.
+            // Also where no record held the text: an earlier call may have failed before this step.
             database.scrub()?;
             match report.faults.into_iter().next() {
                 None => Ok(erased),
                 Some(fault) => Err(Error::new(
                     ErrorKind::Unavailable,
                     "DiskStore::erase",
-                    "the text is erased from the library, and a folder could not be looked at",
+                    "the text is erased from the library, but a folder could not be read",
                 )
                 .with("folder", fault.folder)
-                .hint("put the folder right or remove it, and erase the text again")
+                .hint("correct or remove the folder, and erase the text again")
                 .source_from(fault.error)),
             }
         };
@@ -192,7 +195,7 @@ pub(crate) fn no_library(operation: &'static str, root: &Path) -> Error {
     .hint("name the folder that holds `library.db`")
 }
 
-/// SQLite's locks and shared memory do not hold on network file systems.
+/// Refuses network file systems: SQLite's locks and shared memory do not hold there.
 fn refuse_network(root: &Path) -> Result<()> {
     const NETWORK: [(u64, &str); 9] = [
         (0x6969, "NFS"),
@@ -208,7 +211,7 @@ fn refuse_network(root: &Path) -> Result<()> {
     let Ok(found) = rustix::fs::statfs(root) else {
         return Ok(());
     };
-    // The type's width differs between machines; the numbers have at most 32 bits.
+    // The width of `f_type` differs between machines; the numbers have at most 32 bits.
     let kind = (found.f_type as u64) & 0xffff_ffff;
     match NETWORK.iter().find(|(number, _)| *number == kind) {
         None => Ok(()),
@@ -229,8 +232,8 @@ impl SkillStore for DiskStore {
     }
 
     async fn load(&self) -> Result<Snapshot> {
-        let load = |owned: &mut Owned| {
-            let committed = owned.database.since(Revision(0))?;
+        let load = |state: &mut WorkerState| {
+            let committed = state.database.since(Revision(0))?;
             Ok(Snapshot {
                 revision: committed.last().map_or(Revision(0), |last| last.revision),
                 committed,
@@ -240,13 +243,13 @@ impl SkillStore for DiskStore {
     }
 
     async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
-        let since = move |owned: &mut Owned| owned.database.since(revision);
+        let since = move |state: &mut WorkerState| state.database.since(revision);
         self.worker.ask("SkillStore::since", since).await
     }
 
     async fn commit(&self, commit: &Commit) -> Result<Committed> {
         let commit = commit.clone();
-        let committing = move |owned: &mut Owned| owned.database.commit(&commit);
+        let committing = move |state: &mut WorkerState| state.database.commit(&commit);
         self.worker.ask("SkillStore::commit", committing).await
     }
 }
@@ -255,13 +258,13 @@ impl SkillStore for DiskStore {
 impl SkillFiles for DiskStore {
     async fn put(&self, bytes: &[u8]) -> Result<FileRef> {
         let bytes = bytes.to_vec();
-        let putting = move |owned: &mut Owned| owned.database.put_file(&bytes);
+        let putting = move |state: &mut WorkerState| state.database.put_file(&bytes);
         self.worker.ask("SkillFiles::put", putting).await
     }
 
     async fn get(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
         let sha256 = sha256.to_owned();
-        let getting = move |owned: &mut Owned| owned.database.file(&sha256);
+        let getting = move |state: &mut WorkerState| state.database.file(&sha256);
         self.worker.ask("SkillFiles::get", getting).await
     }
 }
@@ -270,18 +273,18 @@ impl SkillFiles for DiskStore {
 impl Journal for DiskStore {
     async fn append(&self, entries: &[JournalEntry]) -> Result<()> {
         let entries = entries.to_vec();
-        let appending = move |owned: &mut Owned| owned.database.append(&entries);
+        let appending = move |state: &mut WorkerState| state.database.append(&entries);
         self.worker.ask("Journal::append", appending).await
     }
 
     async fn read(&self, run: &RunId) -> Result<Vec<JournalEntry>> {
         let run = run.clone();
-        let reading = move |owned: &mut Owned| owned.database.read(&run);
+        let reading = move |state: &mut WorkerState| state.database.read(&run);
         self.worker.ask("Journal::read", reading).await
     }
 
     async fn runs(&self) -> Result<Vec<RunId>> {
-        let listing = |owned: &mut Owned| owned.database.runs();
+        let listing = |state: &mut WorkerState| state.database.runs();
         self.worker.ask("Journal::runs", listing).await
     }
 }

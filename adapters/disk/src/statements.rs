@@ -1,4 +1,4 @@
-//! The statements that several parts make.
+//! SQL statements that several modules share.
 
 use journeyman::{
     Result,
@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row, params};
 
 use crate::convert::failed;
 
-/// Hands over each row of a query.
+/// Calls `of` with each row of a query.
 pub(crate) fn each(
     operation: &'static str,
     connection: &Connection,
@@ -26,7 +26,7 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// Keeps a commit; `body` is its JSON.
+/// Stores a commit; `body` is its JSON.
 pub(crate) fn insert_commit(
     operation: &'static str,
     connection: &Connection,
@@ -43,7 +43,7 @@ pub(crate) fn insert_commit(
         .map_err(|source| failed(operation, source))
 }
 
-/// Keeps an entry of the journal, which is not counted yet; `body` is its JSON.
+/// Stores a journal entry without counting it; `body` is its JSON.
 pub(crate) fn insert_entry(
     operation: &'static str,
     connection: &Connection,
@@ -60,7 +60,7 @@ pub(crate) fn insert_entry(
         .map_err(|source| failed(operation, source))
 }
 
-/// Counts the entries of all runs anew.
+/// Recounts the entries of all runs.
 pub(crate) fn count_entries(operation: &'static str, connection: &Connection) -> Result<()> {
     connection
         .execute_batch(
@@ -69,7 +69,7 @@ pub(crate) fn count_entries(operation: &'static str, connection: &Connection) ->
         .map_err(|source| failed(operation, source))
 }
 
-/// Keeps a file's bytes, where they are not kept already.
+/// Stores a file's bytes unless they are stored already.
 pub(crate) fn insert_file(
     operation: &'static str,
     connection: &Connection,
@@ -83,7 +83,7 @@ pub(crate) fn insert_file(
         .map_err(|source| failed(operation, source))
 }
 
-/// Whether a file is there, with as many bytes as it should have.
+/// Whether a file is stored with the length of its reference.
 pub(crate) fn has_file(
     operation: &'static str,
     connection: &Connection,

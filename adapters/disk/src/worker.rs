@@ -1,4 +1,4 @@
-//! The thread that owns the database: SQLite blocks, and a host's executor must not.
+//! The thread that owns the database: SQLite calls block, and a host's async executor must not.
 
 use std::{
     fmt,
@@ -13,29 +13,29 @@ use journeyman::{Error, ErrorKind, Result};
 
 use crate::{database::Database, folders::Folders};
 
-/// How long nobody must ask for anything before the thread does what can wait.
+/// How long the thread is idle before it does its deferred work.
 const QUIET: Duration = Duration::from_millis(50);
-/// What can wait waits no longer than this, however much is asked for.
+/// Maximum delay of deferred work under load.
 const BUSY: Duration = Duration::from_secs(1);
 
-/// What the thread owns.
+/// The state that the thread owns.
 #[derive(Debug)]
-pub(crate) struct Owned {
+pub(crate) struct WorkerState {
     pub(crate) database: Database,
-    /// The skills' folders, where the library has them.
+    /// The skill folders; `None` where the library was opened without them.
     pub(crate) folders: Option<Folders>,
 }
 
-impl Owned {
-    /// What is done when nobody waits for an answer.
+impl WorkerState {
+    /// Deferred work: updating the folders and checkpointing the log.
     fn tidy(&mut self) {
         self.catch_up();
         if let Err(error) = self.database.tidy() {
-            tracing::warn!(%error, "the write-ahead log could not be folded in");
+            tracing::warn!(%error, "the write-ahead log could not be checkpointed");
         }
     }
 
-    /// What is left to do before the end: the next one to open does the rest.
+    /// Work before the thread ends; the next opening does the rest.
     fn finish(&mut self) {
         if self.database.connection.total_changes() > 0 {
             self.tidy();
@@ -46,14 +46,14 @@ impl Owned {
         if let Some(folders) = &mut self.folders
             && let Err(error) = folders.catch_up(&mut self.database)
         {
-            tracing::warn!(%error, "the skills' folders could not be brought up to date");
+            tracing::warn!(%error, "the skill folders could not be updated");
         }
     }
 }
 
-type Job = Box<dyn FnOnce(&mut Owned) + Send>;
+type Job = Box<dyn FnOnce(&mut WorkerState) + Send>;
 
-/// The thread and the way to it. Dropping it lets the thread finish what was asked of it, and waits.
+/// The handle of the thread. Dropping it waits until all requests are done.
 pub(crate) struct Worker {
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
@@ -62,11 +62,11 @@ pub(crate) struct Worker {
 impl Worker {
     /// # Errors
     /// `Unavailable` when the thread could not be started.
-    pub(crate) fn start(owned: Owned) -> Result<Self> {
+    pub(crate) fn start(state: WorkerState) -> Result<Self> {
         let (jobs, asked) = channel();
         let thread = std::thread::Builder::new()
             .name("journeyman-disk".to_owned())
-            .spawn(move || work(owned, &asked))
+            .spawn(move || work(state, &asked))
             .map_err(|source| {
                 Error::new(
                     ErrorKind::Unavailable,
@@ -81,23 +81,22 @@ impl Worker {
         })
     }
 
-    /// Lets the thread do something with the database. It is done to its end even when nobody waits for the answer any
-    /// more.
+    /// Runs a job on the thread. The job runs to its end even when its caller is dropped.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         operation: &'static str,
-        job: impl FnOnce(&mut Owned) -> Result<T> + Send + 'static,
+        job: impl FnOnce(&mut WorkerState) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |owned| {
-            let outcome = catch_unwind(AssertUnwindSafe(|| job(owned))).unwrap_or_else(|_| {
+        let job: Job = Box::new(move |state| {
+            let outcome = catch_unwind(AssertUnwindSafe(|| job(state))).unwrap_or_else(|_| {
                 Err(Error::new(
                     ErrorKind::Panicked,
                     operation,
                     "the library's thread panicked; the change was not acknowledged",
                 ))
             });
-            // Nobody may be waiting any more.
+            // The caller may have been dropped.
             let _ = answer.send(outcome);
         });
         let gone = || {
@@ -129,25 +128,25 @@ impl fmt::Debug for Worker {
     }
 }
 
-fn work(mut owned: Owned, jobs: &Receiver<Job>) {
+fn work(mut state: WorkerState, jobs: &Receiver<Job>) {
     let mut tidied = Instant::now();
     loop {
         let job = match jobs.recv_timeout(QUIET) {
             Ok(job) => Some(job),
             Err(RecvTimeoutError::Timeout) => {
-                owned.tidy();
+                state.tidy();
                 tidied = Instant::now();
                 jobs.recv().ok()
             }
             Err(RecvTimeoutError::Disconnected) => None,
         };
         let Some(job) = job else {
-            owned.finish();
+            state.finish();
             return;
         };
-        job(&mut owned);
+        job(&mut state);
         if tidied.elapsed() > BUSY {
-            owned.tidy();
+            state.tidy();
             tidied = Instant::now();
         }
     }

@@ -204,18 +204,18 @@ fn a_cut_archive_is_not_taken_in() {
         refused(
             &whole[..=*end],
             ErrorKind::Corrupt,
-            &format!("{{ line: {line} }}: the archive is cut"),
+            &format!("{{ line: {line} }}: the archive is cut off"),
         );
         refused(
             &whole[..*end + 9],
             ErrorKind::Corrupt,
-            &format!("{{ line: {line} }}: the archive is cut"),
+            &format!("{{ line: {line} }}: the archive is cut off"),
         );
     }
     refused(
         &whole[..whole.len() - 1],
         ErrorKind::Corrupt,
-        "{ line: 12 }: the archive is cut",
+        "{ line: 12 }: the archive is cut off",
     );
     for round in 0..200 {
         let cut = Seed(5).derive("cut", round).index(whole.len()).unwrap();
@@ -306,19 +306,19 @@ fn forged_archives_are_refused() {
         ),
         (
             &forged(2, &[commit(1)]),
-            "the archive is not the one that was written",
+            "the archive differs from its hash or its announced counts",
         ),
         (
             &forged(1, &[("commit", json!({"brew": deep}))]),
-            "{ line: 2 }: a record is not of the form",
+            "{ line: 2 }: a record cannot be parsed",
         ),
         (
             &forged(1, &[("commit", json!({"brew": 1}))]),
-            "{ line: 2 }: a record is not of the form",
+            "{ line: 2 }: a record cannot be parsed",
         ),
         (
             &forged(1, &[file("YnJldw=="), commit(1)]),
-            "{ line: 3 }: a record stands where none",
+            "{ line: 3 }: a record is out of order",
         ),
         (
             &forged(1, &[commit(1), file("!brew")]),
@@ -330,7 +330,7 @@ fn forged_archives_are_refused() {
         ),
         (
             &[&forged(0, &[])[..], b"\n"].concat(),
-            "something stands after the end",
+            "the archive goes on after its last line",
         ),
     ];
     for (archive, message) in corrupt {
@@ -342,11 +342,11 @@ fn forged_archives_are_refused() {
         (&two[..], "{ line: 3 }: two commits have the same key"),
         (
             &[commit(1), journal(1)],
-            "{ line: 3 }: an entry of the journal is missing",
+            "{ line: 3 }: a journal entry is missing",
         ),
         (
             &[commit(1), journal(0), journal(0)],
-            "{ line: 4 }: an entry of the journal is missing",
+            "{ line: 4 }: a journal entry is missing",
         ),
     ] {
         let folder = tempdir().unwrap();
@@ -369,7 +369,7 @@ fn forged_archives_are_refused() {
 
 #[test]
 fn what_is_foreign_or_too_large_is_refused() {
-    let foreign = "this is no archive of a library";
+    let foreign = "the file is not an archive of a library";
     for text in [
         "",
         "\n",
@@ -387,7 +387,7 @@ fn what_is_foreign_or_too_large_is_refused() {
     refused(
         later,
         ErrorKind::Unsupported,
-        "the archive is of another version",
+        "the archive has another format version",
     );
     let header = b"{\"format\":\"journeyman-library\",\"form\":1,\"revision\":1,\"records\":1}\n";
     let line = |line: &[u8]| [header, line].concat();
@@ -437,7 +437,7 @@ fn a_short_archive_cannot_ask_for_much() {
     let error = offer(&many).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(
-        error.to_string().contains("more than a library's"),
+        error.to_string().contains("exceeds the limits on work"),
         "{error}"
     );
     // As many skills as one likes may ask for one name.

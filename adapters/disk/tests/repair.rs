@@ -131,7 +131,7 @@ fn every_kind_of_damage_is_found_and_nothing_is_changed() {
         ),
         (
             "DELETE FROM journal WHERE run = 'two'",
-            "an entry is missing",
+            "a journal entry is missing",
         ),
         (
             "UPDATE head SET writes = 1",
@@ -143,16 +143,13 @@ fn every_kind_of_damage_is_found_and_nothing_is_changed() {
         ),
         (
             "DELETE FROM journal WHERE run = 'two' AND sequence = 3",
-            "an entry is missing",
+            "a journal entry is missing",
         ),
         (
             "UPDATE files SET bytes = x'00'",
-            "a skill's file differs from what was put",
+            "a skill file differs from its hash",
         ),
-        (
-            "DELETE FROM files",
-            "a file that a skill names is not there",
-        ),
+        ("DELETE FROM files", "a file that a skill names is missing"),
     ];
     for (damage, message) in damages {
         let folder = tempdir().unwrap();
@@ -243,8 +240,8 @@ fn what_is_before_the_damage_is_saved_and_the_rest_is_named() {
         lost,
         [
             ("a record differs from what was written", Some("5"), None),
-            ("an entry is missing", None, Some("3")),
-            ("a file that a skill names is not there", None, None),
+            ("a journal entry is missing", None, Some("3")),
+            ("a file that a skill names is missing", None, None),
         ]
     );
     assert_eq!(saved.lost[0].fact("last_revision"), Some("12"));

@@ -139,7 +139,7 @@ fn what_is_no_library_of_ours_is_refused_and_left_as_it_was() {
     foreign
         .execute_batch("CREATE TABLE notes (text TEXT)")
         .unwrap();
-    check(ErrorKind::Invalid, "this database is no skill library");
+    check(ErrorKind::Invalid, "the database is not a skill library");
     fs::remove_file(&path).unwrap();
     drop(open(folder.path()).unwrap());
     let newer = Connection::open(&path).unwrap();
@@ -148,7 +148,7 @@ fn what_is_no_library_of_ours_is_refused_and_left_as_it_was() {
     drop(newer);
     check(
         ErrorKind::Unsupported,
-        "the library was written by a newer version",
+        "the library was written by a newer release",
     );
 }
 
@@ -241,7 +241,7 @@ fn refused_when(harm: impl Fn(&Path)) {
     let len = |file: &str| fs::metadata(copy.path().join(file)).map_or(0, |data| data.len());
     if len(database) == 0 && len(log) > 0 {
         // SQLite would remove the log, from which something can be saved.
-        let message = "the library's database is empty, and its log is not";
+        let message = "the library's database is empty but its write-ahead log is not";
         return refused(open(copy.path()), ErrorKind::Corrupt, message);
     }
     let left = block_on(open(copy.path()).unwrap().load()).unwrap();

@@ -1,44 +1,45 @@
-//! What a host sets.
+//! The configuration of a model.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
 use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// Which chat template renders the messages of a prompt.
+/// The chat template that renders the messages of a prompt.
 #[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Template {
-    /// The GGUF's own. A file without one is refused at loading.
+    /// The GGUF's own. Loading fails for a file without one.
     #[default]
     Auto,
-    /// None: contents one after the other, even where the GGUF has a template. For prompts that are written in the
-    /// model's own dialect, as the bundled model's are.
+    /// No template: the contents of the messages are joined, even where the GGUF has a template. For prompts in the
+    /// model's own dialect, such as the bundled model's.
     None,
-    /// A well-known one: `chatml`, `gemma`, `llama3` or `mistral`.
+    /// A well-known template: `chatml`, `gemma`, `llama3` or `mistral`.
     Named(String),
-    /// This text of a Jinja template, such as a GGUF's own with its flaw put right.
+    /// The text of a Jinja template, such as a corrected version of the GGUF's own.
     Jinja(String),
 }
 
-/// How many layers a GPU computes, from the last on; the step from states to logits counts as one and goes first.
+/// How many layers a GPU computes, beginning with the last. The output layer counts as one and is the first to move to
+/// the GPU.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GpuLayers {
-    /// None: GPUs are left alone.
+    /// None: GPUs are not used.
     #[default]
     None,
-    /// So many, at most all. Without a GPU, or where they do not fit into its free memory, loading is refused.
+    /// This number, at most all. Loading fails without a GPU, or where the layers do not fit into its free memory.
     Count(u32),
-    /// All, under the same conditions.
+    /// All layers, under the same conditions.
     All,
-    /// As many as fit into the free memory of the GPUs; none without a GPU.
+    /// As many as fit into the GPUs' free memory; none without a GPU.
     Fit,
 }
 
-/// How a model is loaded. Made with [`LlamaConfig::new`], then by its fields.
+/// The configuration of a model. Create it with [`LlamaConfig::new`], then set its fields. Defaults are in parentheses.
 ///
 /// ```
 /// use journeyman_llama_cpp::{LlamaConfig, Template};
@@ -52,48 +53,46 @@ pub enum GpuLayers {
 pub struct LlamaConfig {
     /// The GGUF file.
     pub path: PathBuf,
-    /// Greatest number of tokens of prompt and output together, at least 16. `None`: what the model was trained for,
-    /// at most 4,096, and less, down to 512, where memory is short. More than it was trained for is allowed and warned
-    /// of.
+    /// Maximum tokens of prompt and output together, at least 16. `None`: the trained context, at most 4,096, and less,
+    /// down to 512, where memory is short. A value above the trained context is allowed and logged as a warning.
     pub n_ctx: Option<u32>,
-    /// Greatest number of tokens in one decode, 2 or more (512). A time limit or a dropped future is noticed between
-    /// decodes.
+    /// Maximum tokens in one decode, 2 or more (512). Time limits and dropped futures are noticed between decodes.
     pub n_batch: u32,
-    /// Threads that compute, 1 or more (1).
+    /// Compute threads, 1 or more (1).
     pub threads: u32,
-    /// Layers given to GPUs (none).
+    /// Layers that GPUs compute (none).
     pub gpu_layers: GpuLayers,
-    /// Sequences in memory at once, 2 to 256 (64): one for each request that is computed, for each continuation that is
-    /// scored beside others, and for each cached prefix. What finds none free waits, or goes in several rounds.
+    /// Sequences in memory at once, 2 to 256 (64): one for each running request, for each continuation that is scored
+    /// beside others, and for each cached prefix. Work that finds none free waits, or is done in several rounds.
     pub n_seq_max: u32,
-    /// Memory cells beside `n_ctx`, one for a token: for further requests at the same time, continuations that are
-    /// scored together, and cached prefixes. `None`: as many as `n_ctx`, and 1,280 (ten continuations of 128 tokens).
+    /// Cells of KV memory beside `n_ctx`, one per token: for concurrent requests, continuations that are scored
+    /// together, and cached prefixes. `None`: as many as `n_ctx`, plus 1,280 (ten continuations of 128 tokens).
     pub shared_cells: Option<u32>,
-    /// Greatest number of requests that wait to begin, 1 or more (1,024); more are refused with `RateLimited`.
+    /// Maximum number of waiting requests, 1 or more (1,024); more are refused with `RateLimited`.
     pub max_waiting: u32,
-    /// One request at a time, in batches of a fixed shape and in a memory that holds nothing else (off). The same request
-    /// then gives the same bytes, whatever ran before or waits beside it. Off, requests share batches and prefixes, and
-    /// two texts of one request may part where two tokens are nearly tied.
+    /// Runs one request at a time, in batches of a fixed shape and with nothing else in memory (off). The same request
+    /// then gives the same bytes, whatever ran before or waits beside it. When off, requests share batches and
+    /// prefixes, and two texts of one request may differ where two tokens are nearly tied.
     pub deterministic: bool,
-    /// Keeps keys and values in half precision (off): half the memory. What is multiplied with them is then rounded to
-    /// half precision too, and log-probabilities depend on the shape of a batch by up to some 1e-3.
+    /// Stores keys and values in half precision (off), in half the memory. Their products are then rounded to half
+    /// precision too, and log-probabilities depend on the shape of a batch by up to about 1e-3.
     pub half_memory: bool,
-    /// Flash attention (off). On the CPU it adds up in half precision, and log-probabilities then depend on the
+    /// Flash attention (off). On the CPU it accumulates in half precision, and log-probabilities then depend on the
     /// shape of a batch by more than 1e-3.
     pub flash_attention: bool,
-    /// Which chat template renders messages.
+    /// The chat template that renders messages.
     pub template: Template,
-    /// Adapters (LoRA, in GGUF) that are loaded with the model, by the names that requests say (none). More can be loaded
-    /// later: [`LlamaCpp::load_adapter`](crate::LlamaCpp::load_adapter).
+    /// Adapters (LoRA, in GGUF) that are loaded with the model, by the names that requests use (none).
+    /// [`LlamaCpp::load_adapter`](crate::LlamaCpp::load_adapter) loads more later.
     pub adapters: BTreeMap<String, PathBuf>,
-    /// A folder whose backends are loaded before the model if no model did so before (none), as
-    /// [`load_backends`](crate::load_backends) does; a worker process needs it here. Only in a build with the feature
-    /// `dynamic-backends`.
+    /// A folder whose backends are loaded before the model, unless an earlier model loaded them (none), as
+    /// [`load_backends`](crate::load_backends) does. A worker process needs the folder here. Only in a build with the
+    /// feature `dynamic-backends`.
     pub backends: Option<PathBuf>,
 }
 
 impl LlamaConfig {
-    /// The defaults, for a file.
+    /// The defaults for a file.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -113,12 +112,12 @@ impl LlamaConfig {
         }
     }
 
-    /// The context for a model that was trained for `trained` tokens.
+    /// The context size for a model that was trained for `trained` tokens.
     pub(crate) fn context_for(&self, trained: u32) -> u32 {
         self.n_ctx.unwrap_or(trained.min(4096))
     }
 
-    /// The cells beside a context.
+    /// The number of cells beside a context.
     pub(crate) fn shared_cells_for(&self, context: u32) -> u32 {
         self.shared_cells.unwrap_or(context + 1280)
     }

@@ -1,4 +1,4 @@
-//! Output that obeys a host's JSON Schema while it is written, with the feature `llguidance`.
+//! Constrained output: generation that obeys a host's JSON Schema, with the feature `llguidance`.
 
 #[cfg(feature = "llguidance")]
 mod grammars;
@@ -11,10 +11,10 @@ pub(crate) use grammars::{Constraint, Grammars};
 #[cfg(not(feature = "llguidance"))]
 pub(crate) use without::{Constraint, Grammars};
 
-/// Whether this build can hold a model to a schema.
+/// Whether this build can constrain output to a schema.
 pub(crate) const AVAILABLE: bool = cfg!(feature = "llguidance");
 
-/// A build without the feature: nothing can be constrained, so nothing is.
+/// A build without the feature: no request can be constrained.
 #[cfg(not(feature = "llguidance"))]
 mod without {
     use journeyman::{Error, Result, contract::GenerateRequest};

@@ -1,4 +1,4 @@
-//! The context of llama.cpp: batches in, logits out, sequences in its memory.
+//! A context of llama.cpp: decodes batches, returns logits, and holds sequences in its memory.
 
 use std::{
     num::NonZeroU32,
@@ -20,23 +20,24 @@ use llama_cpp_2::{
     token::LlamaToken,
 };
 
-use crate::{config::LlamaConfig, convert::decode_error, loaded::backend};
+use crate::{backend::backend, config::LlamaConfig, convert::decode_error};
 
-/// Bytes of logits that one decode may write.
+/// Maximum bytes of logits that one decode writes.
 const LOGITS_BYTES: usize = 128 << 20;
 
-/// What a context is made with.
+/// The parameters of a context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Cells of memory, for everything that is in it at once.
+    /// Cells of KV memory, for all sequences together.
     pub(crate) cells: usize,
-    /// Tokens in one decode.
+    /// Maximum tokens in one decode.
     pub(crate) batch: usize,
-    /// Sequences in memory at once.
+    /// Maximum sequences in memory at once.
     pub(crate) sequences: usize,
-    /// Whether a part of a sequence can be used: not where attention slides, and llama.cpp forgets what it left behind.
+    /// Whether a part of a sequence can be reused. Not with sliding attention, where llama.cpp drops what is behind the
+    /// window.
     divisible: bool,
-    /// One request at a time, in a memory of its own.
+    /// One request at a time, with nothing else in memory.
     pub(crate) deterministic: bool,
     threads: i32,
     memory: KvCacheType,
@@ -63,7 +64,7 @@ impl Limits {
         }
     }
 
-    /// The kind of memory, for what is saved of it.
+    /// A name of the memory's parameters, stored with saved prefixes.
     pub(crate) fn memory_name(self) -> String {
         format!(
             "{:?}, {} cells, flash attention {}",
@@ -72,14 +73,14 @@ impl Limits {
     }
 
     fn params(self) -> LlamaContextParams {
-        // llama.cpp asserts that a batch could hold a row of each sequence.
+        // llama.cpp asserts that a batch can hold a row of each sequence.
         let batch = self.batch.max(self.sequences) as u32;
         LlamaContextParams::default()
             .with_n_ctx(NonZeroU32::new(self.cells as u32))
             .with_n_batch(batch)
             .with_n_ubatch(batch)
             .with_n_seq_max(self.sequences as u32)
-            // One pool of cells: sequences share a prefix by naming the same cells.
+            // One pool of cells: sequences share a prefix by referring to the same cells.
             .with_kv_unified(true)
             .with_n_threads(self.threads)
             .with_n_threads_batch(self.threads)
@@ -91,39 +92,39 @@ impl Limits {
     }
 }
 
-/// A token at its place in a sequence.
+/// A token at its position in a sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) token: LlamaToken,
     pub(crate) position: usize,
     pub(crate) sequence: i32,
-    /// Whether its logits are wanted.
+    /// Whether its logits are computed.
     pub(crate) logits: bool,
 }
 
-/// A cell of memory, held by each sequence that its token belongs to. The number of those that are held is counted.
+/// A cell of memory, held by each sequence that has its token. The held cells are counted.
 #[derive(Debug)]
-struct Held(Arc<AtomicUsize>);
+struct CellRef(Arc<AtomicUsize>);
 
-impl Held {
+impl CellRef {
     fn new(used: &Arc<AtomicUsize>) -> Arc<Self> {
         used.fetch_add(1, Ordering::Relaxed);
         Arc::new(Self(used.clone()))
     }
 }
 
-impl Drop for Held {
+impl Drop for CellRef {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Tokens that are in memory one behind the other. Given back with [`Context::close`].
+/// A run of tokens in memory. Returned with [`Context::close`].
 #[derive(Debug)]
 pub(crate) struct Sequence {
     id: i32,
     tokens: Vec<LlamaToken>,
-    cells: Vec<Arc<Held>>,
+    cells: Vec<Arc<CellRef>>,
 }
 
 impl Sequence {
@@ -135,7 +136,7 @@ impl Sequence {
         &self.tokens
     }
 
-    /// The row of a token that stands `ahead` places behind the last one.
+    /// The row of a token `ahead` positions after the sequence's end.
     pub(crate) fn row(&self, ahead: usize, token: LlamaToken, logits: bool) -> Row {
         Row {
             token,
@@ -149,7 +150,7 @@ impl Sequence {
 /// A context with its batch, owned by the worker's thread.
 pub(crate) struct Context<'m> {
     pub(crate) limits: Limits,
-    /// Whether a sequence can begin with a part of another one: not in a recurrent model either.
+    /// Whether a sequence can begin with a part of another one; also not in recurrent models.
     pub(crate) divisible: bool,
     context: LlamaContext<'m>,
     batch: LlamaBatch<'static>,
@@ -190,25 +191,25 @@ impl<'m> Context<'m> {
         self.used = Arc::default();
     }
 
-    /// How many rows with logits one decode may have.
+    /// Maximum rows with logits in one decode.
     pub(crate) fn scored_rows(&self) -> usize {
         self.scored_rows
     }
 
-    /// How many cells hold nothing.
+    /// Number of free cells.
     pub(crate) fn free_cells(&self) -> usize {
         self.limits
             .cells
             .saturating_sub(self.used.load(Ordering::Relaxed))
     }
 
-    /// How many further sequences there can be.
+    /// Number of sequences that can still be opened.
     pub(crate) fn free_sequences(&self) -> usize {
         self.free.len()
     }
 
-    /// Forgets everything, all sequences included, which must not be used any more. With `wipe`, the numbers too:
-    /// what a failed decode left may be none, and would spread by way of masked attention.
+    /// Drops all sequences, which must not be used any more. With `wipe` the numbers are cleared too: a failed decode
+    /// may leave non-finite ones, which would spread through masked attention.
     pub(crate) fn reset(&mut self, wipe: bool) {
         let forgotten = !wipe
             && self
@@ -221,7 +222,7 @@ impl<'m> Context<'m> {
         self.renumber();
     }
 
-    /// A sequence of no tokens.
+    /// Opens an empty sequence; `None` where no id is free.
     pub(crate) fn open(&mut self) -> Option<Sequence> {
         Some(Sequence {
             id: self.free.pop()?,
@@ -230,7 +231,7 @@ impl<'m> Context<'m> {
         })
     }
 
-    /// A sequence that begins with the first `len` tokens of another one, which are not computed again.
+    /// Opens a sequence with the first `len` tokens of another one, which are not computed again.
     pub(crate) fn fork(&mut self, from: &Sequence, len: usize) -> Result<Option<Sequence>> {
         let Some(mut fork) = self.open() else {
             return Ok(None);
@@ -249,19 +250,19 @@ impl<'m> Context<'m> {
         Ok(Some(fork))
     }
 
-    /// Gives a sequence back.
+    /// Returns a sequence and its cells.
     pub(crate) fn close(&mut self, sequence: Sequence) {
-        // Fails for ids out of range only, which ours are not.
+        // Fails only for ids out of range, which these are not.
         let _ = self
             .context
             .clear_kv_cache_seq(Some(sequence.id as u32), None, None);
         self.free.push(sequence.id);
     }
 
-    /// Notes that a row of the sequence was decoded.
+    /// Adds a decoded token to a sequence.
     pub(crate) fn extend(&self, sequence: &mut Sequence, token: LlamaToken) {
         sequence.tokens.push(token);
-        sequence.cells.push(Held::new(&self.used));
+        sequence.cells.push(CellRef::new(&self.used));
     }
 
     /// Decodes at most `limits.batch` rows.
@@ -278,26 +279,26 @@ impl<'m> Context<'m> {
             .map_err(|error| decode_error(DECODE, error))
     }
 
-    /// The logits of a row of the last decode that asked for them.
+    /// The logits of a row of the last decode, which asked for them.
     pub(crate) fn logits(&self, row: usize) -> &[f32] {
         self.context.get_logits_ith(row as i32)
     }
 
-    /// Computes with this adapter from now on.
+    /// Uses this adapter in the following decodes.
     pub(crate) fn compute_with(&mut self, adapter: &mut LlamaLoraAdapter) -> Result<()> {
         self.context
             .lora_adapter_set(adapter, 1.0)
             .map_err(|error| Error::new(ErrorKind::Internal, "LlamaCpp", error.to_string()))
     }
 
-    /// Computes without an adapter from now on; it takes any.
+    /// Removes this adapter from the following decodes; llama.cpp accepts any.
     pub(crate) fn compute_without(&mut self, adapter: &mut LlamaLoraAdapter) -> Result<()> {
         self.context
             .lora_adapter_remove(adapter)
             .map_err(|error| Error::new(ErrorKind::Internal, "LlamaCpp", error.to_string()))
     }
 
-    /// Writes what memory holds of a sequence.
+    /// Saves a sequence's memory to a file.
     pub(crate) fn save(&self, sequence: &Sequence, path: &Path) -> Result<()> {
         self.context
             .state_seq_save_file(path, sequence.id, &sequence.tokens)
@@ -313,7 +314,7 @@ impl<'m> Context<'m> {
             })
     }
 
-    /// Reads a sequence that [`Context::save`] wrote for the same model and memory; none where it does not fit.
+    /// Reads a sequence that [`Context::save`] wrote for the same model and memory; `None` where it does not fit.
     pub(crate) fn restore(&mut self, path: &Path, tokens: usize) -> Option<Sequence> {
         if tokens > self.free_cells() {
             return None;

@@ -1,4 +1,4 @@
-//! llama.cpp's words into ours.
+//! Conversion between llama.cpp's types and the SDK's, and the errors that several modules share.
 
 use std::time::Duration;
 
@@ -8,23 +8,23 @@ use journeyman::{
 };
 use llama_cpp_2::{DecodeError, token::LlamaToken};
 
-/// The role that chat templates know a speaker by.
+/// The name of a speaker in chat templates.
 pub(crate) fn role(speaker: Speaker) -> &'static str {
     match speaker {
         Speaker::System => "system",
         Speaker::Assistant => "assistant",
         Speaker::Tool => "tool",
-        // A speaker added later speaks from outside the model.
+        // Any speaker that is added later is outside the model.
         _ => "user",
     }
 }
 
-/// Our ids for llama.cpp's tokens.
+/// The ids of llama.cpp's tokens.
 pub(crate) fn ids(tokens: &[LlamaToken]) -> Vec<TokenId> {
     tokens.iter().map(|token| token.0).collect()
 }
 
-/// A decode that failed.
+/// The error for a failed decode.
 pub(crate) fn decode_error(operation: &'static str, error: DecodeError) -> Error {
     let message = match error {
         DecodeError::NoKvCacheSlot => "llama.cpp has no room left in its memory".to_owned(),
@@ -36,7 +36,7 @@ pub(crate) fn decode_error(operation: &'static str, error: DecodeError) -> Error
         .source_from(error)
 }
 
-/// Prompt and output do not fit.
+/// The error for a prompt that does not fit the context.
 pub(crate) fn too_long(operation: &'static str, prompt_tokens: usize, context: usize) -> Error {
     Error::invalid(
         operation,
@@ -47,18 +47,18 @@ pub(crate) fn too_long(operation: &'static str, prompt_tokens: usize, context: u
     .hint("shorten the prompt, or load the model with a larger n_ctx")
 }
 
-/// The queue is full.
+/// The error for a full queue.
 pub(crate) fn too_many_wait(operation: &'static str, most: usize) -> Error {
     Error::new(
         ErrorKind::RateLimited,
         operation,
-        format!("{most} requests wait for the model already"),
+        format!("{most} requests are already waiting for the model"),
     )
     .temporary()
-    .hint("ask again later or fewer at once, or raise max_waiting")
+    .hint("try again later, send fewer requests at once, or raise max_waiting")
 }
 
-/// The time limit passed.
+/// The error for a passed time limit.
 pub(crate) fn timed_out(operation: &'static str, limit: Duration) -> Error {
     Error::new(
         ErrorKind::Timeout,
@@ -69,15 +69,15 @@ pub(crate) fn timed_out(operation: &'static str, limit: Duration) -> Error {
     .hint("raise time_limit, ask for fewer tokens, or give the model more threads")
 }
 
-/// The worker is gone, or panicked on this request.
+/// The error for a worker that has ended or panicked on this request.
 pub(crate) fn worker_failed(operation: &'static str, message: &'static str) -> Error {
     Error::new(ErrorKind::Unavailable, operation, message)
         .temporary()
-        .hint("try again; load the model anew if it persists")
+        .hint("try again; if the error persists, load the model again")
 }
 
-/// What befell the whole engine, as the error of one request.
-pub(crate) fn of_request(error: &Error) -> Error {
+/// An error of the whole engine as the error of one request.
+pub(crate) fn for_one_request(error: &Error) -> Error {
     let hint = error.hint_text().unwrap_or_default().to_owned();
     Error::new(error.kind(), "LlamaCpp", error.message().to_owned())
         .hint(hint)
@@ -86,19 +86,19 @@ pub(crate) fn of_request(error: &Error) -> Error {
 
 const NOT_FINITE: &str = "the model's logits are not finite";
 
-/// Whether the model gave numbers that are none.
+/// Whether the error is about non-finite logits.
 pub(crate) fn is_not_finite(error: &Error) -> bool {
     error.kind() == ErrorKind::Model && error.message() == NOT_FINITE
 }
 
-/// The model gave numbers that are none.
+/// The error for non-finite logits.
 pub(crate) fn not_finite(operation: &'static str) -> Error {
     Error::new(ErrorKind::Model, operation, NOT_FINITE).hint(
-        "the file's weights are damaged or overflow: check the GGUF, or use another quantisation",
+        "the file's weights are damaged or overflow: check the GGUF, or use another quantization",
     )
 }
 
-/// No adapter of this name is loaded.
+/// The error for an adapter name that is not loaded.
 pub(crate) fn no_adapter(operation: &'static str, name: &str, loaded: &[&str]) -> Error {
     let loaded = match loaded {
         [] => "none is".to_owned(),

@@ -1,4 +1,4 @@
-//! What llama.cpp can compute on, and the memory that is free there.
+//! Devices that llama.cpp can compute on, and their free memory.
 
 use std::{
     collections::BTreeSet,
@@ -11,9 +11,9 @@ use journeyman::{Error, ErrorKind, Result};
 use llama_cpp_2::{LlamaBackendDevice, LlamaBackendDeviceType, list_llama_ggml_backend_devices};
 use serde::Serialize;
 
-use crate::loaded::backend;
+use crate::backend::backend;
 
-/// Whether the build can have GPUs at all.
+/// Whether the build has a GPU backend or can load one.
 pub(crate) const GPU_BACKENDS: bool = cfg!(any(
     feature = "cuda",
     feature = "vulkan",
@@ -32,9 +32,9 @@ pub enum DeviceKind {
     Gpu,
     /// A GPU that shares the system's memory.
     IntegratedGpu,
-    /// What helps the processor, such as a BLAS library.
+    /// A helper of the processor, such as a BLAS library.
     Accelerator,
-    /// What llama.cpp calls otherwise.
+    /// A kind that llama.cpp does not name.
     Other,
 }
 
@@ -44,15 +44,15 @@ pub enum DeviceKind {
 pub struct Device {
     /// llama.cpp's name, such as `CUDA0`.
     pub name: String,
-    /// The maker's name.
+    /// The maker's product name.
     pub description: String,
-    /// The backend that drives it, such as `CUDA`.
+    /// Its backend, such as `CUDA`.
     pub backend: String,
-    /// Its kind.
+    /// The kind of device.
     pub kind: DeviceKind,
-    /// Bytes of its memory.
+    /// Its memory in bytes.
     pub memory_total: u64,
-    /// Bytes of it that are free now.
+    /// Its free memory in bytes, at the time of the call.
     pub memory_free: u64,
 }
 
@@ -94,8 +94,8 @@ impl From<LlamaBackendDevice> for Device {
     }
 }
 
-/// The devices of the backends in this build and of those that were loaded. The processor's free memory is what the
-/// system calls available, where that can be read.
+/// Lists the devices of the backends in this build and of those that were loaded. The processor's free memory is what
+/// the system calls available, where that can be read.
 ///
 /// # Errors
 /// `Unavailable` where llama.cpp cannot be started.
@@ -110,34 +110,35 @@ pub fn devices() -> Result<Vec<Device>> {
             .iter_mut()
             .filter(|device| device.kind == DeviceKind::Cpu);
         for processor in processors {
-            // llama.cpp takes all of it for free.
+            // llama.cpp reports all memory as free.
             processor.memory_free = processor.memory_free.min(available);
         }
     }
     Ok(devices)
 }
 
-/// Loads the backends in a folder, such as `libggml-cuda.so`, that run on this machine, and gives the devices that
-/// there are then. In a build with `dynamic-backends` there is no backend before, not even the processor's, but where
-/// llama.cpp still finds the folder that it was built with: it loads that one by itself.
+/// Loads the backends in a folder, such as `libggml-cuda.so`, that run on this machine, and returns all devices. In a
+/// build with `dynamic-backends` no backend is present before, not even the processor's; an exception is the folder
+/// that llama.cpp was built with, which it loads by itself where it still exists.
 ///
 /// The libraries run inside this process: name a folder that only you can write.
 ///
 /// # Errors
-/// `NotFound` for no folder, or one without a backend that runs here; `Invalid` for a path that is not UTF-8;
+/// `NotFound` where the folder does not exist or has no backend that runs here; `Invalid` for a path that is not UTF-8;
 /// `Unsupported` in a build without `dynamic-backends`.
 pub fn load_backends(folder: &Path) -> Result<Vec<Device>> {
     const OPERATION: &str = "load_backends";
     let with_path = |error: Error| error.with("path", folder.display());
     if !cfg!(feature = "dynamic-backends") {
         let error = Error::unsupported(OPERATION, "this build loads no backends").hint(
-            "build with the feature `dynamic-backends`, or leave the folder out: this build has its backends within",
+            "build with the feature `dynamic-backends`, or leave the folder out: the backends of this build are \
+                built in",
         );
         return Err(with_path(error));
     }
     if !folder.is_dir() {
         let error = Error::new(ErrorKind::NotFound, OPERATION, "there is no such folder")
-            .hint("name the folder that llama.cpp's build or package put its libggml-*.so into");
+            .hint("name the folder with the libggml-*.so of llama.cpp's build or package");
         return Err(with_path(error));
     }
     if folder.to_str().is_none_or(|path| path.contains('\0')) {
@@ -160,12 +161,12 @@ pub fn load_backends(folder: &Path) -> Result<Vec<Device>> {
     Err(with_path(error))
 }
 
-/// Whether a backend of the folder drives one of the devices: then it was loaded before.
+/// Whether a backend of the folder drives one of the devices: then it had been loaded before.
 fn drives_some(folder: &Path, devices: &[Device]) -> bool {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names = files.filter_map(|file| file.file_name().into_string().ok());
     names.any(|name| {
-        // `libggml-cpu-haswell.so` is one for the processor.
+        // `libggml-cpu-haswell.so` is a backend of the processor.
         let name = name.strip_prefix("lib").unwrap_or(&name);
         let name = name.strip_prefix("ggml-").unwrap_or_default();
         let backend = name.split(['-', '.']).next().unwrap_or_default();
@@ -174,8 +175,8 @@ fn drives_some(folder: &Path, devices: &[Device]) -> bool {
     })
 }
 
-/// Sees to it that there is something to compute on: loads a folder's backends if that was not done for a model before.
-pub(crate) fn provide(operation: &'static str, folder: Option<&Path>) -> Result<()> {
+/// Loads a folder's backends unless that was done before, and checks that there is a device.
+pub(crate) fn ensure_devices(operation: &'static str, folder: Option<&Path>) -> Result<()> {
     static LOADED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     if let Some(folder) = folder {
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -184,26 +185,27 @@ pub(crate) fn provide(operation: &'static str, folder: Option<&Path>) -> Result<
             loaded.insert(folder.to_owned());
         }
     }
-    some_of(operation, &devices()?)
+    require_device(operation, &devices()?)
 }
 
-fn some_of(operation: &'static str, devices: &[Device]) -> Result<()> {
+fn require_device(operation: &'static str, devices: &[Device]) -> Result<()> {
     if devices.is_empty() {
         return Err(Error::new(
             ErrorKind::Unavailable,
             operation,
-            "llama.cpp has nothing to compute on, not even the processor: no backend is loaded",
+            "llama.cpp has no device to compute on: no backend is loaded, not even the processor's",
         )
-        .hint("call load_backends with the folder of llama.cpp's libggml-*.so before, or name it in LlamaConfig::backends"));
+        .hint("call load_backends with the folder of llama.cpp's libggml-*.so first, or name the folder in \
+            LlamaConfig::backends"));
     }
     Ok(())
 }
 
-/// Bytes that are free; `None` where there is no such memory, or nobody can tell.
+/// Free memory in bytes; `None` where there is no such memory or it cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Memory {
     pub(crate) system: Option<u64>,
-    /// Of all GPUs together: llama.cpp shares layers out among them.
+    /// Sum over all GPUs: llama.cpp distributes layers among them.
     pub(crate) gpu: Option<u64>,
 }
 
@@ -226,7 +228,7 @@ impl Memory {
     }
 }
 
-/// Bytes that can be had without swapping, and that this process's group may have.
+/// Bytes that are available without swapping, within the limit of this process's control group.
 fn available() -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok();
     let available = meminfo.as_deref().and_then(available_of);
@@ -243,7 +245,7 @@ fn available() -> Option<u64> {
         let read = |file: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{folder}{file}"));
         let used = read(used).unwrap_or_default();
         let stat = read("memory.stat").unwrap_or_default();
-        left_of(&read(limit).ok()?, &used, &stat, kept)
+        left_under_limit(&read(limit).ok()?, &used, &stat, kept)
     })
     .min();
     match (available, limit) {
@@ -252,9 +254,9 @@ fn available() -> Option<u64> {
     }
 }
 
-/// What a group of processes may still have under its limit. Of what it uses, files that were read and are `kept` in
-/// memory go where it is wanted. `None` without a limit.
-fn left_of(limit: &str, used: &str, stat: &str, kept: &str) -> Option<u64> {
+/// The bytes that a control group may still use under its limit. Of its present use, cached files (the statistic
+/// `kept`) are freed on demand. `None` without a limit.
+fn left_under_limit(limit: &str, used: &str, stat: &str, kept: &str) -> Option<u64> {
     let limit: u64 = limit.trim().parse().ok()?;
     let used: u64 = used.trim().parse().unwrap_or(0);
     let kept = stat.lines().find_map(|line| {
@@ -304,22 +306,25 @@ mod tests {
     #[test]
     fn what_a_group_uses_is_not_free() {
         let stat = "anon 50\ninactive_file 30\nactive_file 7\ntotal_inactive_file 20\n";
-        let left = |limit, used| left_of(limit, used, stat, "inactive_file");
+        let left = |limit, used| left_under_limit(limit, used, stat, "inactive_file");
         assert_eq!(left("100\n", "80\n"), Some(50));
         assert_eq!(left("100", "10"), Some(100));
         assert_eq!(left("100", "1000"), Some(0));
         assert_eq!(left("100", ""), Some(100));
         assert_eq!(left("max\n", "80"), None);
-        assert_eq!(left_of("100", "80", stat, "total_inactive_file"), Some(40));
-        assert_eq!(left_of("100", "80", "", "inactive_file"), Some(20));
+        assert_eq!(
+            left_under_limit("100", "80", stat, "total_inactive_file"),
+            Some(40)
+        );
+        assert_eq!(left_under_limit("100", "80", "", "inactive_file"), Some(20));
     }
 
     #[test]
     fn without_a_device_it_is_told_how_to_load_one() {
-        let error = some_of("test", &[]).unwrap_err();
+        let error = require_device("test", &[]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert!(error.hint_text().unwrap().contains("load_backends"));
-        some_of("test", &devices().unwrap()).unwrap();
+        require_device("test", &devices().unwrap()).unwrap();
     }
 
     #[test]
@@ -343,7 +348,7 @@ mod tests {
     #[cfg(not(feature = "dynamic-backends"))]
     #[test]
     fn without_the_feature_no_folder_is_loaded() {
-        let error = provide("test", Some(Path::new("/"))).unwrap_err();
+        let error = ensure_devices("test", Some(Path::new("/"))).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
     }
 }

@@ -1,4 +1,4 @@
-//! What a file holds, told by its sha256.
+//! SHA-256 of files, with a stamp that spares reading an unchanged file again.
 
 use std::{
     fs::{File, Metadata},
@@ -11,15 +11,15 @@ use journeyman::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A file as it was when it was read for its sha256.
+/// The SHA-256 of a file, and the file's stamp when it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Hashed {
+pub(crate) struct FileHash {
     sha256: String,
     stamp: Option<Stamp>,
 }
 
-/// What is another where a file was written to or replaced: its number, its length, and when it was last changed in any
-/// way, in seconds and nanoseconds, which nobody can set.
+/// Metadata that changes when a file is written to or replaced: inode number, length, and the time of its last change
+/// of any kind (seconds, nanoseconds), which no program can set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
     number: u64,
@@ -27,7 +27,7 @@ struct Stamp {
     changed: (i64, i64),
 }
 
-/// A change so short ago may be followed by another one of the same time: clocks of file systems are coarse.
+/// File systems' clocks are coarse: a change more recent than this may be followed by another with the same time.
 const TOO_FRESH: Duration = Duration::from_secs(2);
 
 impl Stamp {
@@ -43,15 +43,15 @@ impl Stamp {
         })
     }
 
-    /// What could be told from a file that looks the same is not known here.
+    /// No stamp is known on this system, so the file is always read.
     #[cfg(not(unix))]
     fn of(_: &Metadata, _: SystemTime) -> Option<Self> {
         None
     }
 }
 
-impl Hashed {
-    /// Reads the file, unless it is the one that was hashed `before`.
+impl FileHash {
+    /// Hashes the file, unless its stamp equals that of `before`.
     pub(crate) fn of(operation: &'static str, path: &Path, before: Option<&Self>) -> Result<Self> {
         Self::at(SystemTime::now(), operation, path, before)
     }
@@ -80,13 +80,13 @@ impl Hashed {
         self.sha256.get(..12).unwrap_or(&self.sha256)
     }
 
-    /// Whether both files hold the same.
+    /// Whether both files have the same content.
     pub(crate) fn equals(&self, other: &Self) -> bool {
         self.sha256 == other.sha256
     }
 }
 
-/// The sha256 of a file's bytes, in hexadecimal digits.
+/// The SHA-256 of a file's bytes, in hexadecimal digits.
 pub(crate) fn file_digest(operation: &'static str, path: &Path) -> Result<String> {
     File::open(path)
         .and_then(|mut file| sha256(&mut file))
@@ -134,22 +134,22 @@ mod tests {
         let other = path.with_extension("other");
         fs::write(&path, b"one").unwrap();
         let later = SystemTime::now() + 5 * TOO_FRESH;
-        let hashed = |before: &Hashed| Hashed::at(later, "test", &path, Some(before)).unwrap();
-        let one = Hashed::at(later, "test", &path, None).unwrap();
+        let hashed = |before: &FileHash| FileHash::at(later, "test", &path, Some(before)).unwrap();
+        let one = FileHash::at(later, "test", &path, None).unwrap();
         assert_eq!(one.sha256, file_digest("test", &path).unwrap());
         // One that says something else shows where it is believed.
-        let told = Hashed {
+        let told = FileHash {
             sha256: "0".repeat(64),
             ..one.clone()
         };
         assert_eq!(hashed(&told), told);
         // Changed only just, it is read every time.
-        let fresh = Hashed::of("test", &path, Some(&told)).unwrap();
+        let fresh = FileHash::of("test", &path, Some(&told)).unwrap();
         assert!(fresh.equals(&one) && fresh.stamp.is_none());
-        let again = Hashed::of(
+        let again = FileHash::of(
             "test",
             &path,
-            Some(&Hashed {
+            Some(&FileHash {
                 stamp: None,
                 ..told.clone()
             }),

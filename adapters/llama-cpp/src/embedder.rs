@@ -1,4 +1,4 @@
-//! Embeddings, as [`Embedder`].
+//! [`LlamaEmbedder`]: an [`Embedder`] on llama.cpp.
 
 mod config;
 
@@ -31,37 +31,37 @@ use llama_cpp_2::{
 };
 
 pub use self::config::{EmbedderConfig, Pooling};
-use self::config::{pooling, pooling_name};
+use self::config::{LOAD, pooling, pooling_name};
 use crate::{
+    backend::backend,
     config::LlamaConfig,
     convert::{decode_error, not_finite, too_many_wait, worker_failed},
     devices,
-    digest::Hashed,
+    digest::FileHash,
     fit::Plan,
     gguf,
-    loaded::{backend, load_model},
     queue::{Answer, Ticket, answer},
     tokens::Splitting,
+    weights::load_model,
 };
 
-const LOAD: &str = "LlamaEmbedder::load";
 pub(crate) const EMBED: &str = "LlamaEmbedder::embed";
 
-/// A loaded embedding model with the thread that runs it: an encoder such as BERT's kind, or a language model trained to
-/// embed. Each text is computed by itself, so an embedding does not depend on what else is embedded; calls take turns
-/// text by text.
+/// A loaded embedding model with its own thread: an encoder such as BERT, or a language model trained for embeddings.
+/// Each text is computed alone, so an embedding does not depend on other texts. Concurrent calls take turns text by
+/// text.
 pub struct LlamaEmbedder {
     space: EmbeddingSpace,
     time_limit: Duration,
     most_waiting: usize,
     places: Arc<AtomicUsize>,
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     calls: Option<Sender<Call>>,
     thread: Option<JoinHandle<()>>,
-    pub(crate) file: Hashed,
+    pub(crate) file: FileHash,
 }
 
-/// Texts to be embedded, and those that are.
+/// The texts of a call, and the embeddings so far.
 struct Call {
     texts: VecDeque<String>,
     done: Vec<Embedding>,
@@ -78,19 +78,22 @@ impl fmt::Debug for LlamaEmbedder {
 }
 
 impl LlamaEmbedder {
-    /// Loads a GGUF file and starts its worker. The space is named by the model and its pooling.
+    /// Loads a GGUF file and starts its worker thread. The embedding space is named after the model and its pooling.
     ///
     /// # Errors
-    /// As [`LlamaCpp::load`](crate::LlamaCpp::load); `Unsupported` too where the file does not say how to pool and the
-    /// configuration does not either, or where it is a reranker.
+    /// As [`LlamaCpp::load`](crate::LlamaCpp::load). Also `Unsupported` where neither the file nor the configuration
+    /// says how to pool, or the model is a reranker.
     pub fn load(config: EmbedderConfig) -> Result<Arc<Self>> {
         Self::load_known(config, None)
     }
 
-    /// The same; the file is not read for its sha256 where it is the one that was `known`.
-    pub(crate) fn load_known(config: EmbedderConfig, known: Option<&Hashed>) -> Result<Arc<Self>> {
+    /// As `load`; the file is not hashed again where it is the one that was `known`.
+    pub(crate) fn load_known(
+        config: EmbedderConfig,
+        known: Option<&FileHash>,
+    ) -> Result<Arc<Self>> {
         let with_path = |error: Error| error.with("path", config.path.display());
-        devices::provide(LOAD, config.backends.as_deref())?;
+        devices::ensure_devices(LOAD, config.backends.as_deref())?;
         let header = gguf::inspect(&config.path, gguf::Purpose::Embedding)?;
         let context = config
             .n_ctx
@@ -101,7 +104,7 @@ impl LlamaEmbedder {
         model.check()?;
         let gpu_layers = Plan::of(&model, &header)?.gpu_layers;
         let pooling = pooling(config.pooling, header.pooling).map_err(with_path)?;
-        let file = Hashed::of(LOAD, &config.path, known).map_err(with_path)?;
+        let file = FileHash::of(LOAD, &config.path, known).map_err(with_path)?;
         let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
         let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
 
@@ -239,7 +242,7 @@ fn make_context<'m>(
 ) -> Result<LlamaContext<'m>> {
     let params = LlamaContextParams::default()
         .with_n_ctx(std::num::NonZeroU32::new(size))
-        // An encoder reads a text in one piece.
+        // An encoder reads a text in one batch.
         .with_n_batch(size)
         .with_n_ubatch(size)
         .with_n_seq_max(1)
@@ -263,7 +266,7 @@ fn make_context<'m>(
     })
 }
 
-/// The tokens of a text, with those that the model wants around it; at least one, and no more than fit.
+/// The tokens of a text, with the special tokens that the model wants around it; at least one, and no more than fit.
 fn tokens(model: &LlamaModel, splitting: &Splitting, most: usize, text: &str) -> Vec<LlamaToken> {
     let vocab = model.vocab();
     let mut tokens = splitting.enclosed(model, text);
@@ -276,14 +279,14 @@ fn tokens(model: &LlamaModel, splitting: &Splitting, most: usize, text: &str) ->
         }
     }
     if tokens.is_empty() {
-        // The empty text of a vocabulary that puts nothing around it.
+        // An empty text, in a vocabulary without special tokens around a text.
         let known = (0..vocab.n_tokens()).contains(&vocab.eos().0);
         tokens.push(if known { vocab.eos() } else { LlamaToken(0) });
     }
     tokens
 }
 
-/// One text's vector, of unit length.
+/// The vector of one text, of unit length.
 fn embed(
     context: &mut LlamaContext<'_>,
     batch: &mut LlamaBatch<'static>,

@@ -1,15 +1,15 @@
-//! The exponential over a row of logits, in f64. A vocabulary has some 150,000 tokens and a row is summed for each token
-//! that is written, so this is written for the compiler to turn into vector code: no branch, no call.
+//! The exponential over a row of logits, in f64. A vocabulary has about 150,000 tokens and a row is summed for each
+//! generated token, so the code has neither branches nor calls, for the compiler to vectorize.
 
-/// Below this, e^x is nothing beside the 1 that the greatest logit adds.
+/// Below this, e^x is negligible beside the 1 that the greatest logit adds.
 const LEAST: f64 = -700.0;
 /// 1.5 * 2^52: adding it rounds to a whole number, which is then in the lowest bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 /// ln 2 in two parts, the first of which is exact in products with small whole numbers (Cody and Waite 1980).
 const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_LOW: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
-/// 1 / n! from n = 8 down to 0: |r| <= ln 2 / 2 leaves 2e-10, a thousandth of what a logit in single precision is
-/// uncertain by.
+/// 1 / n! from n = 8 down to 0: |r| <= ln 2 / 2 leaves an error of 2e-10, a thousandth of the rounding error of a logit
+/// in single precision.
 const TAYLOR: [f64; 9] = [
     1.0 / 40_320.0,
     1.0 / 5_040.0,
@@ -21,11 +21,11 @@ const TAYLOR: [f64; 9] = [
     1.0,
     1.0,
 ];
-/// Sums that are kept apart, so that one addition need not wait for the one before.
+/// Number of independent sums, so that one addition need not wait for the one before.
 const LANES: usize = 8;
 
-/// e^x of each x <= 0, to 3e-10 of it; x under -700 counts as -700. NaN gives any number. Lane by lane in each step: so
-/// the compiler makes vectors of them.
+/// e^x of each x <= 0, with a relative error of 3e-10; x under -700 counts as -700. NaN gives any number. Each step
+/// runs lane by lane, so that the compiler makes vectors of the lanes.
 #[inline(always)]
 fn exp(mut x: [f64; LANES]) -> [f64; LANES] {
     let mut shifted = [0.0; LANES];
@@ -54,7 +54,7 @@ fn exp(mut x: [f64; LANES]) -> [f64; LANES] {
     sum
 }
 
-/// The greatest of some numbers; NaN is passed over.
+/// The greatest number of a row; NaN is skipped.
 pub(crate) fn greatest(logits: &[f32]) -> f32 {
     let mut lanes = [f32::NEG_INFINITY; LANES];
     let chunks = logits.chunks_exact(LANES);
@@ -76,7 +76,7 @@ pub(crate) fn sum_exp(logits: &[f32], max: f32) -> f64 {
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "it halves what a token costs beside llama.cpp")]
     if std::arch::is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has what the function is compiled for, as was just asked.
+        // SAFETY: the processor has the features that the function is compiled for, as was just checked.
         return unsafe { sum_exp_avx512(logits, max) };
     } else if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! Writing, token by token.
+//! Generating a text, token by token.
 
 use journeyman::{
     Error, ModelId, Result,
@@ -17,12 +17,12 @@ use crate::{
 
 pub(crate) const GENERATE: &str = "LlamaCpp::generate";
 
-/// A text on its way.
+/// The state of a text that is being generated.
 pub(crate) struct Writing {
-    /// The prompt, and behind it what was written.
+    /// The prompt, followed by the generated tokens.
     tokens: Vec<LlamaToken>,
     prompt: usize,
-    /// Greatest number of tokens to write, within the context.
+    /// Maximum tokens to generate, within the context.
     room: usize,
     sampling: Sampling,
     constraint: Option<Constraint>,
@@ -35,7 +35,7 @@ impl Writing {
         sampling::check(GENERATE, &request.sampling)?;
         if request.stop.iter().any(String::is_empty) {
             return Err(Error::invalid(GENERATE, "a stop text is empty")
-                .hint("leave it out: every text holds the empty one"));
+                .hint("remove it: every text contains the empty text"));
         }
         let tokens = renderer.prompt(GENERATE, &request.prompt)?;
         let room = renderer
@@ -53,22 +53,22 @@ impl Writing {
         })
     }
 
-    /// What must be in memory before the next token can be drawn.
+    /// The tokens that must be in memory before the next one can be drawn.
     pub(crate) fn tokens(&self) -> &[LlamaToken] {
         &self.tokens
     }
 
-    /// How many tokens are written.
+    /// Number of generated tokens.
     fn written(&self) -> usize {
         self.logprobs.len()
     }
 
-    /// How many tokens may still come.
+    /// Number of tokens that may still be generated.
     pub(crate) fn left(&self) -> usize {
         self.room - self.written()
     }
 
-    /// Draws the next token; the reason where it was the last.
+    /// Draws the next token; returns the finish reason if it was the last.
     pub(crate) fn next(
         &mut self,
         renderer: &Renderer,

@@ -1,75 +1,43 @@
-//! Reads a GGUF's header before llama.cpp does: a file that is none, is cut off, or would run into one of llama.cpp's
-//! assertions (which end the process) is refused here, with the reason.
+//! Checking a GGUF's header before llama.cpp reads it. A file that is not a GGUF, is cut off, or would trigger one of
+//! llama.cpp's assertions (which end the process) is refused here, with the reason.
 
-use std::{
-    collections::{HashMap, HashSet},
-    fs::File,
-    io::{BufReader, ErrorKind as IoErrorKind, Read},
-    path::Path,
-};
+use std::{io::Read, path::Path};
 
-use journeyman::{Error, ErrorKind, Result};
+use journeyman::{Error, Result};
 
-use crate::fit::Sizes;
+use crate::sizes::Sizes;
 
 mod asserted;
+mod reader;
 pub(crate) mod tensors;
 
 use asserted::{check_experts, check_vocabulary};
+use reader::{OPERATION, Values, parts};
+pub(crate) use reader::{Reader, Value, corrupt, read_header};
 pub(crate) use tensors::Tensor;
 
-type Values = HashMap<String, Value>;
-
-const OPERATION: &str = "LlamaCpp::load";
-/// A text or a list longer than this is damage, not content.
-const LONGEST: u64 = 1 << 28;
-/// What fewer bytes than this hold cannot be a model.
-const SMALLEST: u64 = 24;
-const TOKENS: &str = "tokenizer.ggml.tokens";
-
-/// A value of the metadata, as far as it is needed here.
-#[derive(Debug)]
-pub(crate) enum Value {
-    Number(i128),
-    Text(String),
-    /// The texts' number, and, of tokens, whether two are equal.
-    Texts {
-        len: u64,
-        repeats: bool,
-    },
-    Numbers {
-        kind: u32,
-        len: u64,
-        /// The largest of whole numbers; one below 0 counts as larger than all, as llama.cpp reads it.
-        largest: i128,
-    },
-    /// A number in single precision.
-    Single,
-    Other,
-}
-
-/// What the loader needs of a header.
+/// The parts of a header that the loader needs.
 #[derive(Debug)]
 pub(crate) struct Header {
     /// `general.name`, if it is not empty.
     pub(crate) name: Option<String>,
-    /// Tokens the model was trained for.
+    /// Context size, in tokens, that the model was trained for.
     pub(crate) trained_context: u32,
     /// `general.architecture`.
     pub(crate) architecture: String,
-    /// How much memory its parts take.
+    /// Memory needs of its parts.
     pub(crate) sizes: Sizes,
-    /// Whether some layers attend to a window that slides along.
+    /// Whether some layers have sliding-window attention.
     pub(crate) slides: bool,
-    /// Whether positions are looked up in a table, of as many rows as the model was trained for.
+    /// Whether positions come from a table, with as many rows as the trained context.
     pub(crate) has_position_table: bool,
-    /// Whether its output is its embeddings; so too where that is in another file.
+    /// Whether the output layer shares the embeddings' weights. Also true where the output's tensor is in another file.
     pub(crate) is_tied: bool,
-    /// `{architecture}.pooling_type`, by llama.cpp's numbers.
+    /// `{architecture}.pooling_type`, with llama.cpp's numbers.
     pub(crate) pooling: Option<u64>,
 }
 
-/// What a model is loaded for.
+/// The purpose of loading a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Writing,
@@ -79,8 +47,8 @@ pub(crate) enum Purpose {
 /// Reads and checks the header.
 ///
 /// # Errors
-/// `NotFound` for no file, `Invalid` for what is no GGUF, `Corrupt` for a damaged one, `Unsupported` for a GGUF that
-/// is not fit for the purpose, `Unavailable` where the file cannot be read.
+/// `NotFound` where the file does not exist, `Invalid` where it is not a GGUF, `Corrupt` where it is damaged,
+/// `Unsupported` where it does not suit the purpose, `Unavailable` where it cannot be read.
 pub(crate) fn inspect(path: &Path, purpose: Purpose) -> Result<Header> {
     let with_path = |error: Error| error.with("path", path.display());
     let mut reader = Reader::open(path).map_err(with_path)?;
@@ -88,227 +56,6 @@ pub(crate) fn inspect(path: &Path, purpose: Purpose) -> Result<Header> {
     read_header(&mut reader)
         .and_then(|header| check(header, purpose, &mut reader, length))
         .map_err(with_path)
-}
-
-fn open(path: &Path) -> Result<File> {
-    if path.is_dir() {
-        return Err(Error::invalid(OPERATION, "the path is a folder")
-            .hint("name the .gguf file inside the folder"));
-    }
-    File::open(path).map_err(|error| match error.kind() {
-        IoErrorKind::NotFound => {
-            Error::new(ErrorKind::NotFound, OPERATION, "there is no such file")
-                .hint("check the path; a model is one .gguf file")
-        }
-        _ => unreadable(error),
-    })
-}
-
-fn unreadable(error: std::io::Error) -> Error {
-    Error::new(
-        ErrorKind::Unavailable,
-        OPERATION,
-        format!("the file cannot be read ({})", error.kind()),
-    )
-    .hint("check that the file and its folders may be read")
-    .source_from(error)
-}
-
-fn no_gguf() -> Error {
-    Error::invalid(
-        OPERATION,
-        "the file is no GGUF: it does not begin with `GGUF`",
-    )
-    .hint("convert the model with llama.cpp's convert_hf_to_gguf.py, or download its GGUF form")
-}
-
-pub(crate) fn corrupt(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Corrupt, OPERATION, message).hint(
-        "the file is damaged or was cut off: copy or download it again and compare its sha256",
-    )
-}
-
-/// A reader that knows how much can still come.
-pub(crate) struct Reader<R> {
-    bytes: R,
-    pub(crate) left: u64,
-}
-
-impl Reader<BufReader<File>> {
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        let file = open(path)?;
-        let left = file.metadata().map_err(unreadable)?.len();
-        Ok(Self {
-            bytes: BufReader::new(file),
-            left,
-        })
-    }
-}
-
-impl<R: Read> Reader<R> {
-    /// Bytes that are not read yet.
-    pub(crate) fn left(&self) -> u64 {
-        self.left
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let mut buffer = [0; N];
-        self.fill(&mut buffer)?;
-        Ok(buffer)
-    }
-
-    fn fill(&mut self, buffer: &mut [u8]) -> Result<()> {
-        self.left = self
-            .left
-            .checked_sub(buffer.len() as u64)
-            .ok_or_else(|| corrupt("the header ends too early"))?;
-        self.bytes.read_exact(buffer).map_err(unreadable)
-    }
-
-    pub(crate) fn u32(&mut self) -> Result<u32> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    pub(crate) fn u64(&mut self) -> Result<u64> {
-        self.array().map(u64::from_le_bytes)
-    }
-
-    /// A number of things of at least `size` bytes each, all of which must still fit into the file.
-    fn count(&mut self, size: u64) -> Result<u64> {
-        let count = self.u64()?;
-        if count > LONGEST || count * size > self.left {
-            return Err(corrupt(format!(
-                "the header counts {count} things, more than fit"
-            )));
-        }
-        Ok(count)
-    }
-
-    pub(crate) fn text(&mut self) -> Result<Vec<u8>> {
-        let mut buffer = vec![0; self.count(1)? as usize];
-        self.fill(&mut buffer)?;
-        Ok(buffer)
-    }
-
-    fn skip(&mut self, length: u64) -> Result<()> {
-        let mut buffer = [0; 4096];
-        let mut left = length;
-        while left > 0 {
-            let part = left.min(4096) as usize;
-            self.fill(&mut buffer[..part])?;
-            left -= part as u64;
-        }
-        Ok(())
-    }
-
-    fn value(&mut self, key: &str, kind: u32) -> Result<Value> {
-        Ok(match kind {
-            0 | 7 => Value::Number(self.array().map(u8::from_le_bytes)?.into()),
-            1 => Value::Number(self.array().map(i8::from_le_bytes)?.into()),
-            2 => Value::Number(self.array().map(u16::from_le_bytes)?.into()),
-            3 => Value::Number(self.array().map(i16::from_le_bytes)?.into()),
-            4 => Value::Number(self.u32()?.into()),
-            5 => Value::Number(self.array().map(i32::from_le_bytes)?.into()),
-            8 => Value::Text(String::from_utf8_lossy(&self.text()?).into_owned()),
-            9 => self.list(key)?,
-            10 => Value::Number(self.u64()?.into()),
-            11 => Value::Number(self.array().map(i64::from_le_bytes)?.into()),
-            6 => {
-                self.skip(4)?;
-                Value::Single
-            }
-            12 => {
-                self.skip(8)?;
-                Value::Other
-            }
-            _ => return Err(corrupt(format!("a value has the unknown type {kind}"))),
-        })
-    }
-
-    fn list(&mut self, key: &str) -> Result<Value> {
-        let kind = self.u32()?;
-        if kind != 8 {
-            let size = size_of_kind(kind)?;
-            let len = self.count(size)?;
-            let mut largest = 0;
-            if matches!(kind, 6 | 12) {
-                self.skip(len * size)?;
-            } else {
-                for _ in 0..len {
-                    if let Value::Number(number) = self.value(key, kind)? {
-                        let unsigned = if number < 0 { i128::MAX } else { number };
-                        largest = unsigned.max(largest);
-                    }
-                }
-            }
-            return Ok(Value::Numbers { kind, len, largest });
-        }
-        let len = self.count(8)?;
-        let mut seen = HashSet::new();
-        let mut repeats = false;
-        for _ in 0..len {
-            let text = self.text()?;
-            // llama.cpp gives each empty token a name of its own.
-            repeats |= key == TOKENS && !text.is_empty() && !seen.insert(text);
-        }
-        Ok(Value::Texts { len, repeats })
-    }
-}
-
-/// Bytes of a value of a fixed size.
-fn size_of_kind(kind: u32) -> Result<u64> {
-    match kind {
-        0 | 1 | 7 => Ok(1),
-        2 | 3 => Ok(2),
-        4..=6 => Ok(4),
-        10..=12 => Ok(8),
-        _ => Err(corrupt(format!("a list has elements of the type {kind}"))),
-    }
-}
-
-/// The metadata, and how many tensors are told of behind it.
-pub(crate) fn read_header<R: Read>(
-    reader: &mut Reader<R>,
-) -> Result<(HashMap<String, Value>, u64)> {
-    let length = reader.left;
-    if length < 4 || reader.array()? != *b"GGUF" {
-        return Err(no_gguf());
-    }
-    if length < SMALLEST {
-        return Err(corrupt("the header ends too early"));
-    }
-    let version = reader.u32()?;
-    if !(2..=3).contains(&version) {
-        return Err(Error::unsupported(
-            OPERATION,
-            format!("the file is GGUF version {version}; versions 2 and 3 can be read"),
-        )
-        .hint("convert the model anew, for a little-endian machine"));
-    }
-    let tensors = reader.u64()?;
-    let pairs = reader.count(12)?;
-    let mut values = HashMap::new();
-    for _ in 0..pairs {
-        let key = String::from_utf8_lossy(&reader.text()?).into_owned();
-        let kind = reader.u32()?;
-        let value = reader.value(&key, kind)?;
-        values.insert(key, value);
-    }
-    // The first file of several may hold none.
-    if (tensors == 0 && parts(&values) < 2) || tensors.saturating_mul(24) > reader.left {
-        return Err(corrupt(format!(
-            "the header counts {tensors} tensors, which the file does not hold"
-        )));
-    }
-    Ok((values, tensors))
-}
-
-/// Number of files that the model is in.
-fn parts(values: &Values) -> i128 {
-    match values.get("split.count") {
-        Some(Value::Number(parts)) => *parts,
-        _ => 1,
-    }
 }
 
 fn check<R: Read>(
@@ -336,24 +83,22 @@ fn check<R: Read>(
     if unable && purpose == Purpose::Writing {
         return Err(Error::unsupported(
             OPERATION,
-            format!("a model of the kind `{architecture}` does not write text from left to right"),
+            format!("a model of the architecture `{architecture}` does not generate text from left to right"),
         )
         .hint("use the GGUF of a causal language model"));
     }
     let trained_context = number("context_length")
         .and_then(|number| u32::try_from(number).ok())
         .filter(|&number| number > 0)
-        .ok_or_else(|| corrupt("the header tells no length of context"))?;
+        .ok_or_else(|| corrupt("the header has no context length"))?;
     // The assertions of llama_model_base::load_hparams.
     let layers = number("block_count").unwrap_or(0);
     if !(1..=512).contains(&layers) {
-        return Err(corrupt(
-            "the header tells no number of layers from 1 to 512",
-        ));
+        return Err(corrupt("the header has no number of layers from 1 to 512"));
     }
     if !(0..=layers).contains(&number("nextn_predict_layers").unwrap_or(0)) {
         return Err(corrupt(
-            "the header tells more layers that predict ahead than layers",
+            "the header has more next-token prediction layers than layers",
         ));
     }
     check_experts(&architecture, own)?;

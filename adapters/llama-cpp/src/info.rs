@@ -1,4 +1,4 @@
-//! What a GGUF's header tells of its model, without the weights.
+//! Facts about a model from its GGUF's header, without loading the weights.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -14,45 +14,45 @@ use crate::{
     gguf::{self, Reader, Value, corrupt, read_header},
 };
 
-/// The most dimensions of a tensor.
+/// Maximum number of dimensions of a tensor.
 const DIMENSIONS: u32 = 4;
 
-/// A model, as its file describes it. Of a model in several files, the file's own tensors are counted.
+/// A model as its file describes it. For a model in several files, only the tensors of this file are counted.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModelInfo {
-    /// What the loaded model is called.
+    /// The id that the loaded model has.
     pub model: ModelId,
     /// Its architecture, such as `qwen3`.
     pub architecture: String,
-    /// Numbers in its tensors.
+    /// Number of parameters: the elements of all tensors.
     pub parameters: u64,
-    /// The type that most of them have, such as `Q4_K`.
+    /// The type of most parameters, such as `Q4_K`.
     pub quantisation: String,
-    /// The numbers by type.
+    /// The number of parameters by type.
     pub tensor_types: BTreeMap<String, u64>,
-    /// Tokens it was trained for, where the header tells.
+    /// Trained context in tokens, where the header has it.
     pub trained_context: Option<u64>,
     /// Whether it has a chat template.
     pub chat_template: bool,
-    /// Tokens in its vocabulary.
+    /// Number of tokens in its vocabulary.
     pub vocabulary: u64,
-    /// How an embedding model pools, where the header tells: `none`, `mean`, `cls`, `last`, `rank` or a number.
+    /// The pooling of an embedding model, where the header has it: `none`, `mean`, `cls`, `last`, `rank` or a number.
     pub pooling: Option<String>,
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub file_bytes: u64,
     /// The file's SHA-256, in hexadecimal digits.
     pub sha256: String,
-    /// Why it is refused as a language model, if its header alone is enough for that.
+    /// The error of loading it as a language model, where the header alone shows it.
     pub refused: Option<Error>,
 }
 
 impl ModelInfo {
-    /// Reads the header, and the whole file once for its digest.
+    /// Reads the header, and the whole file once for its SHA-256.
     ///
     /// # Errors
-    /// `NotFound` for no file, `Invalid` for what is no GGUF, `Corrupt` for a damaged header, `Unavailable` where the
-    /// file cannot be read.
+    /// `NotFound` where the file does not exist, `Invalid` where it is not a GGUF, `Corrupt` where its header is
+    /// damaged, `Unavailable` where it cannot be read.
     pub fn read(path: &Path) -> Result<Self> {
         let with_path = |error: Error| error.with("path", path.display());
         let mut reader = Reader::open(path).map_err(with_path)?;
@@ -99,7 +99,7 @@ fn number(values: &HashMap<String, Value>, key: &str) -> Option<u64> {
     }
 }
 
-/// How many numbers there are of each type.
+/// Counts the parameters of each type.
 fn tensor_types<R: Read>(reader: &mut Reader<R>, tensors: u64) -> Result<BTreeMap<String, u64>> {
     let mut types = BTreeMap::new();
     for _ in 0..tensors {
@@ -115,13 +115,13 @@ fn tensor_types<R: Read>(reader: &mut Reader<R>, tensors: u64) -> Result<BTreeMa
         let kind = type_name(reader.u32()?);
         let of_kind = types.entry(kind).or_insert(0_u64);
         *of_kind = of_kind.saturating_add(count);
-        // Where its data begin.
+        // The offset of its data.
         reader.u64()?;
     }
     Ok(types)
 }
 
-/// As ggml.h calls it.
+/// The name of a tensor type in ggml.h.
 fn type_name(kind: u32) -> String {
     let name = match kind {
         0 => "F32",
@@ -158,7 +158,7 @@ fn type_name(kind: u32) -> String {
     name.to_owned()
 }
 
-/// As llama.h calls it.
+/// The name of a pooling type in llama.h.
 fn pooling(number: u64) -> String {
     let name = match number {
         0 => "none",

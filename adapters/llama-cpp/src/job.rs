@@ -1,4 +1,4 @@
-//! A request that is being computed.
+//! Jobs: requests while they are computed.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -17,23 +17,23 @@ use crate::{
     sampling::Sampler,
 };
 
-/// Which of a job's sequences a row belongs to.
+/// The sequence of a job that a row belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Trunk,
     Branch(usize),
 }
 
-/// A row of the next batch, and whose it is.
+/// A row of the next batch, with its job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Planned {
     pub(crate) row: Row,
-    /// The number of the job among the active ones.
+    /// The index of the job among the active ones.
     pub(crate) job: usize,
     pub(crate) part: Part,
 }
 
-/// The next batch as it fills.
+/// The next batch while it is being filled.
 pub(crate) struct Plan<'p, 'm> {
     pub(crate) context: &'p mut Context<'m>,
     pub(crate) cache: &'p mut PrefixCache,
@@ -53,12 +53,12 @@ impl<'p, 'm> Plan<'p, 'm> {
         }
     }
 
-    /// Rows that the batch may still take.
+    /// Number of rows that still fit into the batch.
     pub(crate) fn left(&self) -> usize {
         self.context.limits.batch - self.rows.len()
     }
 
-    /// How many of `wanted` rows fit, after idle prefixes made room for them.
+    /// How many of the `wanted` rows fit, after cached prefixes were evicted for them.
     fn room(&mut self, wanted: usize) -> usize {
         let wanted = wanted.min(self.left());
         loop {
@@ -69,7 +69,7 @@ impl<'p, 'm> Plan<'p, 'm> {
         }
     }
 
-    /// Rows of a whole batch.
+    /// Maximum rows of a batch.
     pub(crate) fn batch(&self) -> usize {
         self.context.limits.batch
     }
@@ -90,7 +90,7 @@ impl<'p, 'm> Plan<'p, 'm> {
     }
 }
 
-/// How a job ended, or that it did not.
+/// The state of a job after a batch.
 #[derive(Debug)]
 pub(crate) enum Progress {
     Going,
@@ -98,19 +98,19 @@ pub(crate) enum Progress {
     Failed(Error),
 }
 
-/// A request with what it holds of the memory.
+/// A request with its part of the memory.
 pub(crate) struct Job {
     work: Work,
     pub(crate) adapter: Option<String>,
-    /// The order of arrival.
+    /// The job's number in order of arrival.
     pub(crate) number: u64,
-    /// The step in which it was last part of a batch.
+    /// The last step in which it had rows in a batch.
     pub(crate) served: u64,
-    /// What it has in memory of its tokens; `None` while it waits.
+    /// Its tokens in memory; `None` while it waits.
     pub(crate) trunk: Option<Sequence>,
-    /// It met numbers that are none: it runs with nothing beside it, to see whose fault that was.
+    /// Whether it runs alone. A job with non-finite logits is repeated alone, to find out whether it caused them.
     pub(crate) alone: bool,
-    /// Gone once it has begun.
+    /// Its place in the queue; `None` once it has begun.
     ticket: Option<Ticket>,
 }
 
@@ -134,7 +134,7 @@ impl Job {
         }
     }
 
-    /// The tokens that come first: the prompt, and behind it what was written.
+    /// The tokens of the trunk: the prompt, followed by generated tokens.
     pub(crate) fn tokens(&self) -> &[LlamaToken] {
         match &self.work {
             Work::Write(writing, _) => writing.tokens(),
@@ -142,18 +142,18 @@ impl Job {
         }
     }
 
-    /// How many of these are not in memory.
+    /// Number of these tokens that are not in memory.
     pub(crate) fn pending(&self) -> usize {
         let held = self.trunk.as_ref().map_or(0, Sequence::len);
         self.tokens().len() - held
     }
 
-    /// Whether it needs one row a step.
+    /// Whether it needs only one row per step.
     pub(crate) fn is_writing(&self) -> bool {
         matches!(self.work, Work::Write(..)) && self.pending() == 1
     }
 
-    /// How many cells it will soon want.
+    /// Number of cells that it will need soon.
     pub(crate) fn soon(&self) -> usize {
         const AHEAD: usize = 64;
         match &self.work {
@@ -162,7 +162,7 @@ impl Job {
         }
     }
 
-    /// Whether nothing has to be computed.
+    /// Whether nothing has to be computed for it.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.work {
             Work::Write(writing, _) => writing.left() == 0,
@@ -223,7 +223,7 @@ impl Job {
         }
     }
 
-    /// Takes a row that was decoded, and its logits where it has some. A panic, such as a token sink's, is this job's
+    /// Processes a decoded row, and its logits where it has some. A panic, such as a token sink's, becomes this job's
     /// error.
     pub(crate) fn take(
         &mut self,
@@ -283,7 +283,7 @@ impl Job {
         }
     }
 
-    /// Gives branches back that are read; whether all of them are.
+    /// Returns the branches that are finished; true when all are.
     pub(crate) fn close_branches(&mut self, context: &mut Context<'_>) -> bool {
         let pending = self.pending();
         let Work::Score(scoring, _) = &mut self.work else {
@@ -293,7 +293,7 @@ impl Job {
         pending == 0 && scoring.is_done()
     }
 
-    /// Gives back the branches and the trunk. It can begin again.
+    /// Returns the branches and the trunk; the job can begin again.
     pub(crate) fn restart(&mut self, context: &mut Context<'_>) {
         if let Work::Score(scoring, _) = &mut self.work {
             scoring.restart(context);
@@ -310,12 +310,12 @@ impl Job {
         }
     }
 
-    /// Answers. What it held was given back before.
+    /// Sends the answer. The job's memory was returned before.
     pub(crate) fn finish(self, model: &ModelId, finish: FinishReason) {
         let operation = self.operation();
         match self.work {
             Work::Write(writing, answer) => {
-                // The last of the text may go to a sink.
+                // The end of the text may go to a sink, which can panic.
                 let done = catch_unwind(AssertUnwindSafe(|| writing.finish(model, finish)));
                 let done = done
                     .map_err(|_| worker_failed(operation, "the worker panicked on this request"));

@@ -1,4 +1,4 @@
-//! [`LanguageModel`].
+//! [`LanguageModel`] for [`LlamaCpp`].
 
 use std::time::Instant;
 
@@ -14,8 +14,8 @@ use crate::{
     queue::Work,
 };
 
-/// The token that ends the text (EOG) is among `ids` and counts as written, but is not spelled out in the text; all
-/// other special tokens are. Where prompt and output reach the context, `finish` is `Length`.
+/// The end token (EOG) is among `ids` and counts as generated, but is not part of the text; all other special tokens
+/// are. Where prompt and output fill the context, `finish` is `Length`.
 #[async_trait]
 impl LanguageModel for LlamaCpp {
     fn capabilities(&self) -> &ModelCapabilities {

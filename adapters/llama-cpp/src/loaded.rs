@@ -1,45 +1,25 @@
-//! One loaded model.
+//! [`LlamaCpp`]: a loaded language model.
 
-use std::{
-    fmt, fs,
-    sync::{Arc, OnceLock},
-};
+use std::{fmt, sync::Arc};
 
-use journeyman::{Error, ErrorKind, ModelId, Result, contract::ModelCapabilities};
-use llama_cpp_2::{
-    LogOptions,
-    llama_backend::LlamaBackend,
-    model::{LlamaModel, params::LlamaModelParams},
-    send_logs_to_tracing,
-};
+use journeyman::{Error, ModelId, Result, contract::ModelCapabilities};
 
 use crate::{
-    config::{GpuLayers, LlamaConfig},
-    constrain,
-    context::Limits,
-    devices,
-    digest::Hashed,
-    fit::Plan,
-    gguf, lora,
-    render::Renderer,
-    stats::EngineStats,
-    worker::{Setup, Worker},
+    config::LlamaConfig, constrain, context::Limits, devices, digest::FileHash, fit::Plan, gguf,
+    lora, render::Renderer, setup::Setup, stats::EngineStats, weights::load_model, worker::Worker,
 };
 
 const LOAD: &str = "LlamaCpp::load";
-/// Files of more bytes are mapped into memory. Smaller ones are read, so that they may be replaced meanwhile.
-const MAPPED_FROM: u64 = 1 << 28;
-
-/// A loaded model with the thread that runs it. Several can live in one process; dropping one ends its thread and
-/// frees its memory.
+/// A loaded model with its own worker thread. Several can live in one process; dropping one ends its thread and frees
+/// its memory.
 pub struct LlamaCpp {
-    // Before `renderer`: the worker's context goes before the model that it borrows its weights from.
+    // Declared before `renderer`, and so dropped before it: the worker's context borrows the model's weights.
     pub(crate) worker: Worker,
     pub(crate) renderer: Arc<Renderer>,
     pub(crate) capabilities: ModelCapabilities,
     pub(crate) architecture: String,
     pub(crate) is_tied: bool,
-    pub(crate) file: Hashed,
+    pub(crate) file: FileHash,
 }
 
 impl fmt::Debug for LlamaCpp {
@@ -51,32 +31,32 @@ impl fmt::Debug for LlamaCpp {
 }
 
 impl LlamaCpp {
-    /// Loads a GGUF file and starts its worker. Blocks while the file is read, twice: once for its sha256, the first
-    /// 12 hexadecimal digits of which are part of the [`ModelId`] (`general.name` or the file's stem, `@`, digits).
-    /// A file of more than 256 MiB is mapped into memory, and must not change while the model lives. Of a model in
-    /// several files, name the first.
+    /// Loads a GGUF file and starts its worker. Blocks while the file is read twice: once for its SHA-256, the first 12
+    /// hexadecimal digits of which are part of the [`ModelId`] (`general.name` or the file's stem, `@`, digits). A file
+    /// of more than 256 MiB is mapped into memory and must not change while the model lives. For a model in several
+    /// files, name the first.
     ///
     /// # Errors
     /// - `NotFound`: no such file.
     /// - `Invalid`: not a GGUF, or a value of the configuration is out of range.
     /// - `Corrupt`: a GGUF that is cut off or damaged.
-    /// - `Unsupported`: not a language model, its chat template is missing or cannot be used, or layers are wanted on a
-    ///   GPU and there is none.
-    /// - `Unavailable`: the file cannot be read, there is too little memory, or no backend is loaded; and as
+    /// - `Unsupported`: not a language model, its chat template is missing or cannot be used, or layers are assigned to
+    ///   a GPU and there is none.
+    /// - `Unavailable`: the file cannot be read, memory is too small, or no backend is loaded; and the errors of
     ///   [`load_backends`](crate::load_backends) where the configuration names a folder.
     pub fn load(config: LlamaConfig) -> Result<Arc<Self>> {
         Self::load_known(config, None)
     }
 
-    /// The same; the file is not read for its sha256 where it is the one that was `known`.
-    pub(crate) fn load_known(config: LlamaConfig, known: Option<&Hashed>) -> Result<Arc<Self>> {
+    /// As `load`; the file is not hashed again where it is the one that was `known`.
+    pub(crate) fn load_known(config: LlamaConfig, known: Option<&FileHash>) -> Result<Arc<Self>> {
         config.check()?;
-        devices::provide(LOAD, config.backends.as_deref())?;
+        devices::ensure_devices(LOAD, config.backends.as_deref())?;
         let header = gguf::inspect(&config.path, gguf::Purpose::Writing)?;
         let plan = Plan::of(&config, &header)?;
         let path = config.path.clone();
         let with_path = |error: Error| error.with("path", path.display());
-        let file = Hashed::of(LOAD, &config.path, known).map_err(with_path)?;
+        let file = FileHash::of(LOAD, &config.path, known).map_err(with_path)?;
         let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
         let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
         let id = ModelId::new(format!("{name}@{}", file.short()));
@@ -86,10 +66,12 @@ impl LlamaCpp {
             let positions = header.trained_context;
             let error = Error::invalid(
                 LOAD,
-                format!("the model has positions for {positions} tokens only"),
+                format!("the model has positions for only {positions} tokens"),
             );
             return Err(with_path(
-                error.with("n_ctx", context).hint("lower n_ctx to that"),
+                error
+                    .with("n_ctx", context)
+                    .hint("lower n_ctx to this number"),
             ));
         }
         if context > header.trained_context {
@@ -97,13 +79,14 @@ impl LlamaCpp {
                 model = id.as_str(),
                 context,
                 trained = header.trained_context,
-                "n_ctx is beyond what the model was trained for"
+                "n_ctx is above the trained context"
             );
         }
         for (name, adapter) in &config.adapters {
             lora::inspect(name, adapter, &header.architecture, header.is_tied)?;
         }
-        // The vocabulary apart: texts are tokenised where they come in, and the worker changes its model's adapters.
+        // The vocabulary is loaded separately: texts are tokenized on the caller's thread, and the worker changes its
+        // own model's adapters.
         let vocabulary = load_model(&config, None).map_err(with_path)?;
         let renderer = Renderer::new(vocabulary, &config.template, context as usize)
             .map(Arc::new)
@@ -134,16 +117,16 @@ impl LlamaCpp {
         }))
     }
 
-    /// What the engine has done since it was loaded, and what it is doing.
+    /// Counters of the engine since it was loaded, and its present state.
     pub fn stats(&self) -> EngineStats {
         self.worker.stats()
     }
 
-    /// Checks that each of the texts is one control token of this vocabulary: a dialect's markers, which a model
-    /// must have been trained with and which data must not be able to spell.
+    /// Checks that each text is one control token of the vocabulary: the markers of a dialect, which the model must
+    /// have been trained with and which data must not be able to spell.
     ///
     /// # Errors
-    /// `Unsupported`, with the texts that are not.
+    /// `Unsupported`, naming the texts that are not.
     pub fn require_tokens(&self, texts: &[&str]) -> Result<()> {
         let missing: Vec<&str> = texts
             .iter()
@@ -156,61 +139,10 @@ impl LlamaCpp {
         let missing = missing.join(" ");
         Err(Error::unsupported(
             "LlamaCpp::require_tokens",
-            format!("the model's vocabulary lacks control tokens that the dialect needs: {missing}"),
+            format!("the model's vocabulary lacks control tokens of the dialect: {missing}"),
         )
         .with("model", &self.capabilities.model)
-        .hint("use a model trained for this dialect, such as the bundled apprentice.gguf, or a dialect for chat models"))
+        .hint("use a model trained for this dialect, such as the bundled apprentice.gguf, or a dialect for chat \
+            models"))
     }
-}
-
-/// llama.cpp's backend, once for the process and never freed: a model may live as long as the process. For hosts that
-/// use the crate `llama-cpp-2` themselves beside this adapter: it can be started once in a process only.
-///
-/// # Errors
-/// `Unavailable` where somebody else has started it.
-pub fn backend() -> Result<&'static LlamaBackend> {
-    static BACKEND: OnceLock<std::result::Result<LlamaBackend, String>> = OnceLock::new();
-    BACKEND
-        .get_or_init(|| {
-            // Dropped, not traced: the crate's bridge aborts on a line that goes on before one has begun.
-            send_logs_to_tracing(LogOptions::default().with_logs_enabled(false));
-            LlamaBackend::init().map_err(|error| error.to_string())
-        })
-        .as_ref()
-        .map_err(|message| {
-            Error::new(
-                ErrorKind::Unavailable,
-                LOAD,
-                format!("llama.cpp cannot be started ({message})"),
-            )
-            .hint("let this adapter be the only part of the process that starts llama.cpp")
-        })
-}
-
-/// Loads the weights, with so many layers on GPUs, or the vocabulary alone.
-pub(crate) fn load_model(config: &LlamaConfig, gpu_layers: Option<u32>) -> Result<LlamaModel> {
-    let path = config.path.to_str().ok_or_else(|| {
-        Error::invalid(LOAD, "the path is not UTF-8").hint("rename the file or its folders")
-    })?;
-    let mapped = fs::metadata(path).is_ok_and(|file| file.len() > MAPPED_FROM);
-    let mut params = LlamaModelParams::default()
-        .with_n_gpu_layers(gpu_layers.unwrap_or(0))
-        .with_vocab_only(gpu_layers.is_none())
-        .with_use_mmap(mapped);
-    if config.gpu_layers == GpuLayers::None {
-        // Else llama.cpp gives large batches to a GPU even so.
-        params = params.with_devices(&[]).map_err(|error| {
-            Error::new(ErrorKind::Internal, LOAD, "GPUs cannot be left out").source_from(error)
-        })?;
-    }
-    LlamaModel::load_from_file(backend()?, path, &params).map_err(|error| {
-        Error::new(
-            ErrorKind::Corrupt,
-            LOAD,
-            "llama.cpp refuses the file: tensors are missing or cut off, or it does not know the architecture",
-        )
-        .hint("copy or download the file again and compare its sha256; a newer architecture needs a newer llama.cpp; where \
-             memory ran out meanwhile, free some")
-        .source_from(error)
-    })
 }

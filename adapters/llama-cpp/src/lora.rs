@@ -1,5 +1,5 @@
-//! Adapters (LoRA): loaded beside the weights, named in a request, unloaded (ARISE Eq. 6: the trained policy comes
-//! back as one).
+//! Adapters (LoRA): loaded with the weights, named in a request, unloaded (ARISE Eq. 6: the trained policy comes back
+//! as one).
 
 use std::{
     collections::BTreeMap,
@@ -11,56 +11,21 @@ use llama_cpp_2::model::{LlamaLoraAdapter, LlamaModel};
 
 use crate::{
     convert::no_adapter,
-    digest::{Hashed, file_digest},
+    digest::{FileHash, file_digest},
     gguf::{Reader, Tensor, Value, read_header, tensors},
-    loaded::{LlamaCpp, load_model},
-    worker::{Adapter, Setup},
+    setup::Setup,
+    weights::load_model,
 };
 
 pub(crate) const LOAD: &str = "LlamaCpp::load_adapter";
 pub(crate) const UNLOAD: &str = "LlamaCpp::unload_adapter";
 
-impl LlamaCpp {
-    /// Loads an adapter (LoRA, in GGUF) under a name that requests then say. One of the same name is replaced, and the
-    /// weights are loaded anew for that. What is being computed ends first, what waits begins after it, and the prefix
-    /// cache is emptied.
-    ///
-    /// # Errors
-    /// - `NotFound`: no such file.
-    /// - `Invalid`: the name is empty, or the file is no GGUF or no adapter.
-    /// - `Corrupt`: a GGUF that is cut off or damaged.
-    /// - `Unsupported`: an adapter of another architecture or shape, of experts, or of numbers that adapters do not have.
-    ///   One of a model of the same shape and other weights cannot be told apart.
-    pub async fn load_adapter(
-        &self,
-        name: impl Into<String>,
-        path: impl AsRef<Path>,
-    ) -> Result<()> {
-        let (name, path) = (name.into(), path.as_ref());
-        inspect(&name, path, &self.architecture, self.is_tied)?;
-        let path = path.to_owned();
-        self.worker
-            .adapter(LOAD, Adapter::Load { name, path })
-            .await
-    }
-
-    /// Unloads an adapter and frees its memory: llama.cpp does that with a model only, so the weights are loaded anew,
-    /// for a moment beside the old ones. What is being computed ends first; requests that name it fail after that.
-    ///
-    /// # Errors
-    /// `NotFound` where none of this name is loaded; `Corrupt` where the file of the model or of another adapter has
-    /// changed; else as [`LlamaCpp::load`]. Then nothing has changed.
-    pub async fn unload_adapter(&self, name: impl Into<String>) -> Result<()> {
-        let name = name.into();
-        self.worker.adapter(UNLOAD, Adapter::Unload { name }).await
-    }
-}
-
-/// Checks the name of an adapter, and its header for a model of the architecture whose output is its embeddings or not.
+/// Checks an adapter's name, and its header against the model's architecture and whether the model's output shares its
+/// embeddings (`is_tied`).
 pub(crate) fn inspect(name: &str, path: &Path, architecture: &str, is_tied: bool) -> Result<()> {
     if name.trim().is_empty() {
         return Err(Error::invalid(LOAD, "the adapter's name is empty")
-            .hint("give it a name; requests choose it by that"));
+            .hint("give it a name, by which requests choose it"));
     }
     let with_path = |error: Error| error.with("path", path.display());
     let mut reader = Reader::open(path).map_err(with_path)?;
@@ -71,7 +36,7 @@ pub(crate) fn inspect(name: &str, path: &Path, architecture: &str, is_tied: bool
         _ => "",
     };
     if text("general.type") != "adapter" || text("adapter.type") != "lora" {
-        let error = Error::invalid(LOAD, "the file is a GGUF, but no adapter (LoRA)")
+        let error = Error::invalid(LOAD, "the file is a GGUF, but not an adapter (LoRA)")
             .hint("convert the adapter with llama.cpp's convert_lora_to_gguf.py");
         return Err(with_path(error));
     }
@@ -82,7 +47,7 @@ pub(crate) fn inspect(name: &str, path: &Path, architecture: &str, is_tied: bool
             LOAD,
             "the adapter has no `adapter.lora.alpha` in single precision",
         )
-        .hint("convert the adapter anew with llama.cpp's convert_lora_to_gguf.py");
+        .hint("convert the adapter again with llama.cpp's convert_lora_to_gguf.py");
         return Err(with_path(error));
     }
     let of = text("general.architecture");
@@ -98,7 +63,7 @@ pub(crate) fn inspect(name: &str, path: &Path, architecture: &str, is_tied: bool
     check_tensors(&tensors, is_tied).map_err(with_path)
 }
 
-/// What ggml would assert on where the adapter's matrices are multiplied.
+/// Refuses tensors on which ggml would assert when it multiplies the adapter's matrices.
 fn check_tensors(tensors: &[Tensor], is_tied: bool) -> Result<()> {
     let halves = tensors.iter().filter_map(|tensor| {
         let (of, half) = tensor.name.rsplit_once('.')?;
@@ -109,28 +74,28 @@ fn check_tensors(tensors: &[Tensor], is_tied: bool) -> Result<()> {
         let refused = |what: &str| {
             let name = &tensor.name;
             Error::unsupported(LOAD, format!("the adapter's tensor `{name}` {what}"))
-                .hint("convert the adapter anew with llama.cpp's convert_lora_to_gguf.py")
+                .hint("convert the adapter again with llama.cpp's convert_lora_to_gguf.py")
         };
-        // In single and half precision, bfloat16 and Q8_0: what the converter writes.
+        // Single and half precision, bfloat16 and Q8_0: the types that the converter writes.
         if ![0, 1, 8, 30].contains(&tensor.kind) {
-            return Err(refused("has numbers of a type that adapters do not have"));
+            return Err(refused("has a number type that adapters do not have"));
         }
         let &[inner, outer] = tensor.shape.as_slice() else {
-            return Err(refused("is no matrix"));
+            return Err(refused("is not a matrix"));
         };
         if of.contains("_exps") {
-            return Err(refused("is of experts, which are not supported"));
+            return Err(refused("is for experts, which are not supported"));
         }
         if of.ends_with("token_embd.weight") {
-            // It would be taken for the output's, whose halves stand the other way round.
+            // ggml would use it for the output, whose halves are transposed.
             if is_tied {
                 return Err(refused(
-                    "is of the embeddings of a model whose output they are, which is not supported",
+                    "is for embeddings that the output layer shares, which is not supported",
                 ));
             }
             let rank = *ranks.entry(of).or_insert(inner);
             if rank != inner {
-                return Err(refused("is of another rank than its other half"));
+                return Err(refused("has another rank than its other half"));
             }
         }
         if inner == 0 || outer == 0 {
@@ -140,7 +105,13 @@ fn check_tensors(tensors: &[Tensor], is_tied: bool) -> Result<()> {
     Ok(())
 }
 
-/// An adapter that is loaded, and the file that it came from.
+/// A change of the loaded adapters.
+pub(crate) enum AdapterChange {
+    Load { name: String, path: PathBuf },
+    Unload { name: String },
+}
+
+/// A loaded adapter and the file that it came from.
 struct Loaded {
     path: PathBuf,
     digest: String,
@@ -161,7 +132,7 @@ impl Adapters {
     }
 
     fn add(&mut self, model: &mut LlamaModel, name: String, path: PathBuf) -> Result<()> {
-        // llama.cpp's binding asserts that the file is there.
+        // llama.cpp's binding asserts that the file exists.
         let digest =
             file_digest(LOAD, &path).map_err(|error| error.with("path", path.display()))?;
         let adapter = model.lora_adapter_init(&path).map_err(|error| {
@@ -171,7 +142,7 @@ impl Adapters {
                 "llama.cpp refuses the adapter: its tensors do not fit this model's",
             )
             .with("path", path.display())
-            .hint("an adapter belongs to the model it was trained on: load it with that one, or train it anew")
+            .hint("load the adapter with the model that it was trained on, or train it again")
             .source_from(error)
         })?;
         let loaded = Loaded {
@@ -191,35 +162,35 @@ impl Adapters {
         self.0.get_mut(name).map(|loaded| &mut loaded.adapter)
     }
 
-    /// The sha256 of an adapter's file.
+    /// The SHA-256 of an adapter's file.
     pub(crate) fn digest(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(|loaded| loaded.digest.as_str())
     }
 
-    /// Changes them; where that fails, nothing has changed.
+    /// Applies a change; on an error nothing has changed.
     pub(crate) fn change(
         &mut self,
         setup: &Setup,
         model: &mut LlamaModel,
-        change: Adapter,
+        change: AdapterChange,
     ) -> Result<()> {
         match change {
-            Adapter::Load { name, path } if self.0.contains_key(&name) => {
+            AdapterChange::Load { name, path } if self.0.contains_key(&name) => {
                 let (mut fresh, mut others) = self.without(LOAD, setup, &name)?;
                 others.add(&mut fresh, name, path)?;
                 (*model, *self) = (fresh, others);
             }
-            Adapter::Load { name, path } => self.add(model, name, path)?,
-            Adapter::Unload { name } if self.0.contains_key(&name) => {
+            AdapterChange::Load { name, path } => self.add(model, name, path)?,
+            AdapterChange::Unload { name } if self.0.contains_key(&name) => {
                 let (fresh, others) = self.without(UNLOAD, setup, &name)?;
                 (*model, *self) = (fresh, others);
             }
-            Adapter::Unload { name } => return Err(no_adapter(UNLOAD, &name, &self.names())),
+            AdapterChange::Unload { name } => return Err(no_adapter(UNLOAD, &name, &self.names())),
         }
         Ok(())
     }
 
-    /// The weights anew with all adapters but one: llama.cpp frees an adapter with its model only.
+    /// Loads the weights again with all adapters but one: llama.cpp frees an adapter only with its model.
     fn without(
         &self,
         operation: &'static str,
@@ -230,12 +201,12 @@ impl Adapters {
             Error::new(
                 ErrorKind::Corrupt,
                 operation,
-                "a file is not the one that was loaded any more",
+                "a file has changed since it was loaded",
             )
             .with("path", path.display())
-            .hint("put the file back, or load the model anew")
+            .hint("restore the file, or load the model again")
         };
-        let file = Hashed::of(operation, &setup.config.path, Some(&setup.file))?;
+        let file = FileHash::of(operation, &setup.config.path, Some(&setup.file))?;
         if !file.equals(&setup.file) {
             return Err(changed(&setup.config.path));
         }

@@ -1,33 +1,34 @@
-//! What finished requests decoded, kept for the next one that begins with the same tokens.
+//! The prefix cache: decoded sequences of finished requests, kept for requests that begin with the same tokens.
 
 use llama_cpp_2::token::LlamaToken;
 
 use crate::context::{Context, Sequence};
 
-/// A sequence that no request uses.
+/// A cached sequence that no request uses.
 #[derive(Debug)]
 pub(crate) struct Idle {
     pub(crate) sequence: Sequence,
-    /// Which adapter computed it.
+    /// The adapter that computed it.
     pub(crate) adapter: Option<String>,
-    /// When it was last used; greater is later.
+    /// The time of its last use; greater is later.
     used: u64,
 }
 
-/// Idle sequences, none of which is the beginning of another one of the same adapter.
+/// Cached sequences, none of which is a prefix of another one of the same adapter.
 #[derive(Debug, Default)]
 pub(crate) struct PrefixCache {
     idle: Vec<Idle>,
     now: u64,
 }
 
-/// The number of tokens that two texts begin with in common.
-pub(crate) fn common(a: &[LlamaToken], b: &[LlamaToken]) -> usize {
+/// The length of the common prefix of two texts, in tokens.
+pub(crate) fn common_prefix(a: &[LlamaToken], b: &[LlamaToken]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 impl PrefixCache {
-    /// Where the longest usable beginning of `tokens` lies, and its length, at most `most`.
+    /// The index of the cached sequence with the longest usable prefix of `tokens`, and the prefix's length, at most
+    /// `most`.
     pub(crate) fn longest(
         &self,
         tokens: &[LlamaToken],
@@ -38,13 +39,13 @@ impl PrefixCache {
         let of_adapter = self.idle.iter().enumerate();
         let of_adapter = of_adapter.filter(|(_, idle)| idle.adapter.as_deref() == adapter);
         of_adapter
-            .map(|(at, idle)| (at, common(idle.sequence.tokens(), tokens).min(most)))
+            .map(|(at, idle)| (at, common_prefix(idle.sequence.tokens(), tokens).min(most)))
             .filter(|&(at, len)| len > 0 && (divisible || len == self.idle[at].sequence.len()))
             .max_by_key(|&(_, len)| len)
     }
 
-    /// A sequence that begins with the first `len` tokens of an idle one; the idle one itself where that is all of it. It
-    /// counts as used where half of it is.
+    /// A sequence with the first `len` tokens of a cached one; the cached one itself where `len` is its whole length.
+    /// The cached one counts as used where at least half of it is.
     pub(crate) fn take(
         &mut self,
         context: &mut Context<'_>,
@@ -52,7 +53,7 @@ impl PrefixCache {
         len: usize,
     ) -> journeyman::Result<Option<Sequence>> {
         self.now += 1;
-        // A few markers that all texts begin with are no use of this one.
+        // A few markers that begin all texts do not count as a use.
         if 2 * len >= self.idle[at].sequence.len() {
             self.idle[at].used = self.now;
         }
@@ -62,7 +63,7 @@ impl PrefixCache {
         context.fork(&self.idle[at].sequence, len)
     }
 
-    /// Keeps a sequence, unless it is the beginning of another one; those that are a beginning of it go.
+    /// Caches a sequence, unless it is a prefix of a cached one; cached prefixes of it are dropped.
     pub(crate) fn put(
         &mut self,
         context: &mut Context<'_>,
@@ -72,7 +73,7 @@ impl PrefixCache {
         self.now += 1;
         let tokens = sequence.tokens();
         let covers = |idle: &Idle, length: usize| {
-            idle.adapter == adapter && common(idle.sequence.tokens(), tokens) == length
+            idle.adapter == adapter && common_prefix(idle.sequence.tokens(), tokens) == length
         };
         let longer = self.idle.iter_mut().find(|idle| covers(idle, tokens.len()));
         if let Some(longer) = longer {
@@ -95,7 +96,7 @@ impl PrefixCache {
         });
     }
 
-    /// Lets the one that was not used for the longest time go; false if there is none.
+    /// Drops the least recently used sequence; false if there is none.
     pub(crate) fn evict(&mut self, context: &mut Context<'_>) -> bool {
         let oldest = self
             .idle
@@ -109,24 +110,24 @@ impl PrefixCache {
         true
     }
 
-    /// Forgets all of them, without giving them back: memory was reset.
+    /// Drops all sequences without returning them, after memory was reset.
     pub(crate) fn clear(&mut self) {
         self.idle.clear();
     }
 
-    /// The sequences, the least recently used first.
+    /// The sequences, least recently used first.
     pub(crate) fn by_age(&self) -> Vec<&Idle> {
         let mut idle: Vec<&Idle> = self.idle.iter().collect();
         idle.sort_by_key(|idle| idle.used);
         idle
     }
 
-    /// How many sequences are kept.
+    /// Number of cached sequences.
     pub(crate) fn len(&self) -> usize {
         self.idle.len()
     }
 
-    /// How many tokens are kept.
+    /// Number of cached tokens.
     pub(crate) fn tokens(&self) -> usize {
         self.idle.iter().map(|idle| idle.sequence.len()).sum()
     }

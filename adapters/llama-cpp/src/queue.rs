@@ -1,4 +1,4 @@
-//! How a request comes to the worker, and an answer back.
+//! Requests on their way to the worker, and their answers.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -25,28 +25,28 @@ use crate::{
     score::Scoring,
 };
 
-/// Longer waits than a year are a year's.
+/// Maximum wait: longer limits count as a year.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// What is computed for whom.
+/// The work of a request and the receiver of its answer.
 pub(crate) enum Work {
     Write(Box<Writing>, Answer<Generation>),
     Score(Scoring, Answer<Vec<TokenScores>>),
 }
 
-/// Work on its way to the worker.
+/// A request on its way to the worker.
 pub(crate) struct Request {
     pub(crate) work: Work,
     pub(crate) adapter: Option<String>,
     pub(crate) ticket: Ticket,
 }
 
-/// A place in the queue; dropping it gives the place back.
+/// A place in the queue; dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct Ticket(Arc<AtomicUsize>);
 
 impl Ticket {
-    /// A place, if fewer than `most` are taken.
+    /// Takes a place, if fewer than `most` are taken.
     pub(crate) fn take(places: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
         let taken = places.fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| {
             (taken < most).then_some(taken + 1)
@@ -61,15 +61,15 @@ impl Drop for Ticket {
     }
 }
 
-/// Sends an answer from the worker's thread. Nobody may wait for it any more, and the host's waker may panic: neither is
-/// the worker's affair.
-pub(crate) fn tell<T>(reply: oneshot::Sender<T>, answer: T) {
+/// Sends an answer from the worker's thread. The caller may be gone, and the host's waker may panic; neither may
+/// disturb the worker.
+pub(crate) fn send_answer<T>(reply: oneshot::Sender<T>, answer: T) {
     if catch_unwind(AssertUnwindSafe(|| reply.send(answer).is_ok())).is_err() {
-        tracing::warn!("a host panicked when it was told its answer");
+        tracing::warn!("the host's code panicked when it received an answer");
     }
 }
 
-/// Where an answer goes, and until when it is wanted.
+/// The sender of an answer, with its deadline.
 pub(crate) struct Answer<T> {
     operation: &'static str,
     limit: Duration,
@@ -77,7 +77,7 @@ pub(crate) struct Answer<T> {
     reply: oneshot::Sender<Result<T>>,
 }
 
-/// The asker's side of an [`Answer`].
+/// The receiver of an [`Answer`].
 pub(crate) struct Awaited<T> {
     operation: &'static str,
     limit: Duration,
@@ -85,7 +85,7 @@ pub(crate) struct Awaited<T> {
     answer: oneshot::Receiver<Result<T>>,
 }
 
-/// The two ends of a request that was made at `called` and may take `limit` from then on.
+/// Both ends of a request that was made at `called` and may take `limit` from then on.
 pub(crate) fn answer<T>(
     operation: &'static str,
     called: Instant,
@@ -109,7 +109,7 @@ pub(crate) fn answer<T>(
 }
 
 impl<T> Answer<T> {
-    /// Whether somebody still waits for it.
+    /// Checks that the caller still waits and the deadline has not passed.
     pub(crate) fn wanted(&self, now: Instant) -> Result<()> {
         if self.reply.is_canceled() {
             return Err(Error::new(
@@ -129,12 +129,12 @@ impl<T> Answer<T> {
     }
 
     pub(crate) fn send(self, result: Result<T>) {
-        tell(self.reply, result);
+        send_answer(self.reply, result);
     }
 }
 
 impl<T> Awaited<T> {
-    /// Waits, no longer than the limit: the worker looks at the time between decodes only.
+    /// Waits at most until the deadline: the worker checks the time only between decodes.
     pub(crate) async fn wait(self) -> Result<T> {
         let left = match self.deadline {
             Some(deadline) => deadline.saturating_duration_since(Instant::now()),

@@ -1,4 +1,4 @@
-//! Prompts and texts into tokens.
+//! Converting prompts and texts to tokens.
 
 use journeyman::{
     Error, Result,
@@ -15,7 +15,7 @@ use crate::{
     tokens::Splitting,
 };
 
-/// How many tokens beyond those that are wanted are looked at.
+/// Number of tokens beyond the wanted ones that are examined.
 const AHEAD: usize = 8;
 
 /// A model's vocabulary and chat template.
@@ -24,9 +24,9 @@ pub(crate) struct Renderer {
     splitting: Splitting,
     template: Option<ChatTemplate>,
     grammars: Grammars,
-    /// Greatest number of tokens of prompt and output.
+    /// Maximum tokens of prompt and output.
     pub(crate) context: usize,
-    /// Bytes of the longest token, at least 1.
+    /// Length of the longest token in bytes, at least 1.
     pub(crate) longest_token: usize,
 }
 
@@ -57,7 +57,7 @@ impl Renderer {
         })
     }
 
-    /// The bytes that a token stands for; special tokens spelled out.
+    /// The bytes of a token; special tokens by their names.
     pub(crate) fn piece(&self, token: LlamaToken) -> Vec<u8> {
         self.model.vocab().token_to_piece(token, true, None)
     }
@@ -66,7 +66,7 @@ impl Renderer {
         self.model.vocab().is_eog(token)
     }
 
-    /// What holds a request to its JSON Schema, if it has one.
+    /// The constraint of a request with a JSON Schema.
     pub(crate) fn constraint(
         &self,
         operation: &'static str,
@@ -75,21 +75,22 @@ impl Renderer {
         self.grammars.constraint(operation, &self.model, request)
     }
 
-    /// Whether a text is one token that data cannot spell.
+    /// Whether a text is one control token, which data cannot spell.
     pub(crate) fn is_control_token(&self, text: &str) -> bool {
         let mut tokens = Vec::new();
         self.append(&mut tokens, text, true);
         matches!(tokens[..], [token] if self.model.vocab().is_control(token))
     }
 
-    /// The tokens of a text of any origin.
+    /// The tokens of a text as data.
     pub(crate) fn data(&self, text: &str) -> Vec<LlamaToken> {
         let mut tokens = Vec::new();
         self.append(&mut tokens, text, false);
         tokens
     }
 
-    /// As much of a text as its first `tokens` tokens can reach, and some more, so that a cut word does not change them.
+    /// The start of a text that its first `tokens` tokens can cover, and some more, so that the cut does not change
+    /// them.
     pub(crate) fn head<'t>(&self, text: &'t str, tokens: usize) -> &'t str {
         let reach = tokens
             .saturating_add(AHEAD)
@@ -97,12 +98,12 @@ impl Renderer {
         &text[..text.floor_char_boundary(reach)]
     }
 
-    /// At most so many tokens of a text of any origin, from the first on, and whether there are more.
+    /// The first `most` tokens of a text as data, and whether there are more.
     pub(crate) fn first(&self, text: &str, most: usize) -> (Vec<LlamaToken>, bool) {
         let head = self.head(text, most);
         let mut tokens = self.data(head);
         if tokens.len() <= most && head.len() < text.len() {
-            // A vocabulary that leaves out spaces reaches further.
+            // In a vocabulary that drops spaces, tokens can cover more bytes.
             tokens = self.data(text);
         }
         let more = tokens.len() > most;
@@ -110,13 +111,13 @@ impl Renderer {
         (tokens, more)
     }
 
-    /// The tokens of a prompt: at least one, and not certain to fit the context.
+    /// The tokens of a prompt: at least one, and possibly more than fit the context.
     pub(crate) fn prompt(
         &self,
         operation: &'static str,
         prompt: &Prompt,
     ) -> Result<Vec<LlamaToken>> {
-        // Far too much text is refused before it is tokenised.
+        // Text far above the context is refused before it is tokenized.
         let spans = prompt.messages.iter().flat_map(|message| &message.content);
         let bytes: usize = spans
             .chain(&prompt.open)
@@ -140,13 +141,13 @@ impl Renderer {
         Ok(tokens)
     }
 
-    /// Puts BOS in front where it belongs.
+    /// Adds the BOS token in front where it belongs.
     fn begin(&self, operation: &'static str, tokens: &mut Vec<LlamaToken>) -> Result<()> {
         let vocab = self.model.vocab();
         let bos = vocab.bos();
         let known = (0..vocab.n_tokens()).contains(&bos.0);
         let wanted = if tokens.is_empty() {
-            // Without one in the file, llama.cpp names an arbitrary token.
+            // If the file has none, llama.cpp names an arbitrary token.
             known && vocab.is_control(bos)
         } else {
             known && vocab.should_add_bos() && tokens[0] != bos
@@ -161,7 +162,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// The template's own text is the prompt author's; the contents are what they are, whatever they hold.
+    /// The template's own text is parsed as the prompt author's, and the contents as data or controls, as they are
+    /// marked.
     fn render(
         &self,
         operation: &'static str,
@@ -172,7 +174,7 @@ impl Renderer {
         let speakers = prompt.messages.iter().map(|message| message.speaker);
         let roles: Vec<&str> = speakers.map(role).collect();
         let mut texts = template.around(operation, &roles)?.into_iter();
-        // In this order, since the one that ends first must be the messages.
+        // In this order, because the iterator that ends first must be the messages.
         for (message, text) in prompt.messages.iter().zip(texts.by_ref()) {
             self.append(tokens, &text, true);
             self.append_spans(tokens, &message.content);

@@ -1,4 +1,4 @@
-//! Which token comes next. Our own, so that a draw follows from the seed and its place alone.
+//! Sampling the next token. It is our own, so that a draw depends only on the seed and its position.
 
 use journeyman::{Error, Result, domain::Sampling};
 
@@ -8,7 +8,7 @@ use crate::{
     exp::{greatest, sum_exp},
 };
 
-/// One row of logits with its normaliser: `log p(i) = logit(i) - log_sum`, in f64.
+/// One row of logits with its normalizer: `log p(i) = logit(i) - log_sum`, in f64.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogSum {
     max: f32,
@@ -17,7 +17,7 @@ pub(crate) struct LogSum {
 
 impl LogSum {
     /// # Errors
-    /// `Model` where a logit is NaN or infinity, or none is finite.
+    /// `Model` where a logit is NaN or positive infinity, or none is finite.
     pub(crate) fn of(operation: &'static str, logits: &[f32]) -> Result<Self> {
         let max = greatest(logits);
         let log_sum = f64::from(max) + sum_exp(logits, max).ln();
@@ -31,7 +31,7 @@ impl LogSum {
     /// The log-probability of one token, in nats, finite and at most 0.
     ///
     /// # Errors
-    /// `Model` where the token's logit is not finite or the token is none of the row's.
+    /// `Model` where the token's logit is not finite or the token is outside the row.
     pub(crate) fn logprob(
         self,
         operation: &'static str,
@@ -47,7 +47,7 @@ impl LogSum {
     }
 }
 
-/// Refuses a temperature or a nucleus out of range.
+/// Refuses a temperature or a `top_p` out of range.
 pub(crate) fn check(operation: &'static str, sampling: &Sampling) -> Result<()> {
     let Sampling {
         temperature, top_p, ..
@@ -65,7 +65,7 @@ pub(crate) fn check(operation: &'static str, sampling: &Sampling) -> Result<()> 
     Ok(())
 }
 
-/// Draws tokens. Holds what is used again from draw to draw.
+/// Draws tokens. Holds buffers that are reused from draw to draw.
 #[derive(Debug, Default)]
 pub(crate) struct Sampler {
     weights: Vec<f64>,
@@ -73,12 +73,13 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Draws the token at a place in the output, with its log-probability at temperature 1: by temperature, then
-    /// nucleus, then one number that follows from the seed and the place; of the tokens that a constraint allows, where
-    /// there is one. Among equals the lowest token comes first. The log-probability is one of all tokens.
+    /// Draws the token at a position of the output, and its log-probability at temperature 1. It applies the
+    /// temperature, then the nucleus, then one random number that depends on the seed and the position; with a
+    /// constraint, only over the allowed tokens. Of equal tokens the lowest id comes first. The log-probability is over
+    /// all tokens.
     ///
     /// # Errors
-    /// `Model` where the logits are no numbers.
+    /// `Model` where the logits are not finite.
     pub(crate) fn draw(
         &mut self,
         operation: &'static str,
@@ -102,7 +103,7 @@ impl Sampler {
     }
 }
 
-/// The logits hold no NaN, and `max` is the greatest of them.
+/// `logits` must have no NaN, and `max` must be the greatest of them.
 fn choose(
     weights: &mut Vec<f64>,
     sampling: &Sampling,
@@ -127,11 +128,11 @@ fn choose(
         let total = weights.iter().sum();
         pick(weights.iter().copied().enumerate(), number, total)
     };
-    // Rounding may leave a trace.
+    // Rounding may leave a small remainder.
     drawn.map_or(best, |index| index as i32)
 }
 
-/// The thing in whose share of the total a number from 0 to 1 falls.
+/// The item in whose share of the total weight a number from 0 to 1 falls.
 fn pick(mut weights: impl Iterator<Item = (usize, f64)>, number: f64, total: f64) -> Option<usize> {
     let mut left = number * total;
     weights.find_map(|(index, weight)| {
@@ -143,7 +144,7 @@ fn pick(mut weights: impl Iterator<Item = (usize, f64)>, number: f64, total: f64
 /// The smallest set of tokens with at least `top_p` of the weight.
 fn nucleus(weights: &[f64], top_p: f64) -> Vec<(usize, f64)> {
     let total: f64 = weights.iter().sum();
-    // All tokens below this floor together weigh less than what is cut anyway, so they need not be sorted.
+    // All tokens below this floor together weigh less than what the nucleus drops, so they need not be sorted.
     let floor = (1.0 - top_p) * total / weights.len() as f64;
     let weights = weights.iter().copied().enumerate();
     let mut weights: Vec<(usize, f64)> = weights.filter(|&(_, weight)| weight >= floor).collect();

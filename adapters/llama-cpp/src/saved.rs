@@ -1,9 +1,6 @@
-//! The prefix cache on disk, for a warm start.
+//! Saving the prefix cache to disk and restoring it, for a warm start.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use journeyman::{Error, ErrorKind, ModelId, Result};
 use serde::{Deserialize, Serialize};
@@ -11,20 +8,17 @@ use serde::{Deserialize, Serialize};
 use crate::{
     context::{Context, Limits},
     digest::file_digest,
-    loaded::LlamaCpp,
     lora::Adapters,
     prefix_cache::PrefixCache,
-    worker::Prefixes,
 };
 
 pub(crate) const SAVE: &str = "LlamaCpp::save_prefixes";
 pub(crate) const RESTORE: &str = "LlamaCpp::restore_prefixes";
-pub(crate) const FORGET: &str = "LlamaCpp::forget_prefixes";
-/// The list of what was saved; written last.
+/// The file that lists the saved prefixes; written last.
 const LIST: &str = "prefixes.json";
 const FORM: u32 = 1;
 
-/// What was saved, and for which model and memory.
+/// The saved prefixes, with the model and memory that they are for.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct List {
     form: u32,
@@ -33,7 +27,7 @@ struct List {
     prefixes: Vec<Saved>,
 }
 
-/// One prefix.
+/// One saved prefix.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Saved {
     file: String,
@@ -47,39 +41,6 @@ struct Saved {
 struct SavedAdapter {
     name: String,
     sha256: String,
-}
-
-impl LlamaCpp {
-    /// Writes the cached prefixes to a folder, which is made where it is not there; what was saved there before is
-    /// replaced, and other files stay. The number of tokens is returned.
-    ///
-    /// # Errors
-    /// `Unavailable` where the folder cannot be written.
-    pub async fn save_prefixes(&self, folder: impl Into<PathBuf>) -> Result<usize> {
-        let folder = folder.into();
-        self.worker.prefixes(SAVE, Prefixes::Save(folder)).await
-    }
-
-    /// Reads what [`LlamaCpp::save_prefixes`] wrote for the same model and the adapters that are loaded, as much as memory
-    /// has room for, so that it is not decoded again. The number of tokens is returned. In deterministic mode there is no cache, and it is 0.
-    ///
-    /// # Errors
-    /// - `NotFound`: nothing was saved there.
-    /// - `Unsupported`: it was saved for another model or another kind of memory.
-    /// - `Corrupt`: a file is damaged. What was read before it is kept.
-    pub async fn restore_prefixes(&self, folder: impl Into<PathBuf>) -> Result<usize> {
-        let folder = folder.into();
-        let what = Prefixes::Restore(folder);
-        self.worker.prefixes(RESTORE, what).await
-    }
-
-    /// Forgets the cached prefixes. The number of their tokens is returned.
-    ///
-    /// # Errors
-    /// `Unavailable` where the worker has ended.
-    pub async fn forget_prefixes(&self) -> Result<usize> {
-        self.worker.prefixes(FORGET, Prefixes::Forget).await
-    }
 }
 
 fn unwritable(error: std::io::Error, folder: &Path) -> Error {
@@ -103,7 +64,7 @@ pub(crate) fn save(
 ) -> Result<usize> {
     let failed = |error| unwritable(error, folder);
     fs::create_dir_all(folder).map_err(failed)?;
-    // Without its list, nothing half-written is ever taken for whole.
+    // The list is removed first, so that a half-written folder is never taken for a complete one.
     match fs::remove_file(folder.join(LIST)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
@@ -144,7 +105,7 @@ pub(crate) fn save(
     Ok(list.prefixes.iter().map(|saved| saved.tokens).sum())
 }
 
-/// Whether a file has the name that a saved prefix has: a number.
+/// Whether a file has the name of a saved prefix: a number.
 fn is_prefix(path: &Path) -> bool {
     let number = path.file_stem().and_then(|stem| stem.to_str());
     let is_number = number.is_some_and(|number| number.parse::<usize>().is_ok());
@@ -163,17 +124,17 @@ pub(crate) fn restore(
     if list.model != *model || list.memory != limits.memory_name() {
         return Err(Error::unsupported(
             RESTORE,
-            "the prefixes were saved for another model or another kind of memory",
+            "the prefixes were saved for another model or other memory parameters",
         )
         .with("saved_for", &list.model)
         .with("model", model)
-        .hint("save prefixes anew with this model; each model needs a folder of its own"));
+        .hint("save prefixes again with this model; use a separate folder for each model"));
     }
     if limits.deterministic {
         return Ok(0);
     }
     let mut restored = 0;
-    // The most recently used first, for as long as there is room; they go in the other way round.
+    // Chosen most recently used first, for as long as there is room, and inserted in the opposite order.
     let mut fitting = Vec::new();
     let mut room = context.free_cells();
     for saved in list.prefixes.iter().rev() {
@@ -202,7 +163,7 @@ pub(crate) fn restore(
     Ok(restored)
 }
 
-/// Whether the file is there and what was written.
+/// Whether the file exists and has the content that was written.
 fn is_whole(path: &Path, sha256: &str) -> Result<bool> {
     match file_digest(RESTORE, path) {
         Ok(digest) => Ok(digest == sha256),
@@ -211,15 +172,19 @@ fn is_whole(path: &Path, sha256: &str) -> Result<bool> {
     }
 }
 
-/// Whether a name stays inside its folder.
+/// Whether a file name stays within its folder.
 fn is_plain(file: &str) -> bool {
     let name = Path::new(file).file_name();
     name.is_some_and(|name| name == file)
 }
 
 fn damaged() -> Error {
-    Error::new(ErrorKind::Corrupt, RESTORE, "what was saved is damaged")
-        .hint("delete the folder and save prefixes anew; nothing else depends on it")
+    Error::new(
+        ErrorKind::Corrupt,
+        RESTORE,
+        "the saved prefixes are damaged",
+    )
+    .hint("delete the folder and save prefixes again; nothing else depends on it")
 }
 
 fn read_list(folder: &Path) -> Result<List> {
@@ -241,9 +206,10 @@ fn read_list(folder: &Path) -> Result<List> {
     if list.form == FORM {
         Ok(list)
     } else {
-        Err(
-            Error::unsupported(RESTORE, format!("form {} is not known", list.form))
-                .hint("save prefixes anew with this release"),
+        Err(Error::unsupported(
+            RESTORE,
+            format!("the prefixes have the unknown format version {}", list.form),
         )
+        .hint("save prefixes again with this release"))
     }
 }

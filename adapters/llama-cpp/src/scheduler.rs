@@ -1,10 +1,11 @@
-//! Which tokens go into the next batch: many requests in one context, none of which waits for another to end.
+//! The scheduler: chooses the tokens of the next batch. Many requests share one context, and none waits for another to
+//! end.
 //!
-//! Each step decodes one batch. Texts that are being written take one row each, and first; what is left goes to prompts
-//! and continuations, in equal shares, so that a long prompt neither holds up a short one nor stops those who write.
-//! Requests begin in the order of arrival, as soon as memory has room for them. Where it runs out, cached prefixes go, the
-//! least recently used first, and then the youngest request gives its memory back and begins anew later: the oldest one
-//! always gets on. All rows of a batch are computed with the same adapter; adapters take turns.
+//! Each step decodes one batch. Texts that are being generated come first, with one row each; the rest is shared
+//! equally by prompts and continuations, so that a long prompt delays neither a short one nor the texts. Requests begin
+//! in the order of arrival, as soon as memory has room for them. When memory runs out, cached prefixes are evicted,
+//! least recently used first, and then the youngest request returns its memory and is restarted later; so the oldest
+//! one always advances. All rows of a batch use the same adapter; adapters take turns.
 
 mod admission;
 
@@ -17,7 +18,7 @@ use journeyman::{Error, ErrorKind, ModelId, contract::FinishReason};
 
 use crate::{
     context::Context,
-    convert::{is_not_finite, of_request, worker_failed},
+    convert::{for_one_request, is_not_finite, worker_failed},
     job::{Job, Plan, Planned, Progress},
     prefix_cache::PrefixCache,
     queue::Request,
@@ -26,37 +27,37 @@ use crate::{
     stats::EngineStats,
 };
 
-/// Rows for prompts in a batch beside those who write, at least.
+/// Minimum rows for prompts in a batch with generating requests.
 const BESIDE: usize = 64;
 
-/// Steps that an adapter keeps its turn for.
+/// Number of steps of an adapter's turn.
 const STEPS_OF_AN_ADAPTER: u64 = 8;
 
-/// Who comes first: who was not served for the longest time, and then who came first.
+/// The order of service: the job that was not served for the longest time, then the order of arrival.
 fn turn(job: &Job) -> (u64, u64) {
     (job.served, job.number)
 }
 
-/// The requests of one model.
+/// The waiting and active requests of one model.
 pub(crate) struct Scheduler<'r> {
     renderer: &'r Renderer,
     model: &'r ModelId,
     waiting: VecDeque<Job>,
     active: Vec<Job>,
-    /// Jobs that ended, to be answered when what they did is counted.
+    /// Finished jobs, which are answered once they are counted.
     outbox: Vec<(Job, Result<FinishReason, Error>)>,
     pub(crate) cache: PrefixCache,
     sampler: Sampler,
-    /// The adapter that the context computes with.
+    /// The adapter that the context uses.
     pub(crate) adapter: Option<String>,
-    /// The step since when.
+    /// The step in which it was switched to.
     switched: u64,
-    /// Whether no further request may begin.
+    /// Whether new requests must not begin.
     pub(crate) closing: bool,
     pub(crate) stats: EngineStats,
     arrived: u64,
     step: u64,
-    /// Whether memory may hold what is no number.
+    /// Whether memory may hold non-finite numbers.
     suspect: bool,
 }
 
@@ -84,8 +85,8 @@ impl<'r> Scheduler<'r> {
         self.waiting.is_empty() && self.active.is_empty()
     }
 
-    /// Whether nothing is being computed.
-    pub(crate) fn is_clear(&self) -> bool {
+    /// Whether no request is active.
+    pub(crate) fn has_no_active(&self) -> bool {
         self.active.is_empty()
     }
 
@@ -94,7 +95,8 @@ impl<'r> Scheduler<'r> {
         self.waiting.push_back(Job::new(request, self.arrived));
     }
 
-    /// Ends what nobody wants any more, lets requests begin, and plans a batch. No rows: there is nothing to decode.
+    /// Ends requests that nobody waits for, admits waiting ones, and plans a batch. An empty result means that nothing
+    /// has to be decoded.
     pub(crate) fn plan(&mut self, context: &mut Context<'_>, known: &[&str]) -> Vec<Planned> {
         self.expire(context);
         self.admit(context, known);
@@ -103,12 +105,12 @@ impl<'r> Scheduler<'r> {
             if !rows.is_empty() || self.active.is_empty() {
                 return rows;
             }
-            // Nobody got a cell or a sequence: the youngest makes room.
+            // No job got a cell or a sequence: the youngest gives up its memory.
             self.preempt(context);
         }
     }
 
-    /// Plans a batch of the active jobs that compute with one adapter.
+    /// Plans a batch of the active jobs of one adapter.
     fn fill(&mut self, context: &mut Context<'_>) -> Vec<Planned> {
         self.step += 1;
         for adapter in self.adapters_in_turn() {
@@ -127,8 +129,8 @@ impl<'r> Scheduler<'r> {
         Vec::new()
     }
 
-    /// The adapters of the active jobs, that of the job that waited longest first. But the present one keeps its turn
-    /// for some steps: llama.cpp lays its graphs anew for another.
+    /// The adapters of the active jobs, that of the longest waiting job first. The present one keeps its turn for some
+    /// steps, because llama.cpp rebuilds its graphs for another.
     fn adapters_in_turn(&self) -> Vec<Option<String>> {
         let mut jobs: Vec<&Job> = self.active.iter().collect();
         jobs.sort_by_key(|job| turn(job));
@@ -161,7 +163,7 @@ impl<'r> Scheduler<'r> {
         let mut plan = Plan::new(context, &mut self.cache);
         let beside = BESIDE.max(plan.batch() / 4).min(plan.batch() / 2);
         if !reading.is_empty() {
-            // So many writers that no prompt would ever get on take turns.
+            // If generating requests would leave no room for prompts, they take turns.
             writing.truncate(plan.batch() - beside);
         }
         let mut failed = None;
@@ -194,7 +196,7 @@ impl<'r> Scheduler<'r> {
         }
     }
 
-    /// Takes what a batch gave.
+    /// Processes the results of a batch.
     pub(crate) fn take(&mut self, context: &mut Context<'_>, rows: &[Planned]) {
         self.stats.batches += 1;
         self.stats.decoded_tokens += rows.len() as u64;
@@ -217,7 +219,7 @@ impl<'r> Scheduler<'r> {
                 Some(Progress::Failed(error)) => {
                     let mut job = self.active.remove(at);
                     if is_not_finite(&error) && !job.alone {
-                        // Numbers that are none may be another request's, by way of masked attention.
+                        // Another request may have caused non-finite logits, through masked attention.
                         self.suspect = true;
                         job.alone = true;
                         job.restart(context);
@@ -238,7 +240,7 @@ impl<'r> Scheduler<'r> {
         }
     }
 
-    /// A batch could not be decoded: whoever had a part in it fails, the others begin anew in a clean memory.
+    /// After a failed decode: the jobs of the batch fail, and the others restart with cleared memory.
     pub(crate) fn batch_failed(
         &mut self,
         context: &mut Context<'_>,
@@ -250,7 +252,7 @@ impl<'r> Scheduler<'r> {
         jobs.dedup();
         for at in jobs.into_iter().rev() {
             let job = self.active.remove(at);
-            self.fail(context, job, of_request(error));
+            self.fail(context, job, for_one_request(error));
         }
         self.restart_all(context);
     }
@@ -264,7 +266,7 @@ impl<'r> Scheduler<'r> {
         self.restart_all(context);
     }
 
-    /// All active requests give back what they hold and wait again, in their order; memory is wiped.
+    /// All active requests return their memory and wait again, in order of arrival; memory is wiped.
     pub(crate) fn restart_all(&mut self, context: &mut Context<'_>) {
         self.active.sort_by_key(|job| job.number);
         while let Some(mut job) = self.active.pop() {
@@ -275,7 +277,7 @@ impl<'r> Scheduler<'r> {
         context.reset(true);
     }
 
-    /// The youngest of several begins anew later; the only one cannot go on.
+    /// Restarts the youngest of several active requests later; a single one fails.
     fn preempt(&mut self, context: &mut Context<'_>) {
         let youngest = self
             .active
@@ -305,7 +307,7 @@ impl<'r> Scheduler<'r> {
         context.reset(false);
     }
 
-    /// Ends an active request that is done, and keeps what it decoded.
+    /// Ends a finished request and caches its tokens.
     fn end(&mut self, context: &mut Context<'_>, at: usize, finish: FinishReason) {
         let mut job = self.active.remove(at);
         self.keep(context, &mut job);
@@ -315,7 +317,7 @@ impl<'r> Scheduler<'r> {
         self.done(job, finish);
     }
 
-    /// Keeps what a job decoded of its tokens for the next one that begins with them.
+    /// Caches a job's decoded tokens for requests that begin with them.
     fn keep(&mut self, context: &mut Context<'_>, job: &mut Job) {
         if context.limits.deterministic || job.alone {
             return;
@@ -333,7 +335,7 @@ impl<'r> Scheduler<'r> {
     /// Sends the answers that are ready.
     pub(crate) fn deliver(&mut self) {
         for (job, end) in self.outbox.drain(..) {
-            // With the job goes what its host handed over, such as a sink, in the host's own code.
+            // Dropping the job drops the host's objects, such as a sink, which runs the host's code.
             let told = catch_unwind(AssertUnwindSafe(|| match end {
                 Ok(finish) => job.finish(self.model, finish),
                 Err(error) => job.fail(error),
@@ -350,15 +352,15 @@ impl<'r> Scheduler<'r> {
         self.outbox.push((job, Err(error)));
     }
 
-    /// All that wait fail.
+    /// All waiting requests fail.
     pub(crate) fn refuse(&mut self, error: &Error) {
         for job in self.waiting.drain(..) {
             self.stats.failed += 1;
-            self.outbox.push((job, Err(of_request(error))));
+            self.outbox.push((job, Err(for_one_request(error))));
         }
     }
 
-    /// What is counted, and what is going on.
+    /// The counters and the present state.
     pub(crate) fn stats(&self, used_cells: usize) -> EngineStats {
         EngineStats {
             active: self.active.len(),

@@ -1,4 +1,4 @@
-//! The log-probability of given texts.
+//! Scoring: the log-probabilities of given continuations.
 
 use journeyman::{
     Error, Result,
@@ -15,20 +15,20 @@ use crate::{
 
 pub(crate) const SCORE: &str = "LlamaCpp::score";
 
-/// A continuation that is being read behind the prompt.
+/// A continuation that is being decoded after the prompt.
 pub(crate) struct Branch {
     of: usize,
     sequence: Sequence,
-    /// How many of its tokens are in memory.
+    /// Number of its tokens in memory.
     read: usize,
 }
 
-/// Scores on their way.
+/// The state of a scoring request.
 pub(crate) struct Scoring {
     prompt: Vec<LlamaToken>,
     texts: Vec<Vec<LlamaToken>>,
     scores: Vec<TokenScores>,
-    /// The first text that no branch was opened for.
+    /// Index of the first text without a branch so far.
     next: usize,
     branches: Vec<Branch>,
 }
@@ -66,7 +66,7 @@ impl Scoring {
         self.texts.iter().all(Vec::is_empty)
     }
 
-    /// Takes the logits behind the prompt: they predict each text's first token.
+    /// Processes the logits after the prompt, which predict each text's first token.
     pub(crate) fn head(&mut self, logits: &[f32]) -> Result<()> {
         let log_sum = LogSum::of(SCORE, logits)?;
         for (text, score) in self.texts.iter().zip(&mut self.scores) {
@@ -79,12 +79,12 @@ impl Scoring {
         Ok(())
     }
 
-    /// How many branches are open.
+    /// Number of open branches.
     pub(crate) fn branches(&self) -> usize {
         self.branches.len()
     }
 
-    /// Whether there is a further text with rows to read: one of more than one token.
+    /// Whether another text has rows to decode: one of more than one token.
     pub(crate) fn has_unopened(&mut self) -> bool {
         while self.texts.get(self.next).is_some_and(|text| text.len() < 2) {
             self.next += 1;
@@ -92,13 +92,13 @@ impl Scoring {
         self.next < self.texts.len()
     }
 
-    /// How many rows a branch still needs.
+    /// Number of rows that a branch still needs.
     pub(crate) fn unread(&self, branch: usize) -> usize {
         let Branch { of, read, .. } = &self.branches[branch];
         self.texts[*of].len() - 1 - read
     }
 
-    /// Opens a branch for the next text; false where there is none or no room.
+    /// Opens a branch for the next text; false where there is none, or no sequence is free.
     pub(crate) fn open(&mut self, context: &mut Context<'_>, trunk: &Sequence) -> Result<bool> {
         if !self.has_unopened() {
             return Ok(false);
@@ -115,7 +115,7 @@ impl Scoring {
         Ok(true)
     }
 
-    /// The rows that a branch still needs, at most `most`. A text's last token is predicted, never read.
+    /// At most `most` of the rows that a branch still needs. A text's last token is only predicted, so it has no row.
     pub(crate) fn rows(&self, branch: usize, most: usize) -> impl Iterator<Item = Row> {
         let Branch { of, read, sequence } = &self.branches[branch];
         let text = &self.texts[*of];
@@ -125,7 +125,7 @@ impl Scoring {
             .map(|(ahead, &token)| sequence.row(ahead, token, true))
     }
 
-    /// Takes the logits of a row that was decoded: they predict the token behind it.
+    /// Processes the logits of a decoded row, which predict the next token.
     pub(crate) fn read(
         &mut self,
         context: &Context<'_>,
@@ -142,7 +142,7 @@ impl Scoring {
         Ok(())
     }
 
-    /// Gives back the branches that are read.
+    /// Returns the sequences of finished branches.
     pub(crate) fn close_read(&mut self, context: &mut Context<'_>) {
         let mut at = 0;
         while at < self.branches.len() {
@@ -155,13 +155,13 @@ impl Scoring {
         }
     }
 
-    /// Whether all is scored.
+    /// Whether all texts are scored.
     pub(crate) fn is_done(&self) -> bool {
         let behind = &self.texts[self.next..];
         self.branches.is_empty() && behind.iter().all(|text| text.len() < 2)
     }
 
-    /// Gives the branches back. It can begin anew.
+    /// Returns all branches; scoring can begin again.
     pub(crate) fn restart(&mut self, context: &mut Context<'_>) {
         self.next = 0;
         for score in &mut self.scores {
@@ -177,7 +177,7 @@ impl Scoring {
     }
 }
 
-/// Refuses what would not fit the context; nothing is cut that the request did not say to cut.
+/// Refuses texts that do not fit the context; only the request's own limit cuts a text.
 fn check_room(context: usize, prompt: usize, texts: &[Vec<LlamaToken>]) -> Result<()> {
     let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
     if prompt >= context {

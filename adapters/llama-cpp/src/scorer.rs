@@ -1,4 +1,4 @@
-//! [`Scorer`].
+//! [`Scorer`] for [`LlamaCpp`].
 
 use std::time::Instant;
 
@@ -14,9 +14,9 @@ use crate::{
     score::{SCORE, Scoring},
 };
 
-/// The prompt is decoded once; the continuations follow it as sequences of their own that name the prompt's cells, as
-/// many in one decode as fit. Prompt and continuation are tokenised apart. A continuation that does not fit the
-/// context behind the prompt, after the cut, is `Invalid`.
+/// The prompt is decoded once. Each continuation is a sequence that shares the prompt's cells; as many as fit are
+/// decoded together. Prompt and continuation are tokenized separately. A continuation that does not fit the context
+/// after the prompt, once cut to the request's limit, is `Invalid`.
 #[async_trait]
 impl Scorer for LlamaCpp {
     fn model(&self) -> &ModelId {

@@ -1,26 +1,26 @@
-//! What the engine counts.
+//! Counters of the engine.
 
 use serde::{Deserialize, Serialize};
 
-/// What a loaded model has done since it was loaded, and what it is doing.
+/// Counters of a loaded model since it was loaded, and its present state.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineStats {
     /// Requests that were answered.
     pub answered: u64,
-    /// Requests that failed, those taken back or out of time included.
+    /// Requests that failed, including those that were cancelled or timed out.
     pub failed: u64,
-    /// Requests that were refused because too many waited.
+    /// Requests that were refused because the queue was full.
     pub refused: u64,
     /// Batches that were decoded.
     pub batches: u64,
     /// Tokens that were decoded.
     pub decoded_tokens: u64,
-    /// Tokens that were not decoded, because memory held them from another request.
+    /// Tokens that were not decoded because another request's memory held them.
     pub reused_tokens: u64,
-    /// Requests that gave their memory back to an older one and began anew.
+    /// Restarts of requests that returned their memory to an older one.
     pub preempted: u64,
-    /// Prefixes that left the cache for want of room.
+    /// Prefixes that were evicted from the cache for lack of room.
     pub evicted: u64,
     /// Requests being computed.
     pub active: usize,
@@ -28,8 +28,8 @@ pub struct EngineStats {
     pub waiting: usize,
     /// Prefixes in the cache.
     pub cached_prefixes: usize,
-    /// Tokens of these, a shared one counted once for each.
+    /// Tokens of cached prefixes; a shared token counts once for each prefix.
     pub cached_tokens: usize,
-    /// Cells of memory that hold a token.
+    /// Memory cells that hold a token.
     pub used_cells: usize,
 }

@@ -1,4 +1,4 @@
-//! Chat templates: Jinja, as the files bring it, held to bounds.
+//! Chat templates: rendering the Jinja templates of model files, within bounds.
 
 use std::{
     io,
@@ -21,25 +21,25 @@ use crate::{config::Template, convert::worker_failed};
 
 const LOAD: &str = "LlamaCpp::load";
 const NAME: &str = "chat";
-/// The greatest template, in bytes. The longest that come with models have some 30 KiB.
+/// Maximum length of a template, in bytes. The longest that come with models have about 30 KiB.
 const MAX_SOURCE: usize = 64 * 1024;
-/// The greatest rendering, without contents, in bytes.
+/// Maximum length of a rendering without contents, in bytes.
 const MAX_OUTPUT: usize = 4 * 1024 * 1024;
-/// How many steps a rendering may take. The templates of known families take up to 60 for a message. A step is no more
-/// than some microseconds where texts are short.
+/// Maximum steps of a rendering. The templates of known families take up to 60 steps per message. A step takes at most
+/// some microseconds where texts are short.
 const FUEL: u64 = 200_000;
-/// How long one may take.
+/// Maximum time of a rendering.
 const LIMIT: Duration = Duration::from_secs(10);
 const TOO_SLOW: &str = "the chat template takes longer than 10 s";
-/// The stack that templates are compiled and rendered on, in bytes: what a hostile one can nest within the bounds above
-/// fits it, where an ordinary thread's would overflow and end the process.
+/// Stack size for compiling and rendering templates, in bytes. It holds the deepest nesting within the bounds above; a
+/// hostile template would overflow an ordinary thread's stack and end the process.
 const STACK: usize = 256 * 1024 * 1024;
-/// How much of a template's own words an error tells, in characters.
+/// Maximum length of a template's own message in an error, in characters.
 const MAX_WORDS: usize = 200;
-/// Stands in a rendering where a message's content goes.
+/// Placeholder of a message's content in a rendering.
 const PLACEHOLDER: &str = "JOURNEYMAN-CONTENT-";
-/// What `strftime_now` says, day for day: the date that Llama's templates fall back to. A rendering depends on nothing
-/// but its messages.
+/// The parts of the date that `strftime_now` returns: the date that Llama's templates fall back to. A rendering depends
+/// on nothing but its messages.
 const DATE: [(&str, &str); 7] = [
     ("%Y", "2024"),
     ("%m", "07"),
@@ -84,13 +84,13 @@ pub(crate) struct ChatTemplate {
     jinja: Arc<Environment<'static>>,
     bos: String,
     eos: String,
-    /// Whether a rendering took too long: no second thread is left behind.
+    /// Whether a rendering took too long: then no second thread is left behind.
     stuck: AtomicBool,
     limit: Duration,
 }
 
 impl ChatTemplate {
-    /// The one that a host chose: its own, a named one or the file's. `None` where contents stand by themselves.
+    /// The template that the host chose: its own text, a named one or the file's; `None` without a template.
     pub(crate) fn choose(
         template: &Template,
         own: Option<String>,
@@ -157,10 +157,10 @@ impl ChatTemplate {
         Ok(template)
     }
 
-    /// The template's own text in front of each message's content, and behind the last.
+    /// The template's own text before each message's content, and after the last.
     ///
     /// # Errors
-    /// `Unsupported` where the template does not take these messages.
+    /// `Unsupported` where the template does not accept these messages.
     pub(crate) fn around(&self, operation: &'static str, roles: &[&str]) -> Result<Vec<String>> {
         let rendered = self.render(operation, roles)?;
         let mut texts = Vec::with_capacity(roles.len() + 1);
@@ -212,12 +212,12 @@ impl ChatTemplate {
             self.stuck.store(true, Ordering::Relaxed);
         }
         String::from_utf8(rendered?)
-            .map_err(|_| unfit(operation, "the chat template writes no UTF-8"))
+            .map_err(|_| unfit(operation, "the chat template's output is not UTF-8"))
     }
 }
 
-/// Does it on a thread of its own with a large stack, and waits, at most `limit`. A step can take long where texts are
-/// long, and nothing ends a thread: one that takes longer is left behind, and ends when its fuel does.
+/// Runs work on a thread with a large stack, and waits at most `limit`. A step can take long where texts are long, and
+/// a thread cannot be ended: one that takes longer is left behind, and ends when its fuel does.
 fn with_stack<T: Send + 'static>(
     operation: &'static str,
     limit: Duration,
@@ -249,12 +249,13 @@ fn with_stack<T: Send + 'static>(
 
 fn too_slow(operation: &'static str) -> Error {
     Error::unsupported(operation, TOO_SLOW).hint(
-        "load with another template: Template::Jinja, Template::Named or Template::None; a model from elsewhere may bring \
-         one that takes less",
+        "load with another template: Template::Jinja, Template::Named or Template::None; another copy of the \
+            model may have a faster one",
     )
 }
 
-/// `{% generation %}` marks what a trainer learns from; a prompt is the same without it.
+/// Replaces `{% generation %}` blocks, which mark the text that a trainer learns from; a prompt is the same without
+/// them.
 fn without_generation_blocks(source: String) -> String {
     let mut source = source;
     for (mark, instead) in [("generation", "if true"), ("endgeneration", "endif")] {
@@ -272,7 +273,7 @@ fn placeholder(index: usize) -> String {
     format!("{PLACEHOLDER}{index}-END")
 }
 
-/// Output up to a bound.
+/// An output of bounded length.
 struct Bounded(Vec<u8>);
 
 impl io::Write for Bounded {
@@ -298,8 +299,8 @@ fn unfit(operation: &'static str, why: &'static str) -> Error {
 
 fn failed(operation: &'static str, error: &JinjaError) -> Error {
     let why = match error.kind() {
-        JinjaKind::SyntaxError => "the chat template is no Jinja that can be read",
-        JinjaKind::OutOfFuel => "the chat template does not come to an end",
+        JinjaKind::SyntaxError => "the chat template is not valid Jinja",
+        JinjaKind::OutOfFuel => "the chat template exceeds its limit of steps",
         JinjaKind::WriteFailure => "the chat template writes more than 4 MiB",
         _ => "the chat template refuses these messages",
     };

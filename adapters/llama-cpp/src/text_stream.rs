@@ -1,20 +1,20 @@
-//! Text out of the bytes of tokens: characters that are split across tokens, and stop texts.
+//! Text from the bytes of tokens: joins characters that are split across tokens, and finds stop texts.
 
 use std::sync::Arc;
 
 use journeyman::contract::TokenSink;
 
-/// The text written so far. What goes to the sink is never taken back: the beginning of a character or of a stop
-/// text is held back until it is clear what it becomes.
+/// The text so far. Text that went to the sink is never taken back: the beginning of a character or of a stop text is
+/// held back until it is complete or cannot become one.
 pub(crate) struct TextStream {
     stops: Vec<String>,
     sink: Option<Arc<dyn TokenSink>>,
     text: String,
-    /// Bytes of a character that is not complete.
+    /// Bytes of an incomplete character.
     pending: Vec<u8>,
-    /// How much of `text` the sink has.
+    /// Length of the part of `text` that the sink has, in bytes.
     sent: usize,
-    /// How much of `text` holds no stop text for sure.
+    /// Length of the part of `text` that certainly has no stop text, in bytes.
     searched: usize,
 }
 
@@ -30,14 +30,14 @@ impl TextStream {
         }
     }
 
-    /// Adds a token's bytes; true when a stop text has come.
+    /// Adds a token's bytes; true when a stop text is complete.
     pub(crate) fn push(&mut self, piece: &[u8]) -> bool {
         self.pending.extend_from_slice(piece);
         self.take_characters();
         self.settle()
     }
 
-    /// The text, with what was held back, and whether a stop text came in that.
+    /// Returns the whole text, held-back parts included, and whether a stop text was found in those.
     pub(crate) fn finish(mut self) -> (String, bool) {
         let mut stopped = false;
         if !self.pending.is_empty() {
@@ -50,7 +50,7 @@ impl TextStream {
         (self.text, stopped)
     }
 
-    /// Moves complete characters from `pending` to `text`; bytes that are none become U+FFFD.
+    /// Moves complete characters from `pending` to `text`; invalid bytes become U+FFFD.
     fn take_characters(&mut self) {
         let mut rest = self.pending.as_slice();
         loop {
@@ -79,7 +79,7 @@ impl TextStream {
         self.pending = rest.to_vec();
     }
 
-    /// Looks for stop texts and sends what is certain.
+    /// Searches for stop texts and sends the text that is certain.
     fn settle(&mut self) -> bool {
         let from = self.searched;
         let found = self
@@ -101,7 +101,7 @@ impl TextStream {
         false
     }
 
-    /// The length of the longest end of the text that a stop text begins with.
+    /// The length of the longest end of the text that is the beginning of a stop text.
     fn held_back(&self) -> usize {
         let begins = |stop: &String| {
             (1..stop.len())

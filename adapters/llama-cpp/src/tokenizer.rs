@@ -1,12 +1,12 @@
-//! [`Tokenizer`].
+//! [`Tokenizer`] for [`LlamaCpp`].
 
 use journeyman::contract::{TokenCount, Tokenizer};
 
 use crate::loaded::LlamaCpp;
 
-/// llama.cpp counts bytes in 32 bits; more text is counted part by part, which is an estimate.
+/// llama.cpp counts bytes in 32 bits: longer text is counted in parts, which is an estimate.
 const PART: usize = 1 << 28;
-/// How many characters beyond the first guess a prefix is tried with.
+/// Number of characters beyond the first guess up to which prefixes are tried.
 const AHEAD: usize = 8;
 
 impl Tokenizer for LlamaCpp {
@@ -27,9 +27,10 @@ impl Tokenizer for LlamaCpp {
         }
     }
 
-    /// Among prefixes near the end of the first `tokens` tokens, the longest that has at most so many itself.
+    /// The longest prefix with at most `tokens` tokens, among the prefixes that end near the end of the first `tokens`
+    /// tokens.
     fn truncate(&self, text: &str, tokens: usize) -> String {
-        // What lies behind cannot be within the first `tokens` tokens.
+        // Text behind `head` cannot be within the first `tokens` tokens.
         let head = self.renderer.head(text, tokens);
         let head = &head[..head.floor_char_boundary(PART)];
         let all = self.renderer.data(head);

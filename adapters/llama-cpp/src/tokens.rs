@@ -1,13 +1,13 @@
-//! Texts into tokens, on a stack that no text overflows.
+//! Tokenizing texts on a stack that no text can overflow.
 
 use std::{io, thread};
 
 use llama_cpp_2::{model::LlamaModel, token::LlamaToken};
 
-/// Kinds of vocabularies that split no text before they merge, by `tokenizer.ggml.model`.
+/// Kinds of vocabularies that do not split a text before merging, by `tokenizer.ggml.model`.
 const UNSPLIT: [&str; 4] = ["llama", "bert", "t5", "rwkv"];
-/// Ways to split a text that llama.cpp has loops for, by `tokenizer.ggml.pre`. For the others it takes `std::regex`,
-/// which calls itself for each character of a match.
+/// Splitting rules that llama.cpp implements with loops, by `tokenizer.ggml.pre`. For all others it uses `std::regex`,
+/// which recurses for each character of a match.
 const LOOPS: [&str; 19] = [
     "gpt-2",
     "phi-2",
@@ -29,17 +29,17 @@ const LOOPS: [&str; 19] = [
     "smollm",
     "kimi-k2",
 ];
-/// So many characters need no stack of their own.
+/// Maximum length, in characters, that needs no stack of its own.
 const SHORT: usize = 1000;
-/// How many characters are tokenised in one piece, where that takes stack. A longer text is cut there, which may part a
-/// word.
+/// Maximum length of a piece, in characters, where tokenizing is recursive. A longer text is cut into pieces, which may
+/// split a word.
 const PIECE: usize = 1 << 18;
-/// Bytes of stack for a character. Of fifteen patterns the most demanding took 600, with what it keeps elsewhere.
+/// Bytes of stack per character. The most demanding of fifteen patterns took 600, including its other data.
 const PER_CHARACTER: usize = 2048;
-/// Bytes of stack beside.
+/// Base size of the stack in bytes.
 const BASE: usize = 1 << 20;
 
-/// How a vocabulary's texts are split into words.
+/// The way a vocabulary splits texts into words.
 pub(crate) struct Splitting {
     recursive: bool,
 }
@@ -56,7 +56,7 @@ impl Splitting {
         }
     }
 
-    /// The tokens of a text, with special parsing or not.
+    /// The tokens of a text, with special parsing where `special` is true.
     pub(crate) fn tokens(&self, model: &LlamaModel, text: &str, special: bool) -> Vec<LlamaToken> {
         let tokenize = |text: &str| model.vocab().tokenize(text.as_bytes(), false, special);
         if !self.takes_stack(text) {
@@ -67,14 +67,14 @@ impl Splitting {
             let stack = BASE + piece.chars().count() * PER_CHARACTER;
             match with_stack(stack, || tokenize(piece)) {
                 Ok(some) => tokens.extend(some),
-                // The system has no room for the stack: words are parted.
+                // The system has no memory for the stack: smaller pieces are used, which may split words.
                 Err(_) => tokens.extend(pieces(piece, SHORT).flat_map(tokenize)),
             }
         }
         tokens
     }
 
-    /// The tokens of a text as data, with those that the vocabulary wants around it.
+    /// The tokens of a text as data, with the special tokens that the vocabulary wants around it.
     pub(crate) fn enclosed(&self, model: &LlamaModel, text: &str) -> Vec<LlamaToken> {
         let vocab = model.vocab();
         if !self.takes_stack(text) {
@@ -92,7 +92,7 @@ impl Splitting {
     }
 }
 
-/// A text's parts of so many characters, the last one of fewer.
+/// The pieces of a text, each of `characters` characters, the last one of fewer.
 fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -103,7 +103,7 @@ fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Does it on a thread of its own with so much stack, and waits.
+/// Runs work on a thread with this stack size, and waits.
 fn with_stack<T: Send>(stack: usize, work: impl FnOnce() -> T + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new()

@@ -1,71 +1,41 @@
-//! The thread that owns the weights and the context, and how it is asked.
+//! The worker: the thread that owns the weights and the context, and its handle.
 
+mod inbox;
 mod serving;
 
 use std::{
     collections::VecDeque,
-    path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::AtomicUsize,
-        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+        mpsc::{self, Sender},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use futures::{FutureExt, channel::oneshot, future::Shared};
-use journeyman::{Error, ModelId, Result};
+use journeyman::{Error, Result};
 
-use self::serving::Serving;
-use crate::{
-    config::LlamaConfig,
-    context::{Context, Limits},
-    convert::{of_request, too_many_wait, worker_failed},
-    digest::Hashed,
-    loaded::load_model,
-    lora::Adapters,
-    queue::{Answer, Request, Ticket, Work, answer, tell},
-    render::Renderer,
-    scheduler::Scheduler,
-    stats::EngineStats,
+pub(crate) use self::inbox::Prefixes;
+use self::{
+    inbox::{End, Inbox, Message},
+    serving::{Serving, show},
 };
-
-/// What the worker is told.
-enum Message {
-    Work(Box<Request>),
-    /// To be done with the context as it is.
-    Prefixes(Prefixes, oneshot::Sender<Result<usize>>),
-    /// To be done to the model, without a context.
-    Adapter(Adapter, oneshot::Sender<Result<()>>),
-}
-
-/// What is done with the prefix cache. The answer is a number of tokens.
-pub(crate) enum Prefixes {
-    Save(PathBuf),
-    Restore(PathBuf),
-    Forget,
-}
-
-/// A change of the adapters.
-pub(crate) enum Adapter {
-    Load { name: String, path: PathBuf },
-    Unload { name: String },
-}
-
-/// What the thread needs.
-pub(crate) struct Setup {
-    pub(crate) config: LlamaConfig,
-    pub(crate) renderer: Arc<Renderer>,
-    pub(crate) limits: Limits,
-    pub(crate) gpu_layers: u32,
-    pub(crate) id: ModelId,
-    pub(crate) file: Hashed,
-}
+use crate::{
+    context::Context,
+    convert::{for_one_request, too_many_wait, worker_failed},
+    lora::{AdapterChange, Adapters},
+    queue::{Answer, Request, Ticket, Work, answer, send_answer},
+    scheduler::Scheduler,
+    setup::Setup,
+    stats::EngineStats,
+    weights::load_model,
+};
 
 /// The handle of a worker; dropping it ends the thread.
 pub(crate) struct Worker {
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     messages: Option<Sender<Message>>,
     thread: Option<JoinHandle<()>>,
     lost: Shared<oneshot::Receiver<Error>>,
@@ -76,7 +46,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Starts the thread and waits until its context stands.
+    /// Starts the thread and waits until its context is ready.
     pub(crate) fn start(setup: Setup) -> Result<Self> {
         let most_waiting = setup.config.max_waiting as usize;
         let (messages, queue) = mpsc::channel();
@@ -113,7 +83,7 @@ impl Worker {
         })
     }
 
-    /// Asks and waits, at most `limit` from the call on. Dropping the future takes the request back.
+    /// Sends a request and waits, at most `limit` from `called` on. Dropping the future cancels the request.
     pub(crate) async fn ask<T>(
         &self,
         operation: &'static str,
@@ -143,14 +113,14 @@ impl Worker {
         answer.await.unwrap_or_else(|_| Err(gone(operation)))
     }
 
-    pub(crate) async fn adapter(&self, operation: &'static str, what: Adapter) -> Result<()> {
+    pub(crate) async fn adapter(&self, operation: &'static str, what: AdapterChange) -> Result<()> {
         let (reply, answer) = oneshot::channel();
         self.send(operation, Message::Adapter(what, reply))?;
         answer.await.unwrap_or_else(|_| Err(gone(operation)))
     }
 
-    /// Waits until there is no context any more, and says why. One is tried with every request that comes; in a process
-    /// made for this model a new process is the better try.
+    /// Waits until the context is lost, and returns the reason. In the host's process the next request tries to create
+    /// it again; in a worker process it is better to start a new process.
     pub(crate) async fn lost(&self) -> Error {
         let why = self.lost.clone().await;
         why.unwrap_or_else(|_| gone("LlamaCpp"))
@@ -174,7 +144,7 @@ impl Drop for Worker {
         let Some(thread) = self.thread.take() else {
             return;
         };
-        // A token sink may hold the last handle: its thread cannot wait for itself.
+        // A token sink may hold the last handle; then the thread drops it, and cannot wait for itself.
         if thread.thread().id() != thread::current().id() {
             let _ = thread.join();
         }
@@ -183,37 +153,6 @@ impl Drop for Worker {
 
 fn gone(operation: &'static str) -> Error {
     worker_failed(operation, "the model's worker has ended")
-}
-
-/// Why a context came to its end.
-enum End {
-    Gone,
-    Adapter(Adapter, oneshot::Sender<Result<()>>),
-}
-
-/// What comes to the thread.
-struct Inbox {
-    queue: Receiver<Message>,
-    /// Taken from the queue already.
-    held: VecDeque<Message>,
-    /// What is to be done as soon as nothing is being computed.
-    changes: VecDeque<(Adapter, oneshot::Sender<Result<()>>)>,
-}
-
-impl Inbox {
-    /// The next message; waits for it until then, or for ever.
-    fn next(&mut self, until: Option<Instant>) -> std::result::Result<Message, RecvTimeoutError> {
-        if let Some(message) = self.held.pop_front() {
-            return Ok(message);
-        }
-        match until {
-            None => (self.queue.recv()).map_err(|_| RecvTimeoutError::Disconnected),
-            Some(until) => {
-                let left = until.saturating_duration_since(Instant::now());
-                self.queue.recv_timeout(left)
-            }
-        }
-    }
 }
 
 fn run(
@@ -249,21 +188,21 @@ fn run(
                 Some(end)
             }
             Err(error) if first => return Err(error),
-            // Memory that is short now may be free again when the next one asks.
+            // Memory may be free again when the next request comes.
             Err(error) => refuse(&error, &mut scheduler, &mut inbox, &mut lost, stats),
         };
         match end {
             None => {}
             Some(End::Gone) => return Ok(()),
-            // llama.cpp loads adapters into a model, which no context may borrow meanwhile.
+            // llama.cpp loads adapters into a model, which no context may borrow at that time.
             Some(End::Adapter(change, reply)) => {
-                tell(reply, adapters.change(setup, &mut model, change));
+                send_answer(reply, adapters.change(setup, &mut model, change));
             }
         }
     }
 }
 
-/// Refuses all that was asked, for there is no context to serve it with, and waits until somebody asks again.
+/// Refuses all requests, because there is no context, and waits for the next message.
 fn refuse(
     error: &Error,
     scheduler: &mut Scheduler<'_>,
@@ -271,12 +210,12 @@ fn refuse(
     lost: &mut Option<oneshot::Sender<Error>>,
     stats: &Mutex<EngineStats>,
 ) -> Option<End> {
-    let error = of_request(error);
+    let error = for_one_request(error);
     for message in inbox.held.drain(..) {
         match message {
             Message::Work(request) => scheduler.submit(*request),
             Message::Adapter(change, reply) => inbox.changes.push_back((change, reply)),
-            Message::Prefixes(_, reply) => tell(reply, Err(error.clone())),
+            Message::Prefixes(_, reply) => send_answer(reply, Err(error.clone())),
         }
     }
     scheduler.refuse(&error);
@@ -286,7 +225,7 @@ fn refuse(
         return Some(End::Adapter(change, reply));
     }
     if let Some(lost) = lost.take() {
-        tell(lost, error);
+        send_answer(lost, error);
     }
     let Ok(message) = inbox.next(None) else {
         return Some(End::Gone);
@@ -294,8 +233,4 @@ fn refuse(
     inbox.held.push_back(message);
     inbox.held.extend(inbox.queue.try_iter());
     None
-}
-
-fn show(shown: &Mutex<EngineStats>, stats: EngineStats) {
-    *shown.lock().unwrap_or_else(PoisonError::into_inner) = stats;
 }

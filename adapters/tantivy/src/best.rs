@@ -1,18 +1,18 @@
-//! The best of many scores.
+//! Selecting the highest scores.
 
 use tantivy::{DocId, SegmentReader};
 
-/// Where a document is: its segment's place and its place there.
+/// A document's place: the index of its segment, and its id within the segment.
 pub(crate) type Place = (usize, DocId);
 
-/// The places of the greatest scores: at least `limit` of them where there are as many, and all that tie with the last
-/// one, so that ids decide and not places.
+/// The places with the highest scores: at least `limit`, if there are as many, and all that tie with the last one, so
+/// that the order of skill ids decides and not the place.
 pub(crate) struct Best {
     limit: usize,
-    /// The least score that may still be among the best.
+    /// The minimum score that can still be among the best.
     bar: f64,
     found: Vec<(f64, Place)>,
-    /// At how many the worst are dropped.
+    /// The number of entries at which the lowest are dropped.
     full: usize,
 }
 
@@ -26,7 +26,7 @@ impl Best {
         }
     }
 
-    /// A segment's live documents that hold a word, those that are allowed.
+    /// Adds a segment's live documents that hold a query word and are allowed.
     pub(crate) fn take_segment(
         &mut self,
         at: usize,

@@ -1,5 +1,5 @@
-//! The arithmetic: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), 3.4,
-//! with the inverse document frequency of Lucene and tantivy, which is never negative.
+//! BM25 scores: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), 3.4, with the
+//! inverse document frequency of Lucene and tantivy, which is never negative.
 
 use tantivy::{
     DocId, Searcher, SegmentReader, TantivyError, Term,
@@ -8,14 +8,14 @@ use tantivy::{
     schema::{Field, IndexRecordOption},
 };
 
-/// How much a text's length marks a word down, for each length that tantivy tells apart (exact up to 40 words).
+/// The damping of word counts by text length, for each length that tantivy distinguishes (exact up to 40 words).
 #[derive(Clone, Debug)]
 pub(crate) struct Lengths {
     damping: [f64; 256],
 }
 
 impl Lengths {
-    /// Of a field whose mean length over live documents is `mean`.
+    /// For a field with mean length `mean` over live documents, in words.
     pub(crate) fn new(k1: f64, b: f64, mean: f64) -> Self {
         let damping = std::array::from_fn(|id| {
             let length = f64::from(FieldNormReader::id_to_fieldnorm(id as u8));
@@ -45,14 +45,14 @@ pub(crate) fn mean_length(searcher: &Searcher, field: Field) -> Result<f64, Tant
     })
 }
 
-/// How much a word tells that `holders` of `live` documents hold.
+/// The inverse document frequency of a word that `holders` of `live` documents hold.
 pub(crate) fn inverse_frequency(live: u64, holders: u64) -> f64 {
     let (live, holders) = (live as f64, holders as f64);
     (1.0 + (live - holders + 0.5) / (holders + 0.5)).ln()
 }
 
-/// How many live documents of a segment hold a word. tantivy knows it of all documents; where some were replaced, the
-/// list is read.
+/// The number of live documents of a segment that hold a word. tantivy stores the number over all documents; where some
+/// were replaced, the posting list is read.
 pub(crate) fn holders(segment: &SegmentReader, term: &Term) -> Result<u64, TantivyError> {
     let index = segment.inverted_index(term.field())?;
     let Some(info) = index.get_term_info(term)? else {
@@ -70,7 +70,7 @@ pub(crate) fn holders(segment: &SegmentReader, term: &Term) -> Result<u64, Tanti
     Ok(holders as u64)
 }
 
-/// A word in a field of a segment.
+/// The score of one word in one field of a segment.
 pub(crate) struct Scoring<'a> {
     /// Its boost, times its inverse document frequency, times k1 + 1.
     pub(crate) weight: f64,
@@ -79,7 +79,7 @@ pub(crate) struct Scoring<'a> {
 }
 
 impl Scoring<'_> {
-    /// What a word counts that occurs `count` times in a document: with the weight, in [0, weight].
+    /// The score of a word that occurs `count` times in a document, in [0, weight].
     fn value(&self, document: DocId, count: u32) -> f64 {
         let count = f64::from(count);
         let damping = self.lengths.damping[usize::from(self.norms.fieldnorm_id(document))];

@@ -1,18 +1,18 @@
-//! The numbers of the index.
+//! The configuration of the retriever.
 
 use journeyman::{Error, Result};
 
-/// How much a match in each field counts, at least 0; a field of weight 0 is not searched.
+/// The weight of a match in each field, at least 0. A field of weight 0 is not searched.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Boosts {
-    /// The skill's name. Default 2.
+    /// The skill's name. Default: 2.
     pub name: f64,
-    /// Its description. Default 1.5.
+    /// Its description. Default: 1.5.
     pub description: f64,
-    /// Its trigger, where it has one. Default 2.
+    /// Its trigger, where it has one. Default: 2.
     pub trigger: f64,
-    /// Its body. Default 1.
+    /// Its body. Default: 1.
     pub body: f64,
 }
 
@@ -28,7 +28,7 @@ impl Default for Boosts {
 }
 
 impl Boosts {
-    /// In the order of the index's fields.
+    /// The weights in the order of the index's fields.
     pub(crate) fn in_order(&self) -> [f64; 4] {
         [self.name, self.description, self.trigger, self.body]
     }
@@ -43,14 +43,14 @@ impl Boosts {
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// How much a match in each field counts.
+    /// The weight of a match in each field.
     pub boosts: Boosts,
-    /// BM25's `k1`, at least 0: how soon a repeated word stops counting. Default 1.2.
+    /// BM25's `k1`, at least 0: how slowly repetitions of a word saturate. Default: 1.2.
     pub k1: f64,
-    /// BM25's `b`, in [0, 1]: how much long texts are marked down. Default 0.75.
+    /// BM25's `b`, in [0, 1]: how strongly long texts are penalized. Default: 0.75.
     pub b: f64,
-    /// How many different words of a query are used, the first ones; bounds the time that a query of any size takes.
-    /// Default 1,024.
+    /// Maximum number of different query words that are used, the first ones; it bounds the time of a query of any
+    /// size. Default: 1,024.
     pub max_query_words: usize,
 }
 
@@ -93,8 +93,7 @@ impl Config {
             .with("option", option)
             .with("value", value)
             .hint(
-                "boosts and k1 are finite and at least 0, b is in [0, 1]; \
-                             Config::default() has the usual ones",
+                "give finite boosts and k1 of at least 0, and b in [0, 1]; Config::default() has the usual values",
             )),
         }
     }

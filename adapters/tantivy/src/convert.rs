@@ -1,4 +1,4 @@
-//! Skills into documents, and tantivy's errors into ours.
+//! Conversion of skills to documents, and of tantivy's errors.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub(crate) const ID: &str = "id";
 /// The fast field that holds the skill's version.
 pub(crate) const VERSION: &str = "version";
 
-/// The greatest length of a skill's id in bytes; far below tantivy's bound on a term.
+/// Maximum length of a skill's id in bytes, far below tantivy's limit on a term.
 const MAX_ID: usize = 4096;
 
 /// The fields of the index.
@@ -30,7 +30,7 @@ pub(crate) struct Fields {
 impl Fields {
     pub(crate) fn schema() -> (Schema, Self) {
         let mut schema = Schema::builder();
-        // The tokens come ready made from `words`; frequencies are needed, positions are not.
+        // Tokens are made by `words`; frequencies are needed, positions are not.
         let indexing = TextFieldIndexing::default()
             .set_tokenizer("raw")
             .set_index_option(IndexRecordOption::WithFreqs);
@@ -44,7 +44,7 @@ impl Fields {
         (schema.build(), fields)
     }
 
-    /// The key that a document is replaced and filtered by.
+    /// The term by which a document is replaced and filtered.
     pub(crate) fn key(&self, id: &str) -> Term {
         Term::from_field_text(self.id, id)
     }
@@ -56,7 +56,7 @@ impl Fields {
         if id.len() > MAX_ID {
             return Err(Error::invalid(
                 "Retriever::refresh",
-                "a skill's id is too long to be indexed",
+                "a skill's id is too long for the index",
             )
             .with("bytes", id.len())
             .with("most", MAX_ID));
@@ -78,19 +78,20 @@ impl Fields {
     }
 }
 
-/// What is to be said when tantivy fails.
+/// The error for a failure of tantivy.
 pub(crate) fn error(
     operation: impl Into<Cow<'static, str>>,
     source: impl Into<TantivyError>,
 ) -> Error {
     let source = source.into();
-    Error::new(kind(&source), operation, "the index failed")
+    Error::new(kind(&source), operation, "the search index returned an error")
         .with("adapter", "tantivy")
-        .hint("try again; an index is derived state, so one that keeps failing can be deleted and made anew")
+        .hint("try again; the index is derived state, so if the error persists, delete the index and rebuild it \
+            from the library")
         .source_from(source)
 }
 
-/// Whether it is the index's own fault.
+/// The kind of a failure: `Corrupt` where the index itself is at fault.
 pub(crate) fn kind(source: &TantivyError) -> ErrorKind {
     match source {
         TantivyError::DataCorruption(_)

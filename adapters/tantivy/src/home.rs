@@ -1,4 +1,4 @@
-//! Where the index lies: in memory, or in a folder that other processes may share.
+//! The storage of the index: in memory, or in a folder that processes can share.
 
 use std::{
     fs, io,
@@ -23,21 +23,21 @@ use crate::{
     mark,
 };
 
-/// How long a refresh waits for another process's.
+/// How long a refresh waits for a refresh by another process.
 const WAIT: Duration = Duration::from_secs(5);
-/// What a damaged index is moved to, within its folder.
+/// The subfolder that a damaged index is moved to.
 const DAMAGED: &str = "damaged";
-/// What a refresh may hold in memory before it writes a segment: the least that tantivy takes, and for more skills than
-/// a few more, which makes for fewer segments.
+/// Memory of a refresh, in bytes, before it writes a segment: tantivy's minimum for up to `FEW` edits, and more for
+/// others, which makes fewer segments.
 const WRITING_BYTES: usize = 15_000_000;
 const FEW: usize = 1_000;
 const WRITING_BYTES_FOR_MANY: usize = 64_000_000;
 /// Segments of fewer documents count as equally small, so that they are merged first.
 const SMALL_SEGMENT: u32 = 64;
-/// The share of replaced documents from which on a segment is written anew.
+/// The share of replaced documents in a segment, from 0 to 1, above which it is rewritten.
 const MOST_REPLACED: f32 = 0.3;
 
-/// An index where it lies.
+/// An index and its folder, if it has one.
 pub(crate) struct Home {
     folder: Option<PathBuf>,
     pub(crate) index: Index,
@@ -52,17 +52,17 @@ impl Home {
         })
     }
 
-    /// What lies in a folder; what is damaged there is moved aside and begun anew.
+    /// Opens the index of a folder. A damaged index is moved aside and replaced by an empty one.
     pub(crate) fn in_folder(operation: &'static str, folder: &Path) -> Result<Self> {
         let failed = |source: TantivyError| {
             error(operation, source)
                 .with("folder", folder.display())
-                .hint("give the index a folder that can be written; or keep it in memory with Bm25Retriever::new")
+                .hint("give the index a writable folder, or keep it in memory with Bm25Retriever::new")
         };
         fs::create_dir_all(folder).map_err(|source| failed(source.into()))?;
-        let index = match sound_index(folder) {
+        let index = match open_checked(folder) {
             Ok(index) => index,
-            Err(source) if is_damage(&source) => begin_anew(folder).map_err(failed)?,
+            Err(source) if is_damage(&source) => replace_damaged(folder).map_err(failed)?,
             Err(source) => return Err(failed(source)),
         };
         Ok(Self {
@@ -71,13 +71,13 @@ impl Home {
         })
     }
 
-    /// The same, from what lies there now; `None` where what failed is no damage or nothing lies outside of memory.
-    pub(crate) fn again(&self, failure: &TantivyError) -> Option<Result<Self>> {
+    /// Opens the folder's index again; `None` where the failure is not damage, or the index is in memory.
+    pub(crate) fn reopen_damaged(&self, failure: &TantivyError) -> Option<Result<Self>> {
         let folder = self.folder.as_ref().filter(|_| is_damage(failure))?;
         Some(Self::in_folder("Bm25Retriever::open", folder))
     }
 
-    /// The one writer that there can be, over all processes, with the threads that belong to it.
+    /// The writer, of which only one can exist over all processes, with its threads.
     pub(crate) fn writer(&self, edits: usize) -> Result<IndexWriter, TantivyError> {
         let bytes = match edits {
             0..FEW => WRITING_BYTES,
@@ -88,7 +88,7 @@ impl Home {
             .num_worker_threads(1)
             .num_merge_threads(1)
             .build();
-        let writer = patiently(|| self.index.writer_with_options(options.clone()))?;
+        let writer = retry_while_locked(|| self.index.writer_with_options(options.clone()))?;
         let mut policy = LogMergePolicy::default();
         policy.set_min_layer_size(SMALL_SEGMENT);
         policy.set_del_docs_ratio_before_merge(MOST_REPLACED);
@@ -97,8 +97,10 @@ impl Home {
     }
 }
 
-/// Tries again for a bounded time while somebody else has the lock.
-fn patiently<T>(mut lock: impl FnMut() -> Result<T, TantivyError>) -> Result<T, TantivyError> {
+/// Retries for a bounded time while another process holds the lock.
+fn retry_while_locked<T>(
+    mut lock: impl FnMut() -> Result<T, TantivyError>,
+) -> Result<T, TantivyError> {
     let started = Instant::now();
     loop {
         match lock() {
@@ -114,9 +116,9 @@ fn folder_of(folder: &Path) -> Result<MmapDirectory, TantivyError> {
     Ok(MmapDirectory::open(folder)?)
 }
 
-/// The index of a folder after every byte of it was checked, or a new one where there is none.
-fn sound_index(folder: &Path) -> Result<Index, TantivyError> {
-    // tantivy asserts on some lengths that it reads.
+/// Opens the index of a folder after checking all its bytes; creates an empty one where there is none.
+fn open_checked(folder: &Path) -> Result<Index, TantivyError> {
+    // tantivy panics on some invalid lengths.
     panic::catch_unwind(AssertUnwindSafe(|| checked_index(folder)))
         .unwrap_or_else(|_| Err(damaged("a file cannot be read")))
 }
@@ -125,29 +127,29 @@ fn checked_index(folder: &Path) -> Result<Index, TantivyError> {
     let directory = folder_of(folder)?;
     let (schema, _) = Fields::schema();
     if !Index::exists(&directory)? {
-        // What is there without its list of segments is what is left of a damaged one.
-        if pieces(folder)?.next().is_some() {
-            return Err(damaged("the list of segments is missing"));
+        // Segment files without `meta.json` are the rest of a damaged index.
+        if index_files(folder)?.next().is_some() {
+            return Err(damaged("meta.json is missing"));
         }
-        let _lock = patiently(|| lock(&directory))?;
+        let _lock = retry_while_locked(|| lock(&directory))?;
         return Index::builder().schema(schema).open_or_create(directory);
     }
     let index = Index::open(directory)?;
     if index.schema() != schema {
-        return Err(damaged("it has other fields"));
+        return Err(damaged("the index has other fields"));
     }
     let metas = index.load_metas()?;
     mark::read(&metas)?;
     for file in metas.list_segment_files() {
         if index.directory().exists(&file)? && !index.directory().validate_checksum(&file)? {
-            return Err(damaged("a file's bytes are not what was written"));
+            return Err(damaged("a file differs from its checksum"));
         }
     }
     check_segments(&index, &metas)?;
     Ok(index)
 }
 
-/// Whether all is there that a search opens, and in the numbers that the list of segments, which has no checksum, says.
+/// Checks that everything that a search opens is there, with the counts of `meta.json`, which has no checksum.
 fn check_segments(index: &Index, metas: &IndexMeta) -> Result<(), TantivyError> {
     let (_, fields) = Fields::schema();
     let searcher = index.reader()?.searcher();
@@ -164,7 +166,7 @@ fn check_segments(index: &Index, metas: &IndexMeta) -> Result<(), TantivyError> 
         let alive = segment.alive_bitset();
         let live = alive.map_or(counted, |alive| alive.num_alive_docs() as u32);
         if counted != segment.max_doc() || live != segment.num_docs() {
-            return Err(damaged("the numbers of documents differ"));
+            return Err(damaged("the number of documents differs from meta.json"));
         }
         documents += counted;
     }
@@ -179,11 +181,11 @@ fn lock(directory: &MmapDirectory) -> Result<DirectoryLock, TantivyError> {
         .map_err(|error| TantivyError::LockFailure(error, None))
 }
 
-/// Moves what is damaged aside and begins a new index, unless another process has done so first.
-fn begin_anew(folder: &Path) -> Result<Index, TantivyError> {
+/// Moves a damaged index aside and creates an empty one, unless another process has done so already.
+fn replace_damaged(folder: &Path) -> Result<Index, TantivyError> {
     let directory = folder_of(folder)?;
-    let lock = patiently(|| lock(&directory))?;
-    if let Ok(index) = sound_index_unlocked(folder) {
+    let lock = retry_while_locked(|| lock(&directory))?;
+    if let Ok(index) = open_checked_unlocked(folder) {
         return Ok(index);
     }
     let aside = folder.join(DAMAGED);
@@ -191,7 +193,7 @@ fn begin_anew(folder: &Path) -> Result<Index, TantivyError> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => fs::create_dir(&aside)?,
     }
-    for piece in pieces(folder)? {
+    for piece in index_files(folder)? {
         fs::rename(&piece, aside.join(piece.file_name().unwrap_or_default()))?;
     }
     let index = (Index::builder().schema(Fields::schema().0)).open_or_create(directory)?;
@@ -199,15 +201,15 @@ fn begin_anew(folder: &Path) -> Result<Index, TantivyError> {
     Ok(index)
 }
 
-fn sound_index_unlocked(folder: &Path) -> Result<Index, TantivyError> {
+fn open_checked_unlocked(folder: &Path) -> Result<Index, TantivyError> {
     match Index::exists(&folder_of(folder)?)? {
-        true => sound_index(folder),
-        false => Err(damaged("the list of segments is missing")),
+        true => open_checked(folder),
+        false => Err(damaged("meta.json is missing")),
     }
 }
 
-/// The files of an index in a folder. Whatever else a person keeps there is left alone.
-fn pieces(folder: &Path) -> io::Result<impl Iterator<Item = PathBuf>> {
+/// The files of an index in a folder. All other files are left alone.
+fn index_files(folder: &Path) -> io::Result<impl Iterator<Item = PathBuf>> {
     let entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
     let is_piece = |name: &str| {
         let (stem, end) = name.split_at_checked(32).unwrap_or_default();
@@ -227,14 +229,14 @@ fn damaged(what: &str) -> TantivyError {
     TantivyError::SchemaError(what.to_owned())
 }
 
-/// Whether a failure comes from what lies in the folder and not from the machine.
+/// Whether a failure comes from the folder's content and not from the machine.
 fn is_damage(failure: &TantivyError) -> bool {
     match failure {
         TantivyError::OpenReadError(OpenReadError::IoError {
             io_error: error, ..
         })
         | TantivyError::LockFailure(LockError::IoError(error), _)
-        | TantivyError::IoError(error) => is_of_the_bytes(error.kind()),
+        | TantivyError::IoError(error) => is_content_error(error.kind()),
         TantivyError::OpenDirectoryError(error) => {
             matches!(error, OpenDirectoryError::DoesNotExist(_))
         }
@@ -243,20 +245,20 @@ fn is_damage(failure: &TantivyError) -> bool {
     }
 }
 
-/// What tantivy gives for a file that is missing, cut or not to be parsed.
-fn is_of_the_bytes(kind: io::ErrorKind) -> bool {
+/// The kinds of errors for a file that is missing, cut off or cannot be parsed.
+fn is_content_error(kind: io::ErrorKind) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, NotFound, Other, UnexpectedEof};
     [InvalidData, InvalidInput, NotFound, Other, UnexpectedEof].contains(&kind)
 }
 
-/// For the hint of a lock that stays busy.
+/// Whether another process held the lock for too long.
 pub(crate) fn is_busy(failure: &TantivyError) -> bool {
     matches!(failure, TantivyError::LockFailure(LockError::LockBusy, _))
 }
 
-/// What a refresh that found the lock busy says.
+/// The error of a refresh that found the lock busy.
 pub(crate) fn busy(source: TantivyError) -> Error {
     error("Retriever::refresh", source)
         .with("waited_s", WAIT.as_secs())
-        .hint("another process refreshes this index; searching goes on, and the next refresh takes in what is missing")
+        .hint("another process is refreshing this index; searches go on, and the next refresh adds what is missing")
 }

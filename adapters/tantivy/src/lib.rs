@@ -14,17 +14,17 @@
 //! # }).unwrap();
 //! ```
 //!
-//! # What a score depends on
-//! The live skills, the query and the [`Config`]; nothing else. tantivy keeps the postings; its own ranking is not
-//! used, because it counts replaced documents until a merge drops them and adds floats in the order of a segment's
-//! iterators, so that two indexes of one library could rank ties differently. Here document frequencies and mean
-//! lengths are taken over live skills, and sums run in `f64` in the order of the query's terms: an index built in
-//! many refreshes, one rebuilt from the library, and one merged in between give the same scores, bit for bit.
+//! # Scores
+//! A score depends on the live skills, the query and the [`Config`], and on nothing else. tantivy stores the postings.
+//! Its own ranking is not used: it counts replaced documents until a merge drops them, and adds floats in the order of
+//! a segment's iterators, so two indexes of one library could rank ties differently. Here document frequencies and mean
+//! lengths are over live skills, and sums are in `f64` in the order of the query's words. An index built in many
+//! refreshes, one rebuilt from the library and one that was merged therefore give the same scores, bit for bit.
 //!
 //! # Words
-//! Runs of letters and digits in lower case; each Chinese or Japanese character is a word of its own. No stemming and
-//! no stop words: skills are about exact names of tools and arguments, where a stemmer mostly makes false friends,
-//! and a frequent word weighs little by its inverse document frequency anyway.
+//! A word is a run of letters and digits, in lower case; each Chinese or Japanese character is a word of its own. There
+//! is no stemming and there are no stop words: skills use exact names of tools and arguments, where a stemmer mostly
+//! conflates different names, and a frequent word has little weight by its inverse document frequency anyway.
 
 mod best;
 mod bm25;

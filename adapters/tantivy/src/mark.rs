@@ -1,4 +1,5 @@
-//! What an index on disk says of itself, in the same commit as its documents.
+//! The mark of an index on disk: its library and revision and how it was built, stored in the same commit as its
+//! documents.
 
 use journeyman::domain::IndexMark;
 use serde::{Deserialize, Serialize};
@@ -6,23 +7,24 @@ use tantivy::{IndexMeta, TantivyError};
 
 use crate::words::words;
 
-/// Raised when the same skills would be indexed otherwise and neither the fields nor the sample's words show it.
+/// Version of the index format. Raised when the same skills are indexed differently and neither the fields nor the
+/// words of the sample show it.
 const FORM: u32 = 3;
-/// A text on which another way to part words would show.
+/// A text whose words show a change in the splitting of text.
 const SAMPLE: &str = "Unseal-coffee, jar_2 (v1.0) don't ÉTÉ Straße İ 咖啡を淹れる カフェ 한국어 кофе عربي a\u{301} ½ \
                       xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
 
-/// A mark with what shaped the index.
+/// A mark with the parameters that the index was built with.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Shaped {
+struct StoredMark {
     form: u32,
     words: Vec<String>,
-    /// Letters and cases change with Unicode.
+    /// The Unicode version, which determines letters and cases.
     unicode: (u8, u8, u8),
     mark: IndexMark,
 }
 
-impl Shaped {
+impl StoredMark {
     fn new(mark: IndexMark) -> Self {
         Self {
             form: FORM,
@@ -33,29 +35,29 @@ impl Shaped {
     }
 }
 
-/// A mark as a commit's payload: twice, so that damage shows.
+/// A mark as a commit's payload, stored twice so that damage is detected.
 pub(crate) fn payload(mark: &IndexMark) -> Result<String, TantivyError> {
-    let shaped = || Shaped::new(mark.clone());
+    let shaped = || StoredMark::new(mark.clone());
     serde_json::to_string(&[shaped(), shaped()])
         .map_err(|error| TantivyError::InternalError(error.to_string()))
 }
 
-/// The mark of the last commit; that of a new index where none was made.
+/// Reads the mark of the last commit; the default for a new index.
 ///
 /// # Errors
-/// Where it is damaged, or the index was made otherwise than today.
+/// When the mark is damaged, or the index was built differently.
 pub(crate) fn read(metas: &IndexMeta) -> Result<IndexMark, TantivyError> {
     let Some(payload) = &metas.payload else {
         return match metas.segments.is_empty() {
             true => Ok(IndexMark::default()),
-            false => Err(refused("the commit says nothing of itself")),
+            false => Err(refused("the commit has no mark")),
         };
     };
-    let read = serde_json::from_str::<[Shaped; 2]>(payload);
+    let read = serde_json::from_str::<[StoredMark; 2]>(payload);
     let [first, second] = read.map_err(|_| refused("the commit's mark cannot be read"))?;
-    if first != second || first != Shaped::new(first.mark.clone()) {
+    if first != second || first != StoredMark::new(first.mark.clone()) {
         return Err(refused(
-            "the index was made otherwise, or its mark is damaged",
+            "the index was built differently, or its mark is damaged",
         ));
     }
     Ok(first.mark)

@@ -1,4 +1,4 @@
-//! The retriever.
+//! [`Bm25Retriever`]: the index with its refreshes and searches.
 
 use std::{
     fmt,
@@ -26,11 +26,11 @@ const REFRESH: &str = "Retriever::refresh";
 
 /// BM25 over the name, description, trigger and body of each skill.
 ///
-/// The index is derived state, in memory ([`Bm25Retriever::new`]) or in a folder ([`Bm25Retriever::open`]): bring it to
-/// a library's revision with [`SkillLibrary::refresh`](journeyman::library::SkillLibrary::refresh) at any time. A
-/// skill's state is not looked at; the caller says with [`Query::among`] what may be offered, and document frequencies
-/// are those of the whole library whatever it says. A refresh starts a writing and a merging thread and ends them;
-/// searching starts none.
+/// The index is derived state, in memory ([`Bm25Retriever::new`]) or in a folder ([`Bm25Retriever::open`]).
+/// [`SkillLibrary::refresh`](journeyman::library::SkillLibrary::refresh) brings it to a library's revision at any time.
+/// The states of skills are ignored: the caller restricts a search with [`Query::among`], and document frequencies are
+/// over the whole library in any case. A refresh starts a writing thread and a merging thread and ends them; a search
+/// starts none.
 pub struct Bm25Retriever {
     config: Config,
     fields: Fields,
@@ -41,9 +41,9 @@ pub struct Bm25Retriever {
 struct State {
     home: Home,
     reader: IndexReader,
-    /// What the index on disk said when it was read last.
+    /// The payload of the index on disk when it was last read.
     read: Option<String>,
-    /// Whose index this is and how far: on disk, or further where no skill has changed since.
+    /// The library and revision of the index: as on disk, or later where no skill has changed since.
     mark: IndexMark,
 }
 
@@ -57,18 +57,18 @@ impl Bm25Retriever {
         Self::at("Bm25Retriever::new", config, Home::in_memory()?)
     }
 
-    /// The index of a folder, or an empty one where there is none. All of it is checked: one that is damaged or was
-    /// made by another form of this adapter is moved to the folder's `damaged`, in the place of an earlier one, and
-    /// begun anew, at watermark 0.
+    /// Opens the index of a folder; creates an empty one where there is none. The whole index is checked. One that is
+    /// damaged or has another index format is moved to the folder's `damaged`, replacing an earlier one there, and an
+    /// empty index with watermark 0 takes its place.
     ///
-    /// A folder belongs to one library; where it is given to another one, the index is made anew for that. Any number
-    /// of processes may share it: one at a time refreshes, the others search what they have and take in what was
-    /// refreshed when they are asked for their watermark. Opening, refreshing and asking for the watermark do their
-    /// reading, writing and waiting (at most 5 seconds for another's refresh) on the calling thread.
+    /// A folder belongs to one library; a refresh by another library rebuilds the index. Any number of processes may
+    /// share the folder: one at a time refreshes, and the others search the state that they have read and follow when
+    /// they are asked for their watermark. Opening, refreshing and asking for the watermark read, write and wait (at
+    /// most 5 seconds for another process's refresh) on the calling thread.
     ///
-    /// A search reads files that are mapped into memory. A folder that is deleted meanwhile is made anew by the next
-    /// refresh; but a file that somebody cuts short in its place ends the process (`SIGBUS`), so nothing but this
-    /// adapter should write there.
+    /// A search reads files that are mapped into memory. The next refresh recreates a folder that was deleted
+    /// meanwhile. A file that is truncated in place ends the process (`SIGBUS`), so nothing but this adapter should
+    /// write there.
     ///
     /// ```
     /// use journeyman::library::SkillLibrary;
@@ -119,7 +119,7 @@ impl Bm25Retriever {
         Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Shows searches what the index holds now.
+    /// Makes the present state of the index visible to searches.
     fn show(&self, state: &State) -> Result<(), TantivyError> {
         let before = self.view();
         let searcher = state.reader.searcher();
@@ -128,8 +128,8 @@ impl Bm25Retriever {
         Ok(())
     }
 
-    /// Takes in what other processes refreshed. What is lost or damaged is begun anew; searches go on with what they
-    /// have until it is filled.
+    /// Follows refreshes by other processes. A lost or damaged index is replaced by an empty one; searches use the
+    /// state that they have until it is filled.
     fn catch_up(&self, state: &mut State) -> Result<()> {
         let moved = state.follow();
         let failure = match moved {
@@ -140,7 +140,7 @@ impl Bm25Retriever {
             },
             Err(failure) => failure,
         };
-        match state.home.again(&failure) {
+        match state.home.reopen_damaged(&failure) {
             None => Err(error(REFRESH, failure)),
             Some(home) => {
                 *state = State::read(home?).map_err(|source| error(REFRESH, source))?;
@@ -149,7 +149,7 @@ impl Bm25Retriever {
         }
     }
 
-    fn take_in(&self, update: &IndexUpdate) -> Result<()> {
+    fn apply_update(&self, update: &IndexUpdate) -> Result<()> {
         let mut state = self.lock();
         self.catch_up(&mut state)?;
         if !state.mark.takes(update)? {
@@ -176,7 +176,7 @@ impl Bm25Retriever {
                     true => home::busy(source),
                     false => error(REFRESH, source),
                 })?;
-        // Nobody else writes from here on; somebody may have before.
+        // No other process can write from here on; one may have written before.
         self.catch_up(&mut state)?;
         if !state.mark.takes(update)? {
             return Ok(());
@@ -201,7 +201,7 @@ impl State {
         })
     }
 
-    /// Whether the index has moved since it was read last; then it is read again.
+    /// Reads the index again if it has changed since it was last read; returns whether it had.
     fn follow(&mut self) -> Result<bool, TantivyError> {
         let metas = self.home.index.load_metas()?;
         if metas.payload == self.read {
@@ -221,11 +221,11 @@ fn reader(index: &Index) -> Result<IndexReader, TantivyError> {
         .try_into()
 }
 
-/// A document to put in the place of what has this key, or none.
+/// A key and the document that replaces those with this key, if any.
 type Edit = (tantivy::Term, Option<tantivy::TantivyDocument>);
 
-/// Replaces documents by their keys, or all of them. The mark goes into the same commit, so that an index that is
-/// opened again knows how far it is. What fails leaves nothing behind.
+/// Replaces documents by key, or all of them where `anew` is true. The mark is in the same commit, so that a reopened
+/// index knows its revision. A failed commit changes nothing.
 fn commit(
     mut writer: IndexWriter,
     edits: Vec<Edit>,
@@ -258,7 +258,7 @@ impl Retriever for Bm25Retriever {
     }
 
     async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
-        self.take_in(update)
+        self.apply_update(update)
     }
 
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {

@@ -1,4 +1,4 @@
-//! What searches see: the index as of one refresh.
+//! The view of a search: the index as of one refresh.
 
 use std::{
     collections::HashSet,
@@ -27,12 +27,12 @@ pub(crate) struct View {
     searcher: Searcher,
     lengths: Vec<Lengths>,
     segments: Vec<Segment>,
-    /// Room for scores, used again by the next search.
+    /// A buffer for scores, reused by the next search.
     room: Mutex<Vec<f64>>,
 }
 
-/// What is kept of a segment beside tantivy's reader. The ids are those of its dictionary, in order; a segment's
-/// dictionary never changes, so a later view shares them.
+/// A segment's id and its skill ids, in the order of its dictionary. The dictionary of a segment never changes, so
+/// later views share the ids.
 struct Segment {
     id: SegmentId,
     ids: Arc<OnceLock<Vec<SkillId>>>,
@@ -66,7 +66,7 @@ impl View {
         })
     }
 
-    /// How many skills there are.
+    /// The number of skills.
     pub(crate) fn skills(&self) -> u64 {
         self.searcher.num_docs()
     }
@@ -79,7 +79,7 @@ impl View {
         if query.limit == 0 {
             return Ok(Vec::new());
         }
-        let words = self.weighed(&query.text, config)?;
+        let words = self.weighted_terms(&query.text, config)?;
         let among = query.among.as_ref().map(|among| {
             let mut among: Vec<&SkillId> = among.iter().collect();
             among.sort_unstable();
@@ -102,7 +102,7 @@ impl View {
         *self.room.lock().unwrap_or_else(PoisonError::into_inner) = room;
         let mut candidates = Vec::new();
         for (score, place) in best.into_places() {
-            let skill = self.named(place)?;
+            let skill = self.skill_at(place)?;
             candidates.push(Candidate { skill, score });
         }
         candidates.sort_by(|a, b| {
@@ -114,13 +114,13 @@ impl View {
         Ok(candidates)
     }
 
-    /// Each of the query's words in each field that counts, with its weight; in the order in which they are added up.
-    fn weighed(
+    /// Each query word in each searched field with its weight, in the order in which the scores are added.
+    fn weighted_terms(
         &self,
         text: &str,
         config: &Config,
     ) -> Result<Vec<(usize, Term, f64)>, TantivyError> {
-        let mut weighed = Vec::new();
+        let mut weighted_terms = Vec::new();
         let boosts = config.boosts.in_order();
         for word in distinct(words(text), config.max_query_words) {
             for (at, field) in self.fields.texts.into_iter().enumerate() {
@@ -134,11 +134,11 @@ impl View {
                 }
                 if holders > 0 {
                     let rarity = bm25::inverse_frequency(self.skills(), holders);
-                    weighed.push((at, term, boosts[at] * rarity * (config.k1 + 1.0)));
+                    weighted_terms.push((at, term, boosts[at] * rarity * (config.k1 + 1.0)));
                 }
             }
         }
-        Ok(weighed)
+        Ok(weighted_terms)
     }
 
     fn score(
@@ -162,13 +162,13 @@ impl View {
         Ok(())
     }
 
-    /// Which documents of a segment hold one of these ids; `among` is sorted.
+    /// For each document of a segment, whether its skill is in `among`, which is sorted.
     fn allowed(&self, at: usize, among: &[&SkillId]) -> Result<Vec<bool>, TantivyError> {
         let ids = self.ids(at)?;
         let mut is_in = vec![false; ids.len()];
         let mut from = 0;
         for wanted in among {
-            // Both are in order: the next one is looked for from here on, in steps that double.
+            // Both lists are sorted: the next id is searched from here on, in steps that double.
             let mut step = 1;
             while ids.get(from + step).is_some_and(|id| id < *wanted) {
                 from += step;
@@ -193,7 +193,7 @@ impl View {
     }
 
     /// The skill at a place.
-    fn named(&self, (at, document): Place) -> Result<SkillRef, TantivyError> {
+    fn skill_at(&self, (at, document): Place) -> Result<SkillRef, TantivyError> {
         let columns = self.searcher.segment_reader(at as u32).fast_fields();
         let ord = self.id_column(at)?.ords().first(document);
         let id = ord.and_then(|ord| self.ids(at).ok()?.get(ord as usize).cloned());
@@ -209,7 +209,7 @@ impl View {
         columns.str(ID)?.ok_or_else(missing)
     }
 
-    /// The ids of a segment, in order.
+    /// The skill ids of a segment, in order.
     fn ids(&self, at: usize) -> Result<&[SkillId], TantivyError> {
         let kept = &self.segments[at].ids;
         if kept.get().is_none() {
@@ -229,7 +229,7 @@ fn missing() -> TantivyError {
     TantivyError::SchemaError("a document has no id or version".to_owned())
 }
 
-/// The first `most` different words. A word that a query repeats counts once: turns repeat what tools printed.
+/// The first `most` different words. A repeated word counts once: agents' turns repeat the output of tools.
 fn distinct(words: Vec<String>, most: usize) -> Vec<String> {
     let mut seen = HashSet::new();
     words

@@ -1,11 +1,11 @@
-//! Words out of text: the same for skills and for queries.
+//! Splitting text into words, the same for skills and for queries.
 
 use tantivy::tokenizer::{PreTokenizedString, Token};
 
-/// Longer words are cut here, in skills and in queries alike, so that they still meet.
+/// Longer words are truncated, in skills and in queries alike, so that they still match.
 const MAX_CHARS: usize = 64;
 
-/// The words of a text, in order: runs of letters and digits in lower case, a Chinese or Japanese character each.
+/// The words of a text, in order: runs of letters and digits in lower case, and single Chinese or Japanese characters.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -29,7 +29,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// A text as tantivy takes it.
+/// A text's words as tantivy's tokens.
 pub(crate) fn tokenized(text: &str) -> PreTokenizedString {
     let tokens = words(text)
         .into_iter()
@@ -46,7 +46,7 @@ pub(crate) fn tokenized(text: &str) -> PreTokenizedString {
     }
 }
 
-/// Kana and Han characters, which no spaces part.
+/// Kana and Han characters, which no spaces separate.
 fn is_word_of_its_own(c: char) -> bool {
     matches!(u32::from(c), 0x3041..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x2_0000..=0x3_FFFF)
         && c.is_alphanumeric()

@@ -198,7 +198,7 @@ fn ids_are_any_text_up_to_a_bound() {
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert_eq!(
         error.to_string(),
-        "Invalid at Retriever::refresh { bytes: 5000, most: 4096 }: a skill's id is too long to be indexed"
+        "Invalid at Retriever::refresh { bytes: 5000, most: 4096 }: a skill's id is too long for the index"
     );
     // Nothing of the refused update is left behind.
     let next = update(3, vec![skill("z", 1, "three", "third", "y")]);

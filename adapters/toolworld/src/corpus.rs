@@ -1,4 +1,4 @@
-//! Training text for the bundled model: traces of rule-bound policies in worlds of the training side of the split, and
+//! Training text of the bundled model: traces of rule-based policies in worlds on the training side of the split, and
 //! cases of its roles.
 
 use crate::lexicon::foreign_words;
@@ -11,33 +11,33 @@ use crate::split::Split;
 use crate::tool::{SkillText, Tool};
 use crate::world::{World, WorldSpec};
 
-/// Which document is drawn how often, in parts of their sum.
+/// The weights of the kinds of documents; only their ratios count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mixture {
-    /// No skill in the context: find the contract out.
+    /// No skill in the prompt: find out the contract.
     pub none: u32,
     /// The right skill: follow it.
     pub right: u32,
-    /// A skill about something else, or two: act as without.
+    /// One or two skills about other tools: act as without a skill.
     pub irrelevant: u32,
-    /// The right skill and one about something else.
+    /// The right skill and one about another tool.
     pub both: u32,
-    /// A skill whose contract has changed since: follow, then mend.
+    /// A stale skill, whose contract has changed since: follow it, then correct it.
     pub stale: u32,
-    /// A task that no visible tool does: say so.
+    /// A task that no visible tool does: say so (`<none>`).
     pub unfit: u32,
-    /// A task and its skill alone, or a skill without a task: what the gate's log-probabilities stand on.
+    /// A task and its skill alone, or a skill without a task: the basis of the gate's log-probabilities.
     pub gate: u32,
-    /// Usage lines recited in random order.
+    /// Usage lines repeated in random order.
     pub drill: u32,
-    /// Tasks that give several values, with few tools.
+    /// Tasks that give several values, with few visible tools.
     pub values: u32,
-    /// The roles, in the order of [`Role::ALL`].
+    /// The weight of each role, in the order of [`Role::ALL`].
     pub roles: [u32; Role::ALL.len()],
 }
 
 impl Mixture {
-    /// For the first part of a training run: more copying.
+    /// The mixture of the first part of training: more copying.
     pub const EARLY: Self = Self {
         none: 110,
         right: 170,
@@ -50,7 +50,7 @@ impl Mixture {
         values: 30,
         roles: [90, 30, 30, 25, 15, 10, 10, 10, 15, 5],
     };
-    /// Then: all that it has to do.
+    /// The mixture of the second part: every task of the model.
     pub const LATE: Self = Self {
         none: 80,
         right: 110,
@@ -64,7 +64,7 @@ impl Mixture {
         roles: [105, 50, 60, 75, 60, 40, 10, 70, 45, 95],
     };
 
-    /// For the second half: more of the roles that come late, and of tasks that no tool does.
+    /// The mixture of the second half: more of the roles that are learned late, and of tasks that no tool does.
     pub const LAST: Self = Self {
         none: 60,
         right: 90,
@@ -93,7 +93,7 @@ impl Mixture {
     }
 }
 
-/// One document.
+/// Draws one document.
 #[must_use]
 pub fn document(mixture: &Mixture, draws: &mut Draws) -> Script {
     loop {
@@ -127,7 +127,7 @@ pub fn document(mixture: &Mixture, draws: &mut Draws) -> Script {
     }
 }
 
-/// Worlds as wide as those of the evaluation, and a little wider in the share of invented nouns.
+/// Worlds as varied as those of the evaluation, with a slightly larger share of invented nouns.
 fn training_spec(draws: &mut Draws) -> WorldSpec {
     WorldSpec {
         split: Split::Training,
@@ -178,7 +178,7 @@ fn drill(spec: &WorldSpec, draws: &mut Draws) -> Script {
     script
 }
 
-/// A task whose tool is not there, or that is no task in the words that the model knows.
+/// A task whose tool is not visible, or a text of unknown words that is not a task.
 fn unfit(spec: &WorldSpec, draws: &mut Draws) -> Script {
     let mut world = World::make(spec, draws);
     let skills: Vec<String> = (0..draws.weighted(&[60, 30, 10]))

@@ -1,4 +1,4 @@
-//! How the bundled model is spoken to: the [`Dialect`] of the worlds' compact language.
+//! The bundled model's prompt format and output parser: the [`Dialect`] of the worlds' compact language.
 
 use journeyman::contract::{Dialect, TurnMove, TurnView};
 use journeyman::domain::{Action, Injection, Observation, Prompt, Skill, Step, ToolCall};
@@ -13,21 +13,21 @@ use crate::simulate::parse;
 use crate::skill_form;
 use crate::tool::{DEFAULT_SLOT, Setting, Tool, ToolName};
 
-/// Who writes what in a turn. Figures say which mode they used.
+/// Which parts of a turn the model writes and which the host. Reported figures name the mode that they used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Mode {
     /// The model writes everything.
     Model,
-    /// The model names its tool, and the executor appends that tool's usage line, as a harness with schemas does.
+    /// The model names a tool, and the executor appends that tool's usage line, as a harness with schemas does.
     #[default]
     Row,
-    /// As `Row`, and the skill counts as used exactly when its title is the named tool.
+    /// As `Row`; in addition the host decides that a skill is used exactly when its title is the named tool.
     Host,
 }
 
-/// The control tokens that a model has to know to act and to play the roles of the SDK ([`ApprenticeRoles`]).
+/// The control tokens that a model needs for acting and for the roles of the SDK ([`ApprenticeRoles`]).
 ///
 /// [`ApprenticeRoles`]: crate::writer::ApprenticeRoles
 pub const TOKENS: [&str; 18] = [
@@ -51,19 +51,20 @@ pub const TOKENS: [&str; 18] = [
     "<rule>",
 ];
 
-/// The most tokens of a tool's name, and of a whole line.
+/// Maximum tokens of a tool's name, and of a whole line.
 const NAME_TOKENS: usize = 6;
 const LINE_TOKENS: usize = 48;
 
-/// The controls that the model itself writes in a turn.
+/// The control tokens that the model itself writes in a turn.
 const OWN: [&str; 6] = ["<use>", "<use2>", "<skip>", "<none>", "<call>", "<obs>"];
 
+/// The reason of a turn without a tool; recorded with the attempt.
 const NO_TOOL: &str = "the model sees no tool that does this task";
 
 /// The dialect of the bundled model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeDialect {
-    /// Who writes what.
+    /// Which parts of a turn the model writes.
     pub mode: Mode,
 }
 
@@ -74,8 +75,8 @@ impl ApprenticeDialect {
         Self { mode }
     }
 
-    /// The first move of an attempt: name a tool, then decide on the skill and call. What was replayed stands before that
-    /// call and behind the decision, where the model's own calls would.
+    /// The first move of an attempt: name a tool, then decide on the skill, then call. Replayed calls stand after the
+    /// decision and before the model's own call.
     fn open(&self, view: &TurnView<'_>) -> Result<TurnMove> {
         let tools = tools_of(view.observation)?;
         let head = head(&view.task.instruction, view.injection, &tools).plan();
@@ -124,7 +125,7 @@ impl ApprenticeDialect {
         })
     }
 
-    /// What stands behind `<plan>` once a tool is named: its usage line, and whether the skill counts where the host says.
+    /// The text after `<plan>` once a tool is named: its usage line and, in mode `Host`, the decision on the skill.
     fn named(
         &self,
         view: &TurnView<'_>,
@@ -132,7 +133,7 @@ impl ApprenticeDialect {
         head: Script,
         named: &str,
     ) -> (String, Script) {
-        // A name that no visible tool has stands as the model wrote it, and the environment will refuse the call.
+        // A name that no visible tool has is kept as written; the environment will refuse the call.
         let name = ToolName::parse(named);
         let row = name
             .as_ref()
@@ -166,7 +167,7 @@ impl ApprenticeDialect {
             ),
             Some(reply) => {
                 let said = format!("<call>{}", reply.text);
-                // Which skill it follows it said at the first move, of the skills that were there then.
+                // The skill that the model follows was stated at the first move, about the skills of that prompt.
                 read_call(&reply.text, format!("{said}<obs>"), Vec::new())
             }
         })
@@ -192,7 +193,7 @@ fn act(begun: String, written: &str) -> TurnMove {
     }
 }
 
-/// The place of the skill that the agent said it follows.
+/// The index of the skill that the agent said it follows; at most one.
 fn used(said: &str) -> Vec<usize> {
     let followed = [choice(Some(0)), choice(Some(1))];
     let place = followed.iter().position(|choice| said.contains(choice));
@@ -208,7 +209,7 @@ impl Dialect for ApprenticeDialect {
         }
     }
 
-    /// The call alone: what is opened with follows from the injection, and controls are no plain text.
+    /// Only the call: the opening follows from the injection, and control tokens cannot be plain text.
     fn retold(&self, view: &TurnView<'_>, step: &Step) -> Result<Option<(Prompt, String)>> {
         let Some((_, call)) = step.transcript.rsplit_once("<call>") else {
             return Ok(None);
@@ -241,7 +242,7 @@ impl Dialect for ApprenticeDialect {
     }
 }
 
-/// The task, the skills and the tools.
+/// The start of a prompt: task, skills and tools.
 pub(crate) fn head(query: &str, injection: &Injection, tools: &[Tool]) -> Script {
     let skills = injection.skills.iter();
     Script::task(query)
@@ -255,18 +256,18 @@ pub(crate) fn tools_of(observation: &Observation) -> Result<Vec<Tool>> {
         undefine(definition).ok_or_else(|| {
             Error::invalid("Dialect::turn", "a tool's name is not of the form verb_noun")
                 .with("tool", &definition.name)
-                .hint("the bundled model speaks toolworld's language alone; use another model for other tools")
+                .hint("the bundled model knows only toolworld's language; use another model for other tools")
         })
     };
     observation.tools.iter().map(read).collect()
 }
 
-/// Whether a step was replayed, so that the model said nothing to it.
+/// Whether a step was replayed: it has no words of the model.
 fn is_replayed(step: &Step) -> bool {
     step.transcript.is_empty()
 }
 
-/// Adds what was said and answered in earlier steps; what was replayed stands behind what the model opened with.
+/// Adds the words and answers of earlier steps; replayed steps stand after the model's opening.
 pub(crate) fn transcript(mut script: Script, steps: &[Step]) -> Script {
     let own = steps.iter().position(|step| !is_replayed(step));
     let (before, own) = steps.split_at(own.unwrap_or(steps.len()));
@@ -285,7 +286,7 @@ pub(crate) fn transcript(mut script: Script, steps: &[Step]) -> Script {
     script
 }
 
-/// The words of a first turn, as an agent opens that follows the first skill, or has none.
+/// The words of a first turn, with the decision of an agent that follows the first skill, or has none.
 fn reopened(words: &str, injection: &Injection) -> String {
     let Some((opening, call)) = words.split_once("<call>") else {
         return words.to_owned();
@@ -297,7 +298,7 @@ fn reopened(words: &str, injection: &Injection) -> String {
     format!("{row}{decision}<call>{call}")
 }
 
-/// Adds replayed calls with what came back.
+/// Adds replayed calls and their answers.
 fn replayed(script: Script, steps: &[Step]) -> Script {
     let add = |mut script: Script, step: &Step| {
         if let Action::Call(calls) = &step.action {
@@ -318,7 +319,7 @@ fn said(script: Script, words: &str) -> Script {
     controls_apart(words).into_iter().fold(script, add)
 }
 
-/// The model's own words with the controls that it may write told apart from text.
+/// Splits the model's words into text and the control tokens that it may write.
 fn controls_apart(said: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut rest = said;

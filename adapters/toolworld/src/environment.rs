@@ -16,20 +16,20 @@ use crate::simulate::{self, Reply, Simulation};
 use crate::tool::{Tool, ToolName};
 use crate::world::World;
 
-/// The name under which observations come.
+/// The source name of observations.
 pub const SOURCE: &str = "toolworld";
 
-/// What a task's payload holds.
+/// The payload of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
-    /// Of the JSON form; [`Setup::SCHEMA`].
+    /// Version of the JSON format; [`Setup::SCHEMA`].
     pub schema: u32,
     /// The world, contracts included.
     pub world: World,
 }
 
 impl Setup {
-    /// The version of the JSON form.
+    /// The present version of the JSON format.
     pub const SCHEMA: u32 = 1;
 
     /// The setup of a world.
@@ -41,7 +41,7 @@ impl Setup {
         }
     }
 
-    /// As a task's payload.
+    /// Writes the setup as a task's payload.
     ///
     /// # Errors
     /// `Internal` when it cannot be written as JSON.
@@ -59,19 +59,19 @@ impl Setup {
     /// Reads a task's payload.
     ///
     /// # Errors
-    /// `Invalid` for a payload that is no world of this version, or a world without its target.
+    /// `Invalid` for a payload that is not a world of this version, or a world without its target.
     pub fn of(task: &Task) -> Result<Self> {
         let refuse = |message: &str| {
             Error::invalid("Environment::reset", message)
                 .with("task", &task.id)
-                .hint("make tasks with journeyman_toolworld::stream::Universe")
+                .hint("create tasks with journeyman_toolworld::stream::Universe")
         };
         let setup = Self::deserialize(&task.payload).map_err(|error| {
-            refuse("the task's payload is no world of toolworld").source_from(error)
+            refuse("the task's payload is not a world of toolworld").source_from(error)
         })?;
         if setup.schema != Self::SCHEMA {
             return Err(refuse(
-                "the task's payload is of another version of toolworld",
+                "the task's payload has the schema of another version of toolworld",
             ));
         }
         if setup.world.target().is_none() {
@@ -81,14 +81,14 @@ impl Setup {
     }
 }
 
-/// Worlds of simulated services. Each task brings its own world in its payload.
+/// An environment of simulated services. Each task has its own world in its payload.
 #[derive(Debug, Clone)]
 pub struct Toolworld {
     step_budget: usize,
 }
 
 impl Toolworld {
-    /// The step budget of [`Toolworld::default`]: enough to find out any contract, with two mistakes.
+    /// The step budget of [`Toolworld::default`]: enough to find out any contract with two mistakes.
     pub const STEPS: usize = 8;
 
     /// An environment whose episodes end after `step_budget` calls.
@@ -144,7 +144,7 @@ impl Environment for Toolworld {
     }
 }
 
-/// One run of a world.
+/// One episode in a world.
 #[derive(Debug)]
 struct ToolworldEpisode {
     simulation: Simulation,
@@ -187,7 +187,7 @@ impl Episode for ToolworldEpisode {
 }
 
 impl ToolworldEpisode {
-    /// Calls in order until one is refused, the task is done or the budget is spent.
+    /// Makes the calls in order until one is refused, the task is done or the budget is spent.
     fn call_all(&mut self, calls: &[ToolCall]) -> (String, bool) {
         let mut texts = Vec::new();
         for call in calls {
@@ -220,7 +220,7 @@ impl ToolworldEpisode {
         ]);
         Outcome {
             success: simulation.is_done(),
-            // How straight the way was: the calls that knowing the contract takes, over the calls made.
+            // Efficiency: the number of calls of an agent that knows the contract, divided by the calls made.
             score: flag(simulation.is_done()) * simulation.fewest_calls() as f64
                 / simulation.calls().max(1) as f64,
             parts,
@@ -228,7 +228,7 @@ impl ToolworldEpisode {
     }
 }
 
-/// The command line of a call; one that is not understood comes out as a line that is refused.
+/// The command line of a call. A malformed call becomes a line that is refused.
 pub(crate) fn command(call: &ToolCall) -> String {
     let mut line = call.tool.replacen('_', " ", 1);
     for (parameter, value) in &call.arguments {
@@ -236,7 +236,7 @@ pub(crate) fn command(call: &ToolCall) -> String {
             Value::String(text) if !text.is_empty() => text.clone(),
             other => other.to_string(),
         };
-        // A value of several words must not pass for further arguments.
+        // A value of several words must not read as further arguments.
         line.push_str(&format!(
             " {parameter} {}",
             value.split_whitespace().collect::<Vec<_>>().join("_")
@@ -251,7 +251,7 @@ pub fn wire_name(name: &ToolName) -> String {
     format!("{}_{}", name.verb, name.noun)
 }
 
-/// A tool as the SDK describes it.
+/// The SDK's definition of a tool.
 #[must_use]
 pub fn define(tool: &Tool) -> ToolDefinition {
     let describe = |parameter: &String| {
@@ -277,7 +277,7 @@ pub fn define(tool: &Tool) -> ToolDefinition {
     }
 }
 
-/// Reads a definition back as a tool; none when its name has no two parts.
+/// Reads a tool from its definition; `None` when its name does not have two parts.
 #[must_use]
 pub fn undefine(definition: &ToolDefinition) -> Option<Tool> {
     let (verb, noun) = definition.name.split_once('_')?;

@@ -41,7 +41,7 @@ impl ContractForm {
         Self::draw_lasting(None, draws)
     }
 
-    /// Draws a form with hidden demands, none of which is of the kind that passes.
+    /// Draws a form with hidden demands, none of them of the kind that passing demands have.
     pub fn draw_lasting(passing: Option<PassingKind>, draws: &mut Draws) -> Self {
         let weight = |(form, weight): (Self, u32)| {
             let (before, _, carried) = form.parts();
@@ -55,7 +55,7 @@ impl ContractForm {
         Self::HIDDEN.get(at).map_or(Self::Exact, |(form, _)| *form)
     }
 
-    /// Whether it holds a call first, an exact argument, a carried value.
+    /// Whether the form has a call that must come first, an exact argument, a carried value.
     #[must_use]
     pub fn parts(self) -> (bool, bool, bool) {
         match self {

@@ -1,8 +1,8 @@
-//! The words of the worlds. Each is one token of the bundled model, so a change here means training it anew.
+//! The words of the worlds. Each is one token of the bundled model, so a change here requires retraining it.
 
 use crate::seed::Draws;
 
-/// What tools do.
+/// The verbs of tools.
 pub const VERBS: &[&str] = &[
     "unseal", "rotate", "polish", "charge", "drain", "mount", "paint", "weigh", "scan", "tune",
     "freeze", "thaw", "label", "stack", "fold", "rinse", "grind", "press", "lift", "lower", "test",
@@ -13,7 +13,7 @@ pub const VERBS: &[&str] = &[
     "cancel", "renew",
 ];
 
-/// What tools act on, and what stands about in the places that tasks mention.
+/// The nouns of tools, and of the objects in the places that tasks mention.
 pub const NOUNS: &[&str] = &[
     "coffee", "bell", "oar", "mast", "lamp", "drum", "wheel", "anchor", "barrel", "basket",
     "beacon", "bench", "blanket", "boiler", "bottle", "bridge", "brush", "bucket", "button",
@@ -65,7 +65,7 @@ pub const FUNCTION_WORDS: &[&str] = &[
     "budget", "spent", "stopped", "denied", "take",
 ];
 
-/// The words that roles other than acting write, and those of what they read.
+/// The words of the roles beside acting, in their prompts and answers.
 pub const ROLE_WORDS: &[&str] = &[
     "helpful",
     "harmful",
@@ -92,7 +92,7 @@ pub const ROLE_WORDS: &[&str] = &[
     "0",
 ];
 
-/// Words that say where a thing stands.
+/// Prepositions of place.
 pub const PLACES: &[&str] = &["by", "near", "behind", "under", "beside"];
 
 /// Consonants of invented nouns.
@@ -100,7 +100,7 @@ pub const CONSONANTS: &str = "bdfghjklmnprstvz";
 /// Vowels of invented nouns.
 pub const VOWELS: &str = "aeiou";
 
-/// What a parameter takes.
+/// The type of a parameter's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {
     /// A whole number from 1 to 99.
@@ -109,7 +109,7 @@ pub enum ParameterKind {
     Word,
 }
 
-/// The kind of a parameter by its name; names that are no parameter count as words.
+/// The type of a parameter, by its name; unknown names count as words.
 #[must_use]
 pub fn kind_of(parameter: &str) -> ParameterKind {
     if NUMBER_PARAMETERS.contains(&parameter) {
@@ -119,7 +119,7 @@ pub fn kind_of(parameter: &str) -> ParameterKind {
     }
 }
 
-/// A value that fits the parameter.
+/// Draws a value that fits the parameter.
 #[must_use]
 pub fn value_for(parameter: &str, draws: &mut Draws) -> String {
     match kind_of(parameter) {
@@ -139,7 +139,7 @@ pub fn takes(parameter: &str, value: &str) -> bool {
     }
 }
 
-/// A noun that is in no list: two or three syllables of a consonant and a vowel, spelled in syllable tokens.
+/// A noun outside [`NOUNS`]: two or three syllables of a consonant and a vowel, encoded as syllable tokens.
 #[must_use]
 pub fn invented_noun(draws: &mut Draws) -> String {
     loop {
@@ -156,7 +156,7 @@ pub fn invented_noun(draws: &mut Draws) -> String {
     }
 }
 
-/// Words of random signs, which no list has.
+/// Words of random characters, outside all word lists.
 #[must_use]
 pub fn foreign_words(count: usize, draws: &mut Draws) -> String {
     let letters = ('a'..='z').chain('A'..='Z');
@@ -169,7 +169,7 @@ pub fn foreign_words(count: usize, draws: &mut Draws) -> String {
     (0..count).map(|_| word()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the third letter continues a prefix of a listed word: then it would not split into syllable tokens.
+/// Whether a listed word begins with the first three letters: then the noun would not be encoded as syllable tokens.
 fn follows_a_word(noun: &str) -> bool {
     let head = noun.get(..3).unwrap_or(noun);
     all_words().any(|word| word.starts_with(head))

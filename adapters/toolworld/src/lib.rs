@@ -1,5 +1,5 @@
-//! An [`Environment`](journeyman::contract::Environment) of simulated services whose tools have contracts that the
-//! task does not tell.
+//! An [`Environment`](journeyman::contract::Environment) of simulated services whose tools have hidden contracts, which
+//! tasks do not state.
 //!
 //! ```
 //! use journeyman_toolworld::stream::{Universe, UniverseSpec};
@@ -11,17 +11,20 @@
 //! # Ok::<(), journeyman::Error>(())
 //! ```
 //!
-//! Two splits, not to be confused. Held-out *worlds*: pairs of verb and noun that never occur as a tool in the
-//! bundled model's training text ([`split::Split`]). Held-out *tasks*: their contract occurs in the stream, in other
-//! words and with other values, and they are not in it ([`stream::Universe::held_out`]).
+//! There are two splits. Held-out *worlds* are pairs of verb and noun that never occur as a tool in the bundled model's
+//! training text ([`split::Split`]). Held-out *tasks* have a contract that occurs in the stream, with other words and
+//! values, and are not in the stream themselves ([`stream::Universe::held_out`]).
 
 pub mod corpus;
 pub mod dialect;
 pub mod environment;
+mod extra;
 pub mod form;
 pub mod lexicon;
 pub mod passing;
 pub mod policy;
+pub mod refusal;
+pub mod request;
 pub mod rivals;
 pub mod roles;
 mod scene;
@@ -33,6 +36,5 @@ pub mod split;
 pub mod stream;
 pub mod tool;
 pub mod vocabulary;
-pub mod wording;
 pub mod world;
 pub mod writer;

@@ -1,13 +1,9 @@
-//! Demands that pass: what a service wants this once, and what a single attempt therefore cannot tell from its contract.
+//! Passing demands: demands that a service makes in a single task only. One attempt cannot tell them from the lasting
+//! contract.
 
 use serde::{Deserialize, Serialize};
 
-use crate::lexicon::{NUMBER_PARAMETERS, WORD_PARAMETERS};
-use crate::seed::Draws;
-use crate::tool::{Demand, Service, Tool, ToolName};
-use crate::world::{World, WorldSpec, bare, fresh_name};
-
-/// What a passing demand is about.
+/// The kind of a passing demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PassingKind {
@@ -17,97 +13,13 @@ pub enum PassingKind {
     Value,
 }
 
-/// How often the services of a stream demand something this once.
+/// How often tasks of a stream have a passing demand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Passing {
-    /// The share of the stream's tasks in which they do, from 0 to 1. Held-out tasks have none.
+    /// The share of the stream's tasks with a passing demand, from 0 to 1. Held-out tasks have none.
     pub share: f64,
-    /// What it is about; then no lasting contract of the universe demands such a thing. Either, where none is given.
+    /// The kind of passing demands; no lasting contract of the universe then has a demand of this kind. `None`: both
+    /// kinds.
     pub kind: Option<PassingKind>,
-}
-
-impl World {
-    /// The same world on a day when its target demands one thing more; the tool that it sends to is visible. None for
-    /// a world without its target.
-    #[must_use]
-    pub fn with_passing(
-        &self,
-        spec: &WorldSpec,
-        kind: Option<PassingKind>,
-        draws: &mut Draws,
-    ) -> Option<Self> {
-        let mut world = self.clone();
-        let names = world.services.iter().map(|service| &service.tool.name);
-        let mut taken: Vec<ToolName> = names.cloned().collect();
-        let given = world.given_names();
-        let name = world.goal.target.clone();
-        let target = world
-            .services
-            .iter_mut()
-            .find(|service| service.tool.name == name)?;
-        let extra = extra_demand(spec, target, &given, kind, &mut taken, draws);
-        let helper = extra.helper().cloned();
-        target
-            .contract
-            .insert(draws.below(target.contract.len() + 1), extra);
-        let helper = helper.map(|name| Service::plain(bare(name)));
-        world.services.extend(helper);
-        draws.shuffle(&mut world.services);
-        Some(world)
-    }
-
-    /// Gives the target a parameter that nobody sets, as one whose value may be demanded once.
-    pub(crate) fn add_parameter(&mut self, draws: &mut Draws) {
-        let name = &self.goal.target;
-        let mut services = self.services.iter_mut();
-        if let Some(target) = services.find(|service| service.tool.name == *name) {
-            add_parameter(&mut target.tool, draws);
-        }
-    }
-}
-
-/// One parameter more, which no task and no contract sets.
-pub(crate) fn add_parameter(tool: &mut Tool, draws: &mut Draws) {
-    let names = NUMBER_PARAMETERS.iter().chain(WORD_PARAMETERS);
-    let free = names.filter(|name| !tool.parameters.iter().any(|known| known == *name));
-    let free: Vec<&&str> = free.collect();
-    if let Some(name) = draws.pick(&free) {
-        let at = draws.below(tool.parameters.len() + 1);
-        tool.parameters.insert(at, (**name).to_owned());
-    }
-}
-
-/// A demand that the service does not make: a call of a new tool, or a value of its result where the service carries none
-/// yet and has a parameter that nobody sets.
-pub(crate) fn extra_demand(
-    spec: &WorldSpec,
-    service: &Service,
-    given: &[String],
-    kind: Option<PassingKind>,
-    taken: &mut Vec<ToolName>,
-    draws: &mut Draws,
-) -> Demand {
-    let helper = fresh_name(spec, None, None, taken, draws);
-    let mut carries = service.contract.iter();
-    let carries = carries.any(|demand| matches!(demand, Demand::Carried { .. }));
-    let demanded = |name: &str| {
-        let mut contract = service.contract.iter();
-        contract.any(|demand| demand.parameter() == Some(name))
-    };
-    let parameters = service.tool.parameters.iter();
-    let free = parameters.filter(|name| !given.contains(name) && !demanded(name));
-    let free: Vec<&String> = free.collect();
-    let wanted = match kind {
-        Some(kind) => kind == PassingKind::Value,
-        // Few tools have a parameter that nobody sets.
-        None => draws.chance(0.8),
-    };
-    match draws.pick(&free) {
-        Some(parameter) if wanted && !carries => Demand::Carried {
-            parameter: (*parameter).clone(),
-            source: helper,
-        },
-        _ => Demand::Before(helper),
-    }
 }

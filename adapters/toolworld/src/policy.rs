@@ -1,10 +1,11 @@
-//! Policies that need no model: they show what a task takes, write the traces of training text, and test the worlds.
+//! Rule-based policies. They show which steps a task needs, write the traces of the training text, and test the worlds.
 
 use std::collections::VecDeque;
 
 use crate::lexicon::value_for;
+use crate::refusal::Refusal;
 use crate::seed::Draws;
-use crate::simulate::{Outcome, Refusal, Reply, Simulation};
+use crate::simulate::{Outcome, Reply, Simulation};
 use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, Setting, SkillText, TASK_SLOT, Tool};
 use crate::world::World;
 
@@ -13,7 +14,7 @@ use crate::world::World;
 pub struct Exchange {
     /// The command line.
     pub call: String,
-    /// What came back.
+    /// The answer.
     pub reply: Reply,
 }
 
@@ -23,7 +24,7 @@ enum Step {
     Target,
 }
 
-/// Acts by rule: it follows a skill where it has one, and mends what a refusal names.
+/// A policy that acts by rule: follows a skill where it has one, and corrects what a refusal names.
 #[derive(Debug, Clone)]
 pub struct Policy {
     tool: Tool,
@@ -33,7 +34,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Knows the task and the usage lines alone.
+    /// A policy that knows only the task and the usage lines.
     #[must_use]
     pub fn novice(world: &World) -> Option<Self> {
         let tool = world.target()?.tool.clone();
@@ -45,7 +46,7 @@ impl Policy {
         })
     }
 
-    /// Follows a skill about the target.
+    /// A policy that follows a skill about the target.
     #[must_use]
     pub fn follower(world: &World, skill: &SkillText) -> Option<Self> {
         let mut policy = Self::novice(world)?;
@@ -71,7 +72,7 @@ impl Policy {
         Some(policy)
     }
 
-    /// Makes these calls first, whatever they are good for; slots stay at their defaults.
+    /// Makes these calls first, whatever they do; slots get their default.
     pub(crate) fn after(mut self, lines: &[String]) -> Self {
         for line in lines.iter().rev() {
             let words = line.split_whitespace();
@@ -89,7 +90,7 @@ impl Policy {
         self
     }
 
-    /// Takes one of the values that the task gives for another.
+    /// Replaces one of the values that the task gives by a wrong one.
     pub(crate) fn garble(&mut self, draws: &mut Draws) {
         let names = self
             .known
@@ -121,7 +122,7 @@ impl Policy {
         }
     }
 
-    /// The call of the target with all that is known now.
+    /// The call of the target with all values known so far.
     #[must_use]
     pub fn target_call(&self) -> String {
         let known = |name: &str| self.known.iter().find(|setting| setting.parameter == name);
@@ -129,7 +130,7 @@ impl Policy {
             .call(|parameter| known(parameter).map(|setting| setting.value.as_str()))
     }
 
-    /// Takes in an answer.
+    /// Learns from an answer.
     pub fn hear(&mut self, reply: &Reply) {
         match &reply.outcome {
             Outcome::Accepted(Some(setting)) => self.learn(setting.clone()),
@@ -149,7 +150,7 @@ impl Policy {
         self.known.push(setting);
     }
 
-    /// Acts until the task is done or `most` calls are made.
+    /// Acts until the task is done or `most` calls were made.
     pub fn run(mut self, simulation: &mut Simulation, most: usize) -> Vec<Exchange> {
         let mut trace = Vec::new();
         while !simulation.is_done() && trace.len() < most {

@@ -1,15 +1,15 @@
-//! Skills that do not fit: about another tool, or about a service as it once was.
+//! Skills that do not fit a task: about another tool, or about an earlier state of a service.
 
+use crate::extra::extra_demand;
 use crate::form::ContractForm;
 use crate::lexicon::{NOUNS, value_for};
-use crate::passing::extra_demand;
 use crate::seed::Draws;
 use crate::tool::{Demand, Service, Setting, SkillText, ToolName};
 use crate::world::{World, WorldSpec, bare, fresh_name, make_target};
 
-/// `count` skills about tools that are not the world's target, hard to tell from it. Of four, two share its verb, one
-/// shares its noun, and one calls the target on the way to something else; where the task's text names another noun, the
-/// first acts on that. Half of them take the parameters that the task gives.
+/// `count` skills about tools that are not the world's target and are hard to tell from it. Of each four, two share its
+/// verb, one shares its noun, and one calls the target as a step towards something else. Where the task's text names
+/// another noun, the first of the four acts on it. Half of them use the parameters that the task gives.
 #[must_use]
 pub fn rivals(spec: &WorldSpec, world: &World, count: usize, draws: &mut Draws) -> Vec<SkillText> {
     let target = &world.goal.target;
@@ -39,8 +39,8 @@ pub fn rivals(spec: &WorldSpec, world: &World, count: usize, draws: &mut Draws) 
     (0..count).map(rival).collect()
 }
 
-/// The target's verb with a noun that the task's text names, on whichever side of the split: it is a candidate's name,
-/// and no tool's.
+/// The target's verb with a noun of the task's text. The name may lie on either side of the split: it belongs to a
+/// candidate skill, not to a tool.
 fn beside(target: &ToolName, noun: &str, taken: &mut Vec<ToolName>) -> Option<ToolName> {
     let name = ToolName::new(&target.verb, noun);
     let free = !taken.contains(&name);
@@ -48,7 +48,7 @@ fn beside(target: &ToolName, noun: &str, taken: &mut Vec<ToolName>) -> Option<To
     free.then_some(name)
 }
 
-/// Renames the parameters that the tool's tasks give to those of another task, where the names are free.
+/// Renames the parameters that the tool's tasks give to the `wanted` ones, where those names are free.
 fn take_parameters(service: &mut Service, given: Vec<String>, wanted: &[String]) -> Vec<String> {
     let mut names = Vec::new();
     for (number, old) in given.into_iter().enumerate() {
@@ -64,16 +64,16 @@ fn take_parameters(service: &mut Service, given: Vec<String>, wanted: &[String])
     names
 }
 
-/// A skill about another tool with a contract of its own; more than half are visible or share a word with the target.
-/// The row of a visible one is changed to fit.
+/// A skill about another tool with its own contract. More than half of these tools are visible or share a word with the
+/// target. The usage line of a visible one is changed to fit.
 #[must_use]
 pub fn irrelevant_skill(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> SkillText {
     let (service, given) = irrelevant_service(spec, world, draws);
     SkillText::of(&service, &given)
 }
 
-/// Another tool with a contract of its own, and the parameters that its tasks give; more than half are visible or
-/// share a word with the target. The row of a visible one is changed to fit.
+/// Another tool with its own contract, and the parameters that its tasks give. More than half of these tools are
+/// visible or share a word with the target. The usage line of a visible one is changed to fit.
 pub(crate) fn irrelevant_service(
     spec: &WorldSpec,
     world: &mut World,
@@ -133,8 +133,8 @@ pub(crate) fn irrelevant_service(
     (service, given)
 }
 
-/// The target as it was before one of its demands changed, came up or went, its helper with it. None for one that
-/// demands nothing.
+/// The target before one of its demands was changed, added or removed, with that demand's helper. `None` for a target
+/// without demands.
 #[must_use]
 pub fn stale_service(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> Option<Service> {
     let mut taken: Vec<_> = world
@@ -143,8 +143,8 @@ pub fn stale_service(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> 
         .map(|service| service.tool.name.clone())
         .collect();
     let mut old = world.target()?.clone();
-    // Where a call first and a carried value come together, both helpers answer alike once the source has changed: what
-    // happens would not tell which of them is out of date.
+    // With both a first call and a carried value, changing the source would make both helpers answer alike, and the
+    // answers would not show which demand is out of date; so the first call is changed.
     let firsts = old
         .contract
         .iter()
@@ -164,8 +164,9 @@ pub fn stale_service(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> 
             world.add_parameter(draws);
             old.tool = world.target()?.tool.clone();
         }
-        // Nobody shows the tool that it sent to any more: calling it tells that the skill is out of date. Beside a helper
-        // of another form it comes last, or an attempt that stops there would not tell which of the two gave the value.
+        // The tool of the removed demand is not visible any more: calling it shows that the skill is out of date.
+        // Beside a helper of another form this demand comes last; otherwise an attempt that stops there would not show
+        // which of the two gave the value.
         let gone = extra_demand(spec, &old, &world.given_names(), None, &mut taken, draws);
         let other = |known: &Demand| known.helper().is_some() && !known.same_form(&gone);
         let at = if old.contract.iter().any(other) {

@@ -1,4 +1,5 @@
-//! The text of a task as the bundled model reads and writes it. Training text and prompts are both made here, so they cannot drift apart.
+//! Scripts: the text of tasks as the bundled model reads and writes it. Training text and prompts are both made here,
+//! so they cannot differ.
 
 use journeyman::domain::{Message, Prompt, Span, Speaker};
 use serde::Serialize;
@@ -6,7 +7,7 @@ use serde::Serialize;
 use crate::tool::Tool;
 use crate::vocabulary::Vocabulary;
 
-/// What ends the usage line behind `<plan>`.
+/// The end of the usage line after `<plan>`.
 pub(crate) const ROW_END: &str = "\n";
 
 /// A part of a script.
@@ -15,18 +16,18 @@ pub(crate) const ROW_END: &str = "\n";
 pub enum Part {
     /// A control token, by its text.
     Control(&'static str),
-    /// Text that holds no controls, whatever it looks like.
+    /// Text, encoded without control tokens whatever it contains.
     Text(String),
 }
 
-/// Parts in order, each with whether the model is to learn to write it.
+/// Parts in order, each with whether the model learns to write it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
     parts: Vec<(Part, bool)>,
 }
 
 impl Script {
-    /// The start of every script: what is asked.
+    /// Starts a script with a task's text.
     #[must_use]
     pub fn task(query: &str) -> Self {
         Self::default()
@@ -35,18 +36,18 @@ impl Script {
             .text(query, false)
     }
 
-    /// Blocks with skills, each with whether its words follow from the task. The second opens otherwise, so that the
-    /// agent can say which one it follows. More than two look like second ones and cannot be told apart.
+    /// Adds skills, each with whether its words follow from the task. The second and later ones have another opening
+    /// token, so that the agent can say which it follows; more than two cannot be told apart.
     #[must_use]
     pub fn skills<'a>(mut self, skills: impl IntoIterator<Item = (&'a str, bool)>) -> Self {
-        for (number, (skill, learnt)) in skills.into_iter().enumerate() {
+        for (number, (skill, learned)) in skills.into_iter().enumerate() {
             let opening = if number == 0 { "<skill>" } else { "<skill2>" };
-            self = self.control(opening, false).text(skill, learnt);
+            self = self.control(opening, false).text(skill, learned);
         }
         self
     }
 
-    /// The usage lines of the visible tools.
+    /// Adds the usage lines of the visible tools.
     #[must_use]
     pub fn tools<'a>(self, tools: impl IntoIterator<Item = &'a Tool>) -> Self {
         let rows: Vec<String> = tools.into_iter().map(Tool::usage).collect();
@@ -54,19 +55,19 @@ impl Script {
             .text(&rows.join("\n "), false)
     }
 
-    /// The place where the model names its tool.
+    /// Opens the plan, where the model names its tool.
     #[must_use]
     pub fn plan(self) -> Self {
         self.control("<plan>", false)
     }
 
-    /// The usage line of the named tool and its end, which tells that no parameter follows.
+    /// Adds the usage line of the named tool and its end, which shows that no parameter follows.
     #[must_use]
-    pub fn row(self, usage: &str, learnt: bool) -> Self {
-        self.text(&format!("{usage}{ROW_END}"), learnt)
+    pub fn row(self, usage: &str, learned: bool) -> Self {
+        self.text(&format!("{usage}{ROW_END}"), learned)
     }
 
-    /// The same line with only what stands behind the tool's name to learn.
+    /// Adds a usage line of which only the part after the tool's name is learned.
     #[must_use]
     pub fn recited(mut self, tool: &Tool) -> Self {
         let (name, usage) = (tool.name.to_string(), tool.usage());
@@ -77,21 +78,21 @@ impl Script {
         self
     }
 
-    /// A call; `learnt` is off for one that shows a mistake.
+    /// Adds a call; `learned` is false for a call that is a mistake.
     #[must_use]
-    pub fn call(self, line: &str, learnt: bool) -> Self {
-        self.control("<call>", learnt)
-            .text(line, learnt)
-            .control("<obs>", learnt)
+    pub fn call(self, line: &str, learned: bool) -> Self {
+        self.control("<call>", learned)
+            .text(line, learned)
+            .control("<obs>", learned)
     }
 
-    /// What the service answered.
+    /// Adds the service's answer.
     #[must_use]
     pub fn reply(self, text: &str) -> Self {
         self.text(text, false)
     }
 
-    /// An attempt as it is compared with others: its task, and its calls with what came back.
+    /// Adds an attempt for comparison with others: its task, and its calls with their answers.
     #[must_use]
     pub fn compared<'a>(
         self,
@@ -103,13 +104,13 @@ impl Script {
         calls.into_iter().fold(script, call)
     }
 
-    /// A note: a checklist, a rule, how an earlier skill fared.
+    /// Adds a note: a checklist, a rule, or the outcome of an earlier skill.
     #[must_use]
     pub fn note(self, text: &str) -> Self {
         self.control("<note>", false).text(text, false)
     }
 
-    /// What a role writes, and its end.
+    /// Adds a role's answer and the end token.
     #[must_use]
     pub fn answer(self, text: &str) -> Self {
         self.text(text, true).control("<end>", true)
@@ -117,16 +118,16 @@ impl Script {
 
     /// Adds a control token.
     #[must_use]
-    pub fn control(mut self, control: &'static str, learnt: bool) -> Self {
-        self.parts.push((Part::Control(control), learnt));
+    pub fn control(mut self, control: &'static str, learned: bool) -> Self {
+        self.parts.push((Part::Control(control), learned));
         self
     }
 
-    /// Adds text with the space that begins every text; nothing when it is empty.
+    /// Adds text after the space that begins every text; nothing when it is empty.
     #[must_use]
-    pub fn text(mut self, text: &str, learnt: bool) -> Self {
+    pub fn text(mut self, text: &str, learned: bool) -> Self {
         if !text.is_empty() {
-            self.parts.push((Part::Text(format!(" {text}")), learnt));
+            self.parts.push((Part::Text(format!(" {text}")), learned));
         }
         self
     }
@@ -137,7 +138,7 @@ impl Script {
         &self.parts
     }
 
-    /// All parts as one readable text.
+    /// All parts as one text for people.
     #[must_use]
     pub fn readable(&self) -> String {
         self.parts
@@ -149,7 +150,7 @@ impl Script {
             .collect()
     }
 
-    /// As a prompt: controls as the author's markers, all else as data.
+    /// The script as a prompt: control tokens as control spans, all else as data.
     #[must_use]
     pub fn prompt(&self) -> Prompt {
         let span = |(part, _): &(Part, bool)| match part {
@@ -165,17 +166,17 @@ impl Script {
         }
     }
 
-    /// Token ids, each with whether it is learnt.
+    /// Token ids, each with whether it is learned.
     #[must_use]
     pub fn encode(&self, vocabulary: &Vocabulary) -> Vec<(u16, bool)> {
         let mut ids = Vec::new();
-        for (part, learnt) in &self.parts {
+        for (part, learned) in &self.parts {
             match part {
                 Part::Control(control) => {
-                    ids.extend(vocabulary.id(control).map(|id| (id, *learnt)))
+                    ids.extend(vocabulary.id(control).map(|id| (id, *learned)))
                 }
                 Part::Text(text) => {
-                    ids.extend(vocabulary.encode(text).into_iter().map(|id| (id, *learnt)))
+                    ids.extend(vocabulary.encode(text).into_iter().map(|id| (id, *learned)))
                 }
             }
         }
@@ -183,7 +184,7 @@ impl Script {
     }
 }
 
-/// The control that says which of the skills is used.
+/// The control token that says which skill is used: `<skip>` for none.
 #[must_use]
 pub fn choice(used: Option<usize>) -> &'static str {
     match used {

@@ -1,4 +1,4 @@
-//! Seeds and draws: every random choice of this crate comes from here, so the same seed gives the same bytes.
+//! Seeded random draws: every random choice of this crate is made here, so the same seed gives the same bytes.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
@@ -11,7 +11,8 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Derives a stream from what it is for (`label`) and the numbers that tell it from its neighbours.
+    /// Derives a stream from a label for its purpose and the numbers that distinguish it from other streams of the
+    /// label.
     #[must_use]
     pub fn new(label: &str, numbers: &[u64]) -> Self {
         let mut hash = Sha256::new();
@@ -54,7 +55,7 @@ impl Draws {
             .unwrap_or_default()
     }
 
-    /// An index drawn by weight; 0 when all weights are 0.
+    /// An index, drawn by weight; 0 when all weights are 0.
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
         let total: u32 = weights.iter().sum();
         let mut ticket = self.below(total as usize) as u32;

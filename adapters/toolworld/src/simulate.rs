@@ -1,52 +1,15 @@
-//! The services' side of a task: a state machine that answers command lines.
+//! The services of a task as a state machine that answers command lines.
 
 use crate::lexicon::{ParameterKind, kind_of, takes, value_for};
+use crate::refusal::Refusal;
 use crate::seed::Draws;
 use crate::tool::{DEFAULT_SLOT, Demand, Service, Setting, ToolName};
 use crate::world::World;
 
-/// Why a call was refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    /// Another call has to come first.
-    NeedsCall(ToolName),
-    /// A parameter has to have this value.
-    NeedsValue(Setting),
-    /// A parameter has to have the value that a call of `source` gives.
-    NeedsResult {
-        /// The parameter.
-        parameter: String,
-        /// The tool whose result holds its value.
-        source: ToolName,
-    },
-    /// A parameter has another value than the task gives.
-    WrongValue(String),
-    /// No visible tool has this name.
-    UnknownTool(ToolName),
-    /// The tool has no such parameter.
-    UnknownParameter {
-        /// The tool that was called.
-        tool: ToolName,
-        /// What it does not have.
-        parameter: String,
-    },
-    /// The value is of the wrong type.
-    WrongType {
-        /// The parameter.
-        parameter: String,
-        /// Whether a number was wanted.
-        number: bool,
-    },
-    /// The line is no command: fewer than two words, or a parameter without a value.
-    Malformed,
-    /// The step budget is spent.
-    BudgetSpent,
-}
-
-/// What a call came to.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It worked, and the task is not done by it; a value that it gave.
+    /// The call succeeded without finishing the task; with the value that it returned, if any.
     Accepted(Option<Setting>),
     /// It was refused.
     Refused(Refusal),
@@ -57,13 +20,13 @@ pub enum Outcome {
 /// The answer to one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    /// In words.
+    /// The answer's text.
     pub text: String,
-    /// As a value.
+    /// The outcome that the text states.
     pub outcome: Outcome,
 }
 
-/// One run of a world.
+/// One run in a world.
 #[derive(Debug, Clone)]
 pub struct Simulation {
     world: World,
@@ -75,7 +38,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Starts a run; the seed decides the values that results give.
+    /// Starts a run; the seed determines the values that results return.
     #[must_use]
     pub fn start(world: World, seed: u64) -> Self {
         let result = carried_value(&world, &mut Draws::new("result", &[seed]));
@@ -113,7 +76,7 @@ impl Simulation {
         self.refusals
     }
 
-    /// How many calls a run that knows the contract makes.
+    /// The number of calls of a run that knows the contract.
     #[must_use]
     pub fn fewest_calls(&self) -> usize {
         let helpers =
@@ -121,13 +84,13 @@ impl Simulation {
         1 + self.world.target().map_or(0, helpers)
     }
 
-    /// Whether the task was done at the first attempt: no call refused and none made in vain.
+    /// Whether the task was done without any refused or unnecessary call.
     #[must_use]
     pub fn is_first_attempt(&self) -> bool {
         self.done && self.refusals == 0 && self.calls == self.fewest_calls()
     }
 
-    /// Answers a command line. A line that is no command is refused, never an error.
+    /// Answers a command line. A malformed line is refused; there are no errors.
     pub fn call(&mut self, line: &str) -> Reply {
         self.calls += 1;
         let outcome = self.run(line).unwrap_or_else(Outcome::Refused);
@@ -241,7 +204,8 @@ fn check_types(service: &Service, settings: &[Setting]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The value that the source of a carried one gives in this run: none that the task or the contract names.
+/// The value that the source of a carried value returns in this run; different from all values that the task or the
+/// contract names.
 fn carried_value(world: &World, draws: &mut Draws) -> Setting {
     let contract = world
         .target()

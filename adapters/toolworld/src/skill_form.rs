@@ -1,10 +1,10 @@
-//! A step list as the body of a skill, and back.
+//! Conversion between step lists and the bodies of skills.
 
 use journeyman::domain::{Kind, Scope, Skill, SkillDraft};
 
 use crate::tool::{ANY_NOUN, DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, ToolName};
 
-/// The draft of a skill that a step list makes.
+/// The skill draft of a step list.
 #[must_use]
 pub fn to_draft(text: &SkillText) -> SkillDraft {
     let ToolName { verb, noun } = &text.title;
@@ -29,8 +29,9 @@ pub fn to_draft(text: &SkillText) -> SkillDraft {
     }
 }
 
-/// A skill's text in the dialect: its steps under the tool that the last one calls, or under all tools of its verb
-/// where its trigger says so. A skill whose body is no step list comes out as its name and its body's words.
+/// A skill's text in the dialect: its steps under the title of the tool that the last step calls, or of all tools of
+/// its verb where the trigger says so. A skill whose body is not a step list becomes its name and the words of its
+/// body.
 #[must_use]
 pub fn of_skill(skill: &Skill) -> String {
     let Some(mut text) = read_body(&skill.body) else {
@@ -42,7 +43,7 @@ pub fn of_skill(skill: &Skill) -> String {
     text.to_string()
 }
 
-/// Reads the step list of a body: its numbered lines. None when there are none, or one is no command.
+/// Reads the step list of a body: its numbered lines. `None` when there are none, or a line is not a command.
 #[must_use]
 pub fn read_body(body: &str) -> Option<SkillText> {
     let numbered = |line: &str| {

@@ -1,17 +1,17 @@
-//! The two splits, by construction: held-out worlds by a stable hash of verb and noun, held-out tasks in [`crate::stream`].
+//! The split of worlds, by a stable hash of verb and noun. The split of tasks is in [`crate::stream`].
 
-/// Which side of the split of worlds a tool may come from.
+/// The side of the split of worlds that a tool comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Split {
     /// Pairs that the bundled model's training text may use.
     Training,
-    /// Pairs that never occur as a tool in training text; quickstart and evaluation use these alone.
+    /// Pairs that never occur as a tool in training text; the quickstart and the evaluation use only these.
     HeldOut,
 }
 
 impl Split {
-    /// The side on which the pair lies: one pair in five is held out (FNV-1a, the same on every machine and build).
+    /// The side of a pair: one pair in five is held out (FNV-1a, the same on every machine and build).
     #[must_use]
     pub fn of(verb: &str, noun: &str) -> Self {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;

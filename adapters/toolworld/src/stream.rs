@@ -1,7 +1,7 @@
-//! Streams of tasks: a universe of services whose contracts recur, and tasks that are held out of the stream.
+//! Streams of tasks: a universe of services whose contracts recur, and held-out tasks.
 //!
-//! Held-out tasks are apart by construction: the stream's texts come from one half of the templates and theirs from
-//! the other, and their values differ from every value that the stream gave the same tool.
+//! Held-out tasks differ from the stream by construction: their texts come from the other half of the templates, and
+//! their values differ from every value that the stream gave the same tool.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,15 @@ use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Setup;
+use crate::extra::add_parameter;
 use crate::form::ContractForm;
 use crate::lexicon::VERBS;
-use crate::passing::{Passing, PassingKind, add_parameter};
+use crate::passing::{Passing, PassingKind};
+use crate::request::{Goal, Request, TEMPLATES};
 use crate::seed::Draws;
 use crate::split::Split;
 use crate::tool::{Service, Setting, SkillText, ToolName};
-use crate::wording::{Request, TEMPLATES};
-use crate::world::{Goal, World, WorldSpec, distractor, fill, fresh_name, helpers, make_target};
+use crate::world::{World, WorldSpec, distractor, fill, fresh_name, helpers, make_target};
 
 /// How a universe is made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,9 +28,9 @@ pub struct UniverseSpec {
     pub hidden: usize,
     /// Number of tools without one.
     pub plain: usize,
-    /// How often single tasks of the stream show a demand that passes; none where it is not given.
+    /// How often tasks of the stream have a passing demand; `None`: never.
     pub passing: Option<Passing>,
-    /// How a task's world is made; its `hidden` is not used.
+    /// How a task's world is made; its field `hidden` is not used.
     pub world: WorldSpec,
 }
 
@@ -44,7 +45,7 @@ impl Default for UniverseSpec {
     }
 }
 
-/// A tool of the universe and the parameters that its tasks give.
+/// A tool of the universe with the parameters that its tasks give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// The tool and its contract.
@@ -61,7 +62,7 @@ impl Member {
     }
 }
 
-/// Services that keep their contracts from task to task.
+/// A set of services that keep their contracts from task to task.
 #[derive(Debug, Clone)]
 pub struct Universe {
     spec: UniverseSpec,
@@ -69,7 +70,7 @@ pub struct Universe {
     members: Vec<Member>,
 }
 
-/// Which tasks are drawn.
+/// Which side of the split of tasks is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Stream,
@@ -80,14 +81,14 @@ impl Universe {
     /// Makes a universe; the same spec and seed give the same one.
     ///
     /// # Errors
-    /// `Invalid` for a universe without tools, and for a share of passing demands that is none.
+    /// `Invalid` for a universe without tools, or a share of passing demands outside 0 to 1.
     pub fn make(spec: UniverseSpec, seed: u64) -> Result<Self> {
         if let Some(passing) = spec.passing
             && !(0.0..=1.0).contains(&passing.share)
         {
             return Err(Error::invalid(
                 "Universe::make",
-                "the share of passing demands is not from 0 to 1",
+                "the share of passing demands is outside 0 to 1",
             )
             .with("share", passing.share)
             .hint("give a share such as 0.3"));
@@ -125,25 +126,26 @@ impl Universe {
         })
     }
 
-    /// The tools with their contracts: what no task tells.
+    /// The tools with their hidden contracts.
     #[must_use]
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// The first `count` tasks of the stream; each tool comes once before any comes again.
+    /// The first `count` tasks of the stream. Each tool occurs once before any occurs again.
     #[must_use]
     pub fn stream(&self, count: usize) -> Vec<StreamTask> {
         let all: Vec<usize> = (0..self.members.len()).collect();
         self.draw(Side::Stream, &all, &HashMap::new(), count)
     }
 
-    /// `count` tasks about tools of the given stream, none of them in it, in other words and with other values.
+    /// `count` held-out tasks about the tools of the given stream, with other words and values.
     #[must_use]
     pub fn held_out(&self, stream: &[StreamTask], count: usize) -> Vec<StreamTask> {
-        let mut told: HashMap<&ToolName, Vec<&Setting>> = HashMap::new();
+        let mut stated: HashMap<&ToolName, Vec<&Setting>> = HashMap::new();
         for task in stream {
-            told.entry(&task.world.goal.target)
+            stated
+                .entry(&task.world.goal.target)
                 .or_default()
                 .extend(&task.world.goal.given);
         }
@@ -151,17 +153,17 @@ impl Universe {
             .filter(|&at| {
                 self.members
                     .get(at)
-                    .is_some_and(|member| told.contains_key(&member.service.tool.name))
+                    .is_some_and(|member| stated.contains_key(&member.service.tool.name))
             })
             .collect();
-        self.draw(Side::HeldOut, &known, &told, count)
+        self.draw(Side::HeldOut, &known, &stated, count)
     }
 
     fn draw(
         &self,
         side: Side,
         about: &[usize],
-        told: &HashMap<&ToolName, Vec<&Setting>>,
+        stated: &HashMap<&ToolName, Vec<&Setting>>,
         count: usize,
     ) -> Vec<StreamTask> {
         let label = if side == Side::Stream {
@@ -179,9 +181,9 @@ impl Universe {
             }
             if let Some(member) = order.pop().and_then(|at| self.members.get(at)) {
                 let no_values = Vec::new();
-                let values = told.get(&member.service.tool.name).unwrap_or(&no_values);
+                let values = stated.get(&member.service.tool.name).unwrap_or(&no_values);
                 let lasting = self.world(side, member, values, &mut draws);
-                let met = self.met(side, &lasting, &mut draws);
+                let met = self.with_passing_demand(side, &lasting, &mut draws);
                 tasks.push(StreamTask {
                     id: format!("{label}-{}-{number}", self.seed),
                     passing: met.is_some(),
@@ -192,8 +194,8 @@ impl Universe {
         tasks
     }
 
-    /// The world as the stream's task meets it, where something more is demanded this once.
-    fn met(&self, side: Side, world: &World, draws: &mut Draws) -> Option<World> {
+    /// The world of a task of the stream with a passing demand; `None` where the task has none.
+    fn with_passing_demand(&self, side: Side, world: &World, draws: &mut Draws) -> Option<World> {
         let passing = self.spec.passing.filter(|_| side == Side::Stream)?;
         if !draws.chance(passing.share) {
             return None;
@@ -201,7 +203,7 @@ impl Universe {
         world.with_passing(&self.spec.world, passing.kind, draws)
     }
 
-    fn world(&self, side: Side, member: &Member, told: &[&Setting], draws: &mut Draws) -> World {
+    fn world(&self, side: Side, member: &Member, stated: &[&Setting], draws: &mut Draws) -> World {
         let spec = &self.spec.world;
         let target = &member.service;
         let mut services = helpers(target);
@@ -212,14 +214,14 @@ impl Universe {
         taken.push(target.tool.name.clone());
         let wanted = draws.between(spec.fewest_tools, spec.most_tools.max(spec.fewest_tools));
         while services.len() + 1 < wanted.max(2) {
-            services.push(self.neighbour(&mut taken, target, draws));
+            services.push(self.neighbor(&mut taken, target, draws));
         }
         services.push(target.clone());
         draws.shuffle(&mut services);
-        // Few values are left to a tool with a long stream; then a value may recur, and the words still differ.
+        // A long stream leaves few values for a tool. A value may then recur; the words still differ.
         let mut given = fill(&member.given, &target.contract, draws);
         for _ in 0..100 {
-            if !given.iter().any(|setting| told.contains(&setting)) {
+            if !given.iter().any(|setting| stated.contains(&setting)) {
                 break;
             }
             given = fill(&member.given, &target.contract, draws);
@@ -238,8 +240,8 @@ impl Universe {
         }
     }
 
-    /// Another tool to show: one of the universe that shares a word with the target, or a fresh one.
-    fn neighbour(&self, taken: &mut Vec<ToolName>, target: &Service, draws: &mut Draws) -> Service {
+    /// Another visible tool: one of the universe that shares a word with the target, or a new one.
+    fn neighbor(&self, taken: &mut Vec<ToolName>, target: &Service, draws: &mut Draws) -> Service {
         let name = &target.tool.name;
         let near = |member: &&Member| {
             let other = &member.service.tool.name;
@@ -261,14 +263,14 @@ impl Universe {
 pub struct StreamTask {
     /// Unique within its universe.
     pub id: String,
-    /// The world that it is set in.
+    /// The task's world.
     pub world: World,
-    /// Whether its service demands something this once.
+    /// Whether it has a passing demand.
     pub passing: bool,
 }
 
 impl StreamTask {
-    /// The task as the SDK takes it. Its tags say `hidden` or `plain`, and `passing`; an agent does not see them.
+    /// The task for the SDK. Its tags are `hidden` or `plain`, and `passing`; agents do not see them.
     ///
     /// # Errors
     /// `Internal` when the world cannot be written as JSON.
@@ -288,7 +290,7 @@ impl StreamTask {
     }
 }
 
-/// A name with one of a few verbs, and often with a noun that is used already, so that skills are hard to tell apart.
+/// A name with one of a few verbs, and often a noun that is used already, so that skills are hard to tell apart.
 fn member_name(
     spec: &WorldSpec,
     verbs: &[&'static str],

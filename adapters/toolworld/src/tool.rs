@@ -1,25 +1,25 @@
-//! Tools, their hidden contracts, and skills about them, as values.
+//! Tools, their hidden contracts, and skills about them.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The slot of a usage line: an argument that was left at its default.
+/// The slot of an argument that keeps its default.
 pub const DEFAULT_SLOT: &str = "#";
 /// The slot of a skill for a value that the task gives.
 pub const TASK_SLOT: &str = "$";
 /// The slot of a skill for the value that the latest result gave.
 pub const RESULT_SLOT: &str = "@";
 
-/// The noun in the title of a skill that claims every tool of its verb.
+/// The noun in the title of a skill that applies to every tool of its verb.
 pub const ANY_NOUN: &str = "any";
 
-/// A verb and a noun: what a tool is called.
+/// A tool's name: a verb and a noun.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ToolName {
-    /// What it does.
+    /// The action.
     pub verb: String,
-    /// What it acts on.
+    /// The object of the action.
     pub noun: String,
 }
 
@@ -63,7 +63,7 @@ impl Tool {
         self.call(|_| None)
     }
 
-    /// A command line in which each parameter has the value that `value_of` knows, or an open slot.
+    /// A command line in which each parameter has the value that `value_of` returns, or an open slot.
     #[must_use]
     pub fn call<'a>(&self, value_of: impl Fn(&str) -> Option<&'a str>) -> String {
         let mut line = self.name.to_string();
@@ -84,7 +84,7 @@ pub struct Setting {
     pub value: String,
 }
 
-/// One thing that a service wants and that neither the task nor the usage line tells.
+/// A demand of a service that neither the task nor the usage line states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Demand {
@@ -111,7 +111,7 @@ impl Demand {
         }
     }
 
-    /// The parameter that it fixes, when there is one.
+    /// The parameter that it sets, when there is one.
     #[must_use]
     pub fn parameter(&self) -> Option<&str> {
         match self {
@@ -121,7 +121,7 @@ impl Demand {
         }
     }
 
-    /// What a tool demands, as a sentence: `unseal coffee needs tone off`.
+    /// The demand of a tool as a sentence: `unseal coffee needs tone off`.
     #[must_use]
     pub fn note(&self, tool: &ToolName) -> String {
         match self {
@@ -135,19 +135,19 @@ impl Demand {
         }
     }
 
-    /// Whether the two are of the same form: one of them can replace the other when a service changes.
+    /// Whether both demands have the same form, so that one can replace the other when a service changes.
     #[must_use]
     pub fn same_form(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 }
 
-/// A tool and what it demands, in the order in which it checks; no demand: a plain tool.
+/// A tool with its demands, in the order in which it checks them. Without demands it is a plain tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
-    /// What the task shows.
+    /// The visible part.
     pub tool: Tool,
-    /// What it does not show.
+    /// The hidden demands.
     pub contract: Vec<Demand>,
 }
 
@@ -161,13 +161,13 @@ impl Service {
         }
     }
 
-    /// Whether it demands something that the task does not tell.
+    /// Whether it has hidden demands.
     #[must_use]
     pub fn is_hidden(&self) -> bool {
         !self.contract.is_empty()
     }
 
-    /// What it demands, as sentences; none when it demands nothing.
+    /// Its demands as sentences; `None` without demands.
     #[must_use]
     pub fn notes(&self) -> Option<String> {
         let notes = self
@@ -189,7 +189,7 @@ pub struct SkillText {
 }
 
 impl SkillText {
-    /// The skill that a service's contract calls for, for tasks that give the parameters `given`.
+    /// The skill that fulfills a service's contract, for tasks that give the parameters `given`.
     #[must_use]
     pub fn of(service: &Service, given: &[String]) -> Self {
         let mut steps: Vec<String> = service
@@ -217,8 +217,8 @@ impl SkillText {
         }
     }
 
-    /// Whether it says what another one says. The calls before the last may stand in any order: each of them is needed, and
-    /// none needs another.
+    /// Whether both skills have the same meaning. The calls before the last may be in any order: each is needed, and
+    /// none depends on another.
     #[must_use]
     pub fn says_the_same(&self, other: &Self) -> bool {
         let sorted = |text: &Self| {
@@ -230,8 +230,8 @@ impl SkillText {
         sorted(self) == sorted(other)
     }
 
-    /// Reads `verb noun: step; step`; none when a part is missing or the last step does not call the titled tool, or a
-    /// tool of its verb where the title claims all of them.
+    /// Reads `verb noun: step; step`. `None` when a part is missing, or the last step does not call the titled tool (or
+    /// a tool of its verb, where the title applies to all of them).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (title, steps) = text.trim().split_once(':')?;

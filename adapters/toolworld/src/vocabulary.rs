@@ -1,8 +1,8 @@
-//! The tokens of the bundled model: controls, all bytes, and every word of the lexicon as one token.
+//! The vocabulary of the bundled model: control tokens, all bytes, and every word of the lexicon as one token.
 //!
-//! The merges make a byte-level BPE that any text passes through. Those that begin with a space come first and
-//! spell each word letter by letter from its start; so a listed word always becomes one token. The rest join a
-//! consonant and a vowel, for invented nouns.
+//! The merges form a byte-level BPE that encodes any text. Merges that begin with a space come first and spell each
+//! word letter by letter from its start, so a listed word is always one token. The remaining merges join a consonant
+//! and a vowel, for invented nouns.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::lexicon::{CONSONANTS, VOWELS, all_words};
 
-/// The tokens that no text can contain: a role or a part opens with its own.
+/// Control tokens, which no text can contain. Each role and each part of a script opens with its own.
 pub const CONTROLS: &[&str] = &[
     "<s>",
     "<end>",
@@ -59,7 +59,7 @@ pub const CONTROLS: &[&str] = &[
 pub struct Vocabulary {
     /// Each token, in the printable alphabet of byte-level BPE.
     pub tokens: Vec<String>,
-    /// How many of the first tokens are controls.
+    /// Number of control tokens, which come first.
     pub controls: usize,
     /// The merges, best first, as two parts joined by a space.
     pub merges: Vec<String>,
@@ -119,7 +119,7 @@ impl Vocabulary {
         self.ids.get(token).copied()
     }
 
-    /// The bytes that a token stands for; a control's are its name's.
+    /// The bytes of a token; for a control token, the bytes of its name.
     #[must_use]
     pub fn bytes(&self, id: u16) -> Vec<u8> {
         let token = self
@@ -136,7 +136,7 @@ impl Vocabulary {
             .collect()
     }
 
-    /// Encodes text that holds no controls.
+    /// Encodes text without control tokens.
     #[must_use]
     pub fn encode(&self, text: &str) -> Vec<u16> {
         chunks(text)
@@ -191,7 +191,7 @@ impl Vocabulary {
     }
 }
 
-/// The printable stand-in of a byte in byte-level BPE.
+/// The printable character of a byte in byte-level BPE.
 fn printable(byte: u8) -> char {
     let plain = |byte: u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
     if plain(byte) {
@@ -201,7 +201,8 @@ fn printable(byte: u8) -> char {
     char::from_u32(256 + before).unwrap_or(' ')
 }
 
-/// The pieces that merges do not cross: a run of letters, digits or other signs with the space before it, or blanks.
+/// Splits a text into the pieces that merges do not cross: a run of letters, digits or other signs with the space
+/// before it, or white space.
 fn chunks(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;

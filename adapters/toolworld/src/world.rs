@@ -6,28 +6,29 @@ use crate::form::ContractForm;
 use crate::lexicon::{
     NOUNS, NUMBER_PARAMETERS, VERBS, WORD_PARAMETERS, foreign_words, invented_noun, value_for,
 };
+use crate::refusal::Wording;
+use crate::request::{Goal, Request};
 use crate::seed::Draws;
 use crate::split::Split;
 use crate::tool::{Demand, Service, Setting, Tool, ToolName};
-use crate::wording::{Request, Wording};
 
 /// How worlds are made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorldSpec {
-    /// From which side of the split tools come.
+    /// The side of the split that tools come from.
     pub split: Split,
-    /// The least number of visible tools; a contract with two helpers shows three at least.
+    /// Minimum number of visible tools; a contract with two helpers shows at least three.
     pub fewest_tools: usize,
-    /// The greatest number of visible tools.
+    /// Maximum number of visible tools.
     pub most_tools: usize,
-    /// The share of nouns that are in no list, from 0 to 1.
+    /// The share of invented nouns, from 0 to 1.
     pub invented_nouns: f64,
     /// The share of worlds whose target has a hidden contract, from 0 to 1.
     pub hidden: f64,
-    /// How often a task gives no value, one, two and so on, in parts of their sum.
+    /// The weights of tasks that give no value, one, two, three and four values; only their ratios count.
     pub given: [u32; 5],
-    /// The share of tasks that begin or end with words of no list, from 0 to 1.
+    /// The share of tasks whose text begins or ends with words outside all lists, from 0 to 1.
     pub foreign_words: f64,
     /// How services word their refusals.
     pub wording: Wording,
@@ -62,21 +63,12 @@ impl WorldSpec {
     }
 }
 
-/// What a task asks for, as the world knows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Goal {
-    /// The tool to be called with success.
-    pub target: ToolName,
-    /// The values that the task tells.
-    pub given: Vec<Setting>,
-}
-
-/// Services, what is asked of them, and in which words.
+/// A world: services, a goal and the task's text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct World {
     /// The visible tools with their contracts, in the order shown.
     pub services: Vec<Service>,
-    /// What has to be done.
+    /// The goal of the task.
     pub goal: Goal,
     /// The task's text.
     pub query: String,
@@ -105,8 +97,8 @@ impl World {
         Self::around(spec, target, &given, &mut taken, draws)
     }
 
-    /// Another task about the same service: other words, other values, other tools beside it. None for a world
-    /// without its target.
+    /// Another task about the same service, with other words, values and visible tools. `None` for a world without its
+    /// target.
     #[must_use]
     pub fn again(&self, spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let target = self.target()?.clone();
@@ -121,7 +113,7 @@ impl World {
         ))
     }
 
-    /// A world about a given service: helpers, fresh distractors, values for `given`, a text.
+    /// A world about a given service: with its helpers, new distractors, values for the parameters `given`, and a text.
     fn around(
         spec: &WorldSpec,
         target: Service,
@@ -157,7 +149,7 @@ impl World {
         }
     }
 
-    /// The service that the task is about, unless the world was put together without it.
+    /// The service that the task is about; `None` where the world was built without it.
     #[must_use]
     pub fn target(&self) -> Option<&Service> {
         self.service(&self.goal.target)
@@ -171,7 +163,7 @@ impl World {
             .find(|service| &service.tool.name == name)
     }
 
-    /// Whether the target demands something that the task does not tell.
+    /// Whether the target has hidden demands.
     #[must_use]
     pub fn is_hidden(&self) -> bool {
         self.target().is_some_and(Service::is_hidden)
@@ -188,7 +180,7 @@ impl World {
     }
 }
 
-/// The tools that a service's contract sends to.
+/// The tools that a service's demands name.
 pub(crate) fn helpers(target: &Service) -> Vec<Service> {
     target
         .contract
@@ -206,7 +198,7 @@ pub(crate) fn bare(name: ToolName) -> Tool {
     }
 }
 
-/// Draws a target of the given form: the service and the names of the parameters that its tasks give.
+/// Draws a target of the given form; returns the service and the names of the parameters that its tasks give.
 pub(crate) fn make_target(
     spec: &WorldSpec,
     name: ToolName,
@@ -257,7 +249,7 @@ pub(crate) fn make_target(
     )
 }
 
-/// A name on the right side of the split that is not taken yet, with the verb or the noun fixed where one is given.
+/// An unused name on the spec's side of the split, with the verb or the noun fixed where one is given.
 pub(crate) fn fresh_name(
     spec: &WorldSpec,
     verb: Option<&str>,
@@ -276,7 +268,7 @@ pub(crate) fn fresh_name(
             taken.push(name.clone());
             return name;
         }
-        // A fixed noun may have all its free verbs taken, so each try may let go of what was fixed.
+        // All verbs of a fixed noun may be taken, so with a small chance each try drops what was fixed.
         if draws.chance(0.01) {
             return fresh_name(spec, None, None, taken, draws);
         }
@@ -328,7 +320,7 @@ pub(crate) fn distractor(
     })
 }
 
-/// Values for the given parameters, none of them equal to another or to a demanded one.
+/// Values for the given parameters, all different from each other and from demanded values.
 pub(crate) fn fill(given: &[String], contract: &[Demand], draws: &mut Draws) -> Vec<Setting> {
     let mut used: Vec<String> = contract
         .iter()

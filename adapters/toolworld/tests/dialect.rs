@@ -11,11 +11,12 @@ use journeyman::domain::{
 use journeyman::{ErrorKind, ModelId, Seed, SkillId, Version};
 use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
 use journeyman_toolworld::environment::{Setup, Toolworld};
+use journeyman_toolworld::refusal::Wording;
+use journeyman_toolworld::request::Goal;
 use journeyman_toolworld::skill_form::{read_body, to_draft};
 use journeyman_toolworld::tool::{Demand, Service, Setting, SkillText, Tool, ToolName};
 use journeyman_toolworld::vocabulary::{CONTROLS, Vocabulary};
-use journeyman_toolworld::wording::Wording;
-use journeyman_toolworld::world::{Goal, World};
+use journeyman_toolworld::world::World;
 
 const SKILL: &str = "unseal coffee: unseal bell; unseal coffee tone off power $";
 const HEAD: &str = "<s><task> unseal the coffee with power 65<tools> unseal coffee tone # power #\n unseal bell<plan>";

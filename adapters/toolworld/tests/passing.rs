@@ -182,7 +182,7 @@ fn a_share_that_is_none_is_refused() {
         };
         let error = Universe::make(spec, 1).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
-        assert!(error.to_string().contains("from 0 to 1"), "{error}");
+        assert!(error.to_string().contains("outside 0 to 1"), "{error}");
     }
 }
 

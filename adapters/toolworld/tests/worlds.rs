@@ -10,11 +10,12 @@ use journeyman::{
 use journeyman_toolworld::environment::{Setup, Toolworld};
 use journeyman_toolworld::form::ContractForm;
 use journeyman_toolworld::policy::{Exchange, Policy};
+use journeyman_toolworld::refusal::{Refusal, Wording};
+use journeyman_toolworld::request::Goal;
 use journeyman_toolworld::seed::Draws;
-use journeyman_toolworld::simulate::{Outcome, Refusal, Simulation};
+use journeyman_toolworld::simulate::{Outcome, Simulation};
 use journeyman_toolworld::tool::{Demand, Service, Setting, SkillText, Tool, ToolName};
-use journeyman_toolworld::wording::Wording;
-use journeyman_toolworld::world::{Goal, World, WorldSpec};
+use journeyman_toolworld::world::{World, WorldSpec};
 
 fn worlds(count: u64) -> impl Iterator<Item = World> {
     let spec = WorldSpec {

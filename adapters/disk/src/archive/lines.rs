@@ -1,4 +1,4 @@
-//! The lines of an archive: bounded, hashed, in order.
+//! Reading and writing the lines of an archive: bounded, hashed and in order.
 
 use std::{
     io::{BufRead, Read, Write},
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::{ArchiveLimits, Archived, FORM, FORMAT, Header, Kind, corrupt, parsed};
 
-/// The greatest first line in bytes: it may be that of anything.
+/// Maximum length of the first line in bytes; the file may not be an archive at all.
 const HEADER: u64 = 1024;
 
 /// A line after the first.
@@ -30,7 +30,7 @@ struct Line<'a> {
     end: Option<String>,
 }
 
-/// What writes the lines.
+/// Writes the lines of an archive.
 #[derive(Debug)]
 pub(super) struct Writer<W> {
     out: W,
@@ -63,11 +63,11 @@ impl<W: Write> Writer<W> {
 
     /// Writes a file's bytes.
     pub(super) fn file(&mut self, bytes: &[u8]) -> Result<()> {
-        // Base64 has nothing that JSON escapes.
+        // Base64 has no characters that JSON escapes.
         self.record(Kind::File, &format!("\"{}\"", STANDARD.encode(bytes)))
     }
 
-    /// Writes the last line and gives the output back.
+    /// Writes the last line and returns the output.
     pub(super) fn end(mut self) -> Result<W> {
         let end = format!("{:x}", self.hash.clone().finalize());
         self.line(&Line {
@@ -90,7 +90,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The bytes of a file's record.
+/// Decodes the bytes of a file's record.
 pub(super) fn decoded(operation: &'static str, body: &str) -> Result<Vec<u8>> {
     let text: String = parsed(operation, body)?;
     STANDARD
@@ -98,8 +98,8 @@ pub(super) fn decoded(operation: &'static str, body: &str) -> Result<Vec<u8>> {
         .map_err(|_| corrupt(operation, "a file's record is not base64"))
 }
 
-/// Reads an archive to its end and hands over each record, its hash checked. Only when all of it was read is it known to
-/// be whole: until then nothing of it may be kept.
+/// Reads an archive to its end and calls `each` with every record whose hash is right. The archive is known to be
+/// complete only at the end: until then no record may be kept.
 pub(super) fn read(
     operation: &'static str,
     input: impl BufRead,
@@ -124,14 +124,14 @@ pub(super) fn read(
     let (mut commits, mut latest) = (0, Kind::Commit);
     loop {
         if !lines.next()? {
-            return Err(lines.fault(corrupt(operation, "the archive is cut")));
+            return Err(lines.fault(corrupt(operation, "the archive is cut off")));
         }
         let at = |error| lines.fault(error);
         let count = commits + archived.entries + archived.files + archived.missing;
-        match said(operation, lines.text()?).map_err(at)? {
-            Said::Record(kind, body) => {
+        match parse_line(operation, lines.text()?).map_err(at)? {
+            LineContent::Record(kind, body) => {
                 if kind < latest || count >= header.records {
-                    let message = "a record stands where none of its kind belongs";
+                    let message = "a record is out of order or beyond the announced number";
                     return Err(at(corrupt(operation, message)));
                 }
                 latest = kind;
@@ -143,12 +143,12 @@ pub(super) fn read(
                 }
                 each(kind, body).map_err(at)?;
             }
-            Said::End(end) => {
+            LineContent::End(end) => {
                 if end != format!("{:x}", hash.finalize())
                     || count != header.records
                     || commits != header.revision.0
                 {
-                    let message = "the archive is not the one that was written";
+                    let message = "the archive differs from its hash or its announced counts";
                     return Err(at(corrupt(operation, message)));
                 }
                 break;
@@ -157,20 +157,23 @@ pub(super) fn read(
         hash.update(&lines.line);
     }
     if lines.next()? {
-        return Err(lines.fault(corrupt(operation, "something stands after the end")));
+        return Err(lines.fault(corrupt(
+            operation,
+            "the archive goes on after its last line",
+        )));
     }
     Ok(archived)
 }
 
-/// What a line after the first says.
-enum Said<'a> {
-    /// A record's body, its hash checked.
+/// The content of a line after the first.
+enum LineContent<'a> {
+    /// The kind and body of a record, whose hash is right.
     Record(Kind, &'a str),
-    /// The hash of all that came before.
+    /// The hash of all earlier lines.
     End(String),
 }
 
-fn said<'a>(operation: &'static str, line: &'a str) -> Result<Said<'a>> {
+fn parse_line<'a>(operation: &'static str, line: &'a str) -> Result<LineContent<'a>> {
     match parsed(operation, line)? {
         Line {
             record: Some(kind),
@@ -181,15 +184,15 @@ fn said<'a>(operation: &'static str, line: &'a str) -> Result<Said<'a>> {
             if sha256_hex(body.get()) != sha256 {
                 return Err(corrupt(operation, "a record differs from its hash"));
             }
-            Ok(Said::Record(kind, body.get()))
+            Ok(LineContent::Record(kind, body.get()))
         }
         Line {
             record: None,
             sha256: None,
             body: None,
             end: Some(end),
-        } => Ok(Said::End(end)),
-        _ => Err(corrupt(operation, "a line is no record")),
+        } => Ok(LineContent::End(end)),
+        _ => Err(corrupt(operation, "a line is not a record")),
     }
 }
 
@@ -206,8 +209,8 @@ impl<R: BufRead> Lines<'_, R> {
     fn header(&mut self) -> Result<Header> {
         let operation = self.operation;
         let foreign = || {
-            Error::invalid(operation, "this is no archive of a library")
-                .hint("name a file that an export of a whole library wrote")
+            Error::invalid(operation, "the file is not an archive of a library")
+                .hint("name a file that the export of a whole library wrote")
         };
         self.number = 1;
         match self.fill(HEADER) {
@@ -224,24 +227,25 @@ impl<R: BufRead> Lines<'_, R> {
             return Err(foreign());
         }
         if form.form != FORM {
-            return Err(
-                Error::unsupported(self.operation, "the archive is of another version")
-                    .with("form", form.form)
-                    .with("known", FORM)
-                    .hint("read it with the version that wrote it, or upgrade this one"),
-            );
+            return Err(Error::unsupported(
+                self.operation,
+                "the archive has another format version",
+            )
+            .with("form", form.form)
+            .with("known", FORM)
+            .hint("read it with the release that wrote it, or upgrade this one"));
         }
         parsed(self.operation, self.text()?).map_err(|error: Error| self.fault(error))
     }
 
-    /// Whether there is another line.
+    /// Reads the next line; returns whether there was one.
     fn next(&mut self) -> Result<bool> {
         self.number += 1;
         self.fill(self.limits.line)?;
         match self.line.last() {
             None => Ok(false),
             Some(b'\n') => Ok(true),
-            Some(_) => Err(self.fault(corrupt(self.operation, "the archive is cut"))),
+            Some(_) => Err(self.fault(corrupt(self.operation, "the archive is cut off"))),
         }
     }
 
@@ -259,7 +263,7 @@ impl<R: BufRead> Lines<'_, R> {
             )
             .with("line_limit", self.limits.line)
             .with("total_limit", self.limits.total)
-            .hint("if you trust where it came from, raise `ArchiveLimits`");
+            .hint("if you trust its source, raise `ArchiveLimits`");
             return Err(self.fault(error));
         }
         self.total += read as u64;
@@ -282,6 +286,6 @@ fn failed(operation: &'static str, source: std::io::Error) -> Error {
         operation,
         "the archive could not be read or written",
     )
-    .hint("see that there is room and that this user may read and write the file")
+    .hint("check that the disk has free space and that this user can read and write the file")
     .source_from(source)
 }

@@ -1,7 +1,8 @@
-//! A library in one file; [`DiskStore::write_archive`](crate::DiskStore::write_archive) tells its form.
+//! Archives: a whole library in one file. [`DiskStore::write_archive`](crate::DiskStore::write_archive) describes the
+//! format.
 //!
-//! There are two ways in. [`DiskStore::restore`](crate::DiskStore::restore) makes of one's own archive the same library,
-//! byte for byte. [`read_offer`] takes of a stranger's no more than its offered skills, as imported ones.
+//! An archive is read in two ways. [`DiskStore::restore`](crate::DiskStore::restore) recreates the library of one's own
+//! archive byte for byte. [`read_offer`] reads only the offered skills of an untrusted archive, as imported skills.
 
 mod lines;
 mod offer;
@@ -20,18 +21,18 @@ use serde::{Deserialize, Serialize};
 
 pub use offer::{Offer, read_offer};
 
-/// What the first line says a file is.
+/// The format name in the first line.
 const FORMAT: &str = "journeyman-library";
-/// The form that this version writes.
+/// The format version that this release writes.
 const FORM: u64 = 1;
 
-/// The greatest archive that is read.
+/// Limits on the size of an archive that is read.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchiveLimits {
-    /// One line in bytes. Default 16 MiB.
+    /// Maximum length of a line in bytes. Default: 16 MiB.
     pub line: u64,
-    /// The whole in bytes. Default 1 GiB.
+    /// Maximum length of the archive in bytes. Default: 1 GiB.
     pub total: u64,
 }
 
@@ -44,17 +45,17 @@ impl Default for ArchiveLimits {
     }
 }
 
-/// What an archive holds.
+/// The counts of an archive's records.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
-    /// The library's last revision, and so the number of commits.
+    /// The library's last revision, which equals the number of commits.
     pub revision: Revision,
     /// The number of journal entries.
     pub entries: u64,
     /// The number of skills' files.
     pub files: u64,
-    /// The number of files that skills name and the library has lost; it is restored without them.
+    /// The number of files that skills name and the library has lost. A restored library lacks them too.
     pub missing: u64,
 }
 
@@ -68,7 +69,7 @@ struct Header {
     records: u64,
 }
 
-/// What a record is, in the order in which they come.
+/// The kinds of records, in their order in an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
@@ -78,18 +79,19 @@ enum Kind {
     Missing,
 }
 
-/// The library that the commits of an archive add up to, the files that they name, and the runs of its journal.
+/// The state of an archive's records so far: the library that its commits build, the files that they name, and the runs
+/// of its journal.
 #[derive(Debug, Default)]
-struct Folded {
+struct Replay {
     library: SkillLibrary,
     keys: BTreeSet<CommitKey>,
     files: BTreeSet<FileRef>,
-    /// The next entry of each run.
+    /// The next expected sequence number of each run.
     due: BTreeMap<RunId, u64>,
 }
 
-impl Folded {
-    /// Folds the next commit; a revision that is missing or doubled does not fold.
+impl Replay {
+    /// Applies the next commit; a missing or repeated revision is `Corrupt`.
     fn commit(&mut self, operation: &'static str, body: &str) -> Result<Committed> {
         let committed: Committed = parsed(operation, body)?;
         self.library
@@ -104,12 +106,12 @@ impl Folded {
         Ok(committed)
     }
 
-    /// The next entry of its run.
+    /// Reads the next entry of its run.
     fn entry(&mut self, operation: &'static str, body: &str) -> Result<JournalEntry> {
         let entry: JournalEntry = parsed(operation, body)?;
         let due = self.due.entry(entry.run.clone()).or_default();
         if entry.sequence != *due || entry.schema != JournalEntry::SCHEMA {
-            let message = "an entry of the journal is missing, doubled or of another schema";
+            let message = "a journal entry is missing, repeated or of another schema";
             return Err(corrupt(operation, message));
         }
         *due += 1;
@@ -117,19 +119,14 @@ impl Folded {
     }
 }
 
-/// serde's own message may repeat content (S11), so it is left out.
+/// serde's message may repeat content (S11), so it is left out.
 fn parsed<'a, T: Deserialize<'a>>(operation: &'static str, json: &'a str) -> Result<T> {
-    serde_json::from_str(json).map_err(|_| {
-        corrupt(
-            operation,
-            "a record is not of the form that this version writes",
-        )
-    })
+    serde_json::from_str(json).map_err(|_| corrupt(operation, "a record cannot be parsed"))
 }
 
 fn corrupt(operation: &'static str, message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Corrupt, operation, message)
-        .hint("nothing was taken in; use another copy of the archive")
+        .hint("nothing was imported; use another copy of the archive")
 }
 
 fn file_is_missing(operation: &'static str, file: &FileRef) -> Error {

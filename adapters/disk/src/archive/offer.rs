@@ -1,4 +1,4 @@
-//! What a stranger's archive has to offer.
+//! Reading the offered skills of an untrusted archive.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,22 +18,22 @@ const READ: &str = "read_offer";
 const MOST_COPIED: usize = 256 * 1024 * 1024;
 const MOST_WALKED: usize = 100_000_000;
 
-/// What a stranger's archive has to offer: to be put and committed, all of it in one commit.
+/// The offered skills of an untrusted archive: put the files, then commit all changes in one commit.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
-    /// Each skill that is offered there, as an imported one that starts quarantined ([`offered`]).
+    /// Adds each offered skill as an imported skill in quarantine ([`offered`]).
     pub changes: Vec<LibraryChange>,
-    /// The files that these skills name, to be put before the commit.
+    /// The files that these skills name; put them before the commit.
     pub files: Vec<Vec<u8>>,
 }
 
-/// Reads a stranger's archive to its end. Its history is used to find out what it offers now, and then dropped, and so is
-/// its journal: no state, trust, evidence or author is taken over.
+/// Reads an untrusted archive to its end. Its history is used only to find the skills that it offers now, and is then
+/// dropped, as is its journal: no state, trust, evidence or author is kept.
 ///
 /// # Errors
-/// `Invalid` for what is no archive, is over a limit or holds a skill that may not come in; `Unsupported` for one of
-/// another version; `Corrupt` for one that was cut or changed. Each names the line where there is one.
+/// `Invalid`: not an archive, over a limit, or a skill that may not be imported. `Unsupported`: another format version.
+/// `Corrupt`: cut off or changed. Each error names the line where there is one.
 ///
 /// ```
 /// use journeyman::{ErrorKind, domain::{Source, Trust}};
@@ -52,8 +52,8 @@ pub fn read_offer(input: impl BufRead, source: &Source, limits: &ArchiveLimits) 
             Kind::Commit => folded.commit(body)?,
             Kind::Entry | Kind::Missing => {}
             Kind::File => {
-                // All commits were read by now.
-                let wanted = wanted.get_or_insert_with(|| of_the_offered(&folded.library));
+                // Files follow all commits.
+                let wanted = wanted.get_or_insert_with(|| offered_files(&folded.library));
                 let bytes = lines::decoded(READ, body)?;
                 let file = FileRef::of(&bytes)?;
                 if wanted.contains(&file) {
@@ -64,7 +64,7 @@ pub fn read_offer(input: impl BufRead, source: &Source, limits: &ArchiveLimits) 
         Ok(())
     })?;
     let missing = |file: &&FileRef| !files.contains_key(*file);
-    if let Some(file) = of_the_offered(&folded.library).iter().find(missing) {
+    if let Some(file) = offered_files(&folded.library).iter().find(missing) {
         return Err(file_is_missing(READ, file));
     }
     Ok(Offer {
@@ -73,17 +73,17 @@ pub fn read_offer(input: impl BufRead, source: &Source, limits: &ArchiveLimits) 
     })
 }
 
-/// A stranger's commits folded one change at a time, so that a short line cannot ask for much memory or time.
+/// Applies untrusted commits one change at a time, within bounds, so that a short line cannot cost much memory or time.
 #[derive(Debug, Default)]
 struct Bounded {
     library: SkillLibrary,
     /// The last commit read.
     last: Revision,
-    /// What versions that were brought back hold, in bytes.
+    /// Total bytes of the bodies that rollbacks copied.
     copied: usize,
-    /// How many versions and credits there are.
+    /// Number of versions and credits so far.
     kept: usize,
-    /// How many of them were looked at by changes that look at all.
+    /// Number of versions and credits that changes over the whole library visited.
     walked: usize,
 }
 
@@ -99,7 +99,7 @@ impl Bounded {
         for change in committed.changes {
             match change {
                 LibraryChange::Maintain => self.walked += self.kept,
-                // What came from what is found by going over all as often as there are steps between.
+                // `RetireRun` follows descent by repeated passes over everything, one for each step of descent.
                 LibraryChange::RetireRun { .. } => self.walked += 8 * self.kept,
                 _ => self.kept += 1,
             }
@@ -116,7 +116,7 @@ impl Bounded {
             let skills = copies.filter_map(|moved| self.library.version(&moved.skill));
             self.copied += skills.map(|skill| skill.body.len()).sum::<usize>();
             if self.copied > MOST_COPIED || self.walked > MOST_WALKED {
-                let message = "the archive's history does more than a library's does";
+                let message = "the archive's history exceeds the limits on work and memory";
                 return Err(Error::invalid(READ, message)
                     .hint("ask for an archive of the skills alone, without their history"));
             }
@@ -125,7 +125,7 @@ impl Bounded {
     }
 }
 
-fn of_the_offered(library: &SkillLibrary) -> BTreeSet<FileRef> {
+fn offered_files(library: &SkillLibrary) -> BTreeSet<FileRef> {
     let entries = library.entries();
     entries
         .filter(|entry| entry.skill.state.is_offered())

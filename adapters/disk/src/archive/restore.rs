@@ -1,39 +1,39 @@
-//! One's own archive, back into an empty library.
+//! Restoring an archive into an empty library.
 
 use std::{collections::BTreeSet, io::BufRead};
 
 use journeyman::{Error, Result, domain::FileRef};
 
-use super::{ArchiveLimits, Archived, Folded, Kind, file_is_missing, lines, parsed};
+use super::{ArchiveLimits, Archived, Kind, Replay, file_is_missing, lines, parsed};
 use crate::{
     DiskStore,
     convert::failed,
     database::Database,
     statements::{count_entries, has_file, insert_commit, insert_entry, insert_file},
-    worker::Owned,
+    worker::WorkerState,
 };
 
 const RESTORE: &str = "DiskStore::restore";
 
 impl DiskStore {
-    /// Takes an archive into this library, which must be empty: the same commits under the same revisions and keys, the
-    /// same files and, where it holds them, the same entries of the journal. All of it is there afterwards or nothing.
+    /// Restores an archive into this library, which must be empty: the same commits with the same revisions and keys,
+    /// the same files and, where the archive holds them, the same journal entries. On an error nothing is kept.
     ///
-    /// It is taken as it is, byte for byte, and so no secrets are taken out of it
-    /// ([`DiskOptions::redactor`](crate::DiskOptions::redactor)): where the archive holds some, so does the library and its folders.
+    /// Records are restored byte for byte, without redaction ([`DiskOptions::redactor`](crate::DiskOptions::redactor)):
+    /// secrets in the archive come into the library and its folders.
     ///
-    /// What a stranger gives comes in by [`read_offer`](crate::read_offer).
+    /// Read an untrusted archive with [`read_offer`](crate::read_offer) instead.
     ///
     /// # Errors
-    /// `Invalid` where the library is not empty, and for what is no archive or is over a limit; `Unsupported` for an
-    /// archive of another version; `Corrupt` for one that was cut or changed, with the line; `Unavailable` when it could
-    /// not be read or kept.
+    /// `Invalid`: the library is not empty, or the input is not an archive or over a limit. `Unsupported`: another
+    /// format version. `Corrupt`: the archive was cut off or changed; the error names the line. `Unavailable`: it could
+    /// not be read or stored.
     pub async fn restore(
         &self,
         input: impl BufRead + Send + 'static,
         limits: ArchiveLimits,
     ) -> Result<Archived> {
-        let restore = move |owned: &mut Owned| owned.database.restore(input, &limits);
+        let restore = move |state: &mut WorkerState| state.database.restore(input, &limits);
         self.worker.ask(RESTORE, restore).await
     }
 }
@@ -50,9 +50,9 @@ impl Database {
             .map_err(|source| failed(RESTORE, source))?;
         if taken {
             return Err(Error::invalid(RESTORE, "the library is not empty")
-                .hint("restore into a folder of its own, or take in what the archive offers"));
+                .hint("restore into a new folder, or import the skills that the archive offers"));
         }
-        let mut folded = Folded::default();
+        let mut folded = Replay::default();
         let mut missing = BTreeSet::new();
         let archived = lines::read(RESTORE, input, limits, |kind, body| match kind {
             Kind::Commit => {

@@ -1,18 +1,18 @@
-//! A whole library into one file.
+//! Writing a whole library into one archive.
 
 use std::io::Write;
 
 use journeyman::{Error, ErrorKind, Result, sha256_hex};
 use rusqlite::{Connection, Row};
 
-use super::{Archived, FORM, FORMAT, Folded, Header, Kind, lines::Writer};
+use super::{Archived, FORM, FORMAT, Header, Kind, Replay, lines::Writer};
 use crate::{
     DiskStore,
     convert::{DAMAGED, failed, to_json},
     database::Database,
     records::last_revision,
     statements::{each, has_file},
-    worker::Owned,
+    worker::WorkerState,
 };
 
 const WRITE: &str = "DiskStore::write_archive";
@@ -20,23 +20,25 @@ const COMMITS: &str = "SELECT body, hash FROM commits ORDER BY revision";
 const ENTRIES: &str = "SELECT body, hash FROM journal ORDER BY run, sequence";
 
 impl DiskStore {
-    /// Writes the library as it is at this moment, with its history and the files of its skills and, if asked for, the
-    /// journal of all runs. Gives the output back, flushed, and what was written. Other processes go on meanwhile.
+    /// Writes the present state of the library: its history, the files of its skills and, where `with_journal` is true,
+    /// the journal of all runs. Returns the flushed output and the counts of what was written. Other processes may use
+    /// the library meanwhile.
     ///
-    /// The form is JSON Lines:
+    /// The format is JSON Lines:
     ///
-    /// | line | what |
+    /// | line | content |
     /// | --- | --- |
     /// | first | `{"format": "journeyman-library", "form": 1, "revision": R, "records": N}` |
     /// | N lines | `{"record": KIND, "sha256": HASH, "body": ...}`, the hash being that of the body's text |
     /// | last | `{"end": HASH}`, that of all bytes before the line |
     ///
-    /// The kinds come in this order: `commit`, in order of revision; `entry` of the journal, in order of run and sequence;
-    /// `file`, its bytes in base64; `missing`, a file that a skill names and the library has lost. So what was cut, or in which a bit was flipped, is never taken in, not in part either.
-    /// The hashes find accidents; who made an archive they do not tell.
+    /// The kinds come in this order: `commit`, by revision; `entry` of the journal, by run and sequence; `file`, its
+    /// bytes in base64; `missing`, a file that skills name and the library has lost. An archive that was cut off or has
+    /// a flipped bit is refused as a whole. The hashes detect accidents; they do not prove who wrote an archive.
     ///
     /// # Errors
-    /// `Corrupt` where a record of the library is damaged or missing, so that nobody could restore it; `Unavailable` when it could not be read or written.
+    /// `Corrupt` where a record of the library is damaged or missing, so that the archive could not be restored;
+    /// `Unavailable` when the library could not be read or the archive written.
     ///
     /// ```
     /// use journeyman_disk::{ArchiveLimits, DiskStore, DiskOptions};
@@ -57,7 +59,7 @@ impl DiskStore {
         out: W,
         with_journal: bool,
     ) -> Result<(W, Archived)> {
-        let write = move |owned: &mut Owned| owned.database.write_archive(out, with_journal);
+        let write = move |state: &mut WorkerState| state.database.write_archive(out, with_journal);
         self.worker.ask(WRITE, write).await
     }
 }
@@ -65,7 +67,7 @@ impl DiskStore {
 impl Database {
     fn write_archive<W: Write>(&mut self, out: W, with_journal: bool) -> Result<(W, Archived)> {
         let failed = |source| failed(WRITE, source);
-        // One view of the database for all questions.
+        // One transaction, so that all queries see the same state.
         let view = self.connection.transaction().map_err(failed)?;
         let folded = fold(&view, with_journal)?;
         let mut missing = Vec::new();
@@ -90,7 +92,7 @@ impl Database {
         if last_revision(WRITE, &view)? != archived.revision
             || (with_journal && count(counted)? != archived.entries)
         {
-            let message = "a revision or an entry of the journal is missing";
+            let message = "a revision or a journal entry is missing";
             return Err(Error::new(ErrorKind::Corrupt, WRITE, message).hint(DAMAGED));
         }
         let header = Header {
@@ -101,18 +103,18 @@ impl Database {
         };
         let mut writer = Writer::new(WRITE, out, &header)?;
         each(WRITE, &view, COMMITS, |row| {
-            writer.record(Kind::Commit, &whole(row)?)
+            writer.record(Kind::Commit, &checked_body(row)?)
         })?;
         if with_journal {
             each(WRITE, &view, ENTRIES, |row| {
-                writer.record(Kind::Entry, &whole(row)?)
+                writer.record(Kind::Entry, &checked_body(row)?)
             })?;
         }
         let files = "SELECT bytes, sha256 FROM files ORDER BY sha256";
         each(WRITE, &view, files, |row| {
             let bytes: Vec<u8> = row.get(0).map_err(failed)?;
             let sha256: String = row.get(1).map_err(failed)?;
-            sound(&bytes, &sha256)?;
+            check_hash(&bytes, &sha256)?;
             writer.file(&bytes)
         })?;
         for file in missing {
@@ -122,33 +124,33 @@ impl Database {
     }
 }
 
-/// Folds what is to be written, as restoring will: an archive that nobody can come back from is told when it is made.
-fn fold(view: &Connection, with_journal: bool) -> Result<Folded> {
-    let mut folded = Folded::default();
+/// Applies the records as a restore will, so that an archive that cannot be restored is refused when it is written.
+fn fold(view: &Connection, with_journal: bool) -> Result<Replay> {
+    let mut folded = Replay::default();
     let damaged = |error: Error| error.hint(DAMAGED);
     each(WRITE, view, COMMITS, |row| {
-        let committed = folded.commit(WRITE, &whole(row)?);
+        let committed = folded.commit(WRITE, &checked_body(row)?);
         committed.map(drop).map_err(damaged)
     })?;
     if with_journal {
         each(WRITE, view, ENTRIES, |row| {
-            let entry = folded.entry(WRITE, &whole(row)?);
+            let entry = folded.entry(WRITE, &checked_body(row)?);
             entry.map(drop).map_err(damaged)
         })?;
     }
     Ok(folded)
 }
 
-/// A record's text, as it was written.
-fn whole(row: &Row<'_>) -> Result<String> {
+/// A record's text, its hash checked.
+fn checked_body(row: &Row<'_>) -> Result<String> {
     let failed = |source| failed(WRITE, source);
     let body: String = row.get(0).map_err(failed)?;
     let hash: String = row.get(1).map_err(failed)?;
-    sound(body.as_bytes(), &hash)?;
+    check_hash(body.as_bytes(), &hash)?;
     Ok(body)
 }
 
-fn sound(bytes: &[u8], sha256: &str) -> Result<()> {
+fn check_hash(bytes: &[u8], sha256: &str) -> Result<()> {
     if sha256_hex(bytes) == sha256 {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! The folders themselves, through handles that cannot be left.
+//! File operations on the skill folders, through directory handles that cannot escape the library's folder.
 
 use std::{
     fs::{File, TryLockError},
@@ -14,7 +14,7 @@ use cap_std::{
 use journeyman::{Error, ErrorKind, Result};
 use rustix::fs::{RenameFlags, renameat_with};
 
-use super::Area;
+use super::area::Area;
 use crate::{
     convert::file_failed,
     fault,
@@ -22,32 +22,32 @@ use crate::{
 };
 
 const SYNC: &str = "DiskStore::sync_folders";
-/// Being written; of no worth after a crash.
+/// Folders that are being written; worthless after a crash.
 const NEXT: &str = ".journeyman/next";
-/// What was replaced: named by the hash that it should have.
+/// Replaced folders, each named by the hash of the content that the library expects in it.
 const PREVIOUS: &str = ".journeyman/previous";
-/// What lay in the folders before they were written anew.
+/// Folders that were moved aside before a rebuild or a salvage.
 const REPLACED: &str = ".journeyman/replaced";
 const LOCK: &str = ".journeyman/lock";
-/// How long a replaced folder is kept: an editor that had it open is done by then.
+/// How long a replaced folder is kept, so that an editor that had it open can finish.
 const KEEP: Duration = Duration::from_secs(2);
-/// File systems tell times apart by this much or less; what is written later than that gets another stamp.
+/// Upper bound on the time resolution of file systems: a write later than this gets another stamp.
 const TICK: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
 pub(super) struct Disk {
     root: Dir,
     path: PathBuf,
-    /// What sets this opening's names apart from those of others.
+    /// Makes the names of this opening unique.
     token: String,
     count: u64,
 }
 
-/// Held by the one process that is at the folders; let go when dropped.
+/// The lock on the skill folders; dropping it unlocks them.
 #[derive(Debug)]
 pub(super) struct Lock(#[expect(dead_code, reason = "dropping it unlocks")] File);
 
-/// A folder that was written aside.
+/// A folder that was written to a temporary place.
 #[derive(Debug)]
 pub(super) struct Prepared {
     name: String,
@@ -79,13 +79,14 @@ impl Disk {
         Error::new(
             ErrorKind::Unavailable,
             SYNC,
-            "another process kept the skills' folders busy for too long",
+            "another process kept the skill folders locked for too long",
         )
         .temporary()
         .hint("try again, or raise `DiskOptions::patience`")
     }
 
-    /// Locks the folders; what the library keeps beside them is made where somebody removed it.
+    /// Locks the folders; recreates the library's hidden folders where somebody removed them. `None` where another
+    /// process has the lock.
     pub(super) fn lock(&self) -> Result<Option<Lock>> {
         let failed = |source| self.failed(LOCK, source);
         let mut made = [NEXT, PREVIOUS].into_iter();
@@ -101,7 +102,7 @@ impl Disk {
         }
     }
 
-    /// Locks the folders, and waits no longer than that for others.
+    /// Locks the folders; waits for other processes until the deadline.
     pub(super) fn lock_until(&self, deadline: Instant) -> Result<Option<Lock>> {
         loop {
             match self.lock()? {
@@ -113,7 +114,8 @@ impl Disk {
         }
     }
 
-    /// The names of the folders in an area, made where it is missing; files and what begins with a dot are not skills.
+    /// The names of the folders in an area, which is created where it is missing. Files and names that begin with a dot
+    /// are skipped.
     pub(super) fn names(&self, area: Area) -> Result<Vec<String>> {
         let failed = |source| self.failed(area.folder(), source);
         self.root.create_dir_all(area.folder()).map_err(failed)?;
@@ -129,7 +131,7 @@ impl Disk {
         Ok(names)
     }
 
-    /// A folder by its place; `None` where there is none.
+    /// Opens a folder by its path; `None` where it does not exist.
     pub(super) fn folder(&self, place: &str) -> Result<Option<Dir>> {
         if self
             .root
@@ -138,7 +140,7 @@ impl Disk {
         {
             return Err(Error::invalid(SYNC, "the folder is a link")
                 .with("path", self.path.join(place).display())
-                .hint("put the folder itself there"));
+                .hint("replace the link with the folder itself"));
         }
         match self.root.open_dir(place) {
             Ok(dir) => Ok(Some(dir)),
@@ -147,7 +149,7 @@ impl Disk {
         }
     }
 
-    /// Writes a folder aside, and to the disk where `sync` is asked for.
+    /// Writes a folder to a temporary place, and syncs it to the disk where `sync` is true.
     pub(super) fn prepare(&mut self, folder: &SkillFolder, sync: bool) -> Result<Prepared> {
         let name = format!("{NEXT}/{}", self.fresh());
         let write = || {
@@ -161,27 +163,27 @@ impl Disk {
         Ok(Prepared { name, stamp })
     }
 
-    /// Waits until whatever is written from now on has a later time than what was prepared.
-    pub(super) fn let_time_pass() {
+    /// Waits until later writes get a later time than the prepared folders have.
+    pub(super) fn wait_one_tick() {
         std::thread::sleep(TICK);
     }
 
-    /// Puts a prepared folder where nothing is. `false` where something is after all.
+    /// Moves a prepared folder to a free path; `false` where something is there.
     pub(super) fn put(&self, prepared: &Prepared, place: &str) -> Result<bool> {
         let flags = RenameFlags::NOREPLACE;
         match renameat_with(&self.root, &prepared.name, &self.root, place, flags) {
             Ok(()) => Ok(true),
             Err(rustix::io::Errno::EXIST | rustix::io::Errno::NOTEMPTY) => Ok(false),
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
-                self.put_after_a_look(prepared, place)
+                self.put_if_free(prepared, place)
             }
             Err(error) => Err(self.failed(place, error.into())),
         }
     }
 
-    /// Where the file system cannot refuse to replace: other processes of the library wait for the lock meanwhile, and a
-    /// rename replaces no folder that holds something.
-    fn put_after_a_look(&self, prepared: &Prepared, place: &str) -> Result<bool> {
+    /// Fallback where the file system has no `RENAME_NOREPLACE`. Other processes of the library wait for the lock
+    /// meanwhile, and a rename does not replace a folder that is not empty.
+    fn put_if_free(&self, prepared: &Prepared, place: &str) -> Result<bool> {
         if self.root.symlink_metadata(place).is_ok() {
             return Ok(false);
         }
@@ -194,8 +196,8 @@ impl Disk {
         }
     }
 
-    /// Puts a prepared folder in the place of another one, in one step where the file system can; gives the place where
-    /// the other one is now. `expected` is the hash that it should have.
+    /// Exchanges a prepared folder with the one at `place`, in one step where the file system can; returns the path of
+    /// the replaced folder. `expected` is the hash that its content should have.
     pub(super) fn exchange(
         &mut self,
         prepared: &Prepared,
@@ -204,7 +206,7 @@ impl Disk {
     ) -> Result<String> {
         let aside = self.aside(expected);
         let failed = |source: io::Error| self.failed(place, source);
-        // First to its name among the replaced ones: after a crash its hash tells that it is ours.
+        // First to its final name among the replaced folders: after a crash its hash shows that the library wrote it.
         self.root
             .rename(&prepared.name, &self.root, &aside)
             .map_err(failed)?;
@@ -224,7 +226,7 @@ impl Disk {
         }
     }
 
-    /// Takes a folder away; gives the place where it is now.
+    /// Moves a folder to the replaced ones; returns its new path.
     pub(super) fn take_away(&mut self, place: &str, expected: &str) -> Result<Option<String>> {
         let aside = self.aside(expected);
         match self.root.rename(place, &self.root, &aside) {
@@ -234,7 +236,7 @@ impl Disk {
         }
     }
 
-    /// Waits until the names of the areas and of the folders in them are on the disk.
+    /// Syncs the entries of both areas and of the library's folder to the disk.
     pub(super) fn settle(&self) -> Result<()> {
         for folder in Area::ALL.map(Area::folder).into_iter().chain(["."]) {
             let dir = self.root.open_dir(folder);
@@ -244,7 +246,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Notes that what lies aside is the library's as it is now; gives the place where it is then.
+    /// Renames a replaced folder to the hash of its present content, which the library now has; returns its new path.
     pub(super) fn keep(&mut self, place: &str, hash: &str) -> Result<String> {
         let aside = self.aside(hash);
         let renamed = self.root.rename(place, &self.root, &aside);
@@ -252,13 +254,13 @@ impl Disk {
         Ok(aside)
     }
 
-    /// Waits until everything is on the disk.
+    /// Syncs the whole file system to the disk.
     pub(super) fn sync_all(&self) -> Result<()> {
         let all = || Ok(rustix::fs::syncfs(self.root.open(".")?)?);
         all().map_err(|source| self.failed(NEXT, source))
     }
 
-    /// What was replaced and is still kept: its place and the hash that it should have.
+    /// The replaced folders that are still kept: path and expected hash.
     pub(super) fn previous(&self) -> Result<Vec<(String, String)>> {
         let failed = |source| self.failed(PREVIOUS, source);
         let mut all = Vec::new();
@@ -271,19 +273,19 @@ impl Disk {
         Ok(all)
     }
 
-    /// Whether a replaced folder was replaced long enough ago for nobody to write into it any more.
+    /// Whether a folder was replaced long enough ago that no editor writes into it any more.
     pub(super) fn is_old(&self, place: &str) -> bool {
         let changed = self.root.metadata(place).map(|data| data.ctime());
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let (Ok(changed), Ok(now)) = (changed, now) else {
             return false;
         };
-        // A clock that went back keeps it longer.
+        // If the clock was set back, the folder is kept longer.
         now.as_secs() > changed.unsigned_abs() + KEEP.as_secs()
     }
 
-    /// Removes folders that the library itself wrote. Each is of no worth, for sure, before anything in it is gone: one that
-    /// lacks a file would look as if a person had removed that.
+    /// Removes folders that the library wrote. Each is first moved to `next`, and that is synced, before any file in it
+    /// is removed: a folder that lacks a file would look like a person's edit.
     pub(super) fn forget(&mut self, places: &[String]) -> Result<()> {
         let at = self.path.join(PREVIOUS);
         let failed = |source| file_failed(SYNC, &at, source);
@@ -300,14 +302,14 @@ impl Disk {
         self.sweep()
     }
 
-    /// Removes what is of no worth: begun and never put anywhere, or forgotten.
+    /// Removes folders that were begun and never moved into place, or that are to be removed.
     pub(super) fn sweep(&self) -> Result<()> {
         let failed = |source| self.failed(NEXT, source);
         for entry in self.root.read_dir(NEXT).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
             let place = format!("{NEXT}/{}", name.to_string_lossy());
             match self.root.remove_dir_all(&place) {
-                // Somebody put a file there.
+                // A file that somebody put there.
                 Err(error) if error.kind() == Io::NotADirectory => self.root.remove_file(&place),
                 removed => removed,
             }
@@ -316,7 +318,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Takes everything in the areas out of the way; gives the place where it is now.
+    /// Moves both areas aside; returns the path where they are now.
     pub(super) fn put_aside(&mut self) -> Result<String> {
         let aside = format!("{REPLACED}/{}", self.fresh());
         let failed = |source| self.failed(&aside, source);
@@ -334,7 +336,7 @@ impl Disk {
         Ok(aside)
     }
 
-    /// Puts everything into the areas, which are empty, that was taken out of them.
+    /// Moves both areas back from a path that `put_aside` returned; the areas must be empty.
     pub(super) fn put_back(&self, aside: &str) -> Result<()> {
         for area in Area::ALL {
             let from = format!("{aside}/{}", area.folder());
@@ -348,7 +350,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Removes what lay in the areas when it was taken out of the way.
+    /// Removes everything that was moved aside.
     pub(super) fn forget_replaced(&mut self) -> Result<()> {
         match self.root.symlink_metadata(REPLACED) {
             Ok(_) => self.forget(&[REPLACED.to_owned()]),

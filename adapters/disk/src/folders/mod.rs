@@ -1,10 +1,11 @@
-//! The skills as folders: written after each commit, and what a person changes in them taken in.
+//! Skills as folders: written after each commit; edits that people make in them are committed to the library.
 //!
-//! The database is what counts, the folders follow it. What is written is noted before (`going`) and after (`written`), by
-//! hash: so a folder that holds anything else was changed by a person, whenever a crash came. A new folder takes the
-//! place of the old one in one step (`RENAME_EXCHANGE`); the old one is kept aside until a later look and looked at again, since
-//! an editor may still write into it.
+//! The database decides, and the folders follow it. The hash of a folder's content is stored before (`going`) and after
+//! (`written`) the folder is written. A folder with any other content was therefore edited by a person, whenever a
+//! crash came. A new folder replaces the old one in one step (`RENAME_EXCHANGE`). The old one is kept aside and checked
+//! again by a later pass, because an editor may still write into it.
 
+mod area;
 mod disk;
 mod pass;
 mod people;
@@ -20,41 +21,44 @@ use std::{
 
 use journeyman::{
     Error, Result, Revision, SkillId,
-    domain::{Committed, LibraryChange, Skill},
+    domain::{Committed, LibraryChange},
     library::SkillLibrary,
 };
 
-pub(crate) use self::people::says;
+pub(crate) use self::{
+    area::{Area, place},
+    people::agrees,
+};
 use self::{disk::Disk, rows::Rows};
 use crate::database::Database;
 
-/// What was done to bring folders and library together.
+/// The result of bringing folders and library together.
 #[non_exhaustive]
 #[derive(Debug, Default)]
 pub struct FolderReport {
-    /// The folders that a person changed, added, moved or removed, and that the library took in.
+    /// Folders that a person changed, added, moved or removed, and whose edit was committed to the library.
     pub taken_in: Vec<String>,
-    /// How many folders were written.
+    /// Number of folders written.
     pub written: usize,
-    /// How many folders were taken away.
+    /// Number of folders removed.
     pub removed: usize,
-    /// What could not be read or written. Such a folder is left as it is, and tried again next time.
+    /// Folders that could not be read or written. Each is left unchanged and tried again next time.
     pub faults: Vec<FolderFault>,
 }
 
 /// A folder that could not be read or written.
 #[derive(Debug)]
 pub struct FolderFault {
-    /// Which one, within the library's folder.
+    /// Its path within the library's folder.
     pub folder: String,
-    /// Why.
+    /// The reason.
     pub error: Error,
 }
 
 impl FolderReport {
     fn fault(&mut self, folder: impl Into<String>, error: Error) {
         let folder = folder.into();
-        tracing::warn!(folder, %error, "a skill's folder was left as it is");
+        tracing::warn!(folder, %error, "a skill folder was left unchanged because of an error");
         self.faults.push(FolderFault { folder, error });
     }
 
@@ -66,41 +70,8 @@ impl FolderReport {
     }
 }
 
-/// The two folders that hold skills.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Area {
-    /// What runs may offer.
-    Offered,
-    /// Everything else: drafts, quarantined, disabled and archived skills.
-    Held,
-}
-
-impl Area {
-    pub(crate) const ALL: [Self; 2] = [Self::Offered, Self::Held];
-
-    fn of(skill: &Skill) -> Self {
-        if skill.state.is_offered() {
-            Self::Offered
-        } else {
-            Self::Held
-        }
-    }
-
-    pub(crate) fn folder(self) -> &'static str {
-        match self {
-            Self::Offered => "skills",
-            Self::Held => "held",
-        }
-    }
-}
-
-/// Where a skill's folder belongs.
-pub(crate) fn place(skill: &Skill) -> String {
-    format!("{}/{}", Area::of(skill).folder(), skill.name)
-}
-
-/// Takes everything in a library's folders out of the way, which nobody else may be at; gives the place where it is now,
-/// where there is anything.
+/// Moves all skill folders aside and returns the path where they are now; `None` where there are none. No other process
+/// may use them meanwhile.
 ///
 /// # Errors
 /// `Unavailable` when it cannot be moved.
@@ -122,7 +93,7 @@ pub(crate) fn put_back(root: &Path, aside: &str) -> Result<()> {
     Disk::open(root)?.put_back(aside)
 }
 
-/// The skills of which something was erased.
+/// The skills whose text was erased in these commits.
 fn erased(news: &[Committed]) -> impl Iterator<Item = SkillId> {
     let changes = news.iter().flat_map(|committed| &committed.changes);
     let skills = changes.flat_map(|change| match change {
@@ -132,32 +103,32 @@ fn erased(news: &[Committed]) -> impl Iterator<Item = SkillId> {
     skills.cloned()
 }
 
-/// The folders of one library.
+/// The skill folders of one library.
 #[derive(Debug)]
 pub(crate) struct Folders {
     disk: Disk,
-    /// The library as of the last look.
+    /// The library as of the last pass.
     library: SkillLibrary,
-    /// The library as the folders show it; `None` before the first look.
+    /// The library as the folders show it; `None` before the first pass.
     shown: Option<SkillLibrary>,
     /// Skills whose folders could not be brought up to date.
     pending: Vec<SkillId>,
-    /// Skills of which something was erased since the last look.
+    /// Skills whose text was erased since the last pass.
     erased: Vec<SkillId>,
-    /// Replaced folders that hold a secret, and are not kept.
+    /// Replaced folders that hold a secret and are therefore removed.
     secret: Vec<String>,
-    /// Whether a folder turned out not to lie where it should.
+    /// Whether a folder was found missing from its path.
     is_missing: bool,
     rows: Rows,
-    /// The rows as the database has them.
+    /// The rows as stored in the database.
     stored: Rows,
-    /// What the database's counter was when the rows were read.
+    /// The database's `data_version` when the rows were read.
     rows_as_of: Option<i64>,
 }
 
 impl Folders {
     /// # Errors
-    /// `Unavailable` when the folders cannot be made.
+    /// `Unavailable` when the folders cannot be created.
     pub(crate) fn open(root: &Path) -> Result<Self> {
         Ok(Self {
             disk: Disk::open(root)?,
@@ -173,13 +144,13 @@ impl Folders {
         })
     }
 
-    /// Brings folders and library together. A full look finds what a person changed anywhere; else only folders that are
-    /// to be written are looked at. Another process that is at it is waited for no longer than `patience`; it takes over
-    /// what was committed meanwhile.
+    /// Brings folders and library together. A full pass finds every edit that a person made; otherwise only folders
+    /// that are about to be written are checked. Waits for another process at the folders no longer than `patience`;
+    /// that process takes over the commits made meanwhile.
     ///
     /// # Errors
-    /// `Unavailable` when the folders cannot be reached or another process has them for too long, or as reading the
-    /// database fails. A single folder's trouble is a fault of the report.
+    /// `Unavailable` when the folders cannot be accessed or another process holds them too long, and the errors of
+    /// reading the database. A fault of a single folder is in the report.
     pub(crate) fn sync(
         &mut self,
         database: &mut Database,
@@ -198,23 +169,22 @@ impl Folders {
             let passed = self.pass(database, full);
             drop(lock);
             if passed.is_err() {
-                // What is known of the folders may be half true: next time everything is looked at again.
+                // The rows may not match the folders any more: the next pass is a full one.
                 self.shown = None;
                 self.rows_as_of = None;
-                // Folded anew, so that what was erased is found again.
+                // Replayed from the start, so that erasures are found again.
                 self.library = SkillLibrary::new();
             }
             report.add(passed?);
             full = self.shown.is_none();
-            // Whoever found the folders locked relies on this look.
+            // A process that found the folders locked relies on this pass.
             if !full && database.last()? <= self.library.revision() {
                 return Ok(report);
             }
         }
     }
 
-    /// Removes what was replaced and is still kept, where nobody wrote into it, and what lay in the folders before they were
-    /// written anew: it may hold what was erased.
+    /// Removes replaced folders that nobody wrote into, and everything that was moved aside: both may hold erased text.
     ///
     /// # Errors
     /// `Unavailable` when it cannot be removed, or another process is at the folders.
@@ -234,7 +204,7 @@ impl Folders {
         self.disk.forget_replaced()
     }
 
-    /// Writes what was committed since the last look, where there is anything.
+    /// Writes the folders of skills that were committed since the last pass.
     ///
     /// # Errors
     /// As [`Folders::sync`].
@@ -245,11 +215,11 @@ impl Folders {
         Ok(())
     }
 
-    /// Folds what was committed since the last look.
+    /// Applies the commits since the last pass.
     fn follow(&mut self, database: &mut Database) -> Result<Revision> {
         let mut news = database.since(self.library.revision())?;
         if news.iter().any(Committed::erases) {
-            // The folders of what was erased are written anew, and what was replaced is not kept.
+            // Folders of skills with erased text are rewritten, and the replaced ones are not kept.
             self.erased.extend(erased(&news));
             self.library = SkillLibrary::new();
             news = database.since(Revision(0))?;

@@ -1,4 +1,4 @@
-//! One look at the folders: what persons did is taken in, then what the library holds is written.
+//! One pass over the folders: commits the edits that people made, then writes what the library holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,16 @@ use journeyman::{
 };
 
 use super::{
-    Area, FolderReport, Folders,
-    people::{self, Found, Reading},
+    FolderReport, Folders,
+    area::Area,
+    people::{self, FolderChanges, Found},
     rows::Row,
     write::holds_secret,
 };
 use crate::{database::Database, fault};
 
-/// How often what is found while writing is taken in within one look; what is found after that waits for the next.
+/// Maximum rounds of one pass: edits that are found while writing are committed in the next round; later ones wait for
+/// the next pass.
 const ROUNDS: usize = 4;
 
 impl Folders {
@@ -35,10 +37,10 @@ impl Folders {
             self.pending.push(id);
         }
         self.disk.sweep()?;
-        // What a pass that failed left there is removed once it is old.
+        // Folders that a failed pass left there are removed once they are old.
         self.secret.clear();
         let mut all = full || self.shown.is_none();
-        let mut found = self.late(&mut report)?;
+        let mut found = self.edits_in_replaced(&mut report)?;
         let mut missing = Vec::new();
         if all {
             let scan = self.scan(&mut report)?;
@@ -46,20 +48,20 @@ impl Folders {
             missing = scan.missing;
         }
         for _ in 0..ROUNDS {
-            self.take_in(database, found, &missing, &mut report)?;
-            found = self.bring(database, all, &mut report)?;
+            self.commit_edits(database, found, &missing, &mut report)?;
+            found = self.write_pending(database, all, &mut report)?;
             if found.is_empty() {
                 break;
             }
             (all, missing) = (false, Vec::new());
         }
-        // Only now: what is prepared is swept away with them.
+        // Only now: removing sweeps away prepared folders too.
         self.disk.forget(&std::mem::take(&mut self.secret))?;
         Ok(report)
     }
 
-    /// Makes what persons did part of the library.
-    fn take_in(
+    /// Commits the edits and removals that people made.
+    fn commit_edits(
         &mut self,
         database: &mut Database,
         mut found: Vec<Found>,
@@ -67,7 +69,7 @@ impl Folders {
         report: &mut FolderReport,
     ) -> Result<()> {
         self.take_away(database, missing, report)?;
-        // Two of one skill are two versions, one after the other.
+        // Two edits of one skill become two versions, one after the other.
         while !found.is_empty() {
             let mut owners = BTreeSet::new();
             let (batch, rest) = found.into_iter().partition(|found: &Found| {
@@ -76,13 +78,13 @@ impl Folders {
                     .as_ref()
                     .is_none_or(|id| owners.insert(id.clone()))
             });
-            self.take_in_batch(database, batch, report)?;
+            self.commit_batch(database, batch, report)?;
             found = rest;
         }
         self.flush(database)
     }
 
-    fn take_in_batch(
+    fn commit_batch(
         &mut self,
         database: &mut Database,
         batch: Vec<Found>,
@@ -108,8 +110,8 @@ impl Folders {
                 readable.iter().map(read).collect()
             })
         };
-        let readings = library(self, database)?;
-        for (found, reading) in readable.into_iter().zip(readings) {
+        let all_changes = library(self, database)?;
+        for (found, reading) in readable.into_iter().zip(all_changes) {
             if !reading.changes.is_empty() {
                 report.taken_in.push(found.place());
             }
@@ -118,28 +120,28 @@ impl Folders {
         Ok(())
     }
 
-    /// Commits what the readings of the library say, however often others are first.
+    /// Commits the changes that `read` derives from the library; repeats where another process committed first.
     fn commit(
         &mut self,
         database: &mut Database,
         hashes: &str,
-        read: impl Fn(&journeyman::library::SkillLibrary) -> Result<Vec<Reading>>,
-    ) -> Result<Vec<Reading>> {
+        read: impl Fn(&journeyman::library::SkillLibrary) -> Result<Vec<FolderChanges>>,
+    ) -> Result<Vec<FolderChanges>> {
         loop {
             let base = self.follow(database)?;
-            let readings = read(&self.library)?;
-            let changes: Vec<LibraryChange> = readings
+            let all_changes = read(&self.library)?;
+            let changes: Vec<LibraryChange> = all_changes
                 .iter()
                 .flat_map(|reading| reading.changes.iter().cloned())
                 .collect();
             if changes.is_empty() {
-                return Ok(readings);
+                return Ok(all_changes);
             }
             match database.commit(&people::commit(base, changes, hashes)) {
                 Ok(_) => {
                     fault::point("folders: taken in");
                     self.follow(database)?;
-                    return Ok(readings);
+                    return Ok(all_changes);
                 }
                 Err(error) if error.kind() == ErrorKind::Conflict => {}
                 Err(error) => return Err(error),
@@ -147,7 +149,7 @@ impl Folders {
         }
     }
 
-    /// Notes what a folder that was taken in holds.
+    /// Stores the row of a folder whose edit was committed.
     fn note(&mut self, database: &Database, found: Found, id: &SkillId) -> Result<()> {
         if let Some(place) = &found.aside {
             let kept = self.disk.keep(place, &found.hash)?;
@@ -157,7 +159,7 @@ impl Folders {
             return Ok(());
         }
         let entry = self.library.get(id);
-        let same = entry.filter(|entry| found.says(&entry.skill));
+        let same = entry.filter(|entry| found.agrees(&entry.skill));
         let row = Row {
             version: same.map_or(Version(0), |entry| entry.skill.version),
             place: Some(found.place()),
@@ -169,7 +171,7 @@ impl Folders {
         Ok(())
     }
 
-    /// A skill whose folder a person took away is archived; one that was put away already gets no folder any more.
+    /// Archives the skills whose folders a person removed. A skill that was in `held` already gets no folder any more.
     fn take_away(
         &mut self,
         database: &mut Database,
@@ -186,7 +188,7 @@ impl Folders {
                     state: State::Archived,
                     reason: "a person took its folder away".to_owned(),
                 });
-                Reading {
+                FolderChanges {
                     id: id.clone(),
                     changes: change.into_iter().collect(),
                 }
@@ -206,7 +208,7 @@ impl Folders {
         Ok(())
     }
 
-    /// Writes the rows that changed.
+    /// Stores the rows that changed.
     pub(super) fn flush(&mut self, database: &mut Database) -> Result<()> {
         let mut changed = BTreeMap::new();
         for (id, row) in &self.rows {
@@ -227,8 +229,9 @@ impl Folders {
     }
 }
 
-/// What must hold before a folder is taken in with others: no secret where none can be taken out, and its files are there.
-fn prepare(database: &mut Database, found: &Found, reading: &Reading) -> Result<()> {
+/// Checks and prepares an edit before it is committed with others: a secret must be removable, and the files must be
+/// stored.
+fn prepare(database: &mut Database, found: &Found, reading: &FolderChanges) -> Result<()> {
     for change in &reading.changes {
         database.redacted("DiskStore::sync_folders", change, LibraryChange::ids)?;
     }

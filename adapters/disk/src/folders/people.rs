@@ -1,5 +1,5 @@
-//! What a person did in the folders becomes versions of the library: a person wins every conflict, and what the library
-//! had is the version before.
+//! Edits that people made in the folders, as versions of the library. A person's edit wins every conflict; the
+//! library's version is then the one before.
 
 use std::collections::BTreeMap;
 
@@ -14,24 +14,27 @@ use journeyman::{
     sha256_hex,
 };
 
-use super::{Area, rows::Rows};
+use super::{
+    area::{Area, place},
+    rows::Rows,
+};
 use crate::SkillFolder;
 
-/// A folder that holds something else than what was written there.
+/// A folder whose content or path is not the one that the library wrote.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// Where a person left it.
+    /// The area in which it was found.
     pub(super) area: Area,
     /// The folder's name.
     pub(super) name: SkillName,
     pub(super) folder: SkillFolder,
     pub(super) hash: String,
     pub(super) stamp: String,
-    /// Whose folder it is; `None` for one that the library did not write.
+    /// The skill whose folder it is; `None` for a folder that the library did not write.
     pub(super) owner: Option<SkillId>,
-    /// The area that the library had put it in, where it had.
+    /// The area in which the library had put it, if any.
     pub(super) from: Option<Area>,
-    /// Where it lies now, where it was replaced already.
+    /// Its present path, where it was replaced meanwhile.
     pub(super) aside: Option<String>,
 }
 
@@ -40,50 +43,50 @@ impl Found {
         format!("{}/{}", self.area.folder(), self.name)
     }
 
-    /// Whether the folder says what the library says, and lies where it belongs.
-    pub(super) fn says(&self, skill: &Skill) -> bool {
-        says(&self.folder, &self.name, skill) && self.place() == super::place(skill)
+    /// Whether the folder has the content and the path that the library gives the skill.
+    pub(super) fn agrees(&self, skill: &Skill) -> bool {
+        agrees(&self.folder, &self.name, skill) && self.place() == place(skill)
     }
 }
 
-/// Whether a folder of this name says what the library says of a skill.
-pub(crate) fn says(folder: &SkillFolder, name: &SkillName, skill: &Skill) -> bool {
+/// Whether a folder of this name has the content that the library gives the skill.
+pub(crate) fn agrees(folder: &SkillFolder, name: &SkillName, skill: &Skill) -> bool {
     let text = std::str::from_utf8(&folder.text).unwrap_or_default();
     let file = SkillMd::read(text, Some(name.as_str()));
     file.is_ok_and(|(file, _)| file == SkillMd::from(skill))
         && folder.refs().is_ok_and(|files| files == skill.files)
 }
 
-/// What is to be done about what was found.
+/// The changes that a found folder asks for.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct FolderChanges {
     pub(super) id: SkillId,
-    /// In order; none where the folder says what the library says.
+    /// In order; empty where the folder agrees with the library.
     pub(super) changes: Vec<LibraryChange>,
 }
 
-/// Reads a folder as what it says of its skill.
+/// Derives the changes that a folder asks for.
 ///
 /// # Errors
 /// `Invalid` for a SKILL.md that cannot be read, or files over the limits.
-pub(super) fn read(found: &Found, library: &SkillLibrary, rows: &Rows) -> Result<Reading> {
+pub(super) fn read(found: &Found, library: &SkillLibrary, rows: &Rows) -> Result<FolderChanges> {
     let text = std::str::from_utf8(&found.folder.text).map_err(|_| {
         Error::invalid("SkillMd::read", "the file is not UTF-8").hint("save SKILL.md as UTF-8 text")
     })?;
     let (file, _) = SkillMd::read(text, Some(found.name.as_str()))?;
     let files = found.folder.refs()?;
-    // What was taken in before a crash and has no row yet is not taken in again.
+    // A folder that was committed before a crash and has no row yet is not committed again.
     let fresh = fresh_id(found, library, rows);
     let owner = found.owner.clone();
     let owner = owner.or_else(|| library.get(&fresh).map(|_| fresh.clone()));
     let entry = owner.as_ref().and_then(|id| library.get(id));
     let reading = match (&owner, entry) {
-        (Some(id), Some(entry)) => Reading {
+        (Some(id), Some(entry)) => FolderChanges {
             id: id.clone(),
             changes: edited(entry, &file, files, found)?,
         },
         (owner, _) => {
-            // Of a deleted skill: a later version than it had.
+            // A deleted skill comes back with the next version number.
             let before = owner.as_ref().and_then(|id| {
                 let mut deleted = library.deleted();
                 deleted.find(|entry| entry.skill.id == *id)
@@ -95,8 +98,8 @@ pub(super) fn read(found: &Found, library: &SkillLibrary, rows: &Rows) -> Result
                 Area::Offered => State::Active,
                 Area::Held => State::Draft,
             };
-            let skill = written_by_a_person(&file, files, &id, version, state)?;
-            Reading {
+            let skill = human_version(&file, files, &id, version, state)?;
+            FolderChanges {
                 id,
                 changes: vec![LibraryChange::Add(Box::new(skill))],
             }
@@ -108,7 +111,7 @@ pub(super) fn read(found: &Found, library: &SkillLibrary, rows: &Rows) -> Result
     Ok(reading)
 }
 
-/// A person's version of a skill that is there, and the state that its place says.
+/// A person's new version of an existing skill, and the state that its area implies.
 fn edited(
     entry: &Entry,
     file: &SkillMd,
@@ -119,7 +122,7 @@ fn edited(
     let mut changes = Vec::new();
     if *file != SkillMd::from(current) || files != current.files {
         let version = current.version.next();
-        let skill = written_by_a_person(file, files, &current.id, version, current.state)?;
+        let skill = human_version(file, files, &current.id, version, current.state)?;
         changes.push(LibraryChange::Revise(Box::new(Skill {
             taint: current.taint,
             parents: vec![current.reference()],
@@ -127,7 +130,7 @@ fn edited(
             ..skill
         })));
     }
-    // A folder that merely lies where the library has not moved it from yet says nothing about the state.
+    // A folder that the library has not moved yet implies no state.
     let moved = found.from.is_some_and(|from| from != found.area);
     let state = match found.area {
         Area::Offered if moved && !current.state.is_offered() => Some(State::Active),
@@ -142,7 +145,7 @@ fn edited(
     Ok(changes)
 }
 
-fn written_by_a_person(
+fn human_version(
     file: &SkillMd,
     files: BTreeMap<FilePath, FileRef>,
     id: &SkillId,
@@ -178,7 +181,7 @@ fn written_by_a_person(
     })
 }
 
-/// The id of a new folder's skill: the same for the same folder, until a skill of that id has a folder.
+/// The id of a new folder's skill. The same folder gets the same id, until a skill of that id has a folder.
 fn fresh_id(found: &Found, library: &SkillLibrary, rows: &Rows) -> SkillId {
     let taken = |id: &SkillId| {
         rows.contains_key(id) || library.deleted().any(|entry| entry.skill.id == *id)
@@ -194,14 +197,14 @@ fn fresh_id(found: &Found, library: &SkillLibrary, rows: &Rows) -> SkillId {
     }
 }
 
-/// The skill that a file says it is of, where it says so.
+/// The skill id in a SKILL.md, if it has one.
 pub(super) fn named_id(folder: &SkillFolder, name: &SkillName) -> Option<SkillId> {
     let text = std::str::from_utf8(&folder.text).ok()?;
     let (file, _) = SkillMd::read(text, Some(name.as_str())).ok()?;
     file.parts().ok()?.id
 }
 
-/// One commit of all that a person changed.
+/// One commit of all changes by people.
 pub(super) fn commit(base: Revision, changes: Vec<LibraryChange>, hashes: &str) -> Commit {
     Commit {
         base,

@@ -1,4 +1,4 @@
-//! Writing all folders anew.
+//! Rewriting all folders from the library.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use super::{FolderReport, Folders, disk::Disk};
 use crate::database::Database;
 
 impl Folders {
-    /// Puts everything that lies in the folders aside and writes them anew from the library.
+    /// Moves all folders aside and rewrites them from the library.
     ///
     /// # Errors
     /// As [`Folders::sync`].
@@ -20,7 +20,7 @@ impl Folders {
         let deadline = Instant::now() + patience;
         let lock = self.disk.lock_until(deadline)?;
         let lock = lock.ok_or_else(Disk::busy)?;
-        let rebuilt = self.anew(database);
+        let rebuilt = self.rewrite_all(database);
         drop(lock);
         if rebuilt.is_err() {
             self.shown = None;
@@ -29,11 +29,11 @@ impl Folders {
         rebuilt
     }
 
-    fn anew(&mut self, database: &mut Database) -> Result<FolderReport> {
+    fn rewrite_all(&mut self, database: &mut Database) -> Result<FolderReport> {
         self.rows_as_of = Some(database.written_by_others()?);
         self.rows = database.rows()?;
         self.stored = self.rows.clone();
-        // What is being written was not taken away by a person, should a crash come now.
+        // A folder that is missing after a crash now was not removed by a person.
         for row in self.rows.values_mut() {
             row.going = row.place.clone().map(|place| (place, row.written.clone()));
         }

@@ -1,4 +1,4 @@
-//! What the database knows of the folders: which skill lies where, and what was written there.
+//! The database's rows about folders: which skill is where, and what was written there.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use crate::{convert::failed, database::Database};
 
 const FOLDERS: &str = "DiskStore::sync_folders";
 
-/// A skill's folder.
+/// The row of a skill's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// The version whose text it has; 0 where it is to be written again.
+    /// The version that it holds; 0 where it has to be written again.
     pub(super) version: Version,
-    /// Where it lies, such as `skills/unseal-coffee`; `None` where a person took it away.
+    /// Its path, such as `skills/unseal-coffee`; `None` where a person removed it.
     pub(crate) place: Option<String>,
-    /// The hash of what was written there last, or found and taken in.
+    /// The hash of the content that was last written there or committed from there.
     pub(super) written: String,
-    /// The stamp of what was written; empty where it is not known.
+    /// The stamp of that content; empty where it is not known.
     pub(super) stamp: String,
-    /// What is being written just now: where, and its hash. It stays after a crash.
+    /// Path and hash of the folder that is about to be written. They stay after a crash.
     pub(super) going: Option<(String, String)>,
 }
 
 impl Row {
-    /// Whether content of this hash is what was written or was about to be.
+    /// Whether the library wrote, or was about to write, content of this hash.
     pub(super) fn wrote(&self, hash: &str) -> bool {
         self.written == hash || self.going.as_ref().is_some_and(|(_, going)| going == hash)
     }
@@ -34,7 +34,7 @@ impl Row {
 pub(crate) type Rows = BTreeMap<SkillId, Row>;
 
 impl Database {
-    /// A number that changes whenever somebody else wrote.
+    /// SQLite's `data_version`: changes whenever another connection wrote.
     pub(super) fn written_by_others(&self) -> Result<i64> {
         self.connection
             .pragma_query_value(None, "data_version", |row| row.get(0))
@@ -65,7 +65,7 @@ impl Database {
         rows.and_then(Iterator::collect).map_err(failed)
     }
 
-    /// Puts rows in the place of what was there; a skill without one is forgotten.
+    /// Stores rows; `None` deletes a skill's row.
     pub(super) fn put_rows(&mut self, rows: &BTreeMap<SkillId, Option<Row>>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());

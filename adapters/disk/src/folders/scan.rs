@@ -1,26 +1,27 @@
-//! Finding what a person changed.
+//! Finding the edits that people made in the folders.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use journeyman::{Error, Result, SkillId, Version, domain::SkillName};
 
 use super::{
-    Area, FolderReport, Folders,
+    FolderReport, Folders,
+    area::Area,
     people::{Found, named_id},
     rows::Row,
 };
 use crate::package::{self, SkillFolder};
 
-/// What a look at all folders found.
+/// The findings of a scan of all folders.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub(super) found: Vec<Found>,
-    /// Skills whose folders a person took away.
+    /// Skills whose folders a person removed.
     pub(super) missing: Vec<SkillId>,
 }
 
 impl Folders {
-    /// Looks at every folder. Stamps tell which were not touched; only the others are read.
+    /// Checks every folder. Only folders whose stamp changed are read.
     pub(super) fn scan(&mut self, report: &mut FolderReport) -> Result<Scan> {
         let mut owners: BTreeMap<String, BTreeSet<SkillId>> = BTreeMap::new();
         for (id, row) in &self.rows {
@@ -43,7 +44,7 @@ impl Folders {
                 match self.look(area, &name, &place, owner.as_ref()) {
                     Ok(Some(found)) => scan.found.push(found),
                     Ok(None) => {
-                        // A crash left a moved folder in both its places, where only the new name came to the disk.
+                        // A crash left a moved folder at both paths: only the entry of the new one was on the disk.
                         let known = owner.as_ref().is_some_and(|id| seen.contains(id));
                         if let Some(Row {
                             place: Some(other),
@@ -71,7 +72,7 @@ impl Folders {
             if let Some(at) = moved.remove(&id) {
                 scan.found[at].from = self.area_of(&id);
                 scan.found[at].owner = Some(id);
-            } else if self.was_taken_away(&id, &filled) {
+            } else if self.was_removed_by_a_person(&id, &filled) {
                 scan.missing.push(id);
             } else if let Some(row) = self.rows.get_mut(&id) {
                 row.version = Version(0);
@@ -80,7 +81,8 @@ impl Folders {
         Ok(scan)
     }
 
-    /// Whose folder it is, of those who claim its place: a crash while a name changes hands leaves two.
+    /// The skill whose folder it is, among those whose rows name the path: a crash while two skills exchange names
+    /// leaves two.
     fn owner(&self, name: &str, place: &str, claimants: &BTreeSet<SkillId>) -> Option<SkillId> {
         if claimants.len() > 1
             && let Ok(Some(dir)) = self.disk.folder(place)
@@ -101,7 +103,7 @@ impl Folders {
         claimants.first().cloned()
     }
 
-    /// The area that the library put a skill's folder in.
+    /// The area in which the library put a skill's folder.
     fn area_of(&self, id: &SkillId) -> Option<Area> {
         let place = self.rows.get(id)?.place.as_ref()?;
         Area::ALL
@@ -109,8 +111,8 @@ impl Folders {
             .find(|area| place.starts_with(area.folder()))
     }
 
-    /// Whether a person took a folder away: a crash did not, and neither does the loss of a whole area.
-    fn was_taken_away(&self, id: &SkillId, filled: &BTreeSet<Area>) -> bool {
+    /// Whether a person removed a folder; not so after a crash or the loss of a whole area.
+    fn was_removed_by_a_person(&self, id: &SkillId, filled: &BTreeSet<Area>) -> bool {
         let Some(row) = self.rows.get(id) else {
             return false;
         };
@@ -126,7 +128,7 @@ impl Folders {
         row.going.is_none() && !emptied
     }
 
-    /// What a folder holds where that is not what was written there.
+    /// Reads a folder; `None` where it holds what the library wrote there.
     pub(super) fn look(
         &mut self,
         area: Area,
@@ -155,7 +157,7 @@ impl Folders {
         if let Some(row) = row
             && row.wrote(&hash)
         {
-            // What a crash left half done is written again; what was only touched is not.
+            // A folder that a crash left half written is written again; one that was only touched is not.
             if row.going.is_some() {
                 row.version = Version(0);
                 row.place = Some(place.to_owned());
@@ -176,8 +178,8 @@ impl Folders {
         }))
     }
 
-    /// What somebody wrote into folders that were replaced already. The rest of them is removed once it is old.
-    pub(super) fn late(&mut self, report: &mut FolderReport) -> Result<Vec<Found>> {
+    /// Edits in folders that were replaced already. Unchanged ones are removed once they are old.
+    pub(super) fn edits_in_replaced(&mut self, report: &mut FolderReport) -> Result<Vec<Found>> {
         let mut found = Vec::new();
         let mut old = Vec::new();
         for (place, expected) in self.disk.previous()? {
@@ -192,7 +194,7 @@ impl Folders {
         Ok(found)
     }
 
-    /// What a replaced folder holds where that is not what was written there.
+    /// Reads a replaced folder; `None` where it holds what was written there.
     pub(super) fn changed_aside(&mut self, place: &str, expected: &str) -> Result<Option<Found>> {
         let Some(dir) = self.disk.folder(place)? else {
             return Ok(None);
@@ -200,14 +202,15 @@ impl Folders {
         let stamp = package::stamp(&dir)?;
         let folder = SkillFolder::read_dir(&dir)?;
         let hash = folder.hash();
-        // The file says whose it is; one that does not becomes a skill of its own.
+        // SKILL.md names its skill; a folder whose SKILL.md does not becomes a new skill.
         let owner = named_id(&folder, &SkillName::default());
         let ours = owner.as_ref().and_then(|id| self.rows.get(id));
         if hash == expected {
             return Ok(None);
         }
         if ours.is_some_and(|row| row.wrote(&hash)) {
-            // A crash came before it was put in its place; soon nothing else would tell that it is ours.
+            // A crash came before the folder was moved into place. Its name is the only record that the library wrote
+            // it.
             self.disk.keep(place, &hash)?;
             return Ok(None);
         }
@@ -227,7 +230,7 @@ impl Folders {
     }
 }
 
-/// The folders without an owner that say whose they are, where that one's folder is not to be seen.
+/// Folders without an owner whose SKILL.md names a skill that has no folder: a person moved them. Index by skill.
 fn moved(found: &mut [Found], seen: &BTreeSet<SkillId>) -> BTreeMap<SkillId, usize> {
     let mut moved = BTreeMap::new();
     for (at, found) in found.iter().enumerate() {

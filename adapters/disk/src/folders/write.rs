@@ -1,26 +1,26 @@
-//! Bringing the folders up to date with the library.
+//! Writing the folders that are out of date.
 
 use std::collections::BTreeSet;
 
 use journeyman::{Error, ErrorKind, Result, SkillId, Version, domain::Skill, format::SkillMd};
 
 use super::{
-    Area, FolderReport, Folders,
+    FolderReport, Folders,
+    area::{Area, place},
     disk::{Disk, Prepared},
     people::Found,
-    place,
     rows::Row,
 };
 use crate::{database::Database, fault, package::SkillFolder};
 
-/// From so many folders on, the whole file system is synced once instead of each file.
+/// From this number of folders on, the whole file system is synced once instead of each file.
 const MANY: usize = 64;
 
-/// A skill whose folder is not as the library has it.
+/// A skill whose folder is out of date.
 #[derive(Debug)]
 struct Item {
     id: SkillId,
-    /// What it becomes; `None` where the skill is there no longer.
+    /// The folder to write; `None` where the skill does not exist any more.
     next: Option<Next>,
 }
 
@@ -33,15 +33,15 @@ struct Next {
 }
 
 impl Folders {
-    /// Writes what the folders lack, and gives what persons turn out to have changed meanwhile: their folders are left to
-    /// them until that is taken in.
-    pub(super) fn bring(
+    /// Writes the folders that are out of date. Returns the edits by people that it meets; their folders are left
+    /// unchanged until the edits are committed.
+    pub(super) fn write_pending(
         &mut self,
         database: &mut Database,
         all: bool,
         report: &mut FolderReport,
     ) -> Result<Vec<Found>> {
-        let ids = self.unsettled(all);
+        let ids = self.out_of_date(all);
         let sync = ids.len() < MANY;
         let mut items = Vec::new();
         let mut pending = BTreeSet::new();
@@ -72,13 +72,13 @@ impl Folders {
             if !sync {
                 self.disk.sync_all()?;
             }
-            Disk::let_time_pass();
+            Disk::wait_one_tick();
             fault::point("folders: prepared");
             self.announce(database, &items)?;
             fault::point("folders: announced");
-            // Out of the way first, so that two skills may trade names.
+            // All old folders are moved away first, so that two skills can exchange names.
             for item in &items {
-                if !self.make_way(database, item, all, &mut found, report)? {
+                if !self.move_away(database, item, all, &mut found, report)? {
                     pending.insert(item.id.clone());
                 }
             }
@@ -95,15 +95,15 @@ impl Folders {
             self.flush(database)?;
             fault::point("folders: rows written");
         }
-        // Why a folder is missing is only to be seen by a look at all of them, before any is written again.
+        // Only a full scan before the next write can tell why a folder is missing.
         let is_missing = std::mem::take(&mut self.is_missing);
         self.shown = Some(self.library.clone()).filter(|_| !is_missing);
         self.pending = pending.into_iter().collect();
         Ok(found)
     }
 
-    /// The skills whose folders are not as they should be.
-    fn unsettled(&self, all: bool) -> BTreeSet<SkillId> {
+    /// The skills whose folders are out of date.
+    fn out_of_date(&self, all: bool) -> BTreeSet<SkillId> {
         let mut ids = BTreeSet::new();
         match &self.shown {
             Some(shown) if !all => {
@@ -119,14 +119,14 @@ impl Folders {
             let row = self.rows.get(id);
             match self.library.get(id) {
                 None => row.is_some(),
-                Some(entry) => !row.is_some_and(|row| is_settled(row, &entry.skill)),
+                Some(entry) => !row.is_some_and(|row| is_up_to_date(row, &entry.skill)),
             }
         });
         ids
     }
 
-    /// Notes what is about to be written or taken away, so that it is known after a crash: what of it is on the disk must
-    /// not look like a person's doing, so the note and the commits behind it are there first, whatever the durability.
+    /// Stores what is about to be written or removed. After a crash these folders must not look like a person's edits,
+    /// so the note and the commits behind it are synced first, whatever the durability.
     fn announce(&mut self, database: &mut Database, items: &[Item]) -> Result<()> {
         for item in items {
             let Some(next) = &item.next else {
@@ -144,11 +144,11 @@ impl Folders {
             });
             row.going = Some((next.place.clone(), next.hash.clone()));
         }
-        database.surely(|database| self.flush(database))
+        database.with_full_sync(|database| self.flush(database))
     }
 
-    /// Takes a folder away that lies where its skill no longer belongs. `false` where a person changed it.
-    fn make_way(
+    /// Moves a folder away whose skill belongs elsewhere; `false` where a person changed it.
+    fn move_away(
         &mut self,
         database: &Database,
         item: &Item,
@@ -171,7 +171,7 @@ impl Folders {
             return Ok(false);
         }
         if let Some(aside) = aside {
-            self.look_aside(database, &item.id, &aside, &expected, found)?;
+            self.check_replaced(database, &item.id, &aside, &expected, found)?;
         }
         if let Some(row) = self.rows.get_mut(&item.id) {
             row.place = None;
@@ -179,7 +179,7 @@ impl Folders {
         Ok(true)
     }
 
-    /// Puts a folder where it belongs. `false` where something else turned out to be there.
+    /// Moves a prepared folder into place; `false` where something unexpected is there.
     fn settle(
         &mut self,
         database: &Database,
@@ -206,13 +206,13 @@ impl Folders {
             fault::point("folders: before an exchange");
             let aside = self.disk.exchange(&next.prepared, &next.place, &expected)?;
             fault::point("folders: exchanged");
-            self.look_aside(database, &item.id, &aside, &expected, found)?;
+            self.check_replaced(database, &item.id, &aside, &expected, found)?;
         } else if !self.disk.put(&next.prepared, &next.place)? {
-            // A person's new folder: it is taken in, and this skill keeps its name only if that one does not want it. One
-            // that another skill left there is known already.
+            // A person's new folder, which is committed. This skill keeps its name only if that one does not want it. A
+            // folder that another skill left there is known already.
             let known = |row: &Row| row.place.as_ref() == Some(&next.place);
             if !self.rows.values().any(known) {
-                self.look_at(&next.place, None, found, report);
+                self.check_folder(&next.place, None, found, report);
             }
             return Ok(false);
         }
@@ -229,9 +229,9 @@ impl Folders {
         Ok(true)
     }
 
-    /// Looks at a folder that was just replaced. One that a person wrote and that holds a secret, which the library took out,
-    /// is not kept.
-    fn look_aside(
+    /// Checks a folder that was just replaced. A folder that a person wrote and that holds a secret, which the library
+    /// redacted, is not kept.
+    fn check_replaced(
         &mut self,
         database: &Database,
         id: &SkillId,
@@ -243,7 +243,7 @@ impl Folders {
             found.push(changed);
             return Ok(());
         }
-        // What the library wrote itself has a version.
+        // Folders that the library wrote have a version; a person's have 0.
         let row = self.rows.get(id);
         if row.is_some_and(|row| row.version == Version(0))
             && let Some(dir) = self.disk.folder(aside)?
@@ -254,7 +254,8 @@ impl Folders {
         Ok(())
     }
 
-    /// The hash that a folder of the library has, or `None` where a person changed it, which is then among the found.
+    /// The hash that a folder of the library has; `None` where a person changed it, in which case it is added to
+    /// `found`.
     fn expected(
         &mut self,
         id: &SkillId,
@@ -263,14 +264,14 @@ impl Folders {
         report: &mut FolderReport,
     ) -> Result<Option<String>> {
         let before = (found.len(), report.faults.len());
-        self.look_at(at, Some(id), found, report);
+        self.check_folder(at, Some(id), found, report);
         if before != (found.len(), report.faults.len()) {
             return Ok(None);
         }
         Ok(self.rows.get(id).map(|row| row.written.clone()))
     }
 
-    fn look_at(
+    fn check_folder(
         &mut self,
         at: &str,
         owner: Option<&SkillId>,
@@ -289,8 +290,8 @@ impl Folders {
     }
 }
 
-fn is_settled(row: &Row, skill: &Skill) -> bool {
-    // What a person took away after it was put away stays away.
+fn is_up_to_date(row: &Row, skill: &Skill) -> bool {
+    // A folder that a person removed from `held` stays removed.
     let lies = match &row.place {
         Some(at) => *at == place(skill),
         None => Area::of(skill) == Area::Held,
@@ -308,7 +309,7 @@ pub(super) fn holds_secret(database: &Database, folder: &SkillFolder) -> bool {
     })
 }
 
-/// What a skill's folder should hold.
+/// The content that a skill's folder should have.
 fn content(database: &Database, skill: &Skill) -> Result<SkillFolder> {
     let text = SkillMd::from(skill).write()?;
     let mut folder = SkillFolder {

@@ -1,4 +1,4 @@
-//! A damaged copy whose first bytes alone keep it from being read.
+//! Repairing the header of a damaged copy, so that SQLite can open it.
 
 use std::{
     fs::{self, OpenOptions},
@@ -8,32 +8,33 @@ use std::{
 
 use journeyman::Result;
 
-use super::{SALVAGE, beside, remove};
+use super::files::{SALVAGE, beside, remove};
 use crate::{
-    check::{open_to_read, refuse_others},
     convert::file_failed,
     database::Database,
     form::has_tables_of_this_form,
     head::Witness,
+    read_only::{open_to_read, refuse_others},
 };
 
-/// SQLite's default, which no library changes.
+/// Page size in bytes: SQLite's default, which no library changes.
 const PAGE: u64 = 4096;
 
-/// What the first bytes of every library's database are, by where they stand.
+/// Header bytes that every library's database has, by offset.
 const ALWAYS: [(u64, &[u8]); 5] = [
-    // The format, the page's size, the log, no reserved bytes, and three constants.
+    // Format name, page size, WAL mode, no reserved bytes, and three constants.
     (0, b"SQLite format 3\0\x10\x00\x02\x02\x00\x40\x20\x20"),
-    // The number of pages is not believed where these two differ: the file's length tells it.
+    // The change counter. Where it differs from the number at offset 92, SQLite takes the number of pages from the file's
+    // length.
     (24, b"\x00\x00\x00\x00"),
     (92, b"\x00\x00\x00\x01"),
-    // The form of the tables, and UTF-8.
+    // Schema format 4, and UTF-8.
     (44, b"\x00\x00\x00\x04"),
     (56, b"\x00\x00\x00\x01"),
 ];
 
-/// Opens a copy of a damaged library. Where its first bytes keep it from being read it is copied once more, to `mended`, with
-/// those that every library has.
+/// Opens a copy of a damaged library. Where its header cannot be read, it is copied once more to `mended`, with the
+/// header bytes that every library has.
 pub(super) fn open(path: &Path, mended: &Path) -> Result<Database> {
     let opened = tables(path);
     if let Ok((_, true)) = opened {
@@ -49,9 +50,9 @@ pub(super) fn open(path: &Path, mended: &Path) -> Result<Database> {
     Ok(database)
 }
 
-/// A database, and whether its tables are a library's: damaged numbers before them do not matter then.
+/// Opens a database and returns whether its tables are a library's; damaged numbers in the header do not matter then.
 fn tables(path: &Path) -> Result<(Database, bool)> {
-    // Nobody has the copy open.
+    // No process has the copy open.
     let alone = !beside(path, "-wal").exists();
     let database = open_to_read(SALVAGE, path, alone)?;
     let known = has_tables_of_this_form(&database.connection).unwrap_or(false);
@@ -68,7 +69,7 @@ fn mend(path: &Path, mended: &Path) -> Result<()> {
         }
         let file = OpenOptions::new().write(true).open(mended)?;
         if file.metadata()?.len() < PAGE {
-            // All of it may be in the log.
+            // The whole content may be in the log.
             file.set_len(PAGE)?;
         }
         let mut all = ALWAYS.into_iter();

@@ -1,19 +1,19 @@
-//! The entries of the journal that can still be read.
+//! Salvaging journal entries.
 
 use std::collections::BTreeSet;
 
 use journeyman::{Result, RunId, contract::JournalEntry};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::{SALVAGE, Salvaged, greatest};
+use super::{files::SALVAGE, report::Salvaged};
 use crate::{
     convert::{failed, to_json},
-    records::{missing_entry, read_entry},
+    records::{entry_missing, read_entry},
     statements::insert_entry,
 };
 
-/// The runs that the journal names, from its beginning and from its end, and those that are counted, as far as each can be
-/// read.
+/// Collects the runs: those that the journal names, read from both ends, and those in the table of runs, as far as each
+/// can be read.
 pub(super) fn find_runs(
     damaged: &Connection,
     runs: &mut BTreeSet<String>,
@@ -43,7 +43,7 @@ pub(super) fn find_runs(
             at = damaged
                 .prepare_cached(next)
                 .and_then(|mut statement| statement.query_row([&name], run));
-            // A damaged order may lead round in a circle.
+            // A damaged index may lead in a circle.
             if !found.insert(name) {
                 break;
             }
@@ -61,7 +61,7 @@ pub(super) fn find_runs(
     }
 }
 
-/// A run's entries before the first that is missing or damaged.
+/// Copies a run's entries up to the first that is missing or damaged.
 pub(super) fn copy_run(
     damaged: &Connection,
     new: &Transaction<'_>,
@@ -81,7 +81,7 @@ pub(super) fn copy_run(
                 continue;
             }
             Ok(None) if due.is_some_and(|due| due <= sequence) => return Ok(()),
-            Ok(None) => missing_entry(SALVAGE, run, sequence.unsigned_abs()),
+            Ok(None) => entry_missing(SALVAGE, run, sequence.unsigned_abs()),
             Err(error) => error,
         };
         let entries = due.map_or_else(|| "unknown".to_owned(), |due| due.to_string());
@@ -110,4 +110,19 @@ fn read_one_entry(
         })
         .map_err(failed)?
         .transpose()
+}
+
+/// The greater result of two queries; `None` unless both succeed.
+pub(super) fn greatest<P: rusqlite::Params + Copy>(
+    damaged: &Connection,
+    queries: [&str; 2],
+    of: P,
+) -> Option<i64> {
+    let answers = queries.map(|query| {
+        let answer = damaged.query_row(query, of, |row| row.get::<_, Option<i64>>(0));
+        let answer = answer.optional();
+        answer.map(|answer| answer.flatten().unwrap_or(0))
+    });
+    let [one, other] = answers;
+    Some(one.ok()?.max(other.ok()?))
 }

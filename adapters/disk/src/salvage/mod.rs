@@ -1,12 +1,6 @@
-//! What can still be read of a damaged library.
+//! Salvage: saving the readable part of a damaged library.
 
-use std::{
-    collections::BTreeSet,
-    fs, io,
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeSet, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
 use journeyman::{
     Error, ErrorKind, Result, Revision, RunId,
@@ -17,48 +11,37 @@ use rusqlite::{Connection, OptionalExtension, Transaction, config::DbConfig};
 
 use crate::{
     DiskOptions,
-    check::{all_files, does_not_fold, is_emptied, lost_file},
+    check::{all_files, cannot_be_applied, lost_file},
     convert::{failed, file_failed, to_json},
-    database::Database,
+    database::{Database, is_emptied},
     head::{self, Witness},
     records::{missing, read_commit},
     skill_store::{DATABASE, no_library},
     statements::{count_entries, insert_commit, insert_file},
 };
 
+mod files;
 mod header;
 mod journal;
 mod replace;
+mod report;
 
-const SALVAGE: &str = "salvage";
+use files::{SALVAGE, beside, remove};
+use journal::greatest;
+pub use report::Salvaged;
 
-/// What was saved of a damaged library, and what was not.
-#[non_exhaustive]
-#[derive(Debug, Default)]
-pub struct Salvaged {
-    /// Up to which revision the commits were saved.
-    pub revision: Revision,
-    /// How many entries of the journal were saved.
-    pub entries: u64,
-    /// How many files of skills were saved.
-    pub files: u64,
-    /// What could not be saved, each with where it stood. A revision after one that is lost does not hold without it, nor
-    /// does an entry of a run, so these are lost with it.
-    pub lost: Vec<Error>,
-}
-
-/// Reads what can be read of the library in `from`, a copy of the damaged one in `root` with all its files, and puts a new
-/// database with it into the place of the one in `root`: the commits before the first that is unreadable, each run's
-/// entries before the first that is, and every file. No other process may have `root` open meanwhile. The skills' folders
-/// go to `.journeyman/replaced` within the library's folder, for nobody knows any more what was changed in them:
-/// [`DiskStore::rebuild_folders`](crate::DiskStore::rebuild_folders), or the next opening, writes them anew.
+/// Reads the readable part of the library in `from`, a copy of the damaged library in `root` with all its files, and
+/// replaces the database in `root` with a new one that holds it: the commits up to the first that is unreadable, each
+/// run's entries up to the first that is, and every readable file. No other process may have `root` open meanwhile. The
+/// skill folders are moved to `.journeyman/replaced` within the library's folder, because edits in them can no longer
+/// be recognized; [`DiskStore::rebuild_folders`](crate::DiskStore::rebuild_folders) or the next opening rewrites them.
 ///
-/// A crash while the files are being replaced leaves a library that is refused as `Corrupt`.
+/// A crash while files are being replaced leaves a library that is refused as `Corrupt`.
 ///
 /// # Errors
-/// `NotFound` where there is no library; `Invalid` where the copy is the library itself; `Corrupt` where nothing of it can
-/// be read; `Unavailable` while another process has it open or where one wrote to it after it was copied, and when the new
-/// database could not be written. `root` is as it was then.
+/// `NotFound`: no library is there. `Invalid`: the copy is the library itself. `Corrupt`: nothing can be read.
+/// `Unavailable`: another process has the library open or wrote to it after it was copied, or the new database could
+/// not be written. On an error `root` is unchanged.
 pub fn salvage(from: &Path, root: &Path) -> Result<Salvaged> {
     let damaged = from.join(DATABASE);
     let place = root.join(DATABASE);
@@ -76,7 +59,7 @@ pub fn salvage(from: &Path, root: &Path) -> Result<Salvaged> {
     Ok(salvaged)
 }
 
-/// Puts what can be read of a damaged library into the place of another database.
+/// Replaces a database with the readable part of a damaged one.
 fn put(damaged: &Database, root: &Path, place: &Path) -> Result<Salvaged> {
     refuse_changed(place, damaged)?;
     let new = root.join("library.salvaged.db");
@@ -97,28 +80,13 @@ fn put(damaged: &Database, root: &Path, place: &Path) -> Result<Salvaged> {
             .map_err(|source| failed(SALVAGE, source))?;
         salvaged
     };
-    // Copying takes its time.
+    // Another process may have written during the copying.
     refuse_changed(place, damaged)?;
     replace::replace(root, place, &new)?;
     Ok(salvaged)
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
-}
-
-fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(file_failed(SALVAGE, path, error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The library would be replaced by what was saved of it, and nothing be left of the rest.
+/// Refuses a copy that is the library itself: the unreadable rest would be lost.
 fn refuse_same(copy: &Path, place: &Path) -> Result<()> {
     let file = |path: &Path| -> Result<(u64, u64)> {
         let data = path.metadata();
@@ -131,12 +99,11 @@ fn refuse_same(copy: &Path, place: &Path) -> Result<()> {
     Err(
         Error::invalid(SALVAGE, "the copy is the damaged library itself")
             .with("path", copy.display())
-            .hint("copy the library's folder to another place first, and name that"),
+            .hint("copy the library's folder to another place first, and name the copy"),
     )
 }
 
-/// What another process writes into a database that is being replaced would be lost, and so would be what the copy does not
-/// have.
+/// Refuses a library that another process has open or wrote to after the copy: those writes would be lost.
 fn refuse_changed(place: &Path, copy: &Database) -> Result<()> {
     let there = || {
         if is_emptied(place) {
@@ -144,7 +111,7 @@ fn refuse_changed(place: &Path, copy: &Database) -> Result<()> {
         }
         let connection = Connection::open(place)?;
         connection.busy_timeout(Duration::ZERO)?;
-        // The log is of the damaged one, and stays with it.
+        // The log belongs to the damaged database and stays with it.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK")?;
@@ -162,11 +129,11 @@ fn refuse_changed(place: &Path, copy: &Database) -> Result<()> {
                 unavailable(message).hint("end the programs that use the library, and try again")
             );
         }
-        // It may be too damaged for that.
+        // The database may be too damaged to open.
         Err(_) => 0,
         Ok(writes) => writes,
     };
-    // Where a salvage was cut off, the copy that it was from may be salvaged again.
+    // After an interrupted salvage, its copy may be salvaged again.
     let said = Witness::of(place).writes().unwrap_or(0);
     let there = match said {
         head::SALVAGING => there,
@@ -180,10 +147,10 @@ fn refuse_changed(place: &Path, copy: &Database) -> Result<()> {
     if there <= copied {
         return Ok(());
     }
-    Err(unavailable("the copy has less than the library: it was written to meanwhile")
+    Err(unavailable("the copy has fewer writes than the library, which was written to after it was copied")
         .with("copied", copied)
         .with("found", there)
-        .hint("end the programs that use the library, copy it again, `library.head` with it, and try again"))
+        .hint("end the programs that use the library, copy it again with its `library.head`, and try again"))
 }
 
 fn copy(damaged: &Database, new: &mut Database) -> Result<Salvaged> {
@@ -211,7 +178,7 @@ fn copy(damaged: &Database, new: &mut Database) -> Result<Salvaged> {
     Ok(salvaged)
 }
 
-/// The commits before the first that is missing, damaged or does not fold.
+/// Copies the commits up to the first that is missing, damaged or cannot be applied.
 fn copy_commits(
     damaged: &Connection,
     new: &Transaction<'_>,
@@ -230,7 +197,7 @@ fn copy_commits(
             let Some(committed) = committed else {
                 return Ok(None);
             };
-            library.apply(&committed).map_err(does_not_fold)?;
+            library.apply(&committed).map_err(cannot_be_applied)?;
             Ok(Some(committed))
         });
         let fault = match read {
@@ -257,21 +224,6 @@ fn copy_commits(
     }
 }
 
-/// The greater answer to two questions, if both are answered.
-fn greatest<P: rusqlite::Params + Copy>(
-    damaged: &Connection,
-    queries: [&str; 2],
-    of: P,
-) -> Option<i64> {
-    let answers = queries.map(|query| {
-        let answer = damaged.query_row(query, of, |row| row.get::<_, Option<i64>>(0));
-        let answer = answer.optional();
-        answer.map(|answer| answer.flatten().unwrap_or(0))
-    });
-    let [one, other] = answers;
-    Some(one.ok()?.max(other.ok()?))
-}
-
 fn read_one_commit(damaged: &Connection, revision: Revision) -> Result<Option<Committed>> {
     let query = "SELECT revision, body, hash, key FROM commits WHERE revision = ?1";
     damaged
@@ -284,7 +236,7 @@ fn read_one_commit(damaged: &Connection, revision: Revision) -> Result<Option<Co
         .transpose()
 }
 
-/// Every file that can be read, by its place in the table or by its hash.
+/// Copies every readable file, found by row or by hash.
 fn copy_files(
     damaged: &Connection,
     new: &Transaction<'_>,
@@ -293,7 +245,7 @@ fn copy_files(
 ) -> Result<()> {
     let mut kept = BTreeSet::new();
     let mut keep = |sha256: &str, bytes: &[u8]| -> Result<()> {
-        // None is greater than a file may be.
+        // Larger bytes cannot be a stored file.
         let Ok(file) = FileRef::of(bytes) else {
             return Ok(());
         };
@@ -306,7 +258,8 @@ fn copy_files(
     let last = damaged.query_row("SELECT max(rowid) FROM files", [], |row| {
         row.get::<_, Option<i64>>(0)
     });
-    // A damaged number may be any. A row takes more bytes than these, so of the files that skills name there are no more.
+    // A damaged row number can have any value. A row takes more than 64 bytes, so the database's size bounds the number
+    // of rows.
     let most = damaged.query_row(
         "SELECT page_count * page_size / 64 FROM pragma_page_count, pragma_page_size",
         [],

@@ -1,4 +1,4 @@
-//! Putting what was saved into the damaged library's place.
+//! Replacing the damaged database with the salvaged one.
 
 use std::{
     fs::{self, File},
@@ -8,12 +8,12 @@ use std::{
 
 use journeyman::Result;
 
-use super::{SALVAGE, beside, remove};
+use super::files::{SALVAGE, beside, remove};
 use crate::{convert::file_failed, folders, head::Witness};
 
-/// Puts a new database with its witness into the place of another one, and the skills' folders aside. A new database with
-/// the old log, the old one without it, or one with folders that it does not know would each be taken for a whole library:
-/// so the library is closed by the first step, and opened by the one that puts the witness.
+/// Replaces a database with a new one and its witness, and moves the skill folders aside. A new database with the old
+/// log, the old one without its log, or one with folders that it does not know would each pass for a complete library.
+/// Therefore the first step closes the library, and the step that installs the witness opens it.
 pub(super) fn replace(root: &Path, place: &Path, new: &Path) -> Result<()> {
     let mut replacing = Replacing::new(root, place, new)?;
     for (number, step) in STEPS.into_iter().enumerate() {
@@ -27,7 +27,7 @@ pub(super) fn replace(root: &Path, place: &Path, new: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What is done, in order.
+/// The steps, in order.
 const STEPS: [fn(&mut Replacing) -> Result<()>; 6] = [
     Replacing::close,
     Replacing::put_folders_aside,
@@ -36,7 +36,7 @@ const STEPS: [fn(&mut Replacing) -> Result<()>; 6] = [
     Replacing::put_witness,
     Replacing::forget_log,
 ];
-/// How many of the steps can be undone. After the rest a copy alone has the old database.
+/// Number of steps that can be undone. After the next one only the copy has the old database.
 const UNDONE: usize = 4;
 
 struct Replacing {
@@ -44,9 +44,9 @@ struct Replacing {
     place: PathBuf,
     new: PathBuf,
     head: PathBuf,
-    /// What the witness said.
+    /// The witness's bytes before the salvage.
     said: Option<Vec<u8>>,
-    /// The log's place, and where it is put.
+    /// The log's path, and the path that it is moved to.
     log: (PathBuf, PathBuf),
     /// Where the folders were put.
     aside: Option<String>,
@@ -76,7 +76,7 @@ impl Replacing {
         Ok(())
     }
 
-    /// The new database would take it for its own.
+    /// The new database would use the old log as its own.
     fn put_log_aside(&mut self) -> Result<()> {
         remove(&beside(&self.place, "-shm"))?;
         moved(&self.log.0, &self.log.1)
@@ -96,7 +96,7 @@ impl Replacing {
         remove(&self.log.1)
     }
 
-    /// Where something of it cannot be undone the library stays closed: the copy has all of it.
+    /// Where a step cannot be undone the library stays closed; the copy has everything.
     fn undo(&self) {
         let undone = moved(&self.log.1, &self.log.0).and_then(|()| match &self.aside {
             Some(aside) => folders::put_back(&self.root, aside),
@@ -110,7 +110,7 @@ impl Replacing {
         }
     }
 
-    /// Waits until everything is on the disk: the folders and their names too.
+    /// Syncs everything to the disk, folders and their entries included.
     fn settle(&self) -> Result<()> {
         let synced = || -> io::Result<()> { Ok(rustix::fs::syncfs(File::open(&self.root)?)?) };
         synced().map_err(|source| file_failed(SALVAGE, &self.root, source))
@@ -121,7 +121,7 @@ fn renamed(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|source| file_failed(SALVAGE, to, source))
 }
 
-/// Moves a file, where it is there.
+/// Moves a file, if it exists.
 fn moved(from: &Path, to: &Path) -> Result<()> {
     match fs::rename(from, to) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::{DiskOptions, DiskStore, Durability};
 
-    /// A library of so many commits; its last ones are in the log alone.
+    /// Makes a library of that many commits; the last ones are only in the log.
     fn library(root: &Path, commits: u64, durability: Durability) {
         let live = tempdir().unwrap();
         let options = DiskOptions {
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// A library of 20 commits, and one of 3 that is to take its place.
+    /// A library of 20 commits, and one of 3 that is to replace it.
     fn two(durability: Durability) -> TempDir {
         let folder = tempdir().unwrap();
         library(folder.path(), 20, durability);
@@ -205,7 +205,8 @@ mod tests {
                     step(&mut replacing).unwrap();
                 }
                 match opened(root) {
-                    // Since the witness was put it is the new one, whole, and nothing of the old one is in it.
+                    // Once the witness is installed, the library is the new one, complete, without content of the old
+                    // one.
                     Ok(revision) => {
                         assert!(steps > UNDONE, "{steps}");
                         assert_eq!(revision, Revision(3));

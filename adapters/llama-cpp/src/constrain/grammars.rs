@@ -1,4 +1,4 @@
-//! Schemas into masks over a vocabulary, by llguidance.
+//! Token masks from JSON Schemas, with llguidance.
 
 use std::{
     fmt,
@@ -12,30 +12,30 @@ use llguidance::{Matcher, ParserFactory, api::TopLevelGrammar, toktrie};
 use serde_json::{Value, json};
 use toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie};
 
-/// How many states a grammar's lexer may have: some 2 kB each.
+/// Maximum states of a grammar's lexer, about 2 kB each.
 const MAX_STATES: usize = 50_000;
-/// The white space between two parts of the JSON: a model could write more of it without end.
+/// The allowed white space between two parts of the JSON: without a limit a model could write it endlessly.
 const SPACE: &str = r"[ ]{1,2}|\n[ \t]{0,32}";
-/// Where llguidance reads options in a schema.
+/// The key under which llguidance reads options in a schema.
 const OPTIONS: &str = "x-guidance";
-/// How much of llguidance's words an error tells, in characters.
+/// Maximum length of llguidance's message in an error, in characters.
 const MAX_WORDS: usize = 200;
 
-/// What grammars need of a model's vocabulary: made once, when the first schema comes (0.7 s for 150,000 tokens).
+/// The data that grammars need about a vocabulary, computed at the first schema (0.7 s for 150,000 tokens).
 #[derive(Default)]
 pub(crate) struct Grammars(OnceLock<Result<ParserFactory>>);
 
-/// One output that is held to a schema.
+/// The constraint of one output.
 pub(crate) struct Constraint {
     operation: &'static str,
     matcher: Matcher,
 }
 
 impl Grammars {
-    /// What holds this request to its schema, if it has one.
+    /// The constraint of a request with a schema.
     ///
     /// # Errors
-    /// `Invalid` for a schema that is none or too large, `Unsupported` for one that no grammar can be made of.
+    /// `Invalid` for a schema that is invalid or too large, `Unsupported` for one that no grammar can express.
     pub(crate) fn constraint(
         &self,
         operation: &'static str,
@@ -59,12 +59,12 @@ impl Constraint {
         factory: &ParserFactory,
         schema: &Value,
     ) -> Result<Self> {
-        // Its bounds hold here too, and what it knows to be wrong is told better there.
+        // The SDK's validator checks first: its limits apply here too, and its errors are clearer.
         let mut schema = JsonSchema::new(schema.clone())?.as_value().clone();
         if let Value::Object(fields) = &mut schema {
             fields.insert(OPTIONS.to_owned(), json!({"whitespace_pattern": SPACE}));
         }
-        let matcher = contained(|| {
+        let matcher = catch_panics(|| {
             let parser = factory.create_parser(TopLevelGrammar::from_json_schema(schema));
             let matcher = Matcher::new(parser);
             match matcher.get_error() {
@@ -73,24 +73,24 @@ impl Constraint {
             }
         });
         let matcher = matcher.map_err(|words| {
-            Error::unsupported(operation, "the model cannot be held to this JSON Schema")
+            Error::unsupported(operation, "the output cannot be constrained to this JSON Schema")
                 .with("detail", words)
                 .hint(
-                    "leave out what a grammar cannot say, such as `not`, `if` and `oneOf`; or ask by role::Structured, \
-                     which then lets the model write freely and validates",
+                    "remove keywords that a grammar cannot express, such as `not`, `if` and `oneOf`; or use \
+                        role::Structured, which lets the model write freely and validates",
                 )
         })?;
         Ok(Self { operation, matcher })
     }
 
-    /// Sets the logits of all tokens that may not come next to minus infinity. Where the value is complete, only
-    /// tokens that end the text are left.
+    /// Sets the logits of all tokens that may not come next to minus infinity. Where the JSON is complete, only end
+    /// tokens are left.
     ///
     /// # Errors
-    /// `Model` where nothing may come next, or where what may costs too much to find out.
+    /// `Model` where no token may come next, or finding the allowed ones is too expensive.
     pub(crate) fn mask(&mut self, logits: &mut [f32]) -> Result<()> {
         let allowed =
-            contained(|| self.matcher.compute_mask_or_eos()).map_err(|w| self.failed(w))?;
+            catch_panics(|| self.matcher.compute_mask_or_eos()).map_err(|w| self.failed(w))?;
         let mut left = 0_usize;
         for (token, logit) in logits.iter_mut().enumerate() {
             if token < allowed.len() && allowed.get(token) {
@@ -105,27 +105,29 @@ impl Constraint {
         }
     }
 
-    /// Goes on behind a token that was drawn; not for one that ends the text.
+    /// Advances past a drawn token; not for end tokens.
     ///
     /// # Errors
     /// `Model` for a token that may not come next.
     pub(crate) fn accept(&mut self, token: i32) -> Result<()> {
         let token = u32::try_from(token).unwrap_or(u32::MAX);
-        contained(|| self.matcher.consume_token(token)).map_err(|words| self.failed(words))
+        catch_panics(|| self.matcher.consume_token(token)).map_err(|words| self.failed(words))
     }
 
     fn failed(&self, words: String) -> Error {
         Error::new(
             ErrorKind::Model,
             self.operation,
-            "the output cannot be held to its JSON Schema any further",
+            "the output cannot be constrained to its JSON Schema any further",
         )
         .with("detail", words)
-        .hint("simplify the schema, above all its patterns and alternatives; or ask by role::Structured")
+        .hint(
+            "simplify the schema, above all its patterns and alternatives; or use role::Structured",
+        )
     }
 }
 
-/// The bytes of each token, and those that end the text. A special token is spelled behind a mark that no text holds.
+/// The bytes of each token, and the end tokens. A special token is spelled after a mark that no text contains.
 fn vocabulary(model: &LlamaModel) -> (Vec<Vec<u8>>, Vec<u32>) {
     let vocab = model.vocab();
     let spelled = |id: i32| {
@@ -153,12 +155,12 @@ pub(super) fn factory(
     let unfit = |words: String| {
         Error::unsupported(operation, "no grammar can be made for this vocabulary")
             .with("detail", words)
-            .hint("ask without json_schema: role::Structured lets the model write freely and validates")
+            .hint("send the request without json_schema: role::Structured lets the model write freely and validates")
     };
     let first = *ends
         .first()
         .ok_or_else(|| unfit("no token ends the text".to_owned()))?;
-    let made = contained(|| {
+    let made = catch_panics(|| {
         let info = TokRxInfo::new(words.len() as u32, first);
         let trie = TokTrie::from(&info, words).with_eos_tokens(ends);
         let environment: TokEnv = Arc::new(ApproximateTokEnv::new(trie));
@@ -172,8 +174,8 @@ pub(super) fn factory(
     Ok(factory)
 }
 
-/// What llguidance says, without its panics, at a bounded length.
-fn contained<T, E: fmt::Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+/// Runs llguidance; a panic or an error becomes a message of bounded length.
+fn catch_panics<T, E: fmt::Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     let plain = |words: String| {
         let words = words.chars().map(|c| if c.is_control() { ' ' } else { c });
         words.take(MAX_WORDS).collect()

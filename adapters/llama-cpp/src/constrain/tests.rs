@@ -1,4 +1,4 @@
-//! Masks over a vocabulary of the single bytes, some words and two ends.
+//! Masks over a vocabulary of all single bytes, some words and two end tokens.
 
 use journeyman::ErrorKind;
 use llguidance::{ParserFactory, toktrie::TokTrie};
@@ -35,7 +35,7 @@ fn tools() -> Value {
     })
 }
 
-/// Which tokens may come next.
+/// The tokens that may come next.
 fn allowed(constraint: &mut Constraint) -> Vec<usize> {
     let mut logits = vec![0.0; words().len()];
     constraint.mask(&mut logits).unwrap();
@@ -72,7 +72,7 @@ fn only_what_leads_to_a_valid_value_may_come() {
         [usize::from(b'k'), usize::from(b'p'), 259, 260]
     );
     constraint.accept(260).unwrap();
-    // Complete: only an end is left, and each of them.
+    // Complete: only the end tokens are left.
     assert_eq!(allowed(&mut constraint), [END, END + 1]);
     assert_eq!(allowed(&mut constraint), [END, END + 1]);
 }

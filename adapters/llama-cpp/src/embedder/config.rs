@@ -1,14 +1,15 @@
-//! What a host sets.
+//! The configuration of an embedding model.
 
 use std::{path::PathBuf, time::Duration};
 
 use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::LOAD;
 use crate::config::{GpuLayers, LlamaConfig};
 
-/// How the states of a text's tokens become one vector.
+pub(super) const LOAD: &str = "LlamaEmbedder::load";
+
+/// How the states of a text's tokens are pooled into one vector.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -21,31 +22,31 @@ pub enum Pooling {
     Last,
 }
 
-/// How an embedding model is loaded. Made with [`EmbedderConfig::new`], then by its fields.
+/// The configuration of an embedding model. Create it with [`EmbedderConfig::new`], then set its fields. Defaults are
+/// in parentheses.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmbedderConfig {
     /// The GGUF file.
     pub path: PathBuf,
-    /// Greatest number of tokens of a text, at least 16; longer ones are cut. `None`: what the model was trained for, at
-    /// most 2,048.
+    /// Maximum tokens of a text, at least 16; longer texts are cut. `None`: the trained context, at most 2,048.
     pub n_ctx: Option<u32>,
-    /// Threads that compute, 1 or more (1).
+    /// Compute threads, 1 or more (1).
     pub threads: u32,
-    /// Layers given to GPUs (none).
+    /// Layers that GPUs compute (none).
     pub gpu_layers: GpuLayers,
-    /// How tokens are pooled. `None`: as the file says; one that does not say is refused.
+    /// The pooling. `None`: as the file says; loading fails for a file that does not say.
     pub pooling: Option<Pooling>,
-    /// Greatest number of calls that wait, 1 or more (1,024); more are refused with `RateLimited`.
+    /// Maximum number of waiting calls, 1 or more (1,024); more are refused with `RateLimited`.
     pub max_waiting: u32,
-    /// How long a call may take (60 s).
+    /// Time limit of a call (60 s).
     pub time_limit: Duration,
     /// As [`LlamaConfig::backends`].
     pub backends: Option<PathBuf>,
 }
 
 impl EmbedderConfig {
-    /// The defaults, for a file.
+    /// The defaults for a file.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -59,7 +60,7 @@ impl EmbedderConfig {
         }
     }
 
-    /// The same for the weights: an embedder has no memory beside the text that it reads.
+    /// The configuration for loading the weights. An embedder needs no memory beside the text that it reads.
     pub(super) fn model(&self, context: u32) -> LlamaConfig {
         let mut config = LlamaConfig::new(&self.path);
         config.n_ctx = Some(context);
@@ -81,7 +82,7 @@ pub(super) fn pooling_name(pooling: Pooling) -> &'static str {
     }
 }
 
-/// The host's choice, or the file's (`{architecture}.pooling_type`, by llama.cpp's numbers).
+/// The host's choice, or else the file's (`{architecture}.pooling_type`, with llama.cpp's numbers).
 pub(super) fn pooling(chosen: Option<Pooling>, of_file: Option<u64>) -> Result<Pooling> {
     match (chosen, of_file) {
         (Some(chosen), _) => Ok(chosen),
@@ -92,7 +93,8 @@ pub(super) fn pooling(chosen: Option<Pooling>, of_file: Option<u64>) -> Result<P
             .hint("use the GGUF of an embedding model, not of a reranker")),
         (None, _) => Err(
             Error::unsupported(LOAD, "the file does not say how tokens are pooled").hint(
-                "set EmbedderConfig::pooling to what the model was trained with, or use the GGUF of an embedding model",
+                "set EmbedderConfig::pooling to what the model was trained with, or use the GGUF of an \
+                    embedding model",
             ),
         ),
     }

@@ -1,6 +1,7 @@
-//! Reckoned by hand: 4 layers of 1 MiB, 8 kept numbers of a token in a layer, shared embeddings of 2 MiB.
+//! Computed by hand: 4 layers of 1 MiB, 8 key and value elements per token and layer, shared embeddings of 2 MiB.
 
 use super::*;
+use crate::{gguf::Tensor, sizes::Needs};
 
 const MIB: u64 = 1 << 20;
 
@@ -30,7 +31,7 @@ fn sizes() -> Sizes {
     Sizes::new(&tensors, number, 100, true)
 }
 
-/// No cells but the context's, batches of 2 tokens.
+/// No cells beside the context's, batches of 2 tokens.
 fn config() -> LlamaConfig {
     let mut config = LlamaConfig::new("model.gguf");
     config.shared_cells = Some(0);
@@ -46,7 +47,7 @@ fn memory(system: u64, gpu: Option<u64>) -> Memory {
     }
 }
 
-/// What a batch of two is computed in: 100 + 4 x 16 numbers each, and for 4 heads one for each cell.
+/// Compute buffers of a batch of two: 100 + 4 x 16 elements each, and for 4 heads one for each cell.
 fn computing(context: u64) -> u64 {
     (164 + 4 * context) * 2 * 4
 }
@@ -62,7 +63,7 @@ fn needs_are_those_of_layers_cells_and_batches() {
             host: 6 * MIB + 64 + 4 * kept + computing(1000)
         }
     );
-    // The last step first, with a copy of the embeddings; then the last layer.
+    // The output layer first, with a copy of the embeddings; then the last layer.
     assert_eq!(
         sizes.needs(&config, 2, 1000),
         Needs {
@@ -96,7 +97,7 @@ fn layers_are_fitted_to_what_is_free() {
     assert_eq!(layers(Some(MIB)).gpu_layers, 0);
     assert_eq!(layers(Some(4 * MIB)).gpu_layers, 2);
     assert_eq!(layers(Some(1 << 40)).gpu_layers, 5);
-    // With none to spare for the fifth.
+    // No spare memory for the fifth.
     let all = sizes.needs(&config, 5, 1000).device;
     assert_eq!(layers(Some(all)).gpu_layers, 4);
     assert_eq!(layers(Some(all + all / 15 + 1)).gpu_layers, 5);
@@ -125,10 +126,10 @@ fn more_layers_than_memory_are_refused_with_what_would_fit() {
     assert_eq!(
         error.to_string(),
         "Unavailable at LlamaCpp::load: the GPU's memory is too small: about 7 MiB are needed for weights and a \
-         context of 1000, 4 are free; hint: set gpu_layers to 2 or fewer of 5, or to GpuLayers::Fit; or end what else \
-         uses that memory; or use a smaller model or quantization"
+         context of 1000, 4 are free; hint: set gpu_layers to 2 or fewer of 5, or to GpuLayers::Fit; or end other \
+         programs that use this memory; or use a smaller model or quantization"
     );
-    // Within the system's memory, too.
+    // The same for the system's memory.
     config.gpu_layers = GpuLayers::None;
     let error = plan(&sizes, &config, 1000, memory(MIB, None)).unwrap_err();
     assert!(error.message().starts_with("the system's"), "{error}");
@@ -155,20 +156,4 @@ fn a_model_in_several_files_is_loaded_unseen_but_not_fitted() {
     config.gpu_layers = GpuLayers::Fit;
     let error = plan(&sizes, &config, 1000, memory(0, Some(0))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-}
-
-#[test]
-fn an_output_of_its_own_is_not_shared() {
-    let tensors = ["token_embd.weight", "output.weight", "blk.7.odd"].map(|name| Tensor {
-        name: name.to_owned(),
-        shape: Vec::new(),
-        kind: 0,
-        bytes: MIB,
-    });
-    let number = |name: &str| (name == "block_count").then_some(4);
-    let sizes = Sizes::new(&tensors, number, 0, true);
-    assert_eq!((sizes.shared, sizes.output, sizes.all), (0, MIB, 3 * MIB));
-    // Numbers that no model has stay numbers.
-    let sizes = Sizes::new(&tensors, |_| Some(u64::MAX), 0, true);
-    assert!(sizes.needs(&config(), 3, 1 << 24).host > 1 << 40);
 }

@@ -1,8 +1,8 @@
-//! What llama.cpp asserts of a header, which would end the process.
+//! Checks that match llama.cpp's assertions on a header, which would end the process.
 
 use journeyman::{Error, Result};
 
-use super::{OPERATION, TOKENS, Value, Values, corrupt};
+use super::reader::{OPERATION, TOKENS, Value, Values, corrupt};
 
 /// The assertions of llama_model_base::load_hparams on experts.
 pub(super) fn check_experts<'a>(
@@ -12,7 +12,7 @@ pub(super) fn check_experts<'a>(
     let number = |name: &str| match own(name) {
         Some(Value::Number(number)) if *number < 0 => i128::MAX,
         Some(Value::Number(number)) => *number,
-        // Models may use another number in each layer.
+        // Models may use different numbers in each layer; the largest counts.
         Some(Value::Numbers { largest, .. }) => *largest,
         _ => 0,
     };
@@ -23,7 +23,7 @@ pub(super) fn check_experts<'a>(
         "expert_group_used_count",
     ]
     .map(number);
-    // Of these a single expert is none, and what is used of none is not looked at.
+    // These architectures treat a single expert as none, and then ignore the number of used ones.
     let lone = experts <= 1 && ["hunyuan-dense", "hunyuan_vl"].contains(&architecture);
     let fits = if lone {
         groups == 0
@@ -39,12 +39,10 @@ pub(super) fn check_experts<'a>(
     if fits {
         return Ok(());
     }
-    Err(corrupt(
-        "the header's numbers of experts do not fit together",
-    ))
+    Err(corrupt("the header's numbers of experts are inconsistent"))
 }
 
-/// The assertions of llama_vocab::impl::load. The number of tokens.
+/// The assertions of llama_vocab::impl::load. Returns the number of tokens.
 pub(super) fn check_vocabulary(values: &Values, model: Option<String>) -> Result<u64> {
     if !model.is_some_and(|model| model != "no_vocab" && model != "none") {
         return Err(Error::unsupported(OPERATION, "the file has no vocabulary")
@@ -67,7 +65,7 @@ pub(super) fn check_vocabulary(values: &Values, model: Option<String>) -> Result
             }) if kinds.contains(kind) && *have >= len => {}
             Some(_) => {
                 return Err(corrupt(format!(
-                    "the vocabulary's list `{key}` does not fit"
+                    "the vocabulary's list `{key}` has the wrong type or length"
                 )));
             }
         }

@@ -1,24 +1,24 @@
-//! The list of tensors: where each lies, and so how large it is, whatever its type.
+//! Reading the list of tensors: the offset of each, and so its size, whatever its type.
 
 use std::io::Read;
 
 use journeyman::Result;
 
-use super::{Reader, Value, Values, corrupt};
+use super::reader::{Reader, Value, Values, corrupt};
 
 /// A tensor of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tensor {
     pub(crate) name: String,
-    /// Its sizes, the innermost first.
+    /// Its dimensions, the innermost first.
     pub(crate) shape: Vec<u64>,
-    /// The type of its numbers, as ggml counts types.
+    /// The type of its elements, with ggml's numbers.
     pub(crate) kind: u32,
-    /// From its first byte to the next tensor's.
+    /// Bytes from its start to the start of the next tensor.
     pub(crate) bytes: u64,
 }
 
-/// Reads the list behind the metadata.
+/// Reads the list of tensors, which follows the metadata.
 pub(crate) fn read<R: Read>(
     reader: &mut Reader<R>,
     count: u64,
@@ -32,7 +32,7 @@ pub(crate) fn read<R: Read>(
     let alignment = u64::try_from(alignment)
         .ok()
         .filter(|alignment| alignment.is_power_of_two() && *alignment <= 1 << 20)
-        .ok_or_else(|| corrupt("the alignment of the tensors is no power of two"))?;
+        .ok_or_else(|| corrupt("the alignment of the tensors is not a power of two up to 2^20"))?;
     let mut starts = Vec::new();
     for _ in 0..count {
         let name = String::from_utf8_lossy(&reader.text()?).into_owned();

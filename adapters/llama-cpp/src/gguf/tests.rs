@@ -1,4 +1,8 @@
-//! What is no header is refused.
+//! Invalid headers are refused.
+
+use std::collections::HashMap;
+
+use journeyman::ErrorKind;
 
 use super::*;
 

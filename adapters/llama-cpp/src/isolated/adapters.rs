@@ -1,4 +1,4 @@
-//! Adapters and prefixes of a model in a process of its own, and what its engine counts.
+//! [`IsolatedLlama`]'s calls for adapters, prefixes and counters.
 
 use std::{
     path::{self, Path, PathBuf},
@@ -11,22 +11,23 @@ use super::{IsolatedLlama, protocol::Ask, unexpected};
 use crate::{
     isolated::protocol::Answer,
     lora::{LOAD, UNLOAD},
-    saved::{FORGET, RESTORE, SAVE},
+    prefixes::FORGET,
+    saved::{RESTORE, SAVE},
     stats::EngineStats,
 };
 
 const STATS: &str = "IsolatedLlama::stats";
 const FOLDER: &str = "name the folder of the prefixes";
-/// Longest time that a change of adapters or prefixes may take; unloading an adapter loads the weights anew.
+/// Time limit of a change of adapters or prefixes; unloading an adapter loads the weights again.
 const CHANGE_LIMIT: Duration = Duration::from_secs(600);
 const STATS_LIMIT: Duration = Duration::from_secs(10);
 
 impl IsolatedLlama {
-    /// As [`LlamaCpp::load_adapter`](crate::LlamaCpp::load_adapter). A worker that is started anew loads it again,
-    /// also where the future was dropped meanwhile; without it where the file is gone.
+    /// As [`LlamaCpp::load_adapter`](crate::LlamaCpp::load_adapter). A restarted worker loads the adapter again, also
+    /// where the future was dropped meanwhile; if its file is gone, the worker starts without it.
     ///
     /// # Errors
-    /// As there, and `Unavailable` where the worker dies of it.
+    /// The same errors, and `Unavailable` where the worker dies during the call.
     pub async fn load_adapter(
         &self,
         name: impl Into<String>,
@@ -41,11 +42,11 @@ impl IsolatedLlama {
             .map(drop)
     }
 
-    /// As [`LlamaCpp::unload_adapter`](crate::LlamaCpp::unload_adapter). While there is no worker it is
-    /// forgotten: the way out where the file was damaged and no worker can start with it.
+    /// As [`LlamaCpp::unload_adapter`](crate::LlamaCpp::unload_adapter). While no worker runs, the adapter is only
+    /// removed from the list for the next worker; this helps where a damaged adapter file keeps workers from starting.
     ///
     /// # Errors
-    /// As there, and `Unavailable` where the worker dies of it.
+    /// The same errors, and `Unavailable` where the worker dies during the call.
     pub async fn unload_adapter(&self, name: impl Into<String>) -> Result<()> {
         let name = name.into();
         let ask = Ask::UnloadAdapter { name };
@@ -55,11 +56,11 @@ impl IsolatedLlama {
             .map(drop)
     }
 
-    /// As [`LlamaCpp::save_prefixes`](crate::LlamaCpp::save_prefixes). A worker that is started anew begins without
-    /// prefixes: what was saved can be restored to it.
+    /// As [`LlamaCpp::save_prefixes`](crate::LlamaCpp::save_prefixes). A restarted worker has no prefixes; saved ones
+    /// can be restored to it.
     ///
     /// # Errors
-    /// As there, and `Unavailable` where the worker dies of it.
+    /// The same errors, and `Unavailable` where the worker dies during the call.
     pub async fn save_prefixes(&self, folder: impl AsRef<Path>) -> Result<usize> {
         let folder = absolute(SAVE, folder.as_ref(), FOLDER)?;
         self.prefixes(SAVE, Ask::SavePrefixes { folder }).await
@@ -68,7 +69,7 @@ impl IsolatedLlama {
     /// As [`LlamaCpp::restore_prefixes`](crate::LlamaCpp::restore_prefixes).
     ///
     /// # Errors
-    /// As there, and `Unavailable` where the worker dies of it.
+    /// The same errors, and `Unavailable` where the worker dies during the call.
     pub async fn restore_prefixes(&self, folder: impl AsRef<Path>) -> Result<usize> {
         let folder = absolute(RESTORE, folder.as_ref(), FOLDER)?;
         self.prefixes(RESTORE, Ask::RestorePrefixes { folder })
@@ -78,7 +79,7 @@ impl IsolatedLlama {
     /// As [`LlamaCpp::forget_prefixes`](crate::LlamaCpp::forget_prefixes).
     ///
     /// # Errors
-    /// As there, and `Unavailable` where the worker dies of it.
+    /// The same errors, and `Unavailable` where the worker dies during the call.
     pub async fn forget_prefixes(&self) -> Result<usize> {
         self.prefixes(FORGET, Ask::ForgetPrefixes).await
     }
@@ -90,7 +91,7 @@ impl IsolatedLlama {
         }
     }
 
-    /// What the engine of the present worker has done since it was started, and what it is doing.
+    /// Counters of the present worker's engine since its start, and its present state.
     ///
     /// # Errors
     /// `Unavailable` or `Timeout` where the worker does not answer.
@@ -106,7 +107,7 @@ impl IsolatedLlama {
     }
 }
 
-/// The worker's folder is the one that the host was in when it loaded the model.
+/// Makes a path absolute: the worker's current folder is the one that the host had when it loaded the model.
 fn absolute(operation: &'static str, path: &Path, hint: &'static str) -> Result<PathBuf> {
     path::absolute(path).map_err(|error| {
         Error::invalid(operation, "the path is empty")

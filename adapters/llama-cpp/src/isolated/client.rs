@@ -1,4 +1,4 @@
-//! The host's side: how the keeper of a worker process is asked.
+//! The client of a worker process, on the host's side: sends requests to its keeper.
 
 use std::{
     env,
@@ -20,7 +20,8 @@ use journeyman::{Error, ErrorKind, Result, contract::TokenSink};
 
 use super::{
     config::IsolatedConfig,
-    keeper::{Event, Keeper, Pending, Reply},
+    event::{Event, Pending, Reply},
+    keeper::Keeper,
     protocol::{Answer, Ask, Load, Loaded, ToWorker, request_frame},
 };
 use crate::{
@@ -28,7 +29,7 @@ use crate::{
     queue::LONGEST_WAIT,
 };
 
-/// Asks a worker process; dropping it ends the process.
+/// The handle of a worker process; dropping it ends the process.
 pub(super) struct Client {
     events: Sender<Event>,
     keeper: Option<JoinHandle<()>>,
@@ -38,7 +39,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Starts a worker and waits until it has loaded what it is to.
+    /// Starts a worker and waits until it has loaded its model.
     pub(super) fn start(config: IsolatedConfig<Load>) -> Result<(Self, Loaded)> {
         let operation = config.model.operation();
         let program = config.program(operation)?;
@@ -46,9 +47,9 @@ impl Client {
             Error::new(
                 ErrorKind::Unavailable,
                 operation,
-                "the current folder is not there",
+                "the current folder does not exist",
             )
-            .hint("start the host in a folder that stays")
+            .hint("start the host in a folder that is not removed")
             .source_from(error)
         })?;
         let grace = config.grace;
@@ -82,13 +83,13 @@ impl Client {
         Ok((client, loaded))
     }
 
-    /// The process id of the present worker; none while there is none.
+    /// The process id of the present worker; `None` while there is none.
     pub(super) fn process_id(&self) -> Option<u32> {
         let id = self.process_id.load(Ordering::Relaxed);
         (id != 0).then_some(id)
     }
 
-    /// Asks and waits, at most `limit`. Dropping the future takes the request back.
+    /// Sends a request and waits, at most `limit`. Dropping the future cancels the request.
     pub(super) async fn ask(
         &self,
         operation: &'static str,
@@ -98,20 +99,20 @@ impl Client {
     ) -> Result<Answer> {
         let (reply, answer) = oneshot::channel();
         let reply = Box::new(move |given| {
-            // Nobody waits any more: then nobody needs it.
+            // The caller may have been dropped.
             let _ = reply.send(given);
         });
-        let mut taken_back = self.send(operation, limit, ask, sink, true, reply)?;
+        let mut cancel_on_drop = self.send(operation, limit, ask, sink, true, reply)?;
         match select(answer, Delay::new(limit.min(LONGEST_WAIT))).await {
             Either::Left((answer, _)) => {
-                taken_back.answered = true;
+                cancel_on_drop.answered = true;
                 answer.unwrap_or_else(|_| Err(gone(operation)))
             }
             Either::Right(_) => Err(timed_out(operation, limit)),
         }
     }
 
-    /// Asks the vocabulary and blocks, at most `limit`; does not wait for a worker that is being started.
+    /// Sends a request about the vocabulary and blocks, at most `limit`; does not wait for a worker that is starting.
     pub(super) fn ask_now(
         &self,
         operation: &'static str,
@@ -122,7 +123,7 @@ impl Client {
         let reply = Box::new(move |given| {
             let _ = reply.send(given);
         });
-        let _taken_back = self.send(operation, limit, ask, None, false, reply)?;
+        let _cancel_on_drop = self.send(operation, limit, ask, None, false, reply)?;
         answer.recv_timeout(limit).unwrap_or_else(|why| {
             Err(match why {
                 mpsc::RecvTimeoutError::Timeout => timed_out(operation, limit),
@@ -137,9 +138,9 @@ impl Client {
         limit: Duration,
         ask: Ask,
         sink: Option<Arc<dyn TokenSink>>,
-        patient: bool,
+        may_wait: bool,
         reply: Reply,
-    ) -> Result<TakenBack> {
+    ) -> Result<CancelOnDrop> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let change = ask.change();
         let frame = request_frame(operation, &ToWorker::Ask { id, ask })?;
@@ -147,15 +148,15 @@ impl Client {
             operation,
             change,
             frame: Some(frame),
-            patient,
+            may_wait,
             reply: Some(reply),
             sink,
             kill_at: Instant::now()
                 .checked_add(limit.saturating_add(self.grace))
-                .filter(|_| patient),
+                .filter(|_| may_wait),
         };
         (self.events.send(Event::Ask(id, pending))).map_err(|_| gone(operation))?;
-        Ok(TakenBack {
+        Ok(CancelOnDrop {
             id,
             events: self.events.clone(),
             answered: false,
@@ -169,21 +170,21 @@ impl Drop for Client {
         let Some(keeper) = self.keeper.take() else {
             return;
         };
-        // A token sink may hold the last handle: its thread cannot wait for itself.
+        // A token sink may hold the last handle; then the keeper's thread drops it, and cannot wait for itself.
         if keeper.thread().id() != thread::current().id() {
             let _ = keeper.join();
         }
     }
 }
 
-/// Takes a request back when it is dropped, unless it was answered.
-struct TakenBack {
+/// Cancels a request when it is dropped, unless it was answered.
+struct CancelOnDrop {
     id: u64,
     events: Sender<Event>,
     answered: bool,
 }
 
-impl Drop for TakenBack {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if !self.answered {
             let _ = self.events.send(Event::Cancel(self.id));
@@ -192,5 +193,8 @@ impl Drop for TakenBack {
 }
 
 fn gone(operation: &'static str) -> Error {
-    worker_failed(operation, "the worker process is not there just now")
+    worker_failed(
+        operation,
+        "the worker process is not available at the moment",
+    )
 }

@@ -1,4 +1,4 @@
-//! What a host sets.
+//! The configuration of a worker process.
 
 use std::{
     env,
@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::protocol::{Load, NAME};
 use crate::config::LlamaConfig;
 
-/// How a model is kept in a process of its own. Made with [`IsolatedConfig::new`], then by its fields.
+/// The configuration of a model in a process of its own. Create it with [`IsolatedConfig::new`], then set its fields.
+/// Defaults are in parentheses.
 ///
 /// ```
 /// use journeyman_llama_cpp::{IsolatedConfig, LlamaConfig};
@@ -23,32 +24,33 @@ use crate::config::LlamaConfig;
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IsolatedConfig<M = LlamaConfig> {
-    /// How the worker process loads the model: a [`LlamaConfig`], or an [`EmbedderConfig`](crate::EmbedderConfig).
+    /// The model that the worker process loads: a [`LlamaConfig`], or an [`EmbedderConfig`](crate::EmbedderConfig).
     pub model: M,
-    /// The worker's executable. `None`: `journeyman-llama-worker` beside the executable that runs.
+    /// The worker's executable. `None`: `journeyman-llama-worker` beside the running executable.
     pub worker: Option<PathBuf>,
-    /// What the executable is called with (nothing): for a host whose own executable calls
-    /// [`run_worker`](crate::run_worker) when it is asked to.
+    /// Arguments of the executable (none), for a host whose own executable calls [`run_worker`](crate::run_worker) on
+    /// request.
     pub worker_arguments: Vec<String>,
-    /// The worker's whole environment beside `GGML_NO_BACKTRACE` (nothing); where a GPU's driver needs some, it goes
-    /// here, and so does `LD_LIBRARY_PATH` where the worker finds llama.cpp's libraries by that (`dynamic-backends`).
+    /// The worker's whole environment, besides `GGML_NO_BACKTRACE` (empty). Variables that a GPU's driver needs go
+    /// here, and `LD_LIBRARY_PATH` where the worker finds llama.cpp's libraries by it (`dynamic-backends`).
     pub environment: Vec<(String, String)>,
-    /// How long loading may take (2 minutes).
+    /// Time limit of loading (2 minutes).
     pub load_limit: Duration,
-    /// A worker that has not answered a request so long after its time limit, or after its future was dropped, is
-    /// killed (5 s). A worker that is alive answers at the limit.
+    /// Time after a request's time limit, or after its future was dropped, at which a worker that has not answered is
+    /// killed (5 s). A live worker answers at the limit.
     pub grace: Duration,
-    /// How often in a row a worker is started anew, with no request answered between (3), the first time at once and
-    /// then with growing pauses. After that requests are refused with the reason.
+    /// Maximum restarts in a row without an answered request (3). The first is immediate, the next ones follow growing
+    /// pauses. After that requests are refused with the reason.
     pub restarts: u32,
-    /// How long they are then refused before the next request starts a worker once more (30 s).
+    /// How long requests are then refused, before the next one starts a worker once more (30 s).
     pub rest: Duration,
-    /// How long counting tokens may take before it is estimated (500 ms): it blocks its caller. An embedder counts none.
+    /// Time limit of counting tokens (500 ms), which blocks the caller; after it the count is estimated. Embedders
+    /// count none.
     pub count_limit: Duration,
 }
 
 impl<M> IsolatedConfig<M> {
-    /// The defaults, for a model.
+    /// The defaults for a model.
     pub fn new(model: M) -> Self {
         Self {
             model,
@@ -63,13 +65,13 @@ impl<M> IsolatedConfig<M> {
         }
     }
 
-    /// The worker's executable, as a path that stays true wherever the host goes.
+    /// The absolute path of the worker's executable, which stays valid when the host changes its current folder.
     pub(super) fn program(&self, operation: &'static str) -> Result<PathBuf> {
         let unknown = |error| {
             Error::new(
                 ErrorKind::Unavailable,
                 operation,
-                "the place of this executable is not known",
+                "the path of this executable is unknown",
             )
             .hint("name the worker's executable in `worker`")
             .source_from(error)
@@ -87,14 +89,15 @@ impl<M> IsolatedConfig<M> {
         let error = Error::new(
             ErrorKind::NotFound,
             operation,
-            "the worker's executable is not there",
+            "the worker's executable does not exist",
         );
         Err(error.with("worker", path.display()).hint(format!(
-            "put `{NAME}` beside your executable (`cargo build -p journeyman-llama-cpp` builds it), or name its path in `worker`"
+            "put `{NAME}` beside your executable (`cargo build -p journeyman-llama-cpp` builds it), or name its \
+                path in `worker`"
         )))
     }
 
-    /// The same for one kind of model or the other.
+    /// The same configuration with the model as a `Load`.
     pub(super) fn for_load(self, load: impl FnOnce(M) -> Load) -> IsolatedConfig<Load> {
         IsolatedConfig {
             model: load(self.model),
@@ -111,7 +114,8 @@ impl<M> IsolatedConfig<M> {
 }
 
 impl IsolatedConfig<Load> {
-    /// For a further worker: without adapters whose files are gone, so that only requests that name them fail.
+    /// The configuration of a restarted worker: without adapters whose files are gone, so that only requests that name
+    /// them fail.
     pub(super) fn without_lost_adapters(&self, folder: &Path) -> Self {
         let mut config = self.clone();
         let Some(adapters) = config.model.adapters() else {
@@ -130,7 +134,7 @@ impl IsolatedConfig<Load> {
         config
     }
 
-    /// Lets a new worker load what the present one has.
+    /// Records a change of adapters for later workers; `None` for an unloaded one.
     pub(super) fn remember(&mut self, adapter: String, path: Option<PathBuf>) {
         let Some(adapters) = self.model.adapters() else {
             return;

@@ -1,4 +1,4 @@
-//! An embedding model in a process of its own.
+//! [`IsolatedEmbedder`]: an embedding model in a process of its own.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -16,9 +16,9 @@ use super::{
 };
 use crate::embedder::{EMBED, EmbedderConfig};
 
-/// What [`LlamaEmbedder`](crate::LlamaEmbedder) does, in a worker process, under the rules of
-/// [`IsolatedLlama`](crate::IsolatedLlama): the same vectors to the bit, a worker that dies is replaced, and what it was
-/// asked fails as `Unavailable`, temporary. Vectors that are asked for at once have to fit into 64 MiB of text, about five
+/// A [`LlamaEmbedder`](crate::LlamaEmbedder) in a worker process, under the rules of
+/// [`IsolatedLlama`](crate::IsolatedLlama): the same vectors to the bit; a worker that dies is replaced, and its
+/// requests fail as `Unavailable`, temporary. The vectors of one call have to fit into 64 MiB of text, about five
 /// million numbers.
 pub struct IsolatedEmbedder {
     client: Client,
@@ -36,12 +36,12 @@ impl fmt::Debug for IsolatedEmbedder {
 }
 
 impl IsolatedEmbedder {
-    /// Starts a worker and waits until it has loaded the model. A relative path is seen from where the host is now,
-    /// also when the worker is started anew.
+    /// Starts a worker and waits until it has loaded the model. Relative paths are relative to the host's current
+    /// folder at this call, also for restarted workers.
     ///
     /// # Errors
-    /// Those of [`LlamaEmbedder::load`](crate::LlamaEmbedder::load), as they are, and those of the process as
-    /// [`IsolatedLlama::load`](crate::IsolatedLlama::load) has them.
+    /// Those of [`LlamaEmbedder::load`](crate::LlamaEmbedder::load), and those of the process as in
+    /// [`IsolatedLlama::load`](crate::IsolatedLlama::load).
     pub fn load(config: IsolatedConfig<EmbedderConfig>) -> Result<Arc<Self>> {
         let time_limit = config.model.time_limit;
         let (client, loaded) = Client::start(config.for_load(Load::Embedder))?;
@@ -55,7 +55,7 @@ impl IsolatedEmbedder {
         }))
     }
 
-    /// The process id of the present worker; none while there is none.
+    /// The process id of the present worker; `None` while there is none.
     pub fn process_id(&self) -> Option<u32> {
         self.client.process_id()
     }

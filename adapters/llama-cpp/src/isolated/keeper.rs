@@ -1,4 +1,4 @@
-//! The thread that keeps a worker process running and passes requests to it.
+//! The keeper: the thread that keeps a worker process running and passes requests to it.
 
 mod deaths;
 
@@ -14,68 +14,30 @@ use std::{
     time::{Duration, Instant},
 };
 
-use journeyman::{Error, ErrorKind, Result, contract::TokenSink};
+use journeyman::{Error, ErrorKind, Result};
 
 use super::{
     config::IsolatedConfig,
+    event::{Event, Pending},
     process::Process,
-    protocol::{AdapterChange, Answer, FromWorker, Load, Loaded, NAME, ToWorker, VERSION, frame},
+    protocol::{Answer, FromWorker, Load, Loaded, NAME, ToWorker, VERSION, frame},
 };
-use crate::{convert::too_many_wait, digest::Hashed};
-
-/// What happens to a keeper.
-pub(super) enum Event {
-    Ask(u64, Pending),
-    /// Nobody waits any more.
-    Cancel(u64),
-    /// By which worker, and what.
-    Said(u64, FromWorker),
-    /// Nothing more comes from this worker; with what it wrote instead, if anything.
-    Ended(u64, Option<&'static str>),
-    Close,
-}
-
-/// Where an answer goes.
-pub(super) type Reply = Box<dyn FnOnce(Result<Answer>) + Send>;
-
-/// A request that is not answered yet.
-pub(super) struct Pending {
-    pub(super) operation: &'static str,
-    /// Which adapter the worker has when it is done, or has not any more.
-    pub(super) change: Option<AdapterChange>,
-    /// What is sent; gone once it was.
-    pub(super) frame: Option<Vec<u8>>,
-    /// Whether it may wait for a worker that is being started.
-    pub(super) patient: bool,
-    /// `None` once nobody waits.
-    pub(super) reply: Option<Reply>,
-    pub(super) sink: Option<Arc<dyn TokenSink>>,
-    /// A worker that has not answered then hangs; `None` where that is no sign of it.
-    pub(super) kill_at: Option<Instant>,
-}
-
-impl Pending {
-    fn answer(&mut self, answer: Result<Answer>) {
-        if let Some(reply) = self.reply.take() {
-            reply(answer);
-        }
-    }
-}
+use crate::{convert::too_many_wait, digest::FileHash};
 
 enum Phase {
-    /// A worker loads the model, at most until then.
+    /// A worker is loading the model, until this deadline.
     Loading(Process, Option<Instant>),
     Serving(Process),
-    /// Before the next try.
+    /// Waiting until the next try.
     Pausing(Instant),
-    /// Requests are refused; one that comes after this time tries once more.
+    /// Requests are refused; one that comes after this time starts another try.
     Resting(Error, Option<Instant>),
 }
 
 pub(super) struct Keeper {
     pub(super) config: IsolatedConfig<Load>,
     pub(super) program: PathBuf,
-    /// Where the worker runs: where the host was when it loaded the model.
+    /// The worker's current folder: the host's when it loaded the model.
     pub(super) folder: PathBuf,
     pub(super) events: Sender<Event>,
     /// The process id of the present worker; 0 for none.
@@ -83,11 +45,11 @@ pub(super) struct Keeper {
     pending: BTreeMap<u64, Pending>,
     phase: Phase,
     started: u64,
-    /// Starts and deaths with no request answered since.
+    /// Number of failures since the last answered request.
     failures: u32,
-    /// What the last worker said, and the model's file as it found it.
-    loaded: Option<(Loaded, Hashed)>,
-    /// Who waits for the first worker.
+    /// The last worker's report of the loaded model, and the model's file at that time.
+    loaded: Option<(Loaded, FileHash)>,
+    /// The receiver that waits for the first worker.
     first: Option<Sender<Result<Loaded>>>,
 }
 
@@ -118,7 +80,7 @@ impl Keeper {
     /// Serves until the handle is dropped, or the first worker cannot load the model.
     pub(super) fn run(mut self, inbox: &Receiver<Event>) {
         while self.loaded.is_some() || self.first.is_some() {
-            // What came goes first: the answer that seems to be late may be among it.
+            // Received messages come first: an answer that seems late may be among them.
             let event = match inbox.try_recv() {
                 Err(TryRecvError::Empty) => {
                     self.tick(Instant::now());
@@ -149,7 +111,7 @@ impl Keeper {
         self.config.model.operation()
     }
 
-    /// How long nothing is due.
+    /// The time until something is due.
     fn idle(&self) -> Duration {
         match self.next_tick() {
             Some(at) => at.saturating_duration_since(Instant::now()),
@@ -188,14 +150,14 @@ impl Keeper {
         };
         if let Some(process) = self.process()
             && !process.is_killed()
-            && process.doubt(due, now)
+            && process.extend_wait(due, now)
         {
             return;
         }
         let (load_limit, grace) = (self.config.load_limit, self.config.grace);
         match &mut self.phase {
             Phase::Pausing(_) => self.start(),
-            // Something else holds its pipes open, or the system does not let it go.
+            // Another process holds its pipes open, or the system does not end it.
             Phase::Loading(process, _) | Phase::Serving(process) if process.is_killed() => {
                 self.ended(None);
             }
@@ -234,7 +196,7 @@ impl Keeper {
     }
 
     fn ask(&mut self, id: u64, mut pending: Pending) {
-        if self.forgets(&pending) {
+        if self.unload_without_worker(&pending) {
             pending.answer(Ok(Answer::Done));
             return;
         }
@@ -255,7 +217,7 @@ impl Keeper {
                 pending.answer(Err(error.clone()));
                 return;
             }
-            _ if !pending.patient => return,
+            _ if !pending.may_wait => return,
             _ => {
                 let most = self.config.model.max_waiting();
                 if self.pending.len() >= most {
@@ -268,8 +230,8 @@ impl Keeper {
         self.pending.insert(id, pending);
     }
 
-    /// Without a worker, unloading is forgetting: the way out where an adapter lets no worker start.
-    fn forgets(&mut self, pending: &Pending) -> bool {
+    /// Without a worker, unloading only removes the adapter from the list: it may be the reason that no worker starts.
+    fn unload_without_worker(&mut self, pending: &Pending) -> bool {
         let forgotten = match &pending.change {
             Some((name, None)) if self.process().is_none() => {
                 let adapters = self.config.model.adapters();
@@ -295,11 +257,11 @@ impl Keeper {
             self.pending.remove(&id);
             return;
         }
-        // A change of adapters is brought to its end: it would not be known else what the worker has.
+        // A change of adapters is completed: otherwise the worker's adapters would be unknown.
         if pending.change.is_some() {
             return;
         }
-        if pending.patient {
+        if pending.may_wait {
             let soon = Instant::now().checked_add(self.config.grace);
             pending.kill_at = pending.kill_at.into_iter().chain(soon).min();
         }
@@ -318,9 +280,8 @@ impl Keeper {
             }
             FromWorker::Hello { name, protocol } if name == NAME && protocol == VERSION => {}
             FromWorker::Hello { protocol, .. } => {
-                let message = format!(
-                    "the worker speaks version {protocol} of the protocol, this host {VERSION}"
-                );
+                let message =
+                    format!("the worker uses protocol version {protocol}, this host {VERSION}");
                 let error = Error::unsupported(self.operation(), message)
                     .with("worker", self.program.display())
                     .hint("use the worker that was built with this host");
@@ -328,7 +289,7 @@ impl Keeper {
             }
             FromWorker::Loaded { loaded, file } => self.loaded(loaded, file),
             FromWorker::Refused(error) => {
-                // Where it was loaded before, what lacks now may be there again soon, such as memory.
+                // If the model was loaded before, a lack such as memory may be temporary.
                 let lacks = self.loaded.is_some() && error.kind() == ErrorKind::Unavailable;
                 let error = if lacks { error.temporary() } else { error };
                 let again = error.retry() == journeyman::Retry::Temporary;
@@ -347,7 +308,7 @@ impl Keeper {
     fn answered(&mut self, mut pending: Pending, answer: Result<Answer>) {
         self.failures = 0;
         if let Some((name, path)) = pending.change.take() {
-            // One that was left out at a start is not there to be unloaded.
+            // An adapter that was left out at a start cannot be unloaded, which is fine.
             let absent = |error: &Error| path.is_none() && error.kind() == ErrorKind::NotFound;
             if answer.as_ref().err().is_none_or(absent) {
                 self.config.remember(name, path);
@@ -356,7 +317,7 @@ impl Keeper {
         pending.answer(answer);
     }
 
-    fn loaded(&mut self, loaded: Loaded, file: Hashed) {
+    fn loaded(&mut self, loaded: Loaded, file: FileHash) {
         match &self.loaded {
             Some((before, _)) if before.name() != loaded.name() => {
                 let error = Error::new(
@@ -366,7 +327,7 @@ impl Keeper {
                 )
                 .with("was", before.name())
                 .with("is", loaded.name())
-                .hint("put the file back, or load the model anew");
+                .hint("restore the file, or load the model again");
                 self.give_up(error);
                 return;
             }

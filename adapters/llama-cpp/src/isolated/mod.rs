@@ -1,9 +1,10 @@
-//! The same model in a process of its own.
+//! [`IsolatedLlama`]: a language model in a process of its own.
 
 mod adapters;
 mod client;
 mod config;
 mod embedder;
+mod event;
 mod keeper;
 mod process;
 mod protocol;
@@ -32,28 +33,27 @@ use crate::{generate::GENERATE, sampling, score::SCORE};
 
 const REQUIRE_TOKENS: &str = "IsolatedLlama::require_tokens";
 const COUNT: &str = "IsolatedLlama::count";
-/// How long a vocabulary may be asked.
+/// Time limit of a check of the vocabulary.
 const REQUIRE_LIMIT: Duration = Duration::from_secs(10);
-/// Longer texts are not counted by the worker, which would have to let everything else wait meanwhile.
+/// Maximum length, in bytes, of a text that the worker counts; counting makes all other requests wait.
 const MOST_COUNTED: usize = 1 << 20;
 
-/// What [`LlamaCpp`](crate::LlamaCpp) does, in a worker process: an abort inside llama.cpp, or the system's taking it
-/// down for want of memory, costs the requests in flight and not the host.
+/// A [`LlamaCpp`](crate::LlamaCpp) in a worker process: an abort inside llama.cpp, or a kill by the system for lack of
+/// memory, costs the running requests and not the host.
 ///
 /// - Answers are the same to the bit; errors keep kind, message, facts and hint.
-/// - When the worker dies, every request in flight fails as `Unavailable`, temporary, with the signal or exit code,
-///   and another worker is started at once. Requests that come meanwhile wait for it within their time limits, at most
+/// - When the worker dies, every running request fails as `Unavailable`, temporary, with the signal or exit code, and
+///   another worker is started at once. New requests wait for it within their time limits, at most
 ///   [`LlamaConfig::max_waiting`](crate::LlamaConfig::max_waiting) of them.
-/// - Workers that die one after the other with no request answered between are started with growing pauses; after
+/// - Workers that die in a row without an answered request are restarted with growing pauses; after
 ///   [`IsolatedConfig::restarts`] of them requests are refused with the reason for [`IsolatedConfig::rest`].
-/// - Time limits are kept by the host, whatever the worker does. A worker that stays silent beyond
-///   [`IsolatedConfig::grace`] is killed and replaced. One whose model hangs while the process answers is not: its
-///   requests end as `Timeout`.
-/// - The worker has no environment but what the configuration gives it, no shell, and a process group of its own,
-///   which is killed as a whole. It ends when this is dropped,
-///   and when the host's process ends in any way, for its standard input ends then. One that somebody has stopped
-///   (SIGSTOP) when the host's process ends notices it when it goes on.
-/// - A file that was replaced by another model since the first loading is `Conflict`.
+/// - The host enforces time limits, whatever the worker does. A worker that stays silent beyond
+///   [`IsolatedConfig::grace`] is killed and replaced. A worker whose model hangs while the process still answers is
+///   not; its requests end as `Timeout`.
+/// - The worker has only the environment that the configuration gives it, no shell, and its own process group, which is
+///   killed as a whole. It ends when this is dropped, and when the host's process ends in any way, because its standard
+///   input then ends. A worker that was stopped (SIGSTOP) at that time ends when it continues.
+/// - A file that was replaced by another model since the first loading is a `Conflict`.
 pub struct IsolatedLlama {
     client: Client,
     capabilities: ModelCapabilities,
@@ -70,13 +70,13 @@ impl fmt::Debug for IsolatedLlama {
 }
 
 impl IsolatedLlama {
-    /// Starts a worker and waits until it has loaded the model. A relative path is seen from where the host is now,
-    /// also when the worker is started anew.
+    /// Starts a worker and waits until it has loaded the model. Relative paths are relative to the host's current
+    /// folder at this call, also for restarted workers.
     ///
     /// # Errors
-    /// Those of [`LlamaCpp::load`](crate::LlamaCpp::load), as they are; and
-    /// - `NotFound`: no executable of the worker.
-    /// - `Unsupported`: a worker of another version.
+    /// Those of [`LlamaCpp::load`](crate::LlamaCpp::load), and
+    /// - `NotFound`: the worker's executable does not exist.
+    /// - `Unsupported`: a worker of another protocol version.
     /// - `Unavailable`: the worker cannot be started, died while it loaded, took longer than
     ///   [`IsolatedConfig::load_limit`], or is another program.
     pub fn load(config: IsolatedConfig) -> Result<Arc<Self>> {
@@ -92,15 +92,16 @@ impl IsolatedLlama {
         }))
     }
 
-    /// The process id of the present worker; none while there is none.
+    /// The process id of the present worker; `None` while there is none.
     pub fn process_id(&self) -> Option<u32> {
         self.client.process_id()
     }
 
-    /// As [`LlamaCpp::require_tokens`](crate::LlamaCpp::require_tokens); blocks for a moment.
+    /// As [`LlamaCpp::require_tokens`](crate::LlamaCpp::require_tokens); blocks for at most 10 s.
     ///
     /// # Errors
-    /// `Unsupported`, with the texts that are not; `Unavailable` or `Timeout` where the worker does not answer.
+    /// `Unsupported`, naming the texts that are not control tokens; `Unavailable` or `Timeout` where the worker does
+    /// not answer.
     pub fn require_tokens(&self, texts: &[&str]) -> Result<()> {
         let texts = texts.iter().map(|&text| text.to_owned()).collect();
         self.client
@@ -114,12 +115,12 @@ impl IsolatedLlama {
     }
 }
 
-/// The worker answered something else than it was asked.
+/// The error for an answer of the wrong kind.
 fn unexpected(operation: &'static str) -> Error {
     Error::new(
         ErrorKind::Internal,
         operation,
-        "the worker process answered another question",
+        "the worker process sent an answer of the wrong kind",
     )
     .hint("use the worker that was built with this host")
 }
@@ -131,7 +132,7 @@ impl LanguageModel for IsolatedLlama {
     }
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
-        // JSON has no word for numbers that are none.
+        // Checked here, because JSON cannot express non-finite numbers.
         sampling::check(GENERATE, &request.sampling)?;
         let ask = Ask::Generate(Generate::of(request));
         let sink = request.sink.clone();
@@ -165,9 +166,9 @@ impl Scorer for IsolatedLlama {
     }
 }
 
-/// The worker is asked, and the caller blocked, for at most [`IsolatedConfig::count_limit`]. Where it does not answer,
-/// and for a text of more than 1 MiB, the count is the text's bytes, marked as an estimate: the most tokens that a text
-/// can have, so that what fits by it fits. A cut then keeps as many bytes as it may have tokens.
+/// The worker counts, and the caller is blocked, for at most [`IsolatedConfig::count_limit`]. If it does not answer,
+/// and for a text of more than 1 MiB, the count is the text's length in bytes, marked as an estimate: a text cannot
+/// have more tokens, so a text that fits by it fits. A truncation then keeps as many bytes as it may have tokens.
 impl Tokenizer for IsolatedLlama {
     fn count(&self, text: &str) -> TokenCount {
         let asked = self.ask_vocabulary(text, |text| Ask::Count { text });

@@ -1,4 +1,4 @@
-//! One worker process, seen from the host.
+//! A worker process on the host's side: starting it, its pipes, and its end.
 
 use std::{
     io::{self, Read},
@@ -13,36 +13,36 @@ use journeyman::{Error, ErrorKind, Result};
 
 use super::{
     config::IsolatedConfig,
-    keeper::Event,
-    protocol::{self, FromWorker, Heard, Load, ToWorker, request_frame},
+    event::Event,
+    protocol::{self, FromWorker, Load, Received, ToWorker, request_frame},
 };
-use crate::{convert::worker_failed, digest::Hashed};
+use crate::{convert::worker_failed, digest::FileHash};
 
-/// How much of what it wrote to standard error is kept: the end, where the reason is.
+/// Bytes of its standard error that are kept, from the end, where the reason is.
 const TAIL: usize = 4096;
-/// The most characters of it in an error.
-const MOST_SAID: usize = 300;
-/// How long its last words are waited for.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// Maximum characters of its standard error in an error.
+const MAX_STDERR_CHARS: usize = 300;
+/// Time to wait for the end of its standard error.
+const STDERR_WAIT: Duration = Duration::from_millis(500);
 
-/// How long after it was killed the end of its answers is waited for.
-const LAST_ANSWERS: Duration = Duration::from_secs(1);
-/// How long it is then waited for itself.
-const LAST_BREATH: Duration = Duration::from_secs(1);
-/// How long an answer that is late may still be on its way from the pipe: the host may have been stopped meanwhile.
-const DOUBT: Duration = Duration::from_millis(100);
+/// Time to wait, after a kill, for the end of its answers.
+const ANSWERS_WAIT: Duration = Duration::from_secs(1);
+/// Time to wait for its exit after that.
+const EXIT_WAIT: Duration = Duration::from_secs(1);
+/// Extra time for a late answer that may still be in the pipe: the host may have been stopped meanwhile.
+const EXTRA_WAIT: Duration = Duration::from_millis(100);
 
-/// A running worker. Whoever has it reaps it.
+/// A running worker. The owner must reap it.
 pub(super) struct Process {
     child: Child,
     frames: Sender<Vec<u8>>,
-    last_words: Receiver<Vec<u8>>,
-    /// Which of the workers one after the other.
+    stderr_tail: Receiver<Vec<u8>>,
+    /// Its number among the workers of its keeper.
     pub(super) number: u64,
-    /// Why it was killed, if by us, and when.
+    /// The reason and time of its kill by the host, if any.
     killed: Option<(String, Instant)>,
-    /// When an answer was due that has not come, and until when it is waited for nevertheless.
-    doubted: Option<(Instant, Instant)>,
+    /// The time at which a missing answer was due, and the end of the extra wait for it.
+    extended: Option<(Instant, Instant)>,
 }
 
 impl Process {
@@ -52,7 +52,7 @@ impl Process {
         program: &Path,
         folder: &Path,
         number: u64,
-        known: Option<&Hashed>,
+        known: Option<&FileHash>,
         events: &Sender<Event>,
     ) -> Result<Self> {
         let operation = config.model.operation();
@@ -68,7 +68,7 @@ impl Process {
             .args(&config.worker_arguments)
             .current_dir(folder)
             .env_clear()
-            // llama.cpp would else start a debugger, where there is one, to print where it aborts.
+            // Otherwise llama.cpp would start a debugger, if present, to print a backtrace when it aborts.
             .env("GGML_NO_BACKTRACE", "1")
             .envs(config.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
@@ -77,17 +77,17 @@ impl Process {
             .spawn()
             .map_err(|error| not_started(operation, program, error))?;
         let (frames, outbox) = mpsc::channel();
-        let (tail, last_words) = mpsc::channel();
+        let (tail, stderr_tail) = mpsc::channel();
         let attached = attach(&mut child, outbox, tail, number, events.clone()).map_err(|error| {
             worker_failed(operation, "the system starts no thread").source_from(error)
         });
         let mut process = Self {
             child,
             frames,
-            last_words,
+            stderr_tail,
             number,
             killed: None,
-            doubted: None,
+            extended: None,
         };
         match attached {
             Ok(()) => {
@@ -111,12 +111,12 @@ impl Process {
         let _ = self.frames.send(frame);
     }
 
-    /// Kills it, for this reason; the end of its answers follows.
+    /// Kills it for this reason; its answers then end.
     pub(super) fn kill(&mut self, why: &str) {
         if self.killed.is_none() {
             let why = format!("was ended by its host, since it {why}");
             self.killed = Some((why, Instant::now()));
-            self.strike();
+            self.kill_group();
         }
     }
 
@@ -124,26 +124,26 @@ impl Process {
         self.killed.is_some()
     }
 
-    /// When something must be done about it that should have answered by then.
+    /// The next time at which the keeper has to act, given the time at which an answer is due.
     pub(super) fn due(&self, answer: Option<Instant>) -> Option<Instant> {
-        match (&self.killed, self.doubted) {
-            (Some((_, at)), _) => Some(*at + LAST_ANSWERS),
+        match (&self.killed, self.extended) {
+            (Some((_, at)), _) => Some(*at + ANSWERS_WAIT),
             (None, Some((due, until))) if answer == Some(due) => Some(until),
             _ => answer,
         }
     }
 
-    /// Whether it is given another moment.
-    pub(super) fn doubt(&mut self, due: Instant, now: Instant) -> bool {
-        if self.doubted.is_some_and(|(_, until)| until == due) {
+    /// Whether it gets extra time for a late answer.
+    pub(super) fn extend_wait(&mut self, due: Instant, now: Instant) -> bool {
+        if self.extended.is_some_and(|(_, until)| until == due) {
             return false;
         }
-        self.doubted = Some((due, now + DOUBT));
+        self.extended = Some((due, now + EXTRA_WAIT));
         true
     }
 
-    /// Kills it and what it has started, such as a script the worker itself.
-    fn strike(&mut self) {
+    /// Kills its process group, with all that it started; a script may have started the worker itself.
+    fn kill_group(&mut self) {
         #[cfg(unix)]
         let _ = rustix::process::kill_process_group(
             rustix::process::Pid::from_child(&self.child),
@@ -152,7 +152,7 @@ impl Process {
         let _ = self.child.kill();
     }
 
-    /// Its end, if it comes by then.
+    /// Its exit status, if it exits within `limit`.
     fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
         let start = Instant::now();
         loop {
@@ -164,21 +164,21 @@ impl Process {
         }
     }
 
-    /// Waits for its end, and says how it was.
+    /// Waits for its exit, and describes it.
     pub(super) fn reap(mut self) -> Death {
-        // One whose answers ended may still run; a dying one needs a moment.
+        // A process may still run when its answers have ended; a dying one needs a moment.
         let status = self.wait(Duration::from_millis(20)).or_else(|| {
-            self.strike();
-            self.wait(LAST_BREATH)
+            self.kill_group();
+            self.wait(EXIT_WAIT)
         });
-        let tail = self.last_words.recv_timeout(LAST_WORDS);
+        let tail = self.stderr_tail.recv_timeout(STDERR_WAIT);
         let how = match (self.killed, status) {
             (Some((why, _)), _) => why,
             (None, Some(status)) => how(status),
             (None, None) => "ended".to_owned(),
         };
         if status.is_none() {
-            // The system does not let it go, and nobody waits for that but this thread.
+            // The system does not end it; only this thread waits for that.
             let mut child = self.child;
             let _ = run("llama-worker-end", move || {
                 let _ = child.wait();
@@ -191,18 +191,18 @@ impl Process {
     }
 }
 
-/// How a worker ended.
+/// The end of a worker.
 #[derive(Clone, Debug)]
 pub(super) struct Death {
-    /// Such as `was ended by signal 6 (SIGABRT)`.
+    /// A description such as `was ended by signal 6 (SIGABRT)`.
     pub(super) how: String,
     /// The last line it wrote to standard error.
     said: Option<String>,
 }
 
 impl Death {
-    /// Adds what it last said.
-    pub(super) fn with_said(&self, error: Error) -> Error {
+    /// Adds its last line of standard error to an error.
+    pub(super) fn with_last_line(&self, error: Error) -> Error {
         match &self.said {
             Some(said) => error.with("said", said),
             None => error,
@@ -221,7 +221,7 @@ fn not_started(operation: &'static str, program: &Path, error: io::Error) -> Err
     .source_from(error)
 }
 
-/// A thread for each pipe.
+/// Starts a thread for each pipe.
 fn attach(
     child: &mut Child,
     outbox: Receiver<Vec<u8>>,
@@ -231,7 +231,7 @@ fn attach(
 ) -> io::Result<()> {
     if let Some(input) = child.stdin.take() {
         run("llama-worker-in", move || {
-            // A worker that is gone is noticed where its answers end.
+            // A worker that has ended is noticed at the end of its answers.
             let _ = protocol::write_all(&outbox, input);
         })?;
     }
@@ -256,13 +256,13 @@ fn run(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 fn read_all(output: &mut impl Read, number: u64, events: &Sender<Event>) {
     loop {
         let (event, last) = match protocol::read::<FromWorker>(output) {
-            Heard::Message(message) => (Event::Said(number, message), false),
-            Heard::End => (Event::Ended(number, None), true),
-            Heard::Unreadable(_) => {
+            Received::Message(message) => (Event::Said(number, message), false),
+            Received::End => (Event::Ended(number, None), true),
+            Received::Unreadable(_) => {
                 let what = "a frame that is no message";
                 (Event::Ended(number, Some(what)), true)
             }
-            Heard::Garbage(what) => (Event::Ended(number, Some(what)), true),
+            Received::Garbage(what) => (Event::Ended(number, Some(what)), true),
         };
         if events.send(event).is_err() || last {
             return;
@@ -270,7 +270,7 @@ fn read_all(output: &mut impl Read, number: u64, events: &Sender<Event>) {
     }
 }
 
-/// The end of all that comes.
+/// The last `TAIL` bytes of a pipe.
 fn read_tail(mut pipe: impl Read) -> Vec<u8> {
     let mut tail = Vec::new();
     let mut part = [0; 1024];
@@ -288,10 +288,10 @@ fn read_tail(mut pipe: impl Read) -> Vec<u8> {
 
 fn last_line(tail: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(tail);
-    // Behind a panic Rust tells how to learn more of it.
+    // After a panic Rust prints a note, which is skipped.
     let says = |line: &&str| !line.is_empty() && !line.starts_with("note: ");
     let line = text.lines().map(str::trim).rfind(says)?;
-    Some(line.chars().take(MOST_SAID).collect())
+    Some(line.chars().take(MAX_STDERR_CHARS).collect())
 }
 
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! What host and worker process say to each other: frames of a length (32 bits, little-endian) and that many bytes of
+//! The protocol between host and worker process: frames of a length (32 bits, little-endian) and that many bytes of
 //! JSON.
 
 use std::{
@@ -18,25 +18,25 @@ use journeyman::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{config::LlamaConfig, digest::Hashed, embedder::EmbedderConfig, stats::EngineStats};
+use crate::{config::LlamaConfig, digest::FileHash, embedder::EmbedderConfig, stats::EngineStats};
 
-/// Both sides must speak the same version.
+/// The protocol version; both sides must have the same one.
 pub(super) const VERSION: u32 = 3;
-/// What a worker calls itself.
+/// The name that a worker sends.
 pub(super) const NAME: &str = "journeyman-llama-worker";
-/// A frame of more bytes is refused unread.
+/// Maximum bytes of a frame; a larger one is refused unread.
 pub(super) const MOST_BYTES: usize = 64 << 20;
 
 pub(super) const LOAD_MODEL: &str = "IsolatedLlama::load";
 pub(super) const LOAD_EMBEDDER: &str = "IsolatedEmbedder::load";
 
-/// What the host says. The first is `Load`.
+/// A message of the host. The first is `Load`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ToWorker {
-    /// With the model's file as an earlier worker found it.
+    /// `known` is the model's file as an earlier worker found it.
     Load {
         load: Load,
-        known: Option<Hashed>,
+        known: Option<FileHash>,
     },
     Ask {
         id: u64,
@@ -47,17 +47,17 @@ pub(super) enum ToWorker {
     },
 }
 
-/// What the worker says. The first is `Hello`, the second `Loaded` or `Refused`.
+/// A message of the worker. The first is `Hello`, the second `Loaded` or `Refused`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum FromWorker {
     Hello { name: String, protocol: u32 },
-    Loaded { loaded: Loaded, file: Hashed },
+    Loaded { loaded: Loaded, file: FileHash },
     Refused(Error),
     Token { id: u64, text: String },
     Answer { id: u64, answer: Result<Answer> },
 }
 
-/// What a worker is there for.
+/// The model that a worker loads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Load {
     Model(LlamaConfig),
@@ -80,7 +80,7 @@ impl Load {
         most as usize
     }
 
-    /// The adapters that it loads with the model, if it is one that takes some.
+    /// The adapters that are loaded with the model; `None` for a kind of model without adapters.
     pub(super) fn adapters(&mut self) -> Option<&mut BTreeMap<String, PathBuf>> {
         match self {
             Self::Model(config) => Some(&mut config.adapters),
@@ -89,7 +89,7 @@ impl Load {
     }
 }
 
-/// What it has loaded.
+/// A worker's report of the loaded model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Loaded {
     Model(ModelCapabilities),
@@ -97,7 +97,7 @@ pub(super) enum Loaded {
 }
 
 impl Loaded {
-    /// What another model would not have.
+    /// A name that identifies the model.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Model(capabilities) => capabilities.model.as_str(),
@@ -106,7 +106,7 @@ impl Loaded {
     }
 }
 
-/// What is asked of the model.
+/// A request to the model.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Ask {
     Generate(Generate),
@@ -123,7 +123,7 @@ pub(super) enum Ask {
     Stats,
 }
 
-/// An adapter's name, and the file that it is loaded from; none where it is unloaded.
+/// An adapter's name and the file that it is loaded from; `None` where it is unloaded.
 pub(super) type AdapterChange = (String, Option<PathBuf>);
 
 impl Ask {
@@ -136,7 +136,7 @@ impl Ask {
     }
 }
 
-/// What it answers.
+/// The answer to a request.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
     Generation(Generation),
@@ -158,15 +158,15 @@ pub(super) struct Generate {
     stop: Vec<String>,
     time_limit: Duration,
     adapter: Option<String>,
-    /// As text: one nested too deeply to be read is then the request's fault, not the frame's.
+    /// The JSON Schema as text: one that is nested too deeply to parse is then the request's fault, not the frame's.
     json_schema: Option<String>,
-    /// Whether tokens are told as they come.
+    /// Whether tokens are streamed.
     pub(super) streamed: bool,
 }
 
 impl Generate {
     pub(super) fn of(request: &GenerateRequest) -> Self {
-        // Named one by one, so that a new field cannot be lost on the way.
+        // All fields are named, so that a new one cannot be forgotten.
         let GenerateRequest {
             prompt,
             sampling,
@@ -247,10 +247,10 @@ impl Score {
     }
 }
 
-/// A request's frame.
+/// The frame of a request.
 ///
 /// # Errors
-/// `Invalid`: it is too large, or holds a path that is not UTF-8, the only thing in it that JSON may not hold.
+/// `Invalid`: it is too large, or has a path that is not UTF-8, which is the only part that JSON cannot express.
 pub(super) fn request_frame(operation: &'static str, message: &ToWorker) -> Result<Vec<u8>> {
     match frame(message) {
         Ok(Some(frame)) => Ok(frame),
@@ -264,7 +264,7 @@ pub(super) fn request_frame(operation: &'static str, message: &ToWorker) -> Resu
     }
 }
 
-/// A frame, length and all; none where it would be too long.
+/// A frame with its length; `None` where it would be too long.
 pub(super) fn frame(message: &impl Serialize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, message)?;
@@ -276,7 +276,7 @@ pub(super) fn frame(message: &impl Serialize) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Writes frames until there are none any more, or nobody reads them.
+/// Writes frames until no more come or the reader is gone.
 pub(super) fn write_all(
     frames: &std::sync::mpsc::Receiver<Vec<u8>>,
     mut pipe: impl Write,
@@ -288,47 +288,47 @@ pub(super) fn write_all(
     Ok(())
 }
 
-/// What was read.
+/// The result of reading a frame.
 #[derive(Debug)]
-pub(super) enum Heard<T> {
+pub(super) enum Received<T> {
     Message(T),
-    /// A whole frame that is no message: the next one may be.
+    /// A complete frame that is not a message; reading can go on.
     Unreadable(Vec<u8>),
-    /// The other side is gone.
+    /// The other side has closed the pipe.
     End,
-    /// What is no frame; nothing behind it can be read.
+    /// Bytes that are not a frame; reading cannot go on.
     Garbage(&'static str),
 }
 
-/// Reads a frame. Nothing is set aside for what a length says alone.
-pub(super) fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Heard<T> {
+/// Reads a frame. Memory is allocated for received bytes, not for the announced length.
+pub(super) fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Received<T> {
     let mut length = [0; 4];
     loop {
         match pipe.read(&mut length[..1]) {
             Ok(1) => break,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            _ => return Heard::End,
+            _ => return Received::End,
         }
     }
     if pipe.read_exact(&mut length[1..]).is_err() {
-        return Heard::Garbage("a frame that is cut off");
+        return Received::Garbage("a frame that is cut off");
     }
     let length = u32::from_le_bytes(length) as usize;
     if length > MOST_BYTES {
-        return Heard::Garbage("a frame that is too long");
+        return Received::Garbage("a frame that is too long");
     }
     let mut bytes = Vec::new();
     match pipe.take(length as u64).read_to_end(&mut bytes) {
         Ok(have) if have == length => {}
-        _ => return Heard::Garbage("a frame that is cut off"),
+        _ => return Received::Garbage("a frame that is cut off"),
     }
     match serde_json::from_slice(&bytes) {
-        Ok(message) => Heard::Message(message),
-        Err(_) => Heard::Unreadable(bytes),
+        Ok(message) => Received::Message(message),
+        Err(_) => Received::Unreadable(bytes),
     }
 }
 
-/// Which request a frame is that cannot be read as a whole.
+/// The request id of a frame that cannot be parsed as a whole.
 pub(super) fn id_of(unreadable: &[u8]) -> Option<u64> {
     #[derive(Deserialize)]
     enum Named {
@@ -344,7 +344,7 @@ mod tests {
 
     fn check(bytes: &[u8], expect: &str) {
         match read::<ToWorker>(&mut &*bytes) {
-            Heard::Garbage(what) => assert_eq!(what, expect),
+            Received::Garbage(what) => assert_eq!(what, expect),
             other => panic!("{other:?}"),
         }
     }
@@ -355,9 +355,9 @@ mod tests {
         let mut pipe = &*[bytes.clone(), bytes.clone()].concat();
         for _ in 0..2 {
             let got = read::<ToWorker>(&mut pipe);
-            assert!(matches!(got, Heard::Message(ToWorker::Cancel { id: 7 })));
+            assert!(matches!(got, Received::Message(ToWorker::Cancel { id: 7 })));
         }
-        assert!(matches!(read::<ToWorker>(&mut pipe), Heard::End));
+        assert!(matches!(read::<ToWorker>(&mut pipe), Received::End));
         check(&bytes[..3], "a frame that is cut off");
         check(&bytes[..bytes.len() - 1], "a frame that is cut off");
         check(b"hello, world", "a frame that is too long");
@@ -373,11 +373,11 @@ mod tests {
             pipe.extend_from_slice(&next);
             let mut pipe = &*pipe;
             match read::<ToWorker>(&mut pipe) {
-                Heard::Unreadable(got) => assert_eq!(id_of(&got), id),
+                Received::Unreadable(got) => assert_eq!(id_of(&got), id),
                 other => panic!("{other:?}"),
             }
             let got = read::<ToWorker>(&mut pipe);
-            assert!(matches!(got, Heard::Message(ToWorker::Cancel { id: 8 })));
+            assert!(matches!(got, Received::Message(ToWorker::Cancel { id: 8 })));
         }
     }
 
@@ -396,8 +396,8 @@ mod tests {
         let bytes = frame(&ToWorker::Cancel { id: 7 }).unwrap().unwrap();
         let mut pipe = Interrupted(&bytes, false);
         let got = read::<ToWorker>(&mut pipe);
-        assert!(matches!(got, Heard::Message(ToWorker::Cancel { id: 7 })));
-        assert!(matches!(read::<ToWorker>(&mut pipe), Heard::End));
+        assert!(matches!(got, Received::Message(ToWorker::Cancel { id: 7 })));
+        assert!(matches!(read::<ToWorker>(&mut pipe), Received::End));
     }
 
     #[test]
@@ -419,7 +419,7 @@ mod tests {
             answer: Ok(answer),
         };
         let bytes = frame(&said).unwrap().unwrap();
-        let Heard::Message(FromWorker::Answer {
+        let Received::Message(FromWorker::Answer {
             answer: Ok(Answer::Generation(got)),
             ..
         }) = read(&mut &*bytes)

@@ -1,4 +1,4 @@
-//! The worker process, from inside.
+//! The worker process: [`run_worker`] loads a model and answers requests.
 
 use std::{
     collections::HashMap,
@@ -27,13 +27,13 @@ use journeyman::{
 use serde::Serialize;
 
 use super::protocol::{
-    self, Answer, Ask, FromWorker, Heard, Load, Loaded, NAME, ToWorker, VERSION, frame,
+    self, Answer, Ask, FromWorker, Load, Loaded, NAME, Received, ToWorker, VERSION, frame,
 };
-use crate::{digest::Hashed, embedder::LlamaEmbedder, loaded::LlamaCpp};
+use crate::{digest::FileHash, embedder::LlamaEmbedder, loaded::LlamaCpp};
 
-/// What the executable `journeyman-llama-worker` does: loads the model that its host names on standard input, answers
-/// on standard output, and ends when standard input does. An executable of a host's own may call it as the first thing
-/// that it does, and be named in [`IsolatedConfig::worker`](crate::IsolatedConfig::worker).
+/// The main function of `journeyman-llama-worker`: loads the model that the host names on standard input, answers on
+/// standard output, and ends when standard input does. A host's own executable may call it as its first action, and be
+/// named in [`IsolatedConfig::worker`](crate::IsolatedConfig::worker).
 pub fn run_worker() -> ExitCode {
     match work() {
         Ok(()) => ExitCode::SUCCESS,
@@ -54,7 +54,7 @@ fn work() -> io::Result<()> {
         protocol: VERSION,
     });
     let mut input = io::stdin();
-    let Heard::Message(ToWorker::Load { load, known }) = protocol::read(&mut input) else {
+    let Received::Message(ToWorker::Load { load, known }) = protocol::read(&mut input) else {
         return Err(io::Error::other(
             "this program is started by a host that keeps a model in a process of its own",
         ));
@@ -69,8 +69,8 @@ fn work() -> io::Result<()> {
     served.map_err(io::Error::other)
 }
 
-/// The pipe to the host, and standard output turned to standard error: what a library prints must not get between
-/// frames.
+/// Takes standard output as the pipe to the host and redirects it to standard error: text that a library prints must
+/// not get between frames.
 #[cfg(unix)]
 fn claim_output() -> io::Result<File> {
     use std::os::fd::AsFd;
@@ -84,11 +84,11 @@ fn claim_output() -> io::Result<io::Stdout> {
     Ok(io::stdout())
 }
 
-/// Passes on what the host says. When it says nothing any more, it is gone, and so is this process.
-fn listen(input: &mut impl Read, said: &UnboundedSender<Heard<ToWorker>>) {
+/// Passes on the host's messages. When they end, the host is gone, and this process ends too.
+fn listen(input: &mut impl Read, said: &UnboundedSender<Received<ToWorker>>) {
     loop {
         let heard = protocol::read(input);
-        if matches!(heard, Heard::End | Heard::Garbage(_)) {
+        if matches!(heard, Received::End | Received::Garbage(_)) {
             break;
         }
         if said.unbounded_send(heard).is_err() {
@@ -98,24 +98,25 @@ fn listen(input: &mut impl Read, said: &UnboundedSender<Heard<ToWorker>>) {
     end();
 }
 
-/// At once, for llama.cpp may be in the middle of a batch and its destructors cannot run beside that.
+/// Ends the process immediately: llama.cpp may be in the middle of a batch, and its destructors must not run during
+/// that.
 fn end() {
     #[cfg(unix)]
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::process::exit(1);
 }
 
-/// Where messages go to the host.
+/// The sender of messages to the host.
 #[derive(Clone)]
 struct Frames(Sender<Vec<u8>>);
 
 impl Frames {
-    /// Says it, unless it is too long for a frame.
+    /// Sends a message; false where it is too long for a frame.
     fn say(&self, message: &impl Serialize) -> bool {
         let Ok(Some(frame)) = frame(message) else {
             return false;
         };
-        // Where nobody reads, the host is gone, and standard input ends.
+        // If nobody reads, the host is gone, and standard input ends.
         let _ = self.0.send(frame);
         true
     }
@@ -128,14 +129,14 @@ impl Frames {
                 "the answer is too large for a worker process",
             )
             .with("most_bytes", protocol::MOST_BYTES)
-            .hint("ask for less at once");
+            .hint("request less at once");
             let answer = Err(error);
             self.say(&FromWorker::Answer { id, answer });
         }
     }
 }
 
-/// Tokens of a request on their way to the host.
+/// A sink that sends a request's tokens to the host.
 struct Stream {
     id: u64,
     frames: Frames,
@@ -150,7 +151,7 @@ impl TokenSink for Stream {
     }
 }
 
-/// What this process is there for.
+/// The model that this process serves.
 #[derive(Clone)]
 enum Served {
     Model(Arc<LlamaCpp>),
@@ -158,7 +159,7 @@ enum Served {
 }
 
 impl Served {
-    fn load(load: Load, known: Option<&Hashed>) -> Result<Self> {
+    fn load(load: Load, known: Option<&FileHash>) -> Result<Self> {
         Ok(match load {
             Load::Model(config) => Self::Model(LlamaCpp::load_known(config, known)?),
             Load::Embedder(config) => Self::Embedder(LlamaEmbedder::load_known(config, known)?),
@@ -183,7 +184,7 @@ impl Served {
         }
     }
 
-    /// Waits until it cannot go on, and says why.
+    /// Waits until the model cannot go on, and returns the reason.
     async fn lost(&self) -> Error {
         match self {
             Self::Model(model) => model.worker.lost().await,
@@ -194,8 +195,8 @@ impl Served {
 
 fn serve(
     load: Load,
-    known: Option<&Hashed>,
-    inbox: UnboundedReceiver<Heard<ToWorker>>,
+    known: Option<&FileHash>,
+    inbox: UnboundedReceiver<Received<ToWorker>>,
     frames: &Frames,
 ) -> Result<()> {
     match Served::load(load, known) {
@@ -210,11 +211,11 @@ fn serve(
     }
 }
 
-/// All requests at once: the model queues them as it does in process. Where it cannot go on, this process ends, for the
-/// host to start another one.
+/// Answers all requests concurrently; the model queues them as in the host's process. If the model cannot go on, this
+/// process ends, and the host starts another.
 async fn answer_all(
     served: Served,
-    inbox: UnboundedReceiver<Heard<ToWorker>>,
+    inbox: UnboundedReceiver<Received<ToWorker>>,
     frames: &Frames,
 ) -> Result<()> {
     let operation = served.operation();
@@ -223,7 +224,7 @@ async fn answer_all(
     let mut lost = pin!(served.lost().fuse());
     let mut handles: HashMap<u64, AbortHandle> = HashMap::new();
     loop {
-        // In this order: what is answered goes out even where it cannot go on.
+        // In this order: finished answers are sent even if the model cannot go on.
         futures::select_biased! {
             (id, done) = running.select_next_some() => {
                 handles.remove(&id);
@@ -238,25 +239,25 @@ async fn answer_all(
                 frames.answer(operation, id, answer);
             }
             message = inbox.next() => match message {
-                Some(Heard::Message(ToWorker::Ask { id, ask })) => {
+                Some(Received::Message(ToWorker::Ask { id, ask })) => {
                     let (handle, registration) = AbortHandle::new_pair();
                     handles.insert(id, handle);
                     let work = answer(served.clone(), id, ask, frames.clone());
                     let work = Abortable::new(work, registration);
                     running.push(async move { (id, work.await) });
                 }
-                Some(Heard::Message(ToWorker::Cancel { id })) => {
+                Some(Received::Message(ToWorker::Cancel { id })) => {
                     if let Some(handle) = handles.remove(&id) {
                         handle.abort();
                     }
                 }
-                // The fault of one request, and no reason to let the others fail.
-                Some(Heard::Unreadable(frame)) => {
+                // The fault of one request; the others go on.
+                Some(Received::Unreadable(frame)) => {
                     if let Some(id) = protocol::id_of(&frame) {
                         frames.answer(operation, id, Err(unreadable(operation)));
                     }
                 }
-                // Loaded once; a host that wants another model starts another worker.
+                // A process loads one model; for another one the host starts another worker.
                 Some(_) => {}
                 None => return Ok(()),
             },

@@ -1,16 +1,17 @@
-//! Which requests end before they begin, and which begin, with what of their tokens in memory.
+//! Admission of waiting requests: expiry, and the tokens in memory that a request begins with.
 
 use std::time::Instant;
 
 use journeyman::contract::FinishReason;
 
 use super::Scheduler;
-use crate::{context::Context, convert::no_adapter, job::Job, prefix_cache::common};
+use crate::{context::Context, convert::no_adapter, job::Job, prefix_cache::common_prefix};
 
-/// A request waits for a prefix that another one is about to decode if it is longer by this many tokens.
+/// A request waits for a prefix that another request is about to decode if it is longer, by this many tokens, than the
+/// one in memory.
 const WORTH_WAITING: usize = 16;
 
-/// Where a job's beginning comes from.
+/// The source of a job's first tokens.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Nothing,
@@ -19,7 +20,7 @@ enum Source {
 }
 
 impl Scheduler<'_> {
-    /// Ends requests that were taken back or are out of time.
+    /// Ends requests that were cancelled or timed out.
     pub(super) fn expire(&mut self, context: &mut Context<'_>) {
         let now = Instant::now();
         let mut at = 0;
@@ -28,7 +29,7 @@ impl Scheduler<'_> {
                 Ok(()) => at += 1,
                 Err(error) => {
                     let mut job = self.active.remove(at);
-                    // What it decoded may serve another one.
+                    // Its decoded tokens may serve another request.
                     self.keep(context, &mut job);
                     self.fail(context, job, error);
                 }
@@ -44,7 +45,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Lets waiting requests begin.
+    /// Admits waiting requests.
     pub(super) fn admit(&mut self, context: &mut Context<'_>, known: &[&str]) {
         let mut at = 0;
         while at < self.waiting.len() && !self.closing {
@@ -78,7 +79,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Where memory holds the longest beginning of a job's tokens. At least one token is left to decode, for its logits.
+    /// The source with the longest prefix of a job's tokens. At least one token is left to decode, for its logits.
     fn source(&self, context: &Context<'_>, job: &Job) -> (Source, usize) {
         let tokens = job.tokens();
         let most = tokens.len() - 1;
@@ -90,25 +91,25 @@ impl Scheduler<'_> {
         let active = active.filter(|(_, other)| other.adapter == job.adapter);
         let active = active.filter_map(|(at, other)| {
             let held = other.trunk.as_ref()?;
-            let len = common(held.tokens(), tokens).min(most);
+            let len = common_prefix(held.tokens(), tokens).min(most);
             (len > 0 && (divisible || len == held.len())).then_some((Source::Active(at), len))
         });
         let best = active.chain(cached).max_by_key(|&(_, len)| len);
         best.unwrap_or((Source::Nothing, 0))
     }
 
-    /// Whether an active request will soon hold much more of this one's beginning than memory does now.
+    /// Whether an active request will soon hold a much longer prefix of this one's tokens than memory does now.
     fn is_worth_waiting(&self, context: &Context<'_>, at: usize) -> bool {
         let job = &self.waiting[at];
         let others = self.active.iter();
         let others = others.filter(|other| context.divisible && other.adapter == job.adapter);
         let soon = others
-            .map(|other| common(other.tokens(), job.tokens()))
+            .map(|other| common_prefix(other.tokens(), job.tokens()))
             .max();
         soon.is_some_and(|soon| soon >= self.source(context, job).1 + WORTH_WAITING)
     }
 
-    /// Lets a waiting request begin, with as much of its beginning as memory holds; false where there is no room.
+    /// Starts a waiting request with the prefix that memory holds; false where there is no room.
     fn begin(&mut self, context: &mut Context<'_>, at: usize) -> bool {
         let room = context.free_cells() + self.cache.tokens();
         let soon: usize = self.active.iter().map(Job::soon).sum();

@@ -1,4 +1,4 @@
-//! Templates as models bring them, and as nobody should.
+//! Templates of real models, and hostile ones.
 
 use journeyman::ErrorKind;
 
@@ -139,7 +139,7 @@ const QWEN3: &str = r#"{%- if tools %}
 
 const DEEPSEEK: &str = "{% if not add_generation_prompt is defined %}{% set add_generation_prompt = false %}{% endif %}{% set ns = namespace(is_first=false, is_tool=false, system_prompt='') %}{%- for message in messages %}{%- if message['role'] == 'system' %}{% set ns.system_prompt = message['content'] %}{%- endif %}{%- endfor %}{{bos_token}}{{ns.system_prompt}}{%- for message in messages %}{%- if message['role'] == 'user' %}{%- set ns.is_tool = false -%}{{'<｜User｜>' + message['content']}}{%- endif %}{%- if message['role'] == 'assistant' and message['content'] is not none %}{% set content = message['content'] %}{% if '</think>' in content %}{% set content = content.split('</think>')[-1] %}{% endif %}{{'<｜Assistant｜>' + content + '<｜end▁of▁sentence｜>'}}{%- endif %}{%- endfor -%}{% if add_generation_prompt and not ns.is_tool %}{{'<｜Assistant｜><think>\\n'}}{% endif %}";
 
-/// Marks what a trainer learns from, uses a macro and a break.
+/// Has a generation block, a macro and a break.
 const SMOL: &str = "{%- macro turn(role, content) -%}
 <|im_start|>{{ role }}
 {{ content }}<|im_end|>
@@ -162,7 +162,7 @@ fn jinja(source: &str) -> Result<ChatTemplate> {
     ChatTemplate::compile(source.to_owned(), "<s>".to_owned(), "</s>".to_owned())
 }
 
-/// What a template makes of one letter for each message, with the message's number for its content.
+/// The rendering of one letter for each message, with the message's number as its content.
 fn rendered(source: &str, speakers: &str) -> Result<String> {
     let roles: Vec<&str> = speakers
         .chars()
@@ -276,7 +276,7 @@ fn what_a_template_refuses_is_told_in_its_words() {
     check_refused(GEMMA, "su", "System role not supported");
     check_refused(GEMMA, "uu", "must alternate");
     check_refused(MISTRAL, "suu", "must alternate");
-    // Mistral's puts the system's words before the last of the user's.
+    // Mistral's template puts the system message before the last user message.
     check_refused(MISTRAL, "suau", "drops, reorders or repeats");
     check_refused(LLAMA3, "", "refuses these messages");
     let shouting = "{{ raise_exception('\x1b[31m' ~ 'x' * 1000) }}";
@@ -308,7 +308,7 @@ fn what_cannot_be_read_is_refused() {
         "{{ messages[0].content",
         "{% frobnicate %}",
     ] {
-        check_refused(source, "u", "no Jinja that can be read");
+        check_refused(source, "u", "is not valid Jinja");
     }
     check_refused(&" ".repeat(200_000), "u", "64 KiB");
     check_refused("{{ messages[0].content | frobnicate }}", "u", "frobnicate");
@@ -362,7 +362,7 @@ fn no_nesting_overflows_the_stack() {
 fn a_hostile_template_ends_and_reads_nothing() {
     let nested = "{% for a in range(9000) %}{% for b in range(9000) %}{% for c in range(9000) %}\
                   {% endfor %}{% endfor %}{% endfor %}";
-    check_refused(nested, "u", "does not come to an end");
+    check_refused(nested, "u", "exceeds its limit of steps");
     let itself = "{% macro again() %}{{ again() }}{{ again() }}{% endmacro %}{{ again() }}";
     check_refused(itself, "u", "refuses");
     let looped = "{% for m in [1] recursive %}{{ loop([1]) }}{% endfor %}";

@@ -1,28 +1,29 @@
-//! What the worker does as long as its context stands.
+//! The worker's loop while its context is ready.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Mutex, mpsc::RecvTimeoutError},
+    sync::{Mutex, PoisonError, mpsc::RecvTimeoutError},
     time::{Duration, Instant},
 };
 
 use journeyman::Result;
 
-use super::{End, Inbox, Message, Prefixes, Setup, show};
+use super::inbox::{End, Inbox, Message, Prefixes};
 use crate::{
     context::{Context, Row},
     convert::no_adapter,
     lora::Adapters,
-    queue::tell,
+    queue::send_answer,
     saved,
     scheduler::Scheduler,
+    setup::Setup,
     stats::EngineStats,
 };
 
-/// How long those who come together are waited for.
+/// Maximum time to gather requests that arrive together.
 const LONGEST_GATHERING: Duration = Duration::from_micros(500);
 
-/// A context at work.
+/// The loop over one context.
 pub(super) struct Serving<'s, 'r, 'm> {
     pub(super) setup: &'s Setup,
     pub(super) context: &'s mut Context<'m>,
@@ -30,7 +31,7 @@ pub(super) struct Serving<'s, 'r, 'm> {
     pub(super) adapters: &'s mut Adapters,
     pub(super) inbox: &'s mut Inbox,
     pub(super) computing_with: Option<String>,
-    /// How long the last batch took.
+    /// The duration of the last batch.
     pub(super) batch_time: Duration,
     pub(super) stats: &'s Mutex<EngineStats>,
 }
@@ -38,8 +39,9 @@ pub(super) struct Serving<'s, 'r, 'm> {
 impl Serving<'_, '_, '_> {
     pub(super) fn all(&mut self) -> End {
         loop {
-            // A text is written with one adapter from its beginning to its end.
-            if self.scheduler.is_clear()
+            // A text uses one adapter from its beginning to its end, so adapters change only while no request is
+            // active.
+            if self.scheduler.has_no_active()
                 && let Some((change, reply)) = self.inbox.changes.pop_front()
             {
                 return End::Adapter(change, reply);
@@ -50,17 +52,17 @@ impl Serving<'_, '_, '_> {
             self.scheduler.closing = !self.inbox.changes.is_empty();
             let step = catch_unwind(AssertUnwindSafe(|| self.step()));
             if step.is_err() {
-                // Not to be expected: what a request's own part does is caught with the request.
+                // Unexpected: panics of a request's own code are caught with the request.
                 self.scheduler.abandon(self.context);
             }
-            // Before the answers: who has one finds it counted.
+            // Counters are updated before the answers are sent, so that a caller with an answer sees it counted.
             self.show();
             self.scheduler.deliver();
         }
     }
 
-    /// Takes what was sent; waits for it where there is nothing to do, and then a moment longer for those who come
-    /// together: a fiftieth of a batch's time buys a batch less.
+    /// Receives messages. Waits while there is nothing to do, and then a moment longer for requests that arrive
+    /// together: waiting a fiftieth of a batch's time can save a batch.
     fn listen(&mut self) -> Option<End> {
         let mut until = Instant::now();
         loop {
@@ -83,15 +85,15 @@ impl Serving<'_, '_, '_> {
                 Message::Work(request) => self.scheduler.submit(*request),
                 Message::Adapter(change, reply) => {
                     self.inbox.changes.push_back((change, reply));
-                    if self.scheduler.is_clear() {
+                    if self.scheduler.has_no_active() {
                         return None;
                     }
                 }
                 Message::Prefixes(what, reply) => {
                     let done = self.prefixes(what);
-                    // Before the answer, as with requests.
+                    // Before the answer is sent, as with requests.
                     self.show();
-                    tell(reply, done);
+                    send_answer(reply, done);
                 }
             }
         }
@@ -140,7 +142,7 @@ impl Serving<'_, '_, '_> {
         }
     }
 
-    /// Lets the context compute with the adapter of the batch.
+    /// Switches the context to the adapter of the batch.
     fn switch(&mut self) -> Result<()> {
         let wanted = self.scheduler.adapter.clone();
         if wanted == self.computing_with {
@@ -167,4 +169,8 @@ impl Serving<'_, '_, '_> {
         let used = self.context.limits.cells - self.context.free_cells();
         show(self.stats, self.scheduler.stats(used));
     }
+}
+
+pub(super) fn show(shown: &Mutex<EngineStats>, stats: EngineStats) {
+    *shown.lock().unwrap_or_else(PoisonError::into_inner) = stats;
 }

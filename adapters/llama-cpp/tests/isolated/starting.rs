@@ -39,7 +39,7 @@ fn programs_that_are_no_workers() {
         "/no/such/worker",
         &[],
         missing,
-        "the worker's executable is not there",
+        "the worker's executable does not exist",
     );
     check("/etc/hostname", &[], gone, "the worker cannot be started");
     check("/bin/false", &[], gone, "ended with exit code 1");

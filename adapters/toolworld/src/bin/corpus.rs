@@ -1,7 +1,8 @@
 //! Writes the training text of the bundled model: `corpus --seed N --tokens N --out DIR`.
 //!
-//! `vocabulary.json` holds tokens and merges; `early.bin`, `late.bin` and `last.bin` hold token ids as little-endian
-//! 16-bit numbers whose highest bit says that the model learns to write the token; the texts beside them are for people.
+//! `vocabulary.json` holds tokens and merges. `early.bin`, `late.bin` and `last.bin` hold token ids as little-endian
+//! 16-bit numbers, whose highest bit marks tokens that the model learns to write. The text files beside them are for
+//! people. `prompts.jsonl` holds prompts for comparing the trainer with llama.cpp.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -19,17 +20,17 @@ use journeyman_toolworld::vocabulary::Vocabulary;
 use journeyman_toolworld::world::{World, WorldSpec};
 use serde_json::json;
 
-/// The parts, their mixtures and their shares in per cent; `train.py` knows when each is used.
+/// The parts, their mixtures and their shares in percent; `train.py` knows when each part is used.
 const PARTS: [(&str, &Mixture, u64); 3] = [
     ("early", &Mixture::EARLY, 26),
     ("late", &Mixture::LATE, 26),
     ("last", &Mixture::LAST, 48),
 ];
 
-/// Prompts for the comparison of trainer and llama.cpp.
+/// Number of prompts for comparing the trainer with llama.cpp.
 const PROMPTS: usize = 100;
 
-const LEARNT: u16 = 1 << 15;
+const LEARNED: u16 = 1 << 15;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: HashMap<String, String> = std::env::args()
@@ -58,8 +59,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     write_prompts(&out, &vocabulary)
 }
 
-/// Prompts of held-out worlds, on which trainer and llama.cpp are compared: `prompts.jsonl`, each line with the parts of a
-/// prompt and its token ids.
+/// Writes `prompts.jsonl`: prompts of held-out worlds on which the trainer and llama.cpp are compared. Each line has
+/// the parts of a prompt and its token ids.
 fn write_prompts(out: &Path, vocabulary: &Vocabulary) -> Result<(), Box<dyn Error>> {
     let mut lines = BufWriter::new(File::create(out.join("prompts.jsonl"))?);
     for number in 0..PROMPTS {
@@ -119,8 +120,8 @@ fn write_part(
     let mut number = 0;
     while written < tokens {
         let script = document(mixture, &mut Draws::new(name, &[seed, number]));
-        for (part, learnt) in script.parts() {
-            let flag = if *learnt { LEARNT } else { 0 };
+        for (part, learned) in script.parts() {
+            let flag = if *learned { LEARNED } else { 0 };
             let text = match part {
                 Part::Control(control) => {
                     let id = vocabulary
@@ -151,7 +152,7 @@ fn write_part(
     Ok(binary.flush()?)
 }
 
-/// Cuts before each space, where the tokens of these texts always part.
+/// Cuts before each space: tokens of these texts never cross one.
 fn words(text: &str) -> Vec<&str> {
     let mut cuts: Vec<usize> = text.match_indices(' ').map(|(at, _)| at).collect();
     cuts.push(text.len());

@@ -1,12 +1,16 @@
-//! Roles that judge: what a skill did, what a step was for, how good it was, what a task is about, which rule holds.
+//! Cases of the roles that judge: the effect of a skill, the purpose of a step, the quality of a call, the subject of a
+//! task, the rule behind outcomes.
 
-use super::{Credit, Drawn, Feature, NOTHING, Rule, Told, Twist, fared};
+use super::parts::{CaseParts, Drawn, NOTHING, Twist};
+use super::role::Credit;
+use super::rules::{Feature, Rule, outcomes_script};
 use crate::lexicon::value_for;
 use crate::policy::{Exchange, Policy};
+use crate::refusal::Refusal;
 use crate::scene::Scene;
 use crate::script::Script;
 use crate::seed::Draws;
-use crate::simulate::{Outcome, Refusal, Simulation};
+use crate::simulate::{Outcome, Simulation};
 use crate::tool::{DEFAULT_SLOT, Demand, Service, SkillText, ToolName};
 use crate::world::{World, WorldSpec};
 
@@ -22,11 +26,11 @@ pub(super) fn credit(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     let asked = draws.below(scene.advice.len());
     let answer = credit_of(&scene, asked)?.word().to_owned();
     let outlived = scene.used == Some(asked) && scene.outlived(scene.advice.get(asked)?);
-    let told = Told::of(scene.script, answer).about(asked);
-    Some(told.with(outlived.then_some(Twist::Outlived)))
+    let parts = CaseParts::of(scene.script, answer).about(asked);
+    Some(parts.with(outlived.then_some(Twist::Outlived)))
 }
 
-/// What a skill in the context of an attempt did to it, as the world knows it.
+/// The true effect of a skill on an attempt.
 pub(super) fn credit_of(scene: &Scene, asked: usize) -> Option<Credit> {
     let advised = &scene.advice.get(asked)?.service;
     let target = scene.world.target()?;
@@ -88,10 +92,10 @@ pub(super) fn segment(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
         .iter()
         .map(|(kind, first, last)| format!("{kind} {first} {last}"));
     let answer = spans.collect::<Vec<_>>().join("; ");
-    Some(Told::of(scene.script, answer))
+    Some(CaseParts::of(scene.script, answer))
 }
 
-/// What a step was for.
+/// The purpose of a step.
 fn subgoal(contract: &[Demand], exchange: &Exchange) -> &'static str {
     match &exchange.reply.outcome {
         Outcome::Done => "finish",
@@ -110,11 +114,11 @@ fn subgoal(contract: &[Demand], exchange: &Exchange) -> &'static str {
     }
 }
 
-pub(super) fn tag(spec: &WorldSpec, draws: &mut Draws) -> Told {
+pub(super) fn tag(spec: &WorldSpec, draws: &mut Draws) -> CaseParts {
     let world = World::make(spec, draws);
     let mut tags = vec![world.goal.target.to_string()];
     tags.extend(world.given_names());
-    Told::of(Script::task(&world.query), tags.join("; "))
+    CaseParts::of(Script::task(&world.query), tags.join("; "))
 }
 
 pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
@@ -164,12 +168,12 @@ pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     }
     for (flaw, parameter) in demanded.into_iter().chain(given) {
         if flaws.contains(&flaw) {
-            call = spoilt(&call, parameter, draws)?;
+            call = flawed_call(&call, parameter, draws)?;
         }
     }
     let script = script.control("<call>", false).text(&call, false);
     if wanted == 0 {
-        return Some(Told::of(script, "other 0".to_owned()));
+        return Some(CaseParts::of(script, "other 0".to_owned()));
     }
     let word = |bad: bool| if bad { "bad" } else { "good" };
     let first = word(flaws.contains(&"first"));
@@ -181,11 +185,11 @@ pub(super) fn score(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     });
     let items = first.into_iter().chain(items);
     let items: Vec<String> = items.chain([points.to_string()]).collect();
-    Some(Told::of(script, items.join(" ")))
+    Some(CaseParts::of(script, items.join(" ")))
 }
 
-/// The call with another value for a parameter, or with none.
-fn spoilt(call: &str, parameter: &str, draws: &mut Draws) -> Option<String> {
+/// The call with a wrong value for a parameter, or with its default.
+fn flawed_call(call: &str, parameter: &str, draws: &mut Draws) -> Option<String> {
     let mut words: Vec<String> = call.split_whitespace().map(str::to_owned).collect();
     let at = words
         .iter()
@@ -224,7 +228,7 @@ pub(super) fn rule(draws: &mut Draws) -> Drawn {
             (has, good)
         })
         .collect();
-    // Exactly one rule of the family fits, or none at all; and both outcomes occur.
+    // Exactly one possible rule must fit, or none at all, and both outcomes must occur.
     let both = rows.iter().any(|(_, good)| *good) && rows.iter().any(|(_, good)| !*good);
     let rules = Feature::ALL.into_iter().flat_map(Rule::about);
     let fitting: Vec<Rule> = rules
@@ -235,5 +239,5 @@ pub(super) fn rule(draws: &mut Draws) -> Drawn {
         ([], true) => NOTHING.to_owned(),
         _ => return None,
     };
-    both.then(|| Told::of(fared(&rows), answer))
+    both.then(|| CaseParts::of(outcomes_script(&rows), answer))
 }

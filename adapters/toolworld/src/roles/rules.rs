@@ -1,15 +1,16 @@
-//! Rules for those roles that write skills: what tells good skills from bad ones, learnt from how earlier ones fared.
+//! Rules for the roles that write skills: features that good skills have or lack, learned from the outcomes of earlier
+//! skills.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::NOTHING;
+use super::parts::NOTHING;
 use crate::script::Script;
 use crate::seed::Draws;
 use crate::tool::{DEFAULT_SLOT, Demand, RESULT_SLOT, Service, SkillText, TASK_SLOT};
 
-/// What a rule can be about.
+/// The features that rules are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Feature {
@@ -47,14 +48,14 @@ impl Feature {
         }
     }
 
-    /// Those that a skill has.
+    /// The features of a skill.
     #[must_use]
     pub fn of(skill: &SkillText) -> Vec<Self> {
         let all = Self::ALL.into_iter();
         all.filter(|feature| feature.is_in(skill)).collect()
     }
 
-    /// Whether a skill has it.
+    /// Whether a skill has the feature.
     #[must_use]
     pub fn is_in(self, skill: &SkillText) -> bool {
         let last = skill.steps.last().map(String::as_str).unwrap_or_default();
@@ -75,14 +76,14 @@ impl Feature {
 /// A rule: `avoid first`, `prefer carried`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Rule {
-    /// What it is about.
+    /// The feature.
     pub feature: Feature,
-    /// Whether good skills have it; else they do not.
+    /// Whether good skills have the feature; otherwise they lack it.
     pub prefer: bool,
 }
 
 impl Rule {
-    /// Reads a rule; none where it is not one of these.
+    /// Reads a rule; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (stance, word) = text.trim().split_once(' ')?;
@@ -96,19 +97,19 @@ impl Rule {
         Some(Self { feature, prefer })
     }
 
-    /// The two about a feature.
+    /// The two rules about a feature: prefer and avoid.
     #[must_use]
     pub fn about(feature: Feature) -> [Self; 2] {
         [true, false].map(|prefer| Self { feature, prefer })
     }
 
-    /// Whether a skill keeps to it.
+    /// Whether a skill obeys the rule.
     #[must_use]
     pub fn allows(self, skill: &SkillText) -> bool {
         self.feature.is_in(skill) == self.prefer
     }
 
-    /// Whether a skill with these features keeps to it.
+    /// Whether a skill with these features obeys the rule.
     #[must_use]
     pub fn fits(self, features: &[Feature]) -> bool {
         features.contains(&self.feature) == self.prefer
@@ -122,24 +123,24 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Rules as a role is shown them.
-pub(crate) fn noted(script: Script, rules: &[Rule]) -> Script {
+/// Adds rules to a role's prompt, each as a note.
+pub(crate) fn with_rule_notes(script: Script, rules: &[Rule]) -> Script {
     let note = |script: Script, rule: &Rule| script.note(&rule.to_string());
     rules.iter().fold(script, note)
 }
 
-/// How earlier skills with these features fared, as the role that finds rules is shown it.
-pub(crate) fn fared(rows: &[(Vec<Feature>, bool)]) -> Script {
+/// The prompt of the role that finds rules: features and outcomes of earlier skills.
+pub(crate) fn outcomes_script(rows: &[(Vec<Feature>, bool)]) -> Script {
     let note = |script: Script, (features, good): &(Vec<Feature>, bool)| {
         let mut words: Vec<&str> = features.iter().map(|feature| feature.word()).collect();
-        words.push(stand(*good));
+        words.push(verdict_word(*good));
         script.note(&words.join(" "))
     };
     rows.iter()
         .fold(Script::default().control("<s>", false), note)
 }
 
-/// How many rules stand in a prompt at most.
+/// Maximum number of rules in a prompt.
 pub(crate) const MOST_RULES: usize = 3;
 
 /// Draws rules, no two about the same.
@@ -154,17 +155,18 @@ pub(super) fn draw(draws: &mut Draws) -> Vec<Rule> {
     features.into_iter().take(count).map(rule).collect()
 }
 
-/// What ends a line of an answer under rules.
+/// The separator of the lines of an answer under rules.
 const LINE: &str = "\n ";
 
-/// What is said of a rule that a skill keeps to or that it breaks, and of a skill that fared well or badly.
+/// The words for a rule that a skill obeys or breaks, and for a skill with a good or bad outcome.
 const KEPT: &str = "good";
 const BROKEN: &str = "bad";
 
-/// The answer of a role that writes a skill under rules, in three lines: of what kind each demand of the service is and which
-/// values the task gives (`#` where there are none of both); the skill without what the rules avoid; how each rule stands for
-/// that skill. Written out, each of them follows from the line before it, which a small model does not see ahead.
-pub(super) fn reasoned(rules: &[Rule], service: &Service, given: &[String]) -> String {
+/// The answer of a role that writes a skill under rules, in three lines: the kind of each demand of the service and the
+/// values that the task gives (`#` where there are neither); the skill without what the rules avoid; for each rule,
+/// whether that skill obeys it. Each line follows from the one before: a small model cannot derive the skill in one
+/// step.
+pub(super) fn reasoned_answer(rules: &[Rule], service: &Service, given: &[String]) -> String {
     let kind = |demand: &Demand| match demand {
         Demand::Before(call) => format!("{call} {}", Feature::First.word()),
         Demand::Exact(setting) => format!("{} {}", setting.parameter, Feature::Fixed.word()),
@@ -172,25 +174,26 @@ pub(super) fn reasoned(rules: &[Rule], service: &Service, given: &[String]) -> S
             format!("{source} {} {parameter}", Feature::Carried.word())
         }
     };
-    let told = |name: &String| format!("{name} {}", Feature::Given.word());
+    let given_kind = |name: &String| format!("{name} {}", Feature::Given.word());
     let kinds = service.contract.iter().map(kind);
-    let mut kinds: Vec<String> = kinds.chain(given.iter().map(told)).collect();
+    let mut kinds: Vec<String> = kinds.chain(given.iter().map(given_kind)).collect();
     if kinds.is_empty() {
         kinds.push(DEFAULT_SLOT.to_owned());
     }
-    let skill = without_what_they_avoid(rules, service, given);
-    let stands = rules.iter().map(|rule| stand(rule.allows(&skill)));
+    let skill = without_avoided(rules, service, given);
+    let stands = rules.iter().map(|rule| verdict_word(rule.allows(&skill)));
     let stands: Vec<&str> = stands.collect();
     let (kinds, stands) = (kinds.join("; "), stands.join(" "));
     format!("{kinds}{LINE}{skill}{LINE}{stands}")
 }
 
-fn stand(kept: bool) -> &'static str {
+fn verdict_word(kept: bool) -> &'static str {
     if kept { KEPT } else { BROKEN }
 }
 
-/// What an answer under rules comes to: of three lines the skill, or `none` where it breaks a rule; else the answer itself.
-pub(crate) fn concluded(answer: &str) -> &str {
+/// The conclusion of an answer under rules: of three lines the skill, or `none` where it breaks a rule; otherwise the
+/// answer itself.
+pub(crate) fn conclusion(answer: &str) -> &str {
     let lines: Vec<&str> = answer.trim().lines().map(str::trim).collect();
     let [_, skill, stands] = lines.as_slice() else {
         return answer;
@@ -206,7 +209,7 @@ pub(crate) fn concluded(answer: &str) -> &str {
     }
 }
 
-fn without_what_they_avoid(rules: &[Rule], service: &Service, given: &[String]) -> SkillText {
+fn without_avoided(rules: &[Rule], service: &Service, given: &[String]) -> SkillText {
     let mut service = service.clone();
     let mut given = given.to_vec();
     for rule in rules.iter().filter(|rule| !rule.prefer) {

@@ -1,15 +1,19 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::judging::credit_of;
-use super::rules::{draw, reasoned};
+use super::rules::{draw, reasoned_answer};
 use super::writing::{corrected, written};
 use super::*;
 use crate::policy::Policy;
 use crate::scene::Scene;
+use crate::script::Script;
+use crate::seed::Draws;
 use crate::simulate::Simulation;
-use crate::tool::{DEFAULT_SLOT, Demand, RESULT_SLOT, Service, Setting, TASK_SLOT, Tool, ToolName};
+use crate::tool::{
+    DEFAULT_SLOT, Demand, RESULT_SLOT, Service, Setting, SkillText, TASK_SLOT, Tool, ToolName,
+};
 use crate::vocabulary::Vocabulary;
-use crate::world::World;
+use crate::world::{World, WorldSpec};
 use crate::writer::ANSWER_TOKENS;
 
 /// Draws scenes of a kind in wide worlds.
@@ -28,7 +32,7 @@ fn cases(role: Role, count: u64) -> impl Iterator<Item = Case> {
     })
 }
 
-/// Whether a policy that follows the skill does a task of its contract at the first attempt.
+/// Whether a policy that follows the skill does a task of its contract without refused or unnecessary calls.
 fn does(world: &World, skill: &SkillText) -> bool {
     let mut simulation = Simulation::start(world.clone(), 9);
     Policy::follower(world, skill)
@@ -87,7 +91,7 @@ fn credit_is_what_came_of_a_skill() {
         assert_eq!(credit_of(&scene, 0), Some(Neutral));
     }
     for scene in scenes(Scene::failing, "failing") {
-        // What the service demanded all along and the skill did not say contradicts nothing.
+        // A demand that the service always had and the skill lacks does not contradict the skill.
         let stale = &scene.advice.get(scene.used.unwrap()).unwrap().service;
         let contract = &scene.world.target().unwrap().contract;
         let outdated = stale
@@ -204,7 +208,7 @@ fn an_answer_is_right_when_it_says_the_same() {
     assert!(case("delete 1").is_right(" delete 1"));
     assert!(!case("delete 1").is_right("delete 2"));
     assert!(!case("keep").is_right(""));
-    // Under rules it is the skill that counts, or that there is none.
+    // Under rules only the conclusion counts: the skill, or `none`.
     let ruled = under_rules(
         "fold map carried zone\n cut rope: lift bell; fold map; cut rope zone @\n good",
     );
@@ -214,13 +218,14 @@ fn an_answer_is_right_when_it_says_the_same() {
     let none = under_rules("#\n cut rope: cut rope\n bad good");
     assert!(none.is_right("none") && none.is_right("#\n cut rope: lift bell; cut rope\n bad"));
     assert!(!none.is_right("#\n cut rope: cut rope\n good good"));
-    // Without rules three lines are no answer.
+    // Without rules, three lines are not an answer.
     assert!(!case("cut rope: cut rope").is_right("#\n cut rope: cut rope\n good"));
 }
 
 #[test]
 fn documents_fit_a_training_row() {
-    // Rows have 192 tokens and one to be foreseen; what is longer is learnt from rows of 1,024 alone.
+    // Training rows have 192 tokens and one more to predict; longer documents are only learned from rows of 1,024
+    // tokens.
     let vocabulary = Vocabulary::new();
     for role in Role::ALL {
         let length = |case: Case| {
@@ -329,8 +334,8 @@ fn a_skill_under_rules_leaves_out_what_they_avoid_or_is_none() {
             .iter()
             .map(|rule| Rule::parse(rule).unwrap())
             .collect();
-        let text = reasoned(&rules, &service, &["power".to_owned()]);
-        let skill = Some(concluded(&text)).filter(|skill| *skill != NOTHING);
+        let text = reasoned_answer(&rules, &service, &["power".to_owned()]);
+        let skill = Some(conclusion(&text)).filter(|skill| *skill != NOTHING);
         (skill.map(str::to_owned), text)
     };
     for (rules, expected) in [
@@ -368,14 +373,14 @@ fn a_skill_under_rules_leaves_out_what_they_avoid_or_is_none() {
         "good bad",
     ];
     assert_eq!(text, lines.join("\n "));
-    let text = reasoned(&[Rule::parse("avoid first").unwrap()], &plain, &[]);
+    let text = reasoned_answer(&[Rule::parse("avoid first").unwrap()], &plain, &[]);
     let lines = [
         "#",
         "cut rope: cut rope zone # tone # power # depth #",
         "good",
     ];
     assert_eq!(text, lines.join("\n "));
-    // What is not in three lines is taken by its word.
+    // An answer that does not have three lines is taken as it is.
     for text in [
         "none",
         "cut rope: cut rope",
@@ -383,7 +388,7 @@ fn a_skill_under_rules_leaves_out_what_they_avoid_or_is_none() {
         "a\n b\n c",
         "a\n b\n good\n d",
     ] {
-        assert_eq!(concluded(text), text);
+        assert_eq!(conclusion(text), text);
     }
 }
 
@@ -396,8 +401,8 @@ fn drawn_rules_leave_some_skills_be_change_some_and_forbid_some() {
         for again in 0..3 {
             let rules = draw(&mut Draws::new("rules", &[number as u64, again]));
             assert!((1..=3).contains(&rules.len()));
-            let answer = reasoned(&rules, target, &given);
-            match SkillText::parse(concluded(&answer)) {
+            let answer = reasoned_answer(&rules, target, &given);
+            match SkillText::parse(conclusion(&answer)) {
                 None => none += 1,
                 Some(skill) if skill == SkillText::of(target, &given) => same += 1,
                 Some(skill) => {
@@ -433,7 +438,7 @@ fn written_skills_are_in_words_of_what_is_shown() {
     }
 }
 
-/// What attempts that are compared share, from their text alone.
+/// The skill that compared attempts share, from their text alone.
 fn shared(prompt: &str) -> String {
     let attempts: Vec<(&str, Vec<(&str, &str)>)> = (prompt.split("<task> ").skip(1))
         .map(|attempt| {
@@ -542,7 +547,7 @@ fn a_skill_that_outlived_a_demand_is_harmful_and_its_repair_drops_the_call() {
         let gone = gone.split('<').next().unwrap().to_owned();
         skill.steps.retain(|step| *step != gone);
         let last = skill.steps.last_mut().unwrap();
-        // A value of an earlier result is one that a call gave.
+        // A value from an earlier result must be one that a call returned.
         if last.contains(RESULT_SLOT) && !prompt.contains("<obs> ok ") {
             *last = last.replace(RESULT_SLOT, DEFAULT_SLOT);
             carried += 1;

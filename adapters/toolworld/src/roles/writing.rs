@@ -1,12 +1,13 @@
-//! Roles that write skills and lessons, and decide what becomes of the library.
+//! Cases of the roles that write skills and lessons, and that decide on library changes.
 
-use super::rules::{self, reasoned};
-use super::{Drawn, NOTHING, Told, Twist, noted};
+use super::parts::{CaseParts, Drawn, NOTHING, Twist};
+use super::rules::{self, reasoned_answer, with_rule_notes};
 use crate::policy::{Exchange, Policy};
+use crate::refusal::Refusal;
 use crate::scene::{Advice, Scene};
 use crate::script::Script;
 use crate::seed::Draws;
-use crate::simulate::{Outcome, Refusal, Simulation, parse};
+use crate::simulate::{Outcome, Simulation, parse};
 use crate::tool::{ANY_NOUN, Demand, RESULT_SLOT, Service, Setting, SkillText, TASK_SLOT};
 use crate::world::{World, WorldSpec};
 
@@ -18,16 +19,17 @@ pub(super) fn extract(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     };
     let said = shown(&scene)?;
     let done = scene.is_done();
-    done.then(|| ruled(scene.script, 0.35, Some(said), draws))
+    done.then(|| under_rules(scene.script, 0.35, Some(said), draws))
 }
 
-/// Now and then notes rules, and writes the skill for a service; under rules step by step, `none` where there is no service.
-fn ruled(
+/// Adds rules with probability `share`, and writes the answer: the skill for a service, step by step under rules;
+/// `none` without a service.
+fn under_rules(
     script: Script,
     share: f64,
     service: Option<(Service, Vec<String>)>,
     draws: &mut Draws,
-) -> Told {
+) -> CaseParts {
     let rules = if draws.chance(share) {
         rules::draw(draws)
     } else {
@@ -36,13 +38,13 @@ fn ruled(
     let answer = match service {
         None => NOTHING.to_owned(),
         Some((service, given)) if rules.is_empty() => SkillText::of(&service, &given).to_string(),
-        Some((service, given)) => reasoned(&rules, &service, &given),
+        Some((service, given)) => reasoned_answer(&rules, &service, &given),
     };
-    let told = Told::of(noted(script, &rules), answer);
-    told.with((!rules.is_empty()).then_some(Twist::Rules))
+    let parts = CaseParts::of(with_rule_notes(script, &rules), answer);
+    parts.with((!rules.is_empty()).then_some(Twist::Rules))
 }
 
-/// The skill that a finished attempt shows, its calls in the order in which they were made.
+/// The skill that a finished attempt demonstrates, its calls in the order in which they were made.
 pub(super) fn written(scene: &Scene) -> Option<SkillText> {
     let (service, given) = shown(scene)?;
     Some(SkillText::of(&service, &given))
@@ -105,10 +107,10 @@ pub(super) fn lesson(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     };
     let number = scene.exchanges.len();
     let answer = format!("{number}: {flawed}; {should}; {principle}");
-    Some(Told::of(scene.script, answer))
+    Some(CaseParts::of(scene.script, answer))
 }
 
-/// A call with the values that the task or a result gave as slots.
+/// A call whose values from the task or a result are replaced by slots.
 fn abstracted(scene: &Scene, call: &str) -> String {
     let Ok((name, settings)) = parse(call) else {
         return call.to_owned();
@@ -150,7 +152,7 @@ pub(super) fn compare(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
             world.again(spec, draws)?
         };
         let target = next.target()?.clone();
-        // What only one of them met is no part of what they share.
+        // A passing demand of one attempt is not part of the shared skill.
         let passes = shares && draws.chance(0.3);
         disagree |= passes;
         let met = if passes {
@@ -177,8 +179,8 @@ pub(super) fn compare(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
         });
     }
     let shared = if shares { Some(shown(&first?)?) } else { None };
-    let told = ruled(script, 0.3, shared, draws);
-    Some(told.with(disagree.then_some(Twist::Disagreement)))
+    let parts = under_rules(script, 0.3, shared, draws);
+    Some(parts.with(disagree.then_some(Twist::Disagreement)))
 }
 
 pub(super) fn repair(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
@@ -188,7 +190,7 @@ pub(super) fn repair(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
         let name = &advice.service.tool.name;
         let broad = format!("{} {ANY_NOUN}", name.verb);
         let answer = advice.text.replacen(&broad, &name.to_string(), 1);
-        return Some(Told::of(scene.script, answer).about(0));
+        return Some(CaseParts::of(scene.script, answer).about(0));
     }
     let scene = Scene::failing(spec, draws)?;
     let used = scene.used?;
@@ -196,11 +198,11 @@ pub(super) fn repair(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     let now = service_now(&scene, stale)?;
     let given = scene.world.given_names();
     let outlived = scene.outlived(stale);
-    let told = ruled(scene.script, 0.3, Some((now, given)), draws).about(used);
-    Some(told.with(outlived.then_some(Twist::Outlived)))
+    let parts = under_rules(scene.script, 0.3, Some((now, given)), draws).about(used);
+    Some(parts.with(outlived.then_some(Twist::Outlived)))
 }
 
-/// The skill as it should be now, each step where it stood before and a new one just before the last.
+/// The corrected skill: each step at its earlier place, and a new one just before the last.
 pub(super) fn corrected(scene: &Scene, stale: &Advice) -> Option<SkillText> {
     let now = service_now(scene, stale)?;
     Some(SkillText::of(&now, &scene.world.given_names()))
@@ -242,5 +244,5 @@ pub(super) fn curate(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
         (None, 0) if target.is_hidden() => format!("insert {}", written(&scene)?),
         _ => "keep".to_owned(),
     };
-    scene.is_done().then(|| Told::of(scene.script, answer))
+    scene.is_done().then(|| CaseParts::of(scene.script, answer))
 }

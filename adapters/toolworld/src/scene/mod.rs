@@ -1,5 +1,5 @@
-//! One attempt of a rule-bound policy, as a script: what the agent was shown, what it did, what came back. The text
-//! that trains the bundled model, and the cases that its roles are measured on, are made of scenes.
+//! Scenes: one attempt of a rule-based policy as a script of prompt, calls and answers. The training text of the
+//! bundled model, and the cases on which its roles are measured, are made of scenes.
 
 mod parts;
 
@@ -14,9 +14,9 @@ use parts::{either_order, irrelevant, mistake, right, stale};
 
 pub(crate) use parts::Advice;
 
-/// The most calls of an attempt.
+/// Maximum number of calls of an attempt.
 const CALLS: usize = 12;
-/// An attempt that was made.
+/// A finished attempt.
 #[derive(Debug, Clone)]
 pub(crate) struct Scene {
     pub(crate) world: World,
@@ -26,36 +26,36 @@ pub(crate) struct Scene {
     pub(crate) script: Script,
 }
 
-/// When an attempt ends.
+/// The end of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Done,
-    /// Right after this many refusals.
+    /// After this many refusals.
     Refused(usize),
 }
 
-/// How an attempt is made.
+/// The plan of an attempt.
 #[derive(Debug, Clone)]
 struct Play {
     policy: Policy,
     used: Option<usize>,
-    /// The tool that the agent names, where that is not the target.
+    /// The tool that the agent names, if not the target.
     named: Option<ToolName>,
-    /// Whether the model learns to act so.
-    learnt: bool,
-    /// How often, of attempts, one call is a mistake.
+    /// Whether the model learns these actions.
+    learned: bool,
+    /// The probability that one call is a mistake.
     stumbles: f64,
     end: End,
 }
 
 impl Play {
-    /// To the end and without a mistake.
-    fn of(policy: Policy, used: Option<usize>, learnt: bool) -> Self {
+    /// An attempt to the end, without mistakes.
+    fn of(policy: Policy, used: Option<usize>, learned: bool) -> Self {
         Self {
             policy,
             used,
             named: None,
-            learnt,
+            learned,
             stumbles: 0.0,
             end: End::Done,
         }
@@ -69,19 +69,19 @@ impl Scene {
         last.is_some_and(|exchange| exchange.reply.outcome == Outcome::Done)
     }
 
-    /// Whether a skill about the target calls a tool that is no more.
+    /// Whether a skill about the target calls a tool that does not exist any more.
     pub(crate) fn outlived(&self, advice: &Advice) -> bool {
         let mut helpers = advice.service.contract.iter().filter_map(Demand::helper);
         advice.service.tool.name == self.world.goal.target
             && helpers.any(|name| self.world.service(name).is_none())
     }
 
-    /// With no skill: find the contract out.
+    /// Without a skill: find out the contract.
     pub(crate) fn alone(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         Self::novice(spec, World::make(spec, draws), Vec::new(), draws)
     }
 
-    /// The same on a day when more is demanded, which the attempt cannot tell from what always is.
+    /// As [`Scene::alone`] with a passing demand, which the attempt cannot tell from the lasting ones.
     pub(crate) fn passing(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let met = World::make(spec, draws).with_passing(spec, None, draws)?;
         Self::novice(spec, met, Vec::new(), draws)
@@ -94,7 +94,7 @@ impl Scene {
         Self::follower(spec, world, vec![right], 0, draws)
     }
 
-    /// With a skill, or two, about something else: act as without.
+    /// With one or two skills about other tools: act as without a skill.
     pub(crate) fn irrelevant(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let mut world = World::make(spec, draws);
         let count = if draws.chance(0.8) { 1 } else { 2 };
@@ -109,7 +109,7 @@ impl Scene {
         Self::novice(spec, world, advice, draws)
     }
 
-    /// With the right skill and one about something else, in either order: follow the right one.
+    /// With the right skill and one about another tool, in either order: follow the right one.
     pub(crate) fn both(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let mut world = World::make(spec, draws);
         let other = irrelevant(spec, &mut world, draws);
@@ -118,13 +118,13 @@ impl Scene {
         Self::follower(spec, world, advice, used, draws)
     }
 
-    /// With a skill whose contract has changed since, now and then beside another: follow, then mend.
+    /// With a stale skill, sometimes beside another: follow it, then correct it.
     pub(crate) fn stale(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let (world, stale) = stale(spec, draws)?;
         Self::with_stale(spec, world, stale, End::Done, draws)
     }
 
-    /// The same, now and then cut off at the refusal that shows what changed.
+    /// As [`Scene::stale`], sometimes cut off at the refusal that shows the change.
     pub(crate) fn failing(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let (world, stale) = stale(spec, draws)?;
         let end = if draws.chance(0.3) {
@@ -135,7 +135,7 @@ impl Scene {
         Self::with_stale(spec, world, stale, end, draws)
     }
 
-    /// The same, cut off at the first refusal.
+    /// As [`Scene::stale`], cut off at the first refusal.
     pub(crate) fn stopped(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let (world, stale) = stale(spec, draws)?;
         Self::with_stale(spec, world, stale, End::Refused(1), draws)
@@ -163,15 +163,15 @@ impl Scene {
         Self::play(spec, world, advice, play, draws)
     }
 
-    /// With a skill about something else that the agent takes for the right one: it does what the skill says, then
-    /// what the task wants.
+    /// With a skill about another tool that the agent mistakes for the right one: it follows the skill, then does the
+    /// task.
     pub(crate) fn misled(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let mut world = World::make(spec, draws);
         let wrong = irrelevant(spec, &mut world, draws);
         Self::mislead(spec, world, wrong, draws)
     }
 
-    /// With a skill that claims every tool of the target's verb and is about another one.
+    /// With a skill that applies to every tool of the target's verb and is about another one.
     pub(crate) fn too_broad(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let world = World::make(spec, draws);
         let others = world
@@ -195,7 +195,7 @@ impl Scene {
             policy: Policy::novice(&world)?.after(&steps),
             used: Some(0),
             named: Some(wrong.service.tool.name.clone()),
-            learnt: false,
+            learned: false,
             stumbles: 0.0,
             end: if draws.chance(0.4) {
                 End::Refused(1)
@@ -206,12 +206,12 @@ impl Scene {
         Self::play(spec, world, vec![wrong], play, draws)
     }
 
-    /// With two skills about the target, of which one is out of date: what tells them apart is what comes back.
+    /// With two skills about the target, one of them stale: only the answers tell them apart.
     pub(crate) fn rivals(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let (world, stale) = stale(spec, draws)?;
         let target = world.target()?.clone();
         let right = Advice::steps(target, &world.given_names());
-        // One that says less is not contradicted by an attempt that followed the other.
+        // A skill with fewer demands is not contradicted by an attempt that followed the other one.
         let says_less = stale.service.contract.len() < right.service.contract.len();
         let follows_right = !says_less && draws.chance(0.5);
         let (advice, at) = either_order(right, stale, draws);
@@ -221,7 +221,7 @@ impl Scene {
         Self::play(spec, world, advice, play, draws)
     }
 
-    /// An attempt that ends with a refusal: something is missing, or a value of the task came in wrong.
+    /// An attempt that ends with a refusal: a demand is not met, or a value of the task was wrong.
     pub(crate) fn failed(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let world = World::make(spec, draws);
         let demands = world.target()?.contract.len();
@@ -243,14 +243,14 @@ impl Scene {
             policy,
             used: None,
             named: None,
-            learnt: !wrong_value,
+            learned: !wrong_value,
             stumbles: 0.0,
             end,
         };
         Self::play(spec, world, Vec::new(), play, draws)
     }
 
-    /// An attempt with the right skill that broke off over the agent's own mistake.
+    /// An attempt with the right skill that stopped at the agent's own mistake.
     pub(crate) fn cut_off(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let world = World::with_form(spec, ContractForm::draw_hidden(draws), draws);
         let right = right(&world, draws)?;
@@ -261,7 +261,7 @@ impl Scene {
             policy,
             used: Some(0),
             named: None,
-            learnt: false,
+            learned: false,
             stumbles: 0.0,
             end: End::Refused(1),
         };
@@ -269,7 +269,7 @@ impl Scene {
         (!scene.is_done()).then_some(scene)
     }
 
-    /// An attempt with the right skill, or one that is out of date, told as if there had been none.
+    /// An attempt with the right or a stale skill, shown without the skill.
     pub(crate) fn recount(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let (world, service) = if draws.chance(0.25) {
             let (world, stale) = stale(spec, draws)?;
@@ -294,7 +294,7 @@ impl Scene {
             policy: Policy::novice(&world)?,
             used: None,
             named: None,
-            learnt: true,
+            learned: true,
             stumbles: 0.14,
             end: End::Done,
         };
@@ -325,9 +325,9 @@ impl Scene {
             contract,
         } = world.target()?.clone();
         let mut simulation = Simulation::start(world.clone(), draws.below(usize::MAX) as u64);
-        // A skill's words follow from the task where it is up to date and stands alone.
+        // A skill's words follow from the task if it is the only one and up to date.
         let follows = match advice.as_slice() {
-            [only] => play.learnt && play.used.is_some() && only.service.contract == contract,
+            [only] => play.learned && play.used.is_some() && only.service.contract == contract,
             _ => false,
         };
         let mut script = Script::task(&world.query)
@@ -339,8 +339,8 @@ impl Scene {
             .service(named)
             .map_or_else(|| named.to_string(), |service| service.tool.usage());
         script = script
-            .row(&usage, play.learnt)
-            .control(choice(play.used), play.learnt);
+            .row(&usage, play.learned)
+            .control(choice(play.used), play.learned);
         let stumble_at = draws.chance(play.stumbles).then(|| draws.below(2));
         let mut exchanges: Vec<Exchange> = Vec::new();
         let mut refusals = 0;
@@ -354,7 +354,7 @@ impl Scene {
             let reply = simulation.call(&call);
             play.policy.hear(&reply);
             script = script
-                .call(&call, play.learnt && !stumbles)
+                .call(&call, play.learned && !stumbles)
                 .reply(&reply.text);
             refusals += usize::from(matches!(reply.outcome, Outcome::Refused(_)));
             exchanges.push(Exchange { call, reply });

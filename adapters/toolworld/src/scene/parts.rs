@@ -1,4 +1,4 @@
-//! The skills that attempts are given, and the mistakes that agents make.
+//! The skills of attempts, and the mistakes that agents make.
 
 use crate::form::ContractForm;
 use crate::lexicon::value_for;
@@ -8,7 +8,7 @@ use crate::seed::Draws;
 use crate::tool::{Demand, Service, SkillText};
 use crate::world::{World, WorldSpec, fresh_name};
 
-/// A skill in the context of an attempt, with the service that it describes.
+/// A skill in the prompt of an attempt, with the service that it describes.
 #[derive(Debug, Clone)]
 pub(crate) struct Advice {
     pub(crate) service: Service,
@@ -16,13 +16,13 @@ pub(crate) struct Advice {
 }
 
 impl Advice {
-    /// As a step list.
+    /// A skill as a step list.
     pub(crate) fn steps(service: Service, given: &[String]) -> Self {
         let text = SkillText::of(&service, given).to_string();
         Self { service, text }
     }
 
-    /// As a step list, or now and then as sentences that say what the service demands.
+    /// A skill as a step list, or sometimes as sentences that state the service's demands.
     fn any_form(service: Service, given: &[String], draws: &mut Draws) -> Self {
         match service.notes() {
             Some(text) if draws.chance(0.12) => Self {
@@ -51,7 +51,7 @@ pub(super) fn stale(spec: &WorldSpec, draws: &mut Draws) -> Option<(World, Advic
     Some((world, Advice::steps(old, &given)))
 }
 
-/// Both in random order, and where the first one came to stand.
+/// Both in random order, and the index of the first one.
 pub(super) fn either_order(one: Advice, other: Advice, draws: &mut Draws) -> (Vec<Advice>, usize) {
     if draws.chance(0.5) {
         (vec![one, other], 0)
@@ -60,7 +60,7 @@ pub(super) fn either_order(one: Advice, other: Advice, draws: &mut Draws) -> (Ve
     }
 }
 
-/// A call that a policy should not make: a wrong value, a wrong tool, the last call again, or a tool that is not there.
+/// A mistaken call: a wrong value, a wrong tool, the last call again, or a tool that does not exist.
 pub(super) fn mistake(
     spec: &WorldSpec,
     world: &World,

@@ -1,4 +1,4 @@
-//! Rules, from how earlier skills fared.
+//! Prompts and answers of the role that finds rules in the outcomes of earlier skills.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,28 +7,28 @@ use journeyman::Result;
 use journeyman::contract::{Experience, RoleAnswer};
 use journeyman::domain::RoleRule;
 
-use super::unusable;
-use crate::roles::{Feature, NOTHING, Rule, fared};
+use super::unusable::unusable;
+use crate::roles::{Feature, NOTHING, Rule, outcomes_script};
 use crate::script::Script;
 use crate::skill_form::read_body;
 
-/// How many rows the model was trained on.
+/// The numbers of rows that the model was trained on.
 const ROWS: std::ops::RangeInclusive<usize> = 5..=8;
 
-/// A skill's features and whether it fared well.
+/// A skill's features, and whether its outcome was good.
 type Row = (Vec<Feature>, bool);
 
-/// Shows at most eight rows, those that most experiences bear out, good and bad ones by turns. Fewer than five are
-/// repeated until there are five: the model knows no shorter lists.
+/// The prompt: at most eight rows, those that the most experiences support, good and bad ones in turn. Fewer than five
+/// are repeated up to five: the model knows no shorter lists.
 pub(super) fn script(experiences: &[Experience]) -> Script {
-    let rows = merged(&told(experiences));
+    let rows = merged(&informative_rows(experiences));
     let count = rows.len().clamp(*ROWS.start(), *ROWS.end());
     let rows: Vec<Row> = rows.into_iter().cycle().take(count).collect();
-    fared(&rows)
+    outcomes_script(&rows)
 }
 
-/// Reads a rule. It joins those so far where the experiences bear it out and none of them is about the same; those so far
-/// that the experiences speak against are dropped. Rules in words that this model does not read stay.
+/// Reads a rule. It is added where the experiences support it and no present rule is about the same feature; present
+/// rules that the experiences contradict are dropped. Rules in words that this model cannot read are kept.
 pub(super) fn read(rules: &[RoleRule], rows: &[Experience], text: &str) -> Result<RoleAnswer> {
     let new = match (text.trim(), Rule::parse(text)) {
         (_, Some(rule)) => Some(rule),
@@ -38,16 +38,16 @@ pub(super) fn read(rules: &[RoleRule], rows: &[Experience], text: &str) -> Resul
             return Err(unusable(message, text));
         }
     };
-    let rows = told(rows);
+    let rows = informative_rows(rows);
     let stays = |rule: &&RoleRule| {
         let read = Rule::parse(&rule.0);
-        read.is_none_or(|rule| !Weighed::of(rule, &rows).is_contradicted())
+        read.is_none_or(|rule| !RuleCounts::of(rule, &rows).is_contradicted())
     };
     let mut kept: Vec<RoleRule> = rules.iter().filter(stays).cloned().collect();
     if let Some(rule) = new {
         let about = |kept: &RoleRule| Rule::parse(&kept.0).map(|rule| rule.feature);
         let known = kept.iter().any(|kept| about(kept) == Some(rule.feature));
-        if !known && is_singled_out(rule, &rows) {
+        if !known && is_supported(rule, &rows) {
             kept.push(RoleRule(rule.to_string()));
         }
     }
@@ -55,12 +55,12 @@ pub(super) fn read(rules: &[RoleRule], rows: &[Experience], text: &str) -> Resul
     Ok(RoleAnswer::Rules(kept))
 }
 
-/// The experiences that tell something, as rows: those whose skill is a step list and did more good than harm, or harm
-/// and no more good. Versions that say the same are one: what came back unchanged is no further witness.
-fn told(experiences: &[Experience]) -> Vec<Row> {
-    let mut fared: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+/// The informative experiences, as rows: those whose skill is a step list with more good than harm, or with harm and no
+/// more good. Versions with the same body are one row, because an unchanged skill is no further evidence.
+fn informative_rows(experiences: &[Experience]) -> Vec<Row> {
+    let mut outcomes: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     for experience in experiences {
-        let (helpful, harmful) = fared.entry(&experience.skill.body).or_default();
+        let (helpful, harmful) = outcomes.entry(&experience.skill.body).or_default();
         *helpful += experience.helpful;
         *harmful += experience.harmful;
     }
@@ -70,12 +70,12 @@ fn told(experiences: &[Experience]) -> Vec<Row> {
         let skill = read_body(body).filter(|_| tells)?;
         Some((Feature::of(&skill), good))
     };
-    fared.into_iter().filter_map(row).collect()
+    outcomes.into_iter().filter_map(row).collect()
 }
 
-/// One row for each set of features, as most of its experiences say, those that most bear out first; none where they are even.
-/// One that leaves no rule that all rows before it keep to is left out: a skill may have fared so for the day's sake, and the
-/// model knows lists alone that one rule fits.
+/// One row for each set of features, with the majority outcome of its experiences, those with the largest majorities
+/// first; ties are left out. A row is left out if no rule fits it and all rows before it: an outcome may be due to a
+/// passing demand, and the model knows only lists that a rule fits.
 fn merged(rows: &[Row]) -> Vec<Row> {
     let mut sums: BTreeMap<&[Feature], i64> = BTreeMap::new();
     for (features, good) in rows {
@@ -99,16 +99,16 @@ fn merged(rows: &[Row]) -> Vec<Row> {
     turns.flatten().map(row).collect()
 }
 
-/// What a rule would have let through and kept out.
+/// Counts of the skills that a rule would have let in and kept out.
 #[derive(Debug, Default)]
-struct Weighed {
+struct RuleCounts {
     good_in: usize,
     good_out: usize,
     bad_in: usize,
     bad_out: usize,
 }
 
-impl Weighed {
+impl RuleCounts {
     fn of(rule: Rule, rows: &[Row]) -> Self {
         let mut weighed = Self::default();
         for (features, good) in rows {
@@ -122,18 +122,18 @@ impl Weighed {
         weighed
     }
 
-    /// Whether it would have kept out good ones, and no fewer than bad ones. Bad ones that it lets through may have
-    /// another fault.
+    /// Whether the rule would have kept out good skills, and at least as many as bad ones. Bad skills that it lets in
+    /// may have another fault.
     fn is_contradicted(&self) -> bool {
         self.good_out > 0 && self.good_out >= self.bad_out
     }
 
-    /// How many rows it tells rightly.
+    /// Number of rows that it classifies correctly.
     fn right(&self) -> usize {
         self.good_in + self.bad_out
     }
 
-    /// How likely it would keep out so many bad ones, or more, if its feature told nothing: Fisher's exact test,
+    /// The probability that it keeps out so many bad ones, or more, if its feature had no effect: Fisher's exact test,
     /// one-sided, from 0 to 1.
     fn chance(&self) -> f64 {
         let (good, bad) = (self.good_in + self.good_out, self.bad_in + self.bad_out);
@@ -144,24 +144,24 @@ impl Weighed {
     }
 }
 
-/// In how many ways so many of `all` can be taken.
+/// The binomial coefficient: ways to take `taken` of `all`.
 fn ways(all: usize, taken: usize) -> f64 {
     let all = all as f64;
     let factors = (0..taken).map(|number| number as f64);
     factors.fold(1.0, |ways, number| ways * (all - number) / (number + 1.0))
 }
 
-/// How likely, at most, a rule may fit by chance.
+/// Maximum probability that a rule fits by chance.
 const CHANCE: f64 = 0.05;
 
-/// Whether a rule would have kept out more bad ones than good ones, more than chance does, and no rule about something
-/// else tells as many rows rightly: what fits by chance would keep good skills out from then on, and with them the evidence
-/// against it.
-fn is_singled_out(rule: Rule, rows: &[Row]) -> bool {
-    let weighed = Weighed::of(rule, rows);
+/// Whether a rule would have kept out more bad skills than good ones, beyond chance, and no rule about another feature
+/// classifies as many rows correctly. A rule that fits by chance would keep good skills out from then on, and with them
+/// the evidence against it.
+fn is_supported(rule: Rule, rows: &[Row]) -> bool {
+    let weighed = RuleCounts::of(rule, rows);
     let others = Feature::ALL.into_iter().filter(|it| *it != rule.feature);
     let best = others.flat_map(Rule::about);
-    let best = best.map(|other| Weighed::of(other, rows).right()).max();
+    let best = best.map(|other| RuleCounts::of(other, rows).right()).max();
     weighed.bad_out > weighed.good_out
         && weighed.chance() <= CHANCE
         && best.is_none_or(|best| best < weighed.right())

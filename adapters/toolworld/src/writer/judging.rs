@@ -1,13 +1,13 @@
-//! Answers that judge a skill, or cut an attempt into the cases that it has to pass.
+//! Reads answers that judge a skill, or cut an attempt into cases.
 
 use journeyman::Result;
 use journeyman::contract::{CaseDraft, RoleAnswer};
 use journeyman::domain::{CaseKind, Judgement, Step, Trace};
 
-use super::{clip, unusable};
+use super::unusable::{clip, unusable};
 use crate::roles::Credit;
 
-/// What the subgoals of an attempt are called.
+/// The names of an attempt's subgoals.
 const SUBGOALS: [&str; 5] = ["probe", "prepare", "collect", "stray", "finish"];
 
 pub(super) fn credit(attempt: &Trace, skill: usize, text: &str) -> Result<RoleAnswer> {
@@ -19,7 +19,7 @@ pub(super) fn credit(attempt: &Trace, skill: usize, text: &str) -> Result<RoleAn
     let steps = attempt.trajectory.steps.iter();
     let refused: Vec<&Step> = steps.filter(|step| step.result.is_error).collect();
     let scope = match (credit, refused.as_slice()) {
-        // With a single refusal there is no doubt where it did harm.
+        // With a single refusal, the harmful step is certain.
         (Credit::Harmful, [step]) => format!("step {}", step.index + 1),
         _ => String::new(),
     };
@@ -35,7 +35,7 @@ pub(super) fn credit(attempt: &Trace, skill: usize, text: &str) -> Result<RoleAn
     })
 }
 
-/// What the attempt shows: the model gives no reason of its own.
+/// The reason, taken from the attempt: the model gives none.
 fn reason(attempt: &Trace, skill: usize, refused: &[&Step]) -> String {
     let asked = attempt.trajectory.injection.skills.get(skill);
     let mut exposures = attempt.trajectory.exposures.iter();
@@ -61,7 +61,7 @@ fn reason(attempt: &Trace, skill: usize, refused: &[&Step]) -> String {
     format!("{followed}; {refused}; {done}")
 }
 
-/// The fragment that finishes the task, and the whole task.
+/// Two cases: the part that finishes the task, and the whole task.
 pub(super) fn cases(attempt: &Trace, text: &str) -> Result<RoleAnswer> {
     let steps = attempt.trajectory.steps.len();
     let Some(spans) = spans(text, steps) else {
@@ -87,7 +87,7 @@ pub(super) fn cases(attempt: &Trace, text: &str) -> Result<RoleAnswer> {
     Ok(RoleAnswer::Cases(unit.into_iter().chain([whole]).collect()))
 }
 
-/// Each subgoal with its first step, from 0; none where they are not all of the steps in order.
+/// Each subgoal with its first step, from 0; `None` unless together they cover all steps in order.
 fn spans(text: &str, steps: usize) -> Option<Vec<(&str, usize)>> {
     let mut spans = Vec::new();
     let mut next = 1;

@@ -1,31 +1,28 @@
-//! The roles beside acting, as the bundled model plays them: what it is shown, and how its words are read.
+//! [`ApprenticeRoles`]: the SDK's roles played by the bundled model, with its prompts and the parser of its answers.
 
 mod evolving;
 mod judging;
+mod shown;
+mod unusable;
 mod writing;
 
+use journeyman::Result;
 use journeyman::contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles};
-use journeyman::domain::{Injection, RoleRule, Sampling, Trace, Trajectory};
-use journeyman::{Error, ErrorKind, Result};
+use journeyman::domain::{Injection, RoleRule, Sampling, Trace};
 
-use crate::dialect::{head, tools_of, transcript};
-use crate::roles::{MOST_RULES, Role, Rule, noted};
+use self::shown::{absent, refused, shown, tools_shown};
+use crate::dialect::{head, transcript};
+use crate::roles::{MOST_RULES, Role, Rule, with_rule_notes};
 use crate::script::{Script, choice};
-use crate::tool::Tool;
 
-/// The most tokens of an answer.
+/// Maximum tokens of an answer.
 pub(crate) const ANSWER_TOKENS: usize = 96;
-/// The most attempts that are compared at once.
-const COMPARED: usize = 3;
-/// The most skills of a prompt that the model tells apart.
-const SKILLS: usize = 2;
-
-/// Asks the bundled model in the worlds' compact language ([`crate::roles`]).
+/// [`Roles`] for the bundled model, in the worlds' compact language ([`crate::roles`]).
 ///
-/// It shows what the model was trained on and leaves out the rest: rules that [`Rule::parse`] does not read; attempts
-/// beside the first for a summary or a repair, and beside the last three of a group; a group's skills and reason, and its
-/// calls of tools that an attempt did not have; the cases that a skill fails. A repair and a credit are `Unsupported`
-/// where the skill stood behind two others, and a comparison of fewer than two attempts is.
+/// Prompts contain only what the model was trained on. Left out are: rules that [`Rule::parse`] does not read; attempts
+/// other than the first for a summary or a repair, and other than the last three of a group; a group's skills and
+/// reason; a group's calls of tools that an attempt did not have; the cases that a skill fails. A repair or a credit of
+/// a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than two attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeRoles;
 
@@ -37,10 +34,10 @@ impl Roles for ApprenticeRoles {
         let script = match (task, attempts.as_slice()) {
             (RoleTask::Evolve { rows, .. }, _) => evolving::script(rows),
             (RoleTask::Refactor { .. }, attempts) => writing::compared(attempts),
-            (_, [attempt, ..]) => told(role_of(task)?, attempt),
+            (_, [attempt, ..]) => attempt_script(role_of(task)?, attempt),
             _ => return Err(absent("there is no attempt to show")),
         };
-        let mut generate = ask(role_of(task)?, asked, noted(script, &rules));
+        let mut generate = ask(role_of(task)?, asked, with_rule_notes(script, &rules));
         generate.sampling = sampling(request);
         Ok(generate)
     }
@@ -63,11 +60,11 @@ impl Roles for ApprenticeRoles {
     }
 }
 
-/// What a role is asked about an attempt that was made: extract, lesson, repair, credit, segment or curate. Compare,
-/// score, tag and rule are about something else, and shown it in another form ([`Role::case`]).
+/// The request of a role about a finished attempt: extract, lesson, repair, credit, segment or curate. Compare, score,
+/// tag and rule have other prompts ([`Role::case`]).
 ///
-/// `asked` is the place of the skill in question, for the roles that are asked about one. The skills that the attempt had
-/// are shown too, except where a skill is extracted: there it counts what was done, and not on whose advice.
+/// `asked` is the index of the skill in question, for roles that are asked about one. The skills of the attempt are
+/// shown too, except to extract, which depends on the calls made and not on the advice.
 #[must_use]
 pub fn role_request(
     role: Role,
@@ -75,11 +72,15 @@ pub fn role_request(
     attempt: &Trace,
     rules: &[Rule],
 ) -> GenerateRequest {
-    ask(role, asked, noted(told(role, attempt), rules))
+    ask(
+        role,
+        asked,
+        with_rule_notes(attempt_script(role, attempt), rules),
+    )
 }
 
 /// An attempt as the model saw it.
-fn told(role: Role, attempt: &Trace) -> Script {
+fn attempt_script(role: Role, attempt: &Trace) -> Script {
     let injection = match role {
         Role::Extract => &Injection::NONE,
         _ => &attempt.trajectory.injection,
@@ -89,7 +90,7 @@ fn told(role: Role, attempt: &Trace) -> Script {
     transcript(head.plan(), &attempt.trajectory.steps)
 }
 
-/// Opens a role behind what it is about.
+/// Adds a role's opening to a script.
 fn ask(role: Role, asked: Option<usize>, script: Script) -> GenerateRequest {
     let mut script = script.control(role.opening(), false);
     if asked.is_some() {
@@ -102,7 +103,7 @@ fn ask(role: Role, asked: Option<usize>, script: Script) -> GenerateRequest {
     generate
 }
 
-/// Greedy at first; further candidates and repairs are drawn, each otherwise.
+/// Greedy for the first answer; further candidates and repairs are sampled, each with its own seed.
 fn sampling(request: &RoleRequest<'_>) -> Sampling {
     let candidate = match request.task {
         RoleTask::Extract { candidate, .. } => *candidate,
@@ -120,7 +121,7 @@ fn sampling(request: &RoleRequest<'_>) -> Sampling {
     }
 }
 
-/// The role of the model that plays one of the SDK's.
+/// The model's role for a task of the SDK.
 fn role_of(task: &RoleTask) -> Result<Role> {
     match task {
         RoleTask::Summarize { .. } | RoleTask::Extract { .. } => Ok(Role::Extract),
@@ -133,66 +134,6 @@ fn role_of(task: &RoleTask) -> Result<Role> {
     }
 }
 
-/// The attempts that the model is shown, and the place of the skill that it is asked about.
-fn shown(task: &RoleTask) -> Result<(Vec<&Trace>, Option<usize>)> {
-    match task {
-        RoleTask::Refactor { attempts, .. } => match attempts.as_slice() {
-            [] | [_] => Err(refused("there are fewer than two attempts to compare")),
-            several => Ok((several.iter().rev().take(COMPARED).rev().collect(), None)),
-        },
-        RoleTask::Refine {
-            skill, attempts, ..
-        } => {
-            let this = skill.reference();
-            let place = |trace: &Trace| {
-                let mut skills = trace.trajectory.injection.skills.iter();
-                skills.position(|injected| injected.skill == this)
-            };
-            let stood = attempts
-                .iter()
-                .filter_map(|trace| Some((trace, place(trace)?)));
-            // The first in which it stood among the first two, if there is one.
-            let (trace, place) = stood
-                .min_by_key(|(_, place)| (*place).max(SKILLS - 1))
-                .ok_or_else(|| absent("the skill stood in the prompt of none of the attempts"))?;
-            Ok((vec![trace], Some(told_apart(place)?)))
-        }
-        RoleTask::Attribute { attempt, skill } => {
-            if *skill >= attempt.trajectory.injection.skills.len() {
-                return Err(absent("the attempt's prompt had no such skill").with("skill", skill));
-            }
-            Ok((vec![attempt], Some(told_apart(*skill)?)))
-        }
-        other => Ok((other.attempts().iter().take(1).collect(), None)),
-    }
-}
-
-/// A skill's place in a prompt, where the model can be asked about it.
-fn told_apart(place: usize) -> Result<usize> {
-    if place < SKILLS {
-        return Ok(place);
-    }
-    Err(
-        refused("the bundled model tells the first two skills of a prompt apart and no more")
-            .with("place", place + 1)
-            .hint("put at most two skills into a prompt"),
-    )
-}
-
-fn absent(message: &'static str) -> Error {
-    Error::invalid("Roles::prompt", message)
-}
-
-fn refused(message: &'static str) -> Error {
-    Error::unsupported("Roles::prompt", message)
-}
-
-/// An answer that cannot be used.
-fn unusable(message: impl Into<String>, text: &str) -> Error {
-    Error::new(ErrorKind::Model, "Roles::read", message.into())
-        .with("text", format!("{:?}", clip(text)))
-}
-
 fn rules_of(task: &RoleTask) -> &[RoleRule] {
     match task {
         RoleTask::Extract { rules, .. }
@@ -202,21 +143,10 @@ fn rules_of(task: &RoleTask) -> &[RoleRule] {
     }
 }
 
-/// The rules that the model can read, the first ones, as many as it was trained on.
+/// The first rules that the model can read, as many as it was trained on.
 fn readable(rules: &[RoleRule]) -> Vec<Rule> {
     let read = |rule: &RoleRule| Rule::parse(&rule.0);
     rules.iter().filter_map(read).take(MOST_RULES).collect()
-}
-
-fn tools_shown(trajectory: &Trajectory) -> Vec<Tool> {
-    let first = trajectory.steps.first();
-    first
-        .and_then(|step| tools_of(&step.observation).ok())
-        .unwrap_or_default()
-}
-
-fn clip(text: &str) -> String {
-    text.chars().take(200).collect()
 }
 
 #[cfg(test)]

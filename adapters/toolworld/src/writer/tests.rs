@@ -5,10 +5,10 @@ use journeyman::admit::{Admittance, to_skill};
 use journeyman::contract::{CaseDraft, Experience};
 use journeyman::domain::{
     Action, CaseKind, EndReason, Exposure, InjectedSkill, Judgement, Observation, Origin,
-    Provenance, Role as Part, Skill, Source, Step, StepResult, Task, ToolCall, Trust, Usage,
-    Verdict,
+    Provenance, Role as Part, Skill, Source, Step, StepResult, Task, ToolCall, Trajectory, Trust,
+    Usage, Verdict,
 };
-use journeyman::{AttemptId, Seed, SkillId, TaskId, Version};
+use journeyman::{AttemptId, ErrorKind, Seed, SkillId, TaskId, Version};
 use serde_json::Value;
 
 use super::*;
@@ -62,7 +62,7 @@ fn action(line: &str) -> Action {
     }])
 }
 
-/// The scene as a run would have it: its skills are called `skill-0` and `skill-1`.
+/// The scene as a trace of a run; its skills are called `skill-0` and `skill-1`.
 fn trace_of(scene: &Scene) -> Trace {
     let source = Source {
         name: "toolworld".into(),
@@ -157,7 +157,7 @@ fn read(task: &RoleTask, text: &str) -> Result<RoleAnswer> {
     ApprenticeRoles.read(&request(task), text)
 }
 
-/// Refused as the model's fault, with these words.
+/// Checks that the answer is refused as the model's fault, with these words.
 fn check_unusable(task: &RoleTask, text: &str, words: &str) {
     let error = read(task, text).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Model, "{error}");
@@ -227,7 +227,7 @@ fn roles_are_asked_about_an_attempt_as_they_were_trained() {
             )),
             format!("{shown}<note> avoid first<note> prefer given<extract>")
         );
-        // It was trained on three at most.
+        // The model was trained on at most three rules.
         let four = [
             "avoid first",
             "avoid fixed",
@@ -301,7 +301,7 @@ fn attempts_are_compared_as_they_were_trained_without_calls_of_tools_they_lacked
     );
 }
 
-/// An attempt that met a call first, with that call's skill in the prompt.
+/// An attempt that needed a first call, with the skill of that call in the prompt.
 fn done() -> (Scene, Trace) {
     let mut all = scenes(Scene::right, 400);
     let scene = all.find(|scene| scene.exchanges.len() == 2 && scene.advice[0].text.contains("; "));
@@ -354,7 +354,7 @@ fn a_written_skill_is_read_and_what_breaks_a_rule_or_names_other_tools_is_refuse
     for garbage in ["", "none of it", "cut", "cut moon", "\u{202e}: ;", "<end>"] {
         check_unusable(&task, garbage, "verb noun: step; step");
     }
-    // What attempts share is in tools that each of them had.
+    // A shared skill only has tools that each attempt had.
     let other = trace_of(&scenes(Scene::alone, 9).last().unwrap());
     check_unusable(
         &refactor(vec![attempt, other], &[]),
@@ -458,7 +458,7 @@ fn a_skill_is_mended_from_an_attempt_in_which_it_stood() {
     );
     check_refused(&attribute(&third, 2), unsupported, "first two");
     check_refused(&attribute(&attempt, 7), ErrorKind::Invalid, "no such skill");
-    // A skill that comes out as it was is no new one.
+    // An unchanged skill is not a new version.
     let name = &scene.world.goal.target;
     let same = RoleTask::Refine {
         skill: Box::new(Skill {

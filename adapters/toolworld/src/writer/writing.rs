@@ -1,18 +1,19 @@
-//! Answers that are skills, and what they are written from.
+//! Reads answers that are skills, and writes the prompts of comparisons.
 
 use journeyman::Result;
 use journeyman::contract::{RoleAnswer, RoleTask};
 use journeyman::domain::{Action, SkillDraft, SkillName, Step, ToolCall, Trace};
 use serde_json::Value;
 
-use super::{shown, tools_shown, unusable};
-use crate::roles::{NOTHING, Rule, concluded};
+use super::shown::{shown, tools_shown};
+use super::unusable::unusable;
+use crate::roles::{NOTHING, Rule, conclusion};
 use crate::script::Script;
 use crate::skill_form::{read_body, to_draft};
 use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, Tool, ToolName};
 
-/// Attempts side by side: their tasks and calls, without tools. Calls of tools that an attempt did not have are left out:
-/// they are no part of what was done.
+/// The prompt of a comparison: tasks and calls of the attempts, without tools. Calls of tools that an attempt did not
+/// have are left out, because they had no effect.
 pub(super) fn compared(attempts: &[&Trace]) -> Script {
     let mut script = Script::default().control("<s>", false);
     for attempt in attempts {
@@ -32,11 +33,11 @@ pub(super) fn compared(attempts: &[&Trace]) -> Script {
     script
 }
 
-/// Reads what an answer comes to: a step list whose tools each of the attempts had, and that keeps to the rules; or `none`.
+/// Reads an answer: a step list whose tools each of the attempts had and that obeys the rules; or `none`.
 pub(super) fn read(task: &RoleTask, rules: &[Rule], text: &str) -> Result<RoleAnswer> {
     let text = match rules {
         [] => text,
-        _ => concluded(text),
+        _ => conclusion(text),
     };
     if text.trim() == NOTHING {
         let why = match (task, rules) {
@@ -73,7 +74,7 @@ pub(super) fn read(task: &RoleTask, rules: &[Rule], text: &str) -> Result<RoleAn
     Ok(RoleAnswer::Draft(Box::new(to_draft(&skill))))
 }
 
-/// What is wrong with a step, for an agent with these tools.
+/// The fault of a step, for an agent with these tools.
 fn fault(step: &str, tools: &[Tool]) -> Option<&'static str> {
     let name = ToolName::parse(step);
     let Some(tool) = tools.iter().find(|tool| Some(&tool.name) == name.as_ref()) else {
@@ -84,7 +85,8 @@ fn fault(step: &str, tools: &[Tool]) -> Option<&'static str> {
     (!parameters.all(known)).then_some("a step sets a parameter that its tool does not have")
 }
 
-/// The skill straight from an attempt: its accepted calls, with values of the task and of results turned into slots.
+/// The skill of an attempt without a model: its accepted calls, with values from the task and from results replaced by
+/// slots.
 pub(super) fn abstracted(attempt: Option<&Trace>) -> SkillDraft {
     let skill = attempt.and_then(accepted);
     let title = || {
@@ -101,13 +103,13 @@ pub(super) fn abstracted(attempt: Option<&Trace>) -> SkillDraft {
 
 fn accepted(attempt: &Trace) -> Option<SkillText> {
     let tools = tools_shown(&attempt.trajectory);
-    let told: Vec<&str> = attempt.task.instruction.split_whitespace().collect();
+    let stated: Vec<&str> = attempt.task.instruction.split_whitespace().collect();
     let steps = attempt.trajectory.steps.iter();
     let mut results: Vec<&str> = Vec::new();
     let mut lines = Vec::new();
     for step in steps.filter(|step| !step.result.is_error) {
         for call in made(step) {
-            lines.push(line(call, &tools, |value| slot(value, &told, &results))?);
+            lines.push(line(call, &tools, |value| slot(value, &stated, &results))?);
         }
         results.extend(step.result.text.split_whitespace());
     }
@@ -129,7 +131,7 @@ fn called(call: &ToolCall) -> Option<ToolName> {
     ToolName::parse(&call.tool.replacen('_', " ", 1))
 }
 
-/// A call as a command line, with a word for each value; none where its tool is none of the worlds'.
+/// A call as a command line, with `word` for each value; `None` where its name is not of the worlds' form.
 fn line(call: &ToolCall, tools: &[Tool], word: impl Fn(&Value) -> String) -> Option<String> {
     let name = called(call)?;
     let set = call.arguments.iter();
@@ -149,15 +151,15 @@ fn line(call: &ToolCall, tools: &[Tool], word: impl Fn(&Value) -> String) -> Opt
     Some(tool.call(value_of))
 }
 
-fn slot(value: &Value, told: &[&str], results: &[&str]) -> String {
+fn slot(value: &Value, stated: &[&str], results: &[&str]) -> String {
     match word(value) {
-        known if told.contains(&known.as_str()) => TASK_SLOT.to_owned(),
+        known if stated.contains(&known.as_str()) => TASK_SLOT.to_owned(),
         known if results.contains(&known.as_str()) => RESULT_SLOT.to_owned(),
         other => other,
     }
 }
 
-/// The first word of a value: no value of the worlds has two.
+/// The first word of a value: values of the worlds have one.
 fn word(value: &Value) -> String {
     let text = value
         .as_str()

@@ -1,4 +1,4 @@
-//! What a keeper does when a worker is gone.
+//! The keeper's reaction to the end of a worker.
 
 use std::{
     sync::atomic::Ordering,
@@ -7,16 +7,16 @@ use std::{
 
 use journeyman::{Error, ErrorKind};
 
-use super::{Keeper, Pending, Phase};
-use crate::isolated::process::Death;
+use super::{Keeper, Phase};
+use crate::isolated::{event::Pending, process::Death};
 
-/// The first pause before a worker is started once more; each further one is twice as long.
+/// The first pause before a restart; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// The longest.
+/// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
 impl Keeper {
-    /// The present worker is gone, or writes garbage.
+    /// Handles the end of the present worker, or its invalid output.
     pub(super) fn ended(&mut self, garbage: Option<&'static str>) {
         let why = garbage.map(|what| format!("wrote what is not of the protocol ({what})"));
         let serving = matches!(self.phase, Phase::Serving(_));
@@ -40,7 +40,7 @@ impl Keeper {
                 let error = Error::new(ErrorKind::Unavailable, pending.operation, &message)
                     .temporary()
                     .hint("try again; where the same request ends it each time, report it with the model's name");
-                pending.answer(Err(death.with_said(error)));
+                pending.answer(Err(death.with_last_line(error)));
             }
         }
         let message = match self.failures {
@@ -51,16 +51,16 @@ impl Keeper {
             .temporary()
             .with("worker", self.program.display())
             .hint("check that the file is sound, that memory suffices and that the worker is the one of this host");
-        self.failed(death.with_said(error), true);
+        self.failed(death.with_last_line(error), true);
     }
 
-    /// No worker can be had with this file or this executable, as they are.
+    /// Gives up: no worker can run with this file or this executable as they are.
     pub(super) fn give_up(&mut self, error: Error) {
         self.end(Some("cannot be used"));
         self.failed(error, false);
     }
 
-    /// Another try, later, or refusal.
+    /// Plans another try, or refuses all requests.
     pub(super) fn failed(&mut self, error: Error, again: bool) {
         self.failures += 1;
         if let Some(first) = self.first.take() {
@@ -82,7 +82,7 @@ impl Keeper {
         self.phase = Phase::Resting(error, Instant::now().checked_add(self.config.rest));
     }
 
-    /// Waits for the end of the present worker, if there is one; kills it first where there is a reason to.
+    /// Ends the present worker, if there is one: kills it where a reason is given, and waits for its exit.
     pub(super) fn end(&mut self, kill: Option<&str>) -> Option<Death> {
         let pausing = Phase::Pausing(Instant::now());
         match std::mem::replace(&mut self.phase, pausing) {

@@ -1,4 +1,4 @@
-//! Rules, from how earlier skills fared.
+//! Rules from the outcomes of earlier skills.
 
 use super::*;
 
@@ -29,7 +29,7 @@ const BOTH: &str = "cut rope: lift bell; cut rope zone 7";
 const GIVEN: &str = "cut rope: cut rope zone $";
 const CARRIED: &str = "cut rope: lift bell; cut rope zone @";
 
-/// The same of another tool.
+/// The same skill for another tool.
 fn of(tool: &str, text: &str) -> String {
     text.replace("rope", tool)
 }
@@ -45,7 +45,7 @@ fn experiences_are_shown_as_rows_of_features() {
         experience(CARRIED, 1, 0),
         experience(&of("log", CARRIED), 0, 1),
     ];
-    // Even ones and those that tell nothing are left out; two rows are repeated until there are five.
+    // Ties and uninformative experiences are left out; two rows are repeated up to five.
     let expected = "<s><note> fixed good<note> first bad<note> fixed good<note> first bad<note> fixed good<rule>";
     assert_eq!(prompt(&evolve(&["avoid first"], rows)), expected);
     assert_eq!(prompt(&evolve(&[], Vec::new())), "<s><rule>");
@@ -91,11 +91,11 @@ fn a_rule_joins_where_experience_singles_it_out_and_goes_where_it_is_contradicte
     for (so_far, text, expected) in [
         (none, " avoid first\n", &["avoid first"][..]),
         (none, "none", none),
-        // It would keep good ones out, or tells them apart by chance at best.
+        // The rule would keep good skills out, or fits by chance at best.
         (none, "prefer first", none),
         (none, "avoid fixed", none),
         (none, "prefer given", none),
-        // Known already, or contradicted by now; what is not in its words stays.
+        // Known already, or contradicted; rules in other words are kept.
         (&["avoid first"], "avoid first", &["avoid first"]),
         (&["prefer first"], "avoid first", &["avoid first"]),
         (&["avoid given", "be brief"], "none", &["be brief"]),
@@ -113,7 +113,7 @@ fn a_rule_joins_where_experience_singles_it_out_and_goes_where_it_is_contradicte
         let task = evolve(so_far, bad_first());
         assert_eq!(answer(&task, text), expected, "{so_far:?} {text}");
     }
-    // So few may fall so by chance: once in ten times.
+    // So few rows fit by chance once in ten times.
     let few = bad_first().split_off(1);
     assert_eq!(answer(&evolve(&[], few), "avoid first"), none);
     // Of 12, five bad ones of six kept out by chance: 37 of 924 times; of ten, four of five: 26 of 252 times.
@@ -129,11 +129,11 @@ fn a_rule_joins_where_experience_singles_it_out_and_goes_where_it_is_contradicte
     };
     assert_eq!(answer(&mixed(5), "avoid first"), ["avoid first"]);
     assert_eq!(answer(&mixed(4), "avoid first"), none);
-    // What came back unchanged is one witness.
+    // Unchanged versions count as one row.
     let again = vec![experience(FIRST, 0, 1); 5];
     let again = [again, vec![experience(GIVEN, 1, 0); 5]].concat();
     assert_eq!(answer(&evolve(&[], again), "avoid first"), none);
-    // Two rules that fit as well as one another: which of them holds is open.
+    // Two rules fit equally well, so neither is supported.
     let tools = ["rope", "log", "vine"];
     let open = tools.iter().flat_map(|tool| {
         let bad = of(tool, "cut rope: lift bell; cut rope zone $");
@@ -142,7 +142,7 @@ fn a_rule_joins_where_experience_singles_it_out_and_goes_where_it_is_contradicte
     });
     let open = evolve(&[], open.collect());
     assert_eq!(answer(&open, "avoid first"), none);
-    // Nothing that fared badly, nothing that fared well, nothing at all.
+    // No bad outcomes, no good outcomes, no outcomes at all.
     for rows in [
         vec![experience(FIXED, 3, 0)],
         vec![experience(FIRST, 0, 3)],
@@ -164,7 +164,7 @@ fn a_row_that_no_rule_fits_with_the_better_borne_out_ones_is_not_shown() {
     };
     let odd = vec![experience(&of("wire", FIXED), 0, 1)];
     let rows = [several(FIRST, 0, 1), several(PLAIN, 1, 0), odd].concat();
-    // One with a fixed value fared badly: `avoid first` fits all but that.
+    // A skill with a fixed value had a bad outcome: `avoid first` fits all other rows.
     let shown = prompt(&evolve(&[], rows));
     assert!(
         shown.starts_with("<s><note> good<note> first bad"),

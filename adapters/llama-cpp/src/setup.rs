@@ -1,0 +1,17 @@
+//! The parameters of a worker thread.
+
+use std::sync::Arc;
+
+use journeyman::ModelId;
+
+use crate::{config::LlamaConfig, context::Limits, digest::FileHash, render::Renderer};
+
+/// The parameters of a worker thread.
+pub(crate) struct Setup {
+    pub(crate) config: LlamaConfig,
+    pub(crate) renderer: Arc<Renderer>,
+    pub(crate) limits: Limits,
+    pub(crate) gpu_layers: u32,
+    pub(crate) id: ModelId,
+    pub(crate) file: FileHash,
+}
