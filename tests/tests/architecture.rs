@@ -427,7 +427,8 @@ fn no_files_import_each_other_in_a_circle() {
             .map(|(path, text)| (path.trim_start_matches(folder.as_str()), text.as_str()))
             .collect();
         assert!(!files.is_empty(), "{name}");
-        let circles = Imports::of(files).circles();
+        let imports = Imports::of(files);
+        let circles = imports.circles();
         assert!(circles.is_empty(), "{name}: {circles:#?}");
     }
 }

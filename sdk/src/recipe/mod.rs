@@ -48,6 +48,9 @@ pub struct Limits {
     pub scored_tokens: NonZeroUsize,
 }
 
+/// ARISE C.4.
+const SCORED_TOKENS: NonZeroUsize = NonZeroUsize::new(128).expect("128 is not 0");
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -56,7 +59,7 @@ impl Default for Limits {
             score: Duration::from_secs(60),
             write: Duration::from_secs(120),
             commit: Duration::from_secs(60),
-            scored_tokens: const { NonZeroUsize::new(128).unwrap() },
+            scored_tokens: SCORED_TOKENS,
         }
     }
 }

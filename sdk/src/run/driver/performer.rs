@@ -8,10 +8,13 @@ use std::{
 use super::{embedded::Embedded, redacting::Redacting};
 use crate::{
     contract::{Backends, Total},
-    id::ModelId,
+    domain::Task,
+    error::Result,
+    id::{ModelId, RunId},
     library::SkillLibrary,
     recipe::Limits,
     report::Observed,
+    text::Redactor,
 };
 
 /// log p(skill) behind an empty query, by model and content: the part of PMI that does not depend on the task.
@@ -58,5 +61,26 @@ impl Performer {
     pub fn following(self, library: SkillLibrary) -> Self {
         *self.follow() = library;
         self
+    }
+
+    /// The same with another redactor; without one, the known forms of secrets are redacted.
+    #[must_use]
+    pub fn redacting(mut self, redactor: Redactor) -> Self {
+        self.redacting = Arc::new(Redacting::new(redactor));
+        self
+    }
+
+    /// The task without its secrets, as a machine and a journal may see it. A task that has secrets stays with this performer
+    /// as it is, for the run's attempts, until [`forget`](Self::forget).
+    ///
+    /// # Errors
+    /// `Invalid` where the run's id, the task's id or its category holds a secret.
+    pub fn withhold(&self, run: &RunId, task: Task) -> Result<Task> {
+        self.redacting.withhold(run, task)
+    }
+
+    /// Forgets the tasks of a run that is through.
+    pub fn forget(&self, run: &RunId) {
+        self.redacting.forget(run);
     }
 }

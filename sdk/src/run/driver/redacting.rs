@@ -7,10 +7,9 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::performer::Performer;
 use crate::{
     contract::RoleAnswer,
     domain::{
@@ -27,37 +26,26 @@ use crate::{
 /// What stands where a secret stood begins so.
 const MARK: &str = "[redacted: ";
 
-impl Performer {
-    /// The same with another redactor; without one, the known forms of secrets are redacted.
-    #[must_use]
-    pub fn redacting(mut self, redactor: Redactor) -> Self {
-        self.redacting = Arc::new(Redacting {
-            redactor,
-            withheld: Mutex::default(),
-        });
-        self
-    }
-
-    /// The task as a machine, and so a journal, may see it. Where that is another, the real one stays with this performer,
-    /// for the run's attempts, until [`forget`](Self::forget).
-    ///
-    /// # Errors
-    /// `Invalid` where the run's id, the task's id or its category holds a secret.
-    pub fn withhold(&self, run: &RunId, task: Task) -> Result<Task> {
-        self.redacting.withhold(run, task)
-    }
-
-    /// A run is through: what was withheld of its tasks goes.
-    pub fn forget(&self, run: &RunId) {
-        self.redacting.withheld().remove(run);
-    }
-}
-
 /// A redactor, and the tasks that it changed, as the host gave them.
 #[derive(Default)]
 pub(crate) struct Redacting {
     pub(crate) redactor: Redactor,
     withheld: Mutex<HashMap<RunId, HashMap<TaskId, Task>>>,
+}
+
+impl Redacting {
+    /// Redacts by this redactor.
+    pub(crate) fn new(redactor: Redactor) -> Self {
+        Self {
+            redactor,
+            withheld: Mutex::default(),
+        }
+    }
+
+    /// Forgets the tasks of a run.
+    pub(crate) fn forget(&self, run: &RunId) {
+        self.withheld().remove(run);
+    }
 }
 
 impl fmt::Debug for Redacting {
