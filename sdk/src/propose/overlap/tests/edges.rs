@@ -140,7 +140,7 @@ fn edges_equal_all_pairs() {
         let embedded = [0, 50, 100][seed as usize % 3];
         let count = 10 + draws.below(140);
         let numbers = draws.shuffled((0..count).collect());
-        let mut graph = OverlapGraph::new(options.clone()).unwrap();
+        let mut graph = OverlapGraph::new(options).unwrap();
         for number in &numbers {
             graph.insert(draws.segment(*number, embedded)).unwrap();
             if draws.chance(25) {
