@@ -56,7 +56,39 @@ pub enum TurnMove {
 /// How one model wants to be spoken to: how a turn is written and read, how a skill is written into a prompt, and
 /// in front of what it is scored. Pure: no input or output, no clock, no randomness.
 ///
-/// # Behaviour
+/// ```
+/// use journeyman::{Result, contract::{Dialect, TurnMove, TurnView}};
+/// use journeyman::domain::{Action, Message, Prompt, Skill, Speaker};
+///
+/// /// The model answers each observation with one message.
+/// #[derive(Debug)]
+/// struct OneMessage;
+///
+/// impl Dialect for OneMessage {
+///     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
+///         if let Some(reply) = view.replies.last() {
+///             let (action, transcript) = (Action::Message(reply.text.clone()), reply.text.clone());
+///             return Ok(TurnMove::Act { action, transcript, used: Vec::new() });
+///         }
+///         let skills = view.injection.skills.iter().map(|skill| skill.text.as_str());
+///         let text: Vec<&str> = skills.chain([view.observation.text.as_str()]).collect();
+///         let prompt = self.score_prompt(&text.join("\n\n"));
+///         Ok(TurnMove::Generate { prompt, stop: Vec::new(), max_tokens: 256 })
+///     }
+///
+///     fn skill_text(&self, skill: &Skill) -> String {
+///         format!("{}: {}", skill.name, skill.body)
+///     }
+///
+///     fn score_prompt(&self, query: &str) -> Prompt {
+///         Prompt { messages: vec![Message::data(Speaker::User, query)], open: Vec::new() }
+///     }
+/// }
+///
+/// assert_eq!(OneMessage.score_prompt("brew a coffee").text(), "brew a coffee");
+/// ```
+///
+/// # Behavior
 /// - *ends*: for any replies, `turn` reaches `Act` or `Unreadable` within 8 moves.
 /// - *pure*: the same view gives the same move.
 /// - *skill text*: `skill_text` is not empty, and is the text that injection and scoring use.

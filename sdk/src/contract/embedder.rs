@@ -48,7 +48,41 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
 
 /// A model that embeds texts.
 ///
-/// # Behaviour
+/// ```
+/// use journeyman::{Result, async_trait, contract::{Embedder, Embedding, EmbeddingSpace}};
+///
+/// /// How often each letter occurs.
+/// #[derive(Debug)]
+/// struct Letters(EmbeddingSpace);
+///
+/// #[async_trait]
+/// impl Embedder for Letters {
+///     fn space(&self) -> &EmbeddingSpace {
+///         &self.0
+///     }
+///
+///     async fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>> {
+///         Ok(texts.iter().map(|text| {
+///             // One of each, so that the empty text has a direction too.
+///             let mut counts = [1.0_f32; 26];
+///             for letter in text.bytes().filter(u8::is_ascii_lowercase) {
+///                 counts[usize::from(letter - b'a')] += 1.0;
+///             }
+///             let length = counts.iter().map(|count| count * count).sum::<f32>().sqrt();
+///             Embedding(counts.iter().map(|count| count / length).collect())
+///         }).collect())
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let letters = Letters(EmbeddingSpace { name: "letters".to_owned(), dimensions: 26 });
+/// let vectors = letters.embed(&["coffee", "coffees", "jazz"]).await?;
+/// assert!(vectors[0].cosine(&vectors[1]) > vectors[0].cosine(&vectors[2]));
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Behavior
 /// - *one each*: one embedding for each text, in order, each of the space's dimensions.
 /// - *unit*: every embedding is finite and of length 1, within 1e-3.
 /// - *repeats*: the same text gives the same embedding.

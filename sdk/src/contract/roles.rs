@@ -176,7 +176,57 @@ pub enum RoleAnswer {
 
 /// The roles, for one kind of model: a prompt and a parser for each. Pure.
 ///
-/// # Behaviour
+/// ```
+/// use journeyman::{Error, ErrorKind, Result};
+/// use journeyman::contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles};
+/// use journeyman::domain::{Message, Prompt, Role, RoleRule, Speaker};
+///
+/// /// Plays `evolve` alone: the model writes the rules, one a line.
+/// #[derive(Debug)]
+/// struct RulesOnly;
+///
+/// impl Roles for RulesOnly {
+///     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
+///         let RoleTask::Evolve { role, rows, .. } = request.task else {
+///             return Err(Error::unsupported("RulesOnly::prompt", "this role is not played"));
+///         };
+///         let mut text = format!("Write rules for the role {role}, one a line.\n");
+///         for row in rows {
+///             text += &format!("{}: helpful {}, harmful {}\n", row.skill.name, row.helpful, row.harmful);
+///         }
+///         if let Some((answer, reason)) = request.failed {
+///             text += &format!("Not like this ({reason}): {answer}\n");
+///         }
+///         let messages = vec![Message::data(Speaker::User, text)];
+///         Ok(GenerateRequest::greedy(Prompt { messages, open: Vec::new() }, 256))
+///     }
+///
+///     fn read(&self, _request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
+///         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+///         let rules: Vec<RoleRule> = lines.map(|line| RoleRule(line.to_owned())).collect();
+///         if rules.len() > RoleRule::MOST || rules.iter().any(|rule| rule.0.chars().count() > RoleRule::MAX) {
+///             return Err(Error::new(ErrorKind::Model, "RulesOnly::read", "too many or too long rules"));
+///         }
+///         Ok(RoleAnswer::Rules(rules))
+///     }
+///
+///     fn fallback(&self, _task: &RoleTask) -> Option<RoleAnswer> {
+///         None
+///     }
+///
+///     fn plays(&self, role: Role) -> bool {
+///         role == Role::Evolve
+///     }
+/// }
+///
+/// let task = RoleTask::Evolve { role: Role::Extract, rules: Vec::new(), rows: Vec::new() };
+/// let request = RoleRequest { task: &task, seed: journeyman::Seed(7), failed: None };
+/// let rules = vec![RoleRule("Name the tool.".to_owned())];
+/// assert_eq!(RulesOnly.read(&request, "Name the tool.\n")?, RoleAnswer::Rules(rules));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+///
+/// # Behavior
 /// - *pure*: the same request gives the same prompt, the same text the same answer.
 /// - *garbage*: no text makes `read` panic; what cannot be read is a `Model` error that says what was wrong.
 /// - *fits*: the answer is of the role that was asked, a draft's description has 1 to 1,024 characters and its body is not

@@ -43,7 +43,49 @@ pub(crate) fn since(committed: &[Committed], revision: Revision) -> Result<Vec<C
 
 /// Where a library's committed changes are kept. The library is a fold over them.
 ///
-/// # Behaviour
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use journeyman::{Result, Revision, async_trait, contract::{SkillStore, Snapshot}};
+/// use journeyman::domain::{Commit, Committed};
+///
+/// #[derive(Debug, Default)]
+/// struct InMemory(Mutex<Snapshot>);
+///
+/// #[async_trait]
+/// impl SkillStore for InMemory {
+///     async fn load(&self) -> Result<Snapshot> {
+///         Ok(self.0.lock().unwrap().clone())
+///     }
+///
+///     async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
+///         self.0.lock().unwrap().since(revision)
+///     }
+///
+///     async fn commit(&self, commit: &Commit) -> Result<Committed> {
+///         let mut kept = self.0.lock().unwrap();
+///         if let Some(before) = kept.committed.iter().find(|before| before.key == commit.key) {
+///             return Ok(before.clone());
+///         }
+///         let committed = commit.made_on(kept.revision)?;
+///         kept.revision = committed.revision;
+///         kept.committed.push(committed.clone());
+///         Ok(committed)
+///     }
+///
+///     fn is_read_only(&self) -> bool {
+///         false
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// // The suite of the contract has a case for each rule.
+/// let fresh = async || Ok(Arc::new(InMemory::default()) as Arc<dyn SkillStore>);
+/// journeyman::conformance::skill_store::check(fresh).await.into_result()?;
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Behavior
 /// - *order*: revisions begin at 1 and have no gaps; `load` and `since` give them in order.
 /// - *base*: a commit whose base is not the last revision is a `Conflict`, and nothing is changed.
 /// - *once*: a commit whose key was committed before gives what was committed then, whatever its base.
