@@ -66,7 +66,7 @@ pub struct Gained {
 impl Tested {
     /// How many cases passed.
     pub fn passed(&self) -> usize {
-        let passed = |outcome: &&CaseOutcome| outcome.failed.is_none();
+        let passed = |outcome: &&CaseOutcome| outcome.has_passed();
         self.outcomes.iter().filter(passed).count()
     }
 }

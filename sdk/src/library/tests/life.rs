@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::{
-    domain::{Attribution, BundleCase, CaseKind, CaseOutcome, Judgement, Role, RoleRule, Trace},
+    domain::{
+        Attribution, BundleCase, CaseKind, CaseOutcome, CaseResult, Judgement, Role, RoleRule,
+        Trace,
+    },
     id::{AttemptId, RunId, Seed, TaskId},
     testing::sample,
 };
@@ -54,8 +57,13 @@ fn test(id: &str, version: u64, failed: Option<&str>) -> LibraryChange {
         skill: reference(id, version),
         outcomes: vec![CaseOutcome {
             name: "one".into(),
-            failed: failed.map(str::to_owned),
-            refusals: Some(0),
+            result: match failed {
+                None => CaseResult::Passed { refusals: 0 },
+                Some(reason) => CaseResult::Failed {
+                    reason: reason.to_owned(),
+                    refusals: 0,
+                },
+            },
         }],
     }
 }
