@@ -135,8 +135,17 @@ pub struct RoleRequest<'a> {
     pub task: &'a RoleTask,
     /// What sampling follows from.
     pub seed: Seed,
-    /// The unreadable answer and what was wrong with it, when this is the one repair.
-    pub failed: Option<(&'a str, &'a str)>,
+    /// The answer that could not be read, where this request is its repair; a role is repaired once.
+    pub failed: Option<FailedAnswer<'a>>,
+}
+
+/// A model's answer that could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedAnswer<'a> {
+    /// The answer.
+    pub text: &'a str,
+    /// Why it could not be read, in words.
+    pub reason: &'a str,
 }
 
 /// A case as a role proposes it: a fragment of the attempt that it was shown.
@@ -194,8 +203,8 @@ pub enum RoleAnswer {
 ///         for row in rows {
 ///             text += &format!("{}: helpful {}, harmful {}\n", row.skill.name, row.helpful, row.harmful);
 ///         }
-///         if let Some((answer, reason)) = request.failed {
-///             text += &format!("Not like this ({reason}): {answer}\n");
+///         if let Some(failed) = request.failed {
+///             text += &format!("Not like this ({}): {}\n", failed.reason, failed.text);
 ///         }
 ///         let messages = vec![Message::data(Speaker::User, text)];
 ///         Ok(GenerateRequest::greedy(Prompt { messages, open: Vec::new() }, 256))
