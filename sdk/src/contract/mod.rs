@@ -45,7 +45,10 @@ pub use language_model::{
     FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenSink,
 };
 pub use retriever::Retriever;
-pub use roles::{CaseDraft, Experience, FailedAnswer, RoleAnswer, RoleRequest, RoleTask, Roles};
+pub use roles::{
+    BundleCounts, CaseDraft, Experience, FailedAnswer, RoleAnswer, RoleRequest, RoleTask, Roles,
+    VersionJudgements,
+};
 pub use scorer::{ScoreRequest, Scorer, TokenScores};
 pub use skill_files::SkillFiles;
 pub use skill_scores::{SkillScores, Total};

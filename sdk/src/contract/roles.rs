@@ -119,13 +119,57 @@ pub struct Experience {
     pub harmful: u32,
     /// How often it was judged neither, or it could not be told.
     pub other: u32,
-    /// How many cases of its bundle it passes, and of how many; `None` where it was never tested.
-    pub bundle: Option<(u32, u32)>,
-    /// How often the version in whose place it came was judged helpful, and how often harmful; `None` for a first version.
+    /// The result of its test bundle; `None` where it was never tested.
+    pub bundle: Option<BundleCounts>,
+    /// Judgements of the version that it replaced; `None` for a first version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<(u32, u32)>,
+    pub before: Option<VersionJudgements>,
     /// What became of it, in words: `active`, `disabled`, `revised`.
     pub fate: String,
+}
+
+/// How many cases of a test bundle a version passes. In JSON an array: `passed`, then `cases`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, u32)", into = "(u32, u32)")]
+pub struct BundleCounts {
+    /// Number of cases that passed.
+    pub passed: u32,
+    /// Number of cases in the bundle.
+    pub cases: u32,
+}
+
+impl From<(u32, u32)> for BundleCounts {
+    fn from((passed, cases): (u32, u32)) -> Self {
+        Self { passed, cases }
+    }
+}
+
+impl From<BundleCounts> for (u32, u32) {
+    fn from(counts: BundleCounts) -> Self {
+        (counts.passed, counts.cases)
+    }
+}
+
+/// How often a version was judged helpful and harmful. In JSON an array: `helpful`, then `harmful`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, u32)", into = "(u32, u32)")]
+pub struct VersionJudgements {
+    /// Number of attempts in which the version was judged helpful.
+    pub helpful: u32,
+    /// Number of attempts in which the version was judged harmful.
+    pub harmful: u32,
+}
+
+impl From<(u32, u32)> for VersionJudgements {
+    fn from((helpful, harmful): (u32, u32)) -> Self {
+        Self { helpful, harmful }
+    }
+}
+
+impl From<VersionJudgements> for (u32, u32) {
+    fn from(judgements: VersionJudgements) -> Self {
+        (judgements.helpful, judgements.harmful)
+    }
 }
 
 /// What a role is asked, and with which randomness.
@@ -266,5 +310,29 @@ pub trait Roles: fmt::Debug + Send + Sync {
     fn plays(&self, role: Role) -> bool {
         let _ = role;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_counts_are_arrays_in_json() {
+        let (passed, cases) = (2, 3);
+        let bundle = BundleCounts { passed, cases };
+        assert_eq!(serde_json::to_string(&bundle).unwrap(), "[2,3]");
+        assert_eq!(
+            serde_json::from_str::<BundleCounts>("[2,3]").unwrap(),
+            bundle
+        );
+        let (helpful, harmful) = (4, 5);
+        let judgements = VersionJudgements { helpful, harmful };
+        assert_eq!(serde_json::to_string(&judgements).unwrap(), "[4,5]");
+        assert_eq!(
+            serde_json::from_str::<VersionJudgements>("[4,5]").unwrap(),
+            judgements
+        );
+        assert!(serde_json::from_str::<BundleCounts>("[2]").is_err());
     }
 }
