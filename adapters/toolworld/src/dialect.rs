@@ -1,6 +1,6 @@
 //! How the bundled model is spoken to: the [`Dialect`] of the worlds' compact language.
 
-use journeyman::contract::{Dialect, TurnMove, TurnView};
+use journeyman::contract::{Dialect, ScoringPair, TurnMove, TurnView};
 use journeyman::domain::{Action, Injection, Observation, Prompt, Skill, Step, ToolCall};
 use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -209,7 +209,7 @@ impl Dialect for ApprenticeDialect {
     }
 
     /// The call alone: what is opened with follows from the injection, and controls are no plain text.
-    fn retold(&self, view: &TurnView<'_>, step: &Step) -> Result<Option<(Prompt, String)>> {
+    fn scoring_pair(&self, view: &TurnView<'_>, step: &Step) -> Result<Option<ScoringPair>> {
         let Some((_, call)) = step.transcript.rsplit_once("<call>") else {
             return Ok(None);
         };
@@ -229,7 +229,10 @@ impl Dialect for ApprenticeDialect {
                 replayed(said(head, opening), &steps)
             }
         };
-        Ok(Some((script.control("<call>", false).prompt(), line)))
+        Ok(Some(ScoringPair {
+            prompt: script.control("<call>", false).prompt(),
+            continuation: line,
+        }))
     }
 
     fn skill_text(&self, skill: &Skill) -> String {

@@ -23,6 +23,15 @@ pub struct TurnView<'a> {
     pub replies: &'a [Generation],
 }
 
+/// A text to be scored, with the prompt before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScoringPair {
+    /// The prompt.
+    pub prompt: Prompt,
+    /// What the model wrote after it, as plain text.
+    pub continuation: String,
+}
+
 /// What comes next in a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TurnMove {
@@ -101,17 +110,21 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// `Invalid` for an observation that the dialect cannot write.
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove>;
 
-    /// What stands before a step that was made, and the model's words at it as plain text, so that their log-probability can be
-    /// scored with and without a skill (ARISE Eq. 14). `view.steps` are the steps before it. `None` for a step at which the
-    /// model said nothing that is plain text.
+    /// Prompt and continuation of a step that was made, so that the model's words can be scored with and without a skill
+    /// (ARISE Eq. 14). `view.steps` are the steps before it. `None` for a step at which the model wrote no plain text.
     ///
     /// # Errors
     /// As `turn`.
-    fn retold(&self, view: &TurnView<'_>, step: &Step) -> Result<Option<(Prompt, String)>> {
-        let said = (!step.transcript.trim().is_empty()).then(|| step.transcript.clone());
-        Ok(match (self.turn(view)?, said) {
-            (TurnMove::Generate { prompt, .. }, Some(said)) => Some((prompt, said)),
-            _ => None,
+    fn scoring_pair(&self, view: &TurnView<'_>, step: &Step) -> Result<Option<ScoringPair>> {
+        if step.transcript.trim().is_empty() {
+            return Ok(None);
+        }
+        Ok(match self.turn(view)? {
+            TurnMove::Generate { prompt, .. } => Some(ScoringPair {
+                prompt,
+                continuation: step.transcript.clone(),
+            }),
+            TurnMove::Act { .. } | TurnMove::Unreadable { .. } => None,
         })
     }
 

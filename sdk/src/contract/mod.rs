@@ -33,7 +33,7 @@ mod tokenizer;
 
 pub use backends::Backends;
 pub use clock::Clock;
-pub use dialect::{Dialect, TurnMove, TurnView};
+pub use dialect::{Dialect, ScoringPair, TurnMove, TurnView};
 pub(crate) use embedder::dot;
 pub use embedder::{Embedder, Embedding, EmbeddingSpace};
 pub use environment::{Environment, EnvironmentCapabilities, Episode};
