@@ -53,5 +53,5 @@ pub use scorer::{ScoreRequest, Scorer, TokenScores};
 pub use skill_files::SkillFiles;
 pub use skill_scores::{SkillScores, Total};
 pub(crate) use skill_store::since;
-pub use skill_store::{SkillStore, SkillStoreExt, Snapshot};
+pub use skill_store::{RebasedCommit, SkillStore, SkillStoreExt, Snapshot};
 pub use tokenizer::{TokenCount, Tokenizer};

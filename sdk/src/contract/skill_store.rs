@@ -119,35 +119,38 @@ pub trait SkillStore: fmt::Debug + Send + Sync {
     fn is_read_only(&self) -> bool;
 }
 
+/// A commit with those that other writers made before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RebasedCommit {
+    /// The commits since the commit's own base, in order of revisions; its own is the last.
+    pub committed: Vec<Committed>,
+    /// How many times the base was moved forward.
+    pub rebased: u32,
+}
+
 /// What can be done with any store.
 #[async_trait]
 pub trait SkillStoreExt: SkillStore {
-    /// Commits, moving the base forward when another writer was first, at most `attempts` times. Changes record
-    /// inputs, so they hold on any later base. Gives what was committed since the commit's own base, its own
-    /// commit last, and the number of times that the base was moved.
+    /// Commits, and moves the base forward when another writer was first, at most `attempts` times. Changes record
+    /// inputs, so they hold on any later base.
     ///
     /// # Errors
     /// `Conflict` when it was overtaken each time; else as [`SkillStore::commit`].
-    async fn commit_rebased(&self, commit: &Commit, attempts: u32)
-    -> Result<(Vec<Committed>, u32)>;
+    async fn commit_rebased(&self, commit: &Commit, attempts: u32) -> Result<RebasedCommit>;
 }
 
 #[async_trait]
 impl<S: SkillStore + ?Sized> SkillStoreExt for S {
-    async fn commit_rebased(
-        &self,
-        commit: &Commit,
-        attempts: u32,
-    ) -> Result<(Vec<Committed>, u32)> {
+    async fn commit_rebased(&self, commit: &Commit, attempts: u32) -> Result<RebasedCommit> {
         let mut commit = commit.clone();
         let base = commit.base;
         let mut rebased = 0;
         loop {
             match self.commit(&commit).await {
                 Ok(done) => {
-                    let mut news = self.since(base).await?;
-                    news.retain(|committed| committed.revision <= done.revision);
-                    return Ok((news, rebased));
+                    let mut committed = self.since(base).await?;
+                    committed.retain(|commit| commit.revision <= done.revision);
+                    return Ok(RebasedCommit { committed, rebased });
                 }
                 Err(error)
                     if error.kind() == crate::error::ErrorKind::Conflict && rebased < attempts =>
