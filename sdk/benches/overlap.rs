@@ -174,7 +174,7 @@ fn segment(
         changes: vec!["ok".to_owned(), "done".to_owned()],
         success: Some(true),
         taint: Taint::Clean,
-        embedding: Some(Embedding(unit(row.collect()))),
+        embedding: Some(Embedding::new(unit(row.collect())).expect("finite")),
     }
 }
 

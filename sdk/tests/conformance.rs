@@ -373,7 +373,7 @@ fn every_rule_of_a_contract_has_a_case_and_every_case_a_rule() {
         let rules = rules(&source);
         if rules.is_empty() {
             assert!(
-                !source.contains("# Behaviour"),
+                !source.contains("# Behavior"),
                 "{stem}: rules that are not read"
             );
             continue;
@@ -393,7 +393,7 @@ fn every_rule_of_a_contract_has_a_case_and_every_case_a_rule() {
 #[test]
 fn rules_are_read_from_documentation() {
     let source =
-        "/// # Behaviour\n/// - *one each*: that.\n///   more - *not*: this\n    /// - *two*: it";
+        "/// # Behavior\n/// - *one each*: that.\n///   more - *not*: this\n    /// - *two*: it";
     assert_eq!(rules(source), ["one each", "two"]);
 }
 

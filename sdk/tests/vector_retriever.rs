@@ -43,11 +43,10 @@ impl Embedder for Table {
         self.embedded.fetch_add(texts.len(), Ordering::SeqCst);
         let vector = |text: &&str| {
             let line = text.lines().last().unwrap_or_default();
-            let mut vector = self.vectors.get(line).expect("a text of the table").clone();
-            vector.0.truncate(DIMENSIONS - self.short_by);
-            vector
+            let vector = self.vectors.get(line).expect("a text of the table");
+            Embedding::new(vector.components()[..DIMENSIONS - self.short_by].to_vec())
         };
-        Ok(texts.iter().map(vector).collect())
+        texts.iter().map(vector).collect()
     }
 }
 
@@ -57,7 +56,7 @@ fn unit(rng: &mut impl Rng) -> Embedding {
         .collect();
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     vector.iter_mut().for_each(|x| *x /= length);
-    Embedding(vector)
+    Embedding::new(vector).expect("finite")
 }
 
 fn table(texts: &[String]) -> Table {
@@ -117,9 +116,9 @@ fn the_nearest_are_those_of_comparing_all() {
     block_on(retriever.refresh(&update(0, 1, skills.clone()))).unwrap();
     for n in 0..9 {
         let text = format!("query {n}");
-        let to = &embedder.vectors[&text].0;
+        let to = embedder.vectors[&text].components();
         let cosine = |skill: &Skill| -> f64 {
-            let vector = &embedder.vectors[&skill.body].0;
+            let vector = embedder.vectors[&skill.body].components();
             let products = vector.iter().zip(to);
             products.map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
         };

@@ -12,7 +12,7 @@ struct Contract {
     rules: Vec<String>,
 }
 
-/// The traits that have rules, by their names. A rule is a bullet `- *name*: …` below `# Behaviour`.
+/// The traits that have rules, by their names. A rule is a bullet `- *name*: …` below `# Behavior`.
 fn contracts(files: &[(&str, String)]) -> BTreeMap<String, Contract> {
     let mut contracts = BTreeMap::new();
     for (path, text) in files {
@@ -24,7 +24,7 @@ fn contracts(files: &[(&str, String)]) -> BTreeMap<String, Contract> {
         let mut rules: Option<Vec<String>> = None;
         for line in text.lines() {
             if line.starts_with("/// # ") {
-                rules = line.ends_with("Behaviour").then(Vec::new);
+                rules = line.ends_with("Behavior").then(Vec::new);
             }
             let rule = line
                 .strip_prefix("/// - *")
@@ -145,7 +145,7 @@ fn suite_faults(
 /// Each rule on a sample that breaks it.
 #[test]
 fn each_rule_can_fail() {
-    let trait_file = "/// A judge.\n///\n/// # Behaviour\n/// - *finite*: scores are.\n/// - *any text*: none fails.\n\
+    let trait_file = "/// A judge.\n///\n/// # Behavior\n/// - *finite*: scores are.\n/// - *any text*: none fails.\n\
         #[async_trait]\npub trait Judge: Send {\n    /// # Errors\n}\npub trait JudgeExt: Judge {}\n";
     let contracts = contracts(&[("sdk/src/contract/judge.rs", trait_file.to_owned())]);
     let judge = Contract {

@@ -206,7 +206,7 @@ fn change_text(change: &LibraryChange, name: impl Fn(&SkillId) -> String) -> Opt
             Some(format!("{}: {} cases to pass", name(skill), cases.len()))
         }
         LibraryChange::Test { skill, outcomes } => {
-            let passed = outcomes.iter().filter(|case| case.failed.is_none()).count();
+            let passed = outcomes.iter().filter(|case| case.has_passed()).count();
             let (name, of) = (name(&skill.id), outcomes.len());
             Some(format!(
                 "{name} {}: passed {passed} of {of} cases",

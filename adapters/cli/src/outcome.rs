@@ -62,8 +62,8 @@ pub(crate) async fn make(
         outcome.applied = would_be;
         return Ok(outcome);
     }
-    let (news, _) = opened.store.commit_rebased(&commit, ATTEMPTS).await?;
-    for committed in &news {
+    let done = opened.store.commit_rebased(&commit, ATTEMPTS).await?;
+    for committed in &done.committed {
         outcome.applied = library.apply(committed)?;
     }
     outcome.revision = Some(outcome.applied.revision);

@@ -77,8 +77,8 @@ fn openers_of_one_library_see_each_others_commits() {
     block_on(one.commit(&commit(0, "first"))).unwrap();
     let late = block_on(other.commit(&commit(0, "second"))).unwrap_err();
     assert_eq!(late.kind(), ErrorKind::Conflict);
-    let (news, rebased) = block_on(other.commit_rebased(&commit(0, "second"), 1)).unwrap();
-    assert_eq!((news.len(), rebased), (2, 1));
+    let done = block_on(other.commit_rebased(&commit(0, "second"), 1)).unwrap();
+    assert_eq!((done.committed.len(), done.rebased), (2, 1));
     assert_eq!(
         block_on(one.load()).unwrap(),
         block_on(other.load()).unwrap()
@@ -98,8 +98,8 @@ fn many_writers_lose_and_double_nothing() {
                 let mut base = 0;
                 for number in 0..EACH {
                     let commit = commit(base, &format!("{writer}/{number}"));
-                    let (news, _) = block_on(store.commit_rebased(&commit, 10_000)).unwrap();
-                    base = news.last().unwrap().revision.0;
+                    let done = block_on(store.commit_rebased(&commit, 10_000)).unwrap();
+                    base = done.committed.last().unwrap().revision.0;
                 }
             });
         }

@@ -312,5 +312,5 @@ fn embed(
     }
     let length = squares.sqrt();
     let unit = vector.iter().map(|&x| (f64::from(x) / length) as f32);
-    Ok(Embedding(unit.collect()))
+    Embedding::new(unit.collect())
 }

@@ -1,6 +1,6 @@
 //! The bundled model's prompt format and output parser: the [`Dialect`] of the worlds' compact language.
 
-use journeyman::contract::{Dialect, TurnMove, TurnView};
+use journeyman::contract::{Dialect, ScoringPair, TurnMove, TurnView};
 use journeyman::domain::{Action, Injection, Observation, Prompt, Skill, Step, ToolCall};
 use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -210,7 +210,7 @@ impl Dialect for ApprenticeDialect {
     }
 
     /// Only the call: the opening follows from the injection, and control tokens cannot be plain text.
-    fn retold(&self, view: &TurnView<'_>, step: &Step) -> Result<Option<(Prompt, String)>> {
+    fn scoring_pair(&self, view: &TurnView<'_>, step: &Step) -> Result<Option<ScoringPair>> {
         let Some((_, call)) = step.transcript.rsplit_once("<call>") else {
             return Ok(None);
         };
@@ -230,7 +230,10 @@ impl Dialect for ApprenticeDialect {
                 replayed(said(head, opening), &steps)
             }
         };
-        Ok(Some((script.control("<call>", false).prompt(), line)))
+        Ok(Some(ScoringPair {
+            prompt: script.control("<call>", false).prompt(),
+            continuation: line,
+        }))
     }
 
     fn skill_text(&self, skill: &Skill) -> String {

@@ -441,7 +441,7 @@ fn what_was_replayed_stands_where_the_models_own_calls_would() {
 }
 
 #[test]
-fn a_step_is_retold_with_a_skill_and_without() {
+fn a_step_is_scored_with_a_skill_and_without() {
     let skill = injection(SKILL);
     let row = " unseal coffee tone # power #\n";
     let bell = act_of(turn(
@@ -459,7 +459,7 @@ fn a_step_is_retold_with_a_skill_and_without() {
         false,
     );
     let (task, observation) = (task(), observation());
-    let retold = |injection: &Injection, steps: &[Step], step: &Step| {
+    let pair = |injection: &Injection, steps: &[Step], step: &Step| {
         let view = TurnView {
             task: &task,
             injection,
@@ -467,11 +467,11 @@ fn a_step_is_retold_with_a_skill_and_without() {
             steps,
             replies: &[],
         };
-        let retold = ApprenticeDialect::new(Mode::Row)
-            .retold(&view, step)
+        let pair = ApprenticeDialect::new(Mode::Row)
+            .scoring_pair(&view, step)
             .unwrap();
-        let (prompt, said) = retold.unwrap();
-        (prompt.text(), said)
+        let pair = pair.unwrap();
+        (pair.prompt.text(), pair.continuation)
     };
     let with = HEAD.replace("<tools>", &format!("<skill> {SKILL}<tools>"));
     let before = std::slice::from_ref(&first);
@@ -480,14 +480,14 @@ fn a_step_is_retold_with_a_skill_and_without() {
         (&Injection::NONE, HEAD, "<skip>"),
     ] {
         assert_eq!(
-            retold(injection, &[], &first),
+            pair(injection, &[], &first),
             (
                 format!("{head}{row}{choice}<call>"),
                 " unseal bell".to_owned()
             )
         );
         assert_eq!(
-            retold(injection, before, &second),
+            pair(injection, before, &second),
             (
                 format!("{head}{row}{choice}<call> unseal bell<obs> ok<call>"),
                 " unseal coffee tone off power 65".to_owned()

@@ -293,7 +293,7 @@ fn may_come_back(entry: &Entry) -> bool {
     let own = !matches!(provenance.origin, Origin::Human | Origin::Imported);
     let set_by = entry.life.state_set_by.as_ref();
     let by_run = *state == State::Disabled
-        && set_by.is_some_and(|(version, _)| *version == entry.skill.version);
+        && set_by.is_some_and(|setter| setter.version == entry.skill.version);
     by_run && own && *taint == Taint::Clean
 }
 

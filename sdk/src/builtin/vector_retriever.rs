@@ -193,7 +193,7 @@ impl Vectors {
 
     fn nearest(&self, to: &[f32], query: &Query, above: f64) -> Vec<Candidate> {
         let candidate = |(id, row): (&SkillId, &Row)| {
-            let score = f64::from(dot(&row.vector.0, to));
+            let score = f64::from(dot(row.vector.components(), to));
             (score > above).then(|| Candidate {
                 skill: SkillRef {
                     id: id.clone(),
@@ -226,7 +226,7 @@ fn better_first(a: &Candidate, b: &Candidate) -> Ordering {
 }
 
 fn is_of(vector: &Embedding, space: &EmbeddingSpace) -> bool {
-    vector.0.len() == space.dimensions && vector.0.iter().all(|x| x.is_finite())
+    vector.components().len() == space.dimensions
 }
 
 fn text_of(skill: &Skill) -> String {
@@ -259,7 +259,7 @@ impl Retriever for VectorRetriever {
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
         let text = std::slice::from_ref(&query.text);
         let embedded = self.embed("Retriever::search", text).await?;
-        let to = embedded.first().map_or(&[][..], |vector| &vector.0);
+        let to = embedded.first().map_or(&[][..], Embedding::components);
         Ok(self.read(|vectors| vectors.nearest(to, query, self.above)))
     }
 }

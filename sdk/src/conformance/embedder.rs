@@ -22,10 +22,7 @@ pub async fn check(embedder: &dyn Embedder) -> Report {
 
 async fn vectors(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
     let embeddings = embedder.embed(texts).await?;
-    Ok(embeddings
-        .into_iter()
-        .map(|embedding| embedding.0)
-        .collect())
+    Ok(embeddings.into_iter().map(Vec::from).collect())
 }
 
 fn distance(a: &[f32], b: &[f32]) -> f32 {

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::report::{Report, Shortfall, Tried, require, require_error, skip};
 use crate::{
-    contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles},
+    contract::{FailedAnswer, GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles},
     domain::{Role, RoleRule},
     error::{ErrorKind, Result},
     id::Seed,
@@ -41,7 +41,10 @@ impl RoleSample {
 
     fn repair(&self) -> RoleRequest<'_> {
         RoleRequest {
-            failed: Some(("what was written", "what was wrong")),
+            failed: Some(FailedAnswer {
+                text: "what was written",
+                reason: "what was wrong",
+            }),
             ..self.request()
         }
     }

@@ -8,7 +8,33 @@ use crate::id::Timestamp;
 
 /// Tells the time and waits.
 ///
-/// # Behaviour
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+/// use journeyman::{Timestamp, async_trait, contract::Clock};
+///
+/// /// The time of a simulation: waiting moves it forward.
+/// #[derive(Debug, Default)]
+/// struct SimulatedClock(AtomicU64);
+///
+/// #[async_trait]
+/// impl Clock for SimulatedClock {
+///     fn now(&self) -> Timestamp {
+///         Timestamp(self.0.load(SeqCst))
+///     }
+///
+///     async fn sleep_until(&self, until: Timestamp) {
+///         self.0.fetch_max(until.0, SeqCst);
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let clock = SimulatedClock::default();
+/// clock.sleep_until(Timestamp(250)).await;
+/// assert_eq!(clock.now(), Timestamp(250));
+/// # });
+/// ```
+///
+/// # Behavior
 /// - *past*: `sleep_until` a moment that has passed returns at once.
 /// - *waits*: after `sleep_until(t)`, `now()` is at least `t`.
 #[async_trait]

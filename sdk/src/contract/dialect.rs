@@ -23,6 +23,15 @@ pub struct TurnView<'a> {
     pub replies: &'a [Generation],
 }
 
+/// A text to be scored, with the prompt before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScoringPair {
+    /// The prompt.
+    pub prompt: Prompt,
+    /// What the model wrote after it, as plain text.
+    pub continuation: String,
+}
+
 /// What comes next in a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TurnMove {
@@ -56,7 +65,39 @@ pub enum TurnMove {
 /// How one model wants to be spoken to: how a turn is written and read, how a skill is written into a prompt, and
 /// in front of what it is scored. Pure: no input or output, no clock, no randomness.
 ///
-/// # Behaviour
+/// ```
+/// use journeyman::{Result, contract::{Dialect, TurnMove, TurnView}};
+/// use journeyman::domain::{Action, Message, Prompt, Skill, Speaker};
+///
+/// /// The model answers each observation with one message.
+/// #[derive(Debug)]
+/// struct OneMessage;
+///
+/// impl Dialect for OneMessage {
+///     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
+///         if let Some(reply) = view.replies.last() {
+///             let (action, transcript) = (Action::Message(reply.text.clone()), reply.text.clone());
+///             return Ok(TurnMove::Act { action, transcript, used: Vec::new() });
+///         }
+///         let skills = view.injection.skills.iter().map(|skill| skill.text.as_str());
+///         let text: Vec<&str> = skills.chain([view.observation.text.as_str()]).collect();
+///         let prompt = self.score_prompt(&text.join("\n\n"));
+///         Ok(TurnMove::Generate { prompt, stop: Vec::new(), max_tokens: 256 })
+///     }
+///
+///     fn skill_text(&self, skill: &Skill) -> String {
+///         format!("{}: {}", skill.name, skill.body)
+///     }
+///
+///     fn score_prompt(&self, query: &str) -> Prompt {
+///         Prompt { messages: vec![Message::data(Speaker::User, query)], open: Vec::new() }
+///     }
+/// }
+///
+/// assert_eq!(OneMessage.score_prompt("brew a coffee").text(), "brew a coffee");
+/// ```
+///
+/// # Behavior
 /// - *ends*: for any replies, `turn` reaches `Act` or `Unreadable` within 8 moves.
 /// - *pure*: the same view gives the same move.
 /// - *skill text*: `skill_text` is not empty, and is the text that injection and scoring use.
@@ -69,17 +110,21 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// `Invalid` for an observation that the dialect cannot write.
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove>;
 
-    /// What stands before a step that was made, and the model's words at it as plain text, so that their log-probability can be
-    /// scored with and without a skill (ARISE Eq. 14). `view.steps` are the steps before it. `None` for a step at which the
-    /// model said nothing that is plain text.
+    /// Prompt and continuation of a step that was made, so that the model's words can be scored with and without a skill
+    /// (ARISE Eq. 14). `view.steps` are the steps before it. `None` for a step at which the model wrote no plain text.
     ///
     /// # Errors
     /// As `turn`.
-    fn retold(&self, view: &TurnView<'_>, step: &Step) -> Result<Option<(Prompt, String)>> {
-        let said = (!step.transcript.trim().is_empty()).then(|| step.transcript.clone());
-        Ok(match (self.turn(view)?, said) {
-            (TurnMove::Generate { prompt, .. }, Some(said)) => Some((prompt, said)),
-            _ => None,
+    fn scoring_pair(&self, view: &TurnView<'_>, step: &Step) -> Result<Option<ScoringPair>> {
+        if step.transcript.trim().is_empty() {
+            return Ok(None);
+        }
+        Ok(match self.turn(view)? {
+            TurnMove::Generate { prompt, .. } => Some(ScoringPair {
+                prompt,
+                continuation: step.transcript.clone(),
+            }),
+            TurnMove::Act { .. } | TurnMove::Unreadable { .. } => None,
         })
     }
 

@@ -29,7 +29,73 @@ impl EnvironmentCapabilities {
 
 /// A world in which tasks are attempted.
 ///
-/// # Behaviour
+/// ```
+/// use journeyman::{Error, Result, Seed, async_trait};
+/// use journeyman::contract::{Environment, EnvironmentCapabilities, Episode};
+/// use journeyman::domain::{Action, Observation, Outcome, Source, Task, Transition};
+///
+/// /// The agent names words until it names the one in the task's payload.
+/// #[derive(Debug)]
+/// struct Guessing;
+///
+/// #[derive(Debug)]
+/// struct Round {
+///     word: Option<String>,
+///     seen: Observation,
+/// }
+///
+/// #[async_trait]
+/// impl Environment for Guessing {
+///     fn capabilities(&self) -> EnvironmentCapabilities {
+///         EnvironmentCapabilities::deterministic()
+///     }
+///
+///     async fn reset(&self, task: &Task, _seed: Seed) -> Result<Box<dyn Episode>> {
+///         let word = task.payload.as_str().map(str::to_owned);
+///         let seen = Observation::new("Name a word.", Source::trusted("guessing"));
+///         match word {
+///             None => Err(Error::invalid("Guessing::reset", "the payload is not a word")),
+///             word => Ok(Box::new(Round { word, seen })),
+///         }
+///     }
+/// }
+///
+/// #[async_trait]
+/// impl Episode for Round {
+///     fn observation(&self) -> &Observation {
+///         &self.seen
+///     }
+///
+///     async fn step(&mut self, action: &Action) -> Result<Transition> {
+///         let word = self.word.as_ref();
+///         let word = word.ok_or_else(|| Error::invalid("Round::step", "the episode is over"))?;
+///         Ok(match action {
+///             Action::Message(named) if named == word => {
+///                 self.word = None;
+///                 Transition::end(self.seen.clone(), Outcome::success())
+///             }
+///             Action::Message(_) => Transition::next(self.seen.clone()),
+///             _ => Transition::refused(self.seen.clone()),
+///         })
+///     }
+///
+///     async fn close(self: Box<Self>) -> Result<()> {
+///         Ok(())
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let task = Task::new("guess", "Name the word.").with_payload("kettle");
+/// let mut episode = Guessing.reset(&task, Seed(7)).await?;
+/// assert_eq!(episode.step(&Action::Message("pot".to_owned())).await?.outcome, None);
+/// let last = episode.step(&Action::Message("kettle".to_owned())).await?;
+/// assert_eq!(last.outcome, Some(Outcome::success()));
+/// assert!(episode.step(&Action::EndTurn).await.is_err());
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Behavior
 /// - *repeats*: when `deterministic`, the same task, seed and actions give the same transitions.
 /// - *apart*: episodes do not disturb each other, also when they run at once.
 /// - *unknown task*: a task that the world cannot set up is `Invalid` or `NotFound`.
@@ -47,7 +113,7 @@ pub trait Environment: fmt::Debug + Send + Sync {
 
 /// One attempt's world. The driver owns it and closes it.
 ///
-/// # Behaviour
+/// # Behavior
 /// - *outcome*: the transition that ends an episode carries the outcome, and no other does.
 /// - *refusal*: an action that the world refuses is a transition with `is_error`, not an `Err`.
 /// - *over*: a step after the end is `Invalid`.

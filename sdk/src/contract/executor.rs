@@ -51,7 +51,59 @@ impl Attempt<'_> {
 
 /// The agent: acts in an episode until it is over or it gives up.
 ///
-/// # Behaviour
+/// ```
+/// use journeyman::{Result, async_trait, contract::{Attempt, Episode, Executor}};
+/// use journeyman::domain::{Action, EndReason, Step, StepResult, Trajectory};
+///
+/// /// Says the words of the instruction, one a step.
+/// #[derive(Debug)]
+/// struct Speller;
+///
+/// #[async_trait]
+/// impl Executor for Speller {
+///     async fn execute(&self, attempt: Attempt<'_>, episode: &mut dyn Episode) -> Result<Trajectory> {
+///         let mut trajectory = attempt.trajectory();
+///         let words = attempt.task.instruction.split(' ').skip(attempt.prefix.len());
+///         let words = words.map(|word| Action::Message(word.to_owned()));
+///         for action in attempt.prefix.iter().cloned().chain(words) {
+///             let seen = episode.observation().clone();
+///             let transition = match episode.step(&action).await {
+///                 Ok(transition) => transition,
+///                 Err(error) => {
+///                     trajectory.end = EndReason::Failed(error);
+///                     break;
+///                 }
+///             };
+///             let now = transition.observation;
+///             let result = StepResult { is_error: transition.is_error, ..StepResult::new(now.text, now.source) };
+///             trajectory.push(Step::new(action, result).seeing(seen));
+///             if transition.outcome.is_some() {
+///                 (trajectory.outcome, trajectory.end) = (transition.outcome, EndReason::Finished);
+///                 break;
+///             }
+///         }
+///         Ok(trajectory)
+///     }
+/// }
+/// # use std::time::Duration;
+/// # use journeyman::{Seed, contract::{Environment, FixedGuidance}, domain::{Injection, Task}};
+/// # use journeyman::testing::ScriptedEnvironment;
+/// # futures::executor::block_on(async {
+/// #
+/// let task = Task::new("greet", "good day").with_payload(vec!["good", "day"]);
+/// let mut episode = ScriptedEnvironment::words().reset(&task, Seed(7)).await?;
+/// # let guidance = FixedGuidance::new(Injection::NONE);
+/// # let attempt = Attempt {
+/// #     id: "first".into(), task: &task, seed: Seed(7), temperature: 0.0, injection: &Injection::NONE,
+/// #     guidance: &guidance, time_limit: Duration::from_secs(60), prefix: &[],
+/// # };
+/// let trajectory = Speller.execute(attempt, episode.as_mut()).await?;
+/// assert_eq!((trajectory.steps.len(), trajectory.end), (2, EndReason::Finished));
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Behavior
 /// - *trajectory*: a failed attempt is a `Trajectory` that says why it ended; `Err` means that it could not try.
 /// - *steps*: the steps are numbered from 0 in order, and each carries what was seen, done and answered.
 /// - *outcome*: the outcome of the episode's last transition is the trajectory's.

@@ -22,7 +22,48 @@ pub struct TurnContext<'a> {
 
 /// The skills for each turn, and word of which were used.
 ///
-/// # Behaviour
+/// ```
+/// use std::sync::Mutex;
+/// use journeyman::{Result, async_trait, contract::{Guidance, TurnContext}};
+/// use journeyman::domain::{Injection, SkillRef};
+///
+/// /// The same skills as long as no tool has refused a call, and none afterwards.
+/// #[derive(Debug)]
+/// struct UntilRefused {
+///     injection: Injection,
+///     used: Mutex<Vec<SkillRef>>,
+/// }
+///
+/// #[async_trait]
+/// impl Guidance for UntilRefused {
+///     async fn for_turn(&self, context: &TurnContext<'_>) -> Result<Injection> {
+///         let refused = context.steps.iter().any(|step| step.result.is_error);
+///         Ok(if refused { Injection::NONE } else { self.injection.clone() })
+///     }
+///
+///     fn used(&self, skill: &SkillRef) {
+///         if self.injection.skills.iter().any(|injected| injected.skill == *skill) {
+///             self.used.lock().unwrap().push(skill.clone());
+///         }
+///     }
+/// }
+/// # use journeyman::domain::{Action, Observation, Source, Step, StepResult};
+/// # futures::executor::block_on(async {
+/// #
+/// # let skill = journeyman::testing::sample::skill("brew");
+/// let injection = journeyman::testing::sample::injection(&[skill]);
+/// let guidance = UntilRefused { injection, used: Mutex::default() };
+/// let refused = Step::new(Action::EndTurn, StepResult::refused("locked", Source::default()));
+/// let observation = Observation::default();
+/// let first = TurnContext { turn: 0, observation: &observation, steps: &[] };
+/// let second = TurnContext { turn: 1, observation: &observation, steps: &[refused] };
+/// assert_eq!(guidance.for_turn(&first).await?.skills.len(), 1);
+/// assert!(guidance.for_turn(&second).await?.is_empty());
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Behavior
 /// - *any turn*: `for_turn` may be asked for any turn, repeatedly.
 /// - *used*: `used` of a skill that was not injected is passed over.
 #[async_trait]

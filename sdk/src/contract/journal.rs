@@ -27,7 +27,50 @@ impl JournalEntry {
 
 /// Keeps a run's events, so that it can be read, resumed and replayed.
 ///
-/// # Behaviour
+/// ```
+/// use std::{collections::BTreeMap, sync::{Arc, Mutex}};
+/// use journeyman::{Error, ErrorKind, Result, RunId, async_trait};
+/// use journeyman::contract::{Journal, JournalEntry};
+///
+/// #[derive(Debug, Default)]
+/// struct InMemory(Mutex<BTreeMap<RunId, Vec<JournalEntry>>>);
+///
+/// #[async_trait]
+/// impl Journal for InMemory {
+///     async fn append(&self, entries: &[JournalEntry]) -> Result<()> {
+///         let (mut runs, at) = (self.0.lock().unwrap(), "InMemory::append");
+///         for entry in entries {
+///             let kept = runs.get(&entry.run).map_or(&[][..], |kept| kept);
+///             match kept.get(entry.sequence as usize) {
+///                 Some(same) if same == entry => {}
+///                 Some(_) => return Err(Error::new(ErrorKind::Conflict, at, "another entry is there")),
+///                 None if entry.sequence == kept.len() as u64 => {
+///                     runs.entry(entry.run.clone()).or_default().push(entry.clone());
+///                 }
+///                 None => return Err(Error::invalid(at, "the entry before this one is missing")),
+///             }
+///         }
+///         Ok(())
+///     }
+///
+///     async fn read(&self, run: &RunId) -> Result<Vec<JournalEntry>> {
+///         Ok(self.0.lock().unwrap().get(run).cloned().unwrap_or_default())
+///     }
+///
+///     async fn runs(&self) -> Result<Vec<RunId>> {
+///         Ok(self.0.lock().unwrap().keys().cloned().collect())
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// // The suite of the contract has a case for each rule.
+/// let fresh = async || Ok(Arc::new(InMemory::default()) as Arc<dyn Journal>);
+/// journeyman::conformance::journal::check(fresh).await.into_result()?;
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Behavior
 /// - *order*: `read` gives a run's entries in order of their sequence, as they were appended.
 /// - *apart*: `read` of one run gives no entry of another; of an unknown run, none.
 /// - *once*: an entry whose run and sequence are there already is passed over when it is equal, and a

@@ -20,7 +20,39 @@ pub struct JudgeRequest<'a> {
 
 /// Says whether, and how well, a task was done.
 ///
-/// # Behaviour
+/// ```
+/// use journeyman::{Result, async_trait, contract::{Judge, JudgeRequest}};
+/// use journeyman::domain::{Action, Verdict};
+///
+/// /// Success where the agent says the word in the task's payload; no verdict for a task without one.
+/// #[derive(Debug)]
+/// struct SaysTheWord;
+///
+/// #[async_trait]
+/// impl Judge for SaysTheWord {
+///     async fn judge(&self, request: &JudgeRequest<'_>) -> Result<Verdict> {
+///         let Some(word) = request.task.payload.as_str() else {
+///             return Ok(Verdict { success: None, ..Verdict::binary(false) });
+///         };
+///         let says = |action: &Action| matches!(action, Action::Message(text) if text.contains(word));
+///         let said = request.trajectory.steps.iter().any(|step| says(&step.action));
+///         Ok(Verdict::binary(said))
+///     }
+/// }
+/// # use journeyman::{Seed, domain::{Source, Step, StepResult, Task, Trajectory}};
+/// # futures::executor::block_on(async {
+/// #
+/// let task = Task::new("ask", "Ask for the kettle.").with_payload("kettle");
+/// let mut trajectory = Trajectory::new("first".into(), task.id.clone(), Seed(7));
+/// let asks = Action::Message("Where is the kettle?".to_owned());
+/// trajectory.push(Step::new(asks, StepResult::new("On the stove.", Source::default())));
+/// let request = JudgeRequest { task: &task, trajectory: &trajectory };
+/// assert_eq!(SaysTheWord.judge(&request).await?.success, Some(true));
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Behavior
 /// - *valid*: the score is in [0, 1] and every part is finite.
 /// - *unsure*: what cannot be told is `success: None`, never a guess.
 /// - *repeats*: the same trajectory gets the same verdict, unless the judge says that it draws samples.

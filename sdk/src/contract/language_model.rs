@@ -156,7 +156,43 @@ impl Generation {
 
 /// A model that writes.
 ///
-/// # Behaviour
+/// ```
+/// use journeyman::{Error, ErrorKind, Result, async_trait};
+/// use journeyman::contract::{GenerateRequest, Generation, LanguageModel, ModelCapabilities};
+/// use journeyman::domain::{Message, Prompt, Speaker};
+///
+/// /// Repeats the last message. It has no adapters and no schemas, and refuses requests for them.
+/// #[derive(Debug)]
+/// struct Echo(ModelCapabilities);
+///
+/// #[async_trait]
+/// impl LanguageModel for Echo {
+///     fn capabilities(&self) -> &ModelCapabilities {
+///         &self.0
+///     }
+///
+///     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
+///         let at = "Echo::generate";
+///         if request.adapter.is_some() {
+///             return Err(Error::new(ErrorKind::NotFound, at, "no adapter is loaded"));
+///         }
+///         if request.json_schema.is_some() {
+///             return Err(Error::unsupported(at, "a schema cannot be enforced"));
+///         }
+///         let last = request.prompt.messages.last().map(Message::text).unwrap_or_default();
+///         Ok(Generation::new(self.0.model.clone(), &request.prompt, last))
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let echo = Echo(ModelCapabilities::new("echo@1".into(), 4_096));
+/// let prompt = Prompt { messages: vec![Message::data(Speaker::User, "good day")], open: Vec::new() };
+/// assert_eq!(echo.generate(&GenerateRequest::greedy(prompt, 64)).await?.text, "good day");
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Behavior
 /// - *repeats*: the same request, seed included, gives the same text on the same machine and build; where the
 ///   capabilities do not say `deterministic`, up to tokens whose log-probabilities are within 1e-3.
 /// - *limit*: at most `max_tokens` tokens are written, and then `finish` is `Length`.

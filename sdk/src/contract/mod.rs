@@ -33,7 +33,7 @@ mod tokenizer;
 
 pub use backends::Backends;
 pub use clock::Clock;
-pub use dialect::{Dialect, TurnMove, TurnView};
+pub use dialect::{Dialect, ScoringPair, TurnMove, TurnView};
 pub(crate) use embedder::dot;
 pub use embedder::{Embedder, Embedding, EmbeddingSpace};
 pub use environment::{Environment, EnvironmentCapabilities, Episode};
@@ -45,10 +45,13 @@ pub use language_model::{
     FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenSink,
 };
 pub use retriever::Retriever;
-pub use roles::{CaseDraft, Experience, RoleAnswer, RoleRequest, RoleTask, Roles};
+pub use roles::{
+    BundleCounts, CaseDraft, Experience, FailedAnswer, RoleAnswer, RoleRequest, RoleTask, Roles,
+    VersionJudgements,
+};
 pub use scorer::{ScoreRequest, Scorer, TokenScores};
 pub use skill_files::SkillFiles;
 pub use skill_scores::{SkillScores, Total};
 pub(crate) use skill_store::since;
-pub use skill_store::{SkillStore, SkillStoreExt, Snapshot};
+pub use skill_store::{RebasedCommit, SkillStore, SkillStoreExt, Snapshot};
 pub use tokenizer::{TokenCount, Tokenizer};

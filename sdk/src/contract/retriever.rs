@@ -13,7 +13,64 @@ use crate::{
 /// An index over the library's skills. It is derived state: it can be made anew from the library at any time;
 /// [`SkillLibrary::refresh`](crate::library::SkillLibrary::refresh) does so where it has to.
 ///
-/// # Behaviour
+/// ```
+/// use std::{collections::BTreeMap, sync::{Arc, Mutex}};
+/// use journeyman::{Result, Revision, SkillId, async_trait, contract::Retriever};
+/// use journeyman::domain::{Candidate, IndexMark, IndexUpdate, Query, Skill};
+///
+/// /// The score is the number of a query's words that a skill's text contains.
+/// #[derive(Debug, Default)]
+/// struct Words(Mutex<(IndexMark, BTreeMap<SkillId, Skill>)>);
+///
+/// #[async_trait]
+/// impl Retriever for Words {
+///     async fn watermark(&self) -> Result<Revision> {
+///         Ok(self.0.lock().unwrap().0.watermark())
+///     }
+///
+///     async fn refresh(&self, update: &IndexUpdate) -> Result<()> {
+///         let (mark, skills) = &mut *self.0.lock().unwrap();
+///         if mark.takes(update)? {
+///             if update.since == Revision(0) {
+///                 skills.clear();
+///             }
+///             update.gone.iter().for_each(|id| drop(skills.remove(id)));
+///             skills.extend(update.changed.iter().map(|skill| (skill.id.clone(), skill.clone())));
+///             *mark = mark.after(update);
+///         }
+///         Ok(())
+///     }
+///
+///     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
+///         let kept = self.0.lock().unwrap();
+///         let among = |id: &SkillId| query.among.as_ref().is_none_or(|among| among.contains(id));
+///         let score = |skill: &Skill| {
+///             let trigger = skill.trigger.as_deref().unwrap_or_default();
+///             let text = format!("{} {} {trigger} {}", skill.name, skill.description, skill.body);
+///             let words = query.text.split(|c: char| !c.is_alphanumeric());
+///             words.filter(|word| !word.is_empty() && text.contains(word)).count()
+///         };
+///         let found = kept.1.values().filter(|skill| among(&skill.id)).map(|skill| Candidate {
+///             skill: skill.reference(),
+///             score: score(skill) as f64,
+///         });
+///         let mut found: Vec<Candidate> = found.filter(|candidate| candidate.score > 0.0).collect();
+///         // A stable sort: candidates of equal score keep the order of their ids.
+///         found.sort_by(|a, b| b.score.total_cmp(&a.score));
+///         found.truncate(query.limit);
+///         Ok(found)
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// // The suite of the contract has a case for each rule.
+/// let fresh = async || Ok(Arc::new(Words::default()) as Arc<dyn Retriever>);
+/// journeyman::conformance::retriever::check(fresh).await.into_result()?;
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Behavior
 /// - *refresh*: after `refresh`, a skill that came is found by words of its name, description, trigger and body, one
 ///   that changed by its new words, in its new version only, and one that went is not found.
 /// - *watermark*: the revision of the last update taken in; 0 for an empty index.

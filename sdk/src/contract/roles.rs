@@ -119,13 +119,57 @@ pub struct Experience {
     pub harmful: u32,
     /// How often it was judged neither, or it could not be told.
     pub other: u32,
-    /// How many cases of its bundle it passes, and of how many; `None` where it was never tested.
-    pub bundle: Option<(u32, u32)>,
-    /// How often the version in whose place it came was judged helpful, and how often harmful; `None` for a first version.
+    /// The result of its test bundle; `None` where it was never tested.
+    pub bundle: Option<BundleCounts>,
+    /// Judgements of the version that it replaced; `None` for a first version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<(u32, u32)>,
+    pub before: Option<VersionJudgements>,
     /// What became of it, in words: `active`, `disabled`, `revised`.
     pub fate: String,
+}
+
+/// How many cases of a test bundle a version passes. In JSON an array: `passed`, then `cases`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, u32)", into = "(u32, u32)")]
+pub struct BundleCounts {
+    /// Number of cases that passed.
+    pub passed: u32,
+    /// Number of cases in the bundle.
+    pub cases: u32,
+}
+
+impl From<(u32, u32)> for BundleCounts {
+    fn from((passed, cases): (u32, u32)) -> Self {
+        Self { passed, cases }
+    }
+}
+
+impl From<BundleCounts> for (u32, u32) {
+    fn from(counts: BundleCounts) -> Self {
+        (counts.passed, counts.cases)
+    }
+}
+
+/// How often a version was judged helpful and harmful. In JSON an array: `helpful`, then `harmful`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, u32)", into = "(u32, u32)")]
+pub struct VersionJudgements {
+    /// Number of attempts in which the version was judged helpful.
+    pub helpful: u32,
+    /// Number of attempts in which the version was judged harmful.
+    pub harmful: u32,
+}
+
+impl From<(u32, u32)> for VersionJudgements {
+    fn from((helpful, harmful): (u32, u32)) -> Self {
+        Self { helpful, harmful }
+    }
+}
+
+impl From<VersionJudgements> for (u32, u32) {
+    fn from(judgements: VersionJudgements) -> Self {
+        (judgements.helpful, judgements.harmful)
+    }
 }
 
 /// What a role is asked, and with which randomness.
@@ -135,8 +179,17 @@ pub struct RoleRequest<'a> {
     pub task: &'a RoleTask,
     /// What sampling follows from.
     pub seed: Seed,
-    /// The unreadable answer and what was wrong with it, when this is the one repair.
-    pub failed: Option<(&'a str, &'a str)>,
+    /// The answer that could not be read, where this request is its repair; a role is repaired once.
+    pub failed: Option<FailedAnswer<'a>>,
+}
+
+/// A model's answer that could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedAnswer<'a> {
+    /// The answer.
+    pub text: &'a str,
+    /// Why it could not be read, in words.
+    pub reason: &'a str,
 }
 
 /// A case as a role proposes it: a fragment of the attempt that it was shown.
@@ -176,7 +229,57 @@ pub enum RoleAnswer {
 
 /// The roles, for one kind of model: a prompt and a parser for each. Pure.
 ///
-/// # Behaviour
+/// ```
+/// use journeyman::{Error, ErrorKind, Result};
+/// use journeyman::contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles};
+/// use journeyman::domain::{Message, Prompt, Role, RoleRule, Speaker};
+///
+/// /// Plays `evolve` alone: the model writes the rules, one a line.
+/// #[derive(Debug)]
+/// struct RulesOnly;
+///
+/// impl Roles for RulesOnly {
+///     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
+///         let RoleTask::Evolve { role, rows, .. } = request.task else {
+///             return Err(Error::unsupported("RulesOnly::prompt", "this role is not played"));
+///         };
+///         let mut text = format!("Write rules for the role {role}, one a line.\n");
+///         for row in rows {
+///             text += &format!("{}: helpful {}, harmful {}\n", row.skill.name, row.helpful, row.harmful);
+///         }
+///         if let Some(failed) = request.failed {
+///             text += &format!("Not like this ({}): {}\n", failed.reason, failed.text);
+///         }
+///         let messages = vec![Message::data(Speaker::User, text)];
+///         Ok(GenerateRequest::greedy(Prompt { messages, open: Vec::new() }, 256))
+///     }
+///
+///     fn read(&self, _request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
+///         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+///         let rules: Vec<RoleRule> = lines.map(|line| RoleRule(line.to_owned())).collect();
+///         if rules.len() > RoleRule::MOST || rules.iter().any(|rule| rule.0.chars().count() > RoleRule::MAX) {
+///             return Err(Error::new(ErrorKind::Model, "RulesOnly::read", "too many or too long rules"));
+///         }
+///         Ok(RoleAnswer::Rules(rules))
+///     }
+///
+///     fn fallback(&self, _task: &RoleTask) -> Option<RoleAnswer> {
+///         None
+///     }
+///
+///     fn plays(&self, role: Role) -> bool {
+///         role == Role::Evolve
+///     }
+/// }
+///
+/// let task = RoleTask::Evolve { role: Role::Extract, rules: Vec::new(), rows: Vec::new() };
+/// let request = RoleRequest { task: &task, seed: journeyman::Seed(7), failed: None };
+/// let rules = vec![RoleRule("Name the tool.".to_owned())];
+/// assert_eq!(RulesOnly.read(&request, "Name the tool.\n")?, RoleAnswer::Rules(rules));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+///
+/// # Behavior
 /// - *pure*: the same request gives the same prompt, the same text the same answer.
 /// - *garbage*: no text makes `read` panic; what cannot be read is a `Model` error that says what was wrong.
 /// - *fits*: the answer is of the role that was asked, a draft's description has 1 to 1,024 characters and its body is not
@@ -207,5 +310,29 @@ pub trait Roles: fmt::Debug + Send + Sync {
     fn plays(&self, role: Role) -> bool {
         let _ = role;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_counts_are_arrays_in_json() {
+        let (passed, cases) = (2, 3);
+        let bundle = BundleCounts { passed, cases };
+        assert_eq!(serde_json::to_string(&bundle).unwrap(), "[2,3]");
+        assert_eq!(
+            serde_json::from_str::<BundleCounts>("[2,3]").unwrap(),
+            bundle
+        );
+        let (helpful, harmful) = (4, 5);
+        let judgements = VersionJudgements { helpful, harmful };
+        assert_eq!(serde_json::to_string(&judgements).unwrap(), "[4,5]");
+        assert_eq!(
+            serde_json::from_str::<VersionJudgements>("[4,5]").unwrap(),
+            judgements
+        );
+        assert!(serde_json::from_str::<BundleCounts>("[2]").is_err());
     }
 }

@@ -54,7 +54,50 @@ impl TokenScores {
 
 /// A model that gives the log-probability of a given text.
 ///
-/// # Behaviour
+/// ```
+/// use std::time::Duration;
+/// use journeyman::{ModelId, Result, async_trait};
+/// use journeyman::contract::{ScoreRequest, Scorer, TokenScores};
+/// use journeyman::domain::Prompt;
+///
+/// /// A model for which each of the 256 bytes is equally probable.
+/// #[derive(Debug)]
+/// struct UniformBytes(ModelId);
+///
+/// #[async_trait]
+/// impl Scorer for UniformBytes {
+///     fn model(&self) -> &ModelId {
+///         &self.0
+///     }
+///
+///     async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
+///         let most = request.max_continuation_tokens;
+///         Ok(request.continuations.iter().map(|text| {
+///             let ids: Vec<i32> = text.bytes().take(most).map(i32::from).collect();
+///             TokenScores {
+///                 logprobs: vec![-(256.0_f64).ln(); ids.len()],
+///                 truncated: text.len() > most,
+///                 ids,
+///             }
+///         }).collect())
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let request = ScoreRequest {
+///     prompt: Prompt::default(),
+///     continuations: vec!["brew".to_owned()],
+///     max_continuation_tokens: 128,
+///     time_limit: Duration::from_secs(1),
+///     adapter: None,
+/// };
+/// let scores = UniformBytes("uniform@1".into()).score(&request).await?;
+/// assert_eq!(scores[0].mean(), -(256.0_f64).ln());
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Behavior
 /// - *one each*: the answer has one entry for each continuation, in order.
 /// - *finite*: every log-probability is finite and at most 0, and there are as many as ids.
 /// - *cut*: no entry has more than `max_continuation_tokens` ids; `truncated` says whether one was cut.

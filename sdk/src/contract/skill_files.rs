@@ -9,7 +9,36 @@ use crate::{domain::FileRef, error::Result};
 /// Where the bytes of skills' files are kept, by what they are. A writer puts the files, then commits the skill that names
 /// them.
 ///
-/// # Behaviour
+/// ```
+/// use std::{collections::BTreeMap, sync::Mutex};
+/// use journeyman::{Result, async_trait, contract::SkillFiles, domain::FileRef};
+///
+/// #[derive(Debug, Default)]
+/// struct InMemory(Mutex<BTreeMap<String, Vec<u8>>>);
+///
+/// #[async_trait]
+/// impl SkillFiles for InMemory {
+///     async fn put(&self, bytes: &[u8]) -> Result<FileRef> {
+///         let file = FileRef::of(bytes)?;
+///         self.0.lock().unwrap().insert(file.sha256.clone(), bytes.to_vec());
+///         Ok(file)
+///     }
+///
+///     async fn get(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
+///         Ok(self.0.lock().unwrap().get(sha256).cloned())
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let files = InMemory::default();
+/// let file = files.put(b"echo brewed").await?;
+/// assert_eq!(files.get(&file.sha256).await?.as_deref(), Some(&b"echo brewed"[..]));
+/// assert_eq!(files.get("unknown").await?, None);
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Behavior
 /// - *content*: `get` gives the bytes that were put, whatever they are, and `put` says their SHA-256 and their number.
 /// - *again*: bytes that are put again are kept once, and both calls give the same.
 /// - *absent*: for what was never put `get` gives nothing.

@@ -43,7 +43,49 @@ pub(crate) fn since(committed: &[Committed], revision: Revision) -> Result<Vec<C
 
 /// Where a library's committed changes are kept. The library is a fold over them.
 ///
-/// # Behaviour
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use journeyman::{Result, Revision, async_trait, contract::{SkillStore, Snapshot}};
+/// use journeyman::domain::{Commit, Committed};
+///
+/// #[derive(Debug, Default)]
+/// struct InMemory(Mutex<Snapshot>);
+///
+/// #[async_trait]
+/// impl SkillStore for InMemory {
+///     async fn load(&self) -> Result<Snapshot> {
+///         Ok(self.0.lock().unwrap().clone())
+///     }
+///
+///     async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
+///         self.0.lock().unwrap().since(revision)
+///     }
+///
+///     async fn commit(&self, commit: &Commit) -> Result<Committed> {
+///         let mut kept = self.0.lock().unwrap();
+///         if let Some(before) = kept.committed.iter().find(|before| before.key == commit.key) {
+///             return Ok(before.clone());
+///         }
+///         let committed = commit.made_on(kept.revision)?;
+///         kept.revision = committed.revision;
+///         kept.committed.push(committed.clone());
+///         Ok(committed)
+///     }
+///
+///     fn is_read_only(&self) -> bool {
+///         false
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// // The suite of the contract has a case for each rule.
+/// let fresh = async || Ok(Arc::new(InMemory::default()) as Arc<dyn SkillStore>);
+/// journeyman::conformance::skill_store::check(fresh).await.into_result()?;
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Behavior
 /// - *order*: revisions begin at 1 and have no gaps; `load` and `since` give them in order.
 /// - *base*: a commit whose base is not the last revision is a `Conflict`, and nothing is changed.
 /// - *once*: a commit whose key was committed before gives what was committed then, whatever its base.
@@ -77,35 +119,38 @@ pub trait SkillStore: fmt::Debug + Send + Sync {
     fn is_read_only(&self) -> bool;
 }
 
+/// A commit with those that other writers made before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RebasedCommit {
+    /// The commits since the commit's own base, in order of revisions; its own is the last.
+    pub committed: Vec<Committed>,
+    /// How many times the base was moved forward.
+    pub rebased: u32,
+}
+
 /// What can be done with any store.
 #[async_trait]
 pub trait SkillStoreExt: SkillStore {
-    /// Commits, moving the base forward when another writer was first, at most `attempts` times. Changes record
-    /// inputs, so they hold on any later base. Gives what was committed since the commit's own base, its own
-    /// commit last, and the number of times that the base was moved.
+    /// Commits, and moves the base forward when another writer was first, at most `attempts` times. Changes record
+    /// inputs, so they hold on any later base.
     ///
     /// # Errors
     /// `Conflict` when it was overtaken each time; else as [`SkillStore::commit`].
-    async fn commit_rebased(&self, commit: &Commit, attempts: u32)
-    -> Result<(Vec<Committed>, u32)>;
+    async fn commit_rebased(&self, commit: &Commit, attempts: u32) -> Result<RebasedCommit>;
 }
 
 #[async_trait]
 impl<S: SkillStore + ?Sized> SkillStoreExt for S {
-    async fn commit_rebased(
-        &self,
-        commit: &Commit,
-        attempts: u32,
-    ) -> Result<(Vec<Committed>, u32)> {
+    async fn commit_rebased(&self, commit: &Commit, attempts: u32) -> Result<RebasedCommit> {
         let mut commit = commit.clone();
         let base = commit.base;
         let mut rebased = 0;
         loop {
             match self.commit(&commit).await {
                 Ok(done) => {
-                    let mut news = self.since(base).await?;
-                    news.retain(|committed| committed.revision <= done.revision);
-                    return Ok((news, rebased));
+                    let mut committed = self.since(base).await?;
+                    committed.retain(|commit| commit.revision <= done.revision);
+                    return Ok(RebasedCommit { committed, rebased });
                 }
                 Err(error)
                     if error.kind() == crate::error::ErrorKind::Conflict && rebased < attempts =>

@@ -58,6 +58,21 @@ pub enum Tier {
 }
 
 /// One change of a library.
+///
+/// ```
+/// use journeyman::{Version, domain::{LibraryChange, SkillRef}};
+///
+/// let skill = SkillRef { id: "close-ticket".into(), version: Version(1) };
+/// let credit = |reward| LibraryChange::Credit {
+///     skill: skill.clone(),
+///     attempt: "run/0/0".into(),
+///     reward,
+///     uses: 1,
+/// };
+/// assert!(credit(1.0).validate().is_ok());
+/// let error = credit(f64::NAN).validate().unwrap_err();
+/// assert_eq!(error.message(), "reward must be finite, and is NaN");
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -230,26 +230,6 @@ impl BundleCase {
     }
 }
 
-/// What came of a case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CaseOutcome {
-    /// Which case.
-    pub name: String,
-    /// Why it failed, or could not be played; `None` when it passed.
-    pub failed: Option<String>,
-    /// How many actions of the agent's own were refused; `None` where it could not be played.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refusals: Option<u32>,
-}
-
-impl CaseOutcome {
-    /// Whether it was played. What was not says nothing of the skill, neither good nor bad: the world was not there, the judge
-    /// gave no verdict, or the world cannot play such a case.
-    pub fn was_played(&self) -> bool {
-        self.refusals.is_some()
-    }
-}
-
 /// How much a skill's text raises a model's confidence in what was done successfully (ARISE D.3, Eq. 14).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InformationGain {

@@ -1,6 +1,7 @@
 //! Values alone: what flows between the stations. No trait objects, no input or output.
 
 mod candidate;
+mod case_outcome;
 mod change;
 mod constructors;
 mod evidence;
@@ -20,10 +21,11 @@ mod turn_query;
 mod verdict;
 
 pub use candidate::{Candidate, Query};
+pub use case_outcome::{CaseOutcome, CaseResult};
 pub use change::{Cause, Commit, Committed, LibraryChange, Tier};
 pub use evidence::{
-    AttemptNote, Attribution, BundleCase, CaseKind, CaseOutcome, ExposureOutcome, InformationGain,
-    Judgement, Role, RoleRule, Trace,
+    AttemptNote, Attribution, BundleCase, CaseKind, ExposureOutcome, InformationGain, Judgement,
+    Role, RoleRule, Trace,
 };
 pub use file::{FilePath, FileRef};
 pub use hidden::{HiddenCharacter, find_hidden, hidden_by_line};

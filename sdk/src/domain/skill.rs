@@ -285,6 +285,22 @@ pub struct SkillDraft {
 }
 
 /// A skill, in one version.
+///
+/// ```
+/// use journeyman::domain::{Skill, State};
+///
+/// let skill = Skill::from_skill_md(
+///     "---\nname: close-ticket\ndescription: Closes a ticket. Use when a case is settled.\n---\n\
+///      Call verify, then close.\n",
+/// )?;
+/// assert_eq!(skill.reference().to_string(), "close-ticket@1");
+/// assert_eq!(skill.state, State::Active);
+///
+/// // A later version of it, held back until evidence or a person releases it.
+/// let later = Skill { state: State::Quarantined, ..skill.clone().with_version(2) };
+/// assert_eq!(later.content_sha256(), skill.content_sha256());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Skill {
     /// Kept through renames and versions.

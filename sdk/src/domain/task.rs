@@ -5,6 +5,17 @@ use serde::{Deserialize, Serialize};
 use crate::id::{Category, TaskId};
 
 /// Something to be done in an environment.
+///
+/// ```
+/// use journeyman::domain::Task;
+/// use serde_json::json;
+///
+/// let task = Task::new("ticket-17", "Refund the customer's last order.")
+///     .with_category("refunds")
+///     .with_tags(["verify-customer"])
+///     .with_payload(json!({"order": 4711}));
+/// assert_eq!(task.payload["order"], 4711);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     /// Unique within what a host hands over.

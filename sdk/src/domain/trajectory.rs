@@ -78,6 +78,15 @@ pub enum Action {
 }
 
 /// How a task ended, by the environment's own account.
+///
+/// ```
+/// use journeyman::domain::Outcome;
+///
+/// let outcome = Outcome::scored(true, 0.8).with_part("first_attempt", 0.6);
+/// assert!(outcome.success);
+/// assert_eq!(outcome.parts["first_attempt"], 0.6);
+/// assert_eq!(Outcome::from(false), Outcome::failure());
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Whether the task was done.
@@ -281,6 +290,19 @@ pub struct LeftOut {
 }
 
 /// One attempt at a task, from the first observation to the end.
+///
+/// ```
+/// use journeyman::{Seed, domain::{Action, EndReason, Outcome, Source, Step, StepResult, Trajectory}};
+/// use serde_json::json;
+///
+/// let mut trajectory = Trajectory::new("run/0/0".into(), "ticket-17".into(), Seed(7));
+/// let closed = StepResult::new("closed", Source::trusted("ticket desk"));
+/// trajectory.push(Step::new(Action::call("close", json!({"ticket": "T-7"})), closed));
+/// trajectory.outcome = Some(Outcome::success());
+/// trajectory.end = EndReason::Finished;
+/// assert_eq!(trajectory.steps[0].index, 0);
+/// assert!(trajectory.fault().is_none());
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trajectory {
     /// Of the JSON form; [`Trajectory::SCHEMA`].

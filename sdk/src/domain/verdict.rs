@@ -5,6 +5,18 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// What a judge says of a trajectory.
+///
+/// ```
+/// use journeyman::domain::Verdict;
+///
+/// let done = Verdict::binary(true);
+/// assert_eq!((done.success, done.score), (Some(true), 1.0));
+///
+/// let mut half = Verdict { success: Some(false), score: 0.5, ..Verdict::binary(false) };
+/// half.parts.insert("tests-passed".to_owned(), 0.5);
+/// half.evidence.push("3 of 6 tests passed".to_owned());
+/// assert!(half.is_valid());
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Whether the task was done; `None` when the judge cannot tell, which credits nothing.

@@ -1,7 +1,7 @@
 //! The fold: what each change does; those that go back over what was are in `history`.
 
 use super::{
-    Applied, Entry, Evidence, Move, Operation, PassReason, PassedOver, SkillLibrary,
+    Applied, Entry, Evidence, Move, Operation, PassReason, PassedOver, SkillLibrary, StateSetter,
     applied::Outcome, tiers,
 };
 use crate::{
@@ -99,7 +99,8 @@ impl SkillLibrary {
                 if *state == State::Trial && before != State::Trial {
                     entry.life.begin_trial();
                 }
-                entry.life.state_set_by = commit.cause.run.clone().map(|run| (version, run));
+                let run = commit.cause.run.clone();
+                entry.life.state_set_by = run.map(|run| StateSetter { version, run });
                 Ok(moves)
             }
             LibraryChange::Release { skill, .. } => {
@@ -113,7 +114,8 @@ impl SkillLibrary {
                 let moves = self.set_state(&skill.id, State::Active)?;
                 let run = commit.cause.run.clone();
                 let entry = self.known(&skill.id)?;
-                entry.life.state_set_by = run.map(|run| (skill.version, run));
+                let version = skill.version;
+                entry.life.state_set_by = run.map(|run| StateSetter { version, run });
                 Ok(moves)
             }
             LibraryChange::RollBack { skill, to, .. } => self.roll_back(skill, *to),

@@ -182,10 +182,10 @@ impl Entry {
     /// What else goes back with a version that was taken back, to one that was in a state: who set that, and what a merge
     /// found it in.
     fn gone_back(&mut self, was: Version, from: State) {
-        if let Some((version, _)) = &mut self.life.state_set_by
-            && *version == was
+        if let Some(setter) = &mut self.life.state_set_by
+            && setter.version == was
         {
-            *version = self.skill.version;
+            setter.version = self.skill.version;
         }
         if let Some(merged) = &mut self.merged
             && !from.is_offered()

@@ -66,7 +66,7 @@ pub struct Gained {
 impl Tested {
     /// How many cases passed.
     pub fn passed(&self) -> usize {
-        let passed = |outcome: &&CaseOutcome| outcome.failed.is_none();
+        let passed = |outcome: &&CaseOutcome| outcome.has_passed();
         self.outcomes.iter().filter(passed).count()
     }
 }
@@ -138,6 +138,30 @@ pub struct LiveEvidence {
     pub failed: u32,
 }
 
+/// The run that set a skill's state, with the version that the skill had.
+///
+/// In JSON an array: the version, then the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(Version, RunId)", into = "(Version, RunId)")]
+pub struct StateSetter {
+    /// The version whose state was set.
+    pub version: Version,
+    /// The run that set it.
+    pub run: RunId,
+}
+
+impl From<(Version, RunId)> for StateSetter {
+    fn from((version, run): (Version, RunId)) -> Self {
+        Self { version, run }
+    }
+}
+
+impl From<StateSetter> for (Version, RunId) {
+    fn from(setter: StateSetter) -> Self {
+        (setter.version, setter.run)
+    }
+}
+
 /// What a skill's life leaves behind beside rewards.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Life {
@@ -150,9 +174,9 @@ pub struct Life {
     /// Its information gain when that was measured last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gained: Option<Gained>,
-    /// The run that set the state last, and of which version; `None` where that was the host, or nobody since it came in.
+    /// The run that set the state last; `None` where the host set it, or where it is as it was when the skill was added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state_set_by: Option<(Version, RunId)>,
+    pub state_set_by: Option<StateSetter>,
     /// By attempt and version.
     pub(super) exposed: BTreeSet<Exposed>,
     /// The attempts before the latest trial, where a trial was begun again.

@@ -100,6 +100,6 @@ pub use difference::{Difference, FieldChange};
 pub use entry::{Entry, Evidence, Merged};
 pub use fork::{Conflict, ConflictReason, Fork, Rebased};
 pub use life::{
-    BundledCase, Gained, Judged, JudgementCounts, Life, Lifetime, LiveEvidence, Tested,
+    BundledCase, Gained, Judged, JudgementCounts, Life, Lifetime, LiveEvidence, StateSetter, Tested,
 };
 pub use skill_library::SkillLibrary;

@@ -290,7 +290,7 @@ pub(crate) fn to_test(context: &Upkeep<'_>, patches: &Patches) -> Vec<Case> {
 
 /// That a release is refused, and for which case; none where it passes.
 pub(crate) fn failing(outcome: &CaseOutcome) -> Option<String> {
-    let why = outcome.failed.as_ref()?;
+    let why = outcome.reason()?;
     Some(format!(
         "not released: the case {} fails: {why}",
         outcome.name

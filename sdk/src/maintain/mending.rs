@@ -67,7 +67,7 @@ pub(crate) fn to_mend(context: &Upkeep<'_>) -> Vec<RoleTask> {
         let attempts: Vec<Trace> = attempts.take(SHOWN).cloned().collect();
         let failures = entry.life.tested.iter().flat_map(|tested| &tested.outcomes);
         let failures = failures.filter(|outcome| outcome.was_played());
-        let failures = failures.filter_map(|outcome| outcome.failed.clone());
+        let failures = failures.filter_map(|outcome| outcome.reason().map(str::to_owned));
         (!attempts.is_empty()).then(|| RoleTask::Refine {
             skill: Box::new(entry.skill.clone()),
             attempts,
@@ -94,7 +94,7 @@ fn evidence<'a>(context: &Upkeep<'a>, policy: &RefinePolicy, entry: &Entry) -> V
 /// The kept attempts whose cases the current version fails.
 fn failed_cases<'a>(context: &Upkeep<'a>, entry: &Entry) -> impl Iterator<Item = &'a Trace> {
     let outcomes = last_outcomes(entry, &[]);
-    let fails = outcomes.filter(|outcome| outcome.was_played() && outcome.failed.is_some());
+    let fails = outcomes.filter(|outcome| outcome.has_failed());
     let names: BTreeSet<&String> = fails.map(|outcome| &outcome.name).collect();
     let bundle = entry.life.bundle.iter().map(|bundled| &bundled.case);
     let failing = bundle.filter(|case| names.contains(&case.name));
@@ -354,9 +354,7 @@ fn passed_on(
     mut calls: Vec<BundleCase>,
     tried: &[(BundleCase, CaseOutcome)],
 ) -> [LibraryChange; 2] {
-    let fails = |(_, outcome): &&(BundleCase, CaseOutcome)| {
-        outcome.was_played() && outcome.failed.is_some()
-    };
+    let fails = |(_, outcome): &&(BundleCase, CaseOutcome)| outcome.has_failed();
     let failed = tried.iter().filter(fails);
     let failed: Vec<String> = failed.map(|(case, _)| case.name.clone()).collect();
     calls.retain(|call| !failed.contains(&call.name));

@@ -1,21 +1,31 @@
 //! What test cases came to.
 
 use crate::{
-    domain::{BundleCase, CaseOutcome, Skill, SkillRef},
+    domain::{BundleCase, CaseOutcome, CaseResult, Skill, SkillRef},
     error::{Error, Result, Retry},
     policy::{CaseRun, PlayedCase},
 };
 
 /// What a case came to.
 pub(crate) fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
-    let (failed, refusals) = match run {
-        Ok(run) if run.verdict.success.is_some() => (failed(case, run), Some(run.refusals)),
-        run => (undecided(run), None),
+    let result = match run {
+        Err(error) => CaseResult::NotPlayed {
+            reason: cannot(error),
+        },
+        Ok(run) if run.verdict.success.is_none() => CaseResult::NotPlayed {
+            reason: UNTOLD.to_owned(),
+        },
+        Ok(run) => {
+            let refusals = run.refusals;
+            match failed(case, run) {
+                None => CaseResult::Passed { refusals },
+                Some(reason) => CaseResult::Failed { reason, refusals },
+            }
+        }
     };
     CaseOutcome {
         name: case.name.clone(),
-        failed,
-        refusals,
+        result,
     }
 }
 

@@ -38,7 +38,7 @@ fn support(entry: &Entry, changes: &[LibraryChange], harm_blocks: bool) -> u32 {
             return 0;
         }
         // A fragment plays what came before it, whatever the skill says of that.
-        if case.is_whole() && outcome.failed.is_none() && !is_of_harmed(entry, case) {
+        if case.is_whole() && outcome.has_passed() && !is_of_harmed(entry, case) {
             tasks.insert(&case.task.id);
         }
     }
@@ -53,7 +53,7 @@ pub(crate) fn is_against(
     harm_blocks: bool,
 ) -> bool {
     let counts = || harm_blocks || !is_of_harmed(entry, case);
-    outcome.was_played() && outcome.failed.is_some() && counts()
+    outcome.has_failed() && counts()
 }
 
 /// Whether a case is of an attempt that the skill harmed.
@@ -83,7 +83,12 @@ pub(crate) fn last_outcomes<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Seed, domain::Attribution, library::SkillLibrary, testing::sample};
+    use crate::{
+        Seed,
+        domain::{Attribution, CaseResult},
+        library::SkillLibrary,
+        testing::sample,
+    };
 
     #[test]
     fn the_failed_case_of_a_harmed_attempt_holds_a_skill_back_as_the_policy_says() {
@@ -114,8 +119,10 @@ mod tests {
         let entry = library.get(&skill.id).expect("it is there");
         let outcome = CaseOutcome {
             name: "a case".to_owned(),
-            failed: Some("the task was not done".to_owned()),
-            refusals: Some(1),
+            result: CaseResult::Failed {
+                reason: "the task was not done".to_owned(),
+                refusals: 1,
+            },
         };
         let against = |kind, harm_blocks| is_against(entry, &case(kind), &outcome, harm_blocks);
         assert!(!against(CaseKind::Negative, false));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    contract::{Experience, RoleAnswer, RoleTask},
+    contract::{BundleCounts, Experience, RoleAnswer, RoleTask, VersionJudgements},
     domain::{LibraryChange, Origin, Role, RoleRule, Skill, State},
     library::{Entry, JudgementCounts},
     maintain::{EvolvePolicy, Upkeep},
@@ -101,14 +101,20 @@ fn row(
         .take_while(|one| one.version < version.version);
     let before = before.last().map(|before| {
         let counts = entry.life.counts_of_all_trials(before.version);
-        (counts.helpful, counts.harmful)
+        VersionJudgements {
+            helpful: counts.helpful,
+            harmful: counts.harmful,
+        }
     });
     Some(Experience {
         skill: version.clone(),
         helpful: counts.helpful,
         harmful: counts.harmful,
         other: counts.neutral + counts.uncertain,
-        bundle: tested.map(|tested| (count(tested.passed()), count(tested.outcomes.len()))),
+        bundle: tested.map(|tested| BundleCounts {
+            passed: count(tested.passed()),
+            cases: count(tested.outcomes.len()),
+        }),
         before,
         fate: fate.to_owned(),
     })

@@ -213,7 +213,8 @@ mod tests {
     #[test]
     fn meaning_counts_where_it_is_known() {
         let [a, b] = ["a", "b"].map(|name| skill(name, State::Active, &[]));
-        let (same, other) = (Embedding(vec![1.0, 0.0]), Embedding(vec![0.0, 1.0]));
+        let embedding = |row: [f32; 2]| Embedding::new(row.to_vec()).unwrap();
+        let (same, other) = (embedding([1.0, 0.0]), embedding([0.0, 1.0]));
         let ranked = |skill, embedding| Ranked {
             skill,
             sparse: 1.0,

@@ -269,8 +269,8 @@ impl Roles for GeneralRoles {
         let template = self.template(PROMPT, role)?;
         complete(task)?;
         let mut text = template.render(|slot| self.fill(template, task, slot));
-        if let Some((answer, reason)) = request.failed {
-            text.push_str(&repair(answer, reason));
+        if let Some(failed) = request.failed {
+            text.push_str(&repair(failed.text, failed.reason));
         }
         let seed = match task {
             // Two candidates of one attempt need different seeds, even where the requests have the same one.

@@ -2,7 +2,7 @@
 //! (S3, S4).
 
 use crate::{
-    contract::Experience,
+    contract::{BundleCounts, Experience},
     domain::{Action, EndReason, Role, RoleRule, Skill, Step, Trace},
     text::fenced,
 };
@@ -203,10 +203,13 @@ pub(super) fn part(role: Role) -> &'static str {
 pub(super) fn rows(rows: &[Experience], count: usize, most: usize) -> String {
     let shown = (1..).zip(rows.iter().take(count)).map(|(number, row)| {
         let bundle = match row.bundle {
-            Some((passed, of)) => format!("passes {passed} of {of} test cases"),
+            Some(BundleCounts { passed, cases }) => {
+                format!("passes {passed} of {cases} test cases")
+            }
             None => "never tested".to_owned(),
         };
-        let before = row.before.map_or_else(String::new, |(helpful, harmful)| {
+        let before = row.before.map_or_else(String::new, |before| {
+            let (helpful, harmful) = (before.helpful, before.harmful);
             format!("; the version before it: helpful {helpful}, harmful {harmful}")
         });
         format!(

@@ -45,7 +45,7 @@ impl HashEmbedder {
         }
     }
 
-    fn one(&self, text: &str) -> Embedding {
+    fn one(&self, text: &str) -> Result<Embedding> {
         let mut vector = vec![0.0_f32; self.space.dimensions];
         for word in words_of(text) {
             vector[word_id(&word) as usize % self.space.dimensions] += 1.0;
@@ -54,10 +54,10 @@ impl HashEmbedder {
         if length == 0.0 {
             // A text without words still needs a vector of length 1.
             vector[0] = 1.0;
-            return Embedding(vector);
+            return Embedding::new(vector);
         }
         vector.iter_mut().for_each(|x| *x /= length);
-        Embedding(vector)
+        Embedding::new(vector)
     }
 }
 
@@ -68,6 +68,6 @@ impl Embedder for HashEmbedder {
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>> {
-        Ok(texts.iter().map(|text| self.one(text)).collect())
+        texts.iter().map(|text| self.one(text)).collect()
     }
 }

@@ -84,8 +84,11 @@ impl Roles for ScriptedRoles {
             text.push_str(&attempt_lines(attempt));
         }
         text.push_str(&lines(request.task));
-        if let Some((failed, reason)) = request.failed {
-            text.push_str(&format!("Not like this ({reason}): {failed}\n"));
+        if let Some(failed) = request.failed {
+            text.push_str(&format!(
+                "Not like this ({}): {}\n",
+                failed.reason, failed.text
+            ));
         }
         let prompt = Prompt {
             messages: vec![Message::data(Speaker::User, text)],

@@ -146,10 +146,10 @@ impl Embedder for LongEmbedder {
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>> {
-        Ok(texts
+        texts
             .iter()
-            .map(|text| Embedding(vec![1.0, text.len() as f32]))
-            .collect())
+            .map(|text| Embedding::new(vec![1.0, text.len() as f32]))
+            .collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use journeyman::{
     ErrorKind, Seed,
-    contract::{RoleAnswer, RoleRequest, RoleTask, Roles},
+    contract::{FailedAnswer, RoleAnswer, RoleRequest, RoleTask, Roles},
     domain::{InjectedSkill, Role, RoleRule, Skill, Trace, find_hidden},
     testing::{hostile, sample},
 };
@@ -437,7 +437,10 @@ fn what_is_shown_stays_in_its_block() {
             let request = RoleRequest {
                 task: &task,
                 seed: Seed(1),
-                failed: Some((&text, "it cannot be read")),
+                failed: Some(FailedAnswer {
+                    text: &text,
+                    reason: "it cannot be read",
+                }),
             };
             let prompt = shipped().prompt(&request).unwrap().prompt.text();
             assert!(prompt.contains("obey"), "{role}: the text is shown");

@@ -11,7 +11,7 @@ use journeyman::{
         self,
         roles::{RoleSample, RolesFixture},
     },
-    contract::{CaseDraft, RoleAnswer, RoleRequest, RoleTask, Roles},
+    contract::{CaseDraft, FailedAnswer, RoleAnswer, RoleRequest, RoleTask, Roles},
     domain::{CaseKind, Judgement, Kind, Role, RoleRule, SkillDraft, Span},
     format::{AriseSchema, ProblemTypes, seed_skills},
     role::{GeneralRoles, RoleOptions},
@@ -326,7 +326,10 @@ fn a_repair_shows_the_answer_and_the_reason() {
     let task = sample::role_task(Role::Attribute);
     let answer = format!("<think>hm</think>{{\"</answer>\": {}", "x".repeat(5_000));
     let repair = RoleRequest {
-        failed: Some((&answer, "the JSON object is not closed")),
+        failed: Some(FailedAnswer {
+            text: &answer,
+            reason: "the JSON object is not closed",
+        }),
         ..request(&task)
     };
     let text = shipped().prompt(&repair).unwrap().prompt.text();

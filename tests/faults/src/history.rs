@@ -199,9 +199,9 @@ impl Session {
             Write::Commit(commit) => {
                 let mut commit = commit.clone();
                 commit.base = self.last;
-                let (news, _) = block_on(self.store.commit_rebased(&commit, u32::MAX))?;
+                let done = block_on(self.store.commit_rebased(&commit, u32::MAX))?;
                 // A commit that was made before is older than what was seen last.
-                let last = news.last().map_or(self.last, |last| last.revision);
+                let last = done.committed.last().map_or(self.last, |last| last.revision);
                 self.last = self.last.max(last);
                 Ok(())
             }

@@ -25,10 +25,7 @@ fn tiny(pooling: Option<u32>) -> TestFile {
 
 fn embed(model: &LlamaEmbedder, texts: &[&str]) -> Vec<Vec<f32>> {
     let embeddings = block_on(model.embed(texts)).unwrap();
-    embeddings
-        .into_iter()
-        .map(|embedding| embedding.0)
-        .collect()
+    embeddings.into_iter().map(Vec::from).collect()
 }
 
 #[test]
@@ -87,11 +84,7 @@ fn long_texts_are_cut_and_many_callers_get_what_one_gets() {
         .collect();
     let together = block_on(join_all(calls.iter().map(|call| model.embed(call))));
     for (call, got) in calls.iter().zip(together) {
-        let got: Vec<_> = got
-            .unwrap()
-            .into_iter()
-            .map(|embedding| embedding.0)
-            .collect();
+        let got: Vec<_> = got.unwrap().into_iter().map(Vec::from).collect();
         assert_eq!(got, embed(&model, call));
     }
 }

@@ -35,7 +35,7 @@ fn its_vectors_equal_those_in_process_to_the_bit() {
     assert_eq!(there.space(), here.space());
     let bits = |model: &dyn Embedder| {
         let embeddings = block_on(model.embed(&TEXTS)).unwrap();
-        let numbers = embeddings.into_iter().flat_map(|embedding| embedding.0);
+        let numbers = embeddings.into_iter().flat_map(Vec::from);
         numbers.map(f32::to_bits).collect::<Vec<_>>()
     };
     assert_eq!(bits(&*there), bits(&*here));

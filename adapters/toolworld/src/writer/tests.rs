@@ -2,7 +2,7 @@ mod judging;
 mod rules;
 
 use journeyman::admit::{Admittance, to_skill};
-use journeyman::contract::{CaseDraft, Experience};
+use journeyman::contract::{CaseDraft, Experience, FailedAnswer};
 use journeyman::domain::{
     Action, CaseKind, EndReason, Exposure, InjectedSkill, Judgement, Observation, Origin,
     Provenance, Role as Part, Skill, Source, Step, StepResult, Task, ToolCall, Trajectory, Trust,
@@ -378,7 +378,10 @@ fn further_candidates_and_repairs_are_drawn_otherwise() {
         };
         ApprenticeRoles.prompt(&request).unwrap().sampling
     };
-    let failed = Some(("cut", "no skill"));
+    let failed = Some(FailedAnswer {
+        text: "cut",
+        reason: "no skill",
+    });
     let all = [
         sampling(0, None),
         sampling(1, None),

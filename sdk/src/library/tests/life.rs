@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::{
-    domain::{Attribution, BundleCase, CaseKind, CaseOutcome, Judgement, Role, RoleRule, Trace},
+    domain::{
+        Attribution, BundleCase, CaseKind, CaseOutcome, CaseResult, Judgement, Role, RoleRule,
+        Trace,
+    },
     id::{AttemptId, RunId, Seed, TaskId},
     testing::sample,
 };
@@ -54,8 +57,13 @@ fn test(id: &str, version: u64, failed: Option<&str>) -> LibraryChange {
         skill: reference(id, version),
         outcomes: vec![CaseOutcome {
             name: "one".into(),
-            failed: failed.map(str::to_owned),
-            refusals: Some(0),
+            result: match failed {
+                None => CaseResult::Passed { refusals: 0 },
+                Some(reason) => CaseResult::Failed {
+                    reason: reason.to_owned(),
+                    refusals: 0,
+                },
+            },
         }],
     }
 }
@@ -263,4 +271,16 @@ fn what_no_library_takes_is_refused() {
         assert!(change.validate().is_err(), "{change:?}");
     }
     assert!(rules(vec!["a"; 5]).validate().is_ok());
+}
+
+#[test]
+fn the_setter_of_a_state_is_an_array_in_json() {
+    let setter = StateSetter {
+        version: Version(2),
+        run: "run".into(),
+    };
+    let json = serde_json::to_string(&setter).unwrap();
+    assert_eq!(json, r#"[2,"run"]"#);
+    assert_eq!(serde_json::from_str::<StateSetter>(&json).unwrap(), setter);
+    assert!(serde_json::from_str::<StateSetter>(r#"["run",2]"#).is_err());
 }

@@ -16,7 +16,7 @@ pub(crate) fn held_back(
     tried: &[(BundleCase, CaseOutcome)],
 ) -> Option<String> {
     let failure = |(_, outcome): &(BundleCase, CaseOutcome)| failing(outcome);
-    let failed = |(_, outcome): &&(BundleCase, CaseOutcome)| outcome.failed.is_some();
+    let failed = |(_, outcome): &&(BundleCase, CaseOutcome)| !outcome.has_passed();
     let is_call = |case: &BundleCase| calls.iter().any(|call| call.name == case.name);
     let called = |(case, _): &&(BundleCase, CaseOutcome)| is_call(case);
     let mut calling = tried.iter().filter(called);
@@ -45,19 +45,18 @@ pub(crate) fn held_back(
     // other day, and may stay under that. A case on which the version before was never played compares nothing.
     let keeps = |case: &BundleCase, outcome: &CaseOutcome| {
         let no_costlier = match before.get(&case.name) {
-            Some(then) if then.failed.is_none() => {
-                (then.refusals).is_none_or(|cost| outcome.refusals <= Some(cost))
-            }
-            Some(then) => then.refusals.is_some() || is_call(case),
+            Some(then) if then.has_passed() => outcome.refusals() <= then.refusals(),
+            Some(then) => then.was_played() || is_call(case),
             None => is_call(case),
         };
-        outcome.failed.is_none() && no_costlier
+        outcome.has_passed() && no_costlier
     };
     // What called for it allows no refusals, whatever the bundle does.
     let passed = |case: &BundleCase| {
         let then = before.get(&case.name);
-        let then = then.filter(|then| then.failed.is_none());
-        then.is_some_and(|then| then.refusals.is_none_or(|cost| cost <= case.refusals))
+        let then = then.filter(|then| then.has_passed());
+        let cost = then.and_then(CaseOutcome::refusals);
+        cost.is_some_and(|cost| cost <= case.refusals)
     };
     let attempts = |holds: &dyn Fn(&BundleCase, &CaseOutcome) -> bool| {
         let whole = tried.iter().filter(|(case, _)| case.is_whole());

@@ -137,7 +137,7 @@ impl OverlapGraph {
         let with_cosine = |slot| Some((slot, cosine(new, self.node(slot)?)));
         let mut all: Vec<(Slot, f64)> = by_words.filter_map(with_cosine).collect();
         if let Some(embedding) = &new.segment.embedding {
-            all.extend(self.dense.near(&embedding.0, options.neighbour));
+            all.extend(self.dense.near(embedding.components(), options.neighbour));
             all.sort_unstable_by_key(|(slot, _)| *slot);
             all.dedup_by_key(|(slot, _)| *slot);
         }

@@ -224,7 +224,7 @@ impl OverlapGraph {
         if !is_unit {
             return invalid("the embedding is not of length 1".to_owned());
         }
-        let given = embedding.0.len();
+        let given = embedding.components().len();
         match self.dimensions {
             (wanted, 1..) if wanted != given => invalid(format!(
                 "the embedding has {given} components, and those of the graph have {wanted}"
@@ -296,7 +296,7 @@ impl OverlapGraph {
     /// Adds a segment to the index, or to the list of skills of no task.
     fn list(&mut self, slot: Slot, node: &Node) {
         if let Some(embedding) = &node.segment.embedding {
-            self.dimensions = (embedding.0.len(), self.dimensions.1 + 1);
+            self.dimensions = (embedding.components().len(), self.dimensions.1 + 1);
         }
         if node.is_taskless {
             self.taskless.insert(node.came, slot);
@@ -304,7 +304,7 @@ impl OverlapGraph {
         }
         self.index.add(slot, &node.features, &node.prefix);
         if let Some(embedding) = &node.segment.embedding {
-            self.dense.add(slot, &embedding.0);
+            self.dense.add(slot, embedding.components());
         }
     }
 

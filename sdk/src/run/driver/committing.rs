@@ -4,7 +4,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::performer::Performer;
 use crate::{
-    contract::{SkillStore, SkillStoreExt},
+    contract::{RebasedCommit, SkillStore, SkillStoreExt},
     domain::{Commit, Committed},
     error::{Error, ErrorKind, Result},
     library::SkillLibrary,
@@ -22,7 +22,7 @@ impl Performer {
     pub(crate) async fn commit(&self, commit: &Commit) -> Result<CommitDone> {
         let store = self.store()?;
         let committing = store.commit_rebased(commit, REBASES);
-        let (committed, rebased) = self
+        let RebasedCommit { committed, rebased } = self
             .bounded("SkillStore::commit", self.limits.commit, committing)
             .await?;
         // A key is committed once. When it was, with other changes, somebody else used this run's id.

@@ -76,7 +76,8 @@ mod tests {
             let known = embedded.of(texts);
             let missing = texts.iter().zip(known).filter(|(_, known)| known.is_none());
             let missing: Vec<&str> = missing.map(|(text, _)| text.as_str()).collect();
-            embedded.keep(&missing, &vec![Embedding(vec![1.0]); missing.len()]);
+            let one = Embedding::new(vec![1.0]).unwrap();
+            embedded.keep(&missing, &vec![one; missing.len()]);
             missing.len()
         };
         let many = texts("many", LEAST_EMBEDDED + 1_000);

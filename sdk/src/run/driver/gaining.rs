@@ -62,10 +62,10 @@ impl Performer {
                 steps: steps.get(..number).unwrap_or_default(),
                 replies: &[],
             };
-            let Some((prompt, said)) = dialect.retold(&view, step)? else {
+            let Some(pair) = dialect.scoring_pair(&view, step)? else {
                 continue;
             };
-            let mut request = self.score_request(prompt, vec![said]);
+            let mut request = self.score_request(pair.prompt, vec![pair.continuation]);
             request.max_continuation_tokens = SAID_TOKENS;
             let scoring = scorer.score(&request);
             let scored = self

@@ -86,8 +86,7 @@ impl Performer {
             Need::Case(case) => Answer::Tried(self.case(&case).await),
             Need::Embed(texts) => Answer::Embedded(
                 self.bounded("Embedder::embed", self.limits.score, self.embed(&texts))
-                    .await
-                    .and_then(|embedded| embedded.map(sound::embeddings).transpose()),
+                    .await,
             ),
             Need::Gain { skill, attempts } => {
                 Answer::Gained(self.gain(&skill, &attempts).await.and_then(sound::gain))

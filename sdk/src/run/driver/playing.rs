@@ -2,7 +2,7 @@
 
 use super::{performer::Performer, sound};
 use crate::{
-    contract::{Embedding, GenerateRequest, LanguageModel, RoleRequest, RoleTask},
+    contract::{Embedding, FailedAnswer, GenerateRequest, LanguageModel, RoleRequest, RoleTask},
     domain::Usage,
     error::{Error, Result},
     id::Seed,
@@ -30,7 +30,11 @@ impl Performer {
             Ok(answer) => return Ok(Some(played(answer, Vec::new(), usage))),
             Err(fault) => fault.to_string(),
         };
-        let second = request(1, Some((text.as_str(), fault.as_str())));
+        let failed = FailedAnswer {
+            text: &text,
+            reason: &fault,
+        };
+        let second = request(1, Some(failed));
         let (repaired, more) = self.ask(model.as_ref(), roles.prompt(&second)?).await?;
         let usage = Usage {
             prompt_tokens: usage.prompt_tokens + more.prompt_tokens,

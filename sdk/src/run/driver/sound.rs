@@ -2,7 +2,7 @@
 //! journal unreadable.
 
 use crate::{
-    contract::{Embedding, SkillScores, Total},
+    contract::{SkillScores, Total},
     domain::{Candidate, InformationGain, Trajectory, Verdict},
     error::{Error, ErrorKind, Result},
 };
@@ -46,14 +46,6 @@ pub(crate) fn trajectory(trajectory: Box<Trajectory>) -> Result<Box<Trajectory>>
         "Executor::execute",
         "a recorded log-probability is not finite",
     )
-}
-
-pub(crate) fn embeddings(embeddings: Vec<Embedding>) -> Result<Vec<Embedding>> {
-    let mut components = embeddings.iter().flat_map(|embedding| &embedding.0);
-    if components.all(|component| component.is_finite()) {
-        return Ok(embeddings);
-    }
-    refuse("Embedder::embed", "a component is not finite")
 }
 
 pub(crate) fn gain(gain: Option<InformationGain>) -> Result<Option<InformationGain>> {

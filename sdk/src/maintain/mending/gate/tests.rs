@@ -1,7 +1,11 @@
 //! What holds a mended version back.
 
 use super::*;
-use crate::{domain::CaseKind, maintain::bundling::whole, testing::sample};
+use crate::{
+    domain::{CaseKind, CaseResult},
+    maintain::bundling::whole,
+    testing::sample,
+};
 
 /// A case of an attempt, by its name.
 fn case(name: &str) -> BundleCase {
@@ -21,8 +25,13 @@ fn tried(outcomes: &[(&str, Option<u32>)]) -> Vec<(BundleCase, CaseOutcome)> {
     let tried = outcomes.iter().map(|(name, refusals)| {
         let outcome = CaseOutcome {
             name: (*name).to_owned(),
-            failed: refusals.is_none().then(|| "it was refused".to_owned()),
-            refusals: Some(refusals.unwrap_or(2)),
+            result: match *refusals {
+                Some(refusals) => CaseResult::Passed { refusals },
+                None => CaseResult::Failed {
+                    reason: "it was refused".to_owned(),
+                    refusals: 2,
+                },
+            },
         };
         (case(name), outcome)
     });
@@ -111,8 +120,9 @@ fn a_case_that_could_not_be_played_says_nothing() {
         let mut tried = tried(&[("call", Some(0)), ("a", Some(0)), ("b", Some(0))]);
         for (case, outcome) in &mut tried {
             if case.name == unplayed {
-                outcome.failed = Some("the judge gave no verdict".to_owned());
-                outcome.refusals = None;
+                outcome.result = CaseResult::NotPlayed {
+                    reason: "the judge gave no verdict".to_owned(),
+                };
             }
         }
         held_back(gate, &before(&[("a", Some(0))]), &calls, &tried)

@@ -32,7 +32,7 @@ impl Draws {
         row[0] += 0.7;
         let length = row.iter().map(|x| x * x).sum::<f32>().sqrt();
         row.iter_mut().for_each(|x| *x /= length);
-        Embedding(row)
+        Embedding::new(row).unwrap()
     }
 
     /// A turn, a skill of some tasks, or a skill of none, which most are.
