@@ -1,4 +1,4 @@
-//! Whether a written draft becomes a skill.
+//! The decision whether a draft becomes a skill, and as what: a new skill, or the next version of one.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,11 +17,12 @@ use crate::{
     report::{EventKind, WriteReport},
 };
 
-/// The decision over a draft, made once and kept, since the library it was made on moves on.
+/// The decision about one draft. It is made once and kept, since the library changes afterwards.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Admission {
+    /// The change that lets the skill in; `None` for a refused draft.
     pub(crate) change: Option<LibraryChange>,
-    /// The skill that says the same already.
+    /// The known skill with the same content, if the draft was refused for it.
     pub(crate) same: Option<SkillRef>,
     pub(crate) report: WriteReport,
 }
@@ -45,7 +46,8 @@ impl Admission {
         }
     }
 
-    /// Takes in what the commit did: a change that came too late, another writer being first, let nothing in.
+    /// Updates the decision after its commit: if the commit passed the change over, because another writer was first, the
+    /// draft is refused.
     pub(crate) fn applied(&mut self, own: &Applied, changes: &[LibraryChange]) {
         let late = own.passed_over.iter().find(|passed| {
             self.change.is_some() && changes.get(passed.change) == self.change.as_ref()
@@ -74,24 +76,24 @@ impl Admission {
     }
 }
 
-/// What a draft comes from.
+/// A role's answer, and the sources of the draft in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Drafted<'a> {
-    /// What tells it from every other draft of the run.
+    /// Unique among the drafts of the run; the skill's id is derived from it.
     pub(crate) key: String,
-    /// Which role wrote it.
+    /// The role that wrote the draft.
     pub(crate) role: Role,
-    /// From which tasks.
+    /// The tasks that it was written from.
     pub(crate) tasks: Vec<TaskId>,
-    /// Whether anything that it was written from is of an untrusted source.
+    /// Whether any of its sources is untrusted.
     pub(crate) taint: Taint,
     /// The versions that it was made from.
     pub(crate) parents: Vec<SkillRef>,
-    /// What the role said.
+    /// The role's answer.
     pub(crate) said: &'a Result<Option<Played>>,
 }
 
-/// Decides over what was written, or not written. `before` are the decisions of the same commit so far.
+/// Decides about a role's answer. `before` are the earlier decisions for the same commit.
 pub(crate) fn decide(
     context: &Context<'_>,
     policy: &AdmitPolicy,
@@ -113,8 +115,8 @@ pub(crate) fn decide(
     };
     let title = draft.title.clone();
     let fallback = played.fallback;
-    match admitted(context, policy, drafted, draft, fallback, before) {
-        Ok(Fate::Enters(skill, revised)) => Admission {
+    match place(context, policy, drafted, draft, fallback, before) {
+        Ok(Placement::Enters(skill, revised)) => Admission {
             same: None,
             report: WriteReport {
                 title: Some(title),
@@ -129,7 +131,7 @@ pub(crate) fn decide(
                 LibraryChange::Add(skill)
             }),
         },
-        Ok(Fate::Known(same)) => {
+        Ok(Placement::Known(same)) => {
             let reason = "the library has this skill already";
             let mut refused = Admission::refused(Some(title), fallback, reason);
             refused.same = Some(same);
@@ -139,10 +141,10 @@ pub(crate) fn decide(
     }
 }
 
-/// The skill that a draft would be, whatever the library has.
+/// The skill that a draft makes, regardless of duplicates.
 ///
 /// # Errors
-/// `Model` for a draft that no file can hold.
+/// `Model` for a draft that is not [`insert_ready`](admit::insert_ready).
 pub(crate) fn skill_of(
     context: &Context<'_>,
     policy: &AdmitPolicy,
@@ -162,7 +164,7 @@ pub(crate) fn skill_of(
         runs: vec![context.run.clone()],
         tasks: drafted.tasks.clone(),
     };
-    // Ids grow with time, so that among equal utilities the newcomer stays.
+    // Ids grow with time: of equal utilities the skill with the greater id, the later one, stays in its tier.
     let identity = sha256_hex(format!("{}/{}/{}", context.run, drafted.key, draft.title));
     let revision = context.library.revision();
     let admittance = Admittance {
@@ -174,7 +176,7 @@ pub(crate) fn skill_of(
     };
     let mut skill = admit::to_skill(draft, admittance)?;
     if skill.state == State::Active {
-        // What no model wrote has to prove itself, whatever the recipe does with newcomers.
+        // A skill that no model wrote begins on trial, whatever the recipe's first state is.
         skill.state = match fallback {
             true => State::Trial,
             false => policy.initial_state,
@@ -183,107 +185,107 @@ pub(crate) fn skill_of(
     Ok(skill)
 }
 
-/// What becomes of a skill.
-enum Fate {
-    /// It comes in, or is the next version of one that is there.
+/// The place of a drafted skill in the library.
+enum Placement {
+    /// It enters; `true` if it is the next version of a known skill.
     Enters(Box<Skill>, bool),
-    /// One that is there, or on its way, says the same.
+    /// It stays out, since this skill of the library, or of the same commit, has the same content.
     Known(SkillRef),
 }
 
-/// What becomes of the skill that a draft would be.
-fn admitted(
+/// Places the skill that a draft makes, by the policy for duplicates.
+fn place(
     context: &Context<'_>,
     policy: &AdmitPolicy,
     drafted: &Drafted<'_>,
     draft: &SkillDraft,
     fallback: bool,
     before: &[Admission],
-) -> Result<Fate> {
+) -> Result<Placement> {
     let skill = skill_of(context, policy, drafted, draft, fallback)?;
-    // All abstracted traces have one title, which therefore says nothing.
+    // All abstracted traces have the same title, which therefore identifies none of them.
     if fallback && policy.duplicates != Duplicates::Distinct {
-        return Ok(beside(context, skill, before));
+        return Ok(enter_unless_known(context, skill, before));
     }
     let known = match policy.duplicates {
         Duplicates::Add => None,
-        Duplicates::Distinct => return Ok(distinct(context, policy, skill, before)),
+        Duplicates::Distinct => return Ok(enter_or_revive(context, policy, skill, before)),
         Duplicates::Revise => same_title(context, &skill.name),
     };
     let Some(known) = known else {
-        return Ok(Fate::Enters(Box::new(skill), false));
+        return Ok(Placement::Enters(Box::new(skill), false));
     };
-    if says_the_same(known, &skill) {
-        return Ok(Fate::Known(known.reference()));
+    if has_same_content(known, &skill) {
+        return Ok(Placement::Known(known.reference()));
     }
     if matches!(known.state, State::Disabled | State::Archived) {
         return Err(Error::new(
             ErrorKind::Conflict,
-            "admission::admitted",
+            "admission::place",
             "a skill of this title was taken out of use, and is not brought back by a run",
         ));
     }
-    // What a person wrote, what is cleaner, and what is about something else is not overwritten: the new one stands beside
-    // it.
+    // A person's skill, a cleaner one and an abstracted trace are not overwritten: the new one becomes a skill of its own.
     let keeps = matches!(
         known.provenance.origin,
         Origin::Human | Origin::TraceAbstract
     );
     if keeps || drafted.taint > known.taint {
-        return Ok(beside(context, skill, before));
+        return Ok(enter_unless_known(context, skill, before));
     }
-    Ok(Fate::Enters(Box::new(revision_of(known, skill)), true))
+    Ok(Placement::Enters(Box::new(revision_of(known, skill)), true))
 }
 
-/// A skill that enters beside others of its title, unless one that is there or on its way says the same. One that is held back
-/// for its source does not stand in the way of a clean one.
-fn beside(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Fate {
+/// Places a skill as one of its own, unless a skill of the library or of the same commit has the same content. A tainted skill
+/// does not keep a clean one with the same content out.
+fn enter_unless_known(context: &Context<'_>, skill: Skill, before: &[Admission]) -> Placement {
     let coming = before.iter().filter_map(|one| one.change.as_ref()?.skill());
     let entries = context.library.entries().map(|entry| &entry.skill);
     let mut known = coming.chain(entries);
-    let same = known.find(|known| says_the_same(known, &skill) && known.taint <= skill.taint);
+    let same = known.find(|known| has_same_content(known, &skill) && known.taint <= skill.taint);
     match same {
-        Some(same) => Fate::Known(same.reference()),
-        None => Fate::Enters(Box::new(skill), false),
+        Some(same) => Placement::Known(same.reference()),
+        None => Placement::Enters(Box::new(skill), false),
     }
 }
 
-/// The skill, unless one that is there or on its way says the same. One that a run disabled may be written anew from other
-/// tasks: it begins again as its own next version. What the host took out of use stays out.
-fn distinct(
+/// Places a skill as one of its own, unless a skill of the library or of the same commit has the same content. If a run
+/// disabled that skill and the draft comes from another task, it is revived as its own next version; if the host disabled it,
+/// it stays disabled.
+fn enter_or_revive(
     context: &Context<'_>,
     policy: &AdmitPolicy,
     skill: Skill,
     before: &[Admission],
-) -> Fate {
+) -> Placement {
     let mut coming = before.iter().filter_map(|one| one.change.as_ref()?.skill());
-    if let Some(same) = coming.find(|known| says_the_same(known, &skill)) {
-        return Fate::Known(same.reference());
+    if let Some(same) = coming.find(|known| has_same_content(known, &skill)) {
+        return Placement::Known(same.reference());
     }
     let entries = context.library.entries();
     let known: Vec<_> = entries
-        .filter(|entry| says_the_same(&entry.skill, &skill))
+        .filter(|entry| has_same_content(&entry.skill, &skill))
         .collect();
     let in_use = known.iter().find(|entry| entry.skill.state.is_offered());
     let Some(known) = in_use.or(known.first()) else {
-        return Fate::Enters(Box::new(skill), false);
+        return Placement::Enters(Box::new(skill), false);
     };
     let earlier = &known.skill.provenance.tasks;
     let mut tasks = skill.provenance.tasks.iter();
-    let again = policy.revive && may_come_back(known) && skill.taint == Taint::Clean;
-    if !again || tasks.all(|task| earlier.contains(task)) {
-        return Fate::Known(known.skill.reference());
+    let revive = policy.revive && may_be_revived(known) && skill.taint == Taint::Clean;
+    if !revive || tasks.all(|task| earlier.contains(task)) {
+        return Placement::Known(known.skill.reference());
     }
-    let mut again = revision_of(&known.skill, skill);
+    let mut revived = revision_of(&known.skill, skill);
     let mut tasks = earlier.clone();
-    tasks.append(&mut again.provenance.tasks);
-    again.provenance.tasks = tasks;
-    Fate::Enters(Box::new(again), true)
+    tasks.append(&mut revived.provenance.tasks);
+    revived.provenance.tasks = tasks;
+    Placement::Enters(Box::new(revived), true)
 }
 
-/// Whether a run took it out of use that may bring it back: what a person wrote or another host, and what was written from
-/// untrusted words, is for people to decide on.
-fn may_come_back(entry: &Entry) -> bool {
+/// Whether a run disabled the skill and a run may revive it. People decide about skills that a person wrote, that were imported
+/// or that are tainted.
+fn may_be_revived(entry: &Entry) -> bool {
     let Skill {
         state,
         taint,
@@ -297,11 +299,11 @@ fn may_come_back(entry: &Entry) -> bool {
     by_run && own && *taint == Taint::Clean
 }
 
-pub(crate) fn says_the_same(known: &Skill, new: &Skill) -> bool {
+pub(crate) fn has_same_content(known: &Skill, new: &Skill) -> bool {
     known.description == new.description && known.body == new.body
 }
 
-/// The next version of a known skill, with what only its owner could give.
+/// The next version of a known skill. The tools, license and compatibility, which only its owner can give, are kept.
 pub(crate) fn revision_of(known: &Skill, new: Skill) -> Skill {
     Skill {
         id: known.id.clone(),

@@ -1,4 +1,8 @@
-//! Admission: what lets a draft into the library.
+//! Admission: decides whether a draft that a role wrote enters the library, as what skill and in which state (ARISE D.1;
+//! HiSME 3.2 and 3.3; rows A9, J7).
+//!
+//! An answer is validated in four stages ([`validate`]), or a draft in the last of them ([`insert_ready`]). [`to_skill`] gives
+//! a draft its name, id, provenance and quarantine. An [`AdmitPolicy`] decides about duplicates and the first state.
 
 pub(crate) mod admission;
 mod options;

@@ -1,29 +1,49 @@
-//! How drafts enter the library.
+//! The options of admission: duplicates, first state, revival.
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::State;
 
-/// What happens to a draft whose title the library already has.
+/// What happens to a draft whose title or content the library already has.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Duplicates {
-    /// It is added beside the other (ARISE).
+    /// It is added as a skill of its own (ARISE).
     Add,
-    /// It is added beside the other, unless a skill that is there says the same.
+    /// It is added as a skill of its own, unless a skill of the library has the same description and body.
     Distinct,
-    /// The same content is refused; other content becomes a new version. Ours.
+    /// It becomes a new version of the skill of its title; with the same description and body it is refused. Ours.
     Revise,
 }
 
 /// How drafts enter the library.
+///
+/// ```
+/// use journeyman::{
+///     admit::{AdmitPolicy, Duplicates},
+///     domain::State,
+///     recipe,
+/// };
+///
+/// let mut recipe = recipe::hisme();
+/// recipe.admit = AdmitPolicy {
+///     initial_state: State::Trial,
+///     duplicates: Duplicates::Distinct,
+///     revive: true,
+/// };
+/// recipe.validate()?;
+/// // No attempt is given an archived skill, so none may begin as one.
+/// recipe.admit.initial_state = State::Archived;
+/// assert!(recipe.validate().is_err());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdmitPolicy {
     /// The state of a skill that a run adds: active at once, or on trial until its test bundle and live attempts release it.
     #[serde(default)]
     pub initial_state: State,
-    /// What happens to a draft whose title is taken.
+    /// What happens to a draft whose title or content the library already has.
     pub duplicates: Duplicates,
     /// Whether a skill that a run disabled comes back, as its own next version, when it is written again from another task
     /// ([`Duplicates::Distinct`] alone). The paper (HiSME): no. Ours: yes, since a judge's mistakes disable right skills too.

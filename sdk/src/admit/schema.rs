@@ -8,12 +8,12 @@ use crate::{
     role::read_arise,
 };
 
-/// Validates a model's answer: extract the object, parse its fields, clip them, and see that what is left can enter a
+/// Validates a model's answer: extracts the object, parses its fields, clips them, and checks that the result can enter a
 /// library (ARISE D.1; row A9). Pure; takes bounded time for any text.
 ///
 /// # Errors
-/// A refusal with the stage that refused it. An answer refused at any stage is what the trace-abstract fallback
-/// ([`AriseSchema::trace_abstract`]) is for.
+/// A refusal with the stage that refused the answer. The trace-abstract fallback ([`AriseSchema::trace_abstract`]) stands in
+/// for an answer that is refused at any stage.
 ///
 /// ```
 /// use journeyman::{
@@ -31,8 +31,8 @@ pub fn validate(answer: &str, schema: &AriseSchema) -> Result<AriseDocument, Sch
     Ok(document)
 }
 
-/// Whether a draft of any form can become a skill: its title gives a name, its description and body keep to the Agent
-/// Skills specification, nothing in it is hidden (S9), and its SKILL.md comes back the same when it is read.
+/// Checks that a draft of any form can become a skill: its title gives a name, its description and body keep to the Agent
+/// Skills specification, it has no hidden characters (S9), and its SKILL.md reads back as written.
 ///
 /// # Errors
 /// A refusal at [`SchemaStage::Insert`], naming the field.
@@ -44,7 +44,7 @@ pub fn insert_ready(draft: &SkillDraft) -> Result<SkillName, SchemaRefusal> {
         return Err(refuse("the body is empty".to_owned()));
     }
     let mut metadata: BTreeMap<String, String> = draft.metadata.clone();
-    // Where the file keeps them, so that they are held to its rules.
+    // The file keeps them in its metadata, whose rules they must meet.
     metadata.insert("journeyman-original-name".to_owned(), draft.title.clone());
     if let Some(trigger) = &draft.trigger {
         metadata.insert("journeyman-trigger".to_owned(), trigger.clone());
@@ -146,9 +146,9 @@ mod tests {
         for round in 0..2000 {
             let seed = Seed(8).derive("garbage", round);
             let mut answer = GOOD.to_owned();
-            for cut in 0..3 {
-                let at = seed.derive("at", cut).index(answer.len()).unwrap_or(0);
-                match seed.derive("how", cut).index(4) {
+            for edit in 0..3 {
+                let at = seed.derive("at", edit).index(answer.len()).unwrap_or(0);
+                match seed.derive("how", edit).index(4) {
                     Some(0) => answer.truncate(at),
                     Some(1) => drop(answer.drain(..at)),
                     Some(2) => answer.insert(at, '"'),

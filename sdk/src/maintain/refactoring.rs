@@ -299,7 +299,7 @@ pub(crate) fn added(
         }
         // Several groups may come to the same; the first that is borne out stands for all.
         let mut added = changes.iter().filter_map(LibraryChange::skill);
-        if added.any(|one| admission::says_the_same(one, &skill)) {
+        if added.any(|one| admission::has_same_content(one, &skill)) {
             continue;
         }
         if skill.state == State::Trial {

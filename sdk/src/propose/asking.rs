@@ -1,4 +1,4 @@
-//! Role calls for one group of attempts, and the library changes that follow.
+//! Role tasks for one group of attempts, and the library changes that follow from the answers.
 
 use super::{WritePolicy, Writer};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     report::EventKind,
 };
 
-/// What the roles said that write skills.
+/// The answers of roles that write skills.
 pub(crate) fn drafts(said: &[Said]) -> impl Iterator<Item = &Said> {
     said.iter().filter(|one| writes(one.task.role()))
 }
@@ -26,7 +26,7 @@ fn writes(role: Role) -> bool {
     )
 }
 
-/// What skills did to attempts, by the word of the role that was asked.
+/// The judgements of skills that the attribute role gave, as changes.
 pub(crate) fn attributions(said: &[Said]) -> Vec<LibraryChange> {
     let attribution = |Said { task, said }: &Said| {
         let RoleTask::Attribute { attempt, skill } = task else {
@@ -54,7 +54,7 @@ pub(crate) fn attributions(said: &[Said]) -> Vec<LibraryChange> {
     said.iter().filter_map(attribution).collect()
 }
 
-/// Events of roles that could not be played or read, also where something stood in for an answer.
+/// Events for roles that could not be played, and for unreadable answers that a fallback stands in for.
 pub(crate) fn unreadable(said: &[Said]) -> Vec<EventKind> {
     let failed = |Said { task, said }: &Said| match said {
         Err(error) => Some(EventKind::RoleFailed {
@@ -70,7 +70,8 @@ pub(crate) fn unreadable(said: &[Said]) -> Vec<EventKind> {
     said.iter().filter_map(failed).collect()
 }
 
-/// What roles are asked once a task's attempts are judged: what each skill did, and skills from the best of them.
+/// The role tasks for a task's judged attempts: judge each injected skill, and write skills from the `sources`, indices into
+/// `rollouts`.
 pub(crate) fn asks(
     context: &Context<'_>,
     (credit, write): (&CreditPolicy, &WritePolicy),
@@ -87,7 +88,7 @@ pub(crate) fn asks(
             .filter(|rollout| rollout.report.success.is_some());
         for attempt in judged.filter_map(trace) {
             let skills = 0..attempt.trajectory.injection.skills.len();
-            let skills = skills.filter(|skill| !is_passed_over(&attempt.trajectory, *skill));
+            let skills = skills.filter(|skill| !another_was_followed(&attempt.trajectory, *skill));
             asks.extend(skills.map(|skill| RoleTask::Attribute {
                 attempt: Box::new(attempt.clone()),
                 skill,
@@ -115,20 +116,20 @@ pub(crate) fn asks(
     asks
 }
 
-/// Whether the agent says that it followed another of the skills that it was given, and not this one.
-fn is_passed_over(trajectory: &Trajectory, place: usize) -> bool {
+/// Whether the agent reported that it followed another of its injected skills, and not the one at `place`.
+fn another_was_followed(trajectory: &Trajectory, place: usize) -> bool {
     let used = |skill: &SkillRef| {
         let mut exposures = trajectory.exposures.iter();
         exposures.any(|exposure| exposure.skill == *skill && exposure.used)
     };
     let skills = &trajectory.injection.skills;
-    let asked = skills.get(place).map(|injected| &injected.skill);
-    skills.iter().any(|injected| used(&injected.skill)) && !asked.is_some_and(used)
+    let this = skills.get(place).map(|injected| &injected.skill);
+    skills.iter().any(|injected| used(&injected.skill)) && !this.is_some_and(used)
 }
 
-/// The judgement of skills that were given and passed over for others: neutral. What went wrong is the other's doing, and a
-/// model that is asked about an attempt that went wrong blames whatever stands in it.
-pub(crate) fn passed_over(
+/// Neutral judgements of the injected skills that were not followed while another one was. No role is asked about them: the
+/// other skill caused the result, and a model that is asked about a failed attempt blames every skill in it.
+pub(crate) fn not_followed(
     credit: &CreditPolicy,
     task: &Task,
     rollouts: &[Rollout<'_>],
@@ -140,9 +141,9 @@ pub(crate) fn passed_over(
         .iter()
         .filter(|rollout| rollout.report.success.is_some());
     let trajectories = judged.filter_map(|rollout| rollout.trajectory);
-    let passed_over = trajectories.flat_map(|trajectory| {
+    let judgements = trajectories.flat_map(|trajectory| {
         let places = 0..trajectory.injection.skills.len();
-        let places = places.filter(|place| is_passed_over(trajectory, *place));
+        let places = places.filter(|place| another_was_followed(trajectory, *place));
         places.filter_map(|place| {
             let injected = trajectory.injection.skills.get(place)?;
             Some(LibraryChange::Attribute(Attribution {
@@ -155,10 +156,10 @@ pub(crate) fn passed_over(
             }))
         })
     });
-    passed_over.collect()
+    judgements.collect()
 }
 
-/// An attempt with all that is known of it; none where it could not be made.
+/// The trace of an attempt; `None` if the attempt has no trajectory.
 fn trace(seed: Seed, task: &Task, rollout: &Rollout<'_>) -> Option<Trace> {
     let trace = Trace {
         task: task.clone(),
@@ -169,7 +170,7 @@ fn trace(seed: Seed, task: &Task, rollout: &Rollout<'_>) -> Option<Trace> {
     Some(trace.lean())
 }
 
-/// The attempts, for the library to keep.
+/// Changes that have the library keep the attempts.
 pub(crate) fn observations(
     context: &Context<'_>,
     step: u64,
@@ -183,8 +184,8 @@ pub(crate) fn observations(
         .collect()
 }
 
-/// What attempts did with the skills that were found for them (HiSME 3.3), where the recipe asks what skills did; where it
-/// does not, what they did with those on trial, which live attempts release.
+/// Exposures: which skills each attempt was given, and which it used (HiSME 3.3). With [`CreditPolicy::attribute`] for all
+/// skills that were found; else for the injected skills on trial alone, which live attempts release.
 pub(crate) fn exposures(
     context: &Context<'_>,
     credit: &CreditPolicy,
@@ -240,14 +241,14 @@ fn expose(
     }
 }
 
-/// A skill written from anything that an untrusted source said is tainted (J7).
+/// The taint of a skill that is written from the rollouts at these places (J7).
 pub(crate) fn taint(sources: &[usize], rollouts: &[Rollout<'_>]) -> Taint {
     let sources = sources.iter();
     let shown = sources.filter_map(|place| rollouts.get(*place)?.trajectory);
     taint_of(shown.flat_map(|trajectory| &trajectory.steps))
 }
 
-/// The taint of what is written from these steps.
+/// The taint of a skill that is written from these steps: tainted if one has an untrusted source (J7).
 pub(crate) fn taint_of<'a>(steps: impl Iterator<Item = &'a crate::domain::Step>) -> Taint {
     let mut steps = steps;
     let untrusted = steps.any(|step| {

@@ -1,4 +1,4 @@
-//! Whether a skill is due: how well the agent does at tasks like the one at hand.
+//! How well the agent does at tasks like the one at hand, by which [`WriteWhen::Below`](super::WriteWhen::Below) decides.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use crate::{
     text::content_words,
 };
 
-/// How many attempts tell how well the agent does: a group of so many tells by itself, a smaller one together with the latest
-/// attempts at like tasks before it. The size of `standard`'s own groups.
+/// Number of attempts whose mean says how well the agent does: a group of this size or more is averaged alone, a smaller one
+/// together with the latest attempts at similar tasks before it. The size of `standard`'s groups.
 pub const WINDOW: usize = 4;
 
-/// From which share of common words (Jaccard index) on two instructions are alike. An estimate, not measured on other
-/// hosts' tasks; a host that groups its tasks by [`Task::category`] does not depend on it.
-const ALIKE: f64 = 0.5;
+/// Minimum Jaccard index of the words of two similar instructions. An estimate, not measured on other hosts' tasks; a host
+/// that groups its tasks by [`Task::category`] does not depend on it.
+const MIN_JACCARD: f64 = 0.5;
 
 /// Digests of the content words of a task's instruction as an [`AttemptNote`] keeps them: sorted, each once.
 pub fn note_words(task: &Task) -> Vec<u16> {
@@ -29,29 +29,29 @@ fn digest(word: &str) -> u16 {
     u16::from_str_radix(&hex[..4], 16).unwrap_or_default()
 }
 
-/// The mean level of a small group's attempts and of the latest at like tasks before it, [`WINDOW`] in all; `None` for no
-/// attempt. Tasks are alike where their categories are the same or, where one of them has none, where at least half of all
-/// their content words are common.
+/// The mean level of a small group's attempts and of the latest attempts at similar tasks before it, [`WINDOW`] in all; `None`
+/// for no attempt. Tasks are similar if their categories are equal or, if one of them has no category, if the Jaccard index of
+/// their content words is at least 0.5.
 pub fn level_at_like_tasks<'a>(
     task: &Task,
     own: &[AttemptNote],
     before: impl DoubleEndedIterator<Item = &'a AttemptNote>,
 ) -> Option<f64> {
     let words = note_words(task);
-    let is_like = |note: &&AttemptNote| match (&note.category, &task.category) {
+    let is_similar = |note: &&AttemptNote| match (&note.category, &task.category) {
         (Some(one), Some(other)) => one == other,
-        _ => share(&note.words, &words) >= ALIKE,
+        _ => jaccard(&note.words, &words) >= MIN_JACCARD,
     };
     let own_levels = own.iter().map(AttemptNote::level);
     let room = WINDOW.saturating_sub(own.len());
-    let earlier = before.rev().filter(is_like).take(room);
+    let earlier = before.rev().filter(is_similar).take(room);
     let levels: Vec<f64> = own_levels.chain(earlier.map(AttemptNote::level)).collect();
     let count = levels.len();
     (count > 0).then(|| levels.iter().sum::<f64>() / count as f64)
 }
 
-/// The Jaccard index of two sorted lists.
-fn share(one: &[u16], other: &[u16]) -> f64 {
+/// The Jaccard index of two lists without duplicates; 0 for two empty ones.
+fn jaccard(one: &[u16], other: &[u16]) -> f64 {
     let common = one.iter().filter(|word| other.contains(word)).count();
     let all = one.len() + other.len() - common;
     if all == 0 {

@@ -1,17 +1,19 @@
-//! What attempts and skills have in common, as a basis for new skills (HiSME 3.2 and appendix C; rows H2, H3).
+//! Proposals: which skills are written, and from which attempts (ARISE D.1 and C.3; HiSME 3.2 and appendix C; rows A8, A9, H1 to
+//! H3).
 //!
-//! An attempt is [projected](fn@project) onto [`Segment`]s, one for each turn of its task; a skill is a segment too. An
-//! [`OverlapGraph`] ties together those that are alike, and is kept up to date as they come and go. Its
-//! [`cliques`](OverlapGraph::cliques) are what a refactorer writes skills from, each with the reason for which it belongs
-//! together.
+//! After the attempts at one task, a [`WritePolicy`] decides whether a skill is written, by which role, and from which attempts.
+//! Between tasks, groups of similar attempts and skills are found for the refactorer: an attempt is
+//! [projected](fn@project) onto [`Segment`]s, one for each turn of its task, and a skill is a segment too. An [`OverlapGraph`]
+//! has an edge between similar segments and is updated as they come and go. Its [`cliques`](OverlapGraph::cliques) are the
+//! groups, each with the features that its members share.
 //!
-//! # What overlaps
-//! `w = 0.45 s + 0.35 c + 0.20 e`, and an edge where that is at least 0.18:
+//! # The weight of an edge
+//! `w = 0.45 s + 0.35 c + 0.20 e`; two segments have an edge if `w` is at least 0.18:
 //!
-//! - *s*, the sparse n-gram overlap: the Jaccard index of the two segments' [n-grams](Segment::ngrams), the share
-//!   of those that both have among those that either has. The paper does not say which overlap it takes. Sets, not counts,
-//!   so that a word that is repeated weighs once; and neither numbers nor values are in them.
-//! - *c*, the cosine of the embeddings, at least 0; 0 where one of the two has none.
+//! - *s*, the sparse n-gram overlap: the Jaccard index of the two segments' [n-grams](Segment::ngrams), the number of those
+//!   that both have divided by the number of those that either has. The paper does not define its overlap. Sets, not counts,
+//!   so that a repeated word weighs once; numbers and values are in none of them.
+//! - *c*, the cosine of the embeddings, at least 0; 0 if one of the two has none.
 //! - *e*, the error-text overlap: 1.7 times the Jaccard index of the [n-grams of the errors](Segment::error_ngrams), at
 //!   most 1.
 

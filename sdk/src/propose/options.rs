@@ -4,25 +4,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// When a skill is written from a group.
+/// When a skill is written from the attempts at a task.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WriteWhen {
-    /// Never: the library stays as it is (Table 2's ablation c).
+    /// Never: the library stays as it is (ARISE Table 2, ablation c).
     Never,
-    /// Whenever there are traces to write from (ARISE).
+    /// Whenever there are attempts to write from (ARISE).
     Always,
-    /// When the mean verdict score is below this bound, in (0, 1]: where the agent, with what it was given, already does
-    /// well, there is nothing to learn. Ours.
+    /// When the mean verdict score is below this bound, in (0, 1]: if the agent already does well with the skills that it
+    /// was given, there is nothing to learn. Ours.
     ///
-    /// A group of [`WINDOW`](crate::propose::WINDOW) attempts or more is judged by itself. A smaller one, such as a single
-    /// attempt in a host's own loop, is judged together with the latest attempts at like tasks; there an attempt with a
-    /// refused action counts as 0, and one that was done with a skill and no refusal gives nothing to write.
+    /// The mean of a group of [`WINDOW`](crate::propose::WINDOW) attempts or more is the group's own. A smaller group, such as
+    /// a single attempt in a host's own loop, is averaged with the latest attempts at similar tasks; an attempt with a
+    /// refused action then counts as 0, and no skill is written from a success with a skill and without a refusal.
     Below(f64),
 }
 
-/// Who writes skills from single tasks.
+/// The role that writes skills from the attempts at a single task.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -41,11 +41,28 @@ pub enum Writer {
 }
 
 /// How skills are written from single tasks.
+///
+/// ```
+/// use journeyman::{
+///     propose::{WritePolicy, WriteWhen, Writer},
+///     recipe,
+/// };
+///
+/// let mut recipe = recipe::standard();
+/// recipe.write = WritePolicy {
+///     when: WriteWhen::Always,
+///     by: Writer::Extract { candidates: 3, failures: false },
+/// };
+/// recipe.validate()?;
+/// recipe.write.when = WriteWhen::Below(1.5);
+/// assert!(recipe.validate().is_err());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WritePolicy {
-    /// When.
+    /// When a skill is written.
     pub when: WriteWhen,
-    /// By which role.
+    /// The role that writes.
     #[serde(default)]
     pub by: Writer,
 }

@@ -8,33 +8,33 @@ use crate::{
     id::SegmentId,
 };
 
-/// Characters of what was asked.
+/// Greatest length of the request, in characters.
 const FRAGMENT_CHARS: usize = 600;
-/// Calls of a turn, the first ones.
+/// Greatest number of calls of a turn; the first ones are kept.
 const CALLS: usize = 24;
-/// Arguments of a call, the first ones by name.
+/// Greatest number of arguments of a call; the first ones by name are kept.
 const ARGUMENTS: usize = 12;
-/// Characters of a tool's or an argument's name.
+/// Greatest length of a tool's or an argument's name, in characters.
 const NAME_CHARS: usize = 64;
-/// Characters of an argument's value.
+/// Greatest length of an argument's value, in characters.
 const VALUE_CHARS: usize = 80;
-/// Refusals and results of a turn, the first ones of each.
+/// Greatest number of refusals and of results of a turn; the first ones of each are kept.
 const TEXTS: usize = 12;
-/// Characters of a refusal and of a result.
+/// Greatest length of a refusal and of a result, in characters.
 const TEXT_CHARS: usize = 200;
-/// How much of each text a value is looked for in, in characters.
+/// The first characters of each text in which a value is searched.
 const SEARCHED_CHARS: usize = 4_000;
-/// How many results a value is looked for in, the latest ones.
+/// Number of requests and of results in which a value is searched: the instruction and the latest ones.
 const SEARCHED_TEXTS: usize = 32;
 
 /// The segments of an attempt: one for each turn of the task, that is for each run of steps with the same `turn`.
 ///
-/// What was asked is the task's instruction in the first turn, and what the agent saw at its beginning in a later one.
-/// Texts are cut: what was asked at 600 characters, a refusal or result at 200 and a turn at 12 of each, names at 64,
-/// values at 80, a turn at 24 calls and a call at 12 arguments.
+/// The request of a segment is the task's instruction in the first turn, and the first observation in a later one. Texts and
+/// lists are truncated: the request at 600 characters, a refusal or result at 200, a turn at 12 of each, names at 64
+/// characters, values at 80, a turn at 24 calls and a call at 12 arguments.
 ///
-/// A segment is tainted when an untrusted source spoke in it or in an earlier turn, since what an agent has read may be
-/// in all that it does then. Every segment has the verdict of the whole attempt; without one nobody can tell.
+/// A segment is tainted if its turn or an earlier one has text of an untrusted source, since the agent may repeat any text
+/// that it has read. Every segment has the verdict of the whole attempt; without a verdict its success is unknown.
 pub fn project(task: &Task, trajectory: &Trajectory, verdict: Option<&Verdict>) -> Vec<Segment> {
     let mut seen = Seen::default();
     seen.request(&task.instruction);
@@ -98,14 +98,14 @@ fn add(segment: &mut Segment, step: &Step, seen: &mut Seen) {
         texts.push(text);
     }
     match tool {
-        // What a refusal tells is the world's rule and no result of a call.
+        // A refusal states a rule of the world and is no result of a call.
         Some(tool) if !refused => seen.result(tool, &step.result.text),
         Some(_) => {}
         None => seen.request(&step.result.text),
     }
 }
 
-/// What had been said by then.
+/// The requests and results so far, in which the source of a value is searched.
 #[derive(Default)]
 struct Seen {
     /// The instruction first.
@@ -157,11 +157,11 @@ impl Seen {
     }
 
     fn source(&self, value: &str) -> ValueSource {
-        if self.requests.iter().any(|text| holds(text, value)) {
+        if self.requests.iter().any(|text| contains(text, value)) {
             return ValueSource::Request;
         }
         let mut results = self.results.iter().rev();
-        match results.find(|(_, text)| holds(text, value)) {
+        match results.find(|(_, text)| contains(text, value)) {
             Some((tool, _)) => ValueSource::Result { tool: tool.clone() },
             None => ValueSource::Agent,
         }
@@ -172,16 +172,16 @@ fn searched(text: &str) -> String {
     clipped(text, SEARCHED_CHARS).to_lowercase()
 }
 
-/// Whether a text holds a value that begins and ends where its words do.
-fn holds(text: &str, value: &str) -> bool {
-    let goes_on = |inside: Option<char>, outside: Option<char>| {
+/// Whether a text contains a value at word boundaries.
+fn contains(text: &str, value: &str) -> bool {
+    let splits_word = |inside: Option<char>, outside: Option<char>| {
         let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         is_word(inside) && is_word(outside)
     };
     let is_whole = |at: usize| {
         let (before, after) = (&text[..at], &text[at + value.len()..]);
-        let begins = !goes_on(value.chars().next(), before.chars().next_back());
-        begins && !goes_on(value.chars().next_back(), after.chars().next())
+        let begins = !splits_word(value.chars().next(), before.chars().next_back());
+        begins && !splits_word(value.chars().next_back(), after.chars().next())
     };
     !value.is_empty() && text.match_indices(value).any(|(at, _)| is_whole(at))
 }

@@ -1,4 +1,4 @@
-//! A segment: a turn of an attempt, or a skill, in the form in which they are compared.
+//! A segment: a turn of an attempt, or a skill, in the form in which both are compared (HiSME appendix C).
 
 use std::collections::BTreeSet;
 
@@ -18,28 +18,28 @@ use crate::{
 pub enum SegmentKind {
     /// A turn of an attempt.
     Trace {
-        /// Which attempt; its name begins with its run's.
+        /// The attempt; its id begins with the id of its run.
         attempt: AttemptId,
-        /// Which turn of the task.
+        /// The turn of the task.
         turn: u32,
     },
     /// A skill.
     Skill(SkillRef),
 }
 
-/// Where an argument's value is to be found.
+/// The source of an argument's value.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueSource {
-    /// In what the task, or its user, had said by then.
+    /// The task's instruction or a message of its user, so far.
     Request,
-    /// In what an earlier call gave.
+    /// The result of an earlier call.
     Result {
-        /// The tool that gave it.
+        /// The tool that was called.
         tool: String,
     },
-    /// In neither: the agent knew it, guessed it or had it from a refusal.
+    /// The agent: it knew the value, guessed it or had it from a refusal.
     Agent,
 }
 
@@ -48,9 +48,9 @@ pub enum ValueSource {
 pub struct SegmentArgument {
     /// Its name.
     pub name: String,
-    /// Its value, what is no text as JSON.
+    /// Its value; a value other than a text as JSON.
     pub value: String,
-    /// Where the value is to be found.
+    /// The source of the value.
     pub source: ValueSource,
 }
 
@@ -59,38 +59,38 @@ pub struct SegmentArgument {
 pub struct SegmentCall {
     /// The tool.
     pub tool: String,
-    /// In the order of the names.
+    /// The arguments, in the order of their names.
     pub arguments: Vec<SegmentArgument>,
-    /// Whether the step that it stood in was refused.
+    /// Whether its step was refused.
     pub refused: bool,
 }
 
 /// A node of the [`OverlapGraph`](super::OverlapGraph).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Segment {
-    /// The same whenever the same turn or skill is projected.
+    /// The same for every projection of the same turn or skill.
     pub id: SegmentId,
-    /// What it is a projection of.
+    /// The turn or the skill that is projected.
     pub kind: SegmentKind,
-    /// The tasks that it came from: a turn's one, or all that a skill was distilled from.
+    /// The task of a turn, or all tasks that a skill was distilled from.
     pub tasks: Vec<TaskId>,
-    /// What was asked for; of a skill what it says.
+    /// The request of a turn; the text of a skill.
     pub fragment: String,
-    /// The calls in order; of a skill the tools that it needs, without arguments.
+    /// The calls of a turn in order; the tools that a skill needs, without arguments.
     pub calls: Vec<SegmentCall>,
-    /// What refused steps were told, each text once.
+    /// The result texts of refused steps, each text once.
     pub errors: Vec<String>,
-    /// What accepted steps were told.
+    /// The result texts of accepted steps.
     pub changes: Vec<String>,
-    /// Whether the attempt succeeded; `None` where nobody could tell, and for skills.
+    /// Whether the attempt succeeded; `None` for an attempt without a verdict, and for skills.
     pub success: Option<bool>,
-    /// Whether untrusted text may be in it (J7).
+    /// Whether it may contain untrusted text (J7).
     pub taint: Taint,
-    /// Of [`Segment::text`], where the host has an embedder.
+    /// The embedding of [`Segment::text`], if the host has an embedder.
     pub embedding: Option<Embedding>,
 }
 
-/// How much of a skill's body stands in its segment, in characters.
+/// The first characters of a skill's body that its segment has.
 const BODY_CHARS: usize = 400;
 
 impl Segment {
@@ -98,8 +98,8 @@ impl Segment {
     pub fn of_skill(skill: &Skill) -> Self {
         let trigger = skill.trigger.as_deref().unwrap_or_default();
         let body: String = skill.body.chars().take(BODY_CHARS).collect();
-        let said = [skill.name.as_str(), &skill.description, trigger, &body];
-        let said: Vec<&str> = said.into_iter().filter(|text| !text.is_empty()).collect();
+        let texts = [skill.name.as_str(), &skill.description, trigger, &body];
+        let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
         let call = |tool: &String| SegmentCall {
             tool: tool.clone(),
             arguments: Vec::new(),
@@ -109,7 +109,7 @@ impl Segment {
             id: Self::id_of_skill(&skill.id),
             kind: SegmentKind::Skill(skill.reference()),
             tasks: skill.provenance.tasks.clone(),
-            fragment: said.join("\n"),
+            fragment: texts.join("\n"),
             calls: skill.allowed_tools.iter().map(call).collect(),
             errors: Vec::new(),
             changes: Vec::new(),
@@ -124,12 +124,12 @@ impl Segment {
         SegmentId::new(format!("skill:{skill}"))
     }
 
-    /// Whether it shows something that worked: a turn of an attempt that succeeded.
+    /// Whether it is a turn of an attempt that succeeded.
     pub fn is_true_instance(&self) -> bool {
         matches!(self.kind, SegmentKind::Trace { .. }) && self.success == Some(true)
     }
 
-    /// All that it says, a line each: what was asked, calls, results, refusals. This is what an embedder is given.
+    /// The text for an embedder: the fragment, calls, results and refusals, a line each.
     pub fn text(&self) -> String {
         let mut lines = vec![self.fragment.clone()];
         for call in &self.calls {
@@ -144,8 +144,8 @@ impl Segment {
         lines.join("\n")
     }
 
-    /// The n-grams by which it is compared: words and pairs of words of the fragment, of the calls in a row (tools and names
-    /// of arguments), and of each result. Function words, values of arguments and all words with digits are left out.
+    /// The n-grams for the sparse overlap: words and pairs of words of the fragment, of all calls in order (tools and names of
+    /// arguments), and of each result. Function words, values of arguments and all words with digits are left out.
     pub fn ngrams(&self) -> BTreeSet<String> {
         let mut called = Vec::new();
         for call in &self.calls {
@@ -160,12 +160,12 @@ impl Segment {
         grams
     }
 
-    /// The n-grams of its errors.
+    /// The n-grams of its errors, for the error-text overlap.
     pub fn error_ngrams(&self) -> BTreeSet<String> {
         ngrams_of(self.errors.iter()).into_iter().collect()
     }
 
-    /// Two segments of one id and digest say the same.
+    /// Digest of the id, kind, success and text; segments with equal digests are the same.
     pub(super) fn digest(&self) -> String {
         let success = format!("{:?}", self.success);
         let kind = format!("{:?}", self.kind);

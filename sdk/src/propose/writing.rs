@@ -1,4 +1,4 @@
-//! When a skill is written from a group of attempts, and from which of them.
+//! Decides whether a skill is written from a group of attempts, and from which of them (ARISE D.1, C.3; HiSME 3.2).
 
 use super::{WINDOW, WritePolicy, WriteWhen, Writer, level_at_like_tasks, note_words};
 use crate::{
@@ -7,10 +7,10 @@ use crate::{
     reward,
 };
 
-/// The greatest number of traces that a skill is written from (ARISE D.1).
+/// The greatest number of attempts that a skill is written from (ARISE D.1).
 const MAX_TRACES: usize = 2;
 
-/// The places of the rollouts that a skill is to be written from, the best first; else why none is.
+/// The places of the rollouts that a skill is written from, best first; else the reason why none is written.
 pub(crate) fn sources(
     context: &Context<'_>,
     policy: &WritePolicy,
@@ -32,7 +32,7 @@ pub(crate) fn sources(
     if best.is_empty() && matches!(policy.by, Writer::Extract { failures: true, .. }) {
         best = (0..judged.len()).collect();
     }
-    // Among equal rewards the better verdict is the better lesson.
+    // Of equal rewards the one with the greater verdict score is preferred.
     best.sort_by(|a, b| {
         let score = |i: &usize| judged[*i].0.report.score;
         rewards[*b]
@@ -51,7 +51,7 @@ pub(crate) fn sources(
     }
 }
 
-/// The rollouts that were made and have a reward, each with that and its place.
+/// The rollouts that have a trajectory and a reward, each with its reward and its place.
 fn judged<'a, 'b>(rollouts: &'b [Rollout<'a>]) -> Vec<(&'b Rollout<'a>, f64, usize)> {
     let made = (0..)
         .zip(rollouts)
@@ -60,10 +60,10 @@ fn judged<'a, 'b>(rollouts: &'b [Rollout<'a>]) -> Vec<(&'b Rollout<'a>, f64, usi
         .collect()
 }
 
-/// That the agent falls short of a bound; else why not. A group of [`WINDOW`] attempts or more tells by its mean score. A smaller one is
-/// seen together with the latest attempts at like tasks, an attempt that got there only after it was refused counts as
-/// none, and there must be something to learn in it: an attempt that was done with a skill and without a refusal shows
-/// what the library has already.
+/// `Ok` if the agent's mean score is below the bound; else the reason why it is not. For a group of [`WINDOW`] attempts or more
+/// it is the group's mean. A smaller group is averaged with the latest attempts at similar tasks, where a success after a
+/// refusal counts as 0, and the group must have something new: a success with a skill and without a refusal shows only
+/// what the library already has.
 fn falls_short(
     context: &Context<'_>,
     task: &Task,
@@ -86,11 +86,11 @@ fn falls_short(
         };
     }
     let done = |one: &Rollout<'_>| one.report.success == Some(true);
-    let shows = |one: &Rollout<'_>| one.report.injected.is_empty() || one.refused() > 0;
+    let is_new = |one: &Rollout<'_>| one.report.injected.is_empty() || one.refused() > 0;
     if !rollouts.iter().any(done) {
         return Err("no attempt was done that it could be written from".to_owned());
     }
-    if !rollouts.iter().any(|one| done(one) && shows(one)) {
+    if !rollouts.iter().any(|one| done(one) && is_new(one)) {
         return Err(
             "it was done with a skill and without a refusal, so there is nothing new".to_owned(),
         );
@@ -106,7 +106,7 @@ fn falls_short(
     }
 }
 
-/// What the library is to remember of a small group's attempts, where the recipe's writing rule looks back.
+/// Notes of a small group's attempts for the library, if the recipe's writing rule averages over earlier attempts.
 pub(crate) fn notes(
     context: &Context<'_>,
     policy: &WritePolicy,

@@ -1,4 +1,4 @@
-//! The gate: from scores to a decision (ARISE Eq. 3 and 7; rows A3, J4).
+//! The gate: decides from scores whether a skill is injected, and which (ARISE Eq. 3 and 7; rows A3, J4).
 
 use std::collections::BTreeSet;
 
@@ -10,16 +10,16 @@ use crate::{
     id::Seed,
 };
 
-/// Decides by scores: the best candidate where it passes the policy's tests, else nothing, with the reason.
+/// Decides by scores: the best candidate if it passes the policy's tests, else nothing, with the reason.
 ///
-/// Where it passes, a training run takes with probability epsilon a skill drawn uniformly from the whole
+/// If the best candidate passes, a training run takes with probability epsilon a skill drawn uniformly from the whole
 /// `pool`, the best included (Eq. 7); an empty pool leaves the best. The answer is a function of the set of
-/// candidates, the set of the pool and the seed: their order plays no part, and of equal values the smaller id
-/// is the better. Where both tests fail, the relative one is the reason.
+/// candidates, the set of the pool and the seed: their order does not matter, and of equal values the smaller id
+/// ranks first. If both tests fail, the reason is the relative one.
 ///
 /// # Errors
 /// `Invalid` for a policy out of range, a skill that is named twice or of which no token was scored, a score that is not
-/// finite, and PMI where a candidate's unconditional part is missing.
+/// finite, and PMI if a candidate's unconditional part is missing.
 pub fn decide(
     policy: &GatePolicy,
     candidates: &[SkillScores],
@@ -52,7 +52,7 @@ pub fn decide(
     })
 }
 
-/// The candidates with value and probability, best first.
+/// The candidates with their value and softmax probability (Eq. 3), best first.
 fn scored(policy: &GatePolicy, candidates: &[SkillScores]) -> Result<Vec<Scored>> {
     let mut seen = BTreeSet::new();
     let mut scored = Vec::with_capacity(candidates.len());
@@ -86,6 +86,7 @@ fn scored(policy: &GatePolicy, candidates: &[SkillScores]) -> Result<Vec<Scored>
     Ok(scored)
 }
 
+/// The test that the best candidate fails; `None` if it passes both.
 fn refusal(policy: &GatePolicy, best: &Scored) -> Option<NothingReason> {
     if let Some(threshold) = policy.relative
         && best.probability < threshold
@@ -106,6 +107,7 @@ fn refusal(policy: &GatePolicy, best: &Scored) -> Option<NothingReason> {
     None
 }
 
+/// The exploration of Eq. 7: with probability epsilon a skill of the pool.
 fn explore(epsilon: f64, pool: &[SkillRef], seed: Seed) -> Option<SkillRef> {
     if seed.derive("explore", 0).unit() < epsilon {
         draw(pool, seed)
@@ -114,7 +116,7 @@ fn explore(epsilon: f64, pool: &[SkillRef], seed: Seed) -> Option<SkillRef> {
     }
 }
 
-/// A skill drawn uniformly from a pool as a set.
+/// A skill drawn uniformly from the set of the pool's skills; `None` for an empty pool.
 pub(super) fn draw(pool: &[SkillRef], seed: Seed) -> Option<SkillRef> {
     let pool: BTreeSet<&SkillRef> = pool.iter().collect();
     let index = seed.derive("draw", 0).index(pool.len())?;

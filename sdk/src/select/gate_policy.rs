@@ -1,4 +1,4 @@
-//! The numbers of the gate.
+//! The gate's options: score, temperature, thresholds, exploration.
 
 use std::fmt;
 
@@ -10,30 +10,52 @@ use crate::{
     id::ModelId,
 };
 
-/// When a candidate is good enough.
+/// The tests that the best candidate must pass to be injected (ARISE Eq. 3 and 7; rows A3, J4).
 ///
-/// The relative test compares candidates with each other: one alone always has probability 1, and two equally
-/// fitting ones (a skill that was written twice) at most 0.5 each. The absolute test compares the best with
-/// 'none of these'. [`GatePolicy::paper`] has the first, the default the second; both may be on.
+/// The relative test compares candidates with each other: a single candidate always has probability 1, and two that fit
+/// equally well (a skill that was written twice) have at most 0.5 each. The absolute test compares the best with 'none of
+/// these'. [`GatePolicy::paper`] has the relative test, the default has the absolute one; both may be on.
+///
+/// ```
+/// use journeyman::{
+///     Seed, Version,
+///     contract::{SkillScores, Total},
+///     domain::{Mode, SkillRef},
+///     select::{GatePolicy, decide},
+/// };
+///
+/// let skill = SkillRef { id: "open-jar".into(), version: Version(1) };
+/// let scores = |sum| SkillScores {
+///     skill: skill.clone(),
+///     conditional: Total { sum, tokens: 20 },
+///     unconditional: Some(Total { sum: -40.0, tokens: 20 }),
+/// };
+/// let gate = GatePolicy::default();
+/// let decide = |sum| decide(&gate, &[scores(sum)], &[], Seed(1), Mode::Evaluate);
+/// // PMI is the difference of both sums: 10 nats pass the threshold of 5, 2 nats do not.
+/// assert_eq!(decide(-30.0)?.skills(), [skill.clone()]);
+/// assert!(decide(-38.0)?.skills().is_empty());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GatePolicy {
-    /// What is compared.
+    /// The score that is compared.
     pub score: ScoreKind,
-    /// The softmax's temperature (sigma of Eq. 3), positive. The paper: 1.
+    /// Temperature of the softmax (sigma of Eq. 3), positive. The paper: 1.
     pub temperature: f64,
-    /// The greatest probability must be at least this (delta), in [0, 1]. The paper: 0.35.
+    /// Minimum probability of the best candidate (delta), in [0, 1]; `None` switches the relative test off. The paper: 0.35.
     pub relative: Option<f64>,
-    /// The greatest value must exceed this, in the score's unit (nats; nats a token for the mean). 'Nothing'
-    /// competes as PMI 0, and wins ties. Row J4.
+    /// Value that the best candidate must exceed, in the score's unit (nats; nats per token for the mean); `None` switches
+    /// the absolute test off. 'Nothing' competes as PMI 0, and wins ties. Row J4.
     pub absolute: Option<f64>,
-    /// How often a training run that passes the gate takes a skill of the whole pool at random, in [0, 1]. The
-    /// paper: 0.1. Always 0 in evaluation.
+    /// Probability that a training run whose best candidate passes takes a random skill of the whole pool instead, in
+    /// [0, 1]. The paper: 0.1. Always 0 in evaluation.
     pub epsilon: f64,
-    /// What the absolute threshold was fitted for; `None` for one that was chosen by hand.
+    /// The score and the model that the absolute threshold was fitted for; `None` for a threshold chosen by hand.
     pub fitted_for: Option<ThresholdFor>,
 }
 
-/// What a threshold belongs to: it means nothing for another score or another model.
+/// The score and the model that a threshold is valid for: values of another score or model are on another scale.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThresholdFor {
     /// The score.
@@ -43,7 +65,7 @@ pub struct ThresholdFor {
 }
 
 impl Default for GatePolicy {
-    /// PMI above 5 nats (the query makes the skill some 150 times likelier), and no relative test.
+    /// PMI above 5 nats (the query makes the skill some 150 times as likely), and no relative test.
     fn default() -> Self {
         Self {
             score: ScoreKind::Pmi,
@@ -103,10 +125,10 @@ impl GatePolicy {
         }
     }
 
-    /// Checks that the thresholds hold for the model that scores.
+    /// Checks the ranges, and that a fitted threshold was fitted for the model that scores.
     ///
     /// # Errors
-    /// `Invalid` where they were fitted for another one.
+    /// `Invalid` as [`validate`](Self::validate), and for a threshold that was fitted for another model.
     pub fn validate_for(&self, model: &ModelId) -> Result<()> {
         self.validate()?;
         match &self.fitted_for {

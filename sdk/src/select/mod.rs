@@ -1,11 +1,12 @@
-//! Selection: scores, the gate, exploration. 'Inject nothing' is an answer like any other.
+//! Selection: decides which skills, if any, go into the agent's prompt for a query (ARISE 3.2; HiSME appendix B and
+//! algorithm 2; rows A3, H12, J4). 'Inject nothing' is a regular answer.
 //!
-//! The [`Selector`] names how a skill is chosen. Where it is a [`GatePolicy`], the scorer's log-probabilities
-//! of each candidate ([`SkillScores`](crate::contract::SkillScores)) go through [`decide`]; the other selectors are baselines that need no
-//! scores. Every answer is a [`Selection`](crate::domain::Selection), which says what was decided, by which score, and why.
+//! A [`SelectPolicy`] says which skills are candidates, how they are ranked, which [`Selector`] chooses among them, and how
+//! often. A [`GatePolicy`] selector decides from the scorer's log-probabilities of each candidate
+//! ([`SkillScores`](crate::contract::SkillScores)) by [`decide`]; the other selectors are baselines and need no scores. Every
+//! answer is a [`Selection`](crate::domain::Selection): the decision, the score that it was made by, and the reason.
 //!
-//! Thresholds belong to a score and a model ([`ThresholdFor`]). Fitting them on the outcomes of training runs
-//! (row J4) will be a fold over those outcomes that gives a [`GatePolicy`], in a file of its own here.
+//! A threshold is valid for one score and one model ([`ThresholdFor`]).
 
 mod gate;
 mod gate_policy;

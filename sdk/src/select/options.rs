@@ -1,4 +1,4 @@
-//! Which skills go to selection, and how often it is made.
+//! The options of selection: candidates, ranking, selector, frequency, token budget.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::{
     retrieve::RankWeights,
 };
 
-/// Which skills go to selection.
+/// Which skills are candidates.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -17,41 +17,60 @@ pub enum Candidates {
     Cache,
     /// Those of the cache that the retriever ranks first.
     Search {
-        /// How many at most.
+        /// Greatest number of candidates, at least 1.
         limit: usize,
     },
 }
 
-/// How often selection is made.
+/// How often skills are selected.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SelectPer {
-    /// Once a query (ARISE A.2).
+    /// Once per query (ARISE A.2).
     Query,
-    /// Once a rollout (Algorithm 1's z_i): exploration then differs within a group.
+    /// Once per rollout (ARISE Algorithm 1's z_i): exploration then differs within a group.
     Rollout,
-    /// Once a turn of the agent (HiSME appendix B): for the first turn from the task, for each later one from what is asked
-    /// for then: the current request, what was refused lately, what the agent said last, the tools in force. A turn that
-    /// asks for the same has the same skills.
+    /// Once per turn of the agent (HiSME appendix B). The first turn's query is the task. A later turn's query
+    /// ([`turn_query`](crate::retrieve::turn_query())) has the current request, the latest refusals, the agent's last message
+    /// and the tools in force. Turns with equal queries have the same skills.
     Turn,
 }
 
 /// How skills are found for a query and chosen.
+///
+/// ```
+/// use journeyman::{
+///     recipe,
+///     retrieve::RankWeights,
+///     select::{Candidates, SelectPer, SelectPolicy, Selector},
+/// };
+///
+/// let mut recipe = recipe::standard();
+/// recipe.select = SelectPolicy {
+///     candidates: Candidates::Search { limit: 20 },
+///     rank: Some(RankWeights::default()),
+///     selector: Selector::Top { limit: 2 },
+///     per: SelectPer::Turn,
+///     skill_tokens: None,
+/// };
+/// recipe.validate()?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SelectPolicy {
-    /// Which skills go to selection.
+    /// Which skills are candidates.
     pub candidates: Candidates,
-    /// How what was found is ranked anew, by meaning, tools and trust beside words (HiSME Eq. 20); as the retriever did where
-    /// it is not given.
+    /// Weights by which the retriever's candidates are ranked again: meaning, tools and trust beside words (HiSME Eq. 20).
+    /// `None` keeps the retriever's ranking.
     #[serde(default)]
     pub rank: Option<RankWeights>,
-    /// Which of them is injected, if any.
+    /// Chooses the candidates that are injected, if any.
     pub selector: Selector,
-    /// How often that is decided.
+    /// How often skills are selected.
     pub per: SelectPer,
-    /// How many tokens of a prompt the texts of injected skills may take together, by the host's tokenizer; a skill
-    /// that does not fit whole is left out. `None` sets no bound.
+    /// Token budget for the texts of all injected skills of a prompt, by the host's tokenizer, at least 1; a skill that does
+    /// not fit whole is left out. `None` sets no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill_tokens: Option<usize>,
 }

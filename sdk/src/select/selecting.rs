@@ -1,5 +1,5 @@
-//! Retrieval and selection: from a query to the skills for it (ARISE 3.2, HiSME appendix B). A task goes through it, and a
-//! later turn where the recipe selects for each.
+//! Retrieval and selection for one query (ARISE 3.2, HiSME appendix B): of a task, or of a later turn if the recipe selects
+//! per turn.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
     retrieve::{Ranked, rank, view_text},
 };
 
-/// What was found for a query, and what was selected of it: one selection, or one a rollout.
+/// The candidates for a query, and the selections among them: one selection, or one per rollout.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Selected {
     pub(crate) candidates: Vec<Candidate>,
@@ -41,7 +41,7 @@ impl Selected {
             .map_or(&[], Selection::skills)
     }
 
-    /// What is told of it, once for each selection.
+    /// One event for each selection.
     pub(crate) fn events(&self, library: &SkillLibrary) -> Vec<EventKind> {
         let event = |(rollout, selection): (u32, &Selection)| {
             let chosen = selection.skills().iter();
@@ -55,7 +55,7 @@ impl Selected {
         (0..).zip(&self.selections).map(event).collect()
     }
 
-    /// Why nothing could be decided, where a station did not answer.
+    /// The error of the retriever, scorer or selector, if one kept a selection from being made.
     pub(crate) fn unavailable(&self) -> Option<&str> {
         self.selections.iter().find_map(|one| match &one.decision {
             Decision::Nothing(
@@ -87,7 +87,7 @@ pub(crate) async fn select(
         return nothing(NothingReason::NoCandidates);
     }
     if let Selector::Own(own) = &policy.selector {
-        return match chosen_by(ask, view, policies.selector(own), query).await {
+        return match chosen_by_host(ask, view, policies.selector(own), query).await {
             Ok(selection) => Selected {
                 candidates: Vec::new(),
                 selections: vec![selection],
@@ -99,7 +99,7 @@ pub(crate) async fn select(
         Candidates::Cache => cache(context),
         Candidates::Search { limit } => {
             let found = match ask.retrieve(search(query, context, limit)).await {
-                Ok(found) => known(context, found),
+                Ok(found) => at_current_versions(context, found),
                 Err(error) => {
                     return nothing(NothingReason::RetrieverUnavailable(error.to_string()));
                 }
@@ -130,7 +130,7 @@ pub(crate) async fn select(
             candidates,
             selections,
         },
-        // Scores that cannot be had, or not be decided on, cost the injection and not the task (F13).
+        // Missing or invalid scores cost the injection, not the task (F13).
         Err(error) => Selected::nothing(
             candidates,
             NothingReason::ScorerUnavailable(error.to_string()),
@@ -138,8 +138,8 @@ pub(crate) async fn select(
     }
 }
 
-/// What the host's own selector chooses.
-async fn chosen_by(
+/// The selection of the host's own selector, which may contain offered skills alone.
+async fn chosen_by_host(
     ask: &mut Ask,
     view: &View,
     program: Result<Arc<dyn SelectProgram>>,
@@ -179,19 +179,19 @@ fn search(query: &TurnQuery, context: &Context<'_>, limit: usize) -> Query {
     }
 }
 
-/// The index may be ahead of a frozen library: the library says which version is meant.
-fn known(context: &Context<'_>, found: Vec<Candidate>) -> Vec<Candidate> {
-    let known = found.into_iter().filter_map(|candidate| {
+/// The offered candidates, in the library's versions: the index may be ahead of a frozen library.
+fn at_current_versions(context: &Context<'_>, found: Vec<Candidate>) -> Vec<Candidate> {
+    let current = found.into_iter().filter_map(|candidate| {
         let entry = context.library.get(&candidate.skill.id)?;
         context.offers(entry).then(|| Candidate {
             skill: entry.skill.reference(),
             score: candidate.score,
         })
     });
-    known.collect()
+    current.collect()
 }
 
-/// Ranks candidates anew, where the recipe says how (HiSME appendix B).
+/// Ranks candidates again by the recipe's weights, if it has any (HiSME appendix B).
 async fn ranked(
     ask: &mut Ask,
     context: &Context<'_>,
@@ -223,7 +223,8 @@ async fn ranked(
     rank(query, of_query, &skills.collect::<Vec<_>>(), weights)
 }
 
-/// The embeddings of the query and of each candidate, in this order; none where nothing embeds: they count for nothing then.
+/// The embeddings of the query and of each candidate, in this order; empty without an embedder, and the ranking then does
+/// without them.
 async fn embedded(
     ask: &mut Ask,
     context: &Context<'_>,

@@ -1,4 +1,4 @@
-//! Ways to choose: the gate, and the baselines that it is measured against.
+//! Selectors: the gate, the baselines that it is compared with, and the host's own.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,30 +14,40 @@ use crate::{
 /// How a skill is chosen for a query.
 ///
 /// ```
-/// use journeyman::{Seed, domain::{Mode, NothingReason, Selection}, select::Selector};
+/// use journeyman::{
+///     Seed, Version,
+///     domain::{Candidate, Mode, NothingReason, Selection, SkillRef},
+///     select::Selector,
+/// };
 ///
-/// let selection = Selector::Nothing.choose(&[], &[], &[], Seed(1), Mode::Train)?;
-/// assert_eq!(selection, Selection::nothing(NothingReason::Disabled));
+/// let found = |id: &str, score| Candidate {
+///     skill: SkillRef { id: id.into(), version: Version(1) },
+///     score,
+/// };
+/// let retrieved = [found("open-jar", 2.0), found("close-jar", 3.0)];
+/// let choose = |selector: Selector| selector.choose(&retrieved, &[], &[], Seed(1), Mode::Train);
+/// assert_eq!(choose(Selector::First)?.skills(), [found("close-jar", 3.0).skill]);
+/// assert_eq!(choose(Selector::Nothing)?, Selection::nothing(NothingReason::Disabled));
 /// # Ok::<(), journeyman::Error>(())
 /// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selector {
-    /// By the model's own log-probabilities, with the right to refuse.
+    /// The best candidate by the model's own log-probabilities, or nothing if it fails the gate's tests.
     Gate(GatePolicy),
-    /// The retriever's best, always.
+    /// Always the candidate with the greatest retrieval score.
     First,
-    /// The retriever's best few, always (HiSME B, algorithm 2).
+    /// Always the few candidates with the greatest retrieval scores (HiSME appendix B, algorithm 2).
     Top {
-        /// How many at most, at least 1.
+        /// Greatest number of skills, at least 1.
         limit: usize,
     },
-    /// One of the whole pool, always (ARISE Table 2 (b)).
+    /// Always a skill drawn from the whole pool (ARISE Table 2 (b)).
     Random,
-    /// None, ever.
+    /// Never a skill.
     Nothing,
-    /// By a program of the host's own ([`SelectProgram`](crate::policy::SelectProgram)).
+    /// The choice of a program of the host's own ([`SelectProgram`](crate::policy::SelectProgram)).
     Own(OwnPolicy),
 }
 
@@ -48,7 +58,7 @@ impl Default for Selector {
 }
 
 impl Selector {
-    /// The score that has to be fetched for each candidate before choosing; `None` where none is needed.
+    /// The score of each candidate that [`choose`](Self::choose) needs; `None` for a selector without scores.
     pub fn score(&self) -> Option<ScoreKind> {
         match self {
             Self::Gate(policy) => Some(policy.score),
@@ -56,11 +66,11 @@ impl Selector {
         }
     }
 
-    /// Chooses. `retrieved` is the retriever's answer ([`Selector::First`] and [`Selector::Top`] read it), `scores` the
-    /// scorer's (the gate alone), `pool` the whole cache (the gate's exploration, and [`Selector::Random`]).
+    /// Chooses. `retrieved` are the retriever's candidates (for [`Selector::First`] and [`Selector::Top`]), `scores` the
+    /// scorer's answer (for the gate), `pool` the whole cache (for the gate's exploration and [`Selector::Random`]).
     ///
     /// # Errors
-    /// As [`decide`] for the gate; `Unsupported` for a program of the host's own; the others have none.
+    /// Those of [`decide`] for the gate; `Unsupported` for a program of the host's own; none for the others.
     pub fn choose(
         &self,
         retrieved: &[Candidate],
@@ -94,7 +104,7 @@ impl Selector {
     }
 }
 
-/// Those with the greatest retrieval scores, of equal ones the smaller ids.
+/// The skills with the greatest retrieval scores, best first; of equal scores the smaller id first.
 fn top(retrieved: &[Candidate], limit: usize) -> Vec<SkillRef> {
     let mut ranked: Vec<&Candidate> = retrieved.iter().collect();
     ranked.sort_by(|a, b| {

@@ -253,7 +253,7 @@ impl TaskMachine {
         let candidates = &outcome.selected.candidates;
         let mut said = asking::exposures(context, credit, &self.task, candidates, &rollouts);
         said.extend(asking::attributions(&outcome.said));
-        said.extend(asking::passed_over(credit, &self.task, &rollouts));
+        said.extend(asking::not_followed(credit, &self.task, &rollouts));
         if recipe.tiers.traces > 0 {
             let kept = asking::observations(context, self.step, &self.task, &rollouts);
             said.extend(kept);
