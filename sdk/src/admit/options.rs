@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::State;
+use crate::{domain::State, policy::OwnPolicy};
 
 /// What happens to a draft whose title or content the library already has.
 #[non_exhaustive]
@@ -38,7 +38,7 @@ pub enum Duplicates {
 /// assert!(recipe.validate().is_err());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdmitPolicy {
     /// The state of a skill that a run adds: active at once, or on trial until its test bundle and live attempts release it.
     #[serde(default)]
@@ -48,4 +48,7 @@ pub struct AdmitPolicy {
     /// Whether a skill that a run disabled comes back, as its own next version, when it is written again from another task
     /// ([`Duplicates::Distinct`] alone). The paper (HiSME): no. Ours: yes, since a judge's mistakes disable right skills too.
     pub revive: bool,
+    /// A rule of the host's own that is asked about each skill that would enter ([`AdmitRule`](crate::policy::AdmitRule)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnPolicy>,
 }

@@ -1,12 +1,22 @@
 //! What a policy sees of its run, what it can ask, and how a host brings policies of its own.
 //!
-//! A policy is a straight-line `async fn` over [`Ask`]: see [`program`](crate::program). It is handed a [`View`] of the run,
-//! and says what it decided: a [`Selection`](crate::domain::Selection) or changes of the library. A host's own policy
-//! implements [`SelectProgram`] or [`MaintenanceProgram`] and is registered in [`Policies`]; a recipe names it with its
-//! parameters ([`OwnPolicy`]).
+//! A policy that asks something is a straight-line `async fn` over [`Ask`] (see [`program`](crate::program)). It gets a [`View`]
+//! of the run, and returns its decision: a [`Selection`](crate::domain::Selection), drafts, or changes of the library. A policy
+//! that asks nothing is a plain function. A host's own policy implements one of six traits and is registered in [`Policies`];
+//! a recipe names it with its parameters ([`OwnPolicy`]):
+//!
+//! | station | trait | named by |
+//! | --- | --- | --- |
+//! | select | [`SelectProgram`] | `Selector::Own` |
+//! | reward | [`RewardRule`] | `RewardPolicy::own` |
+//! | credit | [`CreditRule`] | `CreditPolicy::own` |
+//! | write | [`WriteProgram`] | `Writer::Own` |
+//! | admit | [`AdmitRule`] | `AdmitPolicy::own` |
+//! | maintenance | [`MaintenanceProgram`] | `Recipe::programs` |
 
 mod answer;
 mod context;
+mod own;
 mod question;
 mod registry;
 mod rollout;
@@ -14,8 +24,12 @@ mod view;
 
 pub use answer::{Answer, CaseRun, ChosenSkill, CommitDone, Played};
 pub(crate) use context::Context;
+pub use own::{
+    AdmitRule, CreditRule, MaintenanceProgram, OwnPolicy, RewardRule, SelectProgram, SkillCredit,
+    WriteProgram,
+};
 pub(crate) use question::fits;
 pub use question::{Ask, Case, PlayedCase, Question, Questions, Said};
-pub use registry::{MaintenanceProgram, OwnPolicy, Policies, SelectProgram};
+pub use registry::Policies;
 pub(crate) use rollout::Rollout;
 pub use view::View;

@@ -1,83 +1,13 @@
-//! Policies of a host's own: what they implement, and how a recipe names them.
+//! The policies of a host's own, by the names under which recipes ask for them.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Ask, View};
-use crate::{
-    domain::{LibraryChange, Selection, TurnQuery},
-    error::{Error, ErrorKind, Result},
+use super::own::{
+    AdmitRule, CreditRule, MaintenanceProgram, OwnPolicy, RewardRule, SelectProgram, WriteProgram,
 };
-
-/// Chooses the skills for a query: a selector of a host's own
-/// ([`Selector::Own`](crate::select::Selector::Own)).
-///
-/// # Behaviour
-/// - *repeats*: the same view, query and answers give the same questions and the same choice. A resumed run runs the policy again
-///   over the answers that it had, and refuses it with the place where it asks something else. Randomness is derived from
-///   [`View::seed`].
-/// - *offered*: it chooses only skills of [`View::offered`]; another choice is refused, and nothing is injected.
-/// - *errors*: after an error nothing is injected and the task goes on; at a later turn the skills of the turn before stay. A
-///   panic, and asking without end, fail the whole task.
-/// - *once*: it chooses once for all attempts at a task, or once for each turn
-///   ([`SelectPer::Turn`](crate::select::SelectPer::Turn)).
-#[async_trait]
-pub trait SelectProgram: fmt::Debug + Send + Sync {
-    /// Chooses.
-    ///
-    /// # Errors
-    /// What it says is told in the selection's reason.
-    async fn select(&self, ask: &mut Ask, view: &View, query: &TurnQuery) -> Result<Selection>;
-}
-
-/// Looks after the library between tasks: a maintenance program of a host's own
-/// ([`Recipe::programs`](crate::recipe::Recipe::programs)).
-///
-/// # Behaviour
-/// - *repeats*: the same view and answers give the same questions and the same changes.
-/// - *whole*: all its changes are one commit, made when it returns; without changes there is no commit. It may add, revise, merge,
-///   restore, roll back and release skills, set their states, add to their bundles, and set rules.
-/// - *errors*: after an error, a panic, or a change that breaks a rule, nothing of the program is committed, the run goes on,
-///   and an event has the reason ([`EventKind::MaintenanceFailed`](crate::report::EventKind::MaintenanceFailed)).
-#[async_trait]
-pub trait MaintenanceProgram: fmt::Debug + Send + Sync {
-    /// Decides on changes.
-    ///
-    /// # Errors
-    /// Why it cannot.
-    async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>>;
-}
-
-/// A policy of a host's own, as a recipe names it. A journal holds the recipe, so a run that is resumed has the same policy
-/// with the same parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct OwnPolicy {
-    /// The name under which the host registered it.
-    pub name: String,
-    /// What it is made with. It is kept in the journal as it is: no secrets.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub parameters: Value,
-}
-
-impl OwnPolicy {
-    /// A policy without parameters.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            parameters: Value::Null,
-        }
-    }
-
-    /// With these parameters.
-    #[must_use]
-    pub fn with_parameters(mut self, parameters: Value) -> Self {
-        self.parameters = parameters;
-        self
-    }
-}
+use crate::error::{Error, ErrorKind, Result};
 
 type Make<T> = Arc<dyn Fn(&Value) -> Result<Arc<T>> + Send + Sync>;
 
@@ -86,6 +16,10 @@ type Make<T> = Arc<dyn Fn(&Value) -> Result<Arc<T>> + Send + Sync>;
 pub struct Policies {
     selectors: BTreeMap<String, Make<dyn SelectProgram>>,
     programs: BTreeMap<String, Make<dyn MaintenanceProgram>>,
+    writers: BTreeMap<String, Make<dyn WriteProgram>>,
+    rewards: BTreeMap<String, Make<dyn RewardRule>>,
+    credits: BTreeMap<String, Make<dyn CreditRule>>,
+    admissions: BTreeMap<String, Make<dyn AdmitRule>>,
 }
 
 impl Policies {
@@ -116,6 +50,50 @@ impl Policies {
         self
     }
 
+    /// With a writer, made from the parameters that the recipe gives.
+    #[must_use]
+    pub fn with_writer(
+        mut self,
+        name: impl Into<String>,
+        make: impl Fn(&Value) -> Result<Arc<dyn WriteProgram>> + Send + Sync + 'static,
+    ) -> Self {
+        self.writers.insert(name.into(), Arc::new(make));
+        self
+    }
+
+    /// With a reward rule, made from the parameters that the recipe gives.
+    #[must_use]
+    pub fn with_reward(
+        mut self,
+        name: impl Into<String>,
+        make: impl Fn(&Value) -> Result<Arc<dyn RewardRule>> + Send + Sync + 'static,
+    ) -> Self {
+        self.rewards.insert(name.into(), Arc::new(make));
+        self
+    }
+
+    /// With a credit rule, made from the parameters that the recipe gives.
+    #[must_use]
+    pub fn with_credit(
+        mut self,
+        name: impl Into<String>,
+        make: impl Fn(&Value) -> Result<Arc<dyn CreditRule>> + Send + Sync + 'static,
+    ) -> Self {
+        self.credits.insert(name.into(), Arc::new(make));
+        self
+    }
+
+    /// With an admission rule, made from the parameters that the recipe gives.
+    #[must_use]
+    pub fn with_admission(
+        mut self,
+        name: impl Into<String>,
+        make: impl Fn(&Value) -> Result<Arc<dyn AdmitRule>> + Send + Sync + 'static,
+    ) -> Self {
+        self.admissions.insert(name.into(), Arc::new(make));
+        self
+    }
+
     /// The selector that a recipe names.
     ///
     /// # Errors
@@ -130,6 +108,38 @@ impl Policies {
     /// `NotFound`, listing those that are known; what its making gives.
     pub fn program(&self, own: &OwnPolicy) -> Result<Arc<dyn MaintenanceProgram>> {
         make(&self.programs, "maintenance program", own)
+    }
+
+    /// The writer that a recipe names.
+    ///
+    /// # Errors
+    /// `NotFound`, listing those that are known; what its making gives.
+    pub fn writer(&self, own: &OwnPolicy) -> Result<Arc<dyn WriteProgram>> {
+        make(&self.writers, "writer", own)
+    }
+
+    /// The reward rule that a recipe names.
+    ///
+    /// # Errors
+    /// `NotFound`, listing those that are known; what its making gives.
+    pub fn reward(&self, own: &OwnPolicy) -> Result<Arc<dyn RewardRule>> {
+        make(&self.rewards, "reward rule", own)
+    }
+
+    /// The credit rule that a recipe names.
+    ///
+    /// # Errors
+    /// `NotFound`, listing those that are known; what its making gives.
+    pub fn credit(&self, own: &OwnPolicy) -> Result<Arc<dyn CreditRule>> {
+        make(&self.credits, "credit rule", own)
+    }
+
+    /// The admission rule that a recipe names.
+    ///
+    /// # Errors
+    /// `NotFound`, listing those that are known; what its making gives.
+    pub fn admission(&self, own: &OwnPolicy) -> Result<Arc<dyn AdmitRule>> {
+        make(&self.admissions, "admission rule", own)
     }
 }
 
@@ -161,6 +171,10 @@ impl fmt::Debug for Policies {
         f.debug_struct("Policies")
             .field("selectors", &self.selectors.keys())
             .field("programs", &self.programs.keys())
+            .field("writers", &self.writers.keys())
+            .field("rewards", &self.rewards.keys())
+            .field("credits", &self.credits.keys())
+            .field("admissions", &self.admissions.keys())
             .finish()
     }
 }
@@ -170,6 +184,10 @@ impl PartialEq for Policies {
     fn eq(&self, other: &Self) -> bool {
         self.selectors.keys().eq(other.selectors.keys())
             && self.programs.keys().eq(other.programs.keys())
+            && self.writers.keys().eq(other.writers.keys())
+            && self.rewards.keys().eq(other.rewards.keys())
+            && self.credits.keys().eq(other.credits.keys())
+            && self.admissions.keys().eq(other.admissions.keys())
     }
 }
 

@@ -96,7 +96,9 @@ pub(crate) fn asks(
         }
     }
     let mut sources = sources.iter().filter_map(|place| rollouts.get(*place));
-    match write.by {
+    match &write.by {
+        // A writer of the host's own is asked by itself.
+        Writer::Own(_) => {}
         Writer::Summarize => {
             let attempts: Vec<Trace> = sources.filter_map(trace).collect();
             if !attempts.is_empty() {
@@ -105,7 +107,7 @@ pub(crate) fn asks(
         }
         Writer::Extract { candidates, .. } => {
             if let Some(attempt) = sources.find_map(trace) {
-                asks.extend((0..candidates).map(|candidate| RoleTask::Extract {
+                asks.extend((0..*candidates).map(|candidate| RoleTask::Extract {
                     attempt: Box::new(attempt.clone()),
                     candidate,
                     rules: context.library.rules(Role::Extract).to_vec(),
@@ -160,7 +162,7 @@ pub(crate) fn not_followed(
 }
 
 /// The trace of an attempt; `None` if the attempt has no trajectory.
-fn trace(seed: Seed, task: &Task, rollout: &Rollout<'_>) -> Option<Trace> {
+pub(crate) fn trace(seed: Seed, task: &Task, rollout: &Rollout<'_>) -> Option<Trace> {
     let trace = Trace {
         task: task.clone(),
         trajectory: rollout.trajectory?.clone(),

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    policy::OwnPolicy,
+};
 
 /// When a skill is written from the attempts at a task.
 #[non_exhaustive]
@@ -24,7 +27,7 @@ pub enum WriteWhen {
 
 /// The role that writes skills from the attempts at a single task.
 #[non_exhaustive]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Writer {
     /// One skill from the successful attempts of the group (ARISE D.1).
@@ -38,6 +41,8 @@ pub enum Writer {
         /// since a failed attempt has no test case that the skill could pass.
         failures: bool,
     },
+    /// A writer of the host's own ([`WriteProgram`](crate::policy::WriteProgram)).
+    Own(OwnPolicy),
 }
 
 /// How skills are written from single tasks.
@@ -58,7 +63,7 @@ pub enum Writer {
 /// assert!(recipe.validate().is_err());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WritePolicy {
     /// When a skill is written.
     pub when: WriteWhen,
@@ -76,7 +81,7 @@ impl WritePolicy {
         let invalid = |field: &'static str, rule: &str| {
             Err(Error::invalid("Recipe::validate", rule).with("field", field))
         };
-        match (self.when, self.by) {
+        match (self.when, &self.by) {
             (WriteWhen::Below(bound), _) if !(bound > 0.0 && bound <= 1.0) => {
                 invalid("write.when", "the bound must be in (0, 1]")
             }

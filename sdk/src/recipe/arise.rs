@@ -35,10 +35,12 @@ pub fn arise() -> Recipe {
             levels: HierarchicalReward::default(),
             binary: false,
             skill_use: SkillUse::Injected,
+            own: None,
         },
         credit: CreditPolicy {
             per: CreditPer::Step,
             attribute: false,
+            own: None,
         },
         write: WritePolicy {
             when: WriteWhen::Always,
@@ -48,6 +50,7 @@ pub fn arise() -> Recipe {
             initial_state: State::Active,
             duplicates: Duplicates::Add,
             revive: false,
+            own: None,
         },
         tiers: TierPolicy {
             traces: 100,

@@ -45,10 +45,12 @@ pub fn hisme() -> Recipe {
             levels: HierarchicalReward::default(),
             binary: false,
             skill_use: SkillUse::Reported,
+            own: None,
         },
         credit: CreditPolicy {
             per: CreditPer::Step,
             attribute: true,
+            own: None,
         },
         write: WritePolicy {
             when: WriteWhen::Always,
@@ -61,6 +63,7 @@ pub fn hisme() -> Recipe {
             initial_state: State::Trial,
             duplicates: Duplicates::Distinct,
             revive: false,
+            own: None,
         },
         tiers: TierPolicy {
             cache: 400,

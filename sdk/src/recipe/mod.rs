@@ -26,7 +26,7 @@ use crate::{
     error::{Error, Result},
     maintain::{Maintenance, Overlaps, Upkeep},
     policy::{Context, OwnPolicy, Policies},
-    propose::WritePolicy,
+    propose::{WritePolicy, Writer},
     reward::RewardPolicy,
     select::{SelectPolicy, Selector},
 };
@@ -152,6 +152,18 @@ impl Recipe {
     pub fn resolve(&self, policies: &Policies) -> Result<()> {
         if let Selector::Own(own) = &self.select.selector {
             policies.selector(own)?;
+        }
+        if let Some(own) = &self.reward.own {
+            policies.reward(own)?;
+        }
+        if let Some(own) = &self.credit.own {
+            policies.credit(own)?;
+        }
+        if let Writer::Own(own) = &self.write.by {
+            policies.writer(own)?;
+        }
+        if let Some(own) = &self.admit.own {
+            policies.admission(own)?;
         }
         for scheduled in &self.programs {
             policies.program(&scheduled.program)?;

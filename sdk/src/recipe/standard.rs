@@ -33,10 +33,12 @@ pub fn standard() -> Recipe {
             levels: HierarchicalReward::default(),
             binary: false,
             skill_use: SkillUse::Injected,
+            own: None,
         },
         credit: CreditPolicy {
             per: CreditPer::Step,
             attribute: false,
+            own: None,
         },
         write: WritePolicy {
             when: WriteWhen::Below(0.75),
@@ -46,6 +48,7 @@ pub fn standard() -> Recipe {
             initial_state: State::Active,
             duplicates: Duplicates::Revise,
             revive: false,
+            own: None,
         },
         tiers: TierPolicy {
             cache: 200,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::HierarchicalReward;
+use crate::policy::OwnPolicy;
 
 /// What counts as a skill's use in the reward.
 #[non_exhaustive]
@@ -16,7 +17,7 @@ pub enum SkillUse {
 }
 
 /// How attempts are rewarded.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RewardPolicy {
     /// r0 < r1 < r2 (ARISE 3.1).
     pub levels: HierarchicalReward,
@@ -25,4 +26,7 @@ pub struct RewardPolicy {
     pub binary: bool,
     /// What counts as use.
     pub skill_use: SkillUse,
+    /// A rule of the host's own in place of `levels` and `binary` ([`RewardRule`](crate::policy::RewardRule)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnPolicy>,
 }

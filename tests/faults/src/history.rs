@@ -201,7 +201,10 @@ impl Session {
                 commit.base = self.last;
                 let done = block_on(self.store.commit_rebased(&commit, u32::MAX))?;
                 // A commit that was made before is older than what was seen last.
-                let last = done.committed.last().map_or(self.last, |last| last.revision);
+                let last = done
+                    .committed
+                    .last()
+                    .map_or(self.last, |last| last.revision);
                 self.last = self.last.max(last);
                 Ok(())
             }

@@ -122,13 +122,16 @@ fn writing(checked: &Checked<'_>) -> Vec<Finding> {
             "the recipe says `WriteWhen::Never`".to_owned(),
             "choose another rule in `WritePolicy::when` of the recipe",
         )),
+        // A writer of the host's own may need no model.
+        Some(_) if matches!(recipe.write.by, Writer::Own(_)) => {}
         Some(missing) => findings.push(never(format!("the host gave {missing}"), hint)),
         None => {}
     }
     if let (None, Some(roles)) = (missing, &backends.roles) {
         let (writer, beside) = asked(recipe);
         let hint = "give `Roles` that play it, or switch off what asks it in the recipe";
-        if recipe.write.when != WriteWhen::Never && !roles.plays(writer) {
+        let unplayed = writer.filter(|writer| !roles.plays(*writer));
+        if let Some(writer) = unplayed.filter(|_| recipe.write.when != WriteWhen::Never) {
             let reason =
                 format!("the host's roles do not play {writer}, which the recipe's writer is");
             findings.push(never(reason, hint));
@@ -225,7 +228,7 @@ fn other_model(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
 }
 
 /// The roles that a recipe asks for writing, and for what it does beside.
-fn asked(recipe: &Recipe) -> (Role, Vec<Role>) {
+fn asked(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
     let maintenance = &recipe.maintenance;
     let beside = [
         (recipe.credit.attribute, Role::Attribute),
@@ -236,8 +239,9 @@ fn asked(recipe: &Recipe) -> (Role, Vec<Role>) {
     ];
     let beside = beside.into_iter().filter(|(asked, _)| *asked);
     let writer = match recipe.write.by {
-        Writer::Summarize => Role::Summarize,
-        Writer::Extract { .. } => Role::Extract,
+        Writer::Summarize => Some(Role::Summarize),
+        Writer::Extract { .. } => Some(Role::Extract),
+        Writer::Own(_) => None,
     };
     (writer, beside.map(|(_, role)| role).collect())
 }

@@ -1,19 +1,26 @@
 //! The policy of one task: select, attempt, judge, and ask roles about what came of it.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{fold, scene::Scene};
 use crate::{
-    domain::{Mode, Task, Trajectory, TurnQuery, Usage, Verdict},
-    error::Result,
+    contract::{RoleAnswer, RoleTask},
+    domain::{Mode, SkillDraft, Task, Trace, Trajectory, TurnQuery, Usage, Verdict},
+    error::{Error, Result},
     id::AttemptId,
-    policy::{Ask, ChosenSkill, Context, Policies, Rollout, Said, View},
+    policy::{
+        Ask, ChosenSkill, Context, CreditRule, Played, Policies, RewardRule, Rollout, Said,
+        SkillCredit, View,
+    },
     propose::{
+        Writer,
         asking::{self, unreadable},
         writing,
     },
     recipe::Recipe,
-    report::{EventKind, TaskReport},
+    report::{AttemptReport, EventKind, TaskReport},
     reward::RewardPolicy,
     select::selecting::{Selected, select},
 };
@@ -23,6 +30,9 @@ use crate::{
 pub(crate) struct Tried {
     made: Result<Box<Trajectory>>,
     verdict: Option<Result<Verdict>>,
+    /// The reward by the recipe's own rule, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reward: Option<f64>,
 }
 
 /// What came of a task before the library is changed.
@@ -36,6 +46,9 @@ pub(crate) struct Outcome {
     pub(crate) sources: Vec<usize>,
     /// What roles said of the attempts.
     pub(crate) said: Vec<Said>,
+    /// The credits by the recipe's own rule, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) credits: Option<Vec<SkillCredit>>,
 }
 
 /// One task: skills are selected for it, attempts are made with them and judged, and roles say what each skill did and write
@@ -45,7 +58,7 @@ pub(crate) async fn one_task(
     view: View,
     (recipe, policies): (Recipe, Policies),
     task: Task,
-) -> Outcome {
+) -> Result<Outcome> {
     let context = view.context();
     let mut outcome = Outcome {
         warming_up: context.warming_up,
@@ -74,9 +87,17 @@ pub(crate) async fn one_task(
             }
             _ => None,
         };
-        Tried { made, verdict }
+        Tried {
+            made,
+            verdict,
+            reward: None,
+        }
     });
     outcome.tried = attempts.await;
+    if let Some(own) = &recipe.reward.own {
+        let rule = policies.reward(own)?;
+        outcome.reward(&context, &recipe.reward, view.step(), rule.as_ref())?;
+    }
     let rollouts = outcome.rollouts(&context, &recipe.reward, view.step());
     for (rollout, each) in (0..).zip(&rollouts) {
         ask.tell(EventKind::Attempted {
@@ -85,8 +106,12 @@ pub(crate) async fn one_task(
         });
     }
     if !outcome.teaches(&context) {
-        return outcome;
+        return Ok(outcome);
     }
+    let credits = match &recipe.credit.own {
+        Some(own) => Some(credits(policies.credit(own)?.as_ref(), &rollouts)?),
+        None => None,
+    };
 
     let sources = writing::sources(&context, &recipe.write, task, &rollouts);
     let sources = sources.unwrap_or_else(|reason| {
@@ -101,16 +126,111 @@ pub(crate) async fn one_task(
         &rollouts,
         &sources,
     );
+    let shown = sources.iter().filter_map(|place| rollouts.get(*place));
+    let shown: Vec<Trace> = shown
+        .filter_map(|one| asking::trace(seed, task, one))
+        .collect();
     outcome.sources = sources;
+    outcome.credits = credits;
     let said = ask.each([asks], async |mut ask, asks| ask.roles(asks).await);
     outcome.said = said.await.into_iter().flatten().collect();
     unreadable(&outcome.said)
         .into_iter()
         .for_each(|event| ask.tell(event));
-    outcome
+    if let Writer::Own(own) = &recipe.write.by
+        && !shown.is_empty()
+    {
+        let writer = policies.writer(own)?;
+        let drafts = writer.write(&mut ask, &view, &shown).await;
+        outcome.said.extend(drafted(&shown, drafts));
+    }
+    Ok(outcome)
+}
+
+/// The drafts of a host's own writer, as admission takes them: the answers of a role that was shown the attempts.
+fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<Said> {
+    let said = |said| Said {
+        task: RoleTask::Summarize {
+            attempts: shown.to_vec(),
+        },
+        said,
+    };
+    match drafts {
+        Err(error) => vec![said(Err(error))],
+        Ok(drafts) => drafts
+            .into_iter()
+            .map(|draft| {
+                said(Ok(Some(Played {
+                    answer: RoleAnswer::Draft(Box::new(draft)),
+                    fallback: false,
+                    unreadable: Vec::new(),
+                    usage: Usage::default(),
+                })))
+            })
+            .collect(),
+    }
+}
+
+/// The credits by a rule of the host's own.
+///
+/// # Errors
+/// The rule's; `Invalid` for a credit that is not finite, of a skill that the attempt was not given, or given twice.
+fn credits(rule: &dyn CreditRule, rollouts: &[Rollout<'_>]) -> Result<Vec<SkillCredit>> {
+    let group: Vec<AttemptReport> = rollouts.iter().map(|one| one.report.clone()).collect();
+    let credits = rule.credits(&group)?;
+    let mut known = BTreeSet::new();
+    for credit in &credits {
+        let refused = |message| {
+            Err(Error::invalid("CreditRule::credits", message)
+                .with("skill", &credit.skill.id)
+                .with("attempt", &credit.attempt))
+        };
+        let given = |one: &AttemptReport| {
+            one.attempt == credit.attempt && one.injected.contains(&credit.skill)
+        };
+        if !credit.reward.is_finite() {
+            return refused("the credit is not finite");
+        }
+        if !group.iter().any(given) {
+            return refused("the attempt was not given this skill");
+        }
+        if !known.insert((&credit.skill, &credit.attempt)) {
+            return refused("the skill is credited twice for this attempt");
+        }
+    }
+    Ok(credits)
 }
 
 impl Outcome {
+    /// Rewards each attempt that has a verdict by a rule of the host's own.
+    ///
+    /// # Errors
+    /// The rule's; `Invalid` for a reward that is not finite.
+    fn reward(
+        &mut self,
+        context: &Context<'_>,
+        policy: &RewardPolicy,
+        step: u64,
+        rule: &dyn RewardRule,
+    ) -> Result<()> {
+        let rewards = self.rollouts(context, policy, step);
+        let rewards: Vec<Option<f64>> = rewards
+            .iter()
+            .map(|one| match one.verdict {
+                Some(verdict) => rule.reward(&one.report, verdict).map(Some),
+                None => Ok(None),
+            })
+            .collect::<Result<_>>()?;
+        for (tried, reward) in self.tried.iter_mut().zip(rewards) {
+            if reward.is_some_and(|reward| !reward.is_finite()) {
+                let message = "the reward is not finite";
+                return Err(Error::invalid("RewardRule::reward", message));
+            }
+            tried.reward = reward;
+        }
+        Ok(())
+    }
+
     /// Whether there is anything to learn: an attempt that was never made, or that a part's fault ended, teaches nothing, and
     /// evaluation learns nothing.
     pub(crate) fn teaches(&self, context: &Context<'_>) -> bool {
@@ -136,6 +256,7 @@ impl Outcome {
                 self.selected.injected(number),
                 &tried.made,
                 tried.verdict.as_ref(),
+                tried.reward,
             )
         });
         tried.collect()

@@ -3,11 +3,11 @@
 use super::scene::Scene;
 use crate::{
     admit::admission::Admission,
-    credit::{self, GroupAttempt},
+    credit::{self, CreditPer, GroupAttempt},
     domain::{Cause, Commit, LibraryChange, Selection, SkillRef, Task, Trajectory, Verdict},
     error::Result,
     id::{AttemptId, CommitKey},
-    policy::Rollout,
+    policy::{Rollout, SkillCredit},
     report::{AttemptReport, TaskReport},
     reward::{self, RewardPolicy, SkillUse},
 };
@@ -22,6 +22,7 @@ pub(crate) fn rollout<'a>(
     injected: &[SkillRef],
     made: &'a Result<Box<Trajectory>>,
     verdict: Option<&'a Result<Verdict>>,
+    own_reward: Option<f64>,
 ) -> Rollout<'a> {
     let mut report = AttemptReport {
         attempt,
@@ -61,9 +62,8 @@ pub(crate) fn rollout<'a>(
             report.success = verdict.success;
             report.score = verdict.score;
             report.parts = verdict.parts.clone();
-            report.reward = verdict
-                .success
-                .map(|success| reward_of(reward, warming_up, &report, success));
+            let built_in = |success| reward_of(reward, warming_up, &report, success);
+            report.reward = own_reward.or_else(|| verdict.success.map(built_in));
         }
         Some(Err(error)) => report.error = Some(error.clone()),
         None => report.error = trajectory.fault().cloned(),
@@ -139,6 +139,7 @@ pub(crate) fn commit(
     task: &Task,
     rollouts: &[Rollout<'_>],
     said: Vec<LibraryChange>,
+    own_credits: Option<&[SkillCredit]>,
     admissions: &[Admission],
 ) -> Commit {
     let recipe = context.recipe;
@@ -146,18 +147,9 @@ pub(crate) fn commit(
     if *context.library.policy() != recipe.tiers {
         changes.push(LibraryChange::Configure(recipe.tiers.clone()));
     }
-    let group: Vec<GroupAttempt> = rollouts
-        .iter()
-        .map(|rollout| GroupAttempt {
-            attempt: rollout.report.attempt.clone(),
-            exposed: rollout.report.injected.clone(),
-            reward: rollout.report.reward,
-        })
-        .collect();
-    match credit::credits(recipe.credit.per, &group) {
-        Ok(credits) => changes.extend(credits),
-        // Rewards are checked when a recipe is; one that still is no number credits nothing.
-        Err(error) => tracing::error!(%error, "a group could not be credited"),
+    match own_credits {
+        Some(own) => changes.extend(own.iter().map(credited)),
+        None => changes.extend(built_in_credits(recipe.credit.per, rollouts)),
     }
     changes.extend(said);
     changes.extend(admissions.iter().filter_map(|one| one.change.clone()));
@@ -171,5 +163,30 @@ pub(crate) fn commit(
             reason: "a task was learned from".to_owned(),
         },
         changes,
+    }
+}
+
+fn built_in_credits(per: CreditPer, rollouts: &[Rollout<'_>]) -> Vec<LibraryChange> {
+    let group: Vec<GroupAttempt> = rollouts
+        .iter()
+        .map(|rollout| GroupAttempt {
+            attempt: rollout.report.attempt.clone(),
+            exposed: rollout.report.injected.clone(),
+            reward: rollout.report.reward,
+        })
+        .collect();
+    credit::credits(per, &group).unwrap_or_else(|error| {
+        // Rewards are checked when a recipe is; one that is not finite all the same credits nothing.
+        tracing::error!(%error, "a group could not be credited");
+        Vec::new()
+    })
+}
+
+fn credited(credit: &SkillCredit) -> LibraryChange {
+    LibraryChange::Credit {
+        skill: credit.skill.clone(),
+        attempt: credit.attempt.clone(),
+        reward: credit.reward,
+        uses: 1,
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     need::{Need, NeedId, Station},
-    own::own,
+    own,
     scene::Scene,
     settled::settled,
     work::{Of, need},
@@ -48,7 +48,12 @@ impl Part {
             Self::Micro => Box::pin(micro(ask, view, recipe, overlaps).map(Ok)),
             Self::Macro => Box::pin(across_tasks(ask, view, recipe, overlaps).map(Ok)),
             Self::Gains => Box::pin(gains(ask, view).map(Ok)),
-            Self::Own(place) => Box::pin(own(ask, view, (recipe, context.policies.clone()), place)),
+            Self::Own(place) => Box::pin(own::own(
+                ask,
+                view,
+                (recipe, context.policies.clone()),
+                place,
+            )),
         }
     }
 
@@ -317,6 +322,12 @@ impl Maintaining {
                 return;
             };
             let next = program.next_number();
+            let decided = decided.map(|decided| {
+                decided.map(|mut decided| {
+                    own::refuse_all(context, &mut decided, events);
+                    decided
+                })
+            });
             match decided {
                 // Nothing to keep is no commit.
                 Ok(Ok(decided)) if decided.changes.is_empty() => self.next(next),

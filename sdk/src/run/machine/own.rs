@@ -1,9 +1,17 @@
-//! A maintenance program of a host's own, and the changes that it may make.
+//! A host's own maintenance programs and admission rule, and the changes that they may make.
 
+use std::{
+    collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use super::scene::Scene;
 use crate::{
-    domain::{FileRef, LibraryChange},
-    error::{Error, Result},
+    admit::admission::Admission,
+    domain::{FileRef, LibraryChange, Skill},
+    error::{Error, ErrorKind, Result},
     format::SkillMd,
+    id::SkillId,
     library::SkillLibrary,
     policy::{Ask, Policies, View},
     recipe::{Recipe, programs::Decided},
@@ -84,4 +92,65 @@ pub(super) async fn own(
         admitted: admitted.collect(),
         changes,
     })
+}
+
+/// Asks the recipe's own admission rule about a skill.
+///
+/// # Errors
+/// Why it is refused; a panic of the rule refuses it too.
+fn let_in(scene: &Scene<'_>, skill: &Skill) -> Result<()> {
+    let Some(own) = &scene.recipe.admit.own else {
+        return Ok(());
+    };
+    let rule = scene.policies.admission(own)?;
+    let asked = catch_unwind(AssertUnwindSafe(|| rule.admit(scene.library, skill)));
+    asked.unwrap_or_else(|_| {
+        let message = "the recipe's own admission rule panicked";
+        Err(Error::new(ErrorKind::Panicked, "AdmitRule::admit", message))
+    })
+}
+
+/// Refuses a draft that the recipe's own admission rule does not let in.
+pub(super) fn refuse(scene: &Scene<'_>, admission: &mut Admission) {
+    let entering = match &admission.change {
+        Some(LibraryChange::Add(skill) | LibraryChange::Revise(skill)) => skill,
+        _ => return,
+    };
+    if let Err(error) = let_in(scene, entering) {
+        let title = admission.report.title.take();
+        *admission = Admission::refused(title, admission.report.fallback, error.to_string());
+    }
+}
+
+/// The skill that a change of maintenance is about.
+fn target(change: &LibraryChange) -> Option<&SkillId> {
+    match change {
+        LibraryChange::Add(skill) | LibraryChange::Revise(skill) => Some(&skill.id),
+        LibraryChange::PatchBundle { skill, .. } | LibraryChange::SetState { skill, .. } => {
+            Some(skill)
+        }
+        LibraryChange::Test { skill, .. } | LibraryChange::Release { skill, .. } => Some(&skill.id),
+        _ => None,
+    }
+}
+
+/// Takes out of the changes of maintenance the skills that the recipe's own admission rule does not let in, with what follows
+/// for them.
+pub(super) fn refuse_all(scene: &Scene<'_>, decided: &mut Decided, events: &mut Vec<EventKind>) {
+    let mut refused: BTreeSet<SkillId> = BTreeSet::new();
+    decided.changes.retain(|change| {
+        if let LibraryChange::Add(skill) | LibraryChange::Revise(skill) = change
+            && let Err(error) = let_in(scene, skill)
+        {
+            let reason = format!("{}: {error}", skill.name);
+            events.push(EventKind::Refused { reason });
+            refused.insert(skill.id.clone());
+        }
+        !target(change).is_some_and(|id| refused.contains(id))
+    });
+    let admitted = |event: &EventKind| match event {
+        EventKind::Admitted { skill, .. } => !refused.contains(&skill.id),
+        _ => true,
+    };
+    decided.admitted.retain(admitted);
 }

@@ -8,6 +8,7 @@ use super::{
     attempting::{Outcome, one_task},
     fold,
     need::{Need, NeedId, Station},
+    own,
     scene::Scene,
     settled::settled,
     work::{Of, need, station},
@@ -30,7 +31,7 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 enum Stage {
     /// Its policy runs.
-    Asking(Program<Questions, Outcome>),
+    Asking(Program<Questions, Result<Outcome>>),
     /// The policy is through; the task's turn to change the library has not come.
     Ready(Box<Outcome>),
     /// It waits for its commit.
@@ -170,6 +171,7 @@ impl TaskMachine {
                 let told = before.any(|before: &Admission| before.change == change);
                 admission.change = change.filter(|_| !told);
             }
+            own::refuse(context, &mut admission);
             admissions.push(admission);
         }
         self.stage = Stage::Commit(outcome.clone(), admissions);
@@ -199,7 +201,10 @@ impl TaskMachine {
     }
 
     /// Starts the task's policy where it is suspended.
-    fn start<'a>(&self, context: &Scene<'a>) -> impl FnOnce(Ask) -> Running<Outcome> + use<'a> {
+    fn start<'a>(
+        &self,
+        context: &Scene<'a>,
+    ) -> impl FnOnce(Ask) -> Running<Result<Outcome>> + use<'a> {
         let (context, step, task) = (*context, self.step, self.task.clone());
         move |ask| {
             Box::pin(one_task(
@@ -229,8 +234,8 @@ impl TaskMachine {
         events.extend(program.take_events());
         let outcome = match polled {
             Poll::Pending => return,
-            Poll::Ready(Ok(outcome)) => outcome,
-            Poll::Ready(Err(error)) => {
+            Poll::Ready(Ok(Ok(outcome))) => outcome,
+            Poll::Ready(Ok(Err(error)) | Err(error)) => {
                 events.push(EventKind::TaskFailed {
                     reason: error.to_string(),
                 });
@@ -266,7 +271,13 @@ impl TaskMachine {
         ));
         said.extend(live::released(&context.upkeep()));
         Need::Commit(fold::commit(
-            context, self.step, &self.task, &rollouts, said, admissions,
+            context,
+            self.step,
+            &self.task,
+            &rollouts,
+            said,
+            outcome.credits.as_deref(),
+            admissions,
         ))
     }
 }

@@ -8,6 +8,7 @@ mod programs;
 mod refactoring;
 mod releasing;
 mod rules;
+mod rules_of_hosts;
 
 use std::sync::Mutex;
 
@@ -15,7 +16,8 @@ use journeyman::{
     CommitKey, ModelId, Result, async_trait,
     contract::{Episode, FixedGuidance, Journal, ScoreRequest, Scorer, TokenScores},
     domain::{
-        Cause, Commit, Injection, Judgement, LibraryChange, Origin, Role, RoleRule, Skill, State,
+        Cause, Commit, Injection, Judgement, LibraryChange, Origin, Role, RoleRule, Skill,
+        SkillRef, State,
     },
     maintain::{FilterPolicy, Gate, RefinePolicy},
     propose::Writer,

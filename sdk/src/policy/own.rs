@@ -1,0 +1,164 @@
+//! Policies of a host's own: the traits that a host implements, and how a recipe names a policy.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Ask, View};
+use crate::{
+    domain::{LibraryChange, Selection, Skill, SkillDraft, SkillRef, Trace, TurnQuery, Verdict},
+    error::Result,
+    id::AttemptId,
+    library::SkillLibrary,
+    report::AttemptReport,
+};
+
+/// A policy of a host's own, as a recipe names it. A journal holds the recipe, so a run that is resumed has the same policy
+/// with the same parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OwnPolicy {
+    /// The name under which the host registered it.
+    pub name: String,
+    /// What it is made with. It is kept in the journal as it is: no secrets.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub parameters: Value,
+}
+
+impl OwnPolicy {
+    /// A policy without parameters.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            parameters: Value::Null,
+        }
+    }
+
+    /// With these parameters.
+    #[must_use]
+    pub fn with_parameters(mut self, parameters: Value) -> Self {
+        self.parameters = parameters;
+        self
+    }
+}
+
+/// Chooses the skills for a query: a selector of a host's own
+/// ([`Selector::Own`](crate::select::Selector::Own)).
+///
+/// # Behaviour
+/// - *repeats*: the same view, query and answers give the same questions and the same choice. A resumed run runs the policy again
+///   over the answers that it had, and refuses it with the place where it asks something else. Randomness is derived from
+///   [`View::seed`].
+/// - *offered*: it chooses only skills of [`View::offered`]; another choice is refused, and nothing is injected.
+/// - *errors*: after an error nothing is injected and the task goes on; at a later turn the skills of the turn before stay. A
+///   panic, and asking without end, fail the whole task.
+/// - *once*: it chooses once for all attempts at a task, or once for each turn
+///   ([`SelectPer::Turn`](crate::select::SelectPer::Turn)).
+#[async_trait]
+pub trait SelectProgram: fmt::Debug + Send + Sync {
+    /// Chooses.
+    ///
+    /// # Errors
+    /// What it says is told in the selection's reason.
+    async fn select(&self, ask: &mut Ask, view: &View, query: &TurnQuery) -> Result<Selection>;
+}
+
+/// Looks after the library between tasks: a maintenance program of a host's own
+/// ([`Recipe::programs`](crate::recipe::Recipe::programs)).
+///
+/// # Behaviour
+/// - *repeats*: the same view and answers give the same questions and the same changes.
+/// - *whole*: all its changes are one commit, made when it returns; without changes there is no commit. It may add, revise, merge,
+///   restore, roll back and release skills, set their states, add to their bundles, and set rules.
+/// - *errors*: after an error, a panic, or a change that breaks a rule, nothing of the program is committed, the run goes on,
+///   and an event has the reason ([`EventKind::MaintenanceFailed`](crate::report::EventKind::MaintenanceFailed)).
+#[async_trait]
+pub trait MaintenanceProgram: fmt::Debug + Send + Sync {
+    /// Decides on changes.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>>;
+}
+
+/// Writes skills from the attempts at a task: a writer of a host's own
+/// ([`Writer::Own`](crate::propose::Writer::Own)).
+///
+/// # Behaviour
+/// - *due*: it is called where [`WritePolicy::when`](crate::propose::WritePolicy::when) calls for a skill, with the attempts to
+///   write from, the best first.
+/// - *repeats*: as for [`SelectProgram`].
+/// - *admission*: each draft passes the recipe's admission like a role's. No draft is no skill.
+/// - *errors*: after an error no skill is written from the task, and an event has the reason. A panic, and asking without end,
+///   fail the task.
+#[async_trait]
+pub trait WriteProgram: fmt::Debug + Send + Sync {
+    /// Writes drafts.
+    ///
+    /// # Errors
+    /// The reason why nothing can be written.
+    async fn write(
+        &self,
+        ask: &mut Ask,
+        view: &View,
+        attempts: &[Trace],
+    ) -> Result<Vec<SkillDraft>>;
+}
+
+/// Rewards attempts: a reward of a host's own ([`RewardPolicy::own`](crate::reward::RewardPolicy::own)).
+///
+/// # Behaviour
+/// - *repeats*: the same report and verdict give the same reward.
+/// - *finite*: the reward is finite; another one is an error.
+/// - *verdicts*: it is called for each attempt with a verdict. The report has the built-in reward where there is one.
+/// - *errors*: an error or a panic fails the task: nothing is learned from it.
+pub trait RewardRule: fmt::Debug + Send + Sync {
+    /// The reward of an attempt.
+    ///
+    /// # Errors
+    /// The reason why there is none.
+    fn reward(&self, attempt: &AttemptReport, verdict: &Verdict) -> Result<f64>;
+}
+
+/// The credit of a skill for an attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SkillCredit {
+    /// The skill, in the version that the attempt was given.
+    pub skill: SkillRef,
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// The reward that the skill is credited with, finite.
+    pub reward: f64,
+}
+
+/// Credits skills from the attempts of a group: a credit rule of a host's own
+/// ([`CreditPolicy::own`](crate::credit::CreditPolicy::own)).
+///
+/// # Behaviour
+/// - *repeats*: the same attempts give the same credits.
+/// - *exposed*: a skill is credited only for an attempt that was given it, and at most once for each; anything else is an error.
+/// - *finite*: credits are finite; another one is an error.
+/// - *errors*: an error or a panic fails the task: nothing is learned from it.
+pub trait CreditRule: fmt::Debug + Send + Sync {
+    /// The credits of a group.
+    ///
+    /// # Errors
+    /// The reason why there are none.
+    fn credits(&self, group: &[AttemptReport]) -> Result<Vec<SkillCredit>>;
+}
+
+/// Decides whether a skill enters the library: an admission rule of a host's own
+/// ([`AdmitPolicy::own`](crate::admit::AdmitPolicy::own)).
+///
+/// # Behaviour
+/// - *last*: it is asked about each new skill and each new version that a run would commit, after the recipe's own admission.
+/// - *repeats*: the same library and skill give the same decision.
+/// - *errors*: an error refuses the skill, and its message is the reason; a panic refuses it too.
+pub trait AdmitRule: fmt::Debug + Send + Sync {
+    /// Lets a skill in.
+    ///
+    /// # Errors
+    /// The reason why the skill is refused.
+    fn admit(&self, library: &SkillLibrary, skill: &Skill) -> Result<()>;
+}
