@@ -1,0 +1,239 @@
+//! The house in numbers: lines, files, public names, circles of imports, examples.
+
+use crate::{
+    figures::{Bound, Figures, Outcome},
+    source::{Imports, Sources, blank_tests, mask, names},
+};
+
+/// Lines and files of `sdk/src/run`, and public names of `sdk/src`, on commit `ed4ed64`, before the rebuilding.
+const BEFORE: [(&str, f64); 3] = [
+    ("lines of run", 9_297.0),
+    ("files of run", 53.0),
+    ("public names", 791.0),
+];
+
+/// The policies that left `run` for their stations.
+const LEFT: [&str; 12] = [
+    "sdk/src/select/selecting.rs",
+    "sdk/src/propose/asking.rs",
+    "sdk/src/propose/writing.rs",
+    "sdk/src/propose/options.rs",
+    "sdk/src/admit/admission.rs",
+    "sdk/src/admit/options.rs",
+    "sdk/src/maintain/",
+    "sdk/src/meta/",
+    "sdk/src/measure/gaining.rs",
+    "sdk/src/policy/",
+    "sdk/src/report/",
+    "sdk/src/recipe/programs.rs",
+];
+
+/// The files that a task passes from `learn` to its commit, with the recipe `standard`, in order of first appearance.
+const PASSED: [&str; 31] = [
+    "run/host/journeyman.rs",
+    "run/host/session.rs",
+    "run/driver/drive.rs",
+    "run/driver/log.rs",
+    "run/machine/run_machine.rs",
+    "run/machine/advancing.rs",
+    "run/machine/scene.rs",
+    "run/machine/task_machine.rs",
+    "run/machine/attempting.rs",
+    "policy/context.rs",
+    "policy/view.rs",
+    "select/selecting.rs",
+    "select/selector.rs",
+    "select/gate.rs",
+    "policy/question.rs",
+    "run/machine/work.rs",
+    "run/driver/perform.rs",
+    "run/driver/sound.rs",
+    "run/driver/redacting.rs",
+    "run/driver/turning.rs",
+    "run/driver/injecting.rs",
+    "inject/render.rs",
+    "run/machine/fold.rs",
+    "reward/hierarchical.rs",
+    "propose/writing.rs",
+    "propose/asking.rs",
+    "run/driver/playing.rs",
+    "admit/admission.rs",
+    "credit/utility.rs",
+    "run/driver/committing.rs",
+    "run/machine/settled.rs",
+];
+
+/// The types that a host meets first: the contracts, the front, the recipe, and the main type of each station.
+const PRINCIPAL: [&str; 32] = [
+    "Executor",
+    "Environment",
+    "Judge",
+    "LanguageModel",
+    "Scorer",
+    "Tokenizer",
+    "Embedder",
+    "Retriever",
+    "SkillStore",
+    "Journal",
+    "Clock",
+    "Dialect",
+    "Guidance",
+    "Roles",
+    "SkillFiles",
+    "Journeyman",
+    "AttemptHandle",
+    "Options",
+    "Backends",
+    "Recipe",
+    "RunMachine",
+    "Policies",
+    "SkillLibrary",
+    "Skill",
+    "Selector",
+    "RankWeights",
+    "HierarchicalReward",
+    "WritePolicy",
+    "AdmitPolicy",
+    "CreditPolicy",
+    "Maintenance",
+    "ProxyGain",
+];
+
+pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
+    let sources = Sources::list()?;
+    let files = sources.rust("sdk/src/")?;
+    let lines = |starts: &[&str]| {
+        let chosen = files
+            .iter()
+            .filter(|(path, _)| starts.iter().any(|start| path.starts_with(start)));
+        chosen.map(|(_, text)| text.lines().count()).sum::<usize>() as f64
+    };
+    for (what, before) in BEFORE {
+        figures.record(&format!("{what}, before"), before, Bound::None);
+    }
+    let run = files
+        .iter()
+        .filter(|(path, _)| path.starts_with("sdk/src/run/"));
+    figures.record("files of run", run.count() as f64, Bound::None);
+    figures.record("lines of run", lines(&["sdk/src/run/"]), Bound::None);
+    figures.record(
+        "lines of the policies that left it",
+        lines(&LEFT),
+        Bound::None,
+    );
+
+    let missing = PASSED
+        .iter()
+        .filter(|passed| !files.iter().any(|(path, _)| path.ends_with(*passed)));
+    figures.record(
+        "files that a task passes",
+        PASSED.len() as f64,
+        Bound::AtMost(34.0),
+    );
+    figures.record(
+        "of these, gone",
+        missing.count() as f64,
+        Bound::AtMost(0.0),
+    );
+
+    let public: usize = files.iter().map(|(_, text)| public_names(text)).sum();
+    figures.record("public names", public as f64, Bound::None);
+
+    let mut circles = 0;
+    let folders = ["sdk", "cli", "disk", "experiment", "llama-cpp", "tantivy", "toolworld"];
+    for folder in folders {
+        let folder = match folder {
+            "sdk" => "sdk/src/".to_owned(),
+            adapter => format!("adapters/{adapter}/src/"),
+        };
+        let files = sources.rust(&folder)?;
+        let files = files
+            .iter()
+            .map(|(path, text)| (path.trim_start_matches(folder.as_str()), text.as_str()));
+        circles += Imports::of(files).circles().len();
+    }
+    figures.record("circles of imports", circles as f64, Bound::AtMost(0.0));
+
+    let examples: usize = files.iter().map(|(_, text)| examples(text)).sum();
+    figures.record("examples that run", examples as f64, Bound::None);
+    let without: Vec<&str> = PRINCIPAL
+        .into_iter()
+        .filter(|name| !files.iter().any(|(_, text)| has_example(text, name)))
+        .collect();
+    for name in &without {
+        figures.progress(format_args!("no example: {name}"));
+    }
+    figures.record("principal types", PRINCIPAL.len() as f64, Bound::None);
+    figures.record(
+        "principal types without an example",
+        without.len() as f64,
+        Bound::AtMost(0.0),
+    );
+    Ok(())
+}
+
+/// Public items of a file outside its tests.
+fn public_names(text: &str) -> usize {
+    const KEYWORDS: [&str; 6] = ["fn", "struct", "enum", "trait", "type", "const"];
+    let (code, _) = blank_tests(&mask(text));
+    let lines: Vec<&str> = code.lines().collect();
+    let is_public = |line: usize| {
+        let line = lines.get(line.saturating_sub(1)).copied();
+        line.is_some_and(|line| line.trim_start().starts_with("pub "))
+    };
+    let found = names(&code, &KEYWORDS);
+    found.iter().filter(|(line, _)| is_public(*line)).count()
+}
+
+/// Whether a block of documentation opens an example that is compiled and run.
+fn opens(line: &str) -> bool {
+    let text = line.trim_start();
+    let text = text
+        .strip_prefix("///")
+        .or(text.strip_prefix("//!"))
+        .map(str::trim);
+    text == Some("```")
+}
+
+fn examples(text: &str) -> usize {
+    // Blocks open and close alike, and one with another label is not run.
+    let mut inside = None;
+    let mut count = 0;
+    for line in text.lines() {
+        let text = line.trim_start();
+        let is_doc = text.starts_with("///") || text.starts_with("//!");
+        let fence = is_doc && text.trim_start_matches(['/', '!']).trim().starts_with("```");
+        match (fence, inside) {
+            (true, None) => inside = Some(opens(line)),
+            (true, Some(runs)) => {
+                count += usize::from(runs);
+                inside = None;
+            }
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Whether the documentation of a public type or trait has an example.
+fn has_example(text: &str, name: &str) -> bool {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_it = |line: &str| {
+        let rest = line
+            .strip_prefix("pub struct ")
+            .or(line.strip_prefix("pub enum "))
+            .or(line.strip_prefix("pub trait "));
+        let rest = rest.and_then(|rest| rest.strip_prefix(name));
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    };
+    (0..lines.len())
+        .filter(|at| is_it(lines[*at]))
+        .any(|at| {
+            let above = lines[..at].iter().rev();
+            let mut above = above.take_while(|line| {
+                let line = line.trim_start();
+                line.starts_with("///") || line.starts_with("#[") || line.starts_with(')')
+            });
+            above.any(|line| opens(line))
+        })
+}
