@@ -155,7 +155,8 @@ mod tests {
         assert_eq!(json, "[0.6,-0.8]");
         assert_eq!(serde_json::from_str::<Embedding>(&json).unwrap(), embedding);
         // Infinite as `f32`.
-        let error = serde_json::from_str::<Embedding>("[0.6,1e39]").unwrap_err();
+        let too_large = serde_json::json!([0.6, 1e39]);
+        let error = serde_json::from_value::<Embedding>(too_large).unwrap_err();
         assert!(
             error.to_string().contains("component 1 of the embedding"),
             "{error}"

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptNote, Attribution, BundleCase, CaseOutcome, ExposureOutcome, FileRef, InformationGain,
-    Role, RoleRule, Skill, SkillRef, State, TierPolicy, Trace, tier_policy::check,
+    AttemptNote, Attribution, BundleCase, CaseOutcome, ExposureOutcome, FileRef, HandledMark,
+    InformationGain, Role, RoleRule, Skill, SkillRef, State, TierPolicy, Trace, tier_policy::check,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -184,11 +184,10 @@ pub enum LibraryChange {
     Observe(Box<Trace>),
     /// How an attempt of a small group went, to be compared with later ones at like tasks.
     Note(AttemptNote),
-    /// Something was tried and is not tried again: a group of attempts and a skill with its evidence, by a role, or a skill's
-    /// bundle. Of what could not be done for now each miss stands behind `/missed/`; that comes again.
+    /// A maintenance step was tried: a group of attempts or a skill with its evidence, by a role, or a skill's bundle.
     Handled {
-        /// What tells it from others.
-        fingerprint: String,
+        /// The step, and whether it is due again.
+        fingerprint: HandledMark,
     },
     /// What a role keeps to from here on (HiSME 3.4); at most [`RoleRule::MOST`].
     SetRules {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{AttemptNote, Role, RoleRule, Trace},
+    domain::{AttemptNote, HandledMark, Role, RoleRule, Trace},
     id::RunId,
 };
 
@@ -30,7 +30,7 @@ struct Learnt {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Handled {
-    fingerprint: String,
+    fingerprint: HandledMark,
     run: Option<RunId>,
 }
 
@@ -79,13 +79,8 @@ impl Memory {
         learnt.map_or(&[], |learnt| &learnt.rules)
     }
 
-    pub(super) fn is_handled(&self, fingerprint: &str) -> bool {
-        let mut handled = self.handled.iter();
-        handled.any(|one| one.fingerprint == fingerprint)
-    }
-
-    pub(super) fn all_handled(&self) -> impl Iterator<Item = &str> {
-        self.handled.iter().map(|one| one.fingerprint.as_str())
+    pub(super) fn all_handled(&self) -> impl Iterator<Item = &HandledMark> {
+        self.handled.iter().map(|one| &one.fingerprint)
     }
 
     /// Keeps an attempt, unless it is kept already, and the latest `most` of all.
@@ -105,11 +100,11 @@ impl Memory {
         new
     }
 
-    pub(super) fn handled(&mut self, fingerprint: &str, run: Option<&RunId>) -> bool {
-        let new = !self.is_handled(fingerprint);
+    pub(super) fn handled(&mut self, mark: &HandledMark, run: Option<&RunId>) -> bool {
+        let new = !self.all_handled().any(|known| known == mark);
         if new {
             self.handled.push(Handled {
-                fingerprint: fingerprint.to_owned(),
+                fingerprint: mark.clone(),
                 run: run.cloned(),
             });
         }

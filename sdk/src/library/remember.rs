@@ -6,7 +6,7 @@ use super::{
     life::{Exposed, Gained, Judged, Tested},
 };
 use crate::{
-    domain::{AttemptNote, LibraryChange, Role, RoleRule, Trace},
+    domain::{AttemptNote, HandledMark, LibraryChange, Role, RoleRule, Trace},
     id::RunId,
 };
 
@@ -26,13 +26,14 @@ impl SkillLibrary {
         self.memory.rules(role)
     }
 
-    /// Whether something was tried already and is not tried again; the fingerprint as in [`LibraryChange::Handled`].
-    pub fn is_handled(&self, fingerprint: &str) -> bool {
-        self.memory.is_handled(fingerprint)
+    /// Whether a maintenance step was done or given up; the subject as in [`HandledMark::subject`].
+    pub fn is_handled(&self, subject: &str) -> bool {
+        let mut marks = self.handled().filter(|mark| mark.miss.is_none());
+        marks.any(|mark| mark.subject == subject)
     }
 
-    /// The fingerprints of [`LibraryChange::Handled`], the latest.
-    pub fn handled(&self) -> impl Iterator<Item = &str> {
+    /// The latest marks of [`LibraryChange::Handled`], oldest first.
+    pub fn handled(&self) -> impl Iterator<Item = &HandledMark> {
         self.memory.all_handled()
     }
 
