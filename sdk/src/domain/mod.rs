@@ -1,4 +1,4 @@
-//! Values alone: what flows between the stations. No trait objects, no input or output.
+//! Plain values: tasks, attempts, skills, changes, verdicts. No trait objects, no input or output.
 
 mod candidate;
 mod case_outcome;

@@ -1,9 +1,9 @@
-//! What is asked for at a turn.
+//! The query of a turn.
 
 /// A turn's query: its text, and the tools in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnQuery {
-    /// The current request, then what was refused lately, then what the agent said last.
+    /// The current request, then the latest refusals, then the agent's last message.
     pub text: String,
     /// The names of the tools in force.
     pub tools: Vec<String>,

@@ -1,4 +1,4 @@
-//! The changes that move no skill: what its life leaves behind, and what roles learn of it.
+//! The changes that move no skill: evidence, notes, marks, and roles' rules.
 
 use super::{
     PassReason, SkillLibrary,
@@ -11,17 +11,17 @@ use crate::{
 };
 
 impl SkillLibrary {
-    /// The attempts that are kept for roles that look across them, oldest first.
+    /// The attempts that are kept for roles that work on several, oldest first.
     pub fn traces(&self) -> impl Iterator<Item = &Trace> {
         self.memory.traces()
     }
 
-    /// How the latest attempts of small groups went, oldest first.
+    /// The notes on the latest attempts of small groups, oldest first.
     pub fn notes(&self) -> impl DoubleEndedIterator<Item = &AttemptNote> {
         self.memory.notes()
     }
 
-    /// What a role keeps to.
+    /// A role's rules.
     pub fn rules(&self, role: Role) -> &[RoleRule] {
         self.memory.rules(role)
     }
