@@ -19,7 +19,7 @@ pub struct TurnView<'a> {
     pub observation: &'a Observation,
     /// The steps before this turn.
     pub steps: &'a [Step],
-    /// What the model wrote so far in this turn, in order.
+    /// The model's answers of this turn so far, in order.
     pub replies: &'a [Generation],
 }
 
@@ -28,7 +28,7 @@ pub struct TurnView<'a> {
 pub struct ScoringPair {
     /// The prompt.
     pub prompt: Prompt,
-    /// What the model wrote after it, as plain text.
+    /// The model's text after the prompt, as plain text.
     pub continuation: String,
 }
 
@@ -53,7 +53,7 @@ pub enum TurnMove {
         /// Indices of the injected skills that the agent follows, from 0; an index without a skill is ignored.
         used: Vec<usize>,
     },
-    /// What the model wrote cannot be read as an action.
+    /// The model's text cannot be read as an action.
     Unreadable {
         /// The reason, for people.
         reason: String,

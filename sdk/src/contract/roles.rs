@@ -27,7 +27,7 @@ pub enum RoleTask {
         attempt: Box<Trace>,
         /// The index of the candidate of this attempt, from 0.
         candidate: u32,
-        /// What the role learnt.
+        /// The role's rules.
         rules: Vec<RoleRule>,
     },
     /// The skill that attempts at several tasks share, or that several skills come to.
@@ -37,11 +37,11 @@ pub enum RoleTask {
         attempts: Vec<Trace>,
         /// The skills in the group, often none.
         skills: Vec<Skill>,
-        /// What attempts and skills have in common, in words.
+        /// The common part of attempts and skills, in words.
         reason: String,
         /// The group's identity; not part of the prompt.
         group: String,
-        /// What the role learnt.
+        /// The role's rules.
         rules: Vec<RoleRule>,
     },
     /// A new version of a skill, from attempts that had it.
@@ -52,10 +52,10 @@ pub enum RoleTask {
         attempts: Vec<Trace>,
         /// The reason for each case of its bundle that it fails.
         failures: Vec<String>,
-        /// What the role learnt.
+        /// The role's rules.
         rules: Vec<RoleRule>,
     },
-    /// What a skill did to an attempt.
+    /// A judgement of a skill's effect on an attempt.
     Attribute {
         /// The attempt.
         attempt: Box<Trace>,
@@ -195,11 +195,11 @@ pub struct FailedAnswer<'a> {
 /// A case as a role proposes it: a fragment of the attempt that it was shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseDraft {
-    /// What it checks.
+    /// The kind.
     pub kind: CaseKind,
     /// The first step of the fragment, from 0: the steps before it are played, from it on the agent acts.
     pub from: usize,
-    /// What it checks, in words.
+    /// The subject of the check, in words.
     pub about: String,
 }
 
@@ -214,7 +214,7 @@ pub enum RoleAnswer {
     Nothing(String),
     /// A judgement, by attribute.
     Credit {
-        /// What the skill did.
+        /// The skill's effect.
         judgement: Judgement,
         /// To which part of the attempt, in words; the whole where it is empty.
         scope: String,

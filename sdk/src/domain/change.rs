@@ -141,7 +141,7 @@ pub enum LibraryChange {
         /// The skills with versions that held it.
         skills: Vec<SkillId>,
     },
-    /// What an attempt did with a skill that was found for it (HiSME 3.3). An attempt counts once for each version.
+    /// An attempt's exposure to a retrieved skill (HiSME 3.3). An attempt counts once for each version.
     Expose {
         /// Which skill, in which version.
         skill: SkillRef,

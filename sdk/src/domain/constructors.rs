@@ -161,7 +161,7 @@ impl Transition {
 }
 
 impl StepResult {
-    /// What came back from this source.
+    /// A text of this source.
     pub fn new(text: impl Into<String>, source: Source) -> Self {
         Self {
             text: text.into(),

@@ -113,11 +113,11 @@ impl fmt::Display for Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
-    /// It helped.
+    /// The skill helped.
     Helpful,
-    /// It did harm.
+    /// The skill did harm.
     Harmful,
-    /// It did neither.
+    /// The skill did neither.
     Neutral,
     /// The effect is unknown.
     Uncertain,
@@ -143,7 +143,7 @@ pub struct Attribution {
     pub attempt: AttemptId,
     /// At which task.
     pub task: TaskId,
-    /// What it did.
+    /// The judgement.
     pub judgement: Judgement,
     /// The part of the attempt that the judgement is about, in words; empty for the whole attempt.
     pub scope: String,
@@ -207,7 +207,7 @@ pub enum CaseKind {
 pub struct BundleCase {
     /// Unique within the bundle.
     pub name: String,
-    /// What it checks.
+    /// The kind.
     pub kind: CaseKind,
     /// The task, without secrets.
     pub task: Task,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Who speaks.
+/// The speaker of a message.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -40,7 +40,7 @@ impl Span {
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
+    /// The speaker.
     pub speaker: Speaker,
     /// The content, in order.
     pub content: Vec<Span>,

@@ -216,7 +216,7 @@ pub enum Taint {
     Tainted,
 }
 
-/// Who made a skill.
+/// The maker of a version.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -235,14 +235,14 @@ pub enum Origin {
     TraceAbstract,
     /// The library started with it.
     Seed,
-    /// It came from elsewhere.
+    /// Imported from outside this library.
     Imported,
 }
 
 /// Where a version came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// Who made it.
+    /// The maker.
     pub origin: Origin,
     /// The runs it was distilled from.
     pub runs: Vec<RunId>,
@@ -272,11 +272,11 @@ pub struct SkillDraft {
     pub title: String,
     /// When to use it and what it does, 1 to 1,024 characters.
     pub description: String,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// Where it applies.
     pub scope: Scope,
-    /// What in a query calls for it, where known.
+    /// The words of a query that call for the skill, where known.
     pub trigger: Option<String>,
     /// The instructions, in Markdown.
     pub body: String,
@@ -313,13 +313,13 @@ pub struct Skill {
     pub original_name: Option<String>,
     /// When to use it and what it does, 1 to 1,024 characters.
     pub description: String,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// Where it applies.
     pub scope: Scope,
     /// Where it stands.
     pub state: State,
-    /// What in a query calls for it, where known.
+    /// The words of a query that call for the skill, where known.
     pub trigger: Option<String>,
     /// The instructions, in Markdown.
     pub body: String,

@@ -38,7 +38,7 @@ pub struct Source {
 pub struct ToolDefinition {
     /// The name that calls carry.
     pub name: String,
-    /// What it does.
+    /// A description for the model.
     pub description: String,
     /// JSON Schema of its arguments; the order of `required` is the order in which they are written.
     pub input_schema: serde_json::Value,
@@ -168,7 +168,7 @@ pub struct Step {
     pub index: u32,
     /// Which turn of the task, from 0.
     pub turn: u32,
-    /// Who acted, such as `agent`.
+    /// The actor, such as `agent`.
     pub actor: String,
     /// The observation before the action.
     pub observation: Observation,
@@ -195,7 +195,7 @@ pub enum EndReason {
     StepBudget,
     /// The time was used up.
     Deadline,
-    /// What the agent's model wrote could not be read as an action.
+    /// The model's text could not be read as an action.
     Unreadable,
     /// A part failed during the attempt.
     Failed(Error),

@@ -179,8 +179,8 @@ impl SkillLibrary {
 }
 
 impl Entry {
-    /// What else goes back with a version that was taken back, to one that was in a state: who set that, and what a merge
-    /// found it in.
+    /// Adapts the rest of the entry after its version `was`, whose state was `from`, became the current one again: the
+    /// version of the state's setter, and the state before a merge.
     fn gone_back(&mut self, was: Version, from: State) {
         if let Some(setter) = &mut self.life.state_set_by
             && setter.version == was

@@ -177,7 +177,7 @@ pub struct Life {
     /// The run that set the state last; `None` where the host set it, or where it is as it was when the skill was added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_set_by: Option<StateSetter>,
-    /// By attempt and version.
+    /// The exposures that counted, one for each attempt and version.
     pub(super) exposed: BTreeSet<Exposed>,
     /// The attempts before the latest trial, where a trial was begun again.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

@@ -56,21 +56,21 @@
 //! accepted as it is.
 //!
 //! # Nothing is lost (J6)
-//! What Delete removes leaves the tiers and frees its name, and is kept aside with its versions and evidence. Every change
-//! can be taken back:
+//! A skill that Delete removes leaves the tiers and frees its name, and is kept aside with its versions and evidence.
+//! Every change can be taken back:
 //!
 //! - *Merge.* The new skill begins with the mean of its sources' utilities and no use, with their current versions as
 //!   parents where the author named none. The sources are archived and remember the state that they had.
 //! - *Roll back.* The version that comes back is a new one with the text and provenance of the old, which is its parent;
 //!   it keeps the skill's state, tier, utility and uses, as a revision does, and is quarantined where it was then.
-//! - *Restore.* What was deleted is there again with its state, versions and evidence, under a free name; an offered one
+//! - *Restore.* A deleted skill is there again with its state, versions and evidence, under a free name; an offered one
 //!   enters the cache.
 //! - *Retire a run.* Its credits, exposures, judgements, cases and attempts are taken out, roles have the rules of
 //!   before, and the utility is folded anew from the credits that are left (an attempt that was seen stays seen). A
 //!   version is *of the run* when its provenance names it or one of its parents is of the run. A skill whose current
 //!   version is of the run goes back to its latest version that is not; one that has none is disabled, and the sources
 //!   of such a merged one are as they were before. A person's version that was made from one of the run is
-//!   quarantined, for the person to decide. What is deleted is treated alike and stays deleted. It is done once: later
+//!   quarantined, for the person to decide. Deleted skills are treated alike and stay deleted. It is done once: later
 //!   commits of a run that goes on, or of a writer that builds on its versions, are not taken back by it.
 //! - *Erased.* The one exception: a person's data can be removed from earlier commits. A change records that it was, and
 //!   from which skills; folding the changes anew gives the library without it.

@@ -43,7 +43,7 @@ impl Shelf {
         Some(entry)
     }
 
-    /// By id.
+    /// The entries, by id.
     pub(super) fn values(&self) -> impl Iterator<Item = &Entry> {
         self.0.values().map(|entry| &**entry)
     }

@@ -43,7 +43,7 @@ pub struct SkillLibrary {
     pub(super) policy: TierPolicy,
     pub(super) entries: Shelf,
     pub(super) deleted: Shelf,
-    /// Of the entries; follows from them.
+    /// The names of the entries; follow from them.
     #[serde(skip)]
     pub(super) names: Names,
     pub(super) passed_over: BTreeMap<PassReason, u64>,
