@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 /// `Result` with the SDK's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, in kinds that a host can act on.
+/// The kind of an error, for a host to act on.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ErrorKind {
     /// The caller's input breaks a documented rule.
     Invalid,
-    /// What was asked for does not exist.
+    /// The thing with this id, name or path does not exist.
     NotFound,
     /// Somebody else changed the same thing first.
     Conflict,
-    /// The part cannot do this at all (a capability it lacks).
+    /// The part lacks the capability.
     Unsupported,
-    /// A service asked us to slow down.
+    /// A service limits the rate of calls.
     RateLimited,
     /// A deadline passed.
     Timeout,
-    /// A part is not there just now (a worker that died, a full disk).
+    /// A part does not work at the moment, such as a worker that died or a full disk.
     Unavailable,
     /// Stored data is damaged.
     Corrupt,
@@ -31,13 +31,13 @@ pub enum ErrorKind {
     Model,
     /// A part of the host panicked; the panic was contained.
     Panicked,
-    /// The work was given up on request.
+    /// The work was stopped on request.
     Cancelled,
     /// A rule of the SDK itself was broken; please report it.
     Internal,
 }
 
-/// Whether trying again can help.
+/// Whether a retry can succeed.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Retry {
@@ -47,7 +47,7 @@ pub enum Retry {
     Temporary,
 }
 
-/// An error: what kind, whether to retry, in which operation, with what context, and what to do next.
+/// An error: kind, retry status, operation, context, and a hint.
 ///
 /// ```
 /// use journeyman::{Error, ErrorKind};
@@ -75,7 +75,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error that is permanent until [`Error::temporary`] says otherwise.
+    /// A permanent error; [`Error::temporary`] makes it a temporary one.
     pub fn new(
         kind: ErrorKind,
         operation: impl Into<Cow<'static, str>>,
@@ -105,21 +105,21 @@ impl Error {
         Self::new(ErrorKind::Unsupported, operation, message)
     }
 
-    /// Marks the error as worth trying again.
+    /// Marks the error as temporary.
     #[must_use]
     pub fn temporary(mut self) -> Self {
         self.retry = Retry::Temporary;
         self
     }
 
-    /// Adds a fact about where it happened.
+    /// Adds a fact to the context.
     #[must_use]
     pub fn with(mut self, key: impl Into<Cow<'static, str>>, value: impl fmt::Display) -> Self {
         self.context.push((key.into(), value.to_string()));
         self
     }
 
-    /// Says what to do next.
+    /// Sets the hint: what to do next.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -133,7 +133,7 @@ impl Error {
         self
     }
 
-    /// The same with every text put through `change`. A source that says something else then is dropped.
+    /// The same with `change` applied to every text. A source whose text `change` would change is dropped.
     pub(crate) fn map_text(mut self, change: impl Fn(&mut String)) -> Self {
         change(&mut self.message);
         self.context.iter_mut().for_each(|(_, value)| change(value));
@@ -153,7 +153,7 @@ impl Error {
         self.kind
     }
 
-    /// Whether trying again can help.
+    /// Whether a retry can succeed.
     pub fn retry(&self) -> Retry {
         self.retry
     }
@@ -168,19 +168,19 @@ impl Error {
         &self.message
     }
 
-    /// A fact about where it happened, such as `line`, where it was added under this name.
+    /// A fact of the context by its name, such as `line`.
     pub fn fact(&self, key: &str) -> Option<&str> {
         let found = self.context.iter().find(|(name, _)| name == key);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The facts about where it happened, in the order in which they were added.
+    /// The facts of the context, in the order in which they were added.
     pub fn facts(&self) -> impl Iterator<Item = (&str, &str)> {
         let facts = self.context.iter();
         facts.map(|(key, value)| (key.as_ref(), value.as_str()))
     }
 
-    /// What to do next, where we know.
+    /// The hint: what to do next.
     pub fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()
     }

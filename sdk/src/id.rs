@@ -72,18 +72,18 @@ text_id! {
     RunId;
     /// One attempt at one task within a run.
     AttemptId;
-    /// What makes a commit happen once: the same key is never applied twice.
+    /// A commit's identity: a store commits a key once.
     CommitKey;
-    /// A model with what tells two builds of it apart, such as `apprentice@5f2c…`.
+    /// A model's name with the identity of its build, such as `apprentice@5f2c…`.
     ModelId;
-    /// A group of tasks that a host treats alike.
+    /// A host's group of similar tasks.
     Category;
     /// A node of the overlap graph: a turn of an attempt, or a skill.
     SegmentId;
 }
 
 impl AttemptId {
-    /// The attempt at a place of a run's stream, from 0, and of this number within its group, from 0.
+    /// The id of an attempt: the index of its task in the run's stream and its index in the group, both from 0.
     pub(crate) fn of(run: &RunId, step: u64, rollout: u32) -> Self {
         Self(format!("{run}/{step}/{rollout}"))
     }
@@ -125,11 +125,11 @@ number_id! {
     Version;
     /// A library's revision: the number of commits made so far.
     Revision;
-    /// A moment in milliseconds since the Unix epoch, as the host's clock tells it.
+    /// A moment in milliseconds since the Unix epoch, by the host's clock.
     Timestamp;
 }
 
-/// Where randomness comes from: every random choice is a function of a seed.
+/// The seed of a random choice: every random choice is a function of a seed.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

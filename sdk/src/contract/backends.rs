@@ -7,12 +7,11 @@ use super::{
     Roles, Scorer, SkillStore, Tokenizer,
 };
 
-/// A host's parts. A part that is `None` is one that the runtime does without;
-/// [`Journeyman::open`](crate::run::Journeyman::open) says what will not happen then
-/// ([`Journeyman::findings`](crate::run::Journeyman::findings)).
+/// A host's parts. The runtime works without a part that is `None`;
+/// [`Journeyman::findings`](crate::run::Journeyman::findings) lists what does not happen then.
 ///
-/// A host that hands over tasks begins with [`Backends::new`], one that keeps its own agent loop with
-/// [`Backends::own_loop`]; further parts are set as fields or by the `with_` methods.
+/// A host that hands over tasks begins with [`Backends::new`]. A host that keeps its own agent loop begins with
+/// [`Backends::own_loop`]. Further parts are set as fields or by the `with_` methods.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -27,29 +26,29 @@ use super::{
 pub struct Backends {
     /// The agent. Without one the runtime makes no attempt itself: the host keeps its own loop.
     pub executor: Option<Arc<dyn Executor>>,
-    /// The agent's world. Without one nothing is played again: bundles cannot run.
+    /// The agent's world. Without one no attempt is replayed, so test bundles cannot run.
     pub environment: Option<Arc<dyn Environment>>,
-    /// The judgement of results. Without one an attempt is judged by the outcome that the host finishes it with.
+    /// Judges attempts. Without one the verdict is the outcome that the host finishes an attempt with.
     pub judge: Option<Arc<dyn Judge>>,
-    /// Where the library is kept. Without one it is kept in memory and ends with the process.
+    /// Keeps the library. Without one the library is in memory and ends with the process.
     pub store: Option<Arc<dyn SkillStore>>,
-    /// Where a run's events are kept. Without one a run cannot be resumed or replayed.
+    /// Keeps a run's events. Without one a run cannot be resumed or replayed.
     pub journal: Option<Arc<dyn Journal>>,
     /// Finds candidates. Without one every skill of the cache is a candidate.
     pub retriever: Option<Arc<dyn Retriever>>,
-    /// Gives log-probabilities for the gate. Without one the gate declines.
+    /// Computes log-probabilities for the gate. Without one the gate injects nothing.
     pub scorer: Option<Arc<dyn Scorer>>,
-    /// How the executor's model wants skills to be written. The gate scores the text that it writes, and declines without it.
+    /// Prompt format of the executor's model. The gate scores skills in this format, and injects nothing without it.
     pub dialect: Option<Arc<dyn Dialect>>,
-    /// Plays the roles beside the agent's: writes, repairs and judges skills.
+    /// The model behind the roles, which write, repair and judge skills.
     pub model: Option<Arc<dyn LanguageModel>>,
-    /// What that model is asked in each role, and how its answer is read.
+    /// A prompt and a parser for each role.
     pub roles: Option<Arc<dyn Roles>>,
-    /// Counts tokens, where a recipe bounds what skills may take of a prompt.
+    /// Counts tokens, where a recipe limits the tokens of injected skills.
     pub tokenizer: Option<Arc<dyn Tokenizer>>,
-    /// Embeds texts, for what compares them by meaning: the overlap graph, ranking.
+    /// Embeds texts for the overlap graph and for ranking.
     pub embedder: Option<Arc<dyn Embedder>>,
-    /// Keeps deadlines.
+    /// Time for the limits of calls. Without one calls have no limit.
     pub clock: Option<Arc<dyn Clock>>,
 }
 

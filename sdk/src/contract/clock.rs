@@ -1,4 +1,4 @@
-//! Time, which the SDK's algorithms never read.
+//! The clock: the only source of time. The SDK's algorithms never read it.
 
 use std::fmt;
 
@@ -39,9 +39,9 @@ use crate::id::Timestamp;
 /// - *waits*: after `sleep_until(t)`, `now()` is at least `t`.
 #[async_trait]
 pub trait Clock: fmt::Debug + Send + Sync {
-    /// The time.
+    /// The current time.
     fn now(&self) -> Timestamp;
 
-    /// Waits.
+    /// Waits until this moment.
     async fn sleep_until(&self, until: Timestamp);
 }

@@ -1,4 +1,4 @@
-//! How one model wants to be spoken to.
+//! A model's prompt format and output parser.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use crate::{
     error::Result,
 };
 
-/// Where an agent stands within a turn.
+/// The state of an agent within a turn.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnView<'a> {
     /// The task.
     pub task: &'a Task,
     /// The skills in force.
     pub injection: &'a Injection,
-    /// What the agent sees now.
+    /// The current observation.
     pub observation: &'a Observation,
-    /// What it did before.
+    /// The steps before this turn.
     pub steps: &'a [Step],
-    /// What its model wrote so far in this turn, in order.
+    /// The model's answers of this turn so far, in order.
     pub replies: &'a [Generation],
 }
 
@@ -28,42 +28,42 @@ pub struct TurnView<'a> {
 pub struct ScoringPair {
     /// The prompt.
     pub prompt: Prompt,
-    /// What the model wrote after it, as plain text.
+    /// The model's text after the prompt, as plain text.
     pub continuation: String,
 }
 
-/// What comes next in a turn.
+/// The next move in a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TurnMove {
-    /// Let the model write.
+    /// Ask the model for a text.
     Generate {
-        /// What to continue.
+        /// The prompt.
         prompt: Prompt,
-        /// Texts that end the writing.
+        /// Texts that end the generation.
         stop: Vec<String>,
         /// Greatest number of tokens.
         max_tokens: usize,
     },
-    /// Act.
+    /// Take an action.
     Act {
-        /// What to do.
+        /// The action.
         action: Action,
-        /// The turn's own words, as later prompts will show them.
+        /// The model's text of this turn, as later prompts show it.
         transcript: String,
-        /// Which of the injected skills the agent follows, by their places; others are passed over.
+        /// Indices of the injected skills that the agent follows, from 0; an index without a skill is ignored.
         used: Vec<usize>,
     },
-    /// What the model wrote cannot be read as an action.
+    /// The model's text cannot be read as an action.
     Unreadable {
-        /// What was wrong, for people.
+        /// The reason, for people.
         reason: String,
-        /// The turn's own words.
+        /// The model's text of this turn.
         transcript: String,
     },
 }
 
-/// How one model wants to be spoken to: how a turn is written and read, how a skill is written into a prompt, and
-/// in front of what it is scored. Pure: no input or output, no clock, no randomness.
+/// A model's prompt format and output parser: it writes the prompt of a turn, reads the model's text as an action, renders a
+/// skill, and writes the prompt behind which a skill is scored. Pure: no input or output, no clock, no randomness.
 ///
 /// ```
 /// use journeyman::{Result, contract::{Dialect, TurnMove, TurnView}};
@@ -104,7 +104,7 @@ pub enum TurnMove {
 /// - *empty query*: `score_prompt("")` is the same template with an empty query, up to white space around it: PMI's
 ///   unconditional prefix.
 pub trait Dialect: fmt::Debug + Send + Sync {
-    /// What comes next in a turn.
+    /// The next move in a turn.
     ///
     /// # Errors
     /// `Invalid` for an observation that the dialect cannot write.
@@ -128,9 +128,9 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         })
     }
 
-    /// A skill's text, whole, in the form that this model reads.
+    /// A skill's whole text in the form that this model reads.
     fn skill_text(&self, skill: &Skill) -> String;
 
-    /// What stands before a skill's text when it is scored (ARISE C.4).
+    /// The prompt behind which a skill's text is scored (ARISE C.4).
     fn score_prompt(&self, query: &str) -> Prompt;
 }

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// How many products are summed beside each other: enough for any machine's widest registers.
+/// Number of partial sums of an inner product: enough for any machine's widest registers.
 const LANES: usize = 16;
 
-/// What makes two embeddings comparable.
+/// A vector space of embeddings. Two embeddings are comparable only within one space.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EmbeddingSpace {
     /// The model and its pooling.
@@ -77,7 +77,8 @@ impl From<Embedding> for Vec<f32> {
     }
 }
 
-/// In lanes, which the compiler turns into wide instructions as it may not do with one running sum of floats.
+/// The inner product, in lanes: the compiler turns them into wide instructions, which it may not do with one running sum
+/// of floats.
 pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0_f32; LANES];
     let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
@@ -134,7 +135,7 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// - *repeats*: the same text gives the same embedding.
 #[async_trait]
 pub trait Embedder: fmt::Debug + Send + Sync {
-    /// The space that the embeddings live in.
+    /// The space of the embeddings.
     fn space(&self) -> &EmbeddingSpace;
 
     /// Embeds texts.
@@ -155,7 +156,8 @@ mod tests {
         assert_eq!(json, "[0.6,-0.8]");
         assert_eq!(serde_json::from_str::<Embedding>(&json).unwrap(), embedding);
         // Infinite as `f32`.
-        let error = serde_json::from_str::<Embedding>("[0.6,1e39]").unwrap_err();
+        let too_large = serde_json::json!([0.6, 1e39]);
+        let error = serde_json::from_value::<Embedding>(too_large).unwrap_err();
         assert!(
             error.to_string().contains("component 1 of the embedding"),
             "{error}"

@@ -10,7 +10,7 @@ use crate::{
     id::Seed,
 };
 
-/// What an environment can promise.
+/// Guarantees of an environment.
 #[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EnvironmentCapabilities {
@@ -19,7 +19,7 @@ pub struct EnvironmentCapabilities {
 }
 
 impl EnvironmentCapabilities {
-    /// A world that gives the same answers to the same actions.
+    /// A deterministic world.
     pub fn deterministic() -> Self {
         Self {
             deterministic: true,
@@ -101,10 +101,10 @@ impl EnvironmentCapabilities {
 /// - *unknown task*: a task that the world cannot set up is `Invalid` or `NotFound`.
 #[async_trait]
 pub trait Environment: fmt::Debug + Send + Sync {
-    /// What the world can promise.
+    /// The world's guarantees.
     fn capabilities(&self) -> EnvironmentCapabilities;
 
-    /// Begins an episode.
+    /// Begins an episode of a task.
     ///
     /// # Errors
     /// `Invalid` or `NotFound` for a task it cannot set up; `Unavailable`.
@@ -119,10 +119,10 @@ pub trait Environment: fmt::Debug + Send + Sync {
 /// - *over*: a step after the end is `Invalid`.
 #[async_trait]
 pub trait Episode: fmt::Debug + Send {
-    /// What the agent sees now.
+    /// The current observation.
     fn observation(&self) -> &Observation;
 
-    /// Acts.
+    /// Takes an action.
     ///
     /// # Errors
     /// `Invalid` after the end; `Unavailable` when the world itself fails.

@@ -11,24 +11,24 @@ use crate::{
     id::{AttemptId, Seed},
 };
 
-/// What an executor is asked to do.
+/// A request to attempt a task.
 #[derive(Debug)]
 pub struct Attempt<'a> {
-    /// Which attempt.
+    /// The attempt's id.
     pub id: AttemptId,
-    /// At which task.
+    /// The task.
     pub task: &'a Task,
-    /// What the agent's randomness follows from.
+    /// The seed of the agent's randomness.
     pub seed: Seed,
-    /// 0 is greedy; a group of rollouts explores with more.
+    /// Sampling temperature, at least 0. 0 is greedy; a group of rollouts explores with a greater one.
     pub temperature: f32,
     /// The skills for the first turn that the agent takes itself.
     pub injection: &'a Injection,
-    /// Whom to ask at each later turn.
+    /// Gives the skills for each later turn.
     pub guidance: &'a dyn Guidance,
-    /// How long it may take.
+    /// Greatest duration of the attempt.
     pub time_limit: Duration,
-    /// Actions to replay before acting freely; needs a deterministic environment.
+    /// Actions to replay before the agent acts itself; needs a deterministic environment.
     pub prefix: &'a [Action],
 }
 

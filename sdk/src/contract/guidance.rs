@@ -1,4 +1,4 @@
-//! What an executor asks at each turn.
+//! The skills for each turn of an attempt.
 
 use std::{fmt, sync::Mutex};
 
@@ -9,18 +9,18 @@ use crate::{
     error::Result,
 };
 
-/// Where an attempt stands when a turn begins.
+/// The state of an attempt at the beginning of a turn.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnContext<'a> {
-    /// Which of the agent's turns, from 0: the number of its steps so far.
+    /// The turn's number, from 0: the number of the agent's steps so far.
     pub turn: u32,
-    /// What the agent sees.
+    /// The current observation.
     pub observation: &'a Observation,
-    /// What happened so far.
+    /// The steps so far.
     pub steps: &'a [Step],
 }
 
-/// The skills for each turn, and word of which were used.
+/// Gives an executor the skills for each turn, and records which were used.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -71,14 +71,14 @@ pub trait Guidance: fmt::Debug + Send + Sync {
     /// The injection for a turn.
     ///
     /// # Errors
-    /// As the stations behind it; an executor goes on without injection.
+    /// Errors of retrieval, scoring or selection; an executor then goes on without injection.
     async fn for_turn(&self, context: &TurnContext<'_>) -> Result<Injection>;
 
-    /// The agent used a skill.
+    /// Records that the agent used a skill.
     fn used(&self, skill: &SkillRef);
 }
 
-/// The same injection at every turn, for executors that are driven without a run.
+/// The same injection at every turn, for executors that work outside a run.
 #[derive(Debug)]
 pub struct FixedGuidance {
     injection: Injection,

@@ -1,4 +1,4 @@
-//! The journal: what happened in a run, in order.
+//! The journal: a run's events in order.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{error::Result, id::RunId};
 
-/// One event of a run. What it holds is the run's business: [`run`](crate::run) documents the events.
+/// One event of a run. [`run`](crate::run) documents the events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalEntry {
-    /// Of the JSON form; [`JournalEntry::SCHEMA`].
+    /// Version of the JSON form: [`JournalEntry::SCHEMA`].
     pub schema: u32,
-    /// Which run.
+    /// The run.
     pub run: RunId,
-    /// From 0, without gaps, within a run.
+    /// The entry's number within its run: from 0, without gaps.
     pub sequence: u64,
     /// The event.
     pub event: serde_json::Value,
@@ -25,7 +25,7 @@ impl JournalEntry {
     pub const SCHEMA: u32 = 1;
 }
 
-/// Keeps a run's events, so that it can be read, resumed and replayed.
+/// Keeps runs' events, so that a run can be read, resumed and replayed.
 ///
 /// ```
 /// use std::{collections::BTreeMap, sync::{Arc, Mutex}};

@@ -1,4 +1,4 @@
-//! The judgement of results.
+//! The judge of attempts.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::{
     error::Result,
 };
 
-/// What is to be judged.
+/// A request for a verdict.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgeRequest<'a> {
     /// The task.
@@ -18,7 +18,7 @@ pub struct JudgeRequest<'a> {
     pub trajectory: &'a Trajectory,
 }
 
-/// Says whether, and how well, a task was done.
+/// Decides whether a task was done, and how well.
 ///
 /// ```
 /// use journeyman::{Result, async_trait, contract::{Judge, JudgeRequest}};
@@ -58,7 +58,7 @@ pub struct JudgeRequest<'a> {
 /// - *repeats*: the same trajectory gets the same verdict, unless the judge says that it draws samples.
 #[async_trait]
 pub trait Judge: fmt::Debug + Send + Sync {
-    /// Judges.
+    /// The verdict on an attempt.
     ///
     /// # Errors
     /// When no verdict could be reached; that attempt then credits nothing.

@@ -1,4 +1,4 @@
-//! A model that writes.
+//! A language model that generates text.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -12,19 +12,19 @@ use crate::{
     id::ModelId,
 };
 
-/// What a model can do.
+/// A model's capabilities.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelCapabilities {
-    /// Which model.
+    /// The model.
     pub model: ModelId,
     /// Greatest number of tokens of prompt and output together.
     pub context: usize,
-    /// Whether the log-probability of a given text can be had.
+    /// Whether the model gives the log-probability of a given text.
     pub score: bool,
     /// Whether generations carry token ids and log-probabilities.
     pub token_records: bool,
-    /// Whether a request's `json_schema` is obeyed while the text is written.
+    /// Whether the model obeys a request's `json_schema` as it writes.
     pub json_schema: bool,
     /// Whether a request repeats to the byte whatever runs beside it. Where not, requests share batches, the shape of
     /// which changes the arithmetic: two texts of one request may part where two tokens are nearly tied.
@@ -32,7 +32,7 @@ pub struct ModelCapabilities {
 }
 
 impl ModelCapabilities {
-    /// A model that can only write.
+    /// A model with none of the optional capabilities.
     pub fn new(model: ModelId, context: usize) -> Self {
         Self {
             model,
@@ -45,30 +45,30 @@ impl ModelCapabilities {
     }
 }
 
-/// Where tokens go as they are written.
+/// Receives a text piece by piece as it is written.
 pub trait TokenSink: Send + Sync {
     /// The next piece of text. Must not block.
     fn token(&self, text: &str);
 }
 
-/// A request to write.
+/// A request for a text.
 #[derive(Clone)]
 pub struct GenerateRequest {
-    /// What to continue.
+    /// The prompt.
     pub prompt: Prompt,
-    /// How tokens are drawn.
+    /// The sampling of tokens.
     pub sampling: Sampling,
     /// Greatest number of tokens to write.
     pub max_tokens: usize,
-    /// Texts that end the writing; not part of the answer.
+    /// Texts that end the generation; not part of the answer.
     pub stop: Vec<String>,
-    /// How long it may take.
+    /// Greatest duration of the call.
     pub time_limit: Duration,
     /// The adapter (LoRA) to write with, by the name that it was loaded under; the model alone if none.
     pub adapter: Option<String>,
     /// A JSON Schema that the text must obey as it is written. It comes from the host, never from a model's text.
     pub json_schema: Option<Value>,
-    /// Where tokens go as they are written, if anywhere.
+    /// Receives the text as it is written, where given.
     pub sink: Option<Arc<dyn TokenSink>>,
 }
 
@@ -102,7 +102,7 @@ impl fmt::Debug for GenerateRequest {
     }
 }
 
-/// Why the writing ended.
+/// Why a generation ended.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -115,7 +115,7 @@ pub enum FinishReason {
     Length,
 }
 
-/// What was written.
+/// A model's answer to a [`GenerateRequest`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Generation {
     /// The text, without the stop text. Special tokens that the model wrote are spelled out.
@@ -132,7 +132,7 @@ pub struct Generation {
     pub output_tokens: u64,
     /// Why it ended.
     pub finish: FinishReason,
-    /// Who wrote it.
+    /// The model that wrote it.
     pub model: ModelId,
 }
 
@@ -154,7 +154,7 @@ impl Generation {
     }
 }
 
-/// A model that writes.
+/// A language model that generates text.
 ///
 /// ```
 /// use journeyman::{Error, ErrorKind, Result, async_trait};
@@ -206,10 +206,10 @@ impl Generation {
 /// - *cancel*: dropping the future stops the work; the model goes on serving others.
 #[async_trait]
 pub trait LanguageModel: fmt::Debug + Send + Sync {
-    /// What the model can do.
+    /// The model's capabilities.
     fn capabilities(&self) -> &ModelCapabilities;
 
-    /// Writes.
+    /// Generates a text.
     ///
     /// # Errors
     /// `Invalid`, `Timeout`, `Unavailable`, `RateLimited` or `Model`.

@@ -1,4 +1,4 @@
-//! Finding skills that may fit.
+//! Retrieval: an index of the library's skills.
 
 use std::fmt;
 

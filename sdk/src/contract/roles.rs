@@ -1,4 +1,4 @@
-//! The roles that a model plays beside the agent's.
+//! The roles that a model plays besides the agent: prompts, answers and their parsers.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::{
     id::Seed,
 };
 
-/// What a role is asked.
+/// A task of a role.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -25,9 +25,9 @@ pub enum RoleTask {
     Extract {
         /// The attempt.
         attempt: Box<Trace>,
-        /// Which of the candidates from this attempt, from 0.
+        /// The index of the candidate of this attempt, from 0.
         candidate: u32,
-        /// What the role learnt.
+        /// The role's rules.
         rules: Vec<RoleRule>,
     },
     /// The skill that attempts at several tasks share, or that several skills come to.
@@ -37,25 +37,25 @@ pub enum RoleTask {
         attempts: Vec<Trace>,
         /// The skills in the group, often none.
         skills: Vec<Skill>,
-        /// What they have in common, in words.
+        /// The common part of attempts and skills, in words.
         reason: String,
-        /// What tells the group from others; no part of the prompt.
+        /// The group's identity; not part of the prompt.
         group: String,
-        /// What the role learnt.
+        /// The role's rules.
         rules: Vec<RoleRule>,
     },
-    /// A skill, mended.
+    /// A new version of a skill, from attempts that had it.
     Refine {
         /// The skill as it is.
         skill: Box<Skill>,
         /// Attempts that were given it, those that tell the most first; at least one.
         attempts: Vec<Trace>,
-        /// The cases that it fails, each with the reason.
+        /// The reason for each case of its bundle that it fails.
         failures: Vec<String>,
-        /// What the role learnt.
+        /// The role's rules.
         rules: Vec<RoleRule>,
     },
-    /// What a skill did to an attempt.
+    /// A judgement of a skill's effect on an attempt.
     Attribute {
         /// The attempt.
         attempt: Box<Trace>,
@@ -75,7 +75,7 @@ pub enum RoleTask {
         role: Role,
         /// Its rules so far.
         rules: Vec<RoleRule>,
-        /// What it made and how that fared; only what has lived long enough to tell.
+        /// The versions that it made, each with its results; only versions with enough evidence.
         rows: Vec<Experience>,
     },
 }
@@ -94,7 +94,7 @@ impl RoleTask {
         }
     }
 
-    /// The attempts that it is shown.
+    /// The attempts that the role is shown.
     pub fn attempts(&self) -> &[Trace] {
         match self {
             Self::Summarize { attempts }
@@ -108,10 +108,10 @@ impl RoleTask {
     }
 }
 
-/// What a role made and how it fared: a row of its replay buffer (HiSME Eq. 17).
+/// A version that a role made, with its results: a row of the role's replay buffer (HiSME Eq. 17).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experience {
-    /// What it made.
+    /// The version.
     pub skill: Skill,
     /// How often it was judged helpful, with every skill that says word for word the same.
     pub helpful: u32,
@@ -124,7 +124,7 @@ pub struct Experience {
     /// Judgements of the version that it replaced; `None` for a first version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<VersionJudgements>,
-    /// What became of it, in words: `active`, `disabled`, `revised`.
+    /// The skill's state now, in words: `active`, `disabled`, `revised`.
     pub fate: String,
 }
 
@@ -172,12 +172,12 @@ impl From<VersionJudgements> for (u32, u32) {
     }
 }
 
-/// What a role is asked, and with which randomness.
+/// A request to a role.
 #[derive(Clone, Copy, Debug)]
 pub struct RoleRequest<'a> {
-    /// What it is asked.
+    /// The task.
     pub task: &'a RoleTask,
-    /// What sampling follows from.
+    /// The seed of the sampling.
     pub seed: Seed,
     /// The answer that could not be read, where this request is its repair; a role is repaired once.
     pub failed: Option<FailedAnswer<'a>>,
@@ -195,39 +195,39 @@ pub struct FailedAnswer<'a> {
 /// A case as a role proposes it: a fragment of the attempt that it was shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseDraft {
-    /// What it checks.
+    /// The kind.
     pub kind: CaseKind,
     /// The first step of the fragment, from 0: the steps before it are played, from it on the agent acts.
     pub from: usize,
-    /// What it checks, in words.
+    /// The subject of the check, in words.
     pub about: String,
 }
 
-/// What a role answers.
+/// A role's answer.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoleAnswer {
-    /// A skill: of summarize, extract, refactor and refine.
+    /// A skill, by summarize, extract, refactor and refine.
     Draft(Box<SkillDraft>),
-    /// There is nothing to write, and why: of the same.
+    /// The reason why there is nothing to write, by the same roles.
     Nothing(String),
-    /// Of attribute.
+    /// A judgement, by attribute.
     Credit {
-        /// What the skill did.
+        /// The skill's effect.
         judgement: Judgement,
         /// To which part of the attempt, in words; the whole where it is empty.
         scope: String,
         /// Why, in words.
         reason: String,
     },
-    /// Of bundle.
+    /// Test cases, by bundle.
     Cases(Vec<CaseDraft>),
-    /// Of evolve: all the rules from here on.
+    /// All rules from here on, by evolve.
     Rules(Vec<RoleRule>),
 }
 
-/// The roles, for one kind of model: a prompt and a parser for each. Pure.
+/// The prompt and the parser of each role, for one kind of model. Pure: no input or output, no clock, no randomness.
 ///
 /// ```
 /// use journeyman::{Error, ErrorKind, Result};
@@ -288,7 +288,7 @@ pub enum RoleAnswer {
 /// - *fallback*: `fallback` gives a draft for any summary that is asked for.
 /// - *unknown*: a role that this model does not play is `Unsupported`, and `plays` says so.
 pub trait Roles: fmt::Debug + Send + Sync {
-    /// What to ask the model.
+    /// The request to the model.
     ///
     /// # Errors
     /// `Unsupported` for a role that this model does not play; `Invalid` where what is asked about is not there, such as
@@ -301,12 +301,12 @@ pub trait Roles: fmt::Debug + Send + Sync {
     /// `Model`, saying what was wrong.
     fn read(&self, request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer>;
 
-    /// What stands in for an answer that cannot be read, made without a model; `None` where nothing can. A summary has
-    /// one: the skill straight from the first attempt (D.1's trace abstraction).
+    /// A substitute for an answer that cannot be read, made without a model; `None` where there is none. A summary has one:
+    /// the skill made from the first attempt alone (ARISE D.1, trace abstraction).
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer>;
 
-    /// Whether this model plays a role. A session that opens says what will not happen where it does not play one that its
-    /// recipe asks.
+    /// Whether this model plays a role. A session reports the roles of its recipe that the model does not play
+    /// ([`Journeyman::findings`](crate::run::Journeyman::findings)).
     fn plays(&self, role: Role) -> bool {
         let _ = role;
         true

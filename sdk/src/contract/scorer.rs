@@ -11,16 +11,16 @@ use crate::{
     id::ModelId,
 };
 
-/// Texts to be scored behind one prompt.
+/// Texts to be scored after one prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScoreRequest {
-    /// What stands before every continuation; its `open` is the open-turn marker.
+    /// The prompt before every continuation; its `open` is the open-turn marker.
     pub prompt: Prompt,
     /// The texts, each of them data.
     pub continuations: Vec<String>,
     /// Each continuation is cut after this many tokens (ARISE C.4: 128).
     pub max_continuation_tokens: usize,
-    /// How long it may take.
+    /// Greatest duration of the call.
     pub time_limit: Duration,
     /// The adapter (LoRA) to score with, by the name that it was loaded under; the model alone if none.
     pub adapter: Option<String>,
@@ -33,7 +33,7 @@ pub struct TokenScores {
     pub ids: Vec<TokenId>,
     /// For each of them log p(token given the prompt and the tokens before), in nats.
     pub logprobs: Vec<f64>,
-    /// Whether it was cut.
+    /// Whether the continuation was cut.
     pub truncated: bool,
 }
 
@@ -107,10 +107,10 @@ impl TokenScores {
 /// - *too long*: a prompt that leaves no room in the context is `Invalid`.
 #[async_trait]
 pub trait Scorer: fmt::Debug + Send + Sync {
-    /// Which model scores.
+    /// The model that scores.
     fn model(&self) -> &ModelId;
 
-    /// Scores.
+    /// The log-probabilities of each continuation.
     ///
     /// # Errors
     /// `Unsupported` where the server cannot give log-probabilities of a given text; it is never guessed.

@@ -1,4 +1,4 @@
-//! Where the files of skills are kept.
+//! Storage of skills' files.
 
 use std::{fmt, sync::Arc};
 
@@ -6,8 +6,7 @@ use async_trait::async_trait;
 
 use crate::{domain::FileRef, error::Result};
 
-/// Where the bytes of skills' files are kept, by what they are. A writer puts the files, then commits the skill that names
-/// them.
+/// Content-addressed storage of skills' files. A writer puts the files, then commits the skill that names them.
 ///
 /// ```
 /// use std::{collections::BTreeMap, sync::Mutex};

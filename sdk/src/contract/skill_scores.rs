@@ -11,9 +11,9 @@ use crate::{
 /// The log-probability of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Total {
-    /// Over its tokens, nats; finite.
+    /// The sum over its tokens, nats; finite.
     pub sum: f64,
-    /// How many tokens were scored, after the cut.
+    /// Number of tokens that were scored, after the cut.
     pub tokens: usize,
 }
 
@@ -29,12 +29,12 @@ impl From<&TokenScores> for Total {
 /// The log-probabilities of one candidate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkillScores {
-    /// Which skill, in which version.
+    /// The skill, in its version.
     pub skill: SkillRef,
-    /// Of the skill behind the query.
+    /// The skill's log-probability after the query.
     pub conditional: Total,
-    /// Of the skill behind the same template with an empty query; it depends on the skill's version and the
-    /// model alone, so it can be kept. [`ScoreKind::Pmi`] needs it.
+    /// The skill's log-probability after the same template with an empty query. It depends only on the skill's version and
+    /// the model, so it can be kept. [`ScoreKind::Pmi`] needs it.
     pub unconditional: Option<Total>,
 }
 

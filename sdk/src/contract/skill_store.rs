@@ -1,4 +1,4 @@
-//! Where a library's committed changes are kept.
+//! Storage of a library's committed changes.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use crate::{
     id::Revision,
 };
 
-/// Everything that was committed.
+/// All commits of a store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// The last revision; 0 for an empty store.
     pub revision: Revision,
-    /// In order of revisions, from 1, without gaps.
+    /// The commits, in order of revisions, from 1, without gaps.
     pub committed: Vec<Committed>,
 }
 
 impl Snapshot {
-    /// What came after a revision.
+    /// The commits after a revision.
     ///
     /// # Errors
     /// `Invalid` for a revision that is not in it.
@@ -29,7 +29,7 @@ impl Snapshot {
     }
 }
 
-/// What came after a revision, of everything that was committed.
+/// The commits after a revision, of all commits.
 pub(crate) fn since(committed: &[Committed], revision: Revision) -> Result<Vec<Committed>> {
     let from = usize::try_from(revision.0).ok();
     let news = from.and_then(|from| committed.get(from..));
@@ -41,7 +41,7 @@ pub(crate) fn since(committed: &[Committed], revision: Revision) -> Result<Vec<C
     })
 }
 
-/// Where a library's committed changes are kept. The library is a fold over them.
+/// Keeps a library's committed changes. The library is a fold over them.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -96,26 +96,26 @@ pub(crate) fn since(committed: &[Committed], revision: Revision) -> Result<Vec<C
 /// - *at once*: of many commits on one base at the same time, exactly one is accepted.
 #[async_trait]
 pub trait SkillStore: fmt::Debug + Send + Sync {
-    /// Everything.
+    /// All commits.
     ///
     /// # Errors
     /// `Unavailable` or `Corrupt`.
     async fn load(&self) -> Result<Snapshot>;
 
-    /// What came after a revision.
+    /// The commits after a revision.
     ///
     /// # Errors
     /// `Invalid` for a revision that does not exist; `Unavailable` or `Corrupt`.
     async fn since(&self, revision: Revision) -> Result<Vec<Committed>>;
 
-    /// Commits; acknowledged only when it is kept.
+    /// Commits. The store acknowledges a commit only when it is kept.
     ///
     /// # Errors
     /// `Conflict` when the base is not the last revision; `Unavailable` when it could not be kept.
     async fn commit(&self, commit: &Commit) -> Result<Committed>;
 
-    /// Whether it refuses every commit: a run then learns nothing and tries no commit. A store around another one answers for
-    /// that one, and therefore there is no default.
+    /// Whether the store refuses every commit: a run then learns nothing and tries no commit. There is no default, so that a
+    /// store around another one has to pass the question on.
     fn is_read_only(&self) -> bool;
 }
 
@@ -128,7 +128,7 @@ pub struct RebasedCommit {
     pub rebased: u32,
 }
 
-/// What can be done with any store.
+/// Methods of every store.
 #[async_trait]
 pub trait SkillStoreExt: SkillStore {
     /// Commits, and moves the base forward when another writer was first, at most `attempts` times. Changes record

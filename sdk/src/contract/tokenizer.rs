@@ -5,7 +5,7 @@ use std::fmt;
 /// A number of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenCount {
-    /// How many.
+    /// The number.
     pub tokens: usize,
     /// Whether it is an estimate.
     pub estimated: bool,

@@ -1,4 +1,4 @@
-//! What retrieval is asked and what it answers.
+//! Queries and candidates of retrieval.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,16 +10,16 @@ use crate::id::SkillId;
 pub struct Query {
     /// The text to match: the task's instruction, or a turn's query.
     pub text: String,
-    /// How many candidates at most.
+    /// Greatest number of candidates.
     pub limit: usize,
-    /// Only these skills, when given; an empty list finds nothing.
+    /// Search among these skills only, where given; an empty list finds nothing.
     pub among: Option<Vec<SkillId>>,
 }
 
-/// A skill that may fit, with the retriever's own score.
+/// A skill that may fit a query, with the retriever's score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// Which skill, in which version.
+    /// The skill, in its version.
     pub skill: SkillRef,
     /// Higher is closer; comparable within one answer only.
     pub score: f64,

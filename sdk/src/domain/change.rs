@@ -1,19 +1,19 @@
-//! What changes a library. Changes record inputs, never results, so that a better fold can be replayed.
+//! Changes of a library, and commits. Changes record inputs, never results, so that a better fold can be replayed.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptNote, Attribution, BundleCase, CaseOutcome, ExposureOutcome, FileRef, InformationGain,
-    Role, RoleRule, Skill, SkillRef, State, TierPolicy, Trace, tier_policy::check,
+    AttemptNote, Attribution, BundleCase, CaseOutcome, ExposureOutcome, FileRef, HandledMark,
+    InformationGain, Role, RoleRule, Skill, SkillRef, State, TierPolicy, Trace, tier_policy::check,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
     id::{AttemptId, CommitKey, Revision, RunId, SkillId, TaskId, Version},
 };
 
-/// A version is bounded above, so that there is always a next one.
+/// Checks files and version. A version has an upper bound, so that there is always a next one.
 fn check_skill(skill: &Skill) -> Result<()> {
     FileRef::check(&skill.files)?;
     let version = skill.version;
@@ -53,7 +53,7 @@ pub enum Tier {
     Cache,
     /// Offered skills that the cache has no room for.
     Reservoir,
-    /// In neither: its state is not an offered one.
+    /// In neither tier: its state is not an offered one.
     Aside,
 }
 
@@ -77,13 +77,13 @@ pub enum Tier {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LibraryChange {
-    /// The tiers' numbers from here on.
+    /// Sets the policy of the tiers.
     Configure(TierPolicy),
-    /// What an exposure brought (Update, C.2). A replayed attempt counts once.
+    /// The reward of an exposure (Update, C.2). A replayed attempt counts once.
     Credit {
         /// Which skill, in which version.
         skill: SkillRef,
-        /// What tells this credit from every other: the attempt, or the group's first.
+        /// The credit's identity: the attempt, or the first attempt of its group.
         attempt: AttemptId,
         /// The reward, finite.
         reward: f64,
@@ -98,12 +98,12 @@ pub enum LibraryChange {
     Merge {
         /// The new one.
         skill: Box<Skill>,
-        /// What it was made of; at least one, no two the same, and not the new one itself.
+        /// The skills that were merged; at least one, no two the same, and not the new one itself.
         sources: Vec<SkillId>,
     },
     /// Evict, Load and Delete, in this order (C.2, C.3).
     Maintain,
-    /// An earlier version comes back, as a new version.
+    /// Makes an earlier version the current one, as a new version.
     RollBack {
         /// Which skill.
         skill: SkillId,
@@ -112,103 +112,102 @@ pub enum LibraryChange {
         /// Why.
         reason: String,
     },
-    /// A run and everything that came from it is taken back (J6).
+    /// Takes back a run and everything that came from it (J6).
     RetireRun {
         /// Which run.
         run: RunId,
         /// Why.
         reason: String,
     },
-    /// A skill that was deleted comes back.
+    /// Restores a deleted skill.
     Restore {
         /// Which skill.
         skill: SkillId,
         /// Why.
         reason: String,
     },
-    /// An offered skill moves to the other tier.
+    /// Moves an offered skill to the other tier.
     Place {
         /// Which skill.
         skill: SkillId,
-        /// Where to: cache or reservoir.
+        /// The new tier: cache or reservoir.
         tier: Tier,
         /// Why.
         reason: String,
     },
-    /// A text was taken out of what was committed before, and out of these skills' versions. Nothing changes by it but
-    /// that whoever folded the earlier commits folds them anew ([`Committed::erases`]): it is the trace of an erasure.
+    /// Records that a text was removed from earlier commits, and with them from these skills' versions. It has no other
+    /// effect than that a reader of the earlier commits has to fold them anew ([`Committed::erases`]).
     Erased {
         /// The skills with versions that held it.
         skills: Vec<SkillId>,
     },
-    /// What an attempt did with a skill that was found for it (HiSME 3.3). An attempt counts once for each version.
+    /// An attempt's exposure to a retrieved skill (HiSME 3.3). An attempt counts once for each version.
     Expose {
         /// Which skill, in which version.
         skill: SkillRef,
         /// Which attempt.
         attempt: AttemptId,
-        /// Whether it stood in the prompt.
+        /// Whether the skill was in the prompt.
         injected: bool,
         /// Whether the agent said that it used it.
         used: bool,
-        /// How the attempt went, for a skill on trial that stood in the prompt; `None` for others, and where nobody could tell.
+        /// The attempt's outcome, for a skill on trial that was in the prompt; `None` for other skills, and without a verdict.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         outcome: Option<ExposureOutcome>,
     },
-    /// What a skill did to an attempt (HiSME 3.3). An attempt is judged once for each version.
+    /// A judgement of a skill's effect on an attempt (HiSME 3.3). An attempt is judged once for each version.
     Attribute(Attribution),
-    /// What of a skill's bundle changes (HiSME 3.3).
+    /// Changes a skill's test bundle (HiSME 3.3).
     PatchBundle {
         /// Which skill.
         skill: SkillId,
-        /// Cases that it has to pass from here on, beside those it has; one of a name that is there takes its place.
+        /// Cases to add; a case replaces the one with its name.
         cases: Vec<BundleCase>,
-        /// The names of those that it need not pass any more.
+        /// The names of the cases to remove.
         dropped: Vec<String>,
     },
-    /// What came of a version's cases.
+    /// The results of a version's test cases.
     Test {
         /// Which skill, in which version.
         skill: SkillRef,
-        /// Case by case.
+        /// One for each case.
         outcomes: Vec<CaseOutcome>,
     },
-    /// What was measured of a version (ARISE D.3): for people, nothing is decided by it.
+    /// A version's measured information gain (ARISE D.3). For people: no decision depends on it.
     Gain {
         /// Which skill, in which version.
         skill: SkillRef,
-        /// How much.
+        /// The gain.
         gain: InformationGain,
     },
-    /// An attempt to be kept for roles that look across attempts.
+    /// Keeps an attempt for roles that work on several attempts.
     Observe(Box<Trace>),
-    /// How an attempt of a small group went, to be compared with later ones at like tasks.
+    /// The result of an attempt of a small group, to be compared with later attempts at similar tasks.
     Note(AttemptNote),
-    /// Something was tried and is not tried again: a group of attempts and a skill with its evidence, by a role, or a skill's
-    /// bundle. Of what could not be done for now each miss stands behind `/missed/`; that comes again.
+    /// A maintenance step was tried: a group of attempts or a skill with its evidence, by a role, or a skill's bundle.
     Handled {
-        /// What tells it from others.
-        fingerprint: String,
+        /// The step, and whether it is due again.
+        fingerprint: HandledMark,
     },
-    /// What a role keeps to from here on (HiSME 3.4); at most [`RoleRule::MOST`].
+    /// Sets a role's rules (HiSME 3.4); at most [`RoleRule::MOST`].
     SetRules {
         /// Which role.
         role: Role,
         /// All its rules.
         rules: Vec<RoleRule>,
     },
-    /// Live attempts release a version from its trial. Where the skill has another version or state by then, nothing happens.
+    /// Releases a version from its trial, by live attempts. No effect where the skill has another version or state by then.
     Release {
         /// Which skill, in which version.
         skill: SkillRef,
         /// The evidence, in words.
         reason: String,
     },
-    /// A person or evidence moves a skill to another state.
+    /// Sets a skill's state, by a person or by evidence.
     SetState {
         /// Which skill.
         skill: SkillId,
-        /// Where it goes.
+        /// The new state.
         state: State,
         /// Why.
         reason: String,
@@ -216,13 +215,14 @@ pub enum LibraryChange {
 }
 
 impl LibraryChange {
-    /// Checks what must hold whatever library the change meets. A writer checks before it commits: the fold
-    /// refuses what breaks these rules, and passes over what merely comes too late.
+    /// Checks the rules that hold in every library. A writer checks before it commits: the fold refuses a change that breaks
+    /// a rule, and passes over a change that comes too late.
     ///
     /// # Errors
     /// `Invalid` for a policy out of its ranges, a credit whose reward is not finite or that names no use, and
-    /// a skill of version 0 or over 2^32 - 1 or with too many or too large files, a merge of nothing, of itself or of one skill twice, and a place that is no
-    /// tier; a case whose least score is none; more rules than a role may have, or one too long.
+    /// a skill of version 0 or over 2^32 - 1 or with too many or too large files, a merge of no skill, of itself or of one skill
+    /// twice, a place that is no tier, a case whose least score is not in [0, 1], more rules than a role may have, and a rule
+    /// that is too long.
     pub fn validate(&self) -> Result<()> {
         match self {
             Self::Configure(policy) => policy.validate(),
@@ -279,7 +279,7 @@ impl LibraryChange {
 }
 
 impl LibraryChange {
-    /// The skill that the change brings, where it brings one.
+    /// The skill that the change adds or revises, where it does.
     pub fn skill(&self) -> Option<&Skill> {
         match self {
             Self::Add(skill) | Self::Revise(skill) | Self::Merge { skill, .. } => Some(skill),
@@ -287,7 +287,7 @@ impl LibraryChange {
         }
     }
 
-    /// The same, to be changed.
+    /// As [`LibraryChange::skill`], mutable.
     pub fn skill_mut(&mut self) -> Option<&mut Skill> {
         match self {
             Self::Add(skill) | Self::Revise(skill) | Self::Merge { skill, .. } => Some(skill),
@@ -312,22 +312,22 @@ pub struct Cause {
 pub struct Commit {
     /// The revision that the changes were decided on.
     pub base: Revision,
-    /// Never applied twice.
+    /// The commit's identity: a key is committed once.
     pub key: CommitKey,
     /// Why.
     pub cause: Cause,
-    /// What, in order.
+    /// The changes, in order.
     pub changes: Vec<LibraryChange>,
 }
 
 impl Commit {
-    /// The files that the commit's skills name, to be put before it is made.
+    /// The files of the commit's skills; a writer puts them before the commit.
     pub fn files(&self) -> impl Iterator<Item = &FileRef> {
         let skills = self.changes.iter().filter_map(LibraryChange::skill);
         skills.flat_map(|skill| skill.files.values())
     }
 
-    /// The commit is refused where a file that it names is not there.
+    /// Refuses the commit where one of its files is missing.
     ///
     /// # Errors
     /// `Invalid`, with the file's hash.
@@ -345,7 +345,7 @@ impl Commit {
         Ok(())
     }
 
-    /// The commit as it is made on a store's last revision.
+    /// The commit on top of a store's last revision.
     ///
     /// # Errors
     /// `Conflict` where that is not the revision that its changes were decided on; `Invalid` for a change that no library
@@ -375,7 +375,7 @@ impl Commit {
     }
 }
 
-/// Changes that were made.
+/// A commit as a store keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Committed {
     /// The library's revision after them.
@@ -384,13 +384,13 @@ pub struct Committed {
     pub key: CommitKey,
     /// Why.
     pub cause: Cause,
-    /// What, in order.
+    /// The changes, in order.
     pub changes: Vec<LibraryChange>,
 }
 
 impl Committed {
-    /// Whether it says that what was committed before it is not what it was. Who follows a store by folding on folds
-    /// everything anew then.
+    /// Whether earlier commits were changed by an erasure. A reader that folds commit by commit then has to fold all commits
+    /// anew.
     pub fn erases(&self) -> bool {
         let erases = |change| matches!(change, &LibraryChange::Erased { .. });
         self.changes.iter().any(erases)

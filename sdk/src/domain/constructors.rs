@@ -1,4 +1,4 @@
-//! Short ways to make what a host makes: observations, actions, steps, outcomes, trajectories.
+//! Constructors for the values that hosts make: observations, actions, steps, outcomes, trajectories.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::{
 use crate::id::{AttemptId, Seed, TaskId};
 
 impl Source {
-    /// A source that the host vouches for: what is learned from it may be used at once.
+    /// A source that the host trusts: skills learned from it may be used at once.
     pub fn trusted(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -17,7 +17,7 @@ impl Source {
         }
     }
 
-    /// A source that anybody may write to: what is learned from it is quarantined.
+    /// A source that anybody may write to: skills learned from it are quarantined.
     pub fn untrusted(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -143,7 +143,7 @@ impl Transition {
         }
     }
 
-    /// The world refused the action, and says why.
+    /// The world refused the action; the observation says why.
     pub fn refused(observation: Observation) -> Self {
         Self {
             is_error: true,
@@ -161,7 +161,7 @@ impl Transition {
 }
 
 impl StepResult {
-    /// What came back from this source.
+    /// A text of this source.
     pub fn new(text: impl Into<String>, source: Source) -> Self {
         Self {
             text: text.into(),
@@ -170,7 +170,7 @@ impl StepResult {
         }
     }
 
-    /// The world refused the action, and said why.
+    /// The world refused the action; the text says why.
     pub fn refused(text: impl Into<String>, source: Source) -> Self {
         Self {
             is_error: true,
@@ -180,7 +180,7 @@ impl StepResult {
 }
 
 impl Step {
-    /// A step of the agent: what it did and what came of it. It is numbered when it is recorded.
+    /// A step of the agent: an action and its result. [`Trajectory::push`] numbers it.
     ///
     /// ```
     /// use journeyman::domain::{Action, Source, Step, StepResult};
@@ -220,7 +220,7 @@ impl Step {
 }
 
 impl Trajectory {
-    /// The beginning of an attempt: no steps, no outcome, given up. Whoever makes the attempt fills it in.
+    /// An attempt before its first step: no outcome, and the end [`EndReason::GaveUp`]. The executor fills it in.
     pub fn new(attempt: AttemptId, task: TaskId, seed: Seed) -> Self {
         Self {
             schema: Self::SCHEMA,
@@ -237,7 +237,7 @@ impl Trajectory {
         }
     }
 
-    /// Appends a step and numbers it.
+    /// Appends a step and sets its index.
     pub fn push(&mut self, mut step: Step) {
         step.index = u32::try_from(self.steps.len()).unwrap_or(u32::MAX);
         self.steps.push(step);

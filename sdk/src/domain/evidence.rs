@@ -1,5 +1,5 @@
-//! What a skill's life leaves behind beside rewards: how attempts with it went (HiSME 3.3), the cases that it has to
-//! pass, and the rules that roles learnt from it (3.4).
+//! Evidence about skills besides rewards: attempts and judgements (HiSME 3.3), test cases, and the rules that roles learn
+//! from them (3.4).
 
 use std::fmt;
 
@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 use super::{Action, SkillRef, Step, Taint, Task, Trajectory, Trust, Verdict};
 use crate::id::{AttemptId, Category, ModelId, Seed, TaskId};
 
-/// An attempt with all that is known of it: what roles are shown, and what the library keeps for a while.
+/// An attempt with its task and verdict. Roles are shown traces, and the library keeps the latest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// At which task, as the run has it: without secrets.
+    /// The task, without secrets.
     pub task: Task,
-    /// What happened.
+    /// The attempt's trajectory.
     pub trajectory: Trajectory,
-    /// How it went, where anybody could tell.
+    /// The verdict, where there is one.
     pub verdict: Option<Verdict>,
-    /// What the world's randomness followed from: with it and the same actions a deterministic world is played again.
+    /// The seed of the world's randomness: with this seed and the same actions, a deterministic world gives the same answers.
     pub world_seed: Seed,
 }
 
 impl Trace {
-    /// Whether the task was done, as far as anybody could tell.
+    /// Whether the verdict says that the task was done; false without a verdict.
     pub fn is_success(&self) -> bool {
         let verdict = self.verdict.as_ref();
         verdict.and_then(|verdict| verdict.success) == Some(true)
     }
 
-    /// Whether anything that the agent saw is of an untrusted source: what is written from it then starts quarantined (J7).
+    /// Tainted where anything that the agent saw is of an untrusted source: skills made from it start quarantined (J7).
     pub fn taint(&self) -> Taint {
         let trusted = |step: &Step| {
             step.observation.source.trust == Trust::Trusted
@@ -40,7 +40,7 @@ impl Trace {
         }
     }
 
-    /// The same without what only a trainer needs: token ids and log-probabilities.
+    /// The same without token ids and log-probabilities, which only a trainer needs.
     #[must_use]
     pub fn lean(mut self) -> Self {
         for step in &mut self.trajectory.steps {
@@ -50,7 +50,7 @@ impl Trace {
     }
 }
 
-/// A part that a model plays beside the agent's.
+/// A task that a model does besides acting as the agent.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -61,13 +61,13 @@ pub enum Role {
     Extract,
     /// Writes the skill that attempts at several tasks share (HiSME 3.2, algorithm 3).
     Refactor,
-    /// Mends a skill from what its attempts showed (HiSME 3.3, algorithm 4).
+    /// Writes a new version of a skill from the attempts that had it (HiSME 3.3, algorithm 4).
     Refine,
-    /// Says what a skill did to an attempt (HiSME 3.3).
+    /// Judges a skill's effect on an attempt (HiSME 3.3).
     Attribute,
     /// Cuts an attempt into the cases that a skill has to pass (HiSME 3.3).
     Bundle,
-    /// Finds rules for another role from how what it made has fared (HiSME 3.4, algorithm 5).
+    /// Finds rules for another role from the results of the skills that it made (HiSME 3.4, algorithm 5).
     Evolve,
 }
 
@@ -96,7 +96,7 @@ impl Role {
         }
     }
 
-    /// Whether it learns rules: those that make skills do (HiSME 3.4).
+    /// Whether the role learns rules: extract, refactor and refine do (HiSME 3.4).
     pub fn learns_rules(self) -> bool {
         matches!(self, Self::Extract | Self::Refactor | Self::Refine)
     }
@@ -108,18 +108,18 @@ impl fmt::Display for Role {
     }
 }
 
-/// What a skill did to an attempt that was given it.
+/// A skill's effect on an attempt that had it in the prompt.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
-    /// It helped.
+    /// The skill helped.
     Helpful,
-    /// It did harm.
+    /// The skill did harm.
     Harmful,
-    /// It did neither.
+    /// The skill did neither.
     Neutral,
-    /// It cannot be told.
+    /// The effect is unknown.
     Uncertain,
 }
 
@@ -134,7 +134,7 @@ impl fmt::Display for Judgement {
     }
 }
 
-/// A judgement with what it rests on.
+/// A judgement with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attribution {
     /// Which skill, in which version.
@@ -143,15 +143,15 @@ pub struct Attribution {
     pub attempt: AttemptId,
     /// At which task.
     pub task: TaskId,
-    /// What it did.
+    /// The judgement.
     pub judgement: Judgement,
-    /// To which part of the attempt it is attributed, in words; the whole where it is empty.
+    /// The part of the attempt that the judgement is about, in words; empty for the whole attempt.
     pub scope: String,
     /// Why, in words.
     pub reason: String,
 }
 
-/// How an attempt went that was given a skill: live evidence, where nothing can be played again.
+/// The outcome of an attempt with a skill: live evidence, for environments that cannot replay attempts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ExposureOutcome {
     /// At which task.
@@ -162,7 +162,7 @@ pub struct ExposureOutcome {
     pub refused: u32,
 }
 
-/// How an attempt went, in short: what the library remembers to tell how well the agent does at tasks like another one.
+/// A short record of an attempt. The library keeps it to estimate how well the agent does at similar tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttemptNote {
     /// Which attempt.
@@ -171,7 +171,7 @@ pub struct AttemptNote {
     pub category: Option<Category>,
     /// Digests of the content words of its task's instruction, sorted, each once, at most [`AttemptNote::WORDS`]. A digest
     /// has 16 bits, so that many words share it: likeness can be measured, and no word of the task (a person's name, say)
-    /// is kept where nobody who erases it would find it.
+    /// is kept where an erasure would miss it.
     pub words: Vec<u16>,
     /// The verdict's score, in [0, 1].
     pub score: f64,
@@ -180,16 +180,16 @@ pub struct AttemptNote {
 }
 
 impl AttemptNote {
-    /// How many words a note has at most.
+    /// Greatest number of words of a note.
     pub const WORDS: usize = 64;
 
-    /// How well the agent did by itself, in [0, 1]: the score, and 0 where it got there only after it had been refused.
+    /// How well the agent did, in [0, 1]: the score, or 0 where the environment refused any action.
     pub fn level(&self) -> f64 {
         if self.refused > 0 { 0.0 } else { self.score }
     }
 }
 
-/// What kind of case a skill has to pass.
+/// The kind of a test case.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -198,7 +198,7 @@ pub enum CaseKind {
     Unit,
     /// A whole task that the skill should help with.
     Integration,
-    /// A whole task that is none of its business: it must do no harm.
+    /// A whole task that the skill is not meant for: it must do no harm.
     Negative,
 }
 
@@ -207,24 +207,24 @@ pub enum CaseKind {
 pub struct BundleCase {
     /// Unique within the bundle.
     pub name: String,
-    /// What it checks.
+    /// The kind.
     pub kind: CaseKind,
-    /// The task, as the run has it: without secrets.
+    /// The task, without secrets.
     pub task: Task,
-    /// The attempt that it was cut from.
+    /// The attempt that the case was made from.
     pub attempt: AttemptId,
-    /// What the world's randomness follows from, as in that attempt.
+    /// The seed of the world's randomness, as in that attempt.
     pub world_seed: Seed,
-    /// The actions that are played before the agent takes over; those of a fragment's beginning.
+    /// The actions that are replayed before the agent acts itself; empty for a whole attempt.
     pub prefix: Vec<Action>,
-    /// How many actions the environment may refuse from there on.
+    /// Greatest number of the agent's own actions that the environment may refuse.
     pub refusals: u32,
     /// The least score of the verdict, in [0, 1]; the task has to be done in any case.
     pub least_score: f64,
 }
 
 impl BundleCase {
-    /// Whether it is a whole attempt, in which nothing is played before the agent begins.
+    /// Whether the case is a whole attempt, without a prefix of replayed actions.
     pub fn is_whole(&self) -> bool {
         self.prefix.is_empty()
     }
@@ -235,13 +235,14 @@ impl BundleCase {
 pub struct InformationGain {
     /// The mean over attempts of log p(the attempt's words given skill and task) - log p(the same given the task), in nats.
     pub nats: f64,
-    /// Over how many attempts, at least 1.
+    /// Number of attempts, at least 1.
     pub attempts: u32,
-    /// By which model.
+    /// The model that scored.
     pub model: ModelId,
 }
 
-/// A rule that a role keeps to: one short sentence.
+/// A rule for a role: one short sentence of at most [`RoleRule::MAX`] characters, checked by
+/// [`LibraryChange::validate`](super::LibraryChange::validate).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RoleRule(pub String);
@@ -249,7 +250,7 @@ pub struct RoleRule(pub String);
 impl RoleRule {
     /// The greatest length in characters.
     pub const MAX: usize = 300;
-    /// How many rules a role has at most (HiSME 3.4).
+    /// Greatest number of rules of a role (HiSME 3.4).
     pub const MOST: usize = 5;
 }
 

@@ -1,4 +1,4 @@
-//! The files that a skill brings beside its SKILL.md: scripts, references, assets. They are kept and never run (S5).
+//! A skill's files besides SKILL.md: scripts, references, assets. They are kept and never run (S5).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,8 +15,8 @@ use crate::{
 
 /// A file's path within its skill's folder (S6): 1 to 8 names of at most 255 bytes with `/` between them, 512 bytes in
 /// all. No name is empty, `.` or `..`, begins or ends with a space, ends with a dot, is a device's name on some system, or
-/// holds a backslash, a colon, a control or a hidden character, and the first does not begin with `~`. SKILL.md itself is none of them, and what begins
-/// with `.journeyman` is the library's own.
+/// holds a backslash, a colon, a control or a hidden character, and the first does not begin with `~`. SKILL.md itself and
+/// paths that begin with `.journeyman` are reserved.
 ///
 /// ```
 /// use journeyman::domain::FilePath;
@@ -51,8 +51,8 @@ impl FilePath {
         &self.0
     }
 
-    /// What two paths have in common that some file system takes for the same. Upper case first, so that letters with
-    /// two lower cases (`ſ` and `s`) fall together too.
+    /// The path's case-folded form: two paths with the same form are one file on some file systems. Folds to upper case first,
+    /// so that letters with two lower cases (`ſ` and `s`) become the same.
     pub fn folded(path: &str) -> String {
         path.chars()
             .flat_map(char::to_uppercase)
@@ -68,7 +68,7 @@ const DEVICES: [&str; 8] = [
 /// The greatest length of a part of a path in bytes.
 const MAX_PART: usize = 255;
 
-/// What is wrong with a path, if anything is, and what to do.
+/// The rule that a path breaks, with a hint; `None` for a valid path.
 fn fault(path: &str) -> Option<(&'static str, &'static str)> {
     const INSIDE: &str =
         "name files by their path within the skill's folder, such as `references/notes.md`";
@@ -159,12 +159,12 @@ impl From<FilePath> for String {
     }
 }
 
-/// A file by what is in it.
+/// A file, identified by its content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FileRef {
     /// The SHA-256 of its bytes, in lower-case hexadecimal.
     pub sha256: String,
-    /// How many bytes it has.
+    /// Number of its bytes.
     pub bytes: u64,
 }
 
@@ -176,7 +176,7 @@ impl FileRef {
     /// The greatest size of all files of one skill in bytes (S7).
     pub const MAX_TOTAL: u64 = 10 * 1024 * 1024;
 
-    /// What tells this file from others.
+    /// The reference of these bytes.
     ///
     /// # Errors
     /// `Invalid` for more than [`FileRef::MAX`] bytes.
@@ -192,7 +192,7 @@ impl FileRef {
     }
 
     /// Checks all files of a skill: their number and sizes, and that no two paths are the same on a file system that
-    /// does not tell cases apart, nor one the folder of another.
+    /// ignores case, nor one the folder of another.
     ///
     /// # Errors
     /// `Invalid`, saying which rule is broken.

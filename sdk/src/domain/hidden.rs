@@ -9,7 +9,7 @@ pub struct HiddenCharacter {
     pub line: usize,
     /// Which character.
     pub character: char,
-    /// Of what kind, in words.
+    /// The kind, in words.
     pub kind: &'static str,
 }
 
@@ -166,7 +166,7 @@ fn is_emoji(c: Option<char>) -> bool {
     })
 }
 
-/// What may carry one of the first sixteen variation selectors: keycaps, symbols, emoji and ideographs.
+/// Characters that one of the first sixteen variation selectors may follow: keycaps, symbols, emoji and ideographs.
 fn is_variable(c: Option<char>) -> bool {
     c.is_some_and(|c| match c {
         '#' | '*' | '0'..='9' | '\u{A9}' | '\u{AE}' => true,

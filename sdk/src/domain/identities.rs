@@ -1,10 +1,10 @@
-//! What a commit is told from others by.
+//! Ids that a commit refers to.
 
 use super::{Commit, LibraryChange, Skill};
 
 impl LibraryChange {
-    /// Every id in it, in order. A store that takes secrets out of text refuses one in an id: two ids with their secrets
-    /// taken out might become the same.
+    /// Every id in the change, in order. A store that removes secrets from text refuses a secret in an id: without their
+    /// secrets, two ids might be the same.
     pub fn ids(&self) -> Vec<&str> {
         match self {
             Self::Configure(_) | Self::Maintain => Vec::new(),

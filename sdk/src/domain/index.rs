@@ -1,4 +1,4 @@
-//! What an index takes in, and how it knows how far it is.
+//! Updates of an index, and the mark of the last one that it applied.
 
 use std::collections::BTreeMap;
 
@@ -10,37 +10,36 @@ use crate::{
     id::{CommitKey, Revision, SkillId},
 };
 
-/// What an index takes in to get from one revision of a library to a later one.
+/// An update of an index from one revision of a library to a later one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexUpdate {
-    /// Which library: the key of its first commit; `None` while it has none.
+    /// The library's identity: the key of its first commit; `None` while it has none.
     pub library: Option<CommitKey>,
-    /// The revision that the index stands at, or an earlier one.
+    /// The index's revision before the update, or an earlier one.
     pub since: Revision,
-    /// The revision that it stands at afterwards.
+    /// The index's revision after the update.
     pub revision: Revision,
     /// The keys of the library's commits that the index may have taken in: of the last ones up to `revision`, and of
     /// `since`.
     pub keys: BTreeMap<Revision, CommitKey>,
-    /// The skills that came or changed in between, in their version at `revision`, by id.
+    /// The skills that were added or changed in between, in their version at `revision`, by id.
     pub changed: Vec<Skill>,
-    /// The skills that went in between, by id.
+    /// The skills that were deleted in between, by id.
     pub gone: Vec<SkillId>,
 }
 
-/// Which library an index is of, and how far it is: what an index keeps beside its contents, and what it asks before it
-/// takes anything in.
+/// The library and revision of an index. An index keeps the mark beside its contents and asks it before each update.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexMark {
     library: Option<CommitKey>,
     watermark: Revision,
-    /// The last commits that it took in. A library that was put back to an earlier state and went on from there has
-    /// others.
+    /// The last commits that the index applied. They differ from those of a library that was restored to an earlier state
+    /// and continued.
     keys: BTreeMap<Revision, CommitKey>,
 }
 
 impl IndexMark {
-    /// How many commits a mark remembers.
+    /// Greatest number of commits that a mark keeps.
     pub(crate) const KEYS: usize = 128;
 
     /// The revision of the last update taken in; 0 for an empty index.
@@ -48,12 +47,12 @@ impl IndexMark {
         self.watermark
     }
 
-    /// Whether an index that stands here takes an update in, or has it already. The whole of a library that is behind
-    /// the index is taken in where the index no longer knows what it held then: it may be of another past.
+    /// Whether the index applies an update; false where it has it already. An index that is ahead applies an update from
+    /// revision 0 where it no longer keeps the commits of that time, since the library may have another history.
     ///
     /// # Errors
-    /// `Invalid` for one that leaves a gap, or is of another library or of another past of this one, and is not since
-    /// revision 0.
+    /// `Invalid` for an update that is not since revision 0 and leaves a gap, or is of another library or of another history
+    /// of this one.
     pub fn takes(&self, update: &IndexUpdate) -> Result<bool> {
         let is_whole = update.since == Revision(0);
         let differs = |(at, key): (&Revision, &CommitKey)| {
@@ -84,7 +83,7 @@ impl IndexMark {
         Ok(is_other || update.revision > self.watermark)
     }
 
-    /// Where the index stands once it has taken an update in.
+    /// The mark after an update.
     pub fn after(&self, update: &IndexUpdate) -> Self {
         let mut mark = match update.since {
             Revision(0) => Self::default(),

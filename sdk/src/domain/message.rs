@@ -1,8 +1,8 @@
-//! Messages and prompts. Whose text it is decides how it is tokenised.
+//! Messages and prompts. The author of a text decides how it is tokenized.
 
 use serde::{Deserialize, Serialize};
 
-/// Who speaks.
+/// The speaker of a message.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -21,10 +21,10 @@ pub enum Speaker {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Span {
-    /// Text of any origin: tasks, tool results, skills. Tokenised with special parsing off, so that
+    /// Text of any origin: tasks, tool results, skills. Tokenized with special parsing off, so that
     /// `<|im_end|>` in a user's text stays text.
     Data(String),
-    /// The prompt author's own markers: tokenised with special parsing on.
+    /// The prompt author's own markers: tokenized with special parsing on.
     Control(String),
 }
 
@@ -40,9 +40,9 @@ impl Span {
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
+    /// The speaker.
     pub speaker: Speaker,
-    /// What is said, in order.
+    /// The content, in order.
     pub content: Vec<Span>,
 }
 
@@ -61,7 +61,7 @@ impl Message {
     }
 }
 
-/// What a model is asked to continue.
+/// The messages that a model continues.
 ///
 /// An adapter renders the messages by the model's chat template, or, for a model without one, writes their
 /// contents one after the other with nothing between; `open` then begins the model's own turn.
@@ -69,7 +69,7 @@ impl Message {
 pub struct Prompt {
     /// The messages so far.
     pub messages: Vec<Message>,
-    /// What the model's turn already begins with.
+    /// The beginning of the model's own turn.
     pub open: Vec<Span>,
 }
 

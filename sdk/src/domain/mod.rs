@@ -1,4 +1,4 @@
-//! Values alone: what flows between the stations. No trait objects, no input or output.
+//! Plain values: tasks, attempts, skills, changes, verdicts. No trait objects, no input or output.
 
 mod candidate;
 mod case_outcome;
@@ -6,6 +6,7 @@ mod change;
 mod constructors;
 mod evidence;
 mod file;
+mod handled_mark;
 mod hidden;
 mod identities;
 mod index;
@@ -28,6 +29,7 @@ pub use evidence::{
     Role, RoleRule, Trace,
 };
 pub use file::{FilePath, FileRef};
+pub use handled_mark::HandledMark;
 pub use hidden::{HiddenCharacter, find_hidden, hidden_by_line};
 pub use index::{IndexMark, IndexUpdate};
 pub use message::{Message, Prompt, Span, Speaker};

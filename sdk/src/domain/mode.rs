@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// It explores.
+    /// The gate may explore.
     #[default]
     Train,
-    /// It never does: epsilon is 0 (A.3).
+    /// The gate never explores: epsilon is 0 (A.3).
     Evaluate,
 }

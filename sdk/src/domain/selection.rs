@@ -1,4 +1,4 @@
-//! What was decided, and why.
+//! The decision of the gate, with its reason.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{ScoreKind, SkillRef};
 
-/// What was decided for one query.
+/// The decision for one query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Selection {
     /// The skill, or the reason for none.
     pub decision: Decision,
-    /// By which score; `None` where nothing was scored.
+    /// The kind of score; `None` where nothing was scored.
     pub score: Option<ScoreKind>,
-    /// What was scored, best first; of equal values the smaller id first.
+    /// The scored candidates, best first; of equal values the smaller id first.
     pub candidates: Vec<Scored>,
 }
 
@@ -32,7 +32,7 @@ impl Selection {
         Self::unscored(Decision::Nothing(reason))
     }
 
-    /// The best of what was scored, chosen or not.
+    /// The best candidate, chosen or not.
     pub fn best(&self) -> Option<&Scored> {
         self.candidates.first()
     }
@@ -45,7 +45,7 @@ impl Selection {
         }
     }
 
-    /// The first of them.
+    /// The best of the skills to inject.
     pub fn skill(&self) -> Option<&SkillRef> {
         self.skills().first()
     }
@@ -63,7 +63,7 @@ pub enum Decision {
         /// Whether it was drawn from the whole pool (the epsilon of Eq. 7) and not for its score.
         explored: bool,
     },
-    /// The agent works unaided.
+    /// No skill is injected.
     Nothing(NothingReason),
 }
 
@@ -78,23 +78,23 @@ pub enum NothingReason {
     BelowRelative {
         /// The greatest probability, in [0, 1].
         best: f64,
-        /// What it had to reach.
+        /// The least probability.
         threshold: f64,
     },
     /// 'None of these' was as good as the best.
     BelowAbsolute {
         /// The greatest value, in the score's unit.
         best: f64,
-        /// What it had to exceed.
+        /// The value to exceed.
         threshold: f64,
     },
     /// The scorer failed or cannot score; in words.
     ScorerUnavailable(String),
-    /// The retriever failed, and said this.
+    /// The retriever failed; in words.
     RetrieverUnavailable(String),
     /// The host's own selector failed, or chose a skill that is not offered; in words.
     SelectorFailed(String),
-    /// The host chose that nothing is ever injected.
+    /// The recipe never injects.
     Disabled,
     /// The run's first phase selects nothing (ARISE 3.2).
     WarmUp,

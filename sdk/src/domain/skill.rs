@@ -1,4 +1,4 @@
-//! Skills: what a folder with a SKILL.md says, and what the library knows of it.
+//! Skills: the content of a folder with a SKILL.md, and the library's data about it.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -75,10 +75,10 @@ impl SkillName {
     }
 }
 
-/// The words of a text in lower-case ASCII letters and digits, with this character between them. Where it has no ASCII
-/// letter, its letters are transliterated; in a text with ASCII letters, others are left out, so that a letter of another
-/// script that looks like a Latin one does not make the name of another skill. Letters that have no transliteration give `skill` and
-/// eight digits of the text's SHA-256. `None` for a text without a letter or digit.
+/// The words of a text in lower-case ASCII letters and digits, with this character between them. In a text
+/// without an ASCII letter, letters are transliterated; in a text with ASCII letters, others are left out, so that a letter
+/// of another script that looks like a Latin one does not make the name of another skill. Letters that have no
+/// transliteration give `skill` and eight digits of the text's SHA-256. `None` for a text without a letter or digit.
 pub(crate) fn latin_words(text: &str, between: char) -> Option<String> {
     if !text.chars().any(char::is_alphanumeric) {
         return None;
@@ -112,7 +112,7 @@ fn words(text: impl Iterator<Item = char>, between: char) -> String {
 }
 
 impl Default for SkillName {
-    /// `skill`, for what has no name of its own.
+    /// `skill`, for a skill without a name.
     fn default() -> Self {
         Self("skill".to_owned())
     }
@@ -137,7 +137,7 @@ impl From<SkillName> for String {
     }
 }
 
-/// What a skill is (HiSME 3.2).
+/// The kind of a skill (HiSME 3.2).
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -163,7 +163,7 @@ pub enum Scope {
     Category(Category),
 }
 
-/// Where a skill stands in its life.
+/// The state of a skill's life.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -209,40 +209,40 @@ impl State {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Taint {
-    /// Only from trusted spans.
+    /// Distilled from trusted text alone.
     #[default]
     Clean,
-    /// From at least one untrusted span.
+    /// Distilled from at least one untrusted text.
     Tainted,
 }
 
-/// Who made a skill.
+/// The maker of a version.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// A person wrote it.
     Human,
-    /// A model summarised the successful attempts at a task (ARISE D.1).
+    /// A model summarized the successful attempts at a task (ARISE D.1).
     Summary,
     /// A model extracted it from one attempt (HiSME 3.2).
     Extracted,
     /// A model found what attempts at several tasks share (HiSME 3.2).
     Refactored,
-    /// A model mended an earlier version (HiSME 3.3).
+    /// A model refined an earlier version (HiSME 3.3).
     Refined,
     /// Made from a trace without a model, when the summary could not be read.
     TraceAbstract,
     /// The library started with it.
     Seed,
-    /// It came from elsewhere.
+    /// Imported from outside this library.
     Imported,
 }
 
 /// Where a version came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// Who made it.
+    /// The maker.
     pub origin: Origin,
     /// The runs it was distilled from.
     pub runs: Vec<RunId>,
@@ -265,18 +265,18 @@ impl fmt::Display for SkillRef {
     }
 }
 
-/// A skill that was written but not yet let into a library: it has no id, no version, no state.
+/// A skill that is not yet in a library: it has no id, no version, no state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkillDraft {
     /// The name as it was written; other forms allow other characters (`unseal_coffee`).
     pub title: String,
     /// When to use it and what it does, 1 to 1,024 characters.
     pub description: String,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// Where it applies.
     pub scope: Scope,
-    /// What in a query calls for it, where known.
+    /// The words of a query that call for the skill, where known.
     pub trigger: Option<String>,
     /// The instructions, in Markdown.
     pub body: String,
@@ -313,21 +313,21 @@ pub struct Skill {
     pub original_name: Option<String>,
     /// When to use it and what it does, 1 to 1,024 characters.
     pub description: String,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// Where it applies.
     pub scope: Scope,
     /// Where it stands.
     pub state: State,
-    /// What in a query calls for it, where known.
+    /// The words of a query that call for the skill, where known.
     pub trigger: Option<String>,
     /// The instructions, in Markdown.
     pub body: String,
-    /// The tools it says it needs; never widens what the host permits.
+    /// The tools that the skill says it needs. The list never extends the host's permissions.
     pub allowed_tools: Vec<String>,
-    /// Its licence, where it names one.
+    /// Its license, where it names one.
     pub license: Option<String>,
-    /// What it runs on, where it says so.
+    /// Systems and tools that it needs, where it says so.
     pub compatibility: Option<String>,
     /// Further fields.
     pub metadata: BTreeMap<String, String>,
@@ -352,7 +352,7 @@ impl Skill {
         self
     }
 
-    /// This skill in this version.
+    /// The id and version.
     pub fn reference(&self) -> SkillRef {
         SkillRef {
             id: self.id.clone(),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{Category, TaskId};
 
-/// Something to be done in an environment.
+/// A task to attempt in an environment.
 ///
 /// ```
 /// use journeyman::domain::Task;
@@ -20,13 +20,13 @@ use crate::id::{Category, TaskId};
 pub struct Task {
     /// Unique within what a host hands over.
     pub id: TaskId,
-    /// What is asked, in words: the query of retrieval and of the gate.
+    /// The request, in words: the query of retrieval and of the gate.
     pub instruction: String,
     /// The host's own grouping.
     pub category: Option<Category>,
     /// Free labels, such as the skills a task needs.
     pub tags: Vec<String>,
-    /// What the environment needs to set the task up; opaque to the SDK.
+    /// The environment's data for setting up the task; opaque to the SDK.
     pub payload: serde_json::Value,
 }
 
@@ -56,7 +56,7 @@ impl Task {
         self
     }
 
-    /// The same with what the environment needs.
+    /// The same with the environment's data.
     #[must_use]
     pub fn with_payload(mut self, payload: impl Into<serde_json::Value>) -> Self {
         self.payload = payload.into();

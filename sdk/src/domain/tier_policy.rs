@@ -1,4 +1,4 @@
-//! The numbers that a library is kept by.
+//! The policy of a library's tiers.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// The numbers of the two tiers (ARISE C.2, Table 3).
+/// The policy of the two tiers (ARISE C.2, Table 3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TierPolicy {
     /// Greatest number of skills in the cache, the pool that is offered; at least 1. The paper: 10.
@@ -15,17 +15,16 @@ pub struct TierPolicy {
     pub reservoir: usize,
     /// The moving average's weight of the past, in [0, 1). The paper: 0.9.
     pub beta: f64,
-    /// What a new skill's utility starts at; finite. The paper: 0.
+    /// Initial utility of a new skill; finite. The paper: 0.
     pub initial_utility: f64,
-    /// How many times a version is credited before it can leave the cache. The paper: 0. At most half of the
-    /// cache (rounded down) is so protected, the skills that were added last, so that newcomers whom nothing
-    /// selects cannot drive out the proven.
+    /// Number of credits before a version can leave the cache. The paper: 0. At most half of the cache (rounded down) is so
+    /// protected, the skills that were added last, so that new skills that are never selected cannot displace proven ones.
     pub protected_credits: u64,
     /// The reservoir's percentile of utility under which an unused skill is deleted, in [0, 100]. The paper: 10.
     pub delete_percentile: f64,
-    /// Whether loading swaps until no swap is left to make, or once a step.
+    /// Whether loading swaps until no swap is left, or once a step.
     pub load_until_stable: bool,
-    /// How many attempts are kept for roles that look across them, the latest; ours. 0 keeps none.
+    /// Number of the latest attempts that are kept for roles that work on several attempts; ours. 0 keeps none.
     #[serde(default)]
     pub traces: usize,
 }

@@ -1,4 +1,4 @@
-//! What an agent sees, does and leaves behind.
+//! Observations, actions, steps and trajectories of attempts.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -10,17 +10,17 @@ use crate::{
     id::{AttemptId, ModelId, Seed, TaskId},
 };
 
-/// How far the host trusts what a source says.
+/// The host's trust in a source.
 #[non_exhaustive]
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// Anybody may have written it: what is distilled from it is tainted.
+    /// Anybody may have written it: skills distilled from it are tainted.
     #[default]
     Untrusted,
-    /// The host vouches for it.
+    /// The host trusts it.
     Trusted,
 }
 
@@ -29,7 +29,7 @@ pub enum Trust {
 pub struct Source {
     /// The source's name, such as `toolworld`.
     pub name: String,
-    /// How far the host trusts it.
+    /// The host's trust in it.
     pub trust: Trust,
 }
 
@@ -38,20 +38,20 @@ pub struct Source {
 pub struct ToolDefinition {
     /// The name that calls carry.
     pub name: String,
-    /// What it does.
+    /// A description for the model.
     pub description: String,
     /// JSON Schema of its arguments; the order of `required` is the order in which they are written.
     pub input_schema: serde_json::Value,
 }
 
-/// What the agent sees.
+/// An observation of the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// The text, or the user's message.
     pub text: String,
     /// The tools in force from here on.
     pub tools: Vec<ToolDefinition>,
-    /// Who says so.
+    /// The source of the text.
     pub source: Source,
 }
 
@@ -64,14 +64,14 @@ pub struct ToolCall {
     pub arguments: serde_json::Map<String, serde_json::Value>,
 }
 
-/// What the agent does.
+/// An action of the agent.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// One or several tool calls.
     Call(Vec<ToolCall>),
-    /// Something said to the user.
+    /// A message to the user.
     Message(String),
     /// The end of the turn.
     EndTurn,
@@ -97,10 +97,10 @@ pub struct Outcome {
     pub parts: BTreeMap<String, f64>,
 }
 
-/// What a step of an episode gives.
+/// The result of a step of an episode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transition {
-    /// What the agent sees next.
+    /// The next observation.
     pub observation: Observation,
     /// Whether the environment refused the action.
     pub is_error: bool,
@@ -108,28 +108,28 @@ pub struct Transition {
     pub outcome: Option<Outcome>,
 }
 
-/// What came of a step's action.
+/// The result of a step's action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepResult {
-    /// The text that came back.
+    /// The environment's text.
     pub text: String,
     /// Whether the environment refused the action.
     pub is_error: bool,
-    /// Who said it.
+    /// The source of the text.
     pub source: Source,
 }
 
 /// A token's number in its model's vocabulary.
 pub type TokenId = i32;
 
-/// How tokens are drawn.
+/// The sampling of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
     /// 0 is greedy.
     pub temperature: f32,
     /// Nucleus: the smallest set of tokens with at least this probability; 1 keeps all.
     pub top_p: f32,
-    /// What the draws follow from.
+    /// The seed of the draws.
     pub seed: Seed,
 }
 
@@ -142,7 +142,7 @@ impl Sampling {
     };
 }
 
-/// What a trainer needs of a generation.
+/// A generation's data for a trainer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GenerationRecord {
     /// The prompt's tokens.
@@ -153,28 +153,28 @@ pub struct GenerationRecord {
     pub logprobs: Vec<f32>,
     /// For each of `ids` whether the model chose it (a harness may have written some).
     pub mask: Vec<bool>,
-    /// How they were drawn.
+    /// The sampling.
     pub sampling: Sampling,
-    /// By which model.
+    /// The model.
     pub model: ModelId,
-    /// With which adapter (LoRA), if any.
+    /// The adapter (LoRA), if any.
     pub adapter: Option<String>,
 }
 
-/// One step: what was seen, what was done, what came of it.
+/// One step: observation, action and result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// From 0, in order.
     pub index: u32,
     /// Which turn of the task, from 0.
     pub turn: u32,
-    /// Who acted, such as `agent`.
+    /// The actor, such as `agent`.
     pub actor: String,
-    /// What was seen before acting.
+    /// The observation before the action.
     pub observation: Observation,
-    /// What was done.
+    /// The action.
     pub action: Action,
-    /// What came of it.
+    /// The result of the action.
     pub result: StepResult,
     /// The agent's own words for this step as its model saw them, where there are any.
     pub transcript: String,
@@ -195,9 +195,9 @@ pub enum EndReason {
     StepBudget,
     /// The time was used up.
     Deadline,
-    /// What the agent's model wrote could not be read as an action.
+    /// The model's text could not be read as an action.
     Unreadable,
-    /// A part failed in mid-attempt.
+    /// A part failed during the attempt.
     Failed(Error),
 }
 
@@ -266,7 +266,7 @@ impl Injection {
     }
 }
 
-/// A skill that an attempt was given, and whether the agent said that it used it.
+/// A skill that was in an attempt's prompt, and whether the agent reported its use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {
     /// Which skill, in which version.
@@ -278,14 +278,14 @@ pub struct Exposure {
     pub since: u32,
 }
 
-/// A skill that was chosen and left out whole, because its text takes more than what was left of the prompt's budget.
+/// A chosen skill that was left out because its text is longer than the rest of the prompt's token budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// Which skill, in which version.
     pub skill: SkillRef,
-    /// How many tokens its text takes.
+    /// Number of tokens of its text.
     pub tokens: usize,
-    /// How many were left.
+    /// Number of tokens that were left.
     pub room: usize,
 }
 
@@ -305,30 +305,30 @@ pub struct LeftOut {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trajectory {
-    /// Of the JSON form; [`Trajectory::SCHEMA`].
+    /// Version of the JSON form: [`Trajectory::SCHEMA`].
     pub schema: u32,
     /// Which attempt.
     pub attempt: AttemptId,
-    /// At which task.
+    /// The task.
     pub task: TaskId,
-    /// What randomness followed from.
+    /// The seed of the attempt's randomness.
     pub seed: Seed,
     /// In order.
     pub steps: Vec<Step>,
-    /// The skills that it was given.
+    /// The skills that were in its prompts.
     pub exposures: Vec<Exposure>,
-    /// The skills that stood in its prompts, as they stood there: those of the first, and where each turn has its own, those
-    /// of later ones behind them. Its exposures say since when.
+    /// The skills of its prompts as they were written there: those of the first turn, then those that later turns added.
+    /// `exposures` has the step from which each was there.
     #[serde(default, skip_serializing_if = "Injection::is_empty")]
     pub injection: Injection,
-    /// The skills that were chosen for it and did not fit into the prompt.
+    /// The chosen skills that did not fit into the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// The environment's account, where it gave one.
+    /// The environment's outcome, where it gave one.
     pub outcome: Option<Outcome>,
     /// Why it ended.
     pub end: EndReason,
-    /// What it cost.
+    /// The tokens spent.
     pub usage: Usage,
 }
 
@@ -336,8 +336,8 @@ impl Trajectory {
     /// The version of the JSON form.
     pub const SCHEMA: u32 = 1;
 
-    /// The error of a part that ended the attempt before the environment gave an outcome. It says nothing of how well the
-    /// agent did: such an attempt is not judged, and nothing is credited or learned for it.
+    /// The error of a part that ended the attempt before the environment gave an outcome. Such an attempt is no evidence about
+    /// the agent: it is not judged, and nothing is credited or learned for it.
     pub fn fault(&self) -> Option<&Error> {
         match (&self.end, &self.outcome) {
             (EndReason::Failed(error), None) => Some(error),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What a judge says of a trajectory.
+/// A judge's verdict on a trajectory.
 ///
 /// ```
 /// use journeyman::domain::Verdict;
@@ -19,13 +19,13 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// Whether the task was done; `None` when the judge cannot tell, which credits nothing.
+    /// Whether the task was done; `None` where the judge cannot decide: then nothing is credited.
     pub success: Option<bool>,
     /// How well, in [0, 1].
     pub score: f64,
     /// Named parts of the score, each finite.
     pub parts: BTreeMap<String, f64>,
-    /// What the verdict rests on, for people.
+    /// The evidence for the verdict, for people.
     pub evidence: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a commit did to the library.
+//! The effects of a commit on the library.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,54 +8,54 @@ use crate::{
     id::Revision,
 };
 
-/// What a commit did to the library: for progress events and for people.
+/// The effects of a commit on the library, for progress events and for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
     /// The revision after it.
     pub revision: Revision,
-    /// What moved, in the order in which it did.
+    /// The moves of skills, in order.
     pub moves: Vec<Move>,
-    /// What had no effect, and why.
+    /// The changes without effect.
     pub passed_over: Vec<PassedOver>,
 }
 
-/// A skill that came, moved or went.
+/// A skill that was added, moved or removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
     /// Which skill, in its version after the move.
     pub skill: SkillRef,
     /// The name under which the library keeps (or kept) it.
     pub name: SkillName,
-    /// What happened.
+    /// The kind of the move.
     pub operation: Operation,
 }
 
-/// What can happen to a skill.
+/// The kinds of a skill's moves.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// New, into the cache, or aside where its state is not offered.
     Added,
-    /// A new version took the place of the last.
+    /// A new version replaced the last.
     Revised,
-    /// New, made of others.
+    /// New, merged from others.
     Merged,
-    /// An earlier version came back, as a new one.
+    /// An earlier version became the current one, as a new version.
     RolledBack,
-    /// Deleted, and there again.
+    /// Restored after it was deleted.
     Restored,
-    /// A text was taken out of its versions.
+    /// A text was removed from its versions.
     Erased,
-    /// To the other tier, as somebody asked.
+    /// To the other tier, by a change [`Place`](crate::domain::LibraryChange::Place).
     Placed,
-    /// From the cache to the reservoir, the cache being over its size.
+    /// From the cache to the reservoir, because the cache was over its size.
     Evicted,
     /// From the reservoir to the cache.
     Loaded,
     /// From the cache to the reservoir, to make room for a loaded one.
     SwappedOut,
-    /// Removed: low and never used.
+    /// Removed: below the percentile of utility and never used.
     Deleted,
     /// Removed: the lowest of a reservoir over its size.
     Overflowed,
@@ -68,7 +68,7 @@ pub enum Operation {
 /// A change that had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassedOver {
-    /// Its place in the commit, from 0.
+    /// The change's index in the commit, from 0.
     pub change: usize,
     /// Why.
     pub reason: PassReason,
@@ -79,7 +79,7 @@ pub struct PassedOver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PassReason {
-    /// No skill of this id was ever there.
+    /// The library never had a skill of this id.
     Unknown,
     /// The skill was deleted.
     Deleted,
@@ -87,9 +87,9 @@ pub enum PassReason {
     OtherVersion,
     /// A credit whose skill and attempt were credited before.
     SeenBefore,
-    /// An added skill whose id is there already.
+    /// An added skill whose id is taken.
     IdTaken,
-    /// A version that is not later than the one that is there.
+    /// A version that is not later than the current one.
     NotLater,
     /// A version that the skill never had.
     NoSuchVersion,
@@ -99,9 +99,9 @@ pub enum PassReason {
     NotOffered,
     /// A release of a skill that is not on trial.
     NotOnTrial,
-    /// A merge of which no source is there.
+    /// A merge without a source in the library.
     NoSource,
 }
 
-/// What one change did: its moves, or why it had no effect.
+/// The moves of one change, or why it had no effect.
 pub(super) type Outcome = Result<Vec<Move>, PassReason>;

@@ -1,4 +1,4 @@
-//! What differs between two versions of a skill.
+//! The difference of two versions of a skill.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::{
     id::{SkillId, Version},
 };
 
-/// What differs between two versions of a skill; printed as a person reads it.
+/// The difference of two versions of a skill; `Display` writes it for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// The one version.
+    /// The first version.
     pub from: SkillRef,
-    /// The other.
+    /// The second version.
     pub to: SkillRef,
-    /// The fields beside the body that differ.
+    /// The fields besides the body that differ.
     pub fields: Vec<FieldChange>,
     /// The body's lines as a unified diff with three lines of context; empty where it is the same.
     pub body: String,
@@ -30,14 +30,14 @@ pub struct Difference {
 pub struct FieldChange {
     /// Its name.
     pub field: String,
-    /// In the one version; none where it is not there.
+    /// The value in the first version; `None` where it has none.
     pub from: Option<String>,
-    /// In the other.
+    /// The value in the second version; `None` where it has none.
     pub to: Option<String>,
 }
 
 impl SkillLibrary {
-    /// What differs between two versions of a skill, whichever is the later.
+    /// The difference of two versions of a skill, in either order.
     ///
     /// # Errors
     /// `NotFound` for a version that the library does not know.

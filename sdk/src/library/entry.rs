@@ -1,4 +1,4 @@
-//! What the library knows of one skill.
+//! A skill with the library's data about it.
 
 use std::{cmp::Ordering, collections::BTreeSet};
 
@@ -10,16 +10,16 @@ use crate::{
     id::{AttemptId, Revision, RunId, SkillId, Version},
 };
 
-/// One credit that counted.
+/// A credit that counted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// By which attempt, or the group's first.
+    /// The attempt, or the first attempt of its group.
     pub attempt: AttemptId,
-    /// To which version.
+    /// The version that was credited.
     pub version: Version,
     /// The reward, finite.
     pub reward: f64,
-    /// How many attempts were given the skill; at least 1.
+    /// Number of attempts with the skill; at least 1.
     pub uses: u64,
     /// The moving average's weight of the past when it was given.
     pub beta: f64,
@@ -27,14 +27,14 @@ pub struct Evidence {
     pub run: Option<RunId>,
 }
 
-/// What a skill was merged into.
+/// The merge that a skill was a source of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merged {
-    /// Which skill.
+    /// The merged skill.
     pub into: SkillId,
-    /// The version that was merged.
+    /// The source's version.
     pub version: Version,
-    /// The state before.
+    /// The source's state before the merge.
     pub from: State,
 }
 
@@ -45,13 +45,13 @@ pub struct Entry {
     pub skill: Skill,
     /// The versions before it, oldest first.
     pub history: Vec<Skill>,
-    /// Where it is kept.
+    /// The tier.
     pub tier: Tier,
     /// The moving average of its rewards (C.2), in the unit of the rewards; always finite.
     pub utility: f64,
-    /// How many attempts were given it, in any of its versions.
+    /// Number of attempts with it, in any of its versions.
     pub uses: u64,
-    /// How many times this version was credited.
+    /// Number of credits of the current version.
     pub credits: u64,
     /// The revision that added it.
     pub added_at: Revision,
@@ -59,21 +59,21 @@ pub struct Entry {
     pub changed_at: Revision,
     /// The credits since it was added, oldest first: utility, uses and credits follow from them.
     pub evidence: Vec<Evidence>,
-    /// What it was merged into, where it was.
+    /// The merge that it was a source of, where there was one.
     pub merged: Option<Merged>,
-    /// What attempts did with it and what it did to them, and the cases that it has to pass.
+    /// Exposures, judgements and test bundle.
     #[serde(default, skip_serializing_if = "Life::is_empty")]
     pub life: Life,
-    /// What [`Skill::content_sha256`] gave when the current version came in.
+    /// [`Skill::content_sha256`] of the current version when it was added.
     pub sha256: String,
-    /// What the utility began at.
+    /// The initial utility.
     pub(super) began: f64,
-    /// The attempts that were credited already, in any version and before it was deleted.
+    /// The attempts whose credits counted, of any version, also before the skill was deleted.
     pub(super) seen: BTreeSet<AttemptId>,
 }
 
 impl Entry {
-    /// A skill that has just come, without evidence.
+    /// A new skill without evidence.
     pub(super) fn new(skill: Skill, tier: Tier, utility: f64, added_at: Revision) -> Self {
         Self {
             sha256: skill.content_sha256(),
@@ -98,7 +98,7 @@ impl Entry {
         self.history.iter().chain([&self.skill])
     }
 
-    /// Puts a new version in the place of the current one.
+    /// Replaces the current version with a new one.
     pub(super) fn replace(&mut self, mut skill: Skill) {
         if skill.parents.is_empty() {
             skill.parents.push(self.skill.reference());
@@ -109,7 +109,7 @@ impl Entry {
         self.credits = 0;
     }
 
-    /// A name is a part of what the hash is of.
+    /// Renames the skill. The content's hash includes the name.
     pub(super) fn rename(&mut self, name: SkillName) {
         if name != self.skill.name {
             self.skill.name = name;
@@ -117,13 +117,13 @@ impl Entry {
         }
     }
 
-    /// Takes in one more credit (C.2, Update).
+    /// Adds a credit (C.2, Update).
     pub(super) fn credit(&mut self, evidence: Evidence) {
         self.count(&evidence);
         self.evidence.push(evidence);
     }
 
-    /// Takes the credits of a run back; whether there were any. Their attempts stay seen: a replay does not count.
+    /// Takes back a run's credits, and gives whether there were any. Their attempts stay seen: a replay does not count.
     pub(super) fn take_back(&mut self, run: &RunId) -> bool {
         let (gone, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.evidence)
             .into_iter()

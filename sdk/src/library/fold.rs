@@ -1,4 +1,4 @@
-//! The fold: what each change does; those that go back over what was are in `history`.
+//! The fold: the effect of each change. `history` has those that take earlier changes back.
 
 use super::{
     Applied, Entry, Evidence, Move, Operation, PassReason, PassedOver, SkillLibrary, StateSetter,
@@ -158,8 +158,8 @@ impl SkillLibrary {
         Ok(vec![self.enter(entry, Operation::Added)])
     }
 
-    /// A version as it may come in (S2, J7): tainted where one of its parents is, and quarantined where it would be
-    /// active and is tainted or imported. A person's word is taken as it is.
+    /// A version as the library accepts it (S2, J7): tainted where one of its parents is, and quarantined where it would be
+    /// active and is tainted or imported. A person's version is accepted as it is.
     fn guarded(&self, skill: &Skill) -> Skill {
         let mut skill = skill.clone();
         if skill.provenance.origin == Origin::Human {
@@ -178,7 +178,7 @@ impl SkillLibrary {
         skill
     }
 
-    /// Puts an entry among the others, under a free name.
+    /// Adds an entry under a free name.
     pub(super) fn enter(&mut self, mut entry: Entry, operation: Operation) -> Move {
         entry.rename(self.names.free(&entry.skill.name, &entry.skill.id));
         self.names.take(&entry.skill.name, &entry.skill.id);
@@ -201,7 +201,7 @@ impl SkillLibrary {
         Ok(moves)
     }
 
-    /// Puts a later version in the place of the current one.
+    /// Replaces the current version with a later one.
     pub(super) fn replace(&mut self, mut skill: Skill, operation: Operation) -> Outcome {
         skill.name = self.names.free(&skill.name, &skill.id);
         let revision = self.revision;
@@ -235,7 +235,7 @@ impl SkillLibrary {
         moves
     }
 
-    /// An index that has the old texts takes these in anew.
+    /// Marks the skills as changed, so that an index applies their texts anew.
     fn erased(&mut self, skills: &[SkillId]) -> Vec<Move> {
         let revision = self.revision;
         let mut moves = Vec::new();
@@ -260,7 +260,7 @@ impl SkillLibrary {
     }
 }
 
-/// Whether a version is held back until somebody releases it: tainted or imported, and not a person's.
+/// Whether a version is quarantined until it is released: tainted or imported, and not a person's.
 pub(super) fn is_suspect(skill: &Skill) -> bool {
     let origin = skill.provenance.origin;
     origin != Origin::Human && (skill.taint == Taint::Tainted || origin == Origin::Imported)

@@ -36,12 +36,12 @@ pub struct Fork {
     changes: Vec<LibraryChange>,
 }
 
-/// What of a fork's changes can be committed on a library that has moved on.
+/// The changes of a fork that can be committed on a later state of the library, and those that cannot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rebased {
     /// The changes that hold there, in order.
     pub changes: Vec<LibraryChange>,
-    /// Those that do not, and why.
+    /// The changes that cannot be committed, with the reasons.
     pub conflicts: Vec<Conflict>,
 }
 
@@ -52,20 +52,20 @@ pub struct Conflict {
     pub change: usize,
     /// The skill; none where the tiers' numbers are meant.
     pub skill: Option<SkillId>,
-    /// What happened elsewhere.
+    /// The change of the library.
     pub reason: ConflictReason,
 }
 
-/// What happened elsewhere to a skill that a fork changed.
+/// The library's change of a skill that a fork changed too.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConflictReason {
-    /// It was given another version.
+    /// The skill has another version.
     Revised,
-    /// It was given another state, or merged.
+    /// The skill has another state, or was merged.
     StateChanged,
-    /// It was deleted.
+    /// The skill was deleted.
     Deleted,
     /// A skill of this id was added.
     Added,
@@ -118,7 +118,7 @@ impl Fork {
         Ok(applied)
     }
 
-    /// What of the changes can be committed on `head`, a later state of the library that the fork came from. A change
+    /// The changes that can be committed on `head`, a later state of the library that the fork came from. A change
     /// about a skill whose version, state or being there changed since is a conflict, and so is every later change of
     /// the fork about that skill. `Maintain` and `RetireRun` are about no skill in particular and always hold.
     pub fn rebase(&self, head: &SkillLibrary) -> Rebased {
@@ -153,7 +153,7 @@ impl Fork {
         rebased
     }
 
-    /// What happened to a skill between the fork's base and `head`.
+    /// The change of a skill between the fork's base and `head`.
     fn clash(&self, head: &SkillLibrary, id: &SkillId) -> Option<ConflictReason> {
         let (base, gone) = (&self.base.entries, &self.base.deleted);
         if base.shares(&head.entries, id) && gone.shares(&head.deleted, id) {

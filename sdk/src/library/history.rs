@@ -1,4 +1,4 @@
-//! Changes that go back over what was: merging, rolling back, restoring, and taking back a run.
+//! Changes that can take earlier ones back: merge, roll back, restore, and retire a run.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ impl SkillLibrary {
         Ok(moves)
     }
 
-    /// Brings back what was deleted, as it was.
+    /// Restores a deleted skill as it was.
     pub(super) fn restore(&mut self, id: &SkillId) -> Outcome {
         if self.entries.contains(id) {
             return Err(PassReason::NotDeleted);
@@ -126,7 +126,7 @@ impl SkillLibrary {
         moves
     }
 
-    /// The same for what is deleted, should it be restored; gives those that are disabled.
+    /// The same for deleted skills, in case they are restored; gives those that are disabled.
     fn retire_deleted(&mut self, run: &RunId, made: &BTreeSet<SkillRef>) -> BTreeSet<SkillId> {
         let ids: Vec<SkillId> = self.deleted().map(|entry| entry.skill.id.clone()).collect();
         let mut disabled = BTreeSet::new();
@@ -179,8 +179,8 @@ impl SkillLibrary {
 }
 
 impl Entry {
-    /// What else goes back with a version that was taken back, to one that was in a state: who set that, and what a merge
-    /// found it in.
+    /// Adapts the rest of the entry after its version `was`, whose state was `from`, became the current one again: the
+    /// version of the state's setter, and the state before a merge.
     fn gone_back(&mut self, was: Version, from: State) {
         if let Some(setter) = &mut self.life.state_set_by
             && setter.version == was

@@ -10,7 +10,7 @@ use crate::{
     id::{CommitKey, Revision},
 };
 
-/// Commits are forgotten in blocks of this many: a map that lets go of one at each commit is many times slower.
+/// Keys are dropped in blocks of this many: a map that removes one at each commit is many times slower.
 const BLOCK: u64 = 1_024;
 
 /// The keys of this block of commits and of the one before: those that any index behind is likely to stand at. What is
@@ -26,7 +26,7 @@ impl Keys {
         (self.current.get(&revision)).or_else(|| self.before.get(&revision))
     }
 
-    /// Those of the last commits, as many as an index remembers, and of one more.
+    /// The keys of the last commits, as many as an index keeps, and of one revision more.
     pub(super) fn last_and(&self, revision: Revision) -> BTreeMap<Revision, CommitKey> {
         let last = self.last().0;
         let from = last.saturating_sub(IndexMark::KEYS as u64) + 1;
@@ -36,7 +36,7 @@ impl Keys {
             .collect()
     }
 
-    /// Of the next commit.
+    /// Adds the key of the next commit.
     pub(super) fn push(&mut self, revision: Revision, key: CommitKey) {
         if revision.0.is_multiple_of(BLOCK) {
             self.before = std::mem::take(&mut self.current);

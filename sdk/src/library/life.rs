@@ -1,4 +1,4 @@
-//! What a skill's life leaves behind beside rewards (HiSME 3.3, Eq. 12): exposures, judgements, its bundle.
+//! A skill's evidence besides rewards (HiSME 3.3, Eq. 12): exposures, judgements, its test bundle.
 
 use std::{collections::BTreeSet, ops::AddAssign};
 
@@ -12,14 +12,14 @@ use crate::{
 /// The greatest number of cases of a bundle; of more, the oldest integration and negative cases go first.
 const MOST_CASES: usize = 12;
 
-/// How often a skill was found, given and used (H8), in any of its versions.
+/// How often a skill was retrieved, injected and used (H8), in any of its versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifetime {
-    /// In how many attempts it was among those that were found.
+    /// Number of attempts for which it was retrieved.
     pub retrieved: u64,
-    /// In how many it stood in the prompt.
+    /// Number of attempts with it in the prompt.
     pub injected: u64,
-    /// In how many the agent said that it used it.
+    /// Number of attempts in which the agent reported its use.
     pub used: u64,
 }
 
@@ -32,27 +32,27 @@ pub struct Judged {
     pub run: Option<RunId>,
 }
 
-/// A case of the bundle, and the run that put it there.
+/// A case of the bundle, and the run that added it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BundledCase {
     /// The case.
     pub case: BundleCase,
-    /// The run that put it there, if one did.
+    /// The run that added it, if one did.
     pub run: Option<RunId>,
 }
 
-/// What came of a version's cases.
+/// The results of a version's test cases.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tested {
     /// Which version.
     pub version: Version,
-    /// Case by case.
+    /// One for each case.
     pub outcomes: Vec<CaseOutcome>,
     /// The run that tested it, if one did.
     pub run: Option<RunId>,
 }
 
-/// What was measured of a version.
+/// A version's measured information gain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gained {
     /// Which version.
@@ -64,14 +64,14 @@ pub struct Gained {
 }
 
 impl Tested {
-    /// How many cases passed.
+    /// Number of cases that passed.
     pub fn passed(&self) -> usize {
         let passed = |outcome: &&CaseOutcome| outcome.has_passed();
         self.outcomes.iter().filter(passed).count()
     }
 }
 
-/// How often a version was judged what.
+/// Numbers of a version's judgements, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgementCounts {
     /// Helpful.
@@ -127,14 +127,14 @@ pub(super) struct Exposed {
     pub(super) run: Option<RunId>,
 }
 
-/// What live attempts say of a version, where nothing can be played again.
+/// Results of a version's live attempts, for environments that cannot replay attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiveEvidence {
-    /// At how many different tasks an attempt with it was done without a refused action.
+    /// Number of different tasks with a successful attempt without a refused action.
     pub tasks: u32,
-    /// How many attempts with it were done.
+    /// Number of successful attempts.
     pub done: u32,
-    /// How many were not.
+    /// Number of failed attempts.
     pub failed: u32,
 }
 
@@ -162,22 +162,22 @@ impl From<StateSetter> for (Version, RunId) {
     }
 }
 
-/// What a skill's life leaves behind beside rewards.
+/// A skill's evidence besides rewards.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Life {
     /// The judgements, oldest first, of every version.
     pub judged: Vec<Judged>,
-    /// The cases that it has to pass, oldest first.
+    /// The test bundle, oldest case first.
     pub bundle: Vec<BundledCase>,
-    /// What came of them when they ran last.
+    /// The results when the bundle ran last.
     pub tested: Option<Tested>,
-    /// Its information gain when that was measured last.
+    /// The information gain when it was measured last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gained: Option<Gained>,
     /// The run that set the state last; `None` where the host set it, or where it is as it was when the skill was added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_set_by: Option<StateSetter>,
-    /// By attempt and version.
+    /// The exposures that counted, one for each attempt and version.
     pub(super) exposed: BTreeSet<Exposed>,
     /// The attempts before the latest trial, where a trial was begun again.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -189,7 +189,7 @@ impl Life {
         *self == Self::default()
     }
 
-    /// How often it was found, given and used.
+    /// How often the skill was retrieved, injected and used.
     pub fn lifetime(&self) -> Lifetime {
         let mut lifetime = Lifetime::default();
         for exposed in &self.exposed {
@@ -200,8 +200,8 @@ impl Life {
         lifetime
     }
 
-    /// What the attempts with a version came to, of those that stood in the prompt while it was on trial; with `used` of
-    /// those alone that said that they used it.
+    /// Results of a version's live attempts: those with it in the prompt while it was on trial; with `used` only those that
+    /// reported its use.
     pub fn live(&self, version: Version, used: bool) -> LiveEvidence {
         let of_version = self.exposed.iter();
         let of_version =
@@ -220,8 +220,7 @@ impl Life {
         live
     }
 
-    /// Begins a new trial: attempts and judgements of an earlier one say nothing in it, since somebody had reason to try the
-    /// skill again, and its bundle has to pass anew.
+    /// Begins a new trial: attempts and judgements of earlier trials do not count in it, and the bundle has to pass anew.
     pub(super) fn begin_trial(&mut self) {
         let exposed = self.exposed.iter().map(|one| &one.attempt);
         let judged = self.judged.iter().map(|one| &one.attribution.attempt);
@@ -229,13 +228,13 @@ impl Life {
         self.tested = None;
     }
 
-    /// How often a version was judged what, since its latest trial began: each version begins anew (algorithm 4: a refined
+    /// A version's judgements since its latest trial began: each version begins anew (algorithm 4: a refined
     /// skill's counts are reset).
     pub fn counts(&self, version: Version) -> JudgementCounts {
         self.latest_counts(version, usize::MAX)
     }
 
-    /// The same of its latest judgements alone, so many at most.
+    /// The same for at most this many of its latest judgements.
     pub fn latest_counts(&self, version: Version, most: usize) -> JudgementCounts {
         let judged = self.judged_of(version);
         count(
@@ -245,7 +244,7 @@ impl Life {
         )
     }
 
-    /// How often a version was judged what, in all its trials.
+    /// A version's judgements in all its trials.
     pub fn counts_of_all_trials(&self, version: Version) -> JudgementCounts {
         count(self.judged_of(version))
     }
@@ -268,7 +267,7 @@ impl Life {
         (tested.version == version).then(|| tested.passed() == tested.outcomes.len())
     }
 
-    /// Takes a judgement in, unless the attempt judged this version before.
+    /// Adds a judgement, unless the attempt judged this version before.
     pub(super) fn judge(&mut self, judged: Judged) -> bool {
         let same = |known: &Judged| {
             let (known, new) = (&known.attribution, &judged.attribution);
@@ -281,7 +280,7 @@ impl Life {
         new
     }
 
-    /// Takes an exposure in, unless the attempt exposed this version before.
+    /// Adds an exposure, unless the attempt exposed this version before.
     pub(super) fn expose(&mut self, exposed: Exposed) -> bool {
         let same =
             |known: &Exposed| known.attempt == exposed.attempt && known.version == exposed.version;
@@ -317,7 +316,7 @@ impl Life {
         runs.any(|made| made.as_ref() == Some(run))
     }
 
-    /// Takes a run's word back.
+    /// Takes back everything that a run added.
     pub(super) fn take_back(&mut self, run: &RunId) {
         let other = |made: &Option<RunId>| made.as_ref() != Some(run);
         self.judged.retain(|judged| other(&judged.run));

@@ -1,18 +1,18 @@
-//! What the library keeps beside skills: attempts for roles that look across them, and what roles learnt.
+//! The library's data besides skills: attempts for roles that work on several, notes, marks, and roles' rules.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{AttemptNote, Role, RoleRule, Trace},
+    domain::{AttemptNote, HandledMark, Role, RoleRule, Trace},
     id::RunId,
 };
 
-/// How many attempts of small groups are remembered, the latest.
+/// Number of the latest notes that are kept.
 const MOST_NOTES: usize = 256;
 
-/// Of how many things it is remembered that they were tried, the latest.
+/// Number of the latest marks of maintenance steps that are kept.
 const MOST_HANDLED: usize = 4_096;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ struct Learnt {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Handled {
-    fingerprint: String,
+    fingerprint: HandledMark,
     run: Option<RunId>,
 }
 
@@ -40,14 +40,14 @@ struct Noted {
     run: Option<RunId>,
 }
 
-/// What the library keeps beside skills.
+/// The library's data besides skills.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Memory {
     traces: Vec<Kept>,
     handled: Vec<Handled>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<Noted>,
-    /// Of each role, all that it ever kept to; the last is in force.
+    /// Every set of rules that each role had; the last is in force.
     rules: BTreeMap<Role, Vec<Learnt>>,
 }
 
@@ -60,7 +60,7 @@ impl Memory {
         self.notes.iter().map(|noted| &noted.note)
     }
 
-    /// Keeps a note, unless its attempt has one, and the latest of all.
+    /// Adds a note, unless its attempt has one, and keeps the latest.
     pub(super) fn note(&mut self, note: &AttemptNote, run: Option<&RunId>) -> bool {
         let new = !self.notes().any(|known| known.attempt == note.attempt);
         if new {
@@ -79,16 +79,11 @@ impl Memory {
         learnt.map_or(&[], |learnt| &learnt.rules)
     }
 
-    pub(super) fn is_handled(&self, fingerprint: &str) -> bool {
-        let mut handled = self.handled.iter();
-        handled.any(|one| one.fingerprint == fingerprint)
+    pub(super) fn all_handled(&self) -> impl Iterator<Item = &HandledMark> {
+        self.handled.iter().map(|one| &one.fingerprint)
     }
 
-    pub(super) fn all_handled(&self) -> impl Iterator<Item = &str> {
-        self.handled.iter().map(|one| one.fingerprint.as_str())
-    }
-
-    /// Keeps an attempt, unless it is kept already, and the latest `most` of all.
+    /// Adds an attempt, unless it is there already, and keeps the latest `most`.
     pub(super) fn observe(&mut self, trace: &Trace, run: Option<&RunId>, most: usize) -> bool {
         let attempt = &trace.trajectory.attempt;
         let new = !self
@@ -105,11 +100,11 @@ impl Memory {
         new
     }
 
-    pub(super) fn handled(&mut self, fingerprint: &str, run: Option<&RunId>) -> bool {
-        let new = !self.is_handled(fingerprint);
+    pub(super) fn handled(&mut self, mark: &HandledMark, run: Option<&RunId>) -> bool {
+        let new = !self.all_handled().any(|known| known == mark);
         if new {
             self.handled.push(Handled {
-                fingerprint: fingerprint.to_owned(),
+                fingerprint: mark.clone(),
                 run: run.cloned(),
             });
         }
@@ -125,7 +120,7 @@ impl Memory {
         });
     }
 
-    /// Takes a run's word back: a role keeps to what it kept to before.
+    /// Takes back everything that a run added: a role has the rules of before.
     pub(super) fn take_back(&mut self, run: &RunId) {
         let other = |made: &Option<RunId>| made.as_ref() != Some(run);
         self.traces.retain(|kept| other(&kept.run));

@@ -1,27 +1,27 @@
 //! The library: a fold over committed changes, in two tiers (ARISE C.2, C.3; rows A5, A6).
 //!
-//! [`SkillLibrary`] is what the changes of a [`SkillStore`](crate::contract::SkillStore) add up to. Folding the
-//! same changes gives the same bytes, on any machine. Changes record inputs and may be rebased onto what
-//! another writer did, so the fold tells two things apart:
+//! [`SkillLibrary`] is the fold of the changes of a [`SkillStore`](crate::contract::SkillStore). Folding the same changes
+//! gives the same bytes, on any machine. Changes record inputs and may be rebased onto another writer's commits, so the
+//! fold distinguishes two cases:
 //!
-//! - What is wrong in *any* library ([`LibraryChange::validate`](crate::domain::LibraryChange::validate): a
+//! - A change that is wrong in *any* library ([`LibraryChange::validate`](crate::domain::LibraryChange::validate): a
 //!   reward that is not finite, a policy out of range) is an error, and the library stays as it was.
-//! - What merely came too late (a credit for a skill that was deleted, a second revision of one version) is
-//!   passed over: counted by its [`PassReason`], named in [`Applied`], and otherwise without effect.
+//! - A change that came too late (a credit for a skill that was deleted, a second revision of one version) is
+//!   passed over: counted by its [`PassReason`], listed in [`Applied`], and otherwise without effect.
 //!
 //! # The rules of the tiers
-//! The paper leaves points open; this is how they are decided here. A step commits its changes in the order of
+//! The paper leaves points open; the following rules decide them. A step commits its changes in the order of
 //! C.3: credits (Update), then what is added, then `Maintain` (Evict, Load, Delete). Where the gate rejected
 //! every candidate there are no credits, and where no draft was valid nothing is added; the rest proceeds.
 //!
 //! - *Tiers.* Offered skills (trial, active) are in the cache or the reservoir. The others are
-//!   [aside](crate::domain::Tier::Aside): they take no room, and no rule of the tiers moves or deletes them. A skill that becomes
-//!   offered enters the cache as a new one does; one that stops being offered leaves its tier.
+//!   [aside](crate::domain::Tier::Aside): they take no room, and no rule of the tiers moves or deletes them. A skill that
+//!   becomes offered enters the cache as a new one does; one that stops being offered leaves its tier.
 //! - *Order and ties.* Skills are ordered by utility, then by id: of two with equal utility the one with the
 //!   smaller id counts as the lower. It is the first to be evicted, swapped out or deleted, and the last to be
-//!   loaded. With ids that grow with time that is the elder, so a newcomer gets its chance.
-//! - *Update.* `u = beta * u + (1 - beta) * reward` for each credit. Whether a step brings one credit with the
-//!   group's mean or one a rollout is the business of [`credit`](crate::credit). A pair of skill and attempt
+//!   loaded. With ids that grow with time that is the older one, so a new skill gets its chance.
+//! - *Update.* `u = beta * u + (1 - beta) * reward` for each credit. [`credit`](crate::credit) decides whether a
+//!   step has one credit with the group's mean or one for each rollout. A pair of skill and attempt
 //!   counts once.
 //! - *Add.* A new skill enters the cache with the policy's initial utility and no use. A name that is taken
 //!   gets a suffix, `-2` to `-99` and then one made of its id (a long name is cut to make room): ids identify, names
@@ -32,7 +32,7 @@
 //!   highest of the reservoir. Then, if the highest of the reservoir has a strictly greater utility than the
 //!   lowest unprotected skill of the cache, the two are swapped: once, or with
 //!   [`load_until_stable`](crate::domain::TierPolicy::load_until_stable) for as long as it holds. C.3 (iii)
-//!   wants that what was just evicted does not come back: it had the lowest utility of the unprotected, so
+//!   requires that a skill that was just evicted does not come back: it had the lowest utility of the unprotected, so
 //!   no unprotected skill that stayed is strictly lower, and protected ones (chosen once, before Evict) are
 //!   not swapped out either.
 //! - *Delete.* A skill of the reservoir whose utility is strictly below the percentile and that was never used
@@ -51,29 +51,29 @@
 //!   version never name two texts; its earlier versions are its history then, and it begins without evidence.
 //!
 //! # What may be offered (S2, J7)
-//! A version is tainted when its author says so or when one of its parents is. One that is tainted or imported and would
-//! be active is quarantined instead, whoever commits it: a change of its state releases it. A person's version is taken as
-//! it is.
+//! A version is tainted when its author says so or when one of its parents is. A version that is tainted or imported and
+//! would be active is quarantined instead, whoever commits it: a change of its state releases it. A person's version is
+//! accepted as it is.
 //!
 //! # Nothing is lost (J6)
-//! What Delete removes leaves the tiers and frees its name, and is kept aside with its versions and evidence. Every change
-//! can be taken back:
+//! A skill that Delete removes leaves the tiers and frees its name, and is kept aside with its versions and evidence.
+//! Every change can be taken back:
 //!
 //! - *Merge.* The new skill begins with the mean of its sources' utilities and no use, with their current versions as
 //!   parents where the author named none. The sources are archived and remember the state that they had.
 //! - *Roll back.* The version that comes back is a new one with the text and provenance of the old, which is its parent;
 //!   it keeps the skill's state, tier, utility and uses, as a revision does, and is quarantined where it was then.
-//! - *Restore.* What was deleted is there again with its state, versions and evidence, under a free name; an offered one
+//! - *Restore.* A deleted skill is there again with its state, versions and evidence, under a free name; an offered one
 //!   enters the cache.
-//! - *Retire a run.* Its credits, exposures, judgements, cases and attempts are taken out, roles keep to what they kept to before it, and the utility is folded anew from those that are left (an attempt that
-//!   was seen stays so). A version is *of the run* when its provenance names it or one of its parents is of the run. A
-//!   skill whose current version is of the run goes back to its latest version that is not; one that has none is
-//!   disabled, and the sources of such a merged one are as they were before. A person's version that was made from one of
-//!   the run is quarantined, for the person to decide. What is deleted is treated alike and stays
-//!   deleted. It is done once: what a run that goes on, or a writer that stands on its versions, commits later is not
-//!   taken back by it.
-//! - *Erased.* The one exception: a person's data can be taken out of what was committed. A change says that it was, and
-//!   of which skills; folding the changes anew gives the library without it.
+//! - *Retire a run.* Its credits, exposures, judgements, cases and attempts are taken out, roles have the rules of
+//!   before, and the utility is folded anew from the credits that are left (an attempt that was seen stays seen). A
+//!   version is *of the run* when its provenance names it or one of its parents is of the run. A skill whose current
+//!   version is of the run goes back to its latest version that is not; one that has none is disabled, and the sources
+//!   of such a merged one are as they were before. A person's version that was made from one of the run is
+//!   quarantined, for the person to decide. Deleted skills are treated alike and stay deleted. It is done once: later
+//!   commits of a run that goes on, or of a writer that builds on its versions, are not taken back by it.
+//! - *Erased.* The one exception: a person's data can be removed from earlier commits. A change records that it was, and
+//!   from which skills; folding the changes anew gives the library without it.
 //! - *Forks.* A [`Fork`] shares what it does not change with its library, so it costs the same whatever the size;
 //!   [`Fork::rebase`] names what was changed on both sides.
 

@@ -8,9 +8,9 @@ use crate::{
 };
 
 impl SkillLibrary {
-    /// Brings an index to this library's revision: by what changed since its watermark or, where it is of another
-    /// library, of this one before it was put back to an earlier state, or was damaged, by everything. An index of this
-    /// library that is ahead stays as it is.
+    /// Brings an index to this library's revision: by the changes since its watermark, or by the whole library where the index
+    /// is of another library, of this one before it was restored to an earlier state, or damaged. An index of this library
+    /// that is ahead stays as it is.
     ///
     /// # Errors
     /// As [`Retriever::watermark`] and [`Retriever::refresh`].

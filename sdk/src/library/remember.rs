@@ -1,4 +1,4 @@
-//! The changes that move no skill: what its life leaves behind, and what roles learn of it.
+//! The changes that move no skill: evidence, notes, marks, and roles' rules.
 
 use super::{
     PassReason, SkillLibrary,
@@ -6,33 +6,34 @@ use super::{
     life::{Exposed, Gained, Judged, Tested},
 };
 use crate::{
-    domain::{AttemptNote, LibraryChange, Role, RoleRule, Trace},
+    domain::{AttemptNote, HandledMark, LibraryChange, Role, RoleRule, Trace},
     id::RunId,
 };
 
 impl SkillLibrary {
-    /// The attempts that are kept for roles that look across them, oldest first.
+    /// The attempts that are kept for roles that work on several, oldest first.
     pub fn traces(&self) -> impl Iterator<Item = &Trace> {
         self.memory.traces()
     }
 
-    /// How the latest attempts of small groups went, oldest first.
+    /// The notes on the latest attempts of small groups, oldest first.
     pub fn notes(&self) -> impl DoubleEndedIterator<Item = &AttemptNote> {
         self.memory.notes()
     }
 
-    /// What a role keeps to.
+    /// A role's rules.
     pub fn rules(&self, role: Role) -> &[RoleRule] {
         self.memory.rules(role)
     }
 
-    /// Whether something was tried already and is not tried again; the fingerprint as in [`LibraryChange::Handled`].
-    pub fn is_handled(&self, fingerprint: &str) -> bool {
-        self.memory.is_handled(fingerprint)
+    /// Whether a maintenance step was done or given up; the subject as in [`HandledMark::subject`].
+    pub fn is_handled(&self, subject: &str) -> bool {
+        let mut marks = self.handled().filter(|mark| mark.miss.is_none());
+        marks.any(|mark| mark.subject == subject)
     }
 
-    /// The fingerprints of [`LibraryChange::Handled`], the latest.
-    pub fn handled(&self) -> impl Iterator<Item = &str> {
+    /// The latest marks of [`LibraryChange::Handled`], oldest first.
+    pub fn handled(&self) -> impl Iterator<Item = &HandledMark> {
         self.memory.all_handled()
     }
 

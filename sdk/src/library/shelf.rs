@@ -12,7 +12,7 @@ use crate::{
     id::{SkillId, sha256_hex},
 };
 
-/// How many skills of one name are told apart by a number.
+/// Greatest number in a name's suffix.
 const MOST_NUMBERED: u64 = 99;
 
 /// Entries by id.
@@ -24,7 +24,7 @@ impl Shelf {
         self.0.get(id).map(|entry| &**entry)
     }
 
-    /// An entry to change; what other libraries share of it stays as it is.
+    /// A mutable entry; other libraries that share it keep theirs.
     pub(super) fn get_mut(&mut self, id: &SkillId) -> Option<&mut Entry> {
         self.0.get_mut(id).map(Arc::make_mut)
     }
@@ -43,7 +43,7 @@ impl Shelf {
         Some(entry)
     }
 
-    /// By id.
+    /// The entries, by id.
     pub(super) fn values(&self) -> impl Iterator<Item = &Entry> {
         self.0.values().map(|entry| &**entry)
     }

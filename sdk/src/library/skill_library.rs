@@ -1,4 +1,4 @@
-//! The library and what can be asked of it.
+//! The library and its queries.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
     id::{CommitKey, Revision, SkillId},
 };
 
-/// What a store's committed changes add up to. The [module](crate::library) tells the rules.
+/// The fold of a store's committed changes. The [module](crate::library) has the rules.
 ///
 /// ```
 /// use journeyman::{Revision, domain::{Cause, Committed, LibraryChange, TierPolicy}, library::SkillLibrary};
@@ -43,7 +43,7 @@ pub struct SkillLibrary {
     pub(super) policy: TierPolicy,
     pub(super) entries: Shelf,
     pub(super) deleted: Shelf,
-    /// Of the entries; follows from them.
+    /// The names of the entries; follow from them.
     #[serde(skip)]
     pub(super) names: Names,
     pub(super) passed_over: BTreeMap<PassReason, u64>,
@@ -91,7 +91,7 @@ impl SkillLibrary {
         Ok(library)
     }
 
-    /// Which library this is: the key of its first commit, which no later one changes. `None` while it is empty.
+    /// The library's identity: the key of its first commit. `None` while it is empty.
     pub fn origin(&self) -> Option<&CommitKey> {
         self.origin.as_ref()
     }
@@ -101,27 +101,27 @@ impl SkillLibrary {
         self.revision
     }
 
-    /// The number of tasks that were learned from: of commits whose cause names one.
+    /// The number of tasks that were learned from: the number of commits whose cause names a task.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// The tiers' numbers in force.
+    /// The policy of the tiers.
     pub fn policy(&self) -> &TierPolicy {
         &self.policy
     }
 
-    /// A skill by its id, wherever it is kept.
+    /// A skill by its id, in any tier.
     pub fn get(&self, id: &SkillId) -> Option<&Entry> {
         self.entries.get(id)
     }
 
-    /// A skill by its name; names are unique among the skills that are there.
+    /// A skill by its name; names are unique among the skills that are not deleted.
     pub fn by_name(&self, name: &SkillName) -> Option<&Entry> {
         self.get(self.names.get(name)?)
     }
 
-    /// A skill in one version, the current one or an earlier one, be it deleted or not.
+    /// A skill in one version, the current one or an earlier one, deleted or not.
     pub fn version(&self, skill: &SkillRef) -> Option<&Skill> {
         let entry = self
             .get(&skill.id)
@@ -130,7 +130,7 @@ impl SkillLibrary {
         versions.find(|version| version.version == skill.version)
     }
 
-    /// What was deleted, by id, as it was then.
+    /// The deleted skills, by id, as they were when they were deleted.
     pub fn deleted(&self) -> impl Iterator<Item = &Entry> {
         self.deleted.values()
     }
@@ -156,7 +156,7 @@ impl SkillLibrary {
         self.entries().filter(move |entry| entry.tier == tier)
     }
 
-    /// What an index that stands at a revision of this library takes in to stand at the current one.
+    /// The update of an index from a revision of this library to the current one.
     ///
     /// # Errors
     /// `Invalid` for a revision that this library has not reached.
@@ -183,13 +183,13 @@ impl SkillLibrary {
         })
     }
 
-    /// The skills that changed, came or went since this library was another one of its states; a credit is a change too.
-    /// Cheap where the one was made from the other by folding, since they share what is the same.
+    /// The skills that were changed, added or removed since an earlier state of this library; a credit is a change too. Cheap
+    /// where one state was folded from the other, since they share equal entries.
     pub fn changed_from<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a SkillId> {
         self.entries.unlike(&before.entries)
     }
 
-    /// How many changes were passed over, by reason.
+    /// Numbers of the changes without effect, by reason.
     pub fn passed_over(&self) -> &BTreeMap<PassReason, u64> {
         &self.passed_over
     }
@@ -222,7 +222,7 @@ impl SkillLibrary {
             )
             .hint("replay the store's commits instead")
         };
-        // What is of another form need not look like this one.
+        // Another version of the form may have other fields.
         #[derive(Deserialize)]
         struct Form {
             schema: u32,
@@ -243,7 +243,7 @@ impl SkillLibrary {
     }
 }
 
-/// What of a library is written.
+/// The JSON form of a library.
 #[derive(Deserialize)]
 struct Saved {
     schema: u32,

@@ -8,7 +8,7 @@ use crate::{
     id::SkillId,
 };
 
-/// Where a skill that enters in this state is kept.
+/// The tier of a new skill in this state.
 pub(super) fn entered(state: State) -> Tier {
     if state.is_offered() {
         Tier::Cache
@@ -49,7 +49,7 @@ pub(super) fn moved(entry: &Entry, operation: Operation) -> Move {
     }
 }
 
-/// Evict, Load and Delete, in this order: what moved, and the entries that were removed.
+/// Evict, Load and Delete, in this order: the moves, and the removed entries.
 pub(super) fn maintain(entries: &mut Shelf, policy: &TierPolicy) -> (Vec<Move>, Vec<Entry>) {
     let cached = within(entries, Tier::Cache).count();
     let mut moves = Vec::new();

@@ -5,18 +5,19 @@
 //! A thing is told by a fingerprint, `what/its evidence`; more evidence makes another thing of it, with tries of its own.
 
 use super::Upkeep;
-use crate::{domain::LibraryChange, library::SkillLibrary, report::EventKind};
+use crate::{
+    domain::{HandledMark, LibraryChange},
+    library::SkillLibrary,
+    report::EventKind,
+};
 
 /// How many maintenances try the same.
-const TRIES: usize = 3;
-
-/// What stands behind the fingerprint of what could not be done for now, before the number of that miss.
-const MISSED: &str = "/missed/";
+const TRIES: u32 = 3;
 
 /// What marks that something was done, or given up.
 pub(crate) fn handled(fingerprint: &str) -> LibraryChange {
     LibraryChange::Handled {
-        fingerprint: fingerprint.to_owned(),
+        fingerprint: HandledMark::done(fingerprint),
     }
 }
 
@@ -27,9 +28,10 @@ pub(crate) fn missed(
     fingerprint: &str,
     events: &mut Vec<EventKind>,
 ) -> LibraryChange {
-    let mut misses = (1..TRIES).map(|miss| format!("{fingerprint}{MISSED}{miss}"));
-    if let Some(miss) = misses.find(|miss| !context.library.is_handled(miss)) {
-        return handled(&miss);
+    let mut misses = (1..TRIES).map(|miss| HandledMark::missed(fingerprint, miss));
+    let is_known = |miss: &HandledMark| context.library.handled().any(|known| known == miss);
+    if let Some(fingerprint) = misses.find(|miss| !is_known(miss)) {
+        return LibraryChange::Handled { fingerprint };
     }
     let reason = format!(
         "{what} could not be done in {TRIES} maintenances, and is not tried again until there is more evidence"
@@ -41,6 +43,6 @@ pub(crate) fn missed(
 /// How often something could not be done for now, whatever the evidence was.
 pub(crate) fn misses(library: &SkillLibrary, what: &str) -> usize {
     let all = library.handled();
-    all.filter(|mark| mark.starts_with(what) && mark.contains(MISSED))
+    all.filter(|mark| mark.miss.is_some() && mark.subject.starts_with(what))
         .count()
 }

@@ -79,8 +79,9 @@ fn cliques(context: &Upkeep<'_>, embeddings: Option<Vec<Embedding>>) -> Result<V
         segment.embedding = Some(embedding);
     }
     let handed = context.library.handled();
-    let handed = handed.filter_map(|text| text.strip_prefix(GROUP));
-    // A mark that one was missed is no fingerprint: that group comes again.
+    // A group that was missed comes again.
+    let handed = handed.filter(|mark| mark.miss.is_none());
+    let handed = handed.filter_map(|mark| mark.subject.strip_prefix(GROUP));
     let handed: BTreeSet<Fingerprint> = handed
         .filter_map(|text| serde_json::from_str(text).ok())
         .collect();

@@ -3,8 +3,8 @@
 use super::*;
 use crate::{
     domain::{
-        Attribution, BundleCase, CaseKind, CaseOutcome, CaseResult, Judgement, Role, RoleRule,
-        Trace,
+        Attribution, BundleCase, CaseKind, CaseOutcome, CaseResult, HandledMark, Judgement, Role,
+        RoleRule, Trace,
     },
     id::{AttemptId, RunId, Seed, TaskId},
     testing::sample,
@@ -232,7 +232,7 @@ fn a_retired_run_takes_its_word_back() {
             rules("Spoil it."),
             LibraryChange::Observe(Box::new(trace("t2"))),
             LibraryChange::Handled {
-                fingerprint: "group".into(),
+                fingerprint: HandledMark::done("group"),
             },
         ],
     ));
