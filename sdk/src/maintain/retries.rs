@@ -1,26 +1,30 @@
-//! What could not be done for now comes again, and not without end: a maintenance does so much at most, and what never can be
-//! done would take the place of all that could. Skills that are to be mended or tested wait behind those that were not missed;
-//! groups come in their own order, the same one three times.
+//! Bounded retries of maintenance work that failed with a temporary error.
 //!
-//! A thing is told by a fingerprint, `what/its evidence`; more evidence makes another thing of it, with tries of its own.
+//! One maintenance does a limited amount of work, so work that fails each time would keep other work from being done. Each
+//! piece of work is therefore tried in at most three maintenances. Skills that are to be refined or tested come behind those
+//! that were missed less often; groups keep their own order.
+//!
+//! A piece of work is identified by a fingerprint, `subject/its evidence`; more evidence makes another piece of work, with
+//! tries of its own.
 
 use super::Upkeep;
 use crate::{domain::LibraryChange, library::SkillLibrary, report::EventKind};
 
-/// How many maintenances try the same.
+/// Number of maintenances that try the same piece of work.
 const TRIES: usize = 3;
 
-/// What stands behind the fingerprint of what could not be done for now, before the number of that miss.
+/// Infix of the mark of a miss: `fingerprint/missed/number`.
 const MISSED: &str = "/missed/";
 
-/// What marks that something was done, or given up.
+/// The change that marks a piece of work as done, or as given up.
 pub(crate) fn handled(fingerprint: &str) -> LibraryChange {
     LibraryChange::Handled {
         fingerprint: fingerprint.to_owned(),
     }
 }
 
-/// What marks that something could not be done for now; with the last of [`TRIES`] it is given up, which is told.
+/// The change that marks a miss of a piece of work. After the last of [`TRIES`] the work is given up, with an event that calls
+/// it `what`.
 pub(crate) fn missed(
     context: &Upkeep<'_>,
     what: &str,
@@ -38,9 +42,9 @@ pub(crate) fn missed(
     handled(fingerprint)
 }
 
-/// How often something could not be done for now, whatever the evidence was.
-pub(crate) fn misses(library: &SkillLibrary, what: &str) -> usize {
+/// Number of misses of the work whose fingerprints begin with `prefix`, whatever the evidence was.
+pub(crate) fn misses(library: &SkillLibrary, prefix: &str) -> usize {
     let all = library.handled();
-    all.filter(|mark| mark.starts_with(what) && mark.contains(MISSED))
+    all.filter(|mark| mark.starts_with(prefix) && mark.contains(MISSED))
         .count()
 }

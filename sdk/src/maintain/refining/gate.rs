@@ -1,37 +1,38 @@
-//! What holds a mended version back (Eq. 13, algorithm 4; H6).
+//! The gate of a refined version: whether its test cases let it be released (HiSME Eq. 13, algorithm 4; row H6).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     domain::{BundleCase, CaseOutcome},
     id::AttemptId,
-    maintain::{Gate, bundling::failing},
+    maintain::{Gate, bundling::failure},
 };
 
-/// Why a version is not released; none when it is. `before` is what the version before came to.
-pub(crate) fn held_back(
+/// The reason why a version is not released; `None` if it is. `before` are the outcomes of the version before, by case;
+/// `triggers` are the cases that triggered the refinement, `tried` all cases with their outcomes.
+pub(crate) fn rejection(
     gate: Gate,
     before: &BTreeMap<String, CaseOutcome>,
-    calls: &[BundleCase],
+    triggers: &[BundleCase],
     tried: &[(BundleCase, CaseOutcome)],
 ) -> Option<String> {
-    let failure = |(_, outcome): &(BundleCase, CaseOutcome)| failing(outcome);
+    let failure = |(_, outcome): &(BundleCase, CaseOutcome)| failure(outcome);
     let failed = |(_, outcome): &&(BundleCase, CaseOutcome)| outcome.failed.is_some();
-    let is_call = |case: &BundleCase| calls.iter().any(|call| call.name == case.name);
-    let called = |(case, _): &&(BundleCase, CaseOutcome)| is_call(case);
-    let mut calling = tried.iter().filter(called);
-    if !calling.any(|(_, outcome)| outcome.was_played()) {
+    let is_trigger = |case: &BundleCase| triggers.iter().any(|one| one.name == case.name);
+    let of_trigger = |(case, _): &&(BundleCase, CaseOutcome)| is_trigger(case);
+    let mut of_triggers = tried.iter().filter(of_trigger);
+    if !of_triggers.any(|(_, outcome)| outcome.was_played()) {
         return Some(
-            "not released: none of the cases that called for it could be played".to_owned(),
+            "not released: none of the cases that it was refined for could be played".to_owned(),
         );
     }
     let first = match gate {
-        // What could not be played says nothing, but what called for it has to pass.
+        // A case that could not be played decides nothing, except a trigger, which has to pass.
         Gate::All => (tried.iter().filter(failed))
-            .find(|(case, outcome)| outcome.was_played() || is_call(case)),
-        // Of the days that called for it, one may have wanted something that day alone.
-        Gate::Better if tried.iter().filter(called).all(|one| failed(&one)) => {
-            tried.iter().filter(called).find(failed)
+            .find(|(case, outcome)| outcome.was_played() || is_trigger(case)),
+        // One trigger has to pass; another may need something that no other attempt needs.
+        Gate::Better if tried.iter().filter(of_trigger).all(|one| failed(&one)) => {
+            tried.iter().filter(of_trigger).find(failed)
         }
         Gate::Better => None,
     };
@@ -41,19 +42,20 @@ pub(crate) fn held_back(
     if gate == Gate::All {
         return None;
     }
-    // A case allows as many refusals as an attempt without the skill cost. What a day wanted once costs one more on every
-    // other day, and may stay under that. A case on which the version before was never played compares nothing.
-    let keeps = |case: &BundleCase, outcome: &CaseOutcome| {
+    // A case allows refusals, up to the number that its attempt had. An instruction that only one attempt needed costs a
+    // refusal in every other attempt and may stay within that number, so refusals are compared with those of the version
+    // before. A case without an outcome of the version before compares nothing.
+    let is_kept = |case: &BundleCase, outcome: &CaseOutcome| {
         let no_costlier = match before.get(&case.name) {
             Some(then) if then.failed.is_none() => {
                 (then.refusals).is_none_or(|cost| outcome.refusals <= Some(cost))
             }
-            Some(then) => then.refusals.is_some() || is_call(case),
-            None => is_call(case),
+            Some(then) => then.refusals.is_some() || is_trigger(case),
+            None => is_trigger(case),
         };
         outcome.failed.is_none() && no_costlier
     };
-    // What called for it allows no refusals, whatever the bundle does.
+    // A trigger allows no refusals, whatever the case of the same name in the bundle allows.
     let passed = |case: &BundleCase| {
         let then = before.get(&case.name);
         let then = then.filter(|then| then.failed.is_none());
@@ -65,9 +67,9 @@ pub(crate) fn held_back(
         let attempts: BTreeSet<&AttemptId> = cases.map(|(case, _)| &case.attempt).collect();
         attempts.len()
     };
-    let now = attempts(&keeps);
+    let now = attempts(&is_kept);
     let then = attempts(&|case, _| passed(case));
-    // As many speak for a version that does what its own day wanted.
+    // An equal number is not enough: a version that trades one attempt's need for another's reaches it too.
     (now <= then).then(|| {
         let mut played = tried.iter().filter(|(_, outcome)| outcome.was_played());
         let fails = played.find_map(failure);

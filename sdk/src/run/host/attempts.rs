@@ -1,6 +1,9 @@
 //! The second way in: attempts that a host makes in its own loop, begun and settled here.
 
-use std::{num::NonZeroUsize, sync::Arc};
+use std::{
+    num::{NonZeroU32, NonZeroUsize},
+    sync::Arc,
+};
 
 use super::{
     handle::{AttemptHandle, Group},
@@ -42,15 +45,23 @@ impl Journeyman {
         if self.inner.read_only {
             let mut handles = Vec::new();
             for _ in 0..n.get() {
-                handles.extend(self.begin_as(Mode::Evaluate, task.clone(), 1).await?);
+                handles.extend(
+                    self.begin_as(Mode::Evaluate, task.clone(), NonZeroU32::MIN)
+                        .await?,
+                );
             }
             return Ok(handles);
         }
-        let group = u32::try_from(n.get()).unwrap_or(u32::MAX);
+        let group = NonZeroU32::try_from(n).unwrap_or(NonZeroU32::MAX);
         self.begin_as(Mode::Train, task, group).await
     }
 
-    async fn begin_as(&self, mode: Mode, task: Task, group: u32) -> Result<Vec<AttemptHandle>> {
+    async fn begin_as(
+        &self,
+        mode: Mode,
+        task: Task,
+        group: NonZeroU32,
+    ) -> Result<Vec<AttemptHandle>> {
         let mut recipe = self.inner.recipe.clone();
         recipe.attempts.group = group;
         let run = self.inner.next_run("begin");

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    num::NonZeroU64,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -352,7 +353,7 @@ impl Inner {
             tasks,
             library,
             policies: self.options.policies.clone(),
-            width: self.options.in_flight.get() as u64,
+            width: self.options.in_flight.try_into().unwrap_or(NonZeroU64::MAX),
         })?;
         let mut log = Log::new(0);
         log.push(RunEntry::Started {

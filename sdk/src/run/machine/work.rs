@@ -1,6 +1,6 @@
 //! The work that the questions of policies give to the host's parts: seeds, names and limits are added here.
 
-use std::sync::Arc;
+use std::{num::NonZeroUsize, sync::Arc};
 
 use super::{
     need::{AttemptNeed, CaseNeed, Need, Station, Turns},
@@ -122,7 +122,7 @@ fn attempt(
             Mode::Evaluate => 0.0,
         },
         skills: skills.to_vec(),
-        skill_tokens: context.recipe.select.skill_tokens,
+        skill_tokens: context.recipe.select.skill_tokens.map(NonZeroUsize::get),
         turns,
         time_limit: context.recipe.limits.attempt,
     }
@@ -141,7 +141,7 @@ fn case(context: &Scene<'_>, step: u64, place: &Place, one: &Case) -> CaseNeed {
             world_seed: case.world_seed,
             temperature: 0.0,
             skills: skill.iter().map(|skill| chosen(skill)).collect(),
-            skill_tokens: context.recipe.select.skill_tokens,
+            skill_tokens: context.recipe.select.skill_tokens.map(NonZeroUsize::get),
             // A case is about this skill.
             turns: None,
             time_limit: context.recipe.limits.attempt,
