@@ -116,7 +116,8 @@ pub fn hisme() -> Recipe {
 /// assert_eq!(paper.select.per, SelectPer::Turn);
 /// assert_eq!(robust.select.per, SelectPer::Query);
 /// // Both learn by the same schedule and tiers.
-/// assert_eq!((robust.schedule, robust.tiers), (paper.schedule, paper.tiers));
+/// assert_eq!(robust.schedule, paper.schedule);
+/// assert_eq!(robust.tiers, paper.tiers);
 /// robust.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
