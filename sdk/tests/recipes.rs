@@ -1,10 +1,11 @@
 //! The papers' numbers, as the recipes have them: whoever changes a default sees here that it was one of these.
 #![allow(clippy::expect_used, clippy::panic, missing_docs)]
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, num::NonZeroU32};
 
 use journeyman::{
     domain::RoleRule,
+    propose::WriteWhen,
     recipe::{self, Recipe},
     select::Selector,
 };
@@ -115,8 +116,6 @@ fn hisme_has_the_numbers_of_its_paper() {
         ("/maintenance/filter/keep_supported", json!(false)),
     ];
     check(&hisme, &paper);
-    let harmful = hisme.maintenance.filter.expect("it filters").harmful;
-    assert!(harmful >= 1, "{harmful}");
     assert_eq!(RoleRule::MOST, 5);
     hisme.validate().expect("it is a recipe");
 
@@ -175,5 +174,80 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
             ("/select/per", json!("turn")),
             ("/write/by/extract/failures", json!(true)),
         ],
+    );
+}
+
+/// The numbers of a recipe that are at least 1 by their type.
+const NOT_ZERO: [&str; 17] = [
+    "/attempts/group",
+    "/limits/scored_tokens",
+    "/maintenance/bundles/most",
+    "/maintenance/bundles/tasks",
+    "/maintenance/evolve/rows",
+    "/maintenance/evolve/sample",
+    "/maintenance/filter/harmful",
+    "/maintenance/filter/window",
+    "/maintenance/refactor/groups",
+    "/maintenance/refine/failed",
+    "/maintenance/refine/most",
+    "/schedule/batch",
+    "/schedule/macro",
+    "/schedule/micro",
+    "/select/candidates/search/limit",
+    "/select/selector/top/limit",
+    "/write/by/extract/candidates",
+];
+
+#[test]
+fn a_zero_is_refused_when_a_recipe_is_read() {
+    let recipe = serde_json::to_value(recipe::hisme()).expect("it is JSON");
+    let refused = |place: &str, value: Value| {
+        let mut recipe = recipe.clone();
+        *recipe.pointer_mut(place).expect(place) = value;
+        let error = serde_json::from_value::<Recipe>(recipe).expect_err(place);
+        let error = error.to_string();
+        assert!(error.contains("expected a nonzero"), "{place}: {error}");
+    };
+    for place in NOT_ZERO {
+        refused(place, json!(0));
+    }
+    refused("/schedule/gain", json!(0));
+    let mut with_budget = recipe.clone();
+    with_budget["select"]["skill_tokens"] = json!(0);
+    assert!(serde_json::from_value::<Recipe>(with_budget).is_err());
+}
+
+#[test]
+fn a_number_out_of_its_range_is_refused_with_its_field() {
+    let check = |change: fn(&mut Recipe), field: &str| {
+        let mut recipe = recipe::hisme();
+        change(&mut recipe);
+        let error = recipe.validate().expect_err(field).to_string();
+        assert!(error.contains(field), "{error}");
+    };
+    check(
+        |recipe| {
+            let filter = recipe.maintenance.filter.as_mut().expect("it filters");
+            filter.window = NonZeroU32::MIN;
+        },
+        "maintenance.filter.window",
+    );
+    check(
+        |recipe| {
+            let refactor = recipe.maintenance.refactor.as_mut();
+            refactor.expect("it refactors").members = 7;
+        },
+        "maintenance.refactor.members",
+    );
+    check(
+        |recipe| {
+            let evolve = recipe.maintenance.evolve.as_mut();
+            evolve.expect("it evolves").rules = RoleRule::MOST + 1;
+        },
+        "maintenance.evolve.rules",
+    );
+    check(
+        |recipe| recipe.write.when = WriteWhen::Below(1.5),
+        "write.when",
     );
 }

@@ -9,6 +9,7 @@
 use std::{
     fs::{self, File},
     io::Write,
+    num::NonZeroU32,
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
@@ -86,7 +87,7 @@ fn open(root: &Path, journalled: bool) -> Journeyman {
     let mut recipe = recipe::standard();
     recipe.select.candidates = Candidates::Cache;
     recipe.write.when = WriteWhen::Never;
-    recipe.attempts.group = 1;
+    recipe.attempts.group = NonZeroU32::MIN;
     let opened = Journeyman::open(backends, recipe, Options::new("bench", Seed(1)));
     let journeyman = block_on(opened).unwrap();
     let skills = (0..SKILLS).map(|n| sample::skill(&format!("skill-{n:03}")));

@@ -3,7 +3,7 @@
 mod output;
 mod show;
 
-use std::{io::Write, path::PathBuf, process::ExitCode, sync::Arc};
+use std::{io::Write, num::NonZeroU32, path::PathBuf, process::ExitCode, sync::Arc};
 
 use clap::Parser;
 use futures::{
@@ -31,8 +31,8 @@ struct Arguments {
     #[arg(long, default_value_t = 96)]
     held_out: usize,
     /// Number of attempts at each task of the stream.
-    #[arg(long, default_value_t = 4)]
-    group: u32,
+    #[arg(long, default_value = "4")]
+    group: NonZeroU32,
     /// Greatest number of steps of an attempt.
     #[arg(long, default_value_t = 8)]
     steps: usize,

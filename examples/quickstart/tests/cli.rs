@@ -65,7 +65,7 @@ fn bad_input_says_what_to_do() {
         &["no held-out tasks", "hint"],
     );
     check(&model(), &["--steps", "0"], &["step budget", "hint"]);
-    check(&model(), &["--group", "0"], &["at least one attempt"]);
+    check(&model(), &["--group", "0"], &["--group", "zero"]);
     check(&model(), &["--select", "luck"], &["luck", "pmi"]);
     std::fs::remove_dir_all(out).expect("cleared");
 }

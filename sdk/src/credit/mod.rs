@@ -1,4 +1,5 @@
-//! Credit: what each exposed skill is given for how the attempts went.
+//! Credit: decides from the rewards of a group's attempts the credit of each skill that they were given (ARISE C.2, algorithm 1;
+//! HiSME 3.3 for judgements by a model; rows A6, H7). A skill's utility is a moving average of its credits.
 
 mod options;
 mod utility;

@@ -1,16 +1,29 @@
-//! How attempts become credit for skills.
+//! The options of credit.
 
 use serde::{Deserialize, Serialize};
 
 use super::CreditPer;
 use crate::policy::OwnPolicy;
 
-/// How attempts become credit for skills.
+/// How the attempts of a group become credit for skills.
+///
+/// ```
+/// use journeyman::{
+///     credit::{CreditPer, CreditPolicy},
+///     recipe,
+/// };
+///
+/// let mut recipe = recipe::standard();
+/// recipe.credit = CreditPolicy { per: CreditPer::Rollout, attribute: true, own: None };
+/// recipe.validate()?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CreditPolicy {
-    /// How many credits a group brings.
+    /// How many credits a skill gets from a group.
     pub per: CreditPer,
-    /// Whether a model says what each skill did to each attempt that was given it (HiSME 3.3).
+    /// Whether a model judges what each skill did in each attempt that was given it: helpful, harmful, neutral or uncertain
+    /// (HiSME 3.3).
     #[serde(default)]
     pub attribute: bool,
     /// A rule of the host's own in place of `per` ([`CreditRule`](crate::policy::CreditRule)).

@@ -1,4 +1,4 @@
-//! Credit for the moving average of utility (ARISE C.2 Update, algorithm 1 line 15; row A6).
+//! The credits of a group, for the moving average of utility (ARISE C.2 Update, algorithm 1 line 15; row A6).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,37 +10,62 @@ use crate::{
     id::AttemptId,
 };
 
-/// How many credits a group brings.
+/// How many credits a skill gets from a group of attempts.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CreditPer {
-    /// One a skill, with the mean reward of the attempts that were given it.
+    /// One, with the mean reward of the attempts that were given the skill.
     #[default]
     Step,
-    /// One a skill and attempt, with the attempt's reward.
+    /// One for each attempt that was given the skill, with the attempt's reward.
     Rollout,
 }
 
-/// One attempt of a group, as credit sees it.
+/// One attempt of a group: the skills that it was given, and its reward.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupAttempt {
-    /// Which attempt.
+    /// The attempt.
     pub attempt: AttemptId,
     /// The skills that it was given; one that is named twice counts once.
     pub exposed: Vec<SkillRef>,
-    /// Its reward, finite; `None` where no verdict was reached, which credits nothing.
+    /// Its reward, finite; `None` without a verdict, and the attempt then gives no credit.
     pub reward: Option<f64>,
 }
 
 /// The credits of a group, each a [`LibraryChange::Credit`].
 ///
-/// For each rollout they come in the order of the group, then of the skills, and carry the attempt. For each
-/// step they come in the order of the skills and carry the group's first attempt, with or without a verdict, so
+/// Those of [`CreditPer::Rollout`] are in the order of the group, then of the skills, and name their attempt. Those of
+/// [`CreditPer::Step`] are in the order of the skills and name the group's first attempt, with or without a verdict, so
 /// that a group that is credited again counts once. The mean is taken in the order of the group.
 ///
 /// # Errors
-/// `Invalid` where a reward is not finite.
+/// `Invalid` if a reward is not finite.
+///
+/// ```
+/// use journeyman::{
+///     Version,
+///     credit::{CreditPer, GroupAttempt, credits},
+///     domain::{LibraryChange, SkillRef},
+/// };
+///
+/// let skill = SkillRef { id: "open-jar".into(), version: Version(1) };
+/// let attempt = |id: &str, reward| GroupAttempt {
+///     attempt: id.into(),
+///     exposed: vec![skill.clone()],
+///     reward: Some(reward),
+/// };
+/// let group = [attempt("1", 2.0), attempt("2", 0.0)];
+/// let credit = LibraryChange::Credit {
+///     skill: skill.clone(),
+///     attempt: "1".into(),
+///     reward: 1.0,
+///     uses: 2,
+/// };
+/// assert_eq!(credits(CreditPer::Step, &group)?, [credit]);
+/// assert_eq!(credits(CreditPer::Rollout, &group)?.len(), 2);
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 pub fn credits(per: CreditPer, group: &[GroupAttempt]) -> Result<Vec<LibraryChange>> {
     let mut rewarded = Vec::new();
     for member in group {
@@ -69,6 +94,7 @@ pub fn credits(per: CreditPer, group: &[GroupAttempt]) -> Result<Vec<LibraryChan
     })
 }
 
+/// One credit for each skill, with the mean of its rewards.
 fn means(rewarded: &[(&SkillRef, &AttemptId, f64)], group: &[GroupAttempt]) -> Vec<LibraryChange> {
     let Some(first) = group.first() else {
         return Vec::new();

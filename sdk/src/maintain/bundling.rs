@@ -1,4 +1,5 @@
-//! Bundles (HiSME 3.3, H5, H6): cases are cut from attempts, run against the world, and decide on release.
+//! Bundles: makes test cases from attempts, and decides from their outcomes which skills on trial are released (HiSME 3.3,
+//! algorithm 4; rows H5, H6).
 
 use std::collections::BTreeMap;
 
@@ -7,8 +8,8 @@ use super::{
     covered::Covered,
     live,
     outcomes::outcomes,
-    patience::{missed, misses},
-    support::{is_against, last_outcomes, spoken_for},
+    retries::{missed, misses},
+    support::{blocks_release, last_outcomes, release_support},
 };
 use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
@@ -23,14 +24,14 @@ use crate::{
     report::EventKind,
 };
 
-/// How many attempts that a skill harmed, the latest, bring cases into its bundle.
+/// Number of the latest attempts harmed by a skill that add cases to its bundle.
 const MOST_HARMED: usize = 4;
 
-/// Cases that were cut and not committed yet, by skill.
+/// New cases that are not committed yet, by skill.
 pub(crate) type Patches = BTreeMap<SkillId, Vec<BundleCase>>;
 
-/// Role tasks that cut test cases for skills made from attempts of which they have none.
-pub(crate) fn to_cut(context: &Upkeep<'_>) -> Vec<RoleTask> {
+/// Role tasks that make test cases for offered skills, from attempts at their tasks that have no case yet.
+pub(crate) fn bundle_tasks(context: &Upkeep<'_>) -> Vec<RoleTask> {
     let Some(policy) = &context.policy.bundles else {
         return Vec::new();
     };
@@ -43,11 +44,12 @@ pub(crate) fn to_cut(context: &Upkeep<'_>) -> Vec<RoleTask> {
             attempt: Box::new(attempt.clone()),
         })
     });
-    asks.take(policy.most as usize).collect()
+    asks.take(policy.most.get() as usize).collect()
 }
 
-/// The case of an attempt that came to what a skill says without following it; none where it tells nothing new.
-pub(crate) fn borne_out(
+/// The change that adds a whole-attempt case to a known skill: the same skill was written again from an attempt that did not
+/// follow it. `None` if the attempt cannot confirm the skill or the bundle covers its task.
+pub(crate) fn confirmed_by(
     context: &Upkeep<'_>,
     skill: &SkillRef,
     attempt: &Trace,
@@ -56,21 +58,23 @@ pub(crate) fn borne_out(
     let entry = context.library.get(&skill.id)?;
     let mut exposures = attempt.trajectory.exposures.iter();
     let followed = exposures.any(|seen| seen.used && seen.skill.id == skill.id);
-    let tells = !followed && may_tell(entry, attempt);
-    (tells && Covered::of(entry, []).take(&attempt.task.id)).then(|| LibraryChange::PatchBundle {
-        skill: skill.id.clone(),
-        cases: vec![whole(attempt, CaseKind::Integration)],
-        dropped: Vec::new(),
+    let confirms = !followed && can_confirm(entry, attempt);
+    (confirms && Covered::of(entry, []).insert(&attempt.task.id)).then(|| {
+        LibraryChange::PatchBundle {
+            skill: skill.id.clone(),
+            cases: vec![whole_attempt(attempt, CaseKind::Integration)],
+            dropped: Vec::new(),
+        }
     })
 }
 
-/// Whether an attempt may speak for a skill: one that was done, at a task that the skill was not made from.
-pub(crate) fn may_tell(entry: &Entry, attempt: &Trace) -> bool {
+/// Whether an attempt can confirm an offered skill: it succeeded, at a task that the skill was not written from.
+pub(crate) fn can_confirm(entry: &Entry, attempt: &Trace) -> bool {
     let own = entry.skill.provenance.tasks.contains(&attempt.task.id);
     entry.skill.state.is_offered() && attempt.is_success() && !own
 }
 
-/// The latest successful attempt at a task that a skill was made from and has no case of, where it is kept.
+/// The latest kept successful attempt at a task that the skill was written from and that its bundle has no case of.
 fn source<'a>(context: &Upkeep<'a>, entry: &Entry) -> Option<&'a Trace> {
     let tasks = &entry.skill.provenance.tasks;
     if tasks.is_empty() {
@@ -84,7 +88,7 @@ fn source<'a>(context: &Upkeep<'a>, entry: &Entry) -> Option<&'a Trace> {
     context.library.traces().filter(of_it).last()
 }
 
-/// The cases that come of what was said, and those that judgements call for.
+/// The new cases: those of the roles' answers, and those of judgements.
 pub(crate) fn patches(context: &Upkeep<'_>, said: &[Said]) -> Patches {
     let mut patches = Patches::new();
     if context.policy.bundles.is_none() {
@@ -101,18 +105,18 @@ pub(crate) fn patches(context: &Upkeep<'_>, said: &[Said]) -> Patches {
     }
     for entry in context.library.entries() {
         if entry.skill.state.is_offered() {
-            let cut = patches.get(&entry.skill.id).map_or(&[][..], Vec::as_slice);
-            let fragments = fragments(context.library, entry, cut);
-            if !fragments.is_empty() {
+            let new = patches.get(&entry.skill.id).map_or(&[][..], Vec::as_slice);
+            let of_judgements = cases_of_judgements(context.library, entry, new);
+            if !of_judgements.is_empty() {
                 let cases = patches.entry(entry.skill.id.clone()).or_default();
-                cases.extend(fragments);
+                cases.extend(of_judgements);
             }
         }
     }
     patches
 }
 
-/// The cases that a role cut from an attempt; the whole attempt where it said nothing that could be read.
+/// The cases that a role made from an attempt; the whole attempt if the role's answer has none.
 fn cases(attempt: &Trace, said: &Result<Option<Played>>) -> Vec<BundleCase> {
     let drafts = match said {
         Ok(Some(Played {
@@ -123,14 +127,14 @@ fn cases(attempt: &Trace, said: &Result<Option<Played>>) -> Vec<BundleCase> {
     };
     let mut cases: Vec<BundleCase> = drafts.iter().map(|draft| case(attempt, draft)).collect();
     if cases.is_empty() {
-        cases.push(whole(attempt, CaseKind::Integration));
+        cases.push(whole_attempt(attempt, CaseKind::Integration));
     }
     cases
 }
 
 fn case(attempt: &Trace, draft: &CaseDraft) -> BundleCase {
     let before = attempt.trajectory.steps.iter().take(draft.from);
-    // What was refused did nothing, so the fragment begins where it did without it.
+    // A refused action changed nothing, so the fragment begins in the same state without it.
     let prefix = before.filter(|step| !step.result.is_error);
     let prefix: Vec<_> = prefix.map(|step| step.action.clone()).collect();
     let own = attempt.trajectory.steps.iter().skip(draft.from);
@@ -146,13 +150,13 @@ fn case(attempt: &Trace, draft: &CaseDraft) -> BundleCase {
         attempt: attempt.trajectory.attempt.clone(),
         world_seed: attempt.world_seed,
         prefix,
-        refusals: allowed(attempt, refused),
+        refusals: allowed_refusals(attempt, refused),
         least_score: 0.0,
     }
 }
 
 /// The case of a whole attempt.
-pub(crate) fn whole(attempt: &Trace, kind: CaseKind) -> BundleCase {
+pub(crate) fn whole_attempt(attempt: &Trace, kind: CaseKind) -> BundleCase {
     let draft = CaseDraft {
         kind,
         from: 0,
@@ -161,56 +165,59 @@ pub(crate) fn whole(attempt: &Trace, kind: CaseKind) -> BundleCase {
     case(attempt, &draft)
 }
 
-/// How many refusals a skill may cost where an attempt had so many: fewer than one that no skill helped, no more than one
-/// that some skill did.
-fn allowed(attempt: &Trace, refused: usize) -> u32 {
+/// Greatest number of refusals with which a case passes: the attempt's own if it followed a skill, else one less.
+fn allowed_refusals(attempt: &Trace, refused: usize) -> u32 {
     let mut exposures = attempt.trajectory.exposures.iter();
-    let helped = exposures.any(|exposure| exposure.used);
-    let less = if helped {
+    let followed = exposures.any(|exposure| exposure.used);
+    let allowed = if followed {
         refused
     } else {
         refused.saturating_sub(1)
     };
-    u32::try_from(less).unwrap_or(u32::MAX)
+    u32::try_from(allowed).unwrap_or(u32::MAX)
 }
 
-/// What judgements of the current version add (algorithm 4): an attempt that it helped with has to go as well again, one
-/// that it harmed has to go better. `cut` is what came of roles just now.
-fn fragments(library: &SkillLibrary, entry: &Entry, cut: &[BundleCase]) -> Vec<BundleCase> {
+/// The cases that judgements of the current version add (algorithm 4): an attempt that the skill helped must go as well again,
+/// one that it harmed must go better. `new` are the skill's other new cases.
+fn cases_of_judgements(
+    library: &SkillLibrary,
+    entry: &Entry,
+    new: &[BundleCase],
+) -> Vec<BundleCase> {
     let known = |attempt: &AttemptId| {
         let mut bundle = entry.life.bundle.iter().map(|bundled| &bundled.case);
         bundle.any(|case| case.attempt == *attempt)
     };
-    let mut tasks = Covered::of(entry, cut);
-    let of_version = |told: &&Attribution| told.skill == entry.skill.reference();
+    let mut tasks = Covered::of(entry, new);
+    let of_version = |one: &&Attribution| one.skill == entry.skill.reference();
     let judged = entry.life.judged_in_trial().filter(of_version);
-    let mut told: Vec<(Judgement, &Trace)> = judged
-        .filter_map(|told| {
+    let mut judged: Vec<(Judgement, &Trace)> = judged
+        .filter_map(|one| {
             let mut traces = library.traces();
             let trace = traces
-                .find(|trace| trace.trajectory.attempt == told.attempt && trace.is_success())?;
-            Some((told.judgement, trace))
+                .find(|trace| trace.trajectory.attempt == one.attempt && trace.is_success())?;
+            Some((one.judgement, trace))
         })
         .collect();
-    // A bundle that is full drops its oldest cases, which would come back each time.
+    // A full bundle drops its oldest cases, and each maintenance would add them again.
     let is_harmful = |(judgement, _): &&(Judgement, &Trace)| *judgement == Judgement::Harmful;
-    let mut passed = (told.iter().filter(is_harmful).count()).saturating_sub(MOST_HARMED);
-    told.retain(|one| {
-        let is_passed = passed > 0 && is_harmful(&one);
-        passed -= usize::from(is_passed);
-        !is_passed
+    let mut excess = (judged.iter().filter(is_harmful).count()).saturating_sub(MOST_HARMED);
+    judged.retain(|one| {
+        let is_excess = excess > 0 && is_harmful(&one);
+        excess -= usize::from(is_excess);
+        !is_excess
     });
-    let cases = told.into_iter().filter_map(|(judgement, trace)| {
+    let cases = judged.into_iter().filter_map(|(judgement, trace)| {
         if known(&trace.trajectory.attempt) {
             return None;
         }
         match judgement {
             Judgement::Helpful => {
-                let new = tasks.take(&trace.task.id);
-                new.then(|| whole(trace, CaseKind::Integration))
+                let new = tasks.insert(&trace.task.id);
+                new.then(|| whole_attempt(trace, CaseKind::Integration))
             }
             Judgement::Harmful => {
-                let mut case = whole(trace, CaseKind::Negative);
+                let mut case = whole_attempt(trace, CaseKind::Negative);
                 case.refusals = case.refusals.saturating_sub(1);
                 Some(case)
             }
@@ -220,7 +227,7 @@ fn fragments(library: &SkillLibrary, entry: &Entry, cut: &[BundleCase]) -> Vec<B
     cases.collect()
 }
 
-/// A skill's whole bundle, what was cut just now included.
+/// A skill's bundle with its new cases, which replace those of the same name.
 pub(crate) fn bundle(entry: &Entry, patches: &Patches) -> Vec<BundleCase> {
     let new = patches.get(&entry.skill.id).into_iter().flatten();
     let known = entry.life.bundle.iter().map(|bundled| &bundled.case);
@@ -231,7 +238,7 @@ pub(crate) fn bundle(entry: &Entry, patches: &Patches) -> Vec<BundleCase> {
     known.filter(replaced).chain(new).cloned().collect()
 }
 
-/// Whether this version was tried on every case of its bundle.
+/// Whether the current version has an outcome for every case of its bundle.
 fn is_tested(entry: &Entry) -> bool {
     let tested = entry.life.tested.as_ref();
     let tested = tested.filter(|tested| tested.version == entry.skill.version);
@@ -243,8 +250,9 @@ fn is_tested(entry: &Entry) -> bool {
     tested.is_some() && bundle.all(|bundled| tried(&bundled.case.name))
 }
 
-/// Whether nothing of this version's bundle can be played: there is none, none of its cases could be, or they were given up.
-fn cannot_be_played(context: &Upkeep<'_>, entry: &Entry, changes: &[LibraryChange]) -> bool {
+/// Whether no case of the current version can be played: the recipe has no bundles, there is no case and no attempt to make one
+/// from, no case could be played, or playing them was given up.
+fn is_unplayable(context: &Upkeep<'_>, entry: &Entry, changes: &[LibraryChange]) -> bool {
     let nothing_to_cut = || entry.life.bundle.is_empty() && source(context, entry).is_none();
     if context.policy.bundles.is_none() || nothing_to_cut() {
         return true;
@@ -257,13 +265,13 @@ fn cannot_be_played(context: &Upkeep<'_>, entry: &Entry, changes: &[LibraryChang
     last.is_some_and(|last| context.library.is_handled(&(mark + &last.case.name)))
 }
 
-/// What the fingerprints of a version's bundles begin with; behind it stands the case that came last.
+/// The prefix of the fingerprints of a version's bundles; the name of the bundle's last case follows.
 fn mark(skill: &SkillRef) -> String {
     format!("test/{}/{}/", skill.id, skill.version)
 }
 
 /// The cases of bundles that changed, and of versions that were never tested.
-pub(crate) fn to_test(context: &Upkeep<'_>, patches: &Patches) -> Vec<Case> {
+pub(crate) fn test_cases(context: &Upkeep<'_>, patches: &Patches) -> Vec<Case> {
     let Some(policy) = &context.policy.bundles else {
         return Vec::new();
     };
@@ -278,7 +286,7 @@ pub(crate) fn to_test(context: &Upkeep<'_>, patches: &Patches) -> Vec<Case> {
     });
     let mut due: Vec<_> = due.collect();
     due.sort_by_key(|(misses, ..)| *misses);
-    let due = due.into_iter().take(policy.most as usize);
+    let due = due.into_iter().take(policy.most.get() as usize);
     let asks = due.flat_map(|(_, entry, cases)| {
         cases.into_iter().map(|case| Case {
             skill: Some(Box::new(entry.skill.clone())),
@@ -288,8 +296,8 @@ pub(crate) fn to_test(context: &Upkeep<'_>, patches: &Patches) -> Vec<Case> {
     asks.collect()
 }
 
-/// That a release is refused, and for which case; none where it passes.
-pub(crate) fn failing(outcome: &CaseOutcome) -> Option<String> {
+/// The refusal of a release, with the case that fails and the reason; `None` for a case that passes.
+pub(crate) fn failure(outcome: &CaseOutcome) -> Option<String> {
     let why = outcome.reason()?;
     Some(format!(
         "not released: the case {} fails: {why}",
@@ -297,8 +305,8 @@ pub(crate) fn failing(outcome: &CaseOutcome) -> Option<String> {
     ))
 }
 
-/// The cases that were cut, as changes.
-fn patched(patches: &Patches) -> Vec<LibraryChange> {
+/// The new cases, as changes.
+fn patch_changes(patches: &Patches) -> Vec<LibraryChange> {
     let patch = |(skill, cases): (&SkillId, &Vec<BundleCase>)| LibraryChange::PatchBundle {
         skill: skill.clone(),
         cases: cases.clone(),
@@ -307,17 +315,17 @@ fn patched(patches: &Patches) -> Vec<LibraryChange> {
     patches.iter().map(patch).collect()
 }
 
-/// What the bundles came to: the cases and outcomes are kept, and what is on trial and passes is released.
+/// The changes after the bundles ran: new cases and outcomes are kept, and skills on trial with enough support are released.
 pub(crate) fn tested(
     context: &Upkeep<'_>,
     patches: &Patches,
     runs: &[PlayedCase],
     events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
-    let mut changes = patched(patches);
+    let mut changes = patch_changes(patches);
     let outcomes = outcomes(runs);
     for ran in &outcomes {
-        if ran.for_now {
+        if ran.temporary {
             let last = ran.cases.last().map(|(case, _)| case.name.as_str());
             let fingerprint = mark(&ran.skill) + last.unwrap_or_default();
             let entry = context.library.get(&ran.skill.id);
@@ -338,29 +346,29 @@ pub(crate) fn tested(
     for entry in on_trial {
         let counts = entry.life.counts(entry.skill.version);
         let tasks = if context.policy.bundles.is_some() {
-            spoken_for(context, entry, &changes)
+            release_support(context, entry, &changes)
         } else {
-            // Without a bundle it is the judgements alone that speak for a skill.
+            // Without bundles, judgements alone release a skill.
             let falls = context.policy.filter.as_ref();
             let falls = falls.is_some_and(|policy| policy.takes(&entry.life, entry.skill.version));
             let helped = counts.helpful > 0 && counts.harmful <= counts.helpful;
             (helped && !falls).then_some(counts.helpful)
         };
         if tasks.is_none()
-            && cannot_be_played(context, entry, &changes)
+            && is_unplayable(context, entry, &changes)
             && let Some(tasks) = live::support(context, entry)
         {
             released.push(live::release(entry, tasks));
             continue;
         }
         if tasks.is_none() {
-            let mut tried = outcomes.iter();
-            let tried = tried.find(|ran| ran.skill == entry.skill.reference());
-            let mut tried = tried.into_iter().flat_map(|ran| &ran.cases);
+            let mut ran = outcomes.iter();
+            let ran = ran.find(|ran| ran.skill == entry.skill.reference());
+            let mut cases = ran.into_iter().flat_map(|ran| &ran.cases);
             let bundles = context.policy.bundles.as_ref();
             let harm_blocks = bundles.is_some_and(|bundles| bundles.harm_blocks);
-            let against = tried.find(|(case, ran)| is_against(entry, case, ran, harm_blocks));
-            let why = against.and_then(|(_, outcome)| failing(outcome));
+            let blocking = cases.find(|(case, ran)| blocks_release(entry, case, ran, harm_blocks));
+            let why = blocking.and_then(|(_, outcome)| failure(outcome));
             events.extend(why.map(|why| EventKind::Refused {
                 reason: format!("{}: {why}", entry.skill.name),
             }));

@@ -1,4 +1,4 @@
-//! The tasks that a skill's bundle covers.
+//! The tasks that a skill's bundle covers with whole-attempt cases.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,15 @@ use crate::{
     library::Entry,
 };
 
-/// At how many tasks a bundle has whole attempts before those that went well add no more: each is played at every change.
+/// Greatest number of tasks of which a bundle takes whole-attempt cases that have to pass. Bounded, since every case is played
+/// at each change of the skill or its bundle.
 const ENOUGH_TASKS: usize = 4;
 
-/// The tasks of which a bundle has whole attempts that are to go well again.
+/// The tasks of which a bundle has whole-attempt cases that have to pass, negative cases aside.
 pub(crate) struct Covered(BTreeSet<TaskId>);
 
 impl Covered {
-    /// Those of a skill's bundle and of the cases that are to come to it.
+    /// The tasks of a skill's bundle and of the cases that will be added to it.
     pub(crate) fn of<'a>(
         entry: &'a Entry,
         coming: impl IntoIterator<Item = &'a BundleCase>,
@@ -26,13 +27,13 @@ impl Covered {
         Self(whole.map(|case| case.task.id.clone()).collect())
     }
 
-    /// Whether a whole attempt at a task would add something.
+    /// Whether a whole-attempt case of a task is still wanted.
     pub(crate) fn lacks(&self, task: &TaskId) -> bool {
         self.0.len() < ENOUGH_TASKS && !self.0.contains(task)
     }
 
-    /// Takes a task in, of which a whole attempt adds something; whether it does.
-    pub(crate) fn take(&mut self, task: &TaskId) -> bool {
+    /// Adds a task if a whole-attempt case of it is still wanted; returns whether it was.
+    pub(crate) fn insert(&mut self, task: &TaskId) -> bool {
         self.lacks(task) && self.0.insert(task.clone())
     }
 }

@@ -1,21 +1,22 @@
-//! Filtering (HiSME 3.3, Eq. 14 to 16; H9).
+//! Filtering: decides from judgements which skills are disabled or rolled back (HiSME 3.3, Eq. 14 to 16, algorithm 4; row H9).
 
 use std::collections::BTreeSet;
 
-use super::{FilterPolicy, Upkeep, support::spoken_for};
+use super::{FilterPolicy, Upkeep, support::release_support};
 use crate::{
     domain::{LibraryChange, Origin, SkillRef, State},
     id::{AttemptId, SkillId, Version},
     library::{Entry, SkillLibrary},
 };
 
-/// The changes for the skills that the filter takes out of use (Eq. 16). A skill that was refined just now stays, and by the
-/// policy one that still meets the release threshold.
+/// The changes that disable skills, or roll them back (Eq. 16). A skill that was refined in this maintenance is kept, and by the
+/// policy one that still meets the release threshold ([`FilterPolicy::keep_supported`]). `changes` are those of this
+/// maintenance so far.
 pub(crate) fn filtered(context: &Upkeep<'_>, changes: &[LibraryChange]) -> Vec<LibraryChange> {
     let Some(policy) = &context.policy.filter else {
         return Vec::new();
     };
-    let mended: BTreeSet<&SkillId> = changes
+    let refined: BTreeSet<&SkillId> = changes
         .iter()
         .filter_map(|change| match change {
             LibraryChange::Revise(skill) => Some(&skill.id),
@@ -25,29 +26,30 @@ pub(crate) fn filtered(context: &Upkeep<'_>, changes: &[LibraryChange]) -> Vec<L
     let offered = context
         .library
         .entries()
-        .filter(|entry| entry.skill.state.is_offered() && !mended.contains(&entry.skill.id));
-    let fallen = offered.filter(|entry| {
-        let supported = || spoken_for(context, entry, changes).is_some();
+        .filter(|entry| entry.skill.state.is_offered() && !refined.contains(&entry.skill.id));
+    let harmful = offered.filter(|entry| {
+        let supported = || release_support(context, entry, changes).is_some();
         policy.takes(&entry.life, entry.skill.version) && !(policy.keep_supported && supported())
     });
-    let taken = fallen.flat_map(|entry| {
-        let change = taken_out(policy, entry);
-        let unfit = match &change {
-            LibraryChange::RollBack { to, .. } => calls(context.library, entry, *to),
+    let filtered = harmful.flat_map(|entry| {
+        let change = disable_or_roll_back(policy, entry);
+        let triggers = match &change {
+            LibraryChange::RollBack { to, .. } => triggers_of(context.library, entry, *to),
             _ => Vec::new(),
         };
-        let dropped = (!unfit.is_empty()).then(|| LibraryChange::PatchBundle {
+        let dropped = (!triggers.is_empty()).then(|| LibraryChange::PatchBundle {
             skill: entry.skill.id.clone(),
             cases: Vec::new(),
-            dropped: unfit,
+            dropped: triggers,
         });
         [change].into_iter().chain(dropped)
     });
-    taken.collect()
+    filtered.collect()
 }
 
-/// The cases that called for another version than this one: attempts that followed it and were refused.
-fn calls(library: &SkillLibrary, entry: &Entry, version: Version) -> Vec<String> {
+/// Names of the cases for which a version was refined: those of attempts that followed it and had an action refused. They allow
+/// no refusal, so the version that comes back could not pass them.
+fn triggers_of(library: &SkillLibrary, entry: &Entry, version: Version) -> Vec<String> {
     let reference = SkillRef {
         id: entry.skill.id.clone(),
         version,
@@ -62,24 +64,24 @@ fn calls(library: &SkillLibrary, entry: &Entry, version: Version) -> Vec<String>
         })
     };
     let bundle = entry.life.bundle.iter().map(|bundled| &bundled.case);
-    let calls = bundle.filter(|case| case.refusals == 0 && failed(&case.attempt));
-    calls.map(|case| case.name.clone()).collect()
+    let triggers = bundle.filter(|case| case.refusals == 0 && failed(&case.attempt));
+    triggers.map(|case| case.name.clone()).collect()
 }
 
-/// What becomes of a version that falls: where it was mended, and the version before helped more often than it harmed, that one
-/// comes back (algorithm 4, line 14); else the skill is disabled.
-fn taken_out(policy: &FilterPolicy, entry: &Entry) -> LibraryChange {
+/// The change for a harmful version: a refined version is rolled back if the version before was judged helpful more often than
+/// harmful (algorithm 4, line 14); else the skill is disabled.
+fn disable_or_roll_back(policy: &FilterPolicy, entry: &Entry) -> LibraryChange {
     let counts = |version| {
-        let counts = (entry.life).latest_counts(version, policy.window as usize);
+        let counts = (entry.life).latest_counts(version, policy.window.get() as usize);
         (counts.harmful, counts.helpful)
     };
     let version = &entry.skill;
     let (harmful, helpful) = counts(version.version);
     let reason = format!("harmful {harmful} times, helpful {helpful} times");
-    let mended = version.provenance.origin == Origin::Refined;
+    let refined = version.provenance.origin == Origin::Refined;
     let before = entry.history.last().filter(|before| {
         let (harmful, helpful) = counts(before.version);
-        mended && helpful > harmful
+        refined && helpful > harmful
     });
     match before {
         Some(before) => LibraryChange::RollBack {
@@ -97,6 +99,8 @@ fn taken_out(policy: &FilterPolicy, entry: &Entry) -> LibraryChange {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
     use crate::{
         Seed,
@@ -107,13 +111,13 @@ mod tests {
     };
 
     #[test]
-    fn a_mended_version_that_falls_gives_way_to_a_sound_one_before_it() {
-        let falls = |origin, before: [u32; 2]| {
+    fn a_harmful_refined_version_is_rolled_back_to_a_helpful_one() {
+        let filter = |origin, before: [u32; 2]| {
             let first = sample::skill("one");
             let mut second = first.clone();
             second.version = Version(2);
             second.provenance.origin = origin;
-            let told = |version: u64, judgement, number: u32| {
+            let judged = |version: u64, judgement, number: u32| {
                 LibraryChange::Attribute(Attribution {
                     skill: SkillRef {
                         id: first.id.clone(),
@@ -128,10 +132,10 @@ mod tests {
             };
             let [helpful, harmful] = before;
             let mut changes = vec![LibraryChange::Add(Box::new(first.clone()))];
-            changes.extend((0..helpful).map(|at| told(1, Judgement::Helpful, at)));
-            changes.extend((0..harmful).map(|at| told(1, Judgement::Harmful, at)));
+            changes.extend((0..helpful).map(|at| judged(1, Judgement::Helpful, at)));
+            changes.extend((0..harmful).map(|at| judged(1, Judgement::Harmful, at)));
             changes.push(LibraryChange::Revise(Box::new(second)));
-            changes.extend((0..2).map(|at| told(2, Judgement::Harmful, at)));
+            changes.extend((0..2).map(|at| judged(2, Judgement::Harmful, at)));
             let mut library = SkillLibrary::default();
             library
                 .apply(&sample::committed(1, changes))
@@ -139,11 +143,11 @@ mod tests {
             let entry = library.get(&first.id).expect("it is there");
             let policy = FilterPolicy::default();
             assert!(policy.takes(&entry.life, entry.skill.version));
-            taken_out(&policy, entry)
+            disable_or_roll_back(&policy, entry)
         };
-        let back = falls(Origin::Refined, [2, 1]);
+        let change = filter(Origin::Refined, [2, 1]);
         assert!(matches!(
-            back,
+            change,
             LibraryChange::RollBack { to: Version(1), .. }
         ));
         for (origin, before) in [
@@ -151,7 +155,7 @@ mod tests {
             (Origin::Refined, [0, 0]),
             (Origin::Extracted, [2, 0]),
         ] {
-            let state = match falls(origin, before) {
+            let state = match filter(origin, before) {
                 LibraryChange::SetState { state, .. } => state,
                 other => panic!("{other:?}"),
             };
@@ -160,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cases_that_called_for_a_fallen_version_go_with_it() {
+    fn the_cases_that_a_version_was_refined_for_are_found_by_the_attempts_that_failed_with_it() {
         let skill = sample::skill("one");
         let task = sample::task("t", &["one"]);
         let case = |attempt: &str, refusals| BundleCase {
@@ -173,7 +177,7 @@ mod tests {
             refusals,
             least_score: 0.0,
         };
-        // Each followed a version; some were refused something.
+        // Each attempt followed a version; some had an action refused.
         let followed = |attempt: &str, version, is_refused| {
             let mut trace = sample::trace(attempt, &task, &["one"], true);
             trace.trajectory.steps[0].result.is_error = is_refused;
@@ -194,17 +198,17 @@ mod tests {
         let changes = vec![
             LibraryChange::Configure(keeps),
             LibraryChange::Add(Box::new(skill.clone())),
-            followed("called", 1, true),
+            followed("refused", 1, true),
             followed("went well", 1, false),
-            followed("of the next", 2, true),
+            followed("refused with version 2", 2, true),
             LibraryChange::PatchBundle {
                 skill: skill.id.clone(),
                 cases: vec![
-                    case("called", 0),
-                    case("called", 1),
+                    case("refused", 0),
+                    case("refused", 1),
                     case("went well", 0),
-                    case("of the next", 0),
-                    case("nobody knows", 0),
+                    case("refused with version 2", 0),
+                    case("not kept", 0),
                 ],
                 dropped: Vec::new(),
             },
@@ -215,8 +219,11 @@ mod tests {
             .expect("it is taken");
         let entry = library.get(&skill.id).expect("it is there");
         assert_eq!(entry.life.bundle.len(), 5);
-        assert_eq!(calls(&library, entry, Version(1)), ["called, 0"]);
-        assert_eq!(calls(&library, entry, Version(2)), ["of the next, 0"]);
+        assert_eq!(triggers_of(&library, entry, Version(1)), ["refused, 0"]);
+        assert_eq!(
+            triggers_of(&library, entry, Version(2)),
+            ["refused with version 2, 0"]
+        );
     }
 
     #[test]
@@ -224,12 +231,10 @@ mod tests {
         let mut life = Life::default();
         let mut number = 0;
         let policy = FilterPolicy {
-            harmful: 2,
-            helpful: 1,
-            window: 3,
-            keep_supported: true,
+            window: NonZeroU32::new(3).expect("not 0"),
+            ..FilterPolicy::default()
         };
-        let mut told = |judgement| {
+        let mut takes_after = |judgement| {
             number += 1;
             life.judged.push(Judged {
                 attribution: Attribution {
@@ -244,12 +249,12 @@ mod tests {
             });
             policy.takes(&life, Version(1))
         };
-        assert!(!told(Judgement::Harmful));
-        assert!(!told(Judgement::Helpful));
-        assert!(!told(Judgement::Harmful));
-        assert!(!told(Judgement::Harmful));
-        // The helpful one is further back now.
-        assert!(told(Judgement::Neutral));
-        assert!(!told(Judgement::Helpful));
+        assert!(!takes_after(Judgement::Harmful));
+        assert!(!takes_after(Judgement::Helpful));
+        assert!(!takes_after(Judgement::Harmful));
+        assert!(!takes_after(Judgement::Harmful));
+        // The helpful judgement has left the window.
+        assert!(takes_after(Judgement::Neutral));
+        assert!(!takes_after(Judgement::Helpful));
     }
 }

@@ -1,4 +1,4 @@
-//! Release by live attempts: evidence for skills on trial whose cases cannot be played again.
+//! Release by live attempts, for skills on trial whose test cases cannot be played.
 
 use super::Upkeep;
 use crate::{
@@ -7,31 +7,33 @@ use crate::{
     reward::SkillUse,
 };
 
-/// At how many different tasks a live attempt has to go well with a skill, where the recipe has no bundles to say so. What
-/// the paper asks of refactored skills (HiSME, algorithm 3).
+/// Minimum number of tasks with a successful live attempt for a release, if the recipe has no [`BundlePolicy`] that says so. The
+/// paper requires two of refactored skills (HiSME, algorithm 3).
+///
+/// [`BundlePolicy`]: super::BundlePolicy
 const TASKS: u32 = 2;
 
-/// Minimum number of different tasks at which a live attempt has to go well for a release.
+/// Minimum number of different tasks with a successful live attempt for a release.
 pub(crate) fn tasks_needed(context: &Upkeep<'_>) -> u32 {
     let bundles = context.policy.bundles.as_ref();
-    bundles.map_or(TASKS, |bundles| bundles.tasks)
+    bundles.map_or(TASKS, |bundles| bundles.tasks.get())
 }
 
-/// Number of tasks whose live attempts support a release; `None` where they do not suffice. An attempt supports it when it was
-/// done with the skill and without a refused action. More attempts must be done than not, and no more judgements may call
-/// the skill harmful than helpful.
+/// Number of tasks whose live attempts support a release; `None` if they do not suffice. An attempt supports a release if it
+/// succeeded with the skill and without a refused action. More attempts with the skill must have succeeded than failed, and
+/// harmful judgements may not outnumber helpful ones.
 pub(crate) fn support(context: &Upkeep<'_>, entry: &Entry) -> Option<u32> {
     let by_use = context.skill_use == SkillUse::Reported;
     let version = entry.skill.version;
     let live = entry.life.live(version, by_use);
     let counts = entry.life.counts(version);
-    let speaks = live.tasks >= tasks_needed(context)
+    let suffices = live.tasks >= tasks_needed(context)
         && live.done > live.failed
         && counts.harmful <= counts.helpful;
-    speaks.then_some(live.tasks)
+    suffices.then_some(live.tasks)
 }
 
-/// The change that releases a skill for what live attempts say.
+/// The change that releases a skill for successful live attempts at so many tasks.
 pub(crate) fn release(entry: &Entry, tasks: u32) -> LibraryChange {
     LibraryChange::Release {
         skill: entry.skill.reference(),
@@ -39,7 +41,7 @@ pub(crate) fn release(entry: &Entry, tasks: u32) -> LibraryChange {
     }
 }
 
-/// The skills on trial that live attempts release, where the recipe has no maintenance that does.
+/// Releases of skills on trial by live attempts, if the recipe has no maintenance.
 pub(crate) fn released(context: &Upkeep<'_>) -> Vec<LibraryChange> {
     if !context.policy.is_none() {
         return Vec::new();

@@ -1,15 +1,20 @@
-//! What is done for the library between tasks (HiSME algorithms 1, 3 and 4).
+//! Maintenance: decides between tasks, from kept attempts, judgements and test cases, which skills are released, refined,
+//! disabled and made anew (HiSME 3.2 and 3.3, algorithms 1, 3 and 4; rows H2 to H10).
+//!
+//! [`Maintenance`] has a policy for each part, or `None` to switch it off: [`BundlePolicy`] for test cases and release,
+//! [`RefinePolicy`], [`FilterPolicy`] and [`RefactorPolicy`] for what happens to skills, and [`EvolvePolicy`] for the rules of
+//! roles ([`meta`](crate::meta)). A [`Schedule`](crate::recipe::Schedule) says when each part runs.
 
 pub(crate) mod bundling;
 mod covered;
 pub(crate) mod filtering;
 pub(crate) mod live;
-pub(crate) mod mending;
 mod options;
 pub(crate) mod outcomes;
 mod overlaps;
-mod patience;
 pub(crate) mod refactoring;
+pub(crate) mod refining;
+mod retries;
 mod support;
 mod upkeep;
 

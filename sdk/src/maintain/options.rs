@@ -1,4 +1,6 @@
-//! What is done for the library between tasks.
+//! The options of maintenance.
+
+use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,56 +12,86 @@ use crate::{
     propose::{CliqueOptions, OverlapOptions},
 };
 
-/// What is done for the library between tasks. What is `None` is switched off (HiSME Table 3).
+/// The parts of maintenance, each with its policy. A part that is `None` is switched off (HiSME Table 3).
+///
+/// ```
+/// use journeyman::{
+///     maintain::{BundlePolicy, FilterPolicy, Maintenance},
+///     recipe,
+/// };
+///
+/// let mut recipe = recipe::hisme();
+/// // Test cases and the filter alone: nothing is refined or refactored, and roles learn no rules.
+/// recipe.maintenance = Maintenance {
+///     bundles: Some(BundlePolicy::default()),
+///     filter: Some(FilterPolicy::default()),
+///     ..Maintenance::default()
+/// };
+/// recipe.validate()?;
+/// // Test cases are made from kept attempts, so a library that keeps none cannot have them.
+/// recipe.tiers.traces = 0;
+/// assert!(recipe.validate().is_err());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Maintenance {
-    /// Skills get cases to pass, and are released when they do (H5, H6).
+    /// Skills have test cases, and are released when these pass (H5, H6).
     pub bundles: Option<BundlePolicy>,
-    /// Skills are mended from what their attempts showed (H10).
+    /// Skills are refined from failed attempts (H10).
     pub refine: Option<RefinePolicy>,
     /// Harmful skills are disabled (H9).
     pub filter: Option<FilterPolicy>,
-    /// Skills are made of what attempts at several tasks share (H2, H3).
+    /// Skills are written from what attempts at several tasks share (H2, H3).
     pub refactor: Option<RefactorPolicy>,
-    /// Roles learn rules (H13).
+    /// Roles learn rules from the results of the skills that they wrote (H13).
     pub evolve: Option<EvolvePolicy>,
 }
 
 impl Maintenance {
-    /// Whether there is nothing to do.
+    /// Whether every part is switched off.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What a version has to pass to be released.
+/// The test that a refined version must pass to be released.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
     /// Every case of its bundle (HiSME Eq. 13, to the letter).
     All,
-    /// One of the attempts that called for it, and more whole attempts than the version before passes; one that costs
-    /// more refusals than with the version before does not count. What it fails is then taken out of the bundle: the
-    /// paper lets the refiner alter the bundle with the skill. Ours.
+    /// A case of at least one of the failed attempts that it was refined for, and whole-attempt cases of more attempts than the
+    /// version before passes; a case that costs more refusals than with the version before does not count. The cases that
+    /// it fails are then dropped from the bundle: the paper lets the refiner alter the bundle with the skill. Ours.
     #[default]
     Better,
 }
 
-/// How test bundles are kept, and what releases a skill (HiSME 3.3). The default is ours.
+/// How test bundles are kept, and what releases a skill (HiSME 3.3, Eq. 13; rows H5, H6). The default is ours.
+///
+/// ```
+/// use journeyman::maintain::{BundlePolicy, Gate};
+///
+/// let strict = BundlePolicy { gate: Gate::All, ..BundlePolicy::default() };
+/// assert_eq!(strict.tasks, BundlePolicy::default().tasks);
+/// // The paper's policy has the strict gate too, and releases a skill on trial after one task.
+/// assert_eq!(BundlePolicy::paper().gate, Gate::All);
+/// assert!(BundlePolicy::paper().tasks < strict.tasks);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BundlePolicy {
-    /// What a revised version has to pass.
+    /// The test that a refined version must pass.
     pub gate: Gate,
-    /// Minimum number of different tasks with a passed whole-attempt case before a skill on trial is released, at least 1.
+    /// Minimum number of different tasks with a passed whole-attempt case before a skill on trial is released.
     /// Cases come from the attempt that the skill was written from, attempts that it helped, attempts from which the same skill
     /// was written again, and attempts that the refactorer found to share it. The paper: 1, the attempt that it was written
     /// from. Ours: 2, since what one attempt needed may have been that attempt's alone.
-    pub tasks: u32,
-    /// Greatest number of bundles that are cut and run in one maintenance, at least 1.
-    pub most: u32,
-    /// Whether the case of an attempt that the skill harmed holds it back while the case fails. The paper: yes. Ours: no; the
-    /// attempt counts as a judgement against the skill, and may have needed something on that day alone.
+    pub tasks: NonZeroU32,
+    /// Greatest number of bundles that are made and of those that are run in one maintenance.
+    pub most: NonZeroU32,
+    /// Whether a failing case of an attempt that the skill harmed blocks its release. The paper: yes. Ours: no; the attempt
+    /// already counts as a judgement against the skill, and may have needed something that no other attempt needs.
     pub harm_blocks: bool,
 }
 
@@ -68,7 +100,7 @@ impl BundlePolicy {
     pub fn paper() -> Self {
         Self {
             gate: Gate::All,
-            tasks: 1,
+            tasks: NonZeroU32::MIN,
             harm_blocks: true,
             ..Self::default()
         }
@@ -79,27 +111,39 @@ impl Default for BundlePolicy {
     fn default() -> Self {
         Self {
             gate: Gate::default(),
-            tasks: 2,
-            most: 20,
+            tasks: const { NonZeroU32::new(2).unwrap() },
+            most: const { NonZeroU32::new(20).unwrap() },
             harm_blocks: false,
         }
     }
 }
 
-/// When a skill is refined (HiSME 3.3, algorithm 4). The default is ours.
+/// When a skill is refined (HiSME 3.3, algorithm 4; row H10). The default is ours.
+///
+/// ```
+/// use journeyman::{maintain::RefinePolicy, recipe};
+///
+/// let mut recipe = recipe::hisme();
+/// // Harmed attempts alone, and neither refused attempts nor failed cases.
+/// let harmed = RefinePolicy { insufficient: false, failed_cases: false, ..RefinePolicy::default() };
+/// recipe.maintenance.refine = Some(harmed);
+/// recipe.validate()?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefinePolicy {
-    /// Minimum number of failed attempts of the current version before it is refined, at least 1. An attempt that the version
+    /// Minimum number of failed attempts of the current version before it is refined. An attempt that the version
     /// harmed is a failed one.
-    pub failed: u32,
-    /// Greatest number of skills that are refined in one maintenance, at least 1.
-    pub most: u32,
-    /// Whether an attempt is a failed one, too, that followed the version and had an action refused all the same: where the
-    /// version was judged neutral or uncertain, or was judged helpful and no kept attempt at two tasks or more went without a
-    /// refusal. The paper: no. Ours: yes, since a skill that says too little harms nobody and would never be refined.
+    pub failed: NonZeroU32,
+    /// Greatest number of skills that are refined in one maintenance.
+    pub most: NonZeroU32,
+    /// Whether an attempt that followed the version and had an action refused counts as failed, too: if the version was judged
+    /// neutral or uncertain for it, or if it was judged helpful and, of the kept attempts that followed it, at two tasks or
+    /// more, none succeeded without a refusal. The paper: no. Ours: yes, since a skill that says too little harms no attempt and
+    /// would never be refined.
     pub insufficient: bool,
-    /// Whether a failed case of the version's bundle counts as a failed attempt. The paper: yes. Ours: no; a case keeps no
-    /// attempt from which the refiner could tell what went wrong, and it is shown the one that the case was cut from.
+    /// Whether a failed case of the version's bundle counts as a failed attempt. The paper: yes. Ours: no; no trace of the
+    /// failed run is kept, so the refiner is shown the attempt that the case was made from, which does not show the failure.
     pub failed_cases: bool,
 }
 
@@ -115,29 +159,56 @@ impl RefinePolicy {
 }
 
 impl Default for RefinePolicy {
-    /// From the first failed attempt on.
+    /// Refines a skill after its first failed attempt.
     fn default() -> Self {
         Self {
-            failed: 1,
-            most: 8,
+            failed: NonZeroU32::MIN,
+            most: const { NonZeroU32::new(8).unwrap() },
             insufficient: true,
             failed_cases: false,
         }
     }
 }
 
-/// When a skill is disabled (HiSME Eq. 14 to 16; the paper does not publish its thresholds). The default is ours.
+/// When a skill is disabled (HiSME 3.3, Eq. 14 to 16; row H9; the paper does not publish its thresholds). The default is ours.
+///
+/// ```
+/// use journeyman::{
+///     Version,
+///     domain::{Attribution, Judgement},
+///     library::{Judged, Life},
+///     maintain::FilterPolicy,
+///     testing::sample,
+/// };
+///
+/// let judged = |attempt: &str, judgement| Judged {
+///     attribution: Attribution {
+///         skill: sample::skill("open jar").reference(),
+///         attempt: attempt.into(),
+///         task: "jar".into(),
+///         judgement,
+///         scope: String::new(),
+///         reason: "an example".to_owned(),
+///     },
+///     run: None,
+/// };
+/// let mut life = Life::default();
+/// life.judged = vec![judged("1", Judgement::Harmful), judged("2", Judgement::Harmful)];
+/// assert!(FilterPolicy::default().takes(&life, Version(1)));
+/// life.judged.push(judged("3", Judgement::Helpful));
+/// assert!(!FilterPolicy::default().takes(&life, Version(1)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilterPolicy {
-    /// From how many harmful judgements of a version on (tau), at least 1.
-    pub harmful: u32,
-    /// Unless it has at least so many helpful ones (tau_p).
+    /// Minimum number of harmful judgements of a version that disable it (tau).
+    pub harmful: NonZeroU32,
+    /// Minimum number of helpful judgements of a version that protect it (tau_p).
     pub helpful: u32,
-    /// Of how many judgements, the version's latest (the maintenance window of Eq. 14), at least `harmful`.
+    /// Number of the version's latest judgements that are counted (the maintenance window of Eq. 14), at least `harmful`.
     #[serde(default = "FilterPolicy::window")]
-    pub window: u32,
-    /// Whether a skill stays that still meets the release threshold ([`BundlePolicy::tasks`]). The paper: no. Ours: yes, since
-    /// on a noisy day a right skill does not suffice either.
+    pub window: NonZeroU32,
+    /// Whether a skill that still meets the release threshold ([`BundlePolicy::tasks`]) is kept. The paper: no. Ours: yes, since
+    /// attempts with a correct skill fail, too, when the environment is noisy.
     pub keep_supported: bool,
 }
 
@@ -150,24 +221,24 @@ impl FilterPolicy {
         }
     }
 
-    fn window() -> u32 {
-        8
+    fn window() -> NonZeroU32 {
+        const { NonZeroU32::new(8).unwrap() }
     }
 
-    /// Whether judgements alone would take a version out of use (Eq. 16).
+    /// Whether the judgements of a version disable it (Eq. 16). `keep_supported` is not considered.
     pub fn takes(&self, life: &Life, version: Version) -> bool {
-        let counts = life.latest_counts(version, self.window as usize);
-        counts.harmful >= self.harmful && counts.helpful < self.helpful
+        let counts = life.latest_counts(version, self.window.get() as usize);
+        counts.harmful >= self.harmful.get() && counts.helpful < self.helpful
     }
 }
 
 impl Default for FilterPolicy {
-    /// Two harmful ones and no helpful one. One alone may be the judge's mistake or an odd task; the paper wants explicit
-    /// harmful evidence and no helpful evidence (3.3). Eight judgements back: a service that changed is noticed, however often
-    /// the skill had helped before.
+    /// Two harmful judgements and no helpful one. One alone may be the judge's mistake or an odd task; the paper requires
+    /// explicit harmful evidence and no helpful evidence (3.3). The window is eight judgements: a service that changed is
+    /// noticed, however often the skill had helped before.
     fn default() -> Self {
         Self {
-            harmful: 2,
+            harmful: const { NonZeroU32::new(2).unwrap() },
             helpful: 1,
             window: Self::window(),
             keep_supported: true,
@@ -175,25 +246,37 @@ impl Default for FilterPolicy {
     }
 }
 
-/// How attempts and skills are grouped and refactored (HiSME appendix C). The default is ours.
+/// How attempts and skills are grouped and refactored (HiSME 3.2, appendix C; rows H2, H3). The default is ours.
+///
+/// ```
+/// use journeyman::{maintain::RefactorPolicy, recipe};
+///
+/// let mut recipe = recipe::hisme_robust();
+/// recipe.maintenance.refactor = Some(RefactorPolicy { members: 6, ..RefactorPolicy::default() });
+/// recipe.validate()?;
+/// // A group has at most 6 members.
+/// recipe.maintenance.refactor = Some(RefactorPolicy { members: 7, ..RefactorPolicy::default() });
+/// assert!(recipe.validate().is_err());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RefactorPolicy {
-    /// Greatest number of groups that are handed to the role in one maintenance, at least 1.
-    pub groups: u32,
+    /// Greatest number of groups that the refactorer is given in one maintenance.
+    pub groups: NonZeroU32,
     /// Greatest number of members of a group, 2 to 6.
     pub members: u32,
     /// The weights and the threshold of the overlap graph (Eq. 21).
     pub overlap: OverlapOptions,
-    /// Whether a group is left out if one of its skills was written from all of its tasks. The paper: no. Ours: yes, since what
-    /// the group shares is that skill.
+    /// Whether a group is left out if one of its skills was written from all of its tasks. The paper: no. Ours: yes, since that
+    /// skill already has what the group shares.
     pub skip_covered: bool,
     /// Whether an attempt that followed skills confirms a new one only if it goes better with the new one than with none. The
-    /// paper: no. Ours: yes, since an attempt that is repeated with what it followed goes as well again.
+    /// paper: no. Ours: yes, since an attempt that is repeated with the skills that it followed goes as well again.
     pub counterfactual: bool,
 }
 
 impl RefactorPolicy {
-    /// The paper's: groups by the overlap graph alone, each true instance played with the new skill.
+    /// The paper's: groups by the overlap graph alone, and each true instance is played with the new skill alone.
     pub fn paper() -> Self {
         Self {
             skip_covered: false,
@@ -206,7 +289,7 @@ impl RefactorPolicy {
     pub(crate) fn cliques(&self) -> CliqueOptions {
         CliqueOptions {
             largest: self.members as usize,
-            groups: self.groups as usize,
+            groups: self.groups.get() as usize,
             skip_covered: self.skip_covered,
             ..CliqueOptions::default()
         }
@@ -216,7 +299,7 @@ impl RefactorPolicy {
 impl Default for RefactorPolicy {
     fn default() -> Self {
         Self {
-            groups: 4,
+            groups: const { NonZeroU32::new(4).unwrap() },
             members: 4,
             overlap: OverlapOptions::default(),
             skip_covered: true,
@@ -225,16 +308,28 @@ impl Default for RefactorPolicy {
     }
 }
 
-/// How roles learn rules.
+/// How roles learn rules (HiSME 3.4, algorithm 5; row H13).
+///
+/// ```
+/// use journeyman::{domain::RoleRule, maintain::EvolvePolicy, recipe};
+///
+/// let mut recipe = recipe::hisme();
+/// recipe.maintenance.evolve = Some(EvolvePolicy { rules: 2, ..EvolvePolicy::default() });
+/// recipe.validate()?;
+/// let too_many = EvolvePolicy { rules: RoleRule::MOST + 1, ..EvolvePolicy::default() };
+/// recipe.maintenance.evolve = Some(too_many);
+/// assert!(recipe.validate().is_err());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvolvePolicy {
-    /// After how many judgements a skill has lived long enough to tell; one that was taken out of use tells too. Its cases
-    /// alone do not: they tell whether it does what its own attempts wanted, and the newcomer's life is still to come.
+    /// Minimum number of judgements of a mature skill; a disabled or archived skill is mature without them. Results of test
+    /// cases do not count: they show that a skill does what its own attempts needed, and not how it does on new tasks.
     pub mature: u32,
-    /// From how many such skills of a role on it learns, at least 1.
-    pub rows: u32,
-    /// How many of them it is shown, the latest; at least 1.
-    pub sample: u32,
+    /// Minimum number of mature skills of a role before it learns rules.
+    pub rows: NonZeroU32,
+    /// Greatest number of mature skills that the evolver is shown, the latest ones.
+    pub sample: NonZeroU32,
     /// Greatest number of rules, 1 to [`RoleRule::MOST`]. The paper: 5.
     pub rules: usize,
 }
@@ -243,8 +338,8 @@ impl Default for EvolvePolicy {
     fn default() -> Self {
         Self {
             mature: 1,
-            rows: 5,
-            sample: 24,
+            rows: const { NonZeroU32::new(5).unwrap() },
+            sample: const { NonZeroU32::new(24).unwrap() },
             rules: RoleRule::MOST,
         }
     }
@@ -254,38 +349,24 @@ impl Maintenance {
     /// # Errors
     /// `Invalid`, naming the field.
     pub(crate) fn validate(&self) -> Result<()> {
-        if let Some(bundles) = &self.bundles {
-            at_least_one("maintenance.bundles.tasks", bundles.tasks.into())?;
-            at_least_one("maintenance.bundles.most", bundles.most.into())?;
-        }
-        if let Some(refine) = &self.refine {
-            at_least_one("maintenance.refine.failed", refine.failed.into())?;
-            at_least_one("maintenance.refine.most", refine.most.into())?;
-        }
         if let Some(filter) = &self.filter {
-            at_least_one("maintenance.filter.harmful", filter.harmful.into())?;
-            let allowed = filter.window >= filter.harmful;
-            at_least_one("maintenance.filter.window", allowed.into())?;
+            check(filter.window >= filter.harmful, "filter.window")?;
         }
         if let Some(refactor) = &self.refactor {
-            at_least_one("maintenance.refactor.groups", refactor.groups.into())?;
-            let allowed = refactor.cliques().validate().is_ok();
-            at_least_one("maintenance.refactor.members", allowed.into())?;
+            check(refactor.cliques().validate().is_ok(), "refactor.members")?;
             refactor.overlap.validate()?;
         }
         if let Some(evolve) = &self.evolve {
-            at_least_one("maintenance.evolve.rows", evolve.rows.into())?;
-            at_least_one("maintenance.evolve.sample", evolve.sample.into())?;
-            let allowed = (1..=RoleRule::MOST).contains(&evolve.rules);
-            at_least_one("maintenance.evolve.rules", allowed.into())?;
+            check((1..=RoleRule::MOST).contains(&evolve.rules), "evolve.rules")?;
         }
         Ok(())
     }
 }
 
-fn at_least_one(field: &'static str, value: u64) -> Result<()> {
-    if value >= 1 {
+fn check(holds: bool, field: &'static str) -> Result<()> {
+    if holds {
         return Ok(());
     }
-    Err(Error::invalid("Recipe::validate", "the number is out of its range").with("field", field))
+    let error = Error::invalid("Recipe::validate", "the number is out of its range");
+    Err(error.with("field", format!("maintenance.{field}")))
 }

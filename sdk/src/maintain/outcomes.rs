@@ -1,4 +1,4 @@
-//! What test cases came to.
+//! Outcomes of test cases.
 
 use crate::{
     domain::{BundleCase, CaseOutcome, CaseResult, Skill, SkillRef},
@@ -6,14 +6,14 @@ use crate::{
     policy::{CaseRun, PlayedCase},
 };
 
-/// What a case came to.
+/// The outcome of a case, from its run.
 pub(crate) fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
     let result = match run {
         Err(error) => CaseResult::NotPlayed {
-            reason: cannot(error),
+            reason: unplayed(error),
         },
         Ok(run) if run.verdict.success.is_none() => CaseResult::NotPlayed {
-            reason: UNTOLD.to_owned(),
+            reason: NO_VERDICT.to_owned(),
         },
         Ok(run) => {
             let refusals = run.refusals;
@@ -29,19 +29,19 @@ pub(crate) fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
     }
 }
 
-/// Why a case decides nothing: it could not be played, or nobody could judge it.
+/// The reason why a case decides nothing: it could not be played, or the judge gave no verdict. `None` for a decided case.
 pub(crate) fn undecided(run: &Result<CaseRun>) -> Option<String> {
     match run {
-        Err(error) => Some(cannot(error)),
-        Ok(run) if run.verdict.success.is_none() => Some(UNTOLD.to_owned()),
+        Err(error) => Some(unplayed(error)),
+        Ok(run) if run.verdict.success.is_none() => Some(NO_VERDICT.to_owned()),
         Ok(_) => None,
     }
 }
 
-/// Why a case says nothing whose attempt nobody could judge.
-pub(crate) const UNTOLD: &str = "nobody could tell whether the task was done";
+/// The reason for a case whose run has no verdict. Stored in outcomes.
+pub(crate) const NO_VERDICT: &str = "nobody could tell whether the task was done";
 
-/// Why a case fails; none where it passes.
+/// The reason why a case fails; `None` if it passes.
 pub(crate) fn failed(case: &BundleCase, run: &CaseRun) -> Option<String> {
     let (score, least) = (run.verdict.score, case.least_score);
     if run.verdict.success != Some(true) {
@@ -58,44 +58,45 @@ pub(crate) fn failed(case: &BundleCase, run: &CaseRun) -> Option<String> {
     }
 }
 
-/// What came of a version's cases.
-pub(crate) struct Ran {
+/// The outcomes of a version's cases.
+pub(crate) struct VersionOutcomes {
     pub(crate) skill: SkillRef,
     pub(crate) cases: Vec<(BundleCase, CaseOutcome)>,
     /// Whether a case failed with a temporary error. The other outcomes then decide nothing, and the whole bundle is due
     /// again.
-    pub(crate) for_now: bool,
+    pub(crate) temporary: bool,
 }
 
-/// The outcomes by skill, in order.
-pub(crate) fn outcomes(runs: &[PlayedCase]) -> Vec<Ran> {
-    let mut outcomes: Vec<Ran> = Vec::new();
+/// The outcomes by version, in the order of the runs.
+pub(crate) fn outcomes(runs: &[PlayedCase]) -> Vec<VersionOutcomes> {
+    let mut outcomes: Vec<VersionOutcomes> = Vec::new();
     for PlayedCase { case, run } in runs {
         let Some(skill) = case.skill.as_deref().map(Skill::reference) else {
             continue;
         };
-        let for_now = run.as_ref().is_err_and(is_for_now);
+        let temporary = run.as_ref().is_err_and(is_temporary);
         let ran = (BundleCase::clone(&case.case), outcome(&case.case, run));
         match outcomes.last_mut() {
             Some(last) if last.skill == skill => {
                 last.cases.push(ran);
-                last.for_now |= for_now;
+                last.temporary |= temporary;
             }
-            _ => outcomes.push(Ran {
+            _ => outcomes.push(VersionOutcomes {
                 skill,
                 cases: vec![ran],
-                for_now,
+                temporary,
             }),
         }
     }
     outcomes
 }
 
-/// Whether what failed may go well another time.
-pub(crate) fn is_for_now(error: &Error) -> bool {
+/// Whether a failed call may succeed another time.
+pub(crate) fn is_temporary(error: &Error) -> bool {
     error.retry() == Retry::Temporary
 }
 
-pub(crate) fn cannot(error: &Error) -> String {
+/// The reason for a case that could not be played.
+pub(crate) fn unplayed(error: &Error) -> String {
     format!("the case could not be played: {error}")
 }

@@ -1,4 +1,4 @@
-//! The overlap graph of what the library keeps, kept up to date as attempts arrive (H2).
+//! The overlap graph of the library's kept attempts and offered skills, updated as they come and go (HiSME appendix C; row H2).
 
 use std::{
     collections::BTreeMap,
@@ -12,8 +12,8 @@ use crate::{
     propose::{OverlapGraph, OverlapOptions, Segment, SegmentKind},
 };
 
-/// The graph as it was when it was last asked. It follows from the library, so it is no part of a saved run: a copy builds its
-/// own. The runs of one host share theirs, since each goes on from the library of the one before.
+/// The graph as of the last use. The graph follows from the library, so it is not part of a saved run, and a clone builds its
+/// own. The runs of one host share one graph, since each continues from the library of the one before.
 #[derive(Default)]
 pub(crate) struct Overlaps(Arc<Mutex<Option<OverlapGraph>>>);
 
@@ -36,16 +36,16 @@ impl fmt::Debug for Overlaps {
 }
 
 impl Overlaps {
-    /// The same graph for another run. Whoever asks brings it to what the own library has, so no run sees another's.
+    /// The same graph for another run. Each use first updates the graph to its own library, so no run sees another's segments.
     pub(crate) fn share(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 
-    /// Brings the graph to these segments, of traces the oldest first, and reads it. A segment that is in the graph already is
-    /// only compared. A graph with other options is built anew.
+    /// Updates the graph to these segments, those of traces the oldest first, and reads it. A segment that is in the graph already
+    /// is only compared. A graph with other options is built anew.
     ///
     /// # Errors
-    /// `Invalid` where embeddings cannot be compared; what `read` gives.
+    /// `Invalid` if embeddings cannot be compared; the errors of `read`.
     pub(crate) fn of<T>(
         &self,
         options: OverlapOptions,
@@ -53,19 +53,19 @@ impl Overlaps {
         read: impl FnOnce(&OverlapGraph) -> Result<T>,
     ) -> Result<T> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What fails half way leaves nothing behind.
+        // After an error no half-updated graph is kept.
         let mut graph = match kept.take().filter(|graph| *graph.options() == options) {
             Some(graph) => graph,
             None => OverlapGraph::new(options)?,
         };
-        bring(&mut graph, segments)?;
+        update(&mut graph, segments)?;
         let value = read(&graph)?;
         *kept = Some(graph);
         Ok(value)
     }
 }
 
-fn bring(graph: &mut OverlapGraph, mut segments: Vec<Segment>) -> Result<()> {
+fn update(graph: &mut OverlapGraph, mut segments: Vec<Segment>) -> Result<()> {
     let is_trace = |segment: &Segment| matches!(segment.kind, SegmentKind::Trace { .. });
     let traces = segments.iter().filter(|segment| is_trace(segment)).count();
     let mut over = traces.saturating_sub(graph.options().traces);
@@ -107,13 +107,13 @@ mod tests {
 
     const WORDS: [&str; 5] = ["one", "two", "three", "four", "five"];
 
-    fn said(n: usize) -> [&'static str; 3] {
+    fn words(n: usize) -> [&'static str; 3] {
         [WORDS[n % 5], WORDS[(n + 1) % 5], WORDS[n * n % 5]]
     }
 
-    /// A skill that says what an attempt did: each third one was distilled from tasks, the others are of none.
+    /// A skill with the words of an attempt: each third one was distilled from tasks, the others from none.
     fn skill(n: usize) -> Skill {
-        let mut skill = sample::skill(&said(n).join(" "));
+        let mut skill = sample::skill(&words(n).join(" "));
         skill.id = SkillId::new(format!("skill {n:02}"));
         if n.is_multiple_of(3) {
             skill.provenance.tasks = vec![TaskId::new(format!("t{n}")), TaskId::new("t")];
@@ -123,8 +123,8 @@ mod tests {
 
     fn segments(attempts: std::ops::Range<usize>) -> Vec<Segment> {
         let trace = |n: usize| -> Trace {
-            let task = sample::task(&format!("t{n}"), &said(n));
-            sample::trace(&format!("a{n}"), &task, &said(n), !n.is_multiple_of(3))
+            let task = sample::task(&format!("t{n}"), &words(n));
+            sample::trace(&format!("a{n}"), &task, &words(n), !n.is_multiple_of(3))
         };
         let skills = attempts
             .clone()
@@ -137,10 +137,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_up_to_date_is_as_what_is_built_anew() {
+    fn an_updated_graph_equals_one_that_is_built_anew() {
         let kept = Overlaps::default();
         let mut handed = BTreeSet::new();
-        let told = |overlaps: &Overlaps, from: usize, handed: &BTreeSet<Fingerprint>| {
+        let cliques_of = |overlaps: &Overlaps, from: usize, handed: &BTreeSet<Fingerprint>| {
             let read = |graph: &OverlapGraph| {
                 let cliques = graph.cliques(&Default::default(), handed)?;
                 let text = format!("{:?} {cliques:?}", graph.edges());
@@ -151,13 +151,13 @@ mod tests {
                 .of(options, segments(from..from + 8), read)
                 .unwrap()
         };
-        // Attempts and skills come, and the oldest go; what was found is handed out, and at last forgotten.
+        // Attempts and skills come, and the oldest go; groups that were found are handled, and at last forgotten.
         let mut groups = 0;
         for from in 0..24 {
-            let (anew, cliques) = told(&Overlaps::default(), from, &handed);
+            let (anew, cliques) = cliques_of(&Overlaps::default(), from, &handed);
             assert!(anew.contains("overlap"), "there is something to compare");
-            assert_eq!(told(&kept, from, &handed).0, anew);
-            assert_eq!(told(&kept.share(), from, &handed).0, anew);
+            assert_eq!(cliques_of(&kept, from, &handed).0, anew);
+            assert_eq!(cliques_of(&kept.share(), from, &handed).0, anew);
             groups += cliques.len();
             handed.extend(cliques.into_iter().map(|clique| clique.fingerprint));
             if from % 8 == 7 {
@@ -165,6 +165,9 @@ mod tests {
             }
         }
         assert!(groups >= 8, "{groups}");
-        assert_eq!(told(&kept.clone(), 3, &handed), told(&kept, 3, &handed));
+        assert_eq!(
+            cliques_of(&kept.clone(), 3, &handed),
+            cliques_of(&kept, 3, &handed)
+        );
     }
 }

@@ -1,17 +1,17 @@
-//! Refactoring (HiSME 3.2, appendix C, algorithm 3; H2, H3): attempts that overlap are grouped, and what they share becomes
-//! a skill when all of its true instances bear it out.
+//! Refactoring: groups overlapping attempts and skills, has a role write the skill that a group shares, and decides from the
+//! group's true instances whether it is added (HiSME 3.2, appendix C, algorithm 3; rows H2, H3).
 
 mod instances;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::instances::{Instance, Says, Tried};
+use self::instances::{Instance, InstanceOutcome, Trials};
 use super::{
     Upkeep,
-    bundling::may_tell,
+    bundling::can_confirm,
     covered::Covered,
-    outcomes::is_for_now,
-    patience::{handled, missed},
+    outcomes::is_temporary,
+    retries::{handled, missed},
 };
 use crate::{
     admit::admission::{self, Admission, Drafted},
@@ -25,21 +25,21 @@ use crate::{
     report::EventKind,
 };
 
-/// What marks a group among the things that were handed to a role.
+/// The prefix of the fingerprints of groups among the handled ones.
 const GROUP: &str = "group/";
 
-/// What a group came to, not tried yet on its true instances.
+/// The skill of a group, not tried on its true instances yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Proposed {
     skill: Skill,
-    /// None where the library has the skill already.
+    /// `None` if the library has the skill already.
     admission: Option<Admission>,
     cases: Vec<Instance>,
     /// The fingerprint of its group.
     group: String,
 }
 
-/// The segments of what the library keeps: the turns of its attempts, and its offered skills.
+/// The segments of the library: the turns of its kept attempts, and its offered skills.
 fn segments(context: &Upkeep<'_>) -> Vec<Segment> {
     let traces = context
         .library
@@ -59,7 +59,7 @@ pub(crate) fn texts(context: &Upkeep<'_>) -> Vec<String> {
     segments(context).iter().map(Segment::text).collect()
 }
 
-/// The refactorer's tasks: the best groups that it was not given yet.
+/// The refactorer's tasks: the best groups that are not handled yet.
 pub(crate) fn groups(context: &Upkeep<'_>, embeddings: Option<Vec<Embedding>>) -> Vec<RoleTask> {
     match cliques(context, embeddings) {
         Ok(cliques) => cliques.iter().map(|clique| task(context, clique)).collect(),
@@ -79,7 +79,7 @@ fn cliques(context: &Upkeep<'_>, embeddings: Option<Vec<Embedding>>) -> Result<V
         segment.embedding = Some(embedding);
     }
     let handed = context.library.handled();
-    // A group that was missed comes again.
+    // A group that was missed is found again.
     let handed = handed.filter(|mark| mark.miss.is_none());
     let handed = handed.filter_map(|mark| mark.subject.strip_prefix(GROUP));
     let handed: BTreeSet<Fingerprint> = handed
@@ -106,8 +106,8 @@ fn task(context: &Upkeep<'_>, clique: &Clique) -> RoleTask {
     }
 }
 
-/// The true instances of a group: the attempts that its turns are of, and of each task that its skills were made from the
-/// latest successful one that is kept. A skill alone does not tell what was its attempt's own.
+/// The true instances of a group: the successful attempts of its turns, and the latest kept successful attempt at each task that
+/// its skills were written from. A skill alone does not show what only its attempt needed.
 fn instances(context: &Upkeep<'_>, members: &BTreeSet<&str>, skills: &[Skill]) -> Vec<Trace> {
     let made_from = skills.iter().flat_map(|skill| &skill.provenance.tasks);
     let made_from: BTreeSet<&TaskId> = made_from.collect();
@@ -129,7 +129,7 @@ fn instances(context: &Upkeep<'_>, members: &BTreeSet<&str>, skills: &[Skill]) -
     successes().filter(is_instance).cloned().collect()
 }
 
-/// The skills that came of groups, to be tried, and word of which groups were handed out.
+/// The skills that were written for groups, to be tried, and the changes that mark the other groups as handled or missed.
 pub(crate) fn proposed(
     context: &Upkeep<'_>,
     step: u64,
@@ -158,8 +158,8 @@ pub(crate) fn proposed(
             reason: reason.clone(),
         });
         let group = format!("{GROUP}{group}");
-        // A role that was not there is asked again, one whose answer cannot be read is not.
-        if said.as_ref().is_err_and(is_for_now) {
+        // After a temporary error the group is given out again; after an unreadable answer it is not.
+        if said.as_ref().is_err_and(is_temporary) {
             let (count, attempts) = (attempts.len(), attempts.iter());
             let shown = attempts.map(|trace| trace.trajectory.attempt.as_str());
             let shown: Vec<&str> = shown.collect();
@@ -185,7 +185,10 @@ pub(crate) fn proposed(
     (all, changes)
 }
 
-/// What is to be tried of a group; where nothing is, the group's fingerprint.
+/// The skill of a group, to be tried.
+///
+/// # Errors
+/// The group's fingerprint, if there is nothing to try.
 fn propose(
     context: &Upkeep<'_>,
     drafted: &Drafted<'_>,
@@ -196,19 +199,19 @@ fn propose(
     let admission = admission::decide(context, context.admit, drafted, &[]);
     let skill = admission.change.as_ref().and_then(LibraryChange::skill);
     let Some(skill) = skill.cloned() else {
-        // What is there already may have them speak for it.
+        // The instances may confirm a skill that the library has already.
         let bundles = context.policy.bundles.as_ref();
         let same = bundles.and(admission.same.as_ref());
         let Some(known) = same.and_then(|same| context.library.get(&same.id)) else {
             events.push(admission.event());
             return Err(group);
         };
-        return Ok(of_known(context, known, attempts, group));
+        return Ok(of_known_skill(context, known, attempts, group));
     };
     let tasks: BTreeSet<&TaskId> = attempts.iter().map(|trace| &trace.task.id).collect();
     if tasks.len() < 2 {
         let title = Some(skill.name.to_string());
-        let reason = "there are no attempts at two tasks to bear it out";
+        let reason = "there are no attempts at two tasks to confirm it";
         events.push(Admission::refused(title, false, reason).event());
         return Err(group);
     }
@@ -220,6 +223,7 @@ fn propose(
     })
 }
 
+/// The attempts as instances, by the policy.
 fn instances_of<'a>(
     context: &Upkeep<'_>,
     attempts: impl Iterator<Item = &'a Trace>,
@@ -231,14 +235,19 @@ fn instances_of<'a>(
         .collect()
 }
 
-/// A skill of the library, to be tried on the attempts that may tell something of it: those that followed no skill first,
-/// which tell more.
-fn of_known(context: &Upkeep<'_>, entry: &Entry, attempts: &[Trace], group: String) -> Proposed {
+/// A skill of the library, to be tried on the attempts that can confirm it: first those that followed no skill, which are
+/// stronger evidence.
+fn of_known_skill(
+    context: &Upkeep<'_>,
+    entry: &Entry,
+    attempts: &[Trace],
+    group: String,
+) -> Proposed {
     let tasks = Covered::of(entry, []);
-    let tells = attempts
+    let confirming = attempts
         .iter()
-        .filter(|attempt| may_tell(entry, attempt) && tasks.lacks(&attempt.task.id));
-    let mut cases = instances_of(context, tells);
+        .filter(|attempt| can_confirm(entry, attempt) && tasks.lacks(&attempt.task.id));
+    let mut cases = instances_of(context, confirming);
     cases.sort_by_key(|instance| instance.paired);
     Proposed {
         skill: entry.skill.clone(),
@@ -248,8 +257,8 @@ fn of_known(context: &Upkeep<'_>, entry: &Entry, attempts: &[Trace], group: Stri
     }
 }
 
-/// The true instances of each group, to be played with what was made of it.
-pub(crate) fn to_try(proposed: &[Proposed]) -> Vec<Case> {
+/// The true instances of each group, to be played with the group's skill, and paired ones without any skill as well.
+pub(crate) fn trial_cases(proposed: &[Proposed]) -> Vec<Case> {
     let cases = proposed.iter().flat_map(|one| {
         one.cases.iter().flat_map(|instance| {
             let case = |skill: Option<&Skill>| Case {
@@ -263,8 +272,8 @@ pub(crate) fn to_try(proposed: &[Proposed]) -> Vec<Case> {
     cases.collect()
 }
 
-/// What is added: what all true instances bear out, active at once where newcomers pass bundles; and to a skill that was
-/// known, as cases, those that say something of it.
+/// The changes after the trials: a new skill that all true instances confirm is added, active instead of on trial; a known
+/// skill gets the instances that decide something as cases.
 pub(crate) fn added(
     context: &Upkeep<'_>,
     proposed: Vec<Proposed>,
@@ -274,31 +283,31 @@ pub(crate) fn added(
     let mut runs = runs.iter().map(|ran| &ran.run);
     let mut changes = Vec::new();
     for proposed in proposed {
-        let tried = Tried::of(proposed.cases, &mut runs);
-        // What could not be tried for now comes again.
-        changes.push(match tried.for_now {
+        let tried = Trials::of(proposed.cases, &mut runs);
+        // A group that met a temporary error is found again.
+        changes.push(match tried.temporary {
             true => {
                 let what = format!("{}: trying it on its instances", proposed.skill.name);
                 missed(context, &what, &proposed.group, events)
             }
             false => handled(&proposed.group),
         });
-        let (mut skill, against) = (proposed.skill, tried.against);
+        let (mut skill, objection) = (proposed.skill, tried.objection);
         let Some(mut admission) = proposed.admission else {
             let known = || "the library has it already".to_owned();
             events.push(EventKind::Refused {
-                reason: format!("{}: {}", skill.name, against.unwrap_or_else(known)),
+                reason: format!("{}: {}", skill.name, objection.unwrap_or_else(known)),
             });
-            changes.extend(patch_known(context, &skill, tried.says, &changes));
+            changes.extend(patch_known(context, &skill, tried.instances, &changes));
             continue;
         };
-        if let Some(reason) = against {
+        if let Some(reason) = objection {
             let title = admission.report.title.take();
             admission = Admission::refused(title, false, reason);
             events.push(admission.event());
             continue;
         }
-        // Several groups may come to the same; the first that is borne out stands for all.
+        // Several groups may have the same skill; the first one that is confirmed is added.
         let mut added = changes.iter().filter_map(LibraryChange::skill);
         if added.any(|one| admission::has_same_content(one, &skill)) {
             continue;
@@ -314,9 +323,9 @@ pub(crate) fn added(
         events.push(admission.event());
         changes.extend(admission.change);
         if context.policy.bundles.is_some() {
-            let cases = tried.says.into_iter().filter_map(|says| match says {
-                Says::Passes(case) => Some(case),
-                Says::Fails(..) | Says::Nothing(_) => None,
+            let cases = tried.instances.into_iter().filter_map(|one| match one {
+                InstanceOutcome::Passes(case) => Some(case),
+                InstanceOutcome::Fails(..) | InstanceOutcome::Undecided(_) => None,
             });
             changes.push(LibraryChange::PatchBundle {
                 skill: skill.id.clone(),
@@ -332,11 +341,11 @@ pub(crate) fn added(
     changes
 }
 
-/// The cases that come to a skill that was known: also those that it fails, which hold it back.
+/// The cases that are added to a known skill, also those that it fails, which block its release.
 fn patch_known(
     context: &Upkeep<'_>,
     skill: &Skill,
-    says: Vec<Says>,
+    instances: Vec<InstanceOutcome>,
     before: &[LibraryChange],
 ) -> Option<LibraryChange> {
     let entry = context.library.get(&skill.id)?;
@@ -346,12 +355,16 @@ fn patch_known(
     });
     let mut tasks = Covered::of(entry, coming);
     let mut cases = Vec::new();
-    for says in says {
-        match says {
-            Says::Passes(case) | Says::Fails(case, _) if tasks.take(&case.task.id) => {
+    for instance in instances {
+        match instance {
+            InstanceOutcome::Passes(case) | InstanceOutcome::Fails(case, _)
+                if tasks.insert(&case.task.id) =>
+            {
                 cases.push(case);
             }
-            Says::Passes(_) | Says::Fails(..) | Says::Nothing(_) => {}
+            InstanceOutcome::Passes(_)
+            | InstanceOutcome::Fails(..)
+            | InstanceOutcome::Undecided(_) => {}
         }
     }
     (!cases.is_empty()).then(|| LibraryChange::PatchBundle {

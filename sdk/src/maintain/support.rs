@@ -1,4 +1,4 @@
-//! What speaks for a skill: at how many tasks whole attempts of its bundle go well with it.
+//! Support of a skill by its bundle: the number of tasks with a passed whole-attempt case.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,10 @@ use crate::{
     library::Entry,
 };
 
-/// At how many tasks whole attempts speak for a skill, where that is enough for a newcomer to be released and no more
-/// judgements speak against it. `changes` are those of this round so far, which have what its cases came to now.
-pub(crate) fn spoken_for(
+/// Number of tasks with a passed whole-attempt case, if that meets the release threshold
+/// ([`BundlePolicy::tasks`](super::BundlePolicy::tasks)) and there are no more harmful judgements than such tasks. `changes`
+/// are those of this maintenance so far, with the latest outcomes.
+pub(crate) fn release_support(
     context: &Upkeep<'_>,
     entry: &Entry,
     changes: &[LibraryChange],
@@ -18,11 +19,10 @@ pub(crate) fn spoken_for(
     let bundles = context.policy.bundles.as_ref()?;
     let counts = entry.life.counts(entry.skill.version);
     let support = support(entry, changes, bundles.harm_blocks);
-    (support >= bundles.tasks && counts.harmful <= support).then_some(support)
+    (support >= bundles.tasks.get() && counts.harmful <= support).then_some(support)
 }
 
-/// Number of tasks with a passed whole-attempt case of this version; 0 if a case speaks against the skill. The case of an attempt
-/// that it harmed does so only if `harm_blocks` ([`BundlePolicy::harm_blocks`](super::BundlePolicy::harm_blocks)).
+/// Number of tasks with a passed whole-attempt case of this version; 0 if a case [blocks its release](blocks_release).
 fn support(entry: &Entry, changes: &[LibraryChange], harm_blocks: bool) -> u32 {
     let known = entry.life.bundle.iter().map(|bundled| &bundled.case);
     let new = changes.iter().filter_map(|change| match change {
@@ -34,37 +34,38 @@ fn support(entry: &Entry, changes: &[LibraryChange], harm_blocks: bool) -> u32 {
     for outcome in last_outcomes(entry, changes) {
         let case = cases.iter().find(|case| case.name == outcome.name);
         let Some(case) = case else { continue };
-        if is_against(entry, case, outcome, harm_blocks) {
+        if blocks_release(entry, case, outcome, harm_blocks) {
             return 0;
         }
-        // A fragment plays what came before it, whatever the skill says of that.
-        if case.is_whole() && outcome.has_passed() && !is_of_harmed(entry, case) {
+        // The steps before a fragment are replayed whatever the skill says of them, so a passed fragment supports no release.
+        if case.is_whole() && outcome.has_passed() && !is_of_harmed_attempt(entry, case) {
             tasks.insert(&case.task.id);
         }
     }
     u32::try_from(tasks.len()).unwrap_or(u32::MAX)
 }
 
-/// Whether the outcome of a case speaks against the skill.
-pub(crate) fn is_against(
+/// Whether the outcome of a case blocks the skill's release: the case was played and failed. The case of an attempt that the
+/// skill harmed does so only if `harm_blocks` ([`BundlePolicy::harm_blocks`](super::BundlePolicy::harm_blocks)).
+pub(crate) fn blocks_release(
     entry: &Entry,
     case: &BundleCase,
     outcome: &CaseOutcome,
     harm_blocks: bool,
 ) -> bool {
-    let counts = || harm_blocks || !is_of_harmed(entry, case);
+    let counts = || harm_blocks || !is_of_harmed_attempt(entry, case);
     outcome.has_failed() && counts()
 }
 
-/// Whether a case is of an attempt that the skill harmed.
-fn is_of_harmed(entry: &Entry, case: &BundleCase) -> bool {
+/// Whether a case was made from an attempt that the skill harmed.
+fn is_of_harmed_attempt(entry: &Entry, case: &BundleCase) -> bool {
     let mut judged = entry.life.judged.iter().map(|judged| &judged.attribution);
     let mut is_harmed =
-        || judged.any(|told| told.judgement == Judgement::Harmful && told.attempt == case.attempt);
+        || judged.any(|one| one.judgement == Judgement::Harmful && one.attempt == case.attempt);
     case.kind == CaseKind::Negative && is_harmed()
 }
 
-/// What came of the current version's cases when they ran last, in this round or before it.
+/// The latest outcomes of the current version's cases, from this maintenance's changes or an earlier one.
 pub(crate) fn last_outcomes<'a>(
     entry: &'a Entry,
     changes: &'a [LibraryChange],
@@ -91,7 +92,7 @@ mod tests {
     };
 
     #[test]
-    fn the_failed_case_of_a_harmed_attempt_holds_a_skill_back_as_the_policy_says() {
+    fn the_failed_case_of_a_harmed_attempt_blocks_a_release_as_the_policy_says() {
         let skill = sample::skill("one");
         let case = |kind| BundleCase {
             name: "a case".to_owned(),
@@ -124,9 +125,9 @@ mod tests {
                 refusals: 1,
             },
         };
-        let against = |kind, harm_blocks| is_against(entry, &case(kind), &outcome, harm_blocks);
-        assert!(!against(CaseKind::Negative, false));
-        assert!(against(CaseKind::Negative, true));
-        assert!(against(CaseKind::Integration, false));
+        let blocks = |kind, harm_blocks| blocks_release(entry, &case(kind), &outcome, harm_blocks);
+        assert!(!blocks(CaseKind::Negative, false));
+        assert!(blocks(CaseKind::Negative, true));
+        assert!(blocks(CaseKind::Integration, false));
     }
 }

@@ -1,11 +1,11 @@
-//! What the policies of maintenance are handed.
+//! The input of the maintenance policies.
 
 use std::ops::Deref;
 
 use super::{Maintenance, Overlaps};
 use crate::{admit::AdmitPolicy, policy::Context, reward::SkillUse};
 
-/// A run as maintenance sees it, and the policies by which the library is looked after.
+/// The run's context and the policies that maintenance reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Upkeep<'a> {
     pub(crate) context: Context<'a>,

@@ -1,4 +1,4 @@
-//! Rules for the roles that make skills, from how what they made has fared (HiSME 3.4, algorithm 5; H13, H14).
+//! Rules of the roles that write skills, from the results of these skills (HiSME 3.4, Eq. 17, algorithm 5; H13, H14).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::{
     policy::Said,
 };
 
-/// The tasks of the evolver: one for each role with enough mature skills.
+/// The evolver's tasks: one for each role with enough mature skills ([`EvolvePolicy::rows`]).
 pub(crate) fn due(context: &Upkeep<'_>) -> Vec<RoleTask> {
     let Some(policy) = &context.policy.evolve else {
         return Vec::new();
@@ -18,7 +18,7 @@ pub(crate) fn due(context: &Upkeep<'_>) -> Vec<RoleTask> {
     let roles = Role::ALL.into_iter().filter(|role| role.learns_rules());
     let asks = roles.filter_map(|role| {
         let rows = rows(context, policy, role);
-        let enough = rows.len() >= policy.rows as usize;
+        let enough = rows.len() >= policy.rows.get() as usize;
         enough.then(|| RoleTask::Evolve {
             role,
             rules: context.library.rules(role).to_vec(),
@@ -28,8 +28,8 @@ pub(crate) fn due(context: &Upkeep<'_>) -> Vec<RoleTask> {
     asks.collect()
 }
 
-/// What a role made and how that fared: only what has lived long enough, the latest, oldest first. What it wrote word for
-/// word again is one row, and what another wrote word for word the same bears it out as well.
+/// The replay buffer of a role (Eq. 17): the latest mature versions that it wrote with their results, oldest first. Versions
+/// with the same text make one row, which has the judgements of all versions with that text, by whichever role.
 fn rows(context: &Upkeep<'_>, policy: &EvolvePolicy, role: Role) -> Vec<Experience> {
     let origin = match role {
         Role::Extract => Origin::Extracted,
@@ -37,34 +37,35 @@ fn rows(context: &Upkeep<'_>, policy: &EvolvePolicy, role: Role) -> Vec<Experien
         _ => Origin::Refined,
     };
     let entries = || context.library.entries().chain(context.library.deleted());
-    let mut fared: BTreeMap<&str, JudgementCounts> = BTreeMap::new();
+    let mut judged: BTreeMap<&str, JudgementCounts> = BTreeMap::new();
     for entry in entries() {
         for version in entry.versions() {
-            *fared.entry(&version.body).or_default() +=
+            *judged.entry(&version.body).or_default() +=
                 entry.life.counts_of_all_trials(version.version);
         }
     }
-    let mut made: Vec<(u64, &Entry, &Skill)> = entries()
+    let mut written: Vec<(u64, &Entry, &Skill)> = entries()
         .flat_map(|entry| entry.versions().map(move |version| (entry, version)))
         .filter(|(_, version)| version.provenance.origin == origin)
-        .map(|(entry, version)| (came_in(context, entry, version), entry, version))
+        .map(|(entry, version)| (entered_at(context, entry, version), entry, version))
         .collect();
-    // The sort is stable, so what came in one revision stays in order of ids.
-    made.sort_by_key(|(came_in, ..)| *came_in);
+    // The sort is stable, so versions of one revision stay in the order of their ids.
+    written.sort_by_key(|(entered_at, ..)| *entered_at);
     let mut texts = BTreeSet::new();
-    let latest = made.into_iter().rev();
+    let latest = written.into_iter().rev();
     let latest = latest.filter(|(_, _, version)| texts.insert(version.body.as_str()));
     let rows = latest.filter_map(|(_, entry, version)| {
-        let counts = fared.get(version.body.as_str()).copied();
+        let counts = judged.get(version.body.as_str()).copied();
         row(policy, entry, version, counts.unwrap_or_default())
     });
-    let mut rows: Vec<Experience> = rows.take(policy.sample as usize).collect();
+    let mut rows: Vec<Experience> = rows.take(policy.sample.get() as usize).collect();
     rows.reverse();
     rows
 }
 
-/// When a version came in; of one that is not in use now no more is known than that it did not come before the first.
-fn came_in(context: &Upkeep<'_>, entry: &Entry, version: &Skill) -> u64 {
+/// The revision at which a version entered the library. It is known for the current version; for others it is that of the
+/// skill's first version.
+fn entered_at(context: &Upkeep<'_>, entry: &Entry, version: &Skill) -> u64 {
     let in_use = context.library.get(&entry.skill.id).is_some();
     match in_use && version.version == entry.skill.version {
         true => entry.changed_at.0,
@@ -72,7 +73,7 @@ fn came_in(context: &Upkeep<'_>, entry: &Entry, version: &Skill) -> u64 {
     }
 }
 
-/// A row, once the version has lived long enough: judged often enough, or taken out of use.
+/// The row of a mature version: judged often enough, or disabled or archived. `None` for another.
 fn row(
     policy: &EvolvePolicy,
     entry: &Entry,
@@ -82,8 +83,8 @@ fn row(
     let tested = entry.life.tested.as_ref();
     let tested = tested.filter(|tested| tested.version == version.version);
     let is_current = entry.skill.version == version.version;
-    let fell = is_current && matches!(entry.skill.state, State::Disabled | State::Archived);
-    if counts.total() < policy.mature && !fell {
+    let is_out = is_current && matches!(entry.skill.state, State::Disabled | State::Archived);
+    if counts.total() < policy.mature && !is_out {
         return None;
     }
     let fate = match entry.skill.state {
@@ -120,7 +121,7 @@ fn row(
     })
 }
 
-/// The changes of rules. An answer that could not be read changes nothing.
+/// The changes of rules that the evolver's answers make. An unreadable answer changes nothing.
 pub(crate) fn learned(context: &Upkeep<'_>, said: &[Said]) -> Vec<LibraryChange> {
     let Some(policy) = &context.policy.evolve else {
         return Vec::new();

@@ -1,3 +1,4 @@
-//! Rules that improve how skills are written (HiSME 3.4, algorithm 5).
+//! Meta learning: decides from the results of the skills that a role wrote which rules the role writes by (HiSME 3.4, Eq. 17,
+//! algorithm 5; rows H13, H14). Its options are [`EvolvePolicy`](crate::maintain::EvolvePolicy).
 
 pub(crate) mod evolving;

@@ -107,7 +107,7 @@ pub(crate) fn asks(
         }
         Writer::Extract { candidates, .. } => {
             if let Some(attempt) = sources.find_map(trace) {
-                asks.extend((0..*candidates).map(|candidate| RoleTask::Extract {
+                asks.extend((0..candidates.get()).map(|candidate| RoleTask::Extract {
                     attempt: Box::new(attempt.clone()),
                     candidate,
                     rules: context.library.rules(Role::Extract).to_vec(),

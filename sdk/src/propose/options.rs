@@ -1,5 +1,7 @@
 //! When skills are written from the attempts at a task, and by which role.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -35,8 +37,8 @@ pub enum Writer {
     Summarize,
     /// Several candidates from the best attempt (HiSME 3.2).
     Extract {
-        /// Number of candidates, at least 1. The paper: 3.
-        candidates: u32,
+        /// Number of candidates. The paper: 3.
+        candidates: NonZeroU32,
         /// Whether they are extracted from a failed attempt too, where none of the group succeeded. The paper: yes. Ours: no,
         /// since a failed attempt has no test case that the skill could pass.
         failures: bool,
@@ -48,6 +50,8 @@ pub enum Writer {
 /// How skills are written from single tasks.
 ///
 /// ```
+/// use std::num::NonZeroU32;
+///
 /// use journeyman::{
 ///     propose::{WritePolicy, WriteWhen, Writer},
 ///     recipe,
@@ -56,7 +60,7 @@ pub enum Writer {
 /// let mut recipe = recipe::standard();
 /// recipe.write = WritePolicy {
 ///     when: WriteWhen::Always,
-///     by: Writer::Extract { candidates: 3, failures: false },
+///     by: Writer::Extract { candidates: NonZeroU32::MIN, failures: false },
 /// };
 /// recipe.validate()?;
 /// recipe.write.when = WriteWhen::Below(1.5);
@@ -81,12 +85,9 @@ impl WritePolicy {
         let invalid = |field: &'static str, rule: &str| {
             Err(Error::invalid("Recipe::validate", rule).with("field", field))
         };
-        match (self.when, &self.by) {
-            (WriteWhen::Below(bound), _) if !(bound > 0.0 && bound <= 1.0) => {
+        match self.when {
+            WriteWhen::Below(bound) if !(bound > 0.0 && bound <= 1.0) => {
                 invalid("write.when", "the bound must be in (0, 1]")
-            }
-            (_, Writer::Extract { candidates: 0, .. }) => {
-                invalid("write.by", "there must be at least 1 candidate")
             }
             _ => Ok(()),
         }

@@ -1,4 +1,6 @@
-//! ARISE, as the paper has it (Algorithm 1, Table 3).
+//! ARISE with the paper's numbers (Algorithm 1, Table 3).
+
+use std::num::{NonZeroU32, NonZeroU64};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
@@ -13,8 +15,8 @@ use crate::{
 
 /// ARISE with the paper's numbers: the whole cache scored by summed log-probabilities, gate 0.35, exploration 0.1,
 /// groups of 8, rewards 0, 1 and 2, a skill from every group that has traces, tiers of 10 and 100, 500 tasks of
-/// warm-up, the exact information gain after each 100. The paper does not publish its rollouts' temperature; 1.0 is GRPO's custom. The
-/// library starts empty: [`Journeyman::add`](crate::run::Journeyman::add) with the skills of
+/// warm-up, the exact information gain after each 100. The paper does not publish its rollouts' temperature; 1.0 is usual
+/// for GRPO. The library starts empty: [`Journeyman::add`](crate::run::Journeyman::add) with the skills of
 /// [`seed_skills`](crate::format::seed_skills) gives it the paper's start.
 pub fn arise() -> Recipe {
     Recipe {
@@ -27,7 +29,7 @@ pub fn arise() -> Recipe {
             skill_tokens: None,
         },
         attempts: AttemptPolicy {
-            group: 8,
+            group: const { NonZeroU32::new(8).unwrap() },
             temperature: 1.0,
             warm_up: 500,
         },
@@ -57,7 +59,7 @@ pub fn arise() -> Recipe {
             ..TierPolicy::default()
         },
         schedule: Schedule {
-            gain: Some(100),
+            gain: NonZeroU64::new(100),
             ..Schedule::default()
         },
         maintenance: Maintenance::default(),

@@ -1,4 +1,6 @@
-//! HiSME (algorithms 1 to 5, 4.1): the recipe of the paper, and ours that departs from it by options.
+//! HiSME (algorithms 1 to 5, 4.1): the paper's recipe, and ours, which differs from it in options.
+
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
@@ -14,30 +16,37 @@ use crate::{
     select::{Candidates, SelectPer, SelectPolicy, Selector},
 };
 
-/// HiSME as the paper has it: three candidates from each attempt, credit by a model, test bundles, refinement, refactoring,
+/// Candidates from an attempt (3.2).
+const CANDIDATES: NonZeroU32 = NonZeroU32::new(3).unwrap();
+
+/// HiSME as in the paper: three candidates from each attempt, credit by a model, test bundles, refinement, refactoring,
 /// filtering, and rules for the roles after each five tasks, which run at once; skills are chosen for each turn; deterministic
-/// decoding, one attempt a task.
+/// decoding, one attempt per task.
 ///
 /// The paper publishes neither how many skills are injected (here two) nor the filter's thresholds (here two harmful judgements
 /// and no helpful one, of the latest eight). There is no warm-up, and the tiers are wide, so that skills leave by evidence.
-/// Where no case of a bundle can be played, live attempts release a skill, which the paper leaves open.
+/// If no case of a bundle can be played, live attempts release a skill, which the paper leaves open.
 ///
-/// Its ablations (Table 3) switch parts off: `maintenance.evolve = None` is HiSME-static, `write.when = Never` is without the
-/// extractor, `maintenance.{refine, refactor, filter} = None` without those.
+/// The paper's ablations (Table 3) switch parts off: `maintenance.evolve = None` is HiSME-static, `write.when = Never` is
+/// without the extractor, `maintenance.{refine, refactor, filter} = None` without those parts.
 ///
-/// [`hisme_robust`] departs from it by options.
+/// [`hisme_robust`] differs from it in options.
 pub fn hisme() -> Recipe {
     Recipe {
         name: "hisme".to_owned(),
         select: SelectPolicy {
-            candidates: Candidates::Search { limit: 20 },
+            candidates: Candidates::Search {
+                limit: const { NonZeroUsize::new(20).unwrap() },
+            },
             rank: Some(RankWeights::default()),
-            selector: Selector::Top { limit: 2 },
+            selector: Selector::Top {
+                limit: const { NonZeroUsize::new(2).unwrap() },
+            },
             per: SelectPer::Turn,
             skill_tokens: None,
         },
         attempts: AttemptPolicy {
-            group: 1,
+            group: NonZeroU32::MIN,
             temperature: 0.0,
             warm_up: 0,
         },
@@ -55,7 +64,7 @@ pub fn hisme() -> Recipe {
         write: WritePolicy {
             when: WriteWhen::Always,
             by: Writer::Extract {
-                candidates: 3,
+                candidates: CANDIDATES,
                 failures: true,
             },
         },
@@ -72,10 +81,8 @@ pub fn hisme() -> Recipe {
             ..TierPolicy::default()
         },
         schedule: Schedule {
-            batch: 5,
-            micro: 5,
-            r#macro: 5,
-            gain: None,
+            batch: const { NonZeroU64::new(5).unwrap() },
+            ..Schedule::default()
         },
         maintenance: Maintenance {
             bundles: Some(BundlePolicy::paper()),
@@ -89,7 +96,7 @@ pub fn hisme() -> Recipe {
     }
 }
 
-/// HiSME for streams in which a single attempt is a noisy witness; ours. It is [`hisme`] with these options changed:
+/// HiSME for streams in which a single attempt is weak evidence; ours. [`hisme`] with these options changed:
 ///
 /// | row | option | the paper | here |
 /// | --- | --- | --- | --- |
@@ -103,7 +110,20 @@ pub fn hisme() -> Recipe {
 /// | H10 | [`RefinePolicy::failed_cases`] | yes | no |
 /// | H12 | [`SelectPolicy::per`] | [`SelectPer::Turn`] | [`SelectPer::Query`] |
 ///
-/// `docs/decisions.md` has the reason for each, and `docs/results.md` what they bring.
+/// `docs/decisions.md` has the reason for each, and `docs/results.md` their effect.
+///
+/// ```
+/// use journeyman::{recipe, select::SelectPer};
+///
+/// let (paper, robust) = (recipe::hisme(), recipe::hisme_robust());
+/// assert_eq!(paper.select.per, SelectPer::Turn);
+/// assert_eq!(robust.select.per, SelectPer::Query);
+/// // Both learn by the same schedule and tiers.
+/// assert_eq!(robust.schedule, paper.schedule);
+/// assert_eq!(robust.tiers, paper.tiers);
+/// robust.validate()?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 pub fn hisme_robust() -> Recipe {
     let mut recipe = Recipe {
         name: "hisme-robust".to_owned(),
@@ -111,7 +131,7 @@ pub fn hisme_robust() -> Recipe {
     };
     recipe.select.per = SelectPer::Query;
     recipe.write.by = Writer::Extract {
-        candidates: 3,
+        candidates: CANDIDATES,
         failures: false,
     };
     recipe.admit.revive = true;

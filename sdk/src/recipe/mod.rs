@@ -1,4 +1,5 @@
-//! Recipes: a policy for each station and a schedule. A recipe is data, so a run's journal can hold it.
+//! Recipes: a policy for each station and a schedule, as data that a run's journal holds. [`standard`] is the default, [`arise`]
+//! and [`hisme`] have the papers' numbers, [`hisme_robust`] is HiSME with options of our own.
 
 mod arise;
 mod hisme;
@@ -7,7 +8,7 @@ mod schedule;
 mod standard;
 
 use std::{
-    num::{NonZeroU64, NonZeroUsize},
+    num::{NonZeroU32, NonZeroU64, NonZeroUsize},
     time::Duration,
 };
 
@@ -31,7 +32,7 @@ use crate::{
     select::{SelectPolicy, Selector},
 };
 
-/// How long the calls of a host's parts may take, and how much of a skill is scored.
+/// Time limits of calls to the host's parts, and the length of the scored text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// One attempt.
@@ -44,7 +45,7 @@ pub struct Limits {
     pub write: Duration,
     /// One commit, and one refresh of the index.
     pub commit: Duration,
-    /// Greatest number of tokens of a skill's text that are scored; what follows is cut off. ARISE C.4: 128.
+    /// Greatest number of tokens of a skill's text that are scored; the rest is cut off. ARISE C.4: 128.
     pub scored_tokens: NonZeroUsize,
 }
 
@@ -64,12 +65,12 @@ impl Default for Limits {
     }
 }
 
-/// How many attempts a task gets in learning, and how they are made.
+/// The number of attempts at a task, and how they are made.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttemptPolicy {
-    /// Number of attempts at a task in learning, at least 1. ARISE: 8. Evaluation makes one.
-    pub group: u32,
-    /// Their sampling temperature; evaluation is greedy.
+    /// Number of attempts at a task in learning. ARISE: 8. Evaluation makes one.
+    pub group: NonZeroU32,
+    /// Sampling temperature in learning, finite and not negative; evaluation is greedy.
     pub temperature: f32,
     /// Number of tasks at the start without selection and with the binary reward (ARISE 3.2).
     pub warm_up: u64,
@@ -82,9 +83,6 @@ impl AttemptPolicy {
         let invalid = |field: &'static str, rule: &str| {
             Err(Error::invalid("Recipe::validate", rule).with("field", field))
         };
-        if self.group == 0 {
-            return invalid("attempts.group", "a group needs at least one attempt");
-        }
         if !(self.temperature.is_finite() && self.temperature >= 0.0) {
             return invalid(
                 "attempts.temperature",
@@ -96,6 +94,24 @@ impl AttemptPolicy {
 }
 
 /// A policy for each station, in the order in which a task passes them, and a schedule.
+///
+/// A host begins with one of this module's recipes and changes its fields.
+///
+/// ```
+/// use std::num::NonZeroU32;
+///
+/// use journeyman::{recipe, recipe::Recipe, select::Selector};
+///
+/// let mut recipe = recipe::standard();
+/// recipe.name = "standard, two attempts, no skills".to_owned();
+/// recipe.attempts.group = NonZeroU32::new(2).unwrap();
+/// recipe.select.selector = Selector::Nothing;
+/// recipe.validate()?;
+///
+/// let json = serde_json::to_string(&recipe)?;
+/// assert_eq!(serde_json::from_str::<Recipe>(&json)?, recipe);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
@@ -103,7 +119,7 @@ pub struct Recipe {
     pub name: String,
     /// How skills are found for a query and chosen.
     pub select: SelectPolicy,
-    /// How many attempts a task gets, and how they are made.
+    /// The number of attempts at a task, and how they are made.
     pub attempts: AttemptPolicy,
     /// How attempts are rewarded.
     pub reward: RewardPolicy,
@@ -115,40 +131,40 @@ pub struct Recipe {
     pub admit: AdmitPolicy,
     /// The library's tiers.
     pub tiers: TierPolicy,
-    /// When tasks are put together and when the library is looked after.
+    /// When tasks run in batches, and when maintenance runs.
     #[serde(default)]
     pub schedule: Schedule,
-    /// What is done for the library then.
+    /// The parts of maintenance.
     #[serde(default)]
     pub maintenance: Maintenance,
-    /// What programs of the host's own do for the library, in this order, behind `maintenance`.
+    /// Maintenance programs of the host's own; they run in this order, after `maintenance`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<ScheduledProgram>,
-    /// How long things may take.
+    /// Time limits of the host's parts, and the length of the scored text.
     pub limits: Limits,
 }
 
-/// A maintenance program of a host's own, and when it is due.
+/// A maintenance program of a host's own, and when it runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScheduledProgram {
-    /// After how many tasks it runs.
+    /// Number of tasks between two runs.
     pub every: NonZeroU64,
-    /// Which program.
+    /// The program.
     pub program: OwnPolicy,
 }
 
 impl Recipe {
-    /// With a maintenance program of the host's own, after each so many tasks, behind those that are there.
+    /// Adds a maintenance program of the host's own, which runs after each `every` tasks and after the programs so far.
     #[must_use]
     pub fn with_program(mut self, every: NonZeroU64, program: OwnPolicy) -> Self {
         self.programs.push(ScheduledProgram { every, program });
         self
     }
 
-    /// Makes sure that every policy of a host's own that the recipe names is registered and can be made.
+    /// Checks that every policy of a host's own that the recipe names is registered and can be built.
     ///
     /// # Errors
-    /// `NotFound` for one that is not registered, listing those that are; what the making of one gives.
+    /// `NotFound` for one that is not registered, listing those that are; the error of one that cannot be built.
     pub fn resolve(&self, policies: &Policies) -> Result<()> {
         if let Selector::Own(own) = &self.select.selector {
             policies.selector(own)?;
@@ -171,7 +187,7 @@ impl Recipe {
         Ok(())
     }
 
-    /// What maintenance is handed.
+    /// The input of maintenance.
     pub(crate) fn upkeep<'a>(&'a self, context: Context<'a>, overlaps: &'a Overlaps) -> Upkeep<'a> {
         Upkeep {
             context,
@@ -182,7 +198,7 @@ impl Recipe {
         }
     }
 
-    /// Checks every number.
+    /// Checks the ranges of all policies, and that they go together.
     ///
     /// # Errors
     /// `Invalid`, naming the field.
@@ -196,7 +212,6 @@ impl Recipe {
         if !self.admit.initial_state.is_offered() {
             return invalid("admit.initial_state", "a skill begins active or on trial");
         }
-        self.schedule.validate()?;
         if self.maintenance.bundles.is_some() && self.tiers.traces == 0 {
             return invalid(
                 "tiers.traces",

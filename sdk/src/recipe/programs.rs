@@ -1,4 +1,4 @@
-//! The programs of maintenance, each read beside its listing in the paper.
+//! The programs of maintenance, to be read beside the paper's listings (HiSME algorithms 1, 3, 4 and 5).
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::Recipe;
 use crate::{
     contract::RoleTask,
     domain::LibraryChange,
-    maintain::{Overlaps, bundling, filtering, mending, outcomes::undecided, refactoring},
+    maintain::{Overlaps, bundling, filtering, outcomes::undecided, refactoring, refining},
     measure::gaining,
     meta::evolving,
     policy::{Ask, Case, PlayedCase, Said, View},
@@ -14,7 +14,7 @@ use crate::{
     report::EventKind,
 };
 
-/// What a program decided: changes for one commit.
+/// The decisions of a program: changes for one commit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Decided {
     pub(crate) changes: Vec<LibraryChange>,
@@ -27,7 +27,7 @@ impl Decided {
         self.changes.extend(changes);
     }
 
-    /// Tells what happened, but for the skills that enter.
+    /// Emits the events, except those of skills that enter: these are kept in `admitted`.
     fn tell(&mut self, ask: &mut Ask, events: Vec<EventKind>) {
         for event in events {
             match event {
@@ -38,30 +38,30 @@ impl Decided {
     }
 }
 
-/// Micro maintenance (HiSME 3.3, algorithms 1 and 4): test cases are cut and played, skills on trial that pass are released,
-/// skills that failed are refined, tried again and released when they pass, and harmful skills are filtered out.
+/// Micro maintenance (HiSME 3.3, algorithms 1 and 4): test cases are made and played, skills on trial that pass are released,
+/// skills that failed are refined, tested again and released when they pass, and harmful skills are disabled.
 pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Overlaps) -> Decided {
     let context = recipe.upkeep(view.context(), &overlaps);
     let mut decided = Decided::default();
 
-    let cut = roles(&mut ask, bundling::to_cut(&context)).await;
+    let cut = roles(&mut ask, bundling::bundle_tasks(&context)).await;
     let patches = bundling::patches(&context, &cut);
 
-    let runs = play(&mut ask, bundling::to_test(&context, &patches)).await;
+    let runs = play(&mut ask, bundling::test_cases(&context, &patches)).await;
     let mut events = Vec::new();
     decided.add(bundling::tested(&context, &patches, &runs, &mut events));
     decided.tell(&mut ask, events);
 
-    let written = roles(&mut ask, mending::to_mend(&context)).await;
+    let written = roles(&mut ask, refining::refine_tasks(&context)).await;
     let mut events = Vec::new();
-    let (mended, handled) = mending::mended(&context, view.step(), &written, &mut events);
+    let (versions, handled) = refining::next_versions(&context, view.step(), &written, &mut events);
     decided.add(handled);
     decided.tell(&mut ask, events);
 
-    let cases = mending::to_retest(&context, &patches, &mended);
+    let cases = refining::retest_cases(&context, &patches, &versions);
     let runs = play(&mut ask, cases).await;
     let mut events = Vec::new();
-    let changes = mending::released(&context, mended, &runs, &decided.changes, &mut events);
+    let changes = refining::released(&context, versions, &runs, &decided.changes, &mut events);
     decided.add(changes);
     decided.tell(&mut ask, events);
 
@@ -70,8 +70,8 @@ pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Ov
     decided
 }
 
-/// Macro maintenance (HiSME 3.2, 3.4, algorithms 3 and 5): attempts that overlap are grouped, what a group shares becomes a
-/// skill that is tried on its true instances, and roles learn rules from how their skills fared.
+/// Macro maintenance (HiSME 3.2, 3.4, algorithms 3 and 5): overlapping attempts are grouped, the skill that a group shares is
+/// written and tried on the group's true instances, and roles learn rules from the results of the skills that they wrote.
 pub(crate) async fn across_tasks(
     mut ask: Ask,
     view: View,
@@ -89,7 +89,7 @@ pub(crate) async fn across_tasks(
     decided.add(handled);
     decided.tell(&mut ask, events);
 
-    let runs = play(&mut ask, refactoring::to_try(&proposed)).await;
+    let runs = play(&mut ask, refactoring::trial_cases(&proposed)).await;
     let mut events = Vec::new();
     decided.add(refactoring::added(&context, proposed, &runs, &mut events));
     decided.tell(&mut ask, events);
@@ -99,7 +99,7 @@ pub(crate) async fn across_tasks(
     decided
 }
 
-/// The skills' information gain is measured (ARISE D.3). It decides nothing.
+/// Measures the skills' information gain (ARISE D.3). The measurement decides nothing.
 pub(crate) async fn gains(mut ask: Ask, view: View) -> Decided {
     Decided {
         changes: gaining::measure(&mut ask, &view.context()).await,
@@ -107,7 +107,7 @@ pub(crate) async fn gains(mut ask: Ask, view: View) -> Decided {
     }
 }
 
-/// Asks roles, all at once, and tells of each that could not be played.
+/// Asks roles, all at once, and emits an event for each that could not be played.
 async fn roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<Said> {
     let said = ask.roles(tasks).await;
     let failed = unreadable(&said).into_iter();
@@ -116,7 +116,7 @@ async fn roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<Said> {
     said
 }
 
-/// Plays test cases, all at once, and tells of each that decides nothing.
+/// Plays test cases, all at once, and emits an event for each that decides nothing.
 async fn play(ask: &mut Ask, cases: Vec<Case>) -> Vec<PlayedCase> {
     let runs = ask.play(cases).await;
     for PlayedCase { case, run } in &runs {

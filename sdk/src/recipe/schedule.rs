@@ -1,51 +1,53 @@
-//! What is done between tasks, and when (HiSME algorithm 1, 4.1).
+//! When tasks run in batches, and when maintenance runs (HiSME algorithm 1, 4.1; ARISE D.3).
+
+use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-
-/// When tasks are put together and when the library is looked after.
+/// When tasks run in batches, and when maintenance runs.
+///
+/// ```
+/// use std::num::NonZeroU64;
+///
+/// use journeyman::{
+///     recipe,
+///     recipe::Schedule,
+/// };
+///
+/// let ten = NonZeroU64::new(10).unwrap();
+/// let mut recipe = recipe::hisme();
+/// recipe.schedule = Schedule { micro: ten, r#macro: ten, ..Schedule::default() };
+/// recipe.validate()?;
+/// // In JSON the fields are numbers, and 0 is refused.
+/// let json = r#"{"batch": 0, "micro": 10, "macro": 10}"#;
+/// assert!(serde_json::from_str::<Schedule>(json).is_err());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// How many tasks are under way at once in learning, at least 1: they select on the library as it was before the first
-    /// of them, and are folded in order. HiSME runs all tasks between two meta updates so (4.1).
-    pub batch: u64,
-    /// After how many tasks bundles run, skills are mended and filtered (micro maintenance), at least 1. HiSME: 5.
-    pub micro: u64,
-    /// After how many tasks attempts are refactored and rules evolve (macro maintenance), at least 1. HiSME: 5.
-    pub r#macro: u64,
-    /// After how many tasks the exact information gain of the skills on offer is measured (ARISE D.3), at least 1; never where
-    /// it is not given. It decides nothing, wants a scorer, and attempts that are kept (`TierPolicy::traces`). ARISE: 100.
+    /// Number of tasks that run at once in learning: they select from the library as it was before the first of them, and
+    /// their results are committed in order. HiSME runs all tasks between two meta updates so (4.1).
+    pub batch: NonZeroU64,
+    /// Number of tasks between two micro maintenances: bundles run, skills are refined and filtered. HiSME: 5.
+    pub micro: NonZeroU64,
+    /// Number of tasks between two macro maintenances: attempts are refactored and rules evolve. HiSME: 5.
+    pub r#macro: NonZeroU64,
+    /// Number of tasks between two measurements of the exact information gain of the offered skills (ARISE D.3); `None` for
+    /// no measurement. The measurement decides nothing; it needs a scorer and kept attempts (`TierPolicy::traces`). ARISE:
+    /// 100.
     #[serde(default)]
-    pub gain: Option<u64>,
+    pub gain: Option<NonZeroU64>,
 }
 
 impl Default for Schedule {
-    /// One task after the other; maintenance each five, where the recipe has any.
+    /// One task after the other; maintenance after each five, if the recipe has any.
     fn default() -> Self {
+        let five = const { NonZeroU64::new(5).unwrap() };
         Self {
-            batch: 1,
-            micro: 5,
-            r#macro: 5,
+            batch: NonZeroU64::MIN,
+            micro: five,
+            r#macro: five,
             gain: None,
         }
     }
-}
-
-impl Schedule {
-    /// # Errors
-    /// `Invalid`, naming the field.
-    pub(super) fn validate(&self) -> Result<()> {
-        at_least_one("schedule.batch", self.batch)?;
-        at_least_one("schedule.micro", self.micro)?;
-        at_least_one("schedule.macro", self.r#macro)?;
-        at_least_one("schedule.gain", self.gain.unwrap_or(1))
-    }
-}
-
-fn at_least_one(field: &'static str, value: u64) -> Result<()> {
-    if value >= 1 {
-        return Ok(());
-    }
-    Err(Error::invalid("Recipe::validate", "the number is out of its range").with("field", field))
 }

@@ -1,4 +1,6 @@
-//! Our own default: ARISE's parts with what we found to be better.
+//! The default recipe: ARISE's parts, with the options that we found to be better.
+
+use std::num::{NonZeroU32, NonZeroUsize};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
@@ -11,21 +13,23 @@ use crate::{
     select::{Candidates, GatePolicy, SelectPer, SelectPolicy, Selector},
 };
 
-/// The default: ten candidates by retrieval, the gate on PMI with an absolute threshold, a skill written only
-/// where the agent fell short, one skill a title, a cache of 200. No warm-up: with fixed weights there is no base
-/// policy to train first.
+/// The default: ten candidates by retrieval, the gate on PMI with an absolute threshold, a skill written only if the
+/// mean score is below 0.75, one skill per title, a cache of 200. No warm-up: with fixed weights there is no base policy
+/// to train first.
 pub fn standard() -> Recipe {
     Recipe {
         name: "standard".to_owned(),
         select: SelectPolicy {
-            candidates: Candidates::Search { limit: 10 },
+            candidates: Candidates::Search {
+                limit: const { NonZeroUsize::new(10).unwrap() },
+            },
             rank: None,
             selector: Selector::Gate(GatePolicy::default()),
             per: SelectPer::Query,
             skill_tokens: None,
         },
         attempts: AttemptPolicy {
-            group: 4,
+            group: const { NonZeroU32::new(4).unwrap() },
             temperature: 0.7,
             warm_up: 0,
         },

@@ -1,9 +1,9 @@
-//! Group-relative advantages, and the traces that a skill is written from.
+//! Group-relative advantages, and the attempts that a skill is written from (ARISE Eq. 5, 10 to 13; C.3).
 
 /// The advantage of each attempt of a group: `(r - mean) / (std + epsilon)`, with the population's standard
 /// deviation (ARISE Eq. 5, 10-13). `epsilon` is finite and at least 0; 1e-6 is usual.
 ///
-/// `None` for a group that tells nothing: no rewards, all equal (dropped by dynamic sampling, A.2), or numbers
+/// `None` for a group without information: no rewards, equal rewards (dropped by dynamic sampling, A.2), or rewards
 /// that are not finite or too large to be averaged.
 ///
 /// ```
@@ -14,7 +14,7 @@
 /// ```
 pub fn advantages(rewards: &[f64], epsilon: f64) -> Option<Vec<f64>> {
     let first = rewards.first()?;
-    // Asked of the rewards themselves: equal ones can have a deviation that rounding makes positive.
+    // The rewards themselves are compared, since rounding can make the deviation of equal rewards positive.
     if rewards.iter().all(|reward| reward == first) {
         return None;
     }
@@ -32,9 +32,9 @@ pub fn advantages(rewards: &[f64], epsilon: f64) -> Option<Vec<f64>> {
 /// The attempts that a skill is written from (tau+), as indices into the group, the greatest reward first and
 /// of equal rewards the smaller index.
 ///
-/// These are the successful attempts of positive advantage. A group of equal rewards has no advantages; C.3
-/// lets it feed generation all the same, so it gives every successful attempt: all of an all-correct group,
-/// none of an all-failed one. An attempt without an entry in both slices is not successful.
+/// These are the successful attempts of positive advantage. A group of equal rewards has no advantages, but C.3 writes
+/// skills from it, too: then these are all successful attempts, that is all of an all-correct group and none of an
+/// all-failed one. An attempt without an entry in both slices counts as not successful.
 ///
 /// ```
 /// use journeyman::reward::positive_traces;
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_tell_nothing() {
+    fn groups_without_information() {
         let check = |rewards: &[f64]| assert_eq!(advantages(rewards, 1e-6), None, "{rewards:?}");
         check(&[]);
         check(&[1.0]);
@@ -99,9 +99,9 @@ mod tests {
         check(&[1.0, 1.0], &[1, 1], &[0, 1]);
         check(&[1.0], &[1], &[0]);
         check(&[1.0, 2.0, 2.0, 0.0], &[1, 1, 1, 0], &[1, 2]);
-        // A mean above 1 leaves out those who solved it unaided.
+        // With a mean above 1 an unaided success has a negative advantage.
         check(&[1.0, 2.0, 2.0, 2.0], &[1, 1, 1, 1], &[1, 2, 3]);
-        // A composite reward may give a failure a positive advantage: still no example to learn from.
+        // With a composite reward a failure may have a positive advantage; no skill is written from it.
         check(&[0.9, 0.1], &[0, 1], &[]);
         check(&[2.0, 1.0, 0.0], &[1], &[0]);
     }

@@ -1,4 +1,4 @@
-//! The hierarchical reward.
+//! The hierarchical reward (ARISE 3.1, Table 6).
 
 use serde::{Deserialize, Serialize};
 
@@ -24,12 +24,12 @@ pub struct HierarchicalReward {
 }
 
 impl HierarchicalReward {
-    /// Any three finite rewards in rising order.
+    /// Three finite rewards, each greater than the one before.
     ///
     /// # Errors
-    /// `Invalid` where one is not finite, or they do not rise strictly.
+    /// `Invalid` if one is not finite or not greater than the one before.
     pub fn new(r0: f64, r1: f64, r2: f64) -> Result<Self> {
-        // Strictly rising numbers between finite ends are finite, and NaN never compares.
+        // Strictly rising numbers between finite ends are finite, and a comparison with NaN is false.
         if r0.is_finite() && r2.is_finite() && r0 < r1 && r1 < r2 {
             return Ok(Self {
                 failed: r0,
@@ -43,7 +43,7 @@ impl HierarchicalReward {
         ))
     }
 
-    /// The reward of an attempt: a failure's, whether or not a skill was used, else by whether one was.
+    /// The reward of an attempt: `r0` for a failure, `r1` for a success without a skill, `r2` for a success with one.
     pub fn of(&self, success: bool, skill_used: bool) -> f64 {
         match (success, skill_used) {
             (false, _) => self.failed,
@@ -52,8 +52,8 @@ impl HierarchicalReward {
         }
     }
 
-    /// The reward of the task alone, `r0` or `r1`: that of the warm-up (3.2), and of an ablation without the
-    /// bonus for skills.
+    /// The reward of the task alone, `r0` or `r1`: for the warm-up (3.2), and for the ablation without the bonus for
+    /// skills (Table 2 (a)).
     pub fn binary(&self, success: bool) -> f64 {
         self.of(success, false)
     }

@@ -1,4 +1,5 @@
-//! Rewards and advantages (ARISE 3.1, B.3, D.2; rows A7, A8).
+//! Rewards: decides from the verdict and the use of skills an attempt's reward, and from a group's rewards the advantage of each
+//! attempt and which attempts a skill is written from (ARISE 3.1, B.3, D.2; rows A7, A8).
 
 mod advantage;
 mod hierarchical;

@@ -1,12 +1,11 @@
 //! The options of selection: candidates, ranking, selector, frequency, token budget.
 
+use std::num::NonZeroUsize;
+
 use serde::{Deserialize, Serialize};
 
 use super::Selector;
-use crate::{
-    error::{Error, Result},
-    retrieve::RankWeights,
-};
+use crate::{error::Result, retrieve::RankWeights};
 
 /// Which skills are candidates.
 #[non_exhaustive]
@@ -17,8 +16,8 @@ pub enum Candidates {
     Cache,
     /// Those of the cache that the retriever ranks first.
     Search {
-        /// Greatest number of candidates, at least 1.
-        limit: usize,
+        /// Greatest number of candidates.
+        limit: NonZeroUsize,
     },
 }
 
@@ -40,6 +39,8 @@ pub enum SelectPer {
 /// How skills are found for a query and chosen.
 ///
 /// ```
+/// use std::num::NonZeroUsize;
+///
 /// use journeyman::{
 ///     recipe,
 ///     retrieve::RankWeights,
@@ -48,9 +49,9 @@ pub enum SelectPer {
 ///
 /// let mut recipe = recipe::standard();
 /// recipe.select = SelectPolicy {
-///     candidates: Candidates::Search { limit: 20 },
+///     candidates: Candidates::Search { limit: NonZeroUsize::new(20).unwrap() },
 ///     rank: Some(RankWeights::default()),
-///     selector: Selector::Top { limit: 2 },
+///     selector: Selector::Top { limit: NonZeroUsize::MIN },
 ///     per: SelectPer::Turn,
 ///     skill_tokens: None,
 /// };
@@ -69,10 +70,10 @@ pub struct SelectPolicy {
     pub selector: Selector,
     /// How often skills are selected.
     pub per: SelectPer,
-    /// Token budget for the texts of all injected skills of a prompt, by the host's tokenizer, at least 1; a skill that does
+    /// Token budget for the texts of all injected skills of a prompt, by the host's tokenizer; a skill that does
     /// not fit whole is left out. `None` sets no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skill_tokens: Option<usize>,
+    pub skill_tokens: Option<NonZeroUsize>,
 }
 
 impl SelectPolicy {
@@ -81,26 +82,11 @@ impl SelectPolicy {
     /// # Errors
     /// `Invalid`, naming the field.
     pub fn validate(&self) -> Result<()> {
-        let invalid = |field: &'static str, rule: &str| {
-            Err(Error::invalid("Recipe::validate", rule).with("field", field))
-        };
-        if self.skill_tokens == Some(0) {
-            return invalid(
-                "select.skill_tokens",
-                "the budget must be at least 1 token; `Selector::Nothing` injects nothing",
-            );
-        }
-        if let Candidates::Search { limit: 0 } = self.candidates {
-            return invalid("select.candidates", "the limit must be at least 1");
-        }
         if let Some(weights) = &self.rank {
             weights.validate()?;
         }
         match &self.selector {
             Selector::Gate(policy) => policy.validate(),
-            Selector::Top { limit: 0 } => {
-                invalid("select.selector", "the limit must be at least 1")
-            }
             _ => Ok(()),
         }
     }

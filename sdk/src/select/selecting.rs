@@ -98,7 +98,7 @@ pub(crate) async fn select(
     let candidates = match policy.candidates {
         Candidates::Cache => cache(context),
         Candidates::Search { limit } => {
-            let found = match ask.retrieve(search(query, context, limit)).await {
+            let found = match ask.retrieve(search(query, context, limit.get())).await {
                 Ok(found) => at_current_versions(context, found),
                 Err(error) => {
                     return nothing(NothingReason::RetrieverUnavailable(error.to_string()));

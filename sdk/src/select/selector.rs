@@ -1,5 +1,7 @@
 //! Selectors: the gate, the baselines that it is compared with, and the host's own.
 
+use std::num::NonZeroUsize;
+
 use serde::{Deserialize, Serialize};
 
 use super::{GatePolicy, decide, gate::draw};
@@ -40,8 +42,8 @@ pub enum Selector {
     First,
     /// Always the few candidates with the greatest retrieval scores (HiSME appendix B, algorithm 2).
     Top {
-        /// Greatest number of skills, at least 1.
-        limit: usize,
+        /// Greatest number of skills.
+        limit: NonZeroUsize,
     },
     /// Always a skill drawn from the whole pool (ARISE Table 2 (b)).
     Random,
@@ -90,7 +92,7 @@ impl Selector {
                 .with("name", &own.name));
             }
             Self::First => top(retrieved, 1),
-            Self::Top { limit } => top(retrieved, *limit),
+            Self::Top { limit } => top(retrieved, limit.get()),
             Self::Random => draw(pool, seed).into_iter().collect(),
         };
         let decision = match skills.is_empty() {

@@ -375,12 +375,12 @@ fn the_index_takes_in_what_other_writers_committed() {
 /// A skill that does not fit into the prompt is left out whole, says so, and is neither given nor credited.
 #[test]
 fn what_does_not_fit_is_left_out_and_told() {
-    let run = |tokens, tokenizer: Option<Arc<dyn Tokenizer>>| {
+    let run = |tokens: Option<usize>, tokenizer: Option<Arc<dyn Tokenizer>>| {
         let mut backends = backends();
         backends.tokenizer = tokenizer;
         let journal = backends.journal.clone().expect("a journal");
         let mut recipe = recipe();
-        recipe.select.skill_tokens = tokens;
+        recipe.select.skill_tokens = tokens.and_then(NonZeroUsize::new);
         block_on(async {
             let journeyman =
                 Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await?;
@@ -404,9 +404,5 @@ fn what_does_not_fit_is_left_out_and_told() {
     assert!(
         refused.to_string().contains("Backends::tokenizer"),
         "{refused}"
-    );
-    assert_eq!(
-        run(Some(0), words()).expect_err("0").kind(),
-        ErrorKind::Invalid
     );
 }

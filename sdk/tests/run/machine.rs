@@ -97,7 +97,7 @@ fn plan(mode: Mode) -> RunPlan {
         tasks: tasks(8),
         library: SkillLibrary::new(),
         policies: journeyman::policy::Policies::new(),
-        width: 4,
+        width: n64(4),
     }
 }
 
@@ -209,7 +209,7 @@ fn bad_plans_are_refused() {
     let mut twice = plan(Mode::Train);
     twice.tasks[1].id = TaskId::new("task-0");
     check(twice, "two tasks have the same id");
-    let mut group = plan(Mode::Train);
-    group.recipe.attempts.group = 0;
-    check(group, "a group needs at least one attempt");
+    let mut cold = plan(Mode::Train);
+    cold.recipe.attempts.temperature = -1.0;
+    check(cold, "the temperature must be finite and not negative");
 }

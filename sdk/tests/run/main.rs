@@ -15,7 +15,10 @@ mod machine;
 mod secrets;
 mod turns;
 
-use std::{num::NonZeroUsize, sync::Arc};
+use std::{
+    num::{NonZeroU32, NonZeroU64, NonZeroUsize},
+    sync::Arc,
+};
 
 use futures::{StreamExt, executor::block_on};
 use journeyman::{
@@ -40,6 +43,23 @@ use journeyman::{
 
 /// A little more than a judge may take: a clock that moves on by it while a judge hangs has that one given up and nothing else.
 const JUDGE_LIMIT_MS: u64 = 61_000;
+
+/// A number of a recipe.
+const fn n32(number: u32) -> NonZeroU32 {
+    NonZeroU32::new(number).expect("a recipe's number is not 0")
+}
+
+/// A number of a schedule.
+const fn n64(number: u64) -> NonZeroU64 {
+    NonZeroU64::new(number).expect("a schedule's number is not 0")
+}
+
+/// A selector that always takes the retriever's best skills, at most so many.
+fn top(limit: usize) -> Selector {
+    Selector::Top {
+        limit: NonZeroUsize::new(limit).expect("a limit is not 0"),
+    }
+}
 
 fn recipe() -> Recipe {
     let mut recipe = recipe::standard();
@@ -379,7 +399,7 @@ impl Executor for Talking {
 
 #[test]
 fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
-    let gains = |every: Option<u64>, n: usize| {
+    let gains = |every: Option<NonZeroU64>, n: usize| {
         let mut recipe = recipe();
         recipe.tiers.traces = 20;
         recipe.schedule.gain = every;
@@ -408,8 +428,8 @@ fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
         .expect("it learns")
     };
     assert!(gains(None, 6).is_empty());
-    assert!(gains(Some(7), 6).is_empty(), "not due yet");
-    let measured = gains(Some(6), 6);
+    assert!(gains(Some(n64(7)), 6).is_empty(), "not due yet");
+    let measured = gains(Some(n64(6)), 6);
     assert!(!measured.is_empty());
     for one in measured {
         assert_eq!(one.gain.model.as_str(), "scripted");

@@ -53,11 +53,13 @@ fn model() -> ScriptedModel {
 
 fn per(select_per: SelectPer) -> Recipe {
     let mut recipe = recipe::standard();
-    recipe.select.candidates = Candidates::Search { limit: 10 };
-    recipe.select.selector = Selector::Top { limit: 1 };
+    recipe.select.candidates = Candidates::Search {
+        limit: NonZeroUsize::new(10).expect("not 0"),
+    };
+    recipe.select.selector = top(1);
     recipe.select.per = select_per;
     recipe.write.when = WriteWhen::Never;
-    recipe.attempts.group = 1;
+    recipe.attempts.group = n32(1);
     recipe
 }
 

@@ -3,6 +3,7 @@
 use std::{
     error::Error,
     io::{self, Write},
+    num::NonZeroU32,
     path::Path,
     sync::Arc,
 };
@@ -33,7 +34,7 @@ fn recipe(name: &str) -> Option<Recipe> {
         "arise" => {
             let mut arise = recipe::arise();
             arise.attempts.warm_up = 0;
-            arise.attempts.group = 3;
+            arise.attempts.group = const { NonZeroU32::new(3).unwrap() };
             arise
         }
         "hisme" => recipe::hisme_robust(),

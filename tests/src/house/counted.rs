@@ -130,17 +130,21 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         PASSED.len() as f64,
         Bound::AtMost(34.0),
     );
-    figures.record(
-        "of these, gone",
-        missing.count() as f64,
-        Bound::AtMost(0.0),
-    );
+    figures.record("of these, gone", missing.count() as f64, Bound::AtMost(0.0));
 
     let public: usize = files.iter().map(|(_, text)| public_names(text)).sum();
     figures.record("public names", public as f64, Bound::None);
 
     let mut circles = 0;
-    let folders = ["sdk", "cli", "disk", "experiment", "llama-cpp", "tantivy", "toolworld"];
+    let folders = [
+        "sdk",
+        "cli",
+        "disk",
+        "experiment",
+        "llama-cpp",
+        "tantivy",
+        "toolworld",
+    ];
     for folder in folders {
         let folder = match folder {
             "sdk" => "sdk/src/".to_owned(),
@@ -202,7 +206,11 @@ fn examples(text: &str) -> usize {
     for line in text.lines() {
         let text = line.trim_start();
         let is_doc = text.starts_with("///") || text.starts_with("//!");
-        let fence = is_doc && text.trim_start_matches(['/', '!']).trim().starts_with("```");
+        let fence = is_doc
+            && text
+                .trim_start_matches(['/', '!'])
+                .trim()
+                .starts_with("```");
         match (fence, inside) {
             (true, None) => inside = Some(opens(line)),
             (true, Some(runs)) => {
@@ -226,14 +234,12 @@ fn has_example(text: &str, name: &str) -> bool {
         let rest = rest.and_then(|rest| rest.strip_prefix(name));
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
     };
-    (0..lines.len())
-        .filter(|at| is_it(lines[*at]))
-        .any(|at| {
-            let above = lines[..at].iter().rev();
-            let mut above = above.take_while(|line| {
-                let line = line.trim_start();
-                line.starts_with("///") || line.starts_with("#[") || line.starts_with(')')
-            });
-            above.any(|line| opens(line))
-        })
+    (0..lines.len()).filter(|at| is_it(lines[*at])).any(|at| {
+        let above = lines[..at].iter().rev();
+        let mut above = above.take_while(|line| {
+            let line = line.trim_start();
+            line.starts_with("///") || line.starts_with("#[") || line.starts_with(')')
+        });
+        above.any(|line| opens(line))
+    })
 }

@@ -6,6 +6,7 @@
 use std::{
     collections::BTreeMap,
     env, fs,
+    num::NonZeroU64,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::Arc,
@@ -87,7 +88,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
 fn recipes() -> [(&'static str, Recipe); 4] {
     let mut arise = recipe::arise();
     arise.attempts.warm_up = 10;
-    arise.schedule.gain = Some(20);
+    arise.schedule.gain = NonZeroU64::new(20);
     let mut turns = recipe::hisme_robust();
     turns.select.per = journeyman::select::SelectPer::Turn;
     [

@@ -1,7 +1,7 @@
 //! That a run is a machine, on the real model: resumed, replayed and answered in shuffled orders, it ends in the same
 //! library.
 
-use std::sync::Arc;
+use std::{num::NonZeroU64, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -127,7 +127,7 @@ async fn shuffled(
         tasks: tasks.stream.clone(),
         library: SkillLibrary::new(),
         policies: journeyman::policy::Policies::new(),
-        width: 1,
+        width: NonZeroU64::MIN,
     })?;
     let mut round = 0;
     while !machine.is_finished() {

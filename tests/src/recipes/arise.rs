@@ -1,6 +1,9 @@
 //! ARISE: choice by the policy against other choices, the gate's sweep, the reward's two forms (4.3, E.1, E.4).
 
-use std::sync::Arc;
+use std::{
+    num::{NonZeroU64, NonZeroUsize},
+    sync::Arc,
+};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -208,7 +211,9 @@ fn with(selector: Selector) -> Recipe {
 
 fn first() -> Recipe {
     let mut recipe = with(Selector::First);
-    recipe.select.candidates = Candidates::Search { limit: 1 };
+    recipe.select.candidates = Candidates::Search {
+        limit: NonZeroUsize::MIN,
+    };
     recipe
 }
 
@@ -237,7 +242,7 @@ async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
     let mut recipe = recipe::arise();
     recipe.attempts.warm_up = WARM_UP;
     recipe.reward.binary = binary;
-    recipe.schedule.gain = Some(STREAM as u64);
+    recipe.schedule.gain = NonZeroU64::new(STREAM as u64);
     let store = Arc::new(MemoryStore::new());
     let opened = parts.open(recipe, "learn", place.seed, store.clone(), None);
     let report = opened.await?.learn(tasks(&place.stream)?).await?;

@@ -1,6 +1,6 @@
 //! HiSME against no skills, against itself without rules, and without each of its parts (Table 3).
 
-use std::sync::Arc;
+use std::{num::NonZeroU32, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -150,7 +150,7 @@ enum Claim {
 
 fn one_task(recipe: &mut Recipe) {
     if let Some(bundles) = &mut recipe.maintenance.bundles {
-        bundles.tasks = 1;
+        bundles.tasks = NonZeroU32::MIN;
     }
 }
 

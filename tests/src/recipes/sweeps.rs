@@ -4,7 +4,7 @@
 //! seed skills, as in the paper: the right skills of two of the eight hidden contracts, since the paper's own are about
 //! mathematics. The policy's weights are fixed here, so what the paper explains by training has no bound.
 
-use std::sync::Arc;
+use std::{num::NonZeroU32, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -32,7 +32,7 @@ use crate::{
 
 const WORLDS: u64 = 3;
 /// Attempts at a task. The paper: 8; half of them keep a seed short.
-const GROUP: u32 = 4;
+const GROUP: NonZeroU32 = NonZeroU32::new(4).unwrap();
 /// Of the tools with a hidden contract, those whose skill is there from the start.
 const SEEDS: usize = 2;
 

@@ -141,6 +141,8 @@ fn same(one: &Value, other: &Value) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::num::NonZeroUsize;
+
     use journeyman::{
         propose::WriteWhen,
         recipe::{self, Recipe},
@@ -176,7 +178,7 @@ mod tests {
         assert_eq!(set("tiers.cache", json!(5)).tiers.cache, 5);
         assert_eq!(
             set("select.skill_tokens", json!(200)).select.skill_tokens,
-            Some(200)
+            NonZeroUsize::new(200)
         );
         assert_eq!(
             set("select.selector", json!("random")).select.selector,
@@ -190,7 +192,9 @@ mod tests {
             set("select.candidates.search.limit", json!(3))
                 .select
                 .candidates,
-            Candidates::Search { limit: 3 }
+            Candidates::Search {
+                limit: NonZeroUsize::new(3).unwrap()
+            }
         );
         let open = made(&arise, "select.selector.gate.relative", None).unwrap();
         assert_eq!(gate(&open).relative, None);
@@ -251,9 +255,9 @@ mod tests {
         refused(
             "attempts.group",
             Some(json!("eight")),
-            "the value does not fit: expected u32",
+            "the value does not fit: expected a nonzero u32",
             "",
         );
-        refused("attempts.group", None, "expected u32", "");
+        refused("attempts.group", None, "expected a nonzero u32", "");
     }
 }

@@ -52,7 +52,7 @@ fn each_rule_of_a_plan_is_checked() {
         "two arms",
     );
     check(
-        &|plan| plan.arms[1].recipe.attempts.group = 0,
-        "at least one",
+        &|plan| plan.arms[1].recipe.attempts.temperature = -1.0,
+        "must be finite",
     );
 }

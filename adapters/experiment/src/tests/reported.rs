@@ -1,3 +1,5 @@
+use std::num::NonZeroU32;
+
 use journeyman::{Error, recipe};
 
 use crate::{
@@ -16,7 +18,7 @@ fn two() -> Plan {
     let mut swept = learning.clone();
     swept.name = "learning, group=2".to_owned();
     swept.description = "standard, attempts.group = 2".to_owned();
-    swept.recipe.attempts.group = 2;
+    swept.recipe.attempts.group = const { NonZeroU32::new(2).unwrap() };
     let world = "toolworld with 16 hidden contracts and 8 plain tools, at most 8 steps an attempt";
     let conditions = Conditions::new("apprentice@0123", world);
     let arms = vec![Arm::without_skills("no skills"), learning, swept];

@@ -1,4 +1,4 @@
-//! What judgements add to a bundle.
+//! Cases that judgements add to a bundle.
 
 use super::*;
 use crate::{
@@ -19,7 +19,7 @@ fn added(judgements: &[(&str, Judgement, bool)]) -> Vec<(String, CaseKind)> {
     for (name, judgement, success) in judgements {
         let task = sample::task(name, &["one"]);
         let trace = sample::trace(name, &task, &["one"], *success);
-        let told = Attribution {
+        let judgement = Attribution {
             skill: skill.reference(),
             attempt: trace.trajectory.attempt.clone(),
             task: task.id.clone(),
@@ -28,14 +28,14 @@ fn added(judgements: &[(&str, Judgement, bool)]) -> Vec<(String, CaseKind)> {
             reason: "a test".to_owned(),
         };
         changes.push(LibraryChange::Observe(Box::new(trace)));
-        changes.push(LibraryChange::Attribute(told));
+        changes.push(LibraryChange::Attribute(judgement));
     }
     let mut library = SkillLibrary::new();
     library
         .apply(&sample::committed(1, changes))
         .expect("it is taken");
     let entry = library.get(&skill.id).expect("it is there");
-    let cases = fragments(&library, entry, &[]).into_iter();
+    let cases = cases_of_judgements(&library, entry, &[]).into_iter();
     cases
         .map(|case| (case.attempt.to_string(), case.kind))
         .collect()
@@ -43,7 +43,7 @@ fn added(judgements: &[(&str, Judgement, bool)]) -> Vec<(String, CaseKind)> {
 
 #[test]
 fn attempts_that_it_helped_with_and_harmed_become_cases() {
-    let told = [
+    let judgements = [
         ("helped", Judgement::Helpful, true),
         ("not done", Judgement::Helpful, false),
         ("harmed", Judgement::Harmful, true),
@@ -54,14 +54,14 @@ fn attempts_that_it_helped_with_and_harmed_become_cases() {
         ("helped".to_owned(), CaseKind::Integration),
         ("harmed".to_owned(), CaseKind::Negative),
     ];
-    assert_eq!(added(&told), expect);
+    assert_eq!(added(&judgements), expect);
 }
 
 #[test]
 fn of_what_it_harmed_the_latest_four_become_cases_and_of_what_it_helped_the_first_four() {
     let of = |judgement| {
-        let told = ["1", "2", "3", "4", "5", "6"].map(|name| (name, judgement, true));
-        let added = added(&told).into_iter();
+        let judgements = ["1", "2", "3", "4", "5", "6"].map(|name| (name, judgement, true));
+        let added = added(&judgements).into_iter();
         added.map(|(attempt, _)| attempt).collect::<Vec<_>>()
     };
     assert_eq!(of(Judgement::Harmful), ["3", "4", "5", "6"]);

@@ -1,4 +1,6 @@
-//! What a role is shown of what it made.
+//! The rows that a role is shown of the skills that it wrote.
+
+use std::num::NonZeroU32;
 
 use super::*;
 use crate::{
@@ -13,20 +15,20 @@ use crate::{
 
 use Judgement::{Harmful, Helpful, Neutral, Uncertain};
 
-/// The policy of the recipe, but for its threshold: the first row is enough.
+/// The default policy with this maturity, and one row as enough.
 fn policy(mature: u32) -> EvolvePolicy {
     EvolvePolicy {
         mature,
-        rows: 1,
+        rows: NonZeroU32::MIN,
         ..EvolvePolicy::default()
     }
 }
 
-/// What was made, each in a revision of its own.
+/// A library of skills that roles wrote, each change in a revision of its own.
 #[derive(Default)]
 struct Made {
     library: SkillLibrary,
-    told: usize,
+    judgements: usize,
 }
 
 impl Made {
@@ -49,13 +51,13 @@ impl Made {
 
     fn judge(&mut self, name: &str, version: u64, judgements: &[Judgement]) {
         for judgement in judgements {
-            self.told += 1;
+            self.judgements += 1;
             self.change(LibraryChange::Attribute(Attribution {
                 skill: SkillRef {
                     id: SkillId::new(name),
                     version: Version(version),
                 },
-                attempt: AttemptId::new(self.told.to_string()),
+                attempt: AttemptId::new(self.judgements.to_string()),
                 task: TaskId::new("t"),
                 judgement: *judgement,
                 scope: String::new(),
@@ -72,8 +74,7 @@ impl Made {
         });
     }
 
-    /// What roles are asked, each with its rows: a skill's name and version, how often it was helpful, harmful and neither, and
-    /// its fate.
+    /// The rows by role: a skill's name and version, how often it was judged helpful, harmful and neither, and its fate.
     fn asked(&self, policy: EvolvePolicy) -> BTreeMap<Role, Vec<String>> {
         let mut recipe = recipe::hisme_robust();
         recipe.maintenance.evolve = Some(policy);
@@ -117,7 +118,7 @@ fn line(row: &Experience) -> String {
 }
 
 #[test]
-fn what_was_judged_often_enough_or_fell_is_shown_and_nothing_else() {
+fn mature_skills_are_shown_and_no_others() {
     let table: [(State, &[Judgement], Option<&str>); 14] = [
         (State::Trial, &[], None),
         (State::Active, &[], None),
@@ -133,7 +134,7 @@ fn what_was_judged_often_enough_or_fell_is_shown_and_nothing_else() {
             &[Harmful, Neutral, Neutral],
             Some("0 1 2 quarantined"),
         ),
-        // What fell tells, whoever judged it.
+        // A disabled or archived skill is mature, whatever its judgements.
         (State::Disabled, &[], Some("0 0 0 disabled")),
         (State::Disabled, &[Harmful], Some("0 1 0 disabled")),
         (State::Archived, &[], Some("0 0 0 archived")),
@@ -144,13 +145,13 @@ fn what_was_judged_often_enough_or_fell_is_shown_and_nothing_else() {
         made.add("one", "say one", Origin::Extracted);
         made.judge("one", 1, judged);
         made.set("one", state);
-        let expect: Vec<String> = expect.iter().map(|told| format!("one 1: {told}")).collect();
+        let expect: Vec<String> = expect.iter().map(|row| format!("one 1: {row}")).collect();
         assert_eq!(made.extracted(policy(2)), expect, "{state:?} {judged:?}");
     }
 }
 
 #[test]
-fn a_role_is_shown_what_it_made_itself() {
+fn a_role_is_shown_the_skills_that_it_wrote() {
     let mut made = Made::default();
     for (name, origin) in [
         ("by hand", Origin::Human),
@@ -172,7 +173,7 @@ fn a_role_is_shown_what_it_made_itself() {
 }
 
 #[test]
-fn an_earlier_version_does_not_fall_with_the_one_in_use() {
+fn an_earlier_version_is_not_mature_because_the_current_one_is_disabled() {
     let mut made = Made::default();
     made.add("one", "say one", Origin::Extracted);
     let mut second = sample::skill("one");
@@ -181,21 +182,21 @@ fn an_earlier_version_does_not_fall_with_the_one_in_use() {
     second.provenance.origin = Origin::Refined;
     made.change(LibraryChange::Revise(Box::new(second)));
     made.set("one", State::Disabled);
-    let fallen = vec!["one 2: 0 0 0 disabled".to_owned()];
+    let disabled = vec!["one 2: 0 0 0 disabled".to_owned()];
     assert_eq!(
         made.asked(policy(1)),
-        BTreeMap::from([(Role::Refine, fallen.clone())])
+        BTreeMap::from([(Role::Refine, disabled.clone())])
     );
     made.judge("one", 1, &[Helpful]);
     let revised = vec!["one 1: 1 0 0 revised".to_owned()];
     assert_eq!(
         made.asked(policy(1)),
-        BTreeMap::from([(Role::Extract, revised), (Role::Refine, fallen)])
+        BTreeMap::from([(Role::Extract, revised), (Role::Refine, disabled)])
     );
 }
 
 #[test]
-fn what_was_deleted_is_shown_too() {
+fn deleted_skills_are_shown() {
     let mut made = Made::default();
     made.change(LibraryChange::Configure(TierPolicy {
         cache: 1,
@@ -212,11 +213,11 @@ fn what_was_deleted_is_shown_too() {
 }
 
 #[test]
-fn a_role_is_asked_from_so_many_rows_on() {
+fn a_role_is_asked_once_it_has_enough_rows() {
     let mut made = Made::default();
     let mut rows = Vec::new();
     for name in ["1", "2", "3", "4", "5"] {
-        // One that was not judged is none of them.
+        // A skill without judgements is no row.
         made.add(name, name, Origin::Extracted);
         rows.push(made.extracted(EvolvePolicy::default()).len());
         made.judge(name, 1, &[Helpful]);
@@ -226,36 +227,36 @@ fn a_role_is_asked_from_so_many_rows_on() {
 }
 
 #[test]
-fn of_many_texts_the_latest_24_are_shown_the_oldest_first() {
+fn the_latest_24_texts_are_shown_oldest_first() {
     let mut made = Made::default();
-    // The ids do not tell in which order they came.
+    // The order of the ids is not the order in which the skills were added.
     let name = |number: u32| format!("n{}", 100 - number);
     for number in 0..30 {
         made.add(&name(number), &name(number), Origin::Extracted);
         made.judge(&name(number), 1, &[Helpful]);
     }
-    // One that was not judged takes no place.
+    // A skill without judgements is no row.
     made.add("unjudged", "unjudged", Origin::Extracted);
-    let told = |number| format!("{} 1: 1 0 0 active", name(number));
-    let expect: Vec<String> = (6..30).map(told).collect();
+    let row = |number| format!("{} 1: 1 0 0 active", name(number));
+    let expect: Vec<String> = (6..30).map(row).collect();
     assert_eq!(made.extracted(EvolvePolicy::default()), expect);
-    // An old text that comes again is its latest row, and takes no second place.
+    // An old text that is written again is one row, its latest.
     made.add("again", &name(20), Origin::Extracted);
-    let mut expect: Vec<String> = (6..30).filter(|number| *number != 20).map(told).collect();
+    let mut expect: Vec<String> = (6..30).filter(|number| *number != 20).map(row).collect();
     expect.push("again 1: 1 0 0 active".to_owned());
     assert_eq!(made.extracted(EvolvePolicy::default()), expect);
 }
 
 #[test]
-fn the_same_text_is_one_row_with_all_that_came_of_it() {
+fn the_same_text_is_one_row_with_all_its_judgements() {
     let mut made = Made::default();
-    let told: [(&str, Origin, &[Judgement]); 3] = [
+    let skills: [(&str, Origin, &[Judgement]); 3] = [
         ("first", Origin::Extracted, &[Helpful, Harmful]),
         ("again", Origin::Extracted, &[Helpful, Neutral]),
         // Another role wrote it too.
-        ("mended", Origin::Refined, &[Harmful, Uncertain]),
+        ("refined", Origin::Refined, &[Harmful, Uncertain]),
     ];
-    for (name, origin, judged) in told {
+    for (name, origin, judged) in skills {
         made.add(name, "say one", origin);
         made.judge(name, 1, judged);
     }
@@ -267,13 +268,13 @@ fn the_same_text_is_one_row_with_all_that_came_of_it() {
             Role::Extract,
             vec![sum("again"), "other 1: 1 0 0 active".to_owned()],
         ),
-        (Role::Refine, vec![sum("mended")]),
+        (Role::Refine, vec![sum("refined")]),
     ];
     assert_eq!(made.asked(policy(1)), BTreeMap::from(expect));
     // Together they are mature.
     let expect = [
         (Role::Extract, vec![sum("again")]),
-        (Role::Refine, vec![sum("mended")]),
+        (Role::Refine, vec![sum("refined")]),
     ];
     assert_eq!(made.asked(policy(6)), BTreeMap::from(expect));
 }

@@ -1,6 +1,9 @@
 //! The second way in: attempts that a host makes in its own loop, begun and settled here.
 
-use std::{num::NonZeroUsize, sync::Arc};
+use std::{
+    num::{NonZeroU32, NonZeroUsize},
+    sync::Arc,
+};
 
 use super::{group::Group, handle::AttemptHandle, journeyman::Journeyman, locking::lock};
 use crate::{
@@ -39,15 +42,23 @@ impl Journeyman {
         if self.session.read_only {
             let mut handles = Vec::new();
             for _ in 0..n.get() {
-                handles.extend(self.begin_as(Mode::Evaluate, task.clone(), 1).await?);
+                handles.extend(
+                    self.begin_as(Mode::Evaluate, task.clone(), NonZeroU32::MIN)
+                        .await?,
+                );
             }
             return Ok(handles);
         }
-        let group = u32::try_from(n.get()).unwrap_or(u32::MAX);
+        let group = NonZeroU32::try_from(n).unwrap_or(NonZeroU32::MAX);
         self.begin_as(Mode::Train, task, group).await
     }
 
-    async fn begin_as(&self, mode: Mode, task: Task, group: u32) -> Result<Vec<AttemptHandle>> {
+    async fn begin_as(
+        &self,
+        mode: Mode,
+        task: Task,
+        group: NonZeroU32,
+    ) -> Result<Vec<AttemptHandle>> {
         let mut recipe = self.session.recipe.clone();
         recipe.attempts.group = group;
         let run = self.session.next_run("begin");

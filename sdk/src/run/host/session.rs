@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    num::NonZeroU64,
     sync::{Arc, Mutex},
 };
 
@@ -106,7 +107,7 @@ impl Session {
             tasks,
             library,
             policies: self.options.policies.clone(),
-            width: self.options.in_flight.get() as u64,
+            width: NonZeroU64::try_from(self.options.in_flight).unwrap_or(NonZeroU64::MIN),
         })?;
         let mut log = Log::new(0);
         log.push(RunEntry::Started {

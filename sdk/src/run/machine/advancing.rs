@@ -1,6 +1,6 @@
 //! How a run goes on: which tasks are under way, whose turn it is to change the library, when it is looked after.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, num::NonZeroU64};
 
 use super::{
     maintaining::{Due, Maintaining},
@@ -220,15 +220,15 @@ impl RunMachine {
     /// Whether another task may begin: in evaluation where there is room, in learning when the batch before is through, and
     /// then as many as make a batch.
     fn may_begin(&self) -> bool {
-        let room = (self.active.len() as u64) < self.width;
+        let room = (self.active.len() as u64) < self.width.get();
         room && (self.mode == Mode::Evaluate || self.next < self.batch_end())
     }
 
     /// The step behind the last of the batch that is being begun.
     fn batch_end(&self) -> u64 {
         match self.active.keys().next() {
-            Some(first) => first - first % self.width + self.width,
-            None => self.next - self.next % self.width + self.width,
+            Some(first) => first - *first % self.width + self.width.get(),
+            None => self.next - self.next % self.width + self.width.get(),
         }
     }
 
@@ -240,7 +240,7 @@ impl RunMachine {
         }
         let (before, now) = (self.maintained, self.library.steps());
         self.maintained = now;
-        let passed = |every: u64| now / every > before / every;
+        let passed = |every: NonZeroU64| now / every > before / every;
         let (schedule, any) = (self.recipe.schedule, !self.recipe.maintenance.is_none());
         let due = Due {
             micro: any && passed(schedule.micro),
@@ -248,7 +248,7 @@ impl RunMachine {
             gain: schedule.gain.is_some_and(passed),
             own: (0..)
                 .zip(&self.recipe.programs)
-                .filter(|(_, one)| passed(one.every.get()))
+                .filter(|(_, one)| passed(one.every))
                 .map(|(place, _)| place)
                 .collect(),
         };

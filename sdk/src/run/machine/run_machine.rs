@@ -1,6 +1,6 @@
 //! A run as a machine: it says what it needs and is told the answers. No input or output, no thread, no clock.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, num::NonZeroU64};
 
 use serde::{Deserialize, Serialize};
 
@@ -40,9 +40,9 @@ pub struct RunPlan {
     pub library: SkillLibrary,
     /// The policies of the host's own that the recipe names.
     pub policies: Policies,
-    /// How many tasks are under way at once in evaluation, at least 1; in learning the recipe's schedule says how many
+    /// How many tasks are under way at once in evaluation; in learning the recipe's schedule says how many
     /// select on one state of the library.
-    pub width: u64,
+    pub width: NonZeroU64,
 }
 
 /// A run over a stream of tasks.
@@ -58,7 +58,7 @@ pub struct RunMachine {
     pub(crate) mode: Mode,
     pub(crate) tasks: Vec<Task>,
     pub(crate) library: SkillLibrary,
-    pub(crate) width: u64,
+    pub(crate) width: NonZeroU64,
     pub(crate) next: u64,
     pub(crate) active: BTreeMap<u64, TaskMachine>,
     /// Selections for later turns of attempts under way.
@@ -127,7 +127,7 @@ impl RunMachine {
             library: plan.library,
             width: match plan.mode {
                 Mode::Train => batch,
-                Mode::Evaluate => plan.width.max(1),
+                Mode::Evaluate => plan.width,
             },
             maintained: plan_steps,
             next: 0,

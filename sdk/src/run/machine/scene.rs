@@ -36,7 +36,7 @@ impl<'a> Scene<'a> {
             seed,
             mode,
             group: match mode {
-                Mode::Train => attempts.group,
+                Mode::Train => attempts.group.get(),
                 Mode::Evaluate => 1,
             },
             // The library counts the steps, so a host that begins task by task leaves the warm-up as a stream does.

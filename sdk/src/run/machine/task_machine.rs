@@ -166,7 +166,7 @@ impl TaskMachine {
             let mut admission =
                 admission::decide(context, &context.recipe.admit, &drafted, &admissions);
             if let (RoleTask::Extract { attempt, .. }, Some(same)) = (task, &admission.same) {
-                let change = bundling::borne_out(&context.upkeep(), same, attempt);
+                let change = bundling::confirmed_by(&context.upkeep(), same, attempt);
                 let mut before = admissions.iter();
                 let told = before.any(|before: &Admission| before.change == change);
                 admission.change = change.filter(|_| !told);

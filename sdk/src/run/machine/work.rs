@@ -1,5 +1,7 @@
 //! The work that the questions of policies give to the host's parts: seeds, names and limits are added here.
 
+use std::num::NonZeroUsize;
+
 use super::{
     need::{AttemptNeed, CaseNeed, Need, Station},
     scene::Scene,
@@ -110,7 +112,7 @@ fn attempt(
             Mode::Evaluate => 0.0,
         },
         skills: skills.to_vec(),
-        skill_tokens: context.recipe.select.skill_tokens,
+        skill_tokens: context.recipe.select.skill_tokens.map(NonZeroUsize::get),
         each_turn: context.recipe.select.per == SelectPer::Turn && !context.warming_up,
         time_limit: context.recipe.limits.attempt,
     }
@@ -129,7 +131,7 @@ fn case(context: &Scene<'_>, step: u64, place: &Place, one: &Case) -> CaseNeed {
             world_seed: case.world_seed,
             temperature: 0.0,
             skills: skill.iter().map(|skill| chosen(skill)).collect(),
-            skill_tokens: context.recipe.select.skill_tokens,
+            skill_tokens: context.recipe.select.skill_tokens.map(NonZeroUsize::get),
             // A case is about this skill.
             each_turn: false,
             time_limit: context.recipe.limits.attempt,

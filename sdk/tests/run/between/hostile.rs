@@ -67,9 +67,10 @@ fn recipes(role: Role) -> [Recipe; 2] {
         Role::Refine => part.refine = all.refine,
         Role::Refactor => part.refactor = all.refactor,
         Role::Evolve => {
-            part.evolve = all
-                .evolve
-                .map(|policy| journeyman::maintain::EvolvePolicy { rows: 1, ..policy })
+            part.evolve = all.evolve.map(|policy| journeyman::maintain::EvolvePolicy {
+                rows: n32(1),
+                ..policy
+            })
         }
         _ => {}
     }

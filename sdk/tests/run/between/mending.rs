@@ -9,7 +9,7 @@ fn mending(
     refine: &'static str,
 ) -> (SkillLibrary, Vec<Event>) {
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Top { limit: 1 };
+    recipe.select.selector = top(1);
     recipe.maintenance.filter = None;
     if let Some(bundles) = &mut recipe.maintenance.bundles {
         bundles.gate = gate;
@@ -68,7 +68,7 @@ fn what_was_followed_and_refused_is_mended_though_nobody_calls_it_harmful() {
 /// Whether the refiner is asked about skills that say a word too many, and are judged uncertain.
 fn is_refined(policy: RefinePolicy) -> bool {
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Top { limit: 1 };
+    recipe.select.selector = top(1);
     recipe.maintenance.refine = Some(policy);
     let script = Script {
         extract: |words| format!("skill {words}: How to say {words}.\nsay: oops {words}"),
@@ -104,7 +104,7 @@ fn what_helps_and_never_suffices_is_mended() {
         let tasks = (0..).zip(tasks);
         let tasks = tasks.map(|(number, words)| sample::task(&format!("task-{number}"), words));
         let tasks: Vec<Task> = tasks.collect();
-        recipe.schedule.micro = tasks.len() as u64;
+        recipe.schedule.micro = n64(tasks.len() as u64);
         let judged = block_on(async {
             let options = Options::new("test", Seed(7));
             let journeyman = Journeyman::open(backends, recipe, options).await;
@@ -152,7 +152,7 @@ fn a_skill_is_handed_out_once_for_the_same_evidence() {
             journeyman.learn(tasks(6)).await.expect("it learns");
         });
     };
-    learn("first", Selector::Top { limit: 2 });
+    learn("first", top(2));
     let before = asked();
     assert!(before > 0);
     // Nothing is injected, so nothing new is known of any skill.

@@ -103,9 +103,9 @@ fn parts(script: Script) -> (Backends, Prompts) {
 
 fn hisme() -> Recipe {
     let mut recipe = recipe::hisme_robust();
-    recipe.schedule.batch = 3;
-    recipe.schedule.micro = 3;
-    recipe.schedule.r#macro = 3;
+    recipe.schedule.batch = n64(3);
+    recipe.schedule.micro = n64(3);
+    recipe.schedule.r#macro = n64(3);
     recipe
 }
 
@@ -237,7 +237,7 @@ fn each_part_can_be_switched_off() {
         let asked = |off: bool| {
             let mut recipe = hisme();
             if let Some(evolve) = &mut recipe.maintenance.evolve {
-                evolve.rows = 1;
+                evolve.rows = n32(1);
             }
             if off {
                 change(&mut recipe);
@@ -325,7 +325,7 @@ fn a_run_with_maintenance_replays_and_resumes_to_the_same_bytes() {
 fn extractors_write_as_many_candidates_as_the_recipe_says() {
     let mut recipe = hisme();
     recipe.write.by = Writer::Extract {
-        candidates: 2,
+        candidates: n32(2),
         failures: false,
     };
     let (report, _, prompts, _) = learn_with(recipe, Script::default(), 3);
@@ -344,7 +344,7 @@ fn failed_attempts_are_extracted_from_as_the_recipe_says() {
     let asked = |failures| {
         let mut recipe = hisme();
         recipe.write.by = Writer::Extract {
-            candidates: 1,
+            candidates: n32(1),
             failures,
         };
         let (mut backends, prompts) = parts(Script::default());

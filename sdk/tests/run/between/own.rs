@@ -403,7 +403,7 @@ fn a_program_that_asks_otherwise_when_it_is_resumed_is_found_out() {
         tasks: tasks(4),
         library: SkillLibrary::new(),
         policies: policies.clone(),
-        width: 1,
+        width: n64(1),
     };
     let mut machine = RunMachine::new(plan).expect("a machine");
     let mut failed = Vec::new();

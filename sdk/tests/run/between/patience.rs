@@ -93,14 +93,16 @@ fn harmful() -> (Backends, Recipe) {
         ..Script::default()
     });
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Top { limit: 2 };
+    recipe.select.selector = top(2);
     recipe.maintenance = journeyman::maintain::Maintenance::default();
     let (library, _) = learn(&backends, "first", recipe.clone(), tasks(6));
     assert!(library.entries().count() > 1, "there are several to mend");
     recipe.write.when = WriteWhen::Never;
     let refine = hisme().maintenance.refine;
-    recipe.maintenance.refine =
-        refine.map(|policy| journeyman::maintain::RefinePolicy { most: 1, ..policy });
+    recipe.maintenance.refine = refine.map(|policy| journeyman::maintain::RefinePolicy {
+        most: n32(1),
+        ..policy
+    });
     (backends, recipe)
 }
 

@@ -17,7 +17,7 @@ fn busy() -> Script {
 
 fn machine() -> RunMachine {
     let mut recipe = hisme();
-    recipe.schedule.gain = Some(3);
+    recipe.schedule.gain = Some(n64(3));
     let plan = RunPlan {
         run: RunId::new("run"),
         seed: Seed(7),
@@ -26,7 +26,7 @@ fn machine() -> RunMachine {
         tasks: tasks(9),
         library: SkillLibrary::new(),
         policies: journeyman::policy::Policies::new(),
-        width: 1,
+        width: n64(1),
     };
     RunMachine::new(plan).expect("a machine")
 }

@@ -48,7 +48,7 @@ fn what_attempts_share_becomes_a_skill_when_all_of_them_bear_it_out() {
     let (made, events) = refactored("no use: Says nonsense.\nsay: no");
     assert!(made.is_empty());
     let told = events.iter().any(|event| {
-        matches!(&event.kind, EventKind::Refused { reason, .. } if reason.contains("does not bear it out"))
+        matches!(&event.kind, EventKind::Refused { reason, .. } if reason.contains("does not confirm it"))
     });
     assert!(told);
 }
@@ -148,7 +148,7 @@ fn judged_harmful(script: Script, tasks: Vec<Task>, ours: bool) -> (u64, State) 
     refactor.counterfactual = ours;
     recipe.maintenance.refine = None;
     recipe.maintenance.filter = Some(FilterPolicy {
-        harmful: 1,
+        harmful: n32(1),
         helpful: 1,
         keep_supported: ours,
         ..FilterPolicy::default()
@@ -191,9 +191,9 @@ fn a_known_skill_takes_what_goes_better_with_it_than_without() {
     let state = |then: Vec<Task>| {
         let mut recipe = hisme();
         recipe.maintenance.refine = None;
-        recipe.schedule.batch = 1;
-        recipe.schedule.micro = 1;
-        recipe.schedule.r#macro = 1;
+        recipe.schedule.batch = n64(1);
+        recipe.schedule.micro = n64(1);
+        recipe.schedule.r#macro = n64(1);
         // No judgement speaks for it.
         let script = Script {
             attribute: "uncertain: who knows",

@@ -22,12 +22,12 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
     assert_eq!(states(without, Script::default(), 18), [State::Active]);
     // Three tasks, three skills: each has passed the case of its own attempt alone.
     let mut hisme = hisme();
-    hisme.select.selector = Selector::Top { limit: 1 };
+    hisme.select.selector = top(1);
     assert_eq!(states(hisme.clone(), Script::default(), 3), [State::Trial]);
     assert_eq!(states(hisme.clone(), Script::default(), 6), [State::Active]);
     let mut to_the_letter = hisme.clone();
     to_the_letter.maintenance.bundles = Some(journeyman::maintain::BundlePolicy {
-        tasks: 1,
+        tasks: n32(1),
         ..journeyman::maintain::BundlePolicy::default()
     });
     assert_eq!(states(to_the_letter, Script::default(), 3), [State::Active]);
@@ -103,7 +103,7 @@ fn with_judge_of_cases(play: Play<Verdict>, times: usize) -> (Vec<State>, usize)
         ))
     })));
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Top { limit: 1 };
+    recipe.select.selector = top(1);
     block_on(async {
         let options = Options::new("test", Seed(7));
         let journeyman = Journeyman::open(backends, recipe, options)
@@ -182,7 +182,7 @@ fn come_back(revive: bool) -> [(u64, State); 2] {
         recipe.maintenance = journeyman::maintain::Maintenance {
             bundles: Some(journeyman::maintain::BundlePolicy::default()),
             filter: Some(FilterPolicy {
-                harmful: 1,
+                harmful: n32(1),
                 helpful: 1,
                 ..FilterPolicy::default()
             }),
@@ -250,7 +250,7 @@ fn disabled_by(filter: Option<FilterPolicy>, helped: bool, judged: &'static str)
     judging.store = helping.store.clone();
     // Nothing but the judgements decides about a skill.
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Top { limit: 1 };
+    recipe.select.selector = top(1);
     recipe.admit.initial_state = State::Active;
     recipe.maintenance = journeyman::maintain::Maintenance {
         filter,
@@ -282,7 +282,7 @@ fn disabled_by(filter: Option<FilterPolicy>, helped: bool, judged: &'static str)
 fn harmful_skills_are_disabled_unless_helpful_ones_protect_them() {
     let filter = |helpful| {
         Some(FilterPolicy {
-            harmful: 1,
+            harmful: n32(1),
             helpful,
             ..FilterPolicy::default()
         })
@@ -308,11 +308,11 @@ fn a_skill_that_helped_too_stays_and_one_that_harmed_alone_goes() {
     harming.store = backends.store.clone();
     // It is the judgements alone that speak for a skill.
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Top { limit: 1 };
+    recipe.select.selector = top(1);
     recipe.admit.initial_state = State::Active;
     recipe.maintenance = journeyman::maintain::Maintenance {
         filter: Some(FilterPolicy {
-            harmful: 1,
+            harmful: n32(1),
             helpful: 1,
             ..FilterPolicy::default()
         }),

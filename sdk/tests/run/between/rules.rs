@@ -6,7 +6,7 @@ use super::*;
 fn rules_are_learnt_and_given_to_the_role() {
     let mut recipe = hisme();
     if let Some(evolve) = &mut recipe.maintenance.evolve {
-        evolve.rows = 1;
+        evolve.rows = n32(1);
     }
     let (_, library, prompts, _) = learn_with(recipe.clone(), Script::default(), 12);
     let rules: Vec<&str> = library
@@ -40,7 +40,7 @@ fn rules_are_learnt_and_given_to_the_role() {
 fn what_cannot_be_read_leaves_the_rules_that_are_there() {
     let mut recipe = hisme();
     if let Some(evolve) = &mut recipe.maintenance.evolve {
-        evolve.rows = 1;
+        evolve.rows = n32(1);
     }
     let (backends, prompts) = parts(Script {
         evolve: "",
@@ -68,7 +68,7 @@ fn what_cannot_be_read_leaves_the_rules_that_are_there() {
 fn a_role_is_shown_each_text_once_with_all_that_came_of_it() {
     let mut recipe = hisme();
     if let Some(evolve) = &mut recipe.maintenance.evolve {
-        evolve.rows = 1;
+        evolve.rows = n32(1);
     }
     let (_, library, prompts, _) = learn_with(recipe, Script::default(), 12);
     let prompts = prompts.lock().unwrap();
@@ -120,11 +120,11 @@ fn for_all(evolve: &'static str) -> Script {
 #[test]
 fn rules_of_one_run_start_another_and_stay_frozen() {
     let mut learning = hisme();
-    learning.select.selector = Selector::Top { limit: 1 };
+    learning.select.selector = top(1);
     let mut frozen = learning.clone();
     frozen.maintenance.evolve = None;
     if let Some(evolve) = &mut learning.maintenance.evolve {
-        evolve.rows = 1;
+        evolve.rows = n32(1);
     }
     let (_, library, ..) = learn_with(learning, for_all("What {of} was taught."), 12);
     let learnt = rules(&library);

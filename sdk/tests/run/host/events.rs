@@ -89,7 +89,7 @@ fn events_of_attempts_that_run_at_once_are_told_apart() {
 #[test]
 fn a_selection_names_the_skills_that_it_injects() {
     let mut recipe = recipe();
-    recipe.select.selector = Selector::Top { limit: 2 };
+    recipe.select.selector = top(2);
     let events = block_on(async {
         let journeyman = open_as("test", &backends(), recipe).await;
         let events = journeyman.events();
@@ -262,7 +262,7 @@ fn credit_and_judgement_name_the_skill_and_the_attempt_on_one_line() {
 fn each_attempt_of_a_group_that_is_credited_is_named() {
     let mut recipe = recipe();
     recipe.credit.per = CreditPer::Rollout;
-    recipe.select.selector = Selector::Top { limit: 1 };
+    recipe.select.selector = top(1);
     block_on(async {
         let journeyman = open_as("test", &own_loop(), recipe).await;
         let added = journeyman.add(vec![sample::skill("say")], "a start").await;

@@ -212,7 +212,7 @@ fn what_the_recipe_rules_out_is_found() {
         &[NeverInjects],
     );
     let top = |b: &mut Backends, r: &mut Recipe| {
-        r.select.selector = Selector::Top { limit: 1 };
+        r.select.selector = top(1);
         b.scorer = None;
     };
     check(recipe::standard(), &top, &[]);

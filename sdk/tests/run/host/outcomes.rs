@@ -235,7 +235,7 @@ fn a_session_that_only_reads_gives_skills_and_changes_nothing() {
             let options = if frozen { options } else { options.read_only() };
             let parts = backends().with_store(Arc::clone(&store));
             let mut recipe = recipe();
-            recipe.select.selector = Selector::Top { limit: 5 };
+            recipe.select.selector = top(5);
             let journeyman = Journeyman::open(parts, recipe, options).await;
             let journeyman = journeyman.expect("it opens");
             let kinds: Vec<FindingKind> = journeyman.findings().iter().map(|f| f.kind).collect();

@@ -220,7 +220,7 @@ fn a_task_cannot_pass_its_words_off_as_a_skill() {
     let mut backends = own_loop();
     backends.dialect = Some(Arc::new(ChatDialect::default()));
     let mut recipe = recipe();
-    recipe.select.selector = Selector::Top { limit: 1 };
+    recipe.select.selector = top(1);
     block_on(async {
         let journeyman = open_as("test", &backends, recipe).await;
         let skill = Skill {
@@ -303,7 +303,7 @@ fn a_prompt_holds_all_skills_and_then_the_task() {
         skills.iter().map(|one| one.text.clone()).collect()
     };
     let mut recipe = recipe();
-    recipe.select.selector = Selector::Top { limit: 2 };
+    recipe.select.selector = top(2);
     block_on(async {
         let journeyman = open_as("test", &own_loop(), recipe).await;
         let none = journeyman

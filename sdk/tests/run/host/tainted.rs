@@ -60,8 +60,8 @@ fn parts() -> Backends {
 /// The state and taint of each skill that one batch of these tasks brings, by name.
 fn check(tasks: Vec<(Task, Met)>, expect: &[(&str, State, Taint)]) {
     let mut recipe = recipe::standard();
-    recipe.attempts.group = 1;
-    recipe.schedule.batch = tasks.len() as u64;
+    recipe.attempts.group = n32(1);
+    recipe.schedule.batch = n64(tasks.len() as u64);
     let tasks = tasks.into_iter().map(|(task, met)| tagged(task, met));
     let tasks: Vec<Task> = tasks.collect();
     block_on(async {

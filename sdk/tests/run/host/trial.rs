@@ -38,9 +38,9 @@ pub(super) fn parts(attribute: &'static str, with_world: bool) -> Backends {
 
 pub(super) fn hisme() -> Recipe {
     let mut recipe = recipe::hisme_robust();
-    recipe.schedule.batch = 3;
-    recipe.schedule.micro = 3;
-    recipe.schedule.r#macro = 3;
+    recipe.schedule.batch = n64(3);
+    recipe.schedule.micro = n64(3);
+    recipe.schedule.r#macro = n64(3);
     recipe
 }
 
@@ -110,7 +110,7 @@ fn an_abstracted_trace_is_released_by_live_attempts_too() {
     let mut parts = own_loop();
     parts.model = Some(Arc::new(ScriptedModel::always("garbage")));
     let mut standard = recipe::standard();
-    standard.select.selector = Selector::Top { limit: 1 };
+    standard.select.selector = top(1);
     let did = [REFUSED, CLEAN, CLEAN, CLEAN];
     check(standard.clone(), parts.clone(), &did, State::Active);
     let mut again = own_loop();
@@ -148,7 +148,7 @@ fn without_bundles_live_attempts_release_whatever_else_is_maintained() {
 
     let mut on_trial = recipe::standard();
     on_trial.admit.initial_state = State::Trial;
-    on_trial.select.selector = Selector::Top { limit: 1 };
+    on_trial.select.selector = top(1);
     // The commit behind the second task at which it went well releases it.
     let brings = [REFUSED, CLEAN, CLEAN, CLEAN];
     check(on_trial.clone(), own_loop(), &brings, State::Active);

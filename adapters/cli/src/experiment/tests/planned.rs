@@ -235,15 +235,15 @@ fn each_fault_is_refused_with_its_line_and_a_remedy() {
     refused(
         "\"none\"",
         &arm("set.attempts.group = 0"),
-        7,
-        "at least one attempt",
-        "range",
+        9,
+        "expected a nonzero u32",
+        "",
     );
     refused(
         "\"none\"",
         &arm("set.attempts.group = 1.5"),
         9,
-        "expected u32",
+        "expected a nonzero u32",
         "",
     );
     refused(
@@ -314,7 +314,7 @@ fn sweeps_are_refused_as_arms_are() {
         "attempts.group",
         "[2, 0]",
         15,
-        "at least one attempt",
+        "expected a nonzero u32",
     );
     check(
         "no skills",

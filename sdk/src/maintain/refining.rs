@@ -1,15 +1,16 @@
-//! Mending (HiSME 3.3, algorithm 4; H10).
+//! Refinement: decides from failed attempts which skills get a new version, and from its test cases whether that is released
+//! (HiSME 3.3, Eq. 13, algorithm 4; rows H6, H10).
 
 mod gate;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::gate::held_back;
+use self::gate::rejection;
 use super::{
     RefinePolicy, Upkeep,
-    bundling::{Patches, bundle, whole},
-    outcomes::{is_for_now, outcomes},
-    patience::{handled, missed, misses},
+    bundling::{Patches, bundle, whole_attempt},
+    outcomes::{is_temporary, outcomes},
+    retries::{handled, missed, misses},
     support::last_outcomes,
 };
 use crate::{
@@ -27,37 +28,36 @@ use crate::{
     report::EventKind,
 };
 
-/// How many attempts a mender is shown.
+/// Number of attempts that the refiner is shown.
 const SHOWN: usize = 3;
 
-/// At how many tasks a skill that helps has to fall short before it is mended for that.
+/// Minimum number of tasks at which a skill that was judged helpful has to be insufficient before it is refined.
 const SEVERAL: usize = 2;
 
-/// A mended skill that has not passed its bundle yet.
+/// The next version of a skill, not tested yet.
 #[derive(Clone, Debug)]
-pub(crate) struct Mended {
-    /// The next version.
+pub(crate) struct NextVersion {
     skill: Skill,
-    /// The cases that called for it: the attempts that the version before failed.
-    calls: Vec<BundleCase>,
-    /// The fingerprint of this evidence.
+    /// The cases of the failed attempts for which the skill was refined.
+    triggers: Vec<BundleCase>,
+    /// The fingerprint of these attempts.
     evidence: String,
 }
 
-/// The refiner's tasks: skills that failed the attempts that followed them, each once for the same evidence.
-pub(crate) fn to_mend(context: &Upkeep<'_>) -> Vec<RoleTask> {
+/// The refiner's tasks: skills with enough failed attempts ([`RefinePolicy::failed`]), each once for the same evidence.
+pub(crate) fn refine_tasks(context: &Upkeep<'_>) -> Vec<RoleTask> {
     let Some(policy) = &context.policy.refine else {
         return Vec::new();
     };
     let due = context.library.entries().filter(|entry| {
         let reference = entry.skill.reference();
         let mut judged = entry.life.judged_in_trial();
-        // Most skills of a large library never met an attempt.
-        let met = judged.any(|told| told.skill == reference)
+        // Most skills of a large library have no evidence; this test is the cheap one.
+        let met = judged.any(|one| one.skill == reference)
             || policy.failed_cases && failed_cases(context, entry).next().is_some();
         entry.skill.state.is_offered()
             && met
-            && evidence(context, policy, entry).len() >= policy.failed as usize
+            && evidence(context, policy, entry).len() >= policy.failed.get() as usize
             && !context.library.is_handled(&fingerprint(context, entry))
     });
     let mut due: Vec<&Entry> = due.collect();
@@ -75,11 +75,11 @@ pub(crate) fn to_mend(context: &Upkeep<'_>) -> Vec<RoleTask> {
             rules: context.library.rules(Role::Refine).to_vec(),
         })
     });
-    asks.take(policy.most as usize).collect()
+    asks.take(policy.most.get() as usize).collect()
 }
 
-/// The attempts for which the current version is refined, by the policy: failed attempts, the latest first, and then attempts
-/// whose cases it fails.
+/// The attempts for which the current version is refined, by the policy: failed attempts, the latest first, then the attempts
+/// of failed cases.
 fn evidence<'a>(context: &Upkeep<'a>, policy: &RefinePolicy, entry: &Entry) -> Vec<&'a Trace> {
     let mut all: Vec<&Trace> = failed(context, policy, entry).collect();
     if policy.failed_cases {
@@ -91,7 +91,7 @@ fn evidence<'a>(context: &Upkeep<'a>, policy: &RefinePolicy, entry: &Entry) -> V
     all
 }
 
-/// The kept attempts whose cases the current version fails.
+/// The kept attempts of cases that the current version fails.
 fn failed_cases<'a>(context: &Upkeep<'a>, entry: &Entry) -> impl Iterator<Item = &'a Trace> {
     let outcomes = last_outcomes(entry, &[]);
     let fails = outcomes.filter(|outcome| outcome.has_failed());
@@ -117,11 +117,11 @@ fn failed<'a>(
         .filter(|attribution| attribution.skill == reference)
         .map(|attribution| (attribution.attempt.clone(), attribution.judgement))
         .collect();
-    // Whether it was refused all the same; none for an attempt that did not follow it.
+    // Whether the attempt had an action refused; `None` for an attempt that did not follow the version.
     let refused = move |trace: &Trace| {
         let mut exposures = trace.trajectory.exposures.iter();
         let seen = exposures.find(|seen| seen.used && seen.skill == reference)?;
-        // What was refused before it stood in the prompt it had no part in.
+        // A refusal before the skill stood in the prompt is not the skill's.
         let mut steps = trace.trajectory.steps.iter();
         Some(steps.any(|step| step.result.is_error && step.index >= seen.since))
     };
@@ -145,6 +145,7 @@ fn failed<'a>(
     traces.into_iter().rev().filter(failed)
 }
 
+/// The fingerprint of the current version's evidence: the version and the latest attempt.
 fn fingerprint(context: &Upkeep<'_>, entry: &Entry) -> String {
     let policy = context.policy.refine.as_ref();
     let latest = policy.and_then(|policy| evidence(context, policy, entry).first().copied());
@@ -152,18 +153,19 @@ fn fingerprint(context: &Upkeep<'_>, entry: &Entry) -> String {
     mark(&entry.skill.reference()) + latest.unwrap_or_default()
 }
 
-/// What the fingerprints of a version's evidence begin with.
+/// The prefix of the fingerprints of a version's evidence.
 fn mark(skill: &SkillRef) -> String {
     format!("refine/{}/{}/", skill.id, skill.version)
 }
 
-/// The next versions that were written, to be tried, and word of what evidence was handed out.
-pub(crate) fn mended(
+/// The next versions that the refiner wrote, to be tested, and the changes that mark the evidence of the others as handled or
+/// missed.
+pub(crate) fn next_versions(
     context: &Upkeep<'_>,
     step: u64,
     said: &[Said],
     events: &mut Vec<EventKind>,
-) -> (Vec<Mended>, Vec<LibraryChange>) {
+) -> (Vec<NextVersion>, Vec<LibraryChange>) {
     let mut all = Vec::new();
     let mut marks = Vec::new();
     for Said { task, said } in said {
@@ -179,12 +181,12 @@ pub(crate) fn mended(
             continue;
         };
         let evidence = fingerprint(context, entry);
-        // What cannot be read is not asked again from the same evidence; a role that was not there is.
+        // After a temporary error the same evidence is tried again; after an unreadable answer it is not.
         let played = match said {
             Ok(Some(played)) => played,
             Ok(None) => continue,
-            Err(error) if is_for_now(error) => {
-                let what = format!("{}: mending", before.name);
+            Err(error) if is_temporary(error) => {
+                let what = format!("{}: refining", before.name);
                 marks.push(missed(context, &what, &evidence, events));
                 continue;
             }
@@ -194,25 +196,25 @@ pub(crate) fn mended(
             }
         };
         match next_version(context, step, before, attempts, played, said) {
-            // It is handled when it was tried.
+            // Its evidence is marked as handled once it was tested.
             Ok(skill) => {
-                // A failed case is in the bundle as it is.
+                // The attempts of failed cases are left out: their cases are in the bundle already.
                 let policy = context.policy.refine.as_ref();
                 let failed = policy.map(|policy| failed(context, policy, entry));
                 let failed: BTreeSet<_> = (failed.into_iter().flatten())
                     .map(|trace| &trace.trajectory.attempt)
                     .collect();
-                let called = attempts.iter();
-                let called = called.filter(|trace| failed.contains(&trace.trajectory.attempt));
-                all.push(Mended {
+                let triggers = attempts.iter();
+                let triggers = triggers.filter(|trace| failed.contains(&trace.trajectory.attempt));
+                all.push(NextVersion {
                     skill,
-                    calls: called.map(call).collect(),
+                    triggers: triggers.map(trigger).collect(),
                     evidence,
                 });
             }
             Err(reason) => {
-                let told = reason.map(|reason| format!("{}: {reason}", before.name));
-                events.extend(told.map(refused));
+                let reason = reason.map(|reason| format!("{}: {reason}", before.name));
+                events.extend(reason.map(refused));
                 marks.push(handled(&evidence));
             }
         }
@@ -220,7 +222,10 @@ pub(crate) fn mended(
     (all, marks)
 }
 
-/// The next version that a role wrote, or why there is none, where that was not told yet.
+/// The next version that a role wrote.
+///
+/// # Errors
+/// The reason why there is none, for an event; `None` if another event has it already.
 fn next_version(
     context: &Upkeep<'_>,
     step: u64,
@@ -248,21 +253,21 @@ fn next_version(
     if new.body == before.body && new.description == before.description {
         return Err(Some("nothing was changed".to_owned()));
     }
-    // It would be held back in the place of one that is offered.
+    // A quarantined version would take the place of one that is offered.
     if new.taint > before.taint {
-        let reason = "it was mended from untrusted words, and is clean as it is";
+        let reason = "the refined version has untrusted sources, and the current one has none";
         return Err(Some(reason.to_owned()));
     }
     let mut skill = admission::revision_of(before, new);
-    // A name labels; another one would pass for another skill.
+    // The name stays: with another one it would look like another skill.
     skill.name = before.name.clone();
     skill.original_name.clone_from(&before.original_name);
     Ok(skill)
 }
 
-/// The case of an attempt that called for a skill to be mended.
-fn call(trace: &Trace) -> BundleCase {
-    let mut case = whole(trace, CaseKind::Integration);
+/// The case of a failed attempt for which a skill is refined. It allows no refusal.
+fn trigger(trace: &Trace) -> BundleCase {
+    let mut case = whole_attempt(trace, CaseKind::Integration);
     case.refusals = 0;
     case
 }
@@ -271,19 +276,23 @@ fn refused(reason: String) -> EventKind {
     EventKind::Refused { reason }
 }
 
-/// The bundles of mended skills, with the cases that called for them.
-pub(crate) fn to_retest(context: &Upkeep<'_>, patches: &Patches, mended: &[Mended]) -> Vec<Case> {
+/// The test cases of next versions: the cases that triggered the refinement, and the skill's bundle.
+pub(crate) fn retest_cases(
+    context: &Upkeep<'_>,
+    patches: &Patches,
+    versions: &[NextVersion],
+) -> Vec<Case> {
     if context.policy.bundles.is_none() {
         return Vec::new();
     }
-    let asks = mended.iter().flat_map(|one| {
+    let asks = versions.iter().flat_map(|one| {
         let entry = context.library.get(&one.skill.id);
         let known = entry
             .map(|entry| bundle(entry, patches))
             .unwrap_or_default();
-        let called = |case: &BundleCase| one.calls.iter().any(|call| call.name == case.name);
-        let known = known.into_iter().filter(move |case| !called(case));
-        let cases = one.calls.iter().cloned().chain(known);
+        let is_trigger = |case: &BundleCase| one.triggers.iter().any(|one| one.name == case.name);
+        let known = known.into_iter().filter(move |case| !is_trigger(case));
+        let cases = one.triggers.iter().cloned().chain(known);
         let skill = Some(Box::new(one.skill.clone()));
         cases.map(move |case| Case {
             skill: skill.clone(),
@@ -293,32 +302,32 @@ pub(crate) fn to_retest(context: &Upkeep<'_>, patches: &Patches, mended: &[Mende
     asks.collect()
 }
 
-/// The changes that release mended skills which pass their bundles; the others stay as they were, with the reason. `before`
-/// are the changes decided before, which have the test results of the earlier versions.
+/// The changes that release the next versions that pass their gate; for the others an event has the reason. `before` are the
+/// earlier changes of this maintenance, with the outcomes of the current versions.
 pub(crate) fn released(
     context: &Upkeep<'_>,
-    mended: Vec<Mended>,
+    versions: Vec<NextVersion>,
     runs: &[PlayedCase],
     before: &[LibraryChange],
     events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
     let mut outcomes = outcomes(runs);
     let mut changes = Vec::new();
-    for mended in mended {
-        let Mended {
+    for version in versions {
+        let NextVersion {
             mut skill,
-            calls,
+            triggers,
             evidence,
-        } = mended;
+        } = version;
         let Some(entry) = context.library.get(&skill.id) else {
             continue;
         };
         let at = (outcomes.iter()).position(|ran| ran.skill == skill.reference());
         let ran = at.map(|at| outcomes.swap_remove(at));
-        if ran.as_ref().is_some_and(|ran| ran.for_now) {
+        if ran.as_ref().is_some_and(|ran| ran.temporary) {
             let reason = "not released: a case of its bundle could not be played just now";
             events.push(refused(format!("{}: {reason}", skill.name)));
-            let what = format!("{}: trying the next version", skill.name);
+            let what = format!("{}: testing the next version", skill.name);
             changes.push(missed(context, &what, &evidence, events));
             continue;
         }
@@ -328,7 +337,7 @@ pub(crate) fn released(
         let known = last_outcomes(entry, before);
         let known = known.map(|outcome| (outcome.name.clone(), outcome.clone()));
         let known: BTreeMap<_, _> = known.collect();
-        if let Some(reason) = gate.and_then(|gate| held_back(gate, &known, &calls, &tried)) {
+        if let Some(reason) = gate.and_then(|gate| rejection(gate, &known, &triggers, &tried)) {
             events.push(refused(format!("{}: {reason}", skill.name)));
             continue;
         }
@@ -342,28 +351,28 @@ pub(crate) fn released(
         let reference = skill.reference();
         changes.push(LibraryChange::Revise(Box::new(skill)));
         if !tried.is_empty() {
-            changes.extend(passed_on(reference, calls, &tried));
+            changes.extend(bundle_of_release(reference, triggers, &tried));
         }
     }
     changes
 }
 
-/// The bundle of a version that was released: what called for it is in, what it fails is not.
-fn passed_on(
+/// The changes of a released version's bundle: the cases that triggered it are added, and the cases that it fails are dropped.
+fn bundle_of_release(
     skill: SkillRef,
-    mut calls: Vec<BundleCase>,
+    mut triggers: Vec<BundleCase>,
     tried: &[(BundleCase, CaseOutcome)],
 ) -> [LibraryChange; 2] {
     let fails = |(_, outcome): &&(BundleCase, CaseOutcome)| outcome.has_failed();
     let failed = tried.iter().filter(fails);
     let failed: Vec<String> = failed.map(|(case, _)| case.name.clone()).collect();
-    calls.retain(|call| !failed.contains(&call.name));
+    triggers.retain(|case| !failed.contains(&case.name));
     let kept = tried.iter().filter(|one| !fails(one));
     let outcomes = kept.map(|(_, outcome)| outcome.clone()).collect();
     [
         LibraryChange::PatchBundle {
             skill: skill.id.clone(),
-            cases: calls,
+            cases: triggers,
             dropped: failed,
         },
         LibraryChange::Test { skill, outcomes },
