@@ -31,6 +31,7 @@ pub enum Duplicates {
 ///     initial_state: State::Trial,
 ///     duplicates: Duplicates::Distinct,
 ///     revive: true,
+///     own: None,
 /// };
 /// recipe.validate()?;
 /// // No attempt is given an archived skill, so none may begin as one.

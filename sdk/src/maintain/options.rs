@@ -111,8 +111,8 @@ impl Default for BundlePolicy {
     fn default() -> Self {
         Self {
             gate: Gate::default(),
-            tasks: const { NonZeroU32::new(2).unwrap() },
-            most: const { NonZeroU32::new(20).unwrap() },
+            tasks: const { NonZeroU32::new(2).expect("not 0") },
+            most: const { NonZeroU32::new(20).expect("not 0") },
             harm_blocks: false,
         }
     }
@@ -163,7 +163,7 @@ impl Default for RefinePolicy {
     fn default() -> Self {
         Self {
             failed: NonZeroU32::MIN,
-            most: const { NonZeroU32::new(8).unwrap() },
+            most: const { NonZeroU32::new(8).expect("not 0") },
             insufficient: true,
             failed_cases: false,
         }
@@ -222,7 +222,7 @@ impl FilterPolicy {
     }
 
     fn window() -> NonZeroU32 {
-        const { NonZeroU32::new(8).unwrap() }
+        const { NonZeroU32::new(8).expect("not 0") }
     }
 
     /// Whether the judgements of a version disable it (Eq. 16). `keep_supported` is not considered.
@@ -238,7 +238,7 @@ impl Default for FilterPolicy {
     /// noticed, however often the skill had helped before.
     fn default() -> Self {
         Self {
-            harmful: const { NonZeroU32::new(2).unwrap() },
+            harmful: const { NonZeroU32::new(2).expect("not 0") },
             helpful: 1,
             window: Self::window(),
             keep_supported: true,
@@ -299,7 +299,7 @@ impl RefactorPolicy {
 impl Default for RefactorPolicy {
     fn default() -> Self {
         Self {
-            groups: const { NonZeroU32::new(4).unwrap() },
+            groups: const { NonZeroU32::new(4).expect("not 0") },
             members: 4,
             overlap: OverlapOptions::default(),
             skip_covered: true,
@@ -338,8 +338,8 @@ impl Default for EvolvePolicy {
     fn default() -> Self {
         Self {
             mature: 1,
-            rows: const { NonZeroU32::new(5).unwrap() },
-            sample: const { NonZeroU32::new(24).unwrap() },
+            rows: const { NonZeroU32::new(5).expect("not 0") },
+            sample: const { NonZeroU32::new(24).expect("not 0") },
             rules: RoleRule::MOST,
         }
     }

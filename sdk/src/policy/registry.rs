@@ -11,7 +11,54 @@ use crate::error::{Error, ErrorKind, Result};
 
 type Make<T> = Arc<dyn Fn(&Value) -> Result<Arc<T>> + Send + Sync>;
 
-/// The policies of a host's own, by name. A recipe that names one that is not among them is refused when the session opens.
+/// The policies of a host's own, by name. `Journeyman::open` refuses a recipe that names a policy that is not registered.
+///
+/// ```
+/// use std::sync::Arc;
+/// use journeyman::{
+///     Error, Result,
+///     domain::{Skill, Verdict},
+///     library::SkillLibrary,
+///     policy::{AdmitRule, OwnPolicy, Policies, RewardRule},
+///     recipe,
+///     report::AttemptReport,
+/// };
+/// use serde_json::json;
+///
+/// /// Rewards success, less a price for each step.
+/// #[derive(Debug)]
+/// struct Priced(f64);
+///
+/// impl RewardRule for Priced {
+///     fn reward(&self, attempt: &AttemptReport, verdict: &Verdict) -> Result<f64> {
+///         let done = f64::from(u8::from(verdict.success == Some(true)));
+///         Ok(done - self.0 * f64::from(attempt.steps))
+///     }
+/// }
+///
+/// /// Lets in short skills alone.
+/// #[derive(Debug)]
+/// struct Short;
+///
+/// impl AdmitRule for Short {
+///     fn admit(&self, _: &SkillLibrary, skill: &Skill) -> Result<()> {
+///         match skill.body.len() <= 2_000 {
+///             true => Ok(()),
+///             false => Err(Error::invalid("shop", "the skill is too long for our prompts")),
+///         }
+///     }
+/// }
+///
+/// let policies = Policies::new()
+///     .with_reward("priced", |parameters| Ok(Arc::new(Priced(parameters["step"].as_f64().unwrap_or(0.0)))))
+///     .with_admission("short", |_| Ok(Arc::new(Short)));
+/// let mut recipe = recipe::standard();
+/// recipe.reward.own = Some(OwnPolicy::new("priced").with_parameters(json!({ "step": 0.01 })));
+/// recipe.admit.own = Some(OwnPolicy::new("short"));
+/// recipe.resolve(&policies)?;
+/// assert!(recipe.resolve(&Policies::new()).is_err());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct Policies {
     selectors: BTreeMap<String, Make<dyn SelectProgram>>,

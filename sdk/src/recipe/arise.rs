@@ -29,7 +29,7 @@ pub fn arise() -> Recipe {
             skill_tokens: None,
         },
         attempts: AttemptPolicy {
-            group: const { NonZeroU32::new(8).unwrap() },
+            group: const { NonZeroU32::new(8).expect("not 0") },
             temperature: 1.0,
             warm_up: 500,
         },

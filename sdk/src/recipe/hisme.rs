@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Candidates from an attempt (3.2).
-const CANDIDATES: NonZeroU32 = NonZeroU32::new(3).unwrap();
+const CANDIDATES: NonZeroU32 = NonZeroU32::new(3).expect("not 0");
 
 /// HiSME as in the paper: three candidates from each attempt, credit by a model, test bundles, refinement, refactoring,
 /// filtering, and rules for the roles after each five tasks, which run at once; skills are chosen for each turn; deterministic
@@ -36,11 +36,11 @@ pub fn hisme() -> Recipe {
         name: "hisme".to_owned(),
         select: SelectPolicy {
             candidates: Candidates::Search {
-                limit: const { NonZeroUsize::new(20).unwrap() },
+                limit: const { NonZeroUsize::new(20).expect("not 0") },
             },
             rank: Some(RankWeights::default()),
             selector: Selector::Top {
-                limit: const { NonZeroUsize::new(2).unwrap() },
+                limit: const { NonZeroUsize::new(2).expect("not 0") },
             },
             per: SelectPer::Turn,
             skill_tokens: None,
@@ -81,7 +81,7 @@ pub fn hisme() -> Recipe {
             ..TierPolicy::default()
         },
         schedule: Schedule {
-            batch: const { NonZeroU64::new(5).unwrap() },
+            batch: const { NonZeroU64::new(5).expect("not 0") },
             ..Schedule::default()
         },
         maintenance: Maintenance {

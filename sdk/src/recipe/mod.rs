@@ -104,7 +104,7 @@ impl AttemptPolicy {
 ///
 /// let mut recipe = recipe::standard();
 /// recipe.name = "standard, two attempts, no skills".to_owned();
-/// recipe.attempts.group = NonZeroU32::new(2).unwrap();
+/// recipe.attempts.group = NonZeroU32::new(2).expect("not 0");
 /// recipe.select.selector = Selector::Nothing;
 /// recipe.validate()?;
 ///

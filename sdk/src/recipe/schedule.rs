@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 ///     recipe::Schedule,
 /// };
 ///
-/// let ten = NonZeroU64::new(10).unwrap();
+/// let ten = NonZeroU64::new(10).expect("not 0");
 /// let mut recipe = recipe::hisme();
 /// recipe.schedule = Schedule { micro: ten, r#macro: ten, ..Schedule::default() };
 /// recipe.validate()?;
@@ -42,7 +42,7 @@ pub struct Schedule {
 impl Default for Schedule {
     /// One task after the other; maintenance after each five, if the recipe has any.
     fn default() -> Self {
-        let five = const { NonZeroU64::new(5).unwrap() };
+        let five = const { NonZeroU64::new(5).expect("not 0") };
         Self {
             batch: NonZeroU64::MIN,
             micro: five,

@@ -21,7 +21,7 @@ pub fn standard() -> Recipe {
         name: "standard".to_owned(),
         select: SelectPolicy {
             candidates: Candidates::Search {
-                limit: const { NonZeroUsize::new(10).unwrap() },
+                limit: const { NonZeroUsize::new(10).expect("not 0") },
             },
             rank: None,
             selector: Selector::Gate(GatePolicy::default()),
@@ -29,7 +29,7 @@ pub fn standard() -> Recipe {
             skill_tokens: None,
         },
         attempts: AttemptPolicy {
-            group: const { NonZeroU32::new(4).unwrap() },
+            group: const { NonZeroU32::new(4).expect("not 0") },
             temperature: 0.7,
             warm_up: 0,
         },

@@ -9,6 +9,15 @@ use crate::{
 };
 
 /// The weights of Eq. 20, each finite and not negative. The paper does not publish its weights.
+///
+/// ```
+/// use journeyman::{recipe, retrieve::RankWeights};
+///
+/// let mut recipe = recipe::hisme_robust();
+/// recipe.select.rank = Some(RankWeights { dense: 0.0, ..RankWeights::default() }); // no embedder
+/// recipe.validate()?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RankWeights {
     /// Weight of the score by words that the query and the skill share.

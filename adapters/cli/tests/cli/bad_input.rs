@@ -42,7 +42,7 @@ fn a_database_of_a_newer_version() {
         &["library", "check"],
         &["library", "repair"],
     ] {
-        place.run(arguments).failed(1, "written by a newer version");
+        place.run(arguments).failed(1, "written by a newer release");
     }
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }

@@ -28,6 +28,30 @@ use crate::{
 ///
 /// Handles are concurrent. One that is dropped without [`finish`](Self::finish) counts as abandoned: it credits
 /// nothing, and the rest of its group is learned from.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+/// use journeyman::{
+///     Seed,
+///     contract::Backends,
+///     domain::{Outcome, Task},
+///     recipe,
+///     run::{Journeyman, Options},
+/// };
+///
+/// # futures::executor::block_on(async {
+/// let options = Options::new("desk", Seed(7));
+/// let journeyman = Journeyman::open(Backends::own_loop(), recipe::standard(), options).await?;
+/// let task = Task::new("t-1", "close ticket 17");
+/// let mut group = journeyman.begin_group(task, NonZeroUsize::new(2).expect("not 0")).await?;
+/// let (last, first) = (group.remove(1), group.remove(0));
+/// assert!(first.finish(Outcome::success()).await?.is_none(), "the other is under way");
+/// let report = last.finish(Outcome::failure()).await?.expect("the group is complete");
+/// assert_eq!(report.attempts.len(), 2);
+/// # Ok::<_, journeyman::Error>(())
+/// # })?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 pub struct AttemptHandle {
     session: Arc<Session>,
     group: Arc<Group>,

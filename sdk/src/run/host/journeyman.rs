@@ -32,6 +32,40 @@ use crate::{
 ///
 /// Two ways in: hand over tasks ([`learn`](Self::learn)), or keep your own agent loop ([`begin`](Self::begin)).
 /// Cheap to clone; clones share everything.
+///
+/// ```
+/// use journeyman::{
+///     Seed,
+///     contract::Backends,
+///     domain::{Action, Outcome, Skill, Source, Step, StepResult, Task},
+///     recipe,
+///     run::{Journeyman, Options},
+///     select::Selector,
+/// };
+/// use serde_json::json;
+///
+/// # futures::executor::block_on(async {
+/// // No model here, so skills are chosen without scores, and none is written.
+/// let mut recipe = recipe::standard();
+/// recipe.select.selector = Selector::Top { limit: std::num::NonZeroUsize::MIN };
+/// let options = Options::new("desk", Seed(7));
+/// let journeyman = Journeyman::open(Backends::own_loop(), recipe, options).await?;
+/// let shipped = "---\nname: close-ticket\ndescription: How to close a ticket.\n---\nVerify the customer, then close.\n";
+/// journeyman.add(vec![Skill::from_skill_md(shipped)?], "version 1").await?;
+///
+/// let mut attempt = journeyman.begin(Task::new("t-1", "close ticket 17")).await?;
+/// assert!(attempt.prompt().contains("Verify the customer"));
+/// let call = Action::call("verify", json!({ "ticket": 17 }));
+/// attempt.record(Step::new(call, StepResult::new("verified", Source::trusted("desk"))));
+/// attempt.finish(Outcome::success()).await?;
+///
+/// let library = journeyman.library().await?;
+/// let entry = library.get(&"close-ticket".into()).expect("it is there");
+/// assert_eq!(entry.credits, 1);
+/// # Ok::<_, journeyman::Error>(())
+/// # })?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Journeyman {
     pub(crate) session: Arc<Session>,

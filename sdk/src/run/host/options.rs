@@ -1,26 +1,36 @@
-//! How a host wants its runs.
+//! The options of a session.
 
 use std::num::NonZeroUsize;
 
 use crate::{id::Seed, policy::Policies, text::Redactor};
 
-/// How a host wants its runs.
+/// The options of a session: name, seed, concurrency, secrets, and policies of the host's own.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+/// use journeyman::{Seed, run::Options};
+///
+/// let mut options = Options::new("shop-agent", Seed(7));
+/// options.in_flight = NonZeroUsize::MIN; // one attempt after the other
+/// assert!(options.clone().read_only().read_only && !options.read_only);
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// What the ids of this session's runs begin with. A later start under the same name goes on counting where the store
+    /// The prefix of the ids of this session's runs. A later start under the same name goes on counting where the store
     /// and the journal end, so a host keeps one name for good. Two processes that write to one store at the same time need
     /// a name each: else the second to commit gets a `Conflict`.
     pub session: String,
-    /// What all randomness follows from.
+    /// The seed that all randomness is derived from.
     pub seed: Seed,
-    /// How many needs are performed at once.
+    /// Greatest number of calls to the host's parts at once. Default: 8.
     pub in_flight: NonZeroUsize,
-    /// What takes secrets out of all that a run keeps, distils and tells; the agent and its world alone see them. By the
-    /// known forms until a host names values or forms of its own. Ids and names are refused where they hold a secret.
+    /// Removes secrets from everything that a run stores, writes skills from and reports; only the agent and its world see
+    /// them. Default: the known forms of secrets; a host adds values or forms of its own. An id or a name that holds a secret
+    /// is refused.
     pub redactor: Redactor,
-    /// Whether the library is only read: attempts are given skills and nothing is learned from them. A frozen store is read
-    /// so whatever this says.
+    /// Whether the library is only read: attempts get skills, and nothing is learned from them. A frozen store is only read in
+    /// any case.
     pub read_only: bool,
     /// Policies of the host's own, which its recipe may name.
     pub policies: Policies,

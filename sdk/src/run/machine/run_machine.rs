@@ -49,6 +49,49 @@ pub struct RunPlan {
 ///
 /// It can be saved as JSON between any two answers and resumed; what was under way is then asked for again. Questions are
 /// saved as their answers and run again over them, so resuming costs what they cost themselves.
+///
+/// ```
+/// use std::{num::NonZeroU64, sync::Arc};
+/// use journeyman::{
+///     Seed,
+///     builtin::MemoryStore,
+///     contract::Backends,
+///     domain::{Mode, Task},
+///     library::SkillLibrary,
+///     policy::Policies,
+///     recipe,
+///     run::{Performer, RunMachine, RunPlan},
+/// };
+///
+/// # futures::executor::block_on(async {
+/// let recipe = recipe::standard();
+/// let backends = Backends::own_loop().with_store(Arc::new(MemoryStore::new()));
+/// let performer = Performer::new(Arc::new(backends), recipe.limits);
+/// let mut machine = RunMachine::new(RunPlan {
+///     run: "a-run".into(),
+///     seed: Seed(7),
+///     recipe,
+///     mode: Mode::Evaluate,
+///     tasks: vec![Task::new("t-1", "close ticket 17")],
+///     library: SkillLibrary::new(),
+///     policies: Policies::new(),
+///     width: NonZeroU64::MIN,
+/// })?;
+/// while !machine.is_finished() {
+///     // A host may save the machine here, and go on elsewhere.
+///     machine = RunMachine::resume(&machine.save()?, &Policies::new())?;
+///     for (id, need) in machine.needs() {
+///         let answer = performer.perform(need).await?;
+///         machine.answer(id, answer)?;
+///     }
+/// }
+/// let report = machine.report();
+/// let error = report.tasks[0].attempts[0].error.as_ref().expect("there is no agent");
+/// assert!(error.to_string().contains("the host gave no agent"));
+/// # Ok::<_, journeyman::Error>(())
+/// # })?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunMachine {
     schema: u32,

@@ -267,7 +267,8 @@ fn the_admission_rule_is_asked_about_what_maintenance_makes_too() {
 
 #[test]
 fn a_policy_that_nobody_registered_is_refused_at_the_start() {
-    let places: [(fn(&mut Recipe), &str); 4] = [
+    type Name = fn(&mut Recipe);
+    let places: [(Name, &str); 4] = [
         (
             |recipe| recipe.write.by = Writer::Own(OwnPolicy::new("other")),
             "writer",
