@@ -101,7 +101,10 @@ fn faults_of_rust(path: &str, text: &str) -> Vec<String> {
         }
     }
     if !path.starts_with("tests/") {
-        for (line, text) in (1..).zip(code.lines()) {
+        // A constant is evaluated by the compiler, so it cannot fail in a run.
+        let is_constant = |text: &&str| text.contains("const ") && text.contains("NonZero");
+        let lines = (1..).zip(code.lines());
+        for (line, text) in lines.filter(|(_, text)| !is_constant(text)) {
             for end in LOOSE_ENDS.iter().filter(|end| text.contains(**end)) {
                 faults.push(format!(":{line}: {end} outside tests"));
             }
@@ -209,6 +212,11 @@ fn each_rule_can_fail() {
         &[":2: fn long has 71 lines, at most 70"],
     );
 
+    check(
+        "sdk/src/a.rs",
+        "let a = const { NonZeroU32::new(2).expect(\"not 0\") };\n",
+        &[],
+    );
     check(
         "sdk/src/a.rs",
         "fn a() { b.unwrap(); c.expect(\"d\"); }\nfn e() { todo!() }\n// f.unwrap()\n",
