@@ -135,6 +135,32 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let public: usize = files.iter().map(|(_, text)| public_names(text)).sum();
     figures.record("public names", public as f64, Bound::None);
 
+    figures.record(
+        "circles of imports",
+        circles(&sources)? as f64,
+        Bound::AtMost(0.0),
+    );
+
+    let examples: usize = files.iter().map(|(_, text)| examples(text)).sum();
+    figures.record("examples that run", examples as f64, Bound::None);
+    let without: Vec<&str> = PRINCIPAL
+        .into_iter()
+        .filter(|name| !files.iter().any(|(_, text)| has_example(text, name)))
+        .collect();
+    for name in &without {
+        figures.progress(format_args!("no example: {name}"));
+    }
+    figures.record("principal types", PRINCIPAL.len() as f64, Bound::None);
+    figures.record(
+        "principal types without an example",
+        without.len() as f64,
+        Bound::AtMost(0.0),
+    );
+    Ok(())
+}
+
+/// Circles of imports among the files of the SDK and of each adapter.
+fn circles(sources: &Sources) -> std::io::Result<usize> {
     let mut circles = 0;
     let folders = [
         "sdk",
@@ -156,24 +182,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
             .map(|(path, text)| (path.trim_start_matches(folder.as_str()), text.as_str()));
         circles += Imports::of(files).circles().len();
     }
-    figures.record("circles of imports", circles as f64, Bound::AtMost(0.0));
-
-    let examples: usize = files.iter().map(|(_, text)| examples(text)).sum();
-    figures.record("examples that run", examples as f64, Bound::None);
-    let without: Vec<&str> = PRINCIPAL
-        .into_iter()
-        .filter(|name| !files.iter().any(|(_, text)| has_example(text, name)))
-        .collect();
-    for name in &without {
-        figures.progress(format_args!("no example: {name}"));
-    }
-    figures.record("principal types", PRINCIPAL.len() as f64, Bound::None);
-    figures.record(
-        "principal types without an example",
-        without.len() as f64,
-        Bound::AtMost(0.0),
-    );
-    Ok(())
+    Ok(circles)
 }
 
 /// Public items of a file outside its tests.

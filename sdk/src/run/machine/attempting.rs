@@ -7,13 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::{fold, scene::Scene};
 use crate::{
     contract::{RoleAnswer, RoleTask},
+    credit::CreditPolicy,
     domain::{Mode, SkillDraft, Task, Trace, Trajectory, TurnQuery, Usage, Verdict},
     error::{Error, Result},
     id::AttemptId,
-    policy::{
-        Ask, ChosenSkill, Context, CreditRule, Played, Policies, RewardRule, Rollout, Said,
-        SkillCredit, View,
-    },
+    policy::{Ask, ChosenSkill, Context, Played, Policies, Rollout, Said, SkillCredit, View},
     propose::{
         Writer,
         asking::{self, unreadable},
@@ -75,7 +73,61 @@ pub(crate) async fn one_task(
     let told = outcome.selected.events(context.library);
     told.into_iter().for_each(|event| ask.tell(event));
 
-    let (task, selected, library) = (&task, &outcome.selected, context.library);
+    let task = &task;
+    outcome.tried = tried(&mut ask, &context, task, &outcome.selected).await;
+    outcome.reward(&context, (&recipe.reward, &policies), view.step())?;
+    let rollouts = outcome.rollouts(&context, &recipe.reward, view.step());
+    for (rollout, each) in (0..).zip(&rollouts) {
+        ask.tell(EventKind::Attempted {
+            rollout,
+            report: Box::new(each.report.clone()),
+        });
+    }
+    if !outcome.teaches(&context) {
+        return Ok(outcome);
+    }
+    let credits = credits((&recipe.credit, &policies), &rollouts)?;
+
+    let sources = writing::sources(&context, &recipe.write, task, &rollouts);
+    let sources = sources.unwrap_or_else(|reason| {
+        ask.tell(EventKind::NotDue { reason });
+        Vec::new()
+    });
+    let asks = asking::asks(
+        &context,
+        (&recipe.credit, &recipe.write),
+        seed,
+        task,
+        &rollouts,
+        &sources,
+    );
+    let shown = sources.iter().filter_map(|place| rollouts.get(*place));
+    let shown = shown.filter_map(|one| asking::trace(seed, task, one));
+    let shown: Vec<Trace> = shown.collect();
+    outcome.sources = sources;
+    outcome.credits = credits;
+    let said = ask.each([asks], async |mut ask, asks| ask.roles(asks).await);
+    outcome.said = said.await.into_iter().flatten().collect();
+    let unread = unreadable(&outcome.said).into_iter();
+    unread.for_each(|event| ask.tell(event));
+    if let Writer::Own(own) = &recipe.write.by
+        && !shown.is_empty()
+    {
+        let writer = policies.writer(own)?;
+        let drafts = writer.write(&mut ask, &view, &shown).await;
+        outcome.said.extend(drafted(&shown, drafts));
+    }
+    Ok(outcome)
+}
+
+/// The attempts of the group, all at once, each judged when it is made.
+async fn tried(
+    ask: &mut Ask,
+    context: &Context<'_>,
+    task: &Task,
+    selected: &Selected,
+) -> Vec<Tried> {
+    let library = context.library;
     let attempts = ask.each(0..context.group, async |mut ask, number| {
         let skills = selected.injected(number).iter();
         let skills = skills.filter_map(|skill| library.get(&skill.id));
@@ -93,58 +145,7 @@ pub(crate) async fn one_task(
             reward: None,
         }
     });
-    outcome.tried = attempts.await;
-    if let Some(own) = &recipe.reward.own {
-        let rule = policies.reward(own)?;
-        outcome.reward(&context, &recipe.reward, view.step(), rule.as_ref())?;
-    }
-    let rollouts = outcome.rollouts(&context, &recipe.reward, view.step());
-    for (rollout, each) in (0..).zip(&rollouts) {
-        ask.tell(EventKind::Attempted {
-            rollout,
-            report: Box::new(each.report.clone()),
-        });
-    }
-    if !outcome.teaches(&context) {
-        return Ok(outcome);
-    }
-    let credits = match &recipe.credit.own {
-        Some(own) => Some(credits(policies.credit(own)?.as_ref(), &rollouts)?),
-        None => None,
-    };
-
-    let sources = writing::sources(&context, &recipe.write, task, &rollouts);
-    let sources = sources.unwrap_or_else(|reason| {
-        ask.tell(EventKind::NotDue { reason });
-        Vec::new()
-    });
-    let asks = asking::asks(
-        &context,
-        (&recipe.credit, &recipe.write),
-        seed,
-        task,
-        &rollouts,
-        &sources,
-    );
-    let shown = sources.iter().filter_map(|place| rollouts.get(*place));
-    let shown: Vec<Trace> = shown
-        .filter_map(|one| asking::trace(seed, task, one))
-        .collect();
-    outcome.sources = sources;
-    outcome.credits = credits;
-    let said = ask.each([asks], async |mut ask, asks| ask.roles(asks).await);
-    outcome.said = said.await.into_iter().flatten().collect();
-    unreadable(&outcome.said)
-        .into_iter()
-        .for_each(|event| ask.tell(event));
-    if let Writer::Own(own) = &recipe.write.by
-        && !shown.is_empty()
-    {
-        let writer = policies.writer(own)?;
-        let drafts = writer.write(&mut ask, &view, &shown).await;
-        outcome.said.extend(drafted(&shown, drafts));
-    }
-    Ok(outcome)
+    attempts.await
 }
 
 /// The drafts of a host's own writer, as admission takes them: the answers of a role that was shown the attempts.
@@ -171,13 +172,19 @@ fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<Said> {
     }
 }
 
-/// The credits by a rule of the host's own.
+/// The credits by the recipe's own rule, where it has one.
 ///
 /// # Errors
 /// The rule's; `Invalid` for a credit that is not finite, of a skill that the attempt was not given, or given twice.
-fn credits(rule: &dyn CreditRule, rollouts: &[Rollout<'_>]) -> Result<Vec<SkillCredit>> {
+fn credits(
+    (policy, policies): (&CreditPolicy, &Policies),
+    rollouts: &[Rollout<'_>],
+) -> Result<Option<Vec<SkillCredit>>> {
+    let Some(own) = &policy.own else {
+        return Ok(None);
+    };
     let group: Vec<AttemptReport> = rollouts.iter().map(|one| one.report.clone()).collect();
-    let credits = rule.credits(&group)?;
+    let credits = policies.credit(own)?.credits(&group)?;
     let mut known = BTreeSet::new();
     for credit in &credits {
         let refused = |message| {
@@ -198,21 +205,24 @@ fn credits(rule: &dyn CreditRule, rollouts: &[Rollout<'_>]) -> Result<Vec<SkillC
             return refused("the skill is credited twice for this attempt");
         }
     }
-    Ok(credits)
+    Ok(Some(credits))
 }
 
 impl Outcome {
-    /// Rewards each attempt that has a verdict by a rule of the host's own.
+    /// Rewards each attempt that has a verdict by the recipe's own rule, where it has one.
     ///
     /// # Errors
     /// The rule's; `Invalid` for a reward that is not finite.
     fn reward(
         &mut self,
         context: &Context<'_>,
-        policy: &RewardPolicy,
+        (policy, policies): (&RewardPolicy, &Policies),
         step: u64,
-        rule: &dyn RewardRule,
     ) -> Result<()> {
+        let Some(own) = &policy.own else {
+            return Ok(());
+        };
+        let rule = policies.reward(own)?;
         let rewards = self.rollouts(context, policy, step);
         let rewards: Vec<Option<f64>> = rewards
             .iter()
