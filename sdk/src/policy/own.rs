@@ -50,9 +50,9 @@ impl OwnPolicy {
 /// - *repeats*: the same view, query and answers give the same questions and the same choice. A resumed run runs the policy again
 ///   over the answers that it had, and refuses it with the place where it asks something else. Randomness is derived from
 ///   [`View::seed`].
-/// - *offered*: it chooses only skills of [`View::offered`]; another choice is refused, and nothing is injected.
-/// - *errors*: after an error nothing is injected and the task goes on; at a later turn the skills of the turn before stay. A
-///   panic, and asking without end, fail the whole task.
+/// - *offered*: it chooses only skills of [`View::offered`]; another choice is an error.
+/// - *errors*: after an error nothing is injected and the task goes on; a panic, and asking without end, fail the whole task.
+///   At a later turn the skills of the turn before stay after any of these.
 /// - *once*: it chooses once for all attempts at a task, or once for each turn
 ///   ([`SelectPer::Turn`](crate::select::SelectPer::Turn)).
 #[async_trait]
@@ -72,7 +72,8 @@ pub trait SelectProgram: fmt::Debug + Send + Sync {
 /// - *whole*: all its changes are one commit, made when it returns; without changes there is no commit. It may add, revise, merge,
 ///   restore, roll back and release skills, set their states, add to their bundles, and set rules.
 /// - *errors*: after an error, a panic, or a change that breaks a rule, nothing of the program is committed, the run goes on,
-///   and an event has the reason ([`EventKind::MaintenanceFailed`](crate::report::EventKind::MaintenanceFailed)).
+///   and an event has the reason ([`EventKind::MaintenanceFailed`](crate::report::EventKind::MaintenanceFailed)). A change
+///   that keeps its rules and has no effect, since the library moved on, is passed over with an event.
 #[async_trait]
 pub trait MaintenanceProgram: fmt::Debug + Send + Sync {
     /// Decides on changes.
@@ -152,7 +153,8 @@ pub trait CreditRule: fmt::Debug + Send + Sync {
 /// ([`AdmitPolicy::own`](crate::admit::AdmitPolicy::own)).
 ///
 /// # Behaviour
-/// - *last*: it is asked about each new skill and each new version that a run would commit, after the recipe's own admission.
+/// - *last*: it is asked about each skill and each version that a run would add, revise or merge, in tasks and in maintenance,
+///   after the recipe's own admission. A rollback or a restoration brings back what was let in before, and is not asked about.
 /// - *repeats*: the same library and skill give the same decision.
 /// - *errors*: an error refuses the skill, and its message is the reason; a panic refuses it too.
 pub trait AdmitRule: fmt::Debug + Send + Sync {

@@ -25,7 +25,10 @@ const CANDIDATES: NonZeroU32 = NonZeroU32::new(3).expect("not 0");
 ///
 /// The paper publishes neither how many skills are injected (here two) nor the filter's thresholds (here two harmful judgements
 /// and no helpful one, of the latest eight). There is no warm-up, and the tiers are wide, so that skills leave by evidence.
-/// If no case of a bundle can be played, live attempts release a skill, which the paper leaves open.
+///
+/// Differences without an option: if no case of a bundle can be played, live attempts release a skill, which the paper leaves
+/// open; a skill on trial is released only by whole-attempt cases, and while no more judgements call it harmful than tasks
+/// support it; a case that could not be played counts neither way; there are no skill-revision groups (H3).
 ///
 /// The paper's ablations (Table 3) switch parts off: `maintenance.evolve = None` is HiSME-static, `write.when = Never` is
 /// without the extractor, `maintenance.{refine, refactor, filter} = None` without those parts.

@@ -20,8 +20,11 @@ pub(crate) fn rejection(
     let failed = |(_, outcome): &&(BundleCase, CaseOutcome)| !outcome.has_passed();
     let is_trigger = |case: &BundleCase| triggers.iter().any(|one| one.name == case.name);
     let of_trigger = |(case, _): &&(BundleCase, CaseOutcome)| is_trigger(case);
-    let mut of_triggers = tried.iter().filter(of_trigger);
-    if !of_triggers.any(|(_, outcome)| outcome.was_played()) {
+    // A version that was refined for failed cases of its bundle alone has no trigger beside the bundle.
+    let mut decides = tried
+        .iter()
+        .filter(|one| triggers.is_empty() || of_trigger(one));
+    if !decides.any(|(_, outcome)| outcome.was_played()) {
         return Some(
             "not released: none of the cases that it was refined for could be played".to_owned(),
         );

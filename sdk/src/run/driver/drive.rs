@@ -55,8 +55,8 @@ impl Driver<'_> {
     /// with an [urgent](Log::is_urgent) entry in the log, and at the end.
     ///
     /// # Errors
-    /// When a commit or the journal fails. Answers that are not durable are still in the log, and driving on asks for what
-    /// else is missing: nothing is lost.
+    /// When a commit or the journal fails. Answers that are not durable are still in the log: whoever keeps machine and log can
+    /// drive on, and a run that is resumed from its journal asks for them again.
     pub(crate) async fn drive(
         &self,
         machine: &mut RunMachine,
@@ -137,6 +137,9 @@ impl Driver<'_> {
 fn still_waiting(waiting: Vec<TurnRequest>, machine: &RunMachine) -> Vec<TurnRequest> {
     let mut still = Vec::new();
     for request in waiting {
+        if request.reply.is_canceled() {
+            continue;
+        }
         match machine.turn_skills(&request.ask) {
             // An attempt that was given up waits no more.
             Some(skills) => drop(request.reply.send(skills)),

@@ -56,7 +56,7 @@ impl Log {
         self.arrived.push_back(entry);
     }
 
-    /// Whether the queue has an entry that took long to get: an attempt, a verdict, the words of a role, a test case; or the
+    /// Whether the queue has an entry that took long to get: an attempt, a verdict, the words of a role, a test case, a gain; or the
     /// run's beginning, which takes the run's id. Retrieval, scores and events are derived again in little time.
     pub(crate) fn is_urgent(&self) -> bool {
         self.is_urgent
@@ -125,7 +125,11 @@ fn is_urgent(entry: &RunEntry) -> bool {
         RunEntry::Started { .. } => true,
         RunEntry::Answered { answer, .. } => matches!(
             **answer,
-            Answer::Attempted(_) | Answer::Judged(_) | Answer::Played(_) | Answer::Tried(_)
+            Answer::Attempted(_)
+                | Answer::Judged(_)
+                | Answer::Played(_)
+                | Answer::Tried(_)
+                | Answer::Gained(_)
         ),
         RunEntry::TurnAsked { .. } | RunEntry::Happened { .. } => false,
     }

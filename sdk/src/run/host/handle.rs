@@ -17,6 +17,7 @@ use crate::{
         driver::{
             log::Log,
             redacting::holds_mark,
+            sound,
             turning::{Next, Turning},
         },
         machine::{AttemptNeed, Need, NeedId, RunMachine},
@@ -118,7 +119,8 @@ impl AttemptHandle {
         self.turning.first()
     }
 
-    /// The skills for a turn. Where they cannot be selected, those of the turn before stay.
+    /// The skills for a turn. Where they cannot be selected, those of the turn before stay. Selections for the handles of one
+    /// group are made one after the other, so poll their futures together and leave none of them waiting unpolled.
     ///
     /// # Errors
     /// `Corrupt` where a skill is not what the library recorded; go on without injection then.
@@ -168,8 +170,8 @@ impl AttemptHandle {
     /// the steps. The last attempt of a group awaits judgement, credit, writing and commit, and gives the task's report.
     ///
     /// # Errors
-    /// `Invalid` for an outcome whose score is outside [0, 1] or whose parts are not finite: the attempt counts as abandoned
-    /// then. The error of the task's policy where that failed. What the store and the journal give; where that can pass, the group stays ready, and
+    /// `Invalid` for an outcome whose score is outside [0, 1] or whose parts are not finite, and for a step with a
+    /// log-probability that is not finite: the attempt counts as abandoned then. The error of the task's policy where that failed. What the store and the journal give; where that can pass, the group stays ready, and
     /// [`settle`](crate::run::Journeyman::settle) tries again.
     pub async fn finish(
         mut self,
@@ -177,7 +179,6 @@ impl AttemptHandle {
     ) -> Result<Option<TaskReport>> {
         let outcome = outcome.into();
         let mut verdict = outcome.as_ref().map(verdict_of).transpose()?;
-        self.finished = true;
         let (injection, left_out, exposures) = self.turning.given();
         let trajectory = Trajectory {
             schema: Trajectory::SCHEMA,
@@ -192,7 +193,9 @@ impl AttemptHandle {
             end: EndReason::Finished,
             usage: self.usage,
         };
-        let mut answer = Answer::Attempted(Ok(Box::new(trajectory)));
+        let trajectory = sound::trajectory(Box::new(trajectory))?;
+        self.finished = true;
+        let mut answer = Answer::Attempted(Ok(trajectory));
         let redacting = self.session.redacting();
         redacting.answer(&mut answer, self.of_secrets);
         if let Some(verdict) = &mut verdict {

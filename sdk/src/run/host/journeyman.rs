@@ -167,7 +167,8 @@ impl Journeyman {
         Ok(unfinished)
     }
 
-    /// The typed progress events of everything that runs from here on, in both ways in. Dropping the stream ends it.
+    /// The typed progress events of everything that runs from here on, in both ways in. An event comes at least once: a run that
+    /// is resumed in the same process repeats those that its journal lacks. Dropping the stream ends it.
     pub fn events(&self) -> UnboundedReceiver<Event> {
         let (sender, receiver) = unbounded();
         lock(&self.session.listeners).push(sender);

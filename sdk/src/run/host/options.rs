@@ -23,7 +23,8 @@ pub struct Options {
     pub session: String,
     /// The seed that all randomness is derived from.
     pub seed: Seed,
-    /// Greatest number of calls to the host's parts at once. Default: 8.
+    /// Greatest number of calls to the host's parts at once; what the selection for a later turn of an attempt asks comes
+    /// beside it, since the attempt waits. Default: 8.
     pub in_flight: NonZeroUsize,
     /// Removes secrets from everything that a run stores, writes skills from and reports; only the agent and its world see
     /// them. Default: the known forms of secrets; a host adds values or forms of its own. An id or a name that holds a secret

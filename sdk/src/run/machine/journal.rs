@@ -136,6 +136,8 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
                 let mut started = *started;
                 started.recipe.resolve(policies)?;
                 started.policies = policies.clone();
+                // Its policies run, so that the digests of their first questions are known.
+                started.wake();
                 machine = Some(started);
             }
             (RunEntry::Started { .. }, Some(_)) => {
@@ -152,8 +154,7 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
                 },
                 Some(machine),
             ) => {
-                let now = machine.question(&id);
-                if now.is_some() && question.is_some() && now != question {
+                if question.is_some() && machine.question(&id) != question {
                     return Err(asked_otherwise(&id, entry.sequence));
                 }
                 machine.answer(id, *answer)?;

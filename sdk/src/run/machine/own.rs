@@ -1,17 +1,13 @@
 //! A host's own maintenance programs and admission rule, and the changes that they may make.
 
-use std::{
-    collections::BTreeSet,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::scene::Scene;
 use crate::{
     admit::admission::Admission,
-    domain::{FileRef, LibraryChange, Skill},
+    domain::{FileRef, LibraryChange, Skill, SkillRef},
     error::{Error, ErrorKind, Result},
     format::SkillMd,
-    id::SkillId,
     library::SkillLibrary,
     policy::{Ask, Policies, View},
     recipe::{Recipe, programs::Decided},
@@ -97,14 +93,13 @@ pub(super) async fn own(
 /// Asks the recipe's own admission rule about a skill.
 ///
 /// # Errors
-/// Why it is refused; a panic of the rule refuses it too.
+/// Why it is refused; a panic of the rule, or of its making, refuses it too.
 fn let_in(scene: &Scene<'_>, skill: &Skill) -> Result<()> {
     let Some(own) = &scene.recipe.admit.own else {
         return Ok(());
     };
-    let rule = scene.policies.admission(own)?;
-    let asked = catch_unwind(AssertUnwindSafe(|| rule.admit(scene.library, skill)));
-    asked.unwrap_or_else(|_| {
+    let ask = || scene.policies.admission(own)?.admit(scene.library, skill);
+    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| {
         let message = "the recipe's own admission rule panicked";
         Err(Error::new(ErrorKind::Panicked, "AdmitRule::admit", message))
     })
@@ -122,35 +117,44 @@ pub(super) fn refuse(scene: &Scene<'_>, admission: &mut Admission) {
     }
 }
 
-/// The skill that a change of maintenance is about.
-fn target(change: &LibraryChange) -> Option<&SkillId> {
+/// Whether a change follows from the entrance of a skill version that was refused.
+fn follows(change: &LibraryChange, refused: &SkillRef) -> bool {
     match change {
-        LibraryChange::Add(skill) | LibraryChange::Revise(skill) => Some(&skill.id),
-        LibraryChange::PatchBundle { skill, .. } | LibraryChange::SetState { skill, .. } => {
-            Some(skill)
+        LibraryChange::PatchBundle { skill, .. } => *skill == refused.id,
+        LibraryChange::Test { skill, .. } | LibraryChange::Release { skill, .. } => {
+            *skill == *refused
         }
-        LibraryChange::Test { skill, .. } | LibraryChange::Release { skill, .. } => Some(&skill.id),
-        _ => None,
+        _ => false,
     }
 }
 
 /// Takes out of the changes of maintenance the skills that the recipe's own admission rule does not let in, with what follows
-/// for them.
+/// from their entrance.
 pub(super) fn refuse_all(scene: &Scene<'_>, decided: &mut Decided, events: &mut Vec<EventKind>) {
-    let mut refused: BTreeSet<SkillId> = BTreeSet::new();
+    let mut refused: Vec<SkillRef> = Vec::new();
     decided.changes.retain(|change| {
-        if let LibraryChange::Add(skill) | LibraryChange::Revise(skill) = change
+        let entering = change.skill();
+        if let Some(skill) = entering
             && let Err(error) = let_in(scene, skill)
         {
             let reason = format!("{}: {error}", skill.name);
             events.push(EventKind::Refused { reason });
-            refused.insert(skill.id.clone());
+            refused.push(skill.reference());
+            return false;
         }
-        !target(change).is_some_and(|id| refused.contains(id))
+        // A version that is let in later has a bundle of its own.
+        if let Some(skill) = entering {
+            refused.retain(|one| one.id != skill.id);
+        }
+        !refused.iter().any(|one| follows(change, one))
     });
-    let admitted = |event: &EventKind| match event {
-        EventKind::Admitted { skill, .. } => !refused.contains(&skill.id),
-        _ => true,
+    let is_refused = |event: &EventKind| match event {
+        EventKind::Admitted { skill, .. } => !decided
+            .changes
+            .iter()
+            .filter_map(LibraryChange::skill)
+            .any(|one| one.reference() == skill.reference()),
+        _ => false,
     };
-    decided.admitted.retain(admitted);
+    decided.admitted.retain(|event| !is_refused(event));
 }

@@ -207,6 +207,10 @@ impl RunMachine {
 
     /// An attempt asks for the skills of a later turn: what that takes are needs from here on.
     pub(crate) fn ask_turn(&mut self, ask: TurnAsk) {
+        // An attempt that is through needs no more skills.
+        if self.question(&ask.attempt).is_none() {
+            return;
+        }
         let mut turns = std::mem::take(&mut self.turns);
         turns.ask(&self.context(), ask);
         self.turns = turns;

@@ -69,11 +69,16 @@ pub(crate) fn need(
         Question::Role(task) => Need::Role {
             ask: task.clone(),
             seed: match of {
-                // By its number among the roles that are asked about the task.
+                // By its number among the roles that are asked at once; by its whole place where a policy asks in scopes.
                 Of::Task => {
-                    let number = place.path().last().copied().unwrap_or_default();
+                    let (role, path) = (task.role().name(), place.path());
+                    let (number, before) = path.split_last().unwrap_or((&0, &[]));
+                    let in_scopes = before.iter().skip(1).any(|scope| *scope > 0);
                     let seed = context.step_seed(step);
-                    seed.derive(task.role().name(), u64::from(number))
+                    match in_scopes {
+                        true => seed_at(seed.derive(role, 0), place),
+                        false => seed.derive(role, u64::from(*number)),
+                    }
                 }
                 Of::Maintenance => seed_at(context.step_seed(step), place),
             },

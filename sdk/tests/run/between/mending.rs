@@ -65,6 +65,30 @@ fn what_was_followed_and_refused_is_mended_though_nobody_calls_it_harmful() {
     assert!(!mended("helpful: it was a help"));
 }
 
+#[test]
+fn a_version_that_was_refined_for_failed_cases_alone_is_released_when_it_passes() {
+    let versions = |refine| {
+        let mut recipe = hisme();
+        recipe.select.selector = Selector::Top {
+            limit: NonZeroUsize::MIN,
+        };
+        recipe.maintenance.filter = None;
+        recipe.maintenance.bundles = Some(BundlePolicy::paper());
+        recipe.maintenance.refine = Some(RefinePolicy::paper());
+        let script = Script {
+            extract: |words| format!("skill {words}: How to say {words}.\nsay: oops {words}"),
+            attribute: "uncertain: who knows",
+            refine,
+            ..Script::default()
+        };
+        let (_, library, ..) = learn_with(recipe, script, 6);
+        let versions = library.entries().map(|entry| entry.skill.version.0);
+        versions.max().expect("skills")
+    };
+    assert_eq!(versions("better: Says what is due.\nsay: one two"), 2);
+    assert_eq!(versions("worse: Says nonsense.\nsay: no no"), 1);
+}
+
 /// Whether the refiner is asked about skills that say a word too many, and are judged uncertain.
 fn is_refined(policy: RefinePolicy) -> bool {
     let mut recipe = hisme();

@@ -19,7 +19,7 @@ use journeyman::{
         Cause, Commit, Injection, Judgement, LibraryChange, Origin, Role, RoleRule, Skill,
         SkillRef, State,
     },
-    maintain::{FilterPolicy, Gate, RefinePolicy},
+    maintain::{BundlePolicy, FilterPolicy, Gate, RefinePolicy},
     propose::Writer,
 };
 

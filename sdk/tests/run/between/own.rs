@@ -451,3 +451,47 @@ fn a_program_that_asks_otherwise_when_its_journal_is_replayed_is_found_out() {
         assert!(said.contains("/Maintain/"), "the place: {said}");
     });
 }
+
+/// Searches for another text each time that it is run.
+#[derive(Debug, Default)]
+struct Fickle(AtomicU32);
+
+#[async_trait]
+impl SelectProgram for Fickle {
+    async fn select(
+        &self,
+        ask: &mut Ask,
+        _: &View,
+        _: &TurnQuery,
+    ) -> journeyman::Result<Selection> {
+        let query = Query {
+            text: format!("text {}", self.0.fetch_add(1, Ordering::SeqCst)),
+            limit: 1,
+            among: None,
+        };
+        ask.retrieve(query).await?;
+        Ok(Selection::nothing(NothingReason::NoCandidates))
+    }
+}
+
+#[test]
+fn another_first_question_of_the_first_task_is_found_out_on_replay() {
+    let fickle: Arc<dyn SelectProgram> = Arc::new(Fickle::default());
+    let policies = Policies::new().with_selector("own", move |_| Ok(Arc::clone(&fickle)));
+    let mut recipe = hisme();
+    recipe.select.selector = Selector::Own(OwnPolicy::new("own"));
+    let (backends, _) = parts(Script::default());
+    let journal = Arc::new(MemoryJournal::new());
+    let backends = backends.with_journal(Arc::clone(&journal) as _);
+    let options = Options::new("own", Seed(7)).with_policies(policies.clone());
+    block_on(async {
+        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = journeyman.expect("it opens");
+        let skills = vec![sample::skill("one")];
+        journeyman.add(skills, "a start").await.expect("added");
+        let run = journeyman.learn(tasks(1)).await.expect("it learns").run;
+        let entries = journal.read(&run).await.expect("it reads");
+        let error = replay(&entries, &policies).expect_err("it asks otherwise");
+        assert!(error.to_string().contains("0/Retrieve/"), "{error}");
+    });
+}
