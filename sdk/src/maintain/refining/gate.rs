@@ -8,6 +8,8 @@ use crate::{
     maintain::{Gate, bundling::failure},
 };
 
+const NOT_PLAYED: &str = "not released: none of the cases that it was refined for could be played";
+
 /// The reason why a version is not released; `None` if it is. `before` are the outcomes of the version before, by case;
 /// `triggers` are the cases that triggered the refinement, `tried` all cases with their outcomes.
 pub(crate) fn rejection(
@@ -25,9 +27,7 @@ pub(crate) fn rejection(
         .iter()
         .filter(|one| triggers.is_empty() || of_trigger(one));
     if !decides.any(|(_, outcome)| outcome.was_played()) {
-        return Some(
-            "not released: none of the cases that it was refined for could be played".to_owned(),
-        );
+        return Some(NOT_PLAYED.to_owned());
     }
     let first = match gate {
         // A case that could not be played decides nothing, except a trigger, which has to pass.
