@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Separates the subject from the number of the miss in the JSON form.
 const MISSED: &str = "/missed/";
 
-/// A maintenance step that is not tried again, or that could not be done for now.
+/// The record of one try of a maintenance step: the step is finished, or the try failed with a temporary error.
 ///
 /// In JSON one string: the subject, and for a miss `/missed/` and its number.
 ///
@@ -21,13 +21,12 @@ const MISSED: &str = "/missed/";
 pub struct HandledMark {
     /// The step and its evidence, such as `test/SKILL/VERSION/CASE`; more evidence makes another subject.
     pub subject: String,
-    /// The number of the miss, from 1, where the step could not be done for now and is due again; `None` where it was done
-    /// or given up.
+    /// The number of the failed try, from 1; the step is tried again. `None` if the step is finished: done or given up.
     pub miss: Option<u32>,
 }
 
 impl HandledMark {
-    /// The step was done or given up.
+    /// The record of a step that is finished: done or given up.
     pub fn done(subject: impl Into<String>) -> Self {
         Self {
             subject: subject.into(),
@@ -35,7 +34,7 @@ impl HandledMark {
         }
     }
 
-    /// The step could not be done for now; misses are numbered from 1.
+    /// The record of a try that failed with a temporary error; tries are numbered from 1.
     pub fn missed(subject: impl Into<String>, miss: u32) -> Self {
         Self {
             subject: subject.into(),

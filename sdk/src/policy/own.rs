@@ -57,10 +57,10 @@ impl OwnPolicy {
 ///   ([`SelectPer::Turn`](crate::select::SelectPer::Turn)).
 #[async_trait]
 pub trait SelectProgram: fmt::Debug + Send + Sync {
-    /// Chooses.
+    /// Chooses skills for a query.
     ///
     /// # Errors
-    /// What it says is told in the selection's reason.
+    /// The reason why nothing can be chosen; the selection of the task holds its text.
     async fn select(&self, ask: &mut Ask, view: &View, query: &TurnQuery) -> Result<Selection>;
 }
 

@@ -81,7 +81,7 @@ enum Over {
 /// interval over tools.
 struct Claim(Setting, Setting, Over, [Bound; 3]);
 
-/// What the paper says of directions and holds without training too; the others are told without a bound.
+/// The directions that the paper reports and that do not depend on training the model have bounds; the other pairs have none.
 const CLAIMS: [Claim; 7] = {
     use Bound::{Above, AtLeast, AtMost, None};
     [
