@@ -30,6 +30,8 @@ fn arise_has_the_numbers_of_its_paper() {
             ("/tiers/cache", json!(10)),
             ("/tiers/reservoir", json!(100)),
             ("/tiers/beta", json!(0.9)),
+            // A.1: a step is 64 queries; warm-up and gain count steps.
+            ("/schedule/batch", json!(64)),
             ("/attempts/warm_up", json!(500)),
             ("/schedule/gain", json!(100)),
         ],

@@ -31,7 +31,7 @@ pub(crate) async fn stats(root: &Path) -> Result<Answer> {
     let text_bytes = |skill: &Skill| (skill.body.len() + skill.description.len()) as u64;
     let totals = [
         ("revision", archived.revision.0),
-        ("steps", library.steps()),
+        ("tasks_learned", library.tasks_learned()),
         ("skills", library.entries().count() as u64),
         ("deleted", library.deleted().count() as u64),
         (

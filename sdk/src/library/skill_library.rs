@@ -102,7 +102,7 @@ impl SkillLibrary {
     }
 
     /// The number of tasks that were learned from: the number of commits whose cause names a task.
-    pub fn steps(&self) -> u64 {
+    pub fn tasks_learned(&self) -> u64 {
         self.steps
     }
 

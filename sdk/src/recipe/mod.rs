@@ -72,7 +72,8 @@ pub struct AttemptPolicy {
     pub group: NonZeroU32,
     /// Sampling temperature in learning, finite and not negative; evaluation is greedy.
     pub temperature: f32,
-    /// Number of tasks at the start without selection and with the binary reward (ARISE 3.2).
+    /// Number of steps at the start without selection and with the binary reward (ARISE 3.2). A step is
+    /// [`Schedule::batch`] tasks. ARISE: 500.
     pub warm_up: u64,
 }
 

@@ -108,7 +108,14 @@ fn a_host_whose_journal_fails_settles_later() {
         );
         let reports = journeyman.settle().await.expect("it settles");
         assert_eq!(reports.len(), 1);
-        assert_eq!(journeyman.library().await.expect("a library").steps(), 1);
+        assert_eq!(
+            journeyman
+                .library()
+                .await
+                .expect("a library")
+                .tasks_learned(),
+            1
+        );
     });
 }
 
@@ -199,6 +206,23 @@ fn evaluation_leaves_abandoned_groups_alone() {
         );
         assert_eq!(journeyman.settle().await.expect("it settles").len(), 1);
     });
+}
+
+#[test]
+fn a_warm_up_counts_steps_of_a_batch_of_tasks() {
+    let mut recipe = recipe();
+    recipe.schedule.batch = n64(2);
+    recipe.attempts.warm_up = 2;
+    let report = block_on(async {
+        let options = Options::new("steps", Seed(7));
+        let journeyman = Journeyman::open(backends(), recipe, options).await?;
+        journeyman.learn(tasks(6)).await
+    });
+    let report = report.expect("it learns");
+    let selections = report.tasks.iter().map(|task| &task.selections[0].decision);
+    let warming = |decision: &Decision| *decision == Decision::Nothing(NothingReason::WarmUp);
+    let warming: Vec<bool> = selections.map(warming).collect();
+    assert_eq!(warming, [true, true, true, true, false, false]);
 }
 
 #[test]

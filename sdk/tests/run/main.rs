@@ -399,10 +399,11 @@ impl Executor for Talking {
 
 #[test]
 fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
-    let gains = |every: Option<NonZeroU64>, n: usize| {
+    let gains = |every: Option<NonZeroU64>, batch: u64, n: usize| {
         let mut recipe = recipe();
         recipe.tiers.traces = 20;
         recipe.schedule.gain = every;
+        recipe.schedule.batch = n64(batch);
         let mut backends = backends();
         backends.executor = Some(Arc::new(Talking(agent())));
         // Any word is likelier behind a task, and more so behind a skill.
@@ -427,9 +428,12 @@ fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
         })
         .expect("it learns")
     };
-    assert!(gains(None, 6).is_empty());
-    assert!(gains(Some(n64(7)), 6).is_empty(), "not due yet");
-    let measured = gains(Some(n64(6)), 6);
+    assert!(gains(None, 1, 6).is_empty());
+    assert!(gains(Some(n64(7)), 1, 6).is_empty(), "not due yet");
+    // It counts steps, and a step is a batch of tasks.
+    assert!(gains(Some(n64(2)), 3, 5).is_empty(), "not due yet");
+    assert!(!gains(Some(n64(2)), 3, 6).is_empty());
+    let measured = gains(Some(n64(6)), 1, 6);
     assert!(!measured.is_empty());
     for one in measured {
         assert_eq!(one.gain.model.as_str(), "scripted");

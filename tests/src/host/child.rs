@@ -3,7 +3,7 @@
 use std::{
     error::Error,
     io::{self, Write},
-    num::NonZeroU32,
+    num::{NonZeroU32, NonZeroU64},
     path::Path,
     sync::Arc,
 };
@@ -33,6 +33,7 @@ fn recipe(name: &str) -> Option<Recipe> {
     Some(match name {
         "arise" => {
             let mut arise = recipe::arise();
+            arise.schedule.batch = NonZeroU64::MIN;
             arise.attempts.warm_up = 0;
             arise.attempts.group = const { NonZeroU32::new(3).unwrap() };
             arise

@@ -84,9 +84,11 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     Ok(())
 }
 
-/// The recipes, with ARISE's warm-up short enough that something is injected.
+/// The recipes, with ARISE's warm-up short enough that something is injected, and its steps of one task as they were
+/// recorded.
 fn recipes() -> [(&'static str, Recipe); 4] {
     let mut arise = recipe::arise();
+    arise.schedule.batch = NonZeroU64::MIN;
     arise.attempts.warm_up = 10;
     arise.schedule.gain = NonZeroU64::new(20);
     let mut turns = recipe::hisme_robust();

@@ -203,8 +203,15 @@ fn gate(score: ScoreKind, relative: f64) -> Selector {
     })
 }
 
-fn with(selector: Selector) -> Recipe {
+/// The paper's recipe with steps of one task: a stream has fewer tasks than a step of the paper.
+pub(super) fn task_by_task() -> Recipe {
     let mut recipe = recipe::arise();
+    recipe.schedule.batch = NonZeroU64::MIN;
+    recipe
+}
+
+fn with(selector: Selector) -> Recipe {
+    let mut recipe = task_by_task();
     recipe.select.selector = selector;
     recipe
 }
@@ -239,7 +246,7 @@ pub(super) fn place(seed: Seed) -> Result<Place> {
 }
 
 async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
-    let mut recipe = recipe::arise();
+    let mut recipe = task_by_task();
     recipe.attempts.warm_up = WARM_UP;
     recipe.reward.binary = binary;
     recipe.schedule.gain = NonZeroU64::new(STREAM as u64);

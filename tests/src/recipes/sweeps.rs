@@ -4,7 +4,10 @@
 //! seed skills, as in the paper: the right skills of two of the eight hidden contracts, since the paper's own are about
 //! mathematics. The policy's weights are fixed here, so what the paper explains by training has no bound.
 
-use std::{num::NonZeroU32, sync::Arc};
+use std::{
+    num::{NonZeroU32, NonZeroU64},
+    sync::Arc,
+};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -12,7 +15,7 @@ use journeyman::{
     builtin::MemoryStore,
     domain::Skill,
     propose::WriteWhen,
-    recipe::{self, Recipe},
+    recipe::Recipe,
     report::{AttemptReport, RunReport, TaskReport},
     select::{GatePolicy, Selector},
 };
@@ -21,7 +24,7 @@ use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    arise::{Arm, Place, RESAMPLES, STREAM, WARM_UP, place, universe},
+    arise::{Arm, Place, RESAMPLES, STREAM, WARM_UP, place, task_by_task, universe},
     hisme::tasks,
     key,
 };
@@ -42,16 +45,21 @@ const CACHES: [usize; 4] = [5, 10, 20, 50];
 /// Tasks of a stream of 40, the same shares as the paper's 200, 350, 500, 750 and 1,000 of 2,000 steps.
 const WARM_UPS: [u64; 5] = [4, 7, 10, 15, 20];
 
+/// Tasks that are one step: they select on one state of the library. The paper: 64 queries, and 2,000 steps.
+const BATCHES: [NonZeroU64; 2] = [NonZeroU64::new(5).unwrap(), NonZeroU64::new(10).unwrap()];
+
 /// How far an arm may be from another, in the worst case that its tools leave open, and still be alike: a tenth of the tasks.
 const MARGIN: f64 = 0.1;
 
-/// What is other than by default: epsilon 0.1, a cache of 10, a quarter of the stream as warm-up.
+/// What is other than by default: epsilon 0.1, a cache of 10, a quarter of the stream as warm-up, steps of one task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Setting {
     Default,
     Epsilon(f64),
     Cache(usize),
     WarmUp(u64),
+    /// Tasks of a step. The warm-up is as many tasks as by default.
+    Batch(NonZeroU64),
     /// The library stays at its seed skills.
     NoGeneration,
 }
@@ -82,7 +90,7 @@ enum Over {
 struct Claim(Setting, Setting, Over, [Bound; 3]);
 
 /// The directions that the paper reports and that do not depend on training the model have bounds; the other pairs have none.
-const CLAIMS: [Claim; 7] = {
+const CLAIMS: [Claim; 9] = {
     use Bound::{Above, AtLeast, AtMost, None};
     [
         // Table 2 (c): without generation a frozen library does not cover what is asked.
@@ -135,6 +143,19 @@ const CLAIMS: [Claim; 7] = {
             Over::Stream,
             [AtMost(0.0), None, None],
         ),
+        // A.1: a step's queries select on one state of the library. What the stream teaches is the same in the end.
+        Claim(
+            Setting::Batch(BATCHES[0]),
+            Setting::Default,
+            Over::HeldOut,
+            [None, AtLeast(-MARGIN), AtMost(MARGIN)],
+        ),
+        Claim(
+            Setting::Batch(BATCHES[1]),
+            Setting::Default,
+            Over::HeldOut,
+            [None, AtLeast(-MARGIN), AtMost(MARGIN)],
+        ),
     ]
 };
 
@@ -144,7 +165,8 @@ impl Setting {
         let epsilons = EPSILONS.into_iter().map(Self::Epsilon);
         let caches = CACHES.into_iter().map(Self::Cache);
         let warm_ups = WARM_UPS.into_iter().map(Self::WarmUp);
-        let swept = epsilons.chain(caches).chain(warm_ups);
+        let batches = BATCHES.into_iter().map(Self::Batch);
+        let swept = epsilons.chain(caches).chain(warm_ups).chain(batches);
         let own = recipe_of(Self::Default);
         let others = swept.filter(|setting| recipe_of(*setting) != own);
         let ends = [Self::NoGeneration];
@@ -161,13 +183,14 @@ impl Setting {
             Self::Epsilon(epsilon) => format!("epsilon {epsilon}"),
             Self::Cache(size) => format!("cache {size}"),
             Self::WarmUp(tasks) => format!("warm-up {tasks} of {STREAM}"),
+            Self::Batch(tasks) => format!("steps of {tasks} tasks"),
             Self::NoGeneration => "no generation".to_owned(),
         }
     }
 }
 
 fn recipe_of(setting: Setting) -> Recipe {
-    let mut recipe = recipe::arise();
+    let mut recipe = task_by_task();
     recipe.attempts.group = GROUP;
     recipe.attempts.warm_up = WARM_UP;
     recipe.schedule.gain = None;
@@ -181,6 +204,10 @@ fn recipe_of(setting: Setting) -> Recipe {
         }
         Setting::Cache(size) => recipe.tiers.cache = size,
         Setting::WarmUp(tasks) => recipe.attempts.warm_up = tasks,
+        Setting::Batch(tasks) => {
+            recipe.schedule.batch = tasks;
+            recipe.attempts.warm_up = WARM_UP / tasks;
+        }
         Setting::NoGeneration => recipe.write.when = WriteWhen::Never,
     }
     recipe
@@ -242,7 +269,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
 async fn sweep(parts: &Parts, place: &Place, setting: Setting) -> Result<Swept> {
     let store = Arc::new(MemoryStore::new());
     let recipe = recipe_of(setting);
-    let warm_up = recipe.attempts.warm_up as usize;
+    let warm_up = (recipe.attempts.warm_up * recipe.schedule.batch.get()) as usize;
     let opened = parts.open(recipe, "sweep", place.seed, store, None);
     let journeyman = opened.await?;
     let mut seeds: Vec<Skill> = true_skills(&universe(place.seed)?)?;
@@ -330,13 +357,17 @@ mod tests {
     #[test]
     fn settings_differ_and_those_of_claims_are_measured() {
         let all = Setting::all();
-        // The default, 4 others of epsilon, 3 of the cache, 4 of the warm-up, and no generation.
-        assert_eq!(all.len(), 13);
+        // The default, 4 others of epsilon, 3 of the cache, 4 of the warm-up, 2 of the step, and no generation.
+        assert_eq!(all.len(), 15);
         for (number, one) in all.iter().enumerate() {
             let others = all.iter().skip(number + 1);
             let mut same = others.filter(|other| recipe_of(**other) == recipe_of(*one));
             assert_eq!(same.next(), None, "{one:?}");
-            recipe_of(*one).validate().unwrap();
+            let recipe = recipe_of(*one);
+            recipe.validate().unwrap();
+            let warm_up = recipe.attempts.warm_up * recipe.schedule.batch.get();
+            let swept = matches!(one, Setting::WarmUp(_));
+            assert!(swept || warm_up == WARM_UP, "{one:?}");
         }
         for Claim(one, other, ..) in CLAIMS {
             assert!(

@@ -124,7 +124,7 @@ fn skills_and_bytes_are_counted() {
             "revision",
             "skills",
             "states",
-            "steps",
+            "tasks_learned",
             "text_bytes",
             "tiers",
             "versions",

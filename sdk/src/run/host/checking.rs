@@ -266,8 +266,8 @@ pub(crate) fn is_of_library(finding: &Finding) -> bool {
 const WARM_UP: &str = "warm-up";
 
 fn warming_up(recipe: &Recipe, library: &SkillLibrary) -> Option<Finding> {
-    let left = recipe.attempts.warm_up.saturating_sub(library.steps());
-    let warm_up = recipe.attempts.warm_up;
+    let warm_up = recipe.schedule.tasks(recipe.attempts.warm_up);
+    let left = warm_up.saturating_sub(library.tasks_learned());
     let finding = Finding::new(
         FindingKind::NeverInjects,
         format!("in learning, no skill is injected before {left} more tasks were learned from"),

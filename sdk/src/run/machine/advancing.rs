@@ -238,14 +238,14 @@ impl RunMachine {
         if !learning {
             return false;
         }
-        let (before, now) = (self.maintained, self.library.steps());
+        let (before, now) = (self.maintained, self.library.tasks_learned());
         self.maintained = now;
         let passed = |every: NonZeroU64| now / every > before / every;
         let (schedule, any) = (self.recipe.schedule, !self.recipe.maintenance.is_none());
         let due = Due {
             micro: any && passed(schedule.micro),
             r#macro: any && passed(schedule.r#macro),
-            gain: schedule.gain.is_some_and(passed),
+            gain: schedule.gain_tasks().is_some_and(passed),
             own: (0..)
                 .zip(&self.recipe.programs)
                 .filter(|(_, one)| passed(one.every))

@@ -151,7 +151,7 @@ impl RunMachine {
             );
         }
         let total = plan.tasks.len() as u64;
-        let (batch, plan_steps) = (plan.recipe.schedule.batch, plan.library.steps());
+        let (batch, learned) = (plan.recipe.schedule.batch, plan.library.tasks_learned());
         let mut machine = Self {
             schema: Self::SCHEMA,
             events: vec![Event::new(
@@ -172,7 +172,7 @@ impl RunMachine {
                 Mode::Train => batch,
                 Mode::Evaluate => plan.width,
             },
-            maintained: plan_steps,
+            maintained: learned,
             next: 0,
             active: BTreeMap::new(),
             turns: Turns::default(),

@@ -39,8 +39,9 @@ impl<'a> Scene<'a> {
                 Mode::Train => attempts.group.get(),
                 Mode::Evaluate => 1,
             },
-            // The library counts the steps, so a host that begins task by task leaves the warm-up as a stream does.
-            warming_up: mode == Mode::Train && library.steps() < attempts.warm_up,
+            // The library counts the tasks, so a host that begins task by task leaves the warm-up as a stream does.
+            warming_up: mode == Mode::Train
+                && library.tasks_learned() < recipe.schedule.tasks(attempts.warm_up),
             library,
         };
         Self {

@@ -151,7 +151,7 @@ fn a_batch_selects_on_one_state_of_the_library() {
         "what it brought is there for the second"
     );
     assert_eq!(library.entries().count(), 3);
-    assert_eq!(library.steps(), 6);
+    assert_eq!(library.tasks_learned(), 6);
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn a_host_that_begins_task_by_task_has_maintenance_too() {
                 .expect("it finishes");
         }
         let library = journeyman.library().await.expect("a library");
-        assert_eq!(library.steps(), 3);
+        assert_eq!(library.tasks_learned(), 3);
         assert!(library.entries().count() > 0);
     });
     let prompts = prompts.lock().unwrap();

@@ -192,7 +192,7 @@ fn what_the_recipe_rules_out_is_found() {
     use FindingKind::*;
     check(recipe::arise(), &|_, _| {}, &[NeverInjects]);
     let warm_up = block_on(found(recipe::arise(), &|_, _| {}));
-    assert!(warm_up[0].consequence.contains("500"), "{}", warm_up[0]);
+    assert!(warm_up[0].consequence.contains("32000"), "{}", warm_up[0]);
     assert_eq!(warm_up[0].about.as_deref(), Some("warm-up"));
     check(recipe::arise(), &|_, r| r.attempts.warm_up = 0, &[]);
     check(recipe::arise(), &|b, _| b.scorer = None, &[NeverInjects; 2]);

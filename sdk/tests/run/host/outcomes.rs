@@ -156,7 +156,10 @@ fn a_thousand_abandoned_attempts_commit_nothing_and_hinder_no_other() {
         journeyman.settle().await.expect("it settles");
         assert_eq!(journeyman.settle().await.expect("nothing is left"), []);
         let library = journeyman.library().await.expect("a library");
-        assert_eq!((library.revision(), library.steps()), (Revision(1), 1));
+        assert_eq!(
+            (library.revision(), library.tasks_learned()),
+            (Revision(1), 1)
+        );
     });
 }
 
@@ -196,7 +199,7 @@ fn groups_that_wait_for_a_store_do_not_make_each_later_attempt_dearer() {
         let reports = journeyman.settle().await.expect("it settles");
         assert_eq!(reports.len(), 200, "nothing was lost");
         let library = journeyman.library().await.expect("a library");
-        assert_eq!(library.steps(), 200);
+        assert_eq!(library.tasks_learned(), 200);
     });
 }
 

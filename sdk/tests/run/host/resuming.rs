@@ -76,6 +76,7 @@ fn a_run_that_was_stopped_anywhere_ends_as_if_it_had_not_been() {
 #[test]
 fn a_run_of_arise_that_was_stopped_anywhere_ends_as_if_it_had_not_been() {
     let mut arise = recipe::arise();
+    arise.schedule.batch = n64(2);
     arise.attempts.warm_up = 0;
     arise.attempts.group = n32(2);
     arise.schedule.gain = Some(n64(2));

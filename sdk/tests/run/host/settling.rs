@@ -75,7 +75,10 @@ fn check_dropped(faults: &[(usize, StoreFault)], by_begin: bool) -> (Vec<String>
         assert_eq!(again, []);
         assert_eq!(finished(&told(events)), ["task-0", "task-1", "task-2"]);
         let library = journeyman.library().await.expect("a library");
-        assert_eq!((library.steps(), library.revision()), (3, Revision(3)));
+        assert_eq!(
+            (library.tasks_learned(), library.revision()),
+            (3, Revision(3))
+        );
         (sorted(&reports), bytes(&library), model.calls())
     })
 }
@@ -128,7 +131,7 @@ fn check_refused(error: &Error, given_up: bool) {
             assert_eq!(open, []);
         }
         let library = journeyman.library().await.expect("a library");
-        assert_eq!((library.steps(), library.entries().count()), (3, 3));
+        assert_eq!((library.tasks_learned(), library.entries().count()), (3, 3));
     });
 }
 
