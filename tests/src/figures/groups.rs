@@ -56,6 +56,18 @@ pub fn groups() -> &'static [Group] {
             run: recipes::run_sweeps,
         },
         Group {
+            name: "hisme-departures",
+            about: "HiSME as in the paper and ours, and what each option in which they differ brings",
+            listed: true,
+            run: recipes::run_departures,
+        },
+        Group {
+            name: "frozen-rules",
+            about: "what rules that another world taught do to the skills that are written under them",
+            listed: true,
+            run: recipes::run_frozen_rules,
+        },
+        Group {
             name: "host",
             about: "a host's first hour: kills, the own loop, large libraries, answers, a library shipped twice",
             listed: true,

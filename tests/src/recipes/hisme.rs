@@ -27,14 +27,14 @@ use crate::figures::{
 };
 
 /// Tools with a hidden contract: in a stream each comes about three times.
-const HIDDEN: usize = 16;
+pub(super) const HIDDEN: usize = 16;
 /// Worlds behind each figure.
-const WORLDS: u64 = 5;
+pub(super) const WORLDS: u64 = 5;
 /// Tasks that are learned from, and after how many of them the library is looked at.
-const STREAM: usize = 50;
-const CHECK: usize = 10;
+pub(super) const STREAM: usize = 50;
+pub(super) const CHECK: usize = 10;
 /// Tasks that are attempted with the frozen library.
-const HELD_OUT: usize = 60;
+pub(super) const HELD_OUT: usize = 60;
 /// How often a task of the stream shows a demand that passes: a single trace is noisy, what tasks share is not.
 const NOISE: f64 = 0.6;
 
@@ -45,14 +45,14 @@ const PROCESS: [&str; 2] = ["hisme", "static"];
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Cell {
     /// Held-out tasks done at the first attempt, of all.
-    first: f64,
-    success: f64,
+    pub(super) first: f64,
+    pub(super) success: f64,
     /// Skills that are offered at the end.
     offered: usize,
     disabled: usize,
     rules: usize,
     /// What each role keeps to at the end.
-    learnt: Vec<(Role, Vec<RoleRule>)>,
+    learnt: Rules,
     /// What came of the held-out tasks with the library as it was at each check, the end's last.
     checks: Vec<Check>,
     /// What credit the skills got that tasks of the stream were given.
@@ -61,17 +61,17 @@ struct Cell {
 
 /// Held-out tasks with the library of a moment, frozen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Check {
+pub(super) struct Check {
     /// How many tasks had been learned from.
     after: usize,
-    first: f64,
-    success: f64,
+    pub(super) first: f64,
+    pub(super) success: f64,
     /// The score of each task.
     scores: Vec<f64>,
 }
 
 /// Whose rules each world's meta-test begins with: another world in which the same kind of demand passes.
-const DONORS: [usize; WORLDS as usize] = [2, 3, 4, 1, 0];
+pub(super) const DONORS: [usize; WORLDS as usize] = [2, 3, 4, 1, 0];
 
 /// The arms, each as a change of the recipe. *One task*: the attempt that a newcomer was made from is enough to release it,
 /// as in the paper, which asks a second task of refactored skills alone.
@@ -132,7 +132,7 @@ const PAIRS: [(&str, &str, Claim); 12] = [
 ];
 
 /// How much worse an arm may be, in the worst case that its worlds leave open, and still be no worse: a tenth of the tasks.
-const MARGIN: f64 = 0.1;
+pub(super) const MARGIN: f64 = 0.1;
 
 /// The greatest share of held-out tasks that the library may harm at the end of the stream.
 pub(super) const HARMED: f64 = 0.01;
@@ -148,7 +148,7 @@ enum Claim {
     Nothing,
 }
 
-fn one_task(recipe: &mut Recipe) {
+pub(super) fn one_task(recipe: &mut Recipe) {
     if let Some(bundles) = &mut recipe.maintenance.bundles {
         bundles.tasks = NonZeroU32::MIN;
     }
@@ -244,17 +244,29 @@ fn report(figures: &mut Figures<'_>, name: &str, cells: &[Cell]) {
 }
 
 /// What passes is a call in every other world, and a value in the others: which rule is right differs.
-fn universe(seed: Seed, world: u64) -> Result<Universe> {
-    let kind = match world % 2 {
+pub(super) fn passing(world: u64) -> PassingKind {
+    match world % 2 {
         0 => PassingKind::Call,
         _ => PassingKind::Value,
-    };
+    }
+}
+
+/// The rules of each role that learns them.
+pub(super) type Rules = Vec<(Role, Vec<RoleRule>)>;
+
+/// The rules that a world's stream teaches.
+pub(super) async fn learnt(parts: &Parts, seed: Seed, world: u64) -> Result<Rules> {
+    let cell = cell(parts, seed, world, |_| {}, STREAM, &[]).await?;
+    Ok(cell.learnt)
+}
+
+pub(super) fn universe(seed: Seed, world: u64) -> Result<Universe> {
     let spec = UniverseSpec {
         hidden: HIDDEN,
         plain: 2,
         passing: Some(Passing {
             share: NOISE,
-            kind: Some(kind),
+            kind: Some(passing(world)),
         }),
         ..UniverseSpec::default()
     };
@@ -297,7 +309,7 @@ pub(super) fn tasks(tasks: &[StreamTask]) -> Result<Vec<Task>> {
     tasks.iter().map(StreamTask::task).collect()
 }
 
-fn check(report: &RunReport, after: usize) -> Check {
+pub(super) fn check(report: &RunReport, after: usize) -> Check {
     let attempts = report.tasks.iter().filter_map(|task| task.attempts.first());
     let part = |holds: &dyn Fn(&AttemptReport) -> bool| {
         let values = attempts

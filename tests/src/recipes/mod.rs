@@ -1,6 +1,8 @@
 //! The recipes of the papers on the bundled model: ARISE with its sweeps, HiSME with its ablations, over several worlds a seed.
 
 mod arise;
+mod departures;
+mod frozen_rules;
 mod hisme;
 mod judged;
 mod poisoned;
@@ -62,6 +64,20 @@ pub fn run_sweeps(figures: &mut Figures<'_>) -> Outcome {
     let parts = Parts::load(&default_model(), STEPS)?;
     figures.subject("model", parts.model.capabilities().model.as_str());
     sweeps::run(figures, &parts)
+}
+
+/// Measures and records what each of our departures from HiSME brings.
+pub fn run_departures(figures: &mut Figures<'_>) -> Outcome {
+    let parts = Parts::load(&default_model(), STEPS)?;
+    figures.subject("model", parts.model.capabilities().model.as_str());
+    departures::run(figures, &parts)
+}
+
+/// Measures and records what frozen rules do to what is written.
+pub fn run_frozen_rules(figures: &mut Figures<'_>) -> Outcome {
+    let parts = Parts::load(&default_model(), STEPS)?;
+    figures.subject("model", parts.model.capabilities().model.as_str());
+    frozen_rules::run(figures, &parts)
 }
 
 /// A result belongs to the model that it was measured on.

@@ -1,0 +1,243 @@
+//! HiSME as in the paper and ours (`recipe::hisme_robust`), and what each option in which they differ brings.
+//!
+//! The worlds are those of `hisme`: in six of ten tasks of a stream the service demands something that passes. Each arm but
+//! the paper's is ours with one option as the paper has it.
+
+use std::sync::Arc;
+
+use futures::executor::block_on;
+use journeyman::{
+    Result, Seed,
+    builtin::MemoryStore,
+    domain::Usage,
+    maintain::Gate,
+    propose::Writer,
+    recipe::{self, Recipe},
+    report::RunReport,
+    select::SelectPer,
+};
+use quickstart::Parts;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Change,
+    hisme::{CHECK, HELD_OUT, MARGIN, STREAM, WORLDS, check, one_task, tasks, universe},
+    key,
+};
+use crate::figures::{Bound, Figures, Outcome, stats};
+
+/// Ours, which every other arm is compared with.
+const OURS: (&str, Change) = ("ours", |_| {});
+/// The paper's recipe.
+const PAPERS: (&str, Change) = ("the paper's", |recipe| *recipe = recipe::hisme());
+
+/// Ours with one option as in the paper. The option's row, its name here, and how it is set back.
+const DEPARTURES: [(&str, Change); 11] = [
+    ("H1 failed attempts extracted", |recipe| {
+        if let Writer::Extract { failures, .. } = &mut recipe.write.by {
+            *failures = true;
+        }
+    }),
+    ("H3 covered groups not skipped", |recipe| {
+        if let Some(refactor) = &mut recipe.maintenance.refactor {
+            refactor.skip_covered = false;
+        }
+    }),
+    ("H3 no counterfactual", |recipe| {
+        if let Some(refactor) = &mut recipe.maintenance.refactor {
+            refactor.counterfactual = false;
+        }
+    }),
+    ("H5 one task releases", one_task),
+    ("H6 every case has to pass", |recipe| {
+        if let Some(bundles) = &mut recipe.maintenance.bundles {
+            bundles.gate = Gate::All;
+        }
+    }),
+    ("H6 a case of harm blocks", |recipe| {
+        if let Some(bundles) = &mut recipe.maintenance.bundles {
+            bundles.harm_blocks = true;
+        }
+    }),
+    ("H9 supported skills filtered", |recipe| {
+        if let Some(filter) = &mut recipe.maintenance.filter {
+            filter.keep_supported = false;
+        }
+    }),
+    ("H9 no comeback", |recipe| recipe.admit.revive = false),
+    ("H10 refusals do not refine", |recipe| {
+        if let Some(refine) = &mut recipe.maintenance.refine {
+            refine.insufficient = false;
+        }
+    }),
+    ("H10 failed cases refine", |recipe| {
+        if let Some(refine) = &mut recipe.maintenance.refine {
+            refine.failed_cases = true;
+        }
+    }),
+    ("H12 skills each turn", |recipe| {
+        recipe.select.per = SelectPer::Turn;
+    }),
+];
+
+/// What came of an arm in a world.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Cell {
+    /// Held-out tasks done at the first attempt with the frozen library, of all.
+    first: f64,
+    /// Held-out tasks done within the budget.
+    success: f64,
+    /// Tokens of a task of the stream: of the agent's attempts, of the roles that are asked about a task, of maintenance's
+    /// roles, and of the agent in test cases.
+    tokens: [f64; 4],
+}
+
+const TOKENS: [&str; 4] = [
+    "agent",
+    "roles of a task",
+    "roles of maintenance",
+    "test cases",
+];
+
+pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
+    let ours = arm(figures, parts, OURS)?;
+    let papers = arm(figures, parts, PAPERS)?;
+    let over = over(&ours, &papers);
+    let name = "ours over the paper's, first attempt";
+    figures.record(name, over.mean, Bound::Above(0.0));
+    let interval = format!("{name}, over worlds");
+    figures.interval(&interval, &over, Bound::Above(0.0), Bound::None);
+    for departure in DEPARTURES {
+        let other = arm(figures, parts, departure)?;
+        let over = self::over(&ours, &other);
+        let name = format!("ours over {}, first attempt, over worlds", departure.0);
+        figures.interval(&name, &over, Bound::AtLeast(-MARGIN), Bound::None);
+    }
+    Ok(())
+}
+
+/// The difference in first attempts, paired by world.
+fn over(ours: &[Cell], other: &[Cell]) -> stats::Interval {
+    let pairs = ours.iter().zip(other);
+    let differences: Vec<f64> = pairs
+        .map(|(ours, other)| ours.first - other.first)
+        .collect();
+    stats::t_interval(&differences)
+}
+
+/// All worlds of an arm.
+fn arm(
+    figures: &mut Figures<'_>,
+    parts: &Parts,
+    (name, change): (&str, Change),
+) -> std::result::Result<Vec<Cell>, Box<dyn std::error::Error + Send + Sync>> {
+    let seed = figures.options().seed;
+    let mut cells = Vec::new();
+    for world in 0..WORLDS {
+        let key = key(parts, &format!("departures, {name}, world {world}"));
+        cells.push(figures.once(&key, || {
+            let seed = seed.derive("world", world);
+            Ok(block_on(cell(parts, seed, world, change))?)
+        })?);
+    }
+    let mut record = |what: &str, value: &dyn Fn(&Cell) -> f64| {
+        let values: Vec<f64> = cells.iter().map(value).collect();
+        figures.record(&format!("{name}.{what}"), stats::mean(&values), Bound::None);
+        let spread = stats::sample_sd(&values);
+        figures.record(&format!("{name}.{what}, sd"), spread, Bound::None);
+    };
+    record("first attempt", &|cell| cell.first);
+    record("within the budget", &|cell| cell.success);
+    for (number, whose) in TOKENS.iter().enumerate() {
+        let what = format!("tokens of a learned task, {whose}");
+        record(&what, &|cell| cell.tokens[number]);
+    }
+    Ok(cells)
+}
+
+async fn cell(parts: &Parts, seed: Seed, world: u64, change: Change) -> Result<Cell> {
+    let universe = universe(seed, world)?;
+    let stream = universe.stream(STREAM);
+    let held_out = tasks(&universe.held_out(&stream, HELD_OUT))?;
+    let mut recipe: Recipe = recipe::hisme_robust();
+    change(&mut recipe);
+    let store = Arc::new(MemoryStore::new());
+    let journeyman = parts.open(recipe, "hisme", seed, store, None).await?;
+    let mut tokens = [0.0; 4];
+    // In the same runs as the arms of `hisme`, so that they draw alike.
+    for part in stream.chunks(CHECK) {
+        let report = journeyman.learn(tasks(part)?).await?;
+        for (sum, more) in tokens.iter_mut().zip(spent(&report)) {
+            *sum += more / STREAM as f64;
+        }
+    }
+    let report = journeyman.evaluate(held_out).await?;
+    let check = check(&report, STREAM);
+    Ok(Cell {
+        first: check.first,
+        success: check.success,
+        tokens,
+    })
+}
+
+/// The tokens of a run, in the order of [`TOKENS`].
+fn spent(report: &RunReport) -> [f64; 4] {
+    let total = |usage: &Usage| usage.total() as f64;
+    let attempts = report.tasks.iter().flat_map(|task| &task.attempts);
+    [
+        attempts.map(|attempt| total(&attempt.usage)).sum(),
+        report
+            .tasks
+            .iter()
+            .map(|task| total(&task.role_usage))
+            .sum(),
+        total(&report.maintenance.roles),
+        total(&report.maintenance.cases),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn json(recipe: &Recipe) -> Value {
+        serde_json::to_value(recipe).unwrap()
+    }
+
+    /// The leaves of a recipe, name aside, in an order of their own.
+    fn leaves(value: &Value, place: String, all: &mut Vec<(String, Value)>) {
+        match value {
+            Value::Object(fields) => {
+                for (field, value) in fields {
+                    leaves(value, format!("{place}/{field}"), all);
+                }
+            }
+            _ if place == "/name" => {}
+            _ => all.push((place, value.clone())),
+        }
+    }
+
+    fn flat(recipe: &Recipe) -> Vec<(String, Value)> {
+        let mut all = Vec::new();
+        leaves(&json(recipe), String::new(), &mut all);
+        all
+    }
+
+    #[test]
+    fn each_departure_is_one_option_and_all_of_them_are_the_papers() {
+        let ours = recipe::hisme_robust();
+        let mut all = ours.clone();
+        for (name, change) in DEPARTURES {
+            let mut one = ours.clone();
+            change(&mut one);
+            one.validate().unwrap();
+            let pairs = flat(&ours).into_iter().zip(flat(&one));
+            let changed = pairs.filter(|(before, after)| before != after).count();
+            assert_eq!(changed, 1, "{name}");
+            change(&mut all);
+        }
+        assert_eq!(flat(&all), flat(&recipe::hisme()));
+    }
+}

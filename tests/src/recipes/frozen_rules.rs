@@ -1,0 +1,378 @@
+//! Why rules that another world taught, frozen, cost HiSME points where two tasks release a skill (HiSME, Table 4).
+//!
+//! Each arm learns from the same streams without learning rules, and differs in the rules that its roles were given. What
+//! was written is compared with what each service really asks for. Nothing here has a bound: it tests explanations.
+
+use std::sync::Arc;
+
+use futures::executor::block_on;
+use journeyman::{
+    Result, Seed,
+    builtin::MemoryStore,
+    domain::{Origin, Role, RoleRule},
+    library::{Entry, SkillLibrary},
+    recipe,
+};
+use journeyman_toolworld::{
+    passing::PassingKind,
+    skill_form::read_body,
+    stream::Universe,
+    tool::{DEFAULT_SLOT, SkillText},
+};
+use quickstart::Parts;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    hisme::{
+        CHECK, DONORS, HELD_OUT, Rules, STREAM, WORLDS, check, learnt, passing, tasks, universe,
+    },
+    key,
+};
+use crate::figures::{Bound, Figures, Outcome, stats};
+
+/// Which rules the roles are given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Given {
+    Nothing,
+    /// All that another world of the same kind taught.
+    Donors,
+    /// Of these, one role's.
+    DonorsFor(Role),
+    /// To every role the one rule that is true of all tools of the world: to leave out the kind of demand that passes.
+    True,
+    /// The same, to one role.
+    TrueFor(Role),
+}
+
+const ARMS: [(&str, Given); 8] = [
+    ("no rules", Given::Nothing),
+    ("another world's", Given::Donors),
+    (
+        "another world's, extractor",
+        Given::DonorsFor(Role::Extract),
+    ),
+    (
+        "another world's, refactorer",
+        Given::DonorsFor(Role::Refactor),
+    ),
+    ("another world's, refiner", Given::DonorsFor(Role::Refine)),
+    ("the true rule", Given::True),
+    ("the true rule, extractor", Given::TrueFor(Role::Extract)),
+    ("the true rule, refactorer", Given::TrueFor(Role::Refactor)),
+];
+
+/// How what was written compares with what the service asks for: the number of skills in all, those that say the same, those
+/// that lack something, and those that ask for more. One can be both of the last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Written {
+    skills: u32,
+    right: u32,
+    lacking: u32,
+    more: u32,
+}
+
+/// What came of an arm in a world.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Cell {
+    first: f64,
+    /// By the extractor, the refactorer, the refiner.
+    written: [Written; 3],
+    /// What is on offer at the end, whoever wrote it.
+    offered: Written,
+    /// Of the tools with a hidden contract, those for which a skill on offer says the same as the contract.
+    covered: u32,
+    /// The rules that were given, in words.
+    rules: Vec<String>,
+}
+
+const WRITERS: [(&str, Origin); 3] = [
+    ("extracted", Origin::Extracted),
+    ("refactored", Origin::Refactored),
+    ("refined", Origin::Refined),
+];
+
+pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
+    let seed = figures.options().seed;
+    let mut taught: Vec<Rules> = Vec::new();
+    for world in 0..WORLDS {
+        let key = key(parts, &format!("frozen-rules, taught by world {world}"));
+        taught.push(figures.once(&key, || {
+            let seed = seed.derive("world", world);
+            Ok(block_on(learnt(parts, seed, world))?)
+        })?);
+    }
+    for (kind, rules) in shares_of_rules(&taught) {
+        figures.record(&format!("worlds that teach {kind}"), rules, Bound::None);
+    }
+    let mut unaided: Vec<f64> = Vec::new();
+    for (name, given) in ARMS {
+        let mut cells = Vec::new();
+        for (world, donor) in (0..WORLDS).zip(DONORS) {
+            let rules = given.rules(world, taught.get(donor).map_or(&[][..], Vec::as_slice));
+            let key = key(parts, &format!("frozen-rules, {name}, world {world}"));
+            cells.push(figures.once(&key, || {
+                let seed = seed.derive("world", world);
+                Ok(block_on(cell(parts, seed, world, &rules))?)
+            })?);
+        }
+        record(figures, name, &cells);
+        let first: Vec<f64> = cells.iter().map(|cell| cell.first).collect();
+        if given == Given::Nothing {
+            unaided = first;
+            continue;
+        }
+        let pairs = first.iter().zip(&unaided);
+        let over = stats::t_interval(&pairs.map(|(one, other)| one - other).collect::<Vec<_>>());
+        let name = format!("{name} over no rules, first attempt, over worlds");
+        figures.interval(&name, &over, Bound::None, Bound::None);
+    }
+    Ok(())
+}
+
+/// How many worlds taught a role each rule.
+fn shares_of_rules(taught: &[Rules]) -> Vec<(String, f64)> {
+    let mut counts: Vec<(String, f64)> = Vec::new();
+    for (world, rules) in taught.iter().enumerate() {
+        let kind = match passing(world as u64) {
+            PassingKind::Call => "a call",
+            PassingKind::Value => "a value",
+        };
+        for (role, rules) in rules {
+            for rule in rules {
+                let name = format!("the {} '{rule}' where {kind} passes", role.name());
+                match counts.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, count)) => *count += 1.0,
+                    None => counts.push((name, 1.0)),
+                }
+            }
+        }
+    }
+    counts.sort_by(|(one, _), (other, _)| one.cmp(other));
+    counts
+}
+
+fn record(figures: &mut Figures<'_>, name: &str, cells: &[Cell]) {
+    let mean = |value: &dyn Fn(&Cell) -> f64| {
+        let values: Vec<f64> = cells.iter().map(value).collect();
+        stats::mean(&values)
+    };
+    let mut told = |what: &str, value: f64| {
+        figures.record(&format!("{name}.{what}"), value, Bound::None);
+    };
+    told("first attempt", mean(&|cell| cell.first));
+    told(
+        "tools with a right skill on offer",
+        mean(&|cell| f64::from(cell.covered)),
+    );
+    let kinds = WRITERS.iter().enumerate();
+    let kinds = kinds.map(|(at, (what, _))| (*what, Some(at)));
+    for (what, at) in kinds.chain([("offered", None)]) {
+        let of = |cell: &Cell| at.map_or(cell.offered, |at| cell.written[at]);
+        told(what, mean(&|cell| f64::from(of(cell).skills)));
+        let all: f64 = cells.iter().map(|cell| f64::from(of(cell).skills)).sum();
+        for (which, count) in [
+            ("right", (|of| of.right) as fn(Written) -> u32),
+            ("lacking", |of| of.lacking),
+            ("asking for more", |of| of.more),
+        ] {
+            let some: f64 = cells.iter().map(|cell| f64::from(count(of(cell)))).sum();
+            if all > 0.0 {
+                told(&format!("{what}, {which}"), some / all);
+            }
+        }
+    }
+}
+
+async fn cell(parts: &Parts, seed: Seed, world: u64, rules: &Rules) -> Result<Cell> {
+    let universe = universe(seed, world)?;
+    let stream = universe.stream(STREAM);
+    let mut recipe = recipe::hisme_robust();
+    recipe.maintenance.evolve = None;
+    let store = Arc::new(MemoryStore::new());
+    let journeyman = parts.open(recipe, "hisme", seed, store, None).await?;
+    for (role, rules) in rules {
+        let given = journeyman.set_rules(*role, rules.clone(), "what another world taught");
+        given.await?;
+    }
+    for part in stream.chunks(CHECK) {
+        journeyman.learn(tasks(part)?).await?;
+    }
+    let held_out = tasks(&universe.held_out(&stream, HELD_OUT))?;
+    let report = journeyman.evaluate(held_out).await?;
+    let library = journeyman.library().await?;
+    let mut cell = judged(&library, &universe);
+    cell.first = check(&report, STREAM).first;
+    let said = |(role, rules): &(Role, Vec<RoleRule>)| {
+        let role = role.name();
+        let rules = rules.iter().map(move |rule| format!("{role}: {rule}"));
+        rules.collect::<Vec<_>>()
+    };
+    cell.rules = rules.iter().flat_map(said).collect();
+    Ok(cell)
+}
+
+/// What the library holds, beside what the services ask for. Each version of a skill counts as written.
+fn judged(library: &SkillLibrary, universe: &Universe) -> Cell {
+    let truths: Vec<SkillText> = universe
+        .members()
+        .iter()
+        .filter(|member| member.service.is_hidden())
+        .map(|member| member.skill())
+        .collect();
+    let of = |body: &str| {
+        let said = read_body(body)?;
+        let truth = truths.iter().find(|truth| truth.title == said.title)?;
+        Some(compared(&said, truth))
+    };
+    let all: Vec<&Entry> = library.entries().chain(library.deleted()).collect();
+    let versions = || all.iter().flat_map(|entry| entry.versions());
+    let sum = |bodies: &mut dyn Iterator<Item = &str>| {
+        bodies
+            .filter_map(of)
+            .fold(Written::default(), Written::plus)
+    };
+    let offered = || {
+        let offered = library.entries().filter(|one| one.skill.state.is_offered());
+        offered.map(|entry| entry.skill.body.as_str())
+    };
+    let covered = truths.iter().filter(|truth| {
+        let mut right = offered().filter_map(read_body);
+        right.any(|said| said.says_the_same(truth))
+    });
+    Cell {
+        first: f64::NAN,
+        written: WRITERS.map(|(_, origin)| {
+            let written = versions().filter(|skill| skill.provenance.origin == origin);
+            sum(&mut written.map(|skill| skill.body.as_str()))
+        }),
+        offered: sum(&mut offered()),
+        covered: covered.count() as u32,
+        rules: Vec::new(),
+    }
+}
+
+/// How one skill compares with what the service asks for.
+fn compared(said: &SkillText, truth: &SkillText) -> Written {
+    let (mut lacking, mut more) = (false, false);
+    let helpers = |text: &SkillText| {
+        let mut steps = text.steps.clone();
+        (steps.pop().unwrap_or_default(), steps)
+    };
+    let ((said_last, said_helpers), (true_last, true_helpers)) = (helpers(said), helpers(truth));
+    lacking |= true_helpers.iter().any(|step| !said_helpers.contains(step));
+    more |= said_helpers.iter().any(|step| !true_helpers.contains(step));
+    let values = |call: &str| -> Vec<(String, String)> {
+        let words: Vec<&str> = call.split_whitespace().skip(2).collect();
+        let pairs = words.chunks_exact(2);
+        pairs
+            .map(|pair| (pair[0].to_owned(), pair[1].to_owned()))
+            .collect()
+    };
+    let said_values = values(&said_last);
+    for (parameter, wanted) in values(&true_last) {
+        let found = said_values.iter().find(|(name, _)| *name == parameter);
+        let found = found.map_or(DEFAULT_SLOT, |(_, value)| value.as_str());
+        if found != wanted {
+            lacking |= wanted != DEFAULT_SLOT;
+            more |= found != DEFAULT_SLOT;
+        }
+    }
+    Written {
+        skills: 1,
+        right: u32::from(said.says_the_same(truth)),
+        lacking: u32::from(lacking),
+        more: u32::from(more),
+    }
+}
+
+impl Written {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            skills: self.skills + other.skills,
+            right: self.right + other.right,
+            lacking: self.lacking + other.lacking,
+            more: self.more + other.more,
+        }
+    }
+}
+
+impl Given {
+    fn rules(self, world: u64, donors: &[(Role, Vec<RoleRule>)]) -> Rules {
+        let learning = || Role::ALL.into_iter().filter(|role| role.learns_rules());
+        let rule = RoleRule(match passing(world) {
+            PassingKind::Call => "avoid first".to_owned(),
+            PassingKind::Value => "avoid carried".to_owned(),
+        });
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::Donors => donors.to_vec(),
+            Self::DonorsFor(role) => {
+                let one = donors.iter().filter(|(of, _)| *of == role);
+                one.cloned().collect()
+            }
+            Self::True => learning().map(|role| (role, vec![rule.clone()])).collect(),
+            Self::TrueFor(role) => vec![(role, vec![rule])],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::hisme::HIDDEN, *};
+
+    fn text(text: &str) -> SkillText {
+        SkillText::parse(text).unwrap()
+    }
+
+    #[test]
+    fn what_is_lacking_and_what_is_more_are_told_apart() {
+        let truth = text("move file: lock disk; move file from $ mode safe keep #");
+        let compared = |said: &str| {
+            let one = compared(&text(said), &truth);
+            assert_eq!(one.skills, 1);
+            (one.right, one.lacking, one.more)
+        };
+        for (said, expected) in [
+            (
+                "move file: lock disk; move file from $ mode safe keep #",
+                (1, 0, 0),
+            ),
+            ("move file: move file from $ mode safe keep #", (0, 1, 0)),
+            (
+                "move file: lock disk; move file from $ mode # keep #",
+                (0, 1, 0),
+            ),
+            (
+                "move file: lock disk; move file from $ mode safe keep yes",
+                (0, 0, 1),
+            ),
+            (
+                "move file: open door; lock disk; move file from $ mode safe keep #",
+                (0, 0, 1),
+            ),
+            (
+                "move file: lock disk; move file from $ mode fast keep #",
+                (0, 1, 1),
+            ),
+        ] {
+            assert_eq!(compared(said), expected, "{said}");
+        }
+    }
+
+    #[test]
+    fn no_tool_of_a_world_lacks_what_the_true_rule_leaves_out() {
+        for world in 0..WORLDS {
+            let rules = Given::True.rules(world, &[]);
+            assert_eq!(rules.len(), 3);
+            let universe = universe(Seed(100), world).unwrap();
+            let hidden = universe
+                .members()
+                .iter()
+                .filter(|one| one.service.is_hidden());
+            let texts: Vec<SkillText> = hidden.map(|member| member.skill()).collect();
+            assert_eq!(texts.len(), HIDDEN);
+            let rule = journeyman_toolworld::roles::Rule::parse(&rules[0].1[0].0).unwrap();
+            assert!(texts.iter().all(|text| rule.allows(text)), "world {world}");
+        }
+    }
+}
