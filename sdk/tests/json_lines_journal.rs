@@ -94,13 +94,14 @@ fn a_cut_last_line_is_said_so_and_can_be_forgiven() {
 #[test]
 fn a_damaged_line_is_named_and_never_repeated() {
     let whole = String::from_utf8(written(&entries(3))).unwrap();
+    let schema = format!("\"schema\":{}", JournalEntry::SCHEMA);
     let cases = [
         (
             whole.replacen("\"sequence\":1", "\"sequence\":1\u{1}", 1),
             "line: 2",
         ),
         (
-            whole.replacen("\"schema\":1", "\"schema\":\"swordfish\"", 1),
+            whole.replacen(&schema, "\"schema\":\"swordfish\"", 1),
             "line: 1",
         ),
         (
@@ -120,7 +121,8 @@ fn a_damaged_line_is_named_and_never_repeated() {
         assert!(error.to_string().contains(line), "{error}");
         assert!(!format!("{error:?}").contains("swordfish"), "{error:?}");
     }
-    let later = whole.replacen("\"schema\":1", "\"schema\":2", 1);
+    let later = format!("\"schema\":{}", JournalEntry::SCHEMA + 1);
+    let later = whole.replacen(&schema, &later, 1);
     let error = read_json_lines(later.as_bytes()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
 }

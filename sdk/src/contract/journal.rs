@@ -22,7 +22,7 @@ pub struct JournalEntry {
 
 impl JournalEntry {
     /// The version of the JSON form.
-    pub const SCHEMA: u32 = 1;
+    pub const SCHEMA: u32 = 2;
 }
 
 /// Keeps runs' events, so that a run can be read, resumed and replayed.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     contract::{Embedding, RoleAnswer, SkillScores},
     domain::{Candidate, Committed, InformationGain, Skill, Trajectory, Usage, Verdict},
-    error::Result,
+    error::{Error, Result},
     library::Entry,
 };
 
@@ -60,6 +60,25 @@ impl Played {
     }
 }
 
+/// A role or a test case that failed after its model may have been asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FailedCall {
+    /// Why it failed.
+    pub error: Error,
+    /// The tokens that were spent before it failed.
+    pub usage: Usage,
+}
+
+impl From<Error> for FailedCall {
+    /// A call that failed before a model answered.
+    fn from(error: Error) -> Self {
+        Self {
+            error,
+            usage: Usage::default(),
+        }
+    }
+}
+
 /// What a commit brought.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommitDone {
@@ -83,13 +102,26 @@ pub enum Answer {
     /// A verdict.
     Judged(Result<Verdict>),
     /// What a role says; `None` where the run has no model or no roles.
-    Played(Result<Option<Played>>),
+    Played(Result<Option<Played>, FailedCall>),
     /// How a test case went.
-    Tried(Result<CaseRun>),
+    Tried(Result<CaseRun, FailedCall>),
     /// Embeddings, in the order of the texts; `None` where the run has no embedder.
     Embedded(Result<Option<Vec<Embedding>>>),
     /// An exact information gain; `None` where the run has nothing that scores, or the attempts hold no words.
     Gained(Result<Option<InformationGain>>),
     /// A commit was made.
     Committed(CommitDone),
+}
+
+impl Answer {
+    /// The tokens of a role or a test case, also of one that failed; none for other answers. An attempt's are in its
+    /// trajectory.
+    pub(crate) fn usage(&self) -> Usage {
+        match self {
+            Self::Played(Ok(Some(played))) => played.usage,
+            Self::Tried(Ok(run)) => run.usage,
+            Self::Played(Err(failed)) | Self::Tried(Err(failed)) => failed.usage,
+            _ => Usage::default(),
+        }
+    }
 }

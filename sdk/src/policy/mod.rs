@@ -22,7 +22,7 @@ mod registry;
 mod rollout;
 mod view;
 
-pub use answer::{Answer, CaseRun, ChosenSkill, CommitDone, Played};
+pub use answer::{Answer, CaseRun, ChosenSkill, CommitDone, FailedCall, Played};
 pub(crate) use context::Context;
 pub use own::{
     AdmitRule, CreditRule, MaintenanceProgram, OwnPolicy, RewardRule, SelectProgram, SkillCredit,

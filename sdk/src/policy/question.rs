@@ -179,7 +179,7 @@ impl Ask {
         let answers = self.all(questions).await;
         let said = tasks.into_iter().zip(answers).map(|(task, answer)| {
             let said = match answer {
-                Answer::Played(said) => said,
+                Answer::Played(said) => said.map_err(|failed| failed.error),
                 _ => Err(other_answer()),
             };
             Said { task, said }
@@ -192,7 +192,7 @@ impl Ask {
         let answers = self.all(cases.iter().cloned().map(Question::Case)).await;
         let runs = cases.into_iter().zip(answers).map(|(case, answer)| {
             let run = match answer {
-                Answer::Tried(run) => run,
+                Answer::Tried(run) => run.map_err(|failed| failed.error),
                 _ => Err(other_answer()),
             };
             PlayedCase { case, run }

@@ -85,7 +85,7 @@ pub struct TaskReport {
     /// The proxy of information gain of each skill that its attempts were given, after it (ARISE Eq. 15); in learning alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gains: Vec<SkillGain>,
-    /// What the roles beside the agent's cost.
+    /// Tokens of the roles, and of the agent in test cases, that were asked for the task; of those that failed, too.
     #[serde(default)]
     pub role_usage: Usage,
     /// The library's revision after the task.
@@ -95,7 +95,7 @@ pub struct TaskReport {
     pub failed: Option<Error>,
 }
 
-/// The tokens that maintenance between the tasks took.
+/// The tokens of maintenance between the tasks, also of calls that failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaintenanceUsage {
     /// Of roles.

@@ -6,8 +6,11 @@ use async_trait::async_trait;
 use futures::future::{Either, select};
 use journeyman::{
     SkillId, Version,
-    contract::{Journal, JournalEntry, SkillStoreExt, Tokenizer},
-    domain::{Candidate, LibraryChange, Origin, Skill, State, Tier, Trust},
+    contract::{
+        Executor, GenerateRequest, Generation, Journal, JournalEntry, Judge, JudgeRequest,
+        LanguageModel, ModelCapabilities, SkillStoreExt, Tokenizer,
+    },
+    domain::{Candidate, LibraryChange, Origin, Skill, State, Tier, Trajectory, Trust, Verdict},
     testing::WordTokenizer,
 };
 
@@ -83,6 +86,98 @@ fn a_journal_that_fails_anywhere_costs_nothing() {
             }
         }
     }
+}
+
+/// Parts that take a moment: each call suspends once before it is answered.
+#[derive(Debug)]
+struct Unhurried<T: ?Sized>(Arc<T>);
+
+/// Suspends the caller once.
+async fn suspended() {
+    let mut is_ready = false;
+    futures::future::poll_fn(|context| {
+        if std::mem::replace(&mut is_ready, true) {
+            return std::task::Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        std::task::Poll::Pending
+    })
+    .await
+}
+
+#[async_trait]
+impl Executor for Unhurried<dyn Executor> {
+    async fn execute(
+        &self,
+        attempt: Attempt<'_>,
+        episode: &mut dyn Episode,
+    ) -> journeyman::Result<Trajectory> {
+        suspended().await;
+        self.0.execute(attempt, episode).await
+    }
+}
+
+#[async_trait]
+impl Judge for Unhurried<dyn Judge> {
+    async fn judge(&self, request: &JudgeRequest<'_>) -> journeyman::Result<Verdict> {
+        suspended().await;
+        self.0.judge(request).await
+    }
+}
+
+#[async_trait]
+impl LanguageModel for Unhurried<dyn LanguageModel> {
+    fn capabilities(&self) -> &ModelCapabilities {
+        self.0.capabilities()
+    }
+
+    async fn generate(&self, request: &GenerateRequest) -> journeyman::Result<Generation> {
+        suspended().await;
+        self.0.generate(request).await
+    }
+}
+
+/// The number of writes to the journal that learning from so many tasks takes, with one attempt at each.
+fn writes(mut backends: Backends, n: usize) -> usize {
+    let mut recipe = recipe();
+    recipe.attempts.group = n32(1);
+    let journal = Arc::new(FaultyJournal {
+        inner: MemoryJournal::new(),
+        appends: AtomicUsize::new(0),
+        fails: usize::MAX,
+        keeps: true,
+    });
+    backends.journal = Some(journal.clone());
+    let report = block_on(async {
+        let options = Options::new("writes", Seed(7));
+        let journeyman = Journeyman::open(backends, recipe, options).await?;
+        journeyman.learn(tasks(n)).await
+    });
+    assert_eq!(report.expect("it learns").tasks.len(), n);
+    journal.appends.load(Ordering::SeqCst)
+}
+
+#[test]
+fn what_is_known_at_one_moment_is_one_write() {
+    // No part makes the driver wait: an episode is one write, before its commit.
+    assert_eq!(writes(backends(), 6) - writes(backends(), 2), 4);
+}
+
+#[test]
+fn an_episode_whose_parts_take_time_is_three_writes() {
+    let unhurried = || {
+        let mut all = backends();
+        let executor = all.executor.take();
+        all.executor = executor.map(|inner| Arc::new(Unhurried(inner)) as Arc<dyn Executor>);
+        let judge = all.judge.take();
+        all.judge = judge.map(|inner| Arc::new(Unhurried(inner)) as Arc<dyn Judge>);
+        let model = all.model.take();
+        all.model = model.map(|inner| Arc::new(Unhurried(inner)) as Arc<dyn LanguageModel>);
+        all
+    };
+    let of_four = writes(unhurried(), 6) - writes(unhurried(), 2);
+    // The attempt, the verdict, and the role's answer, where one is asked.
+    assert!((4 * 2..=4 * 3).contains(&of_four), "{of_four}");
 }
 
 #[test]

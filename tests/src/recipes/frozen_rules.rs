@@ -62,12 +62,15 @@ const ARMS: [(&str, Given); 8] = [
 ];
 
 /// How what was written compares with what the service asks for: the number of skills in all, those that say the same, those
-/// that lack something, and those that ask for more. One can be both of the last.
+/// that lack something, and those that ask for more. One can be both of the last. Of what is lacking, calls and values are
+/// counted apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Written {
     skills: u32,
     right: u32,
     lacking: u32,
+    lacking_call: u32,
+    lacking_value: u32,
     more: u32,
 }
 
@@ -173,6 +176,8 @@ fn record(figures: &mut Figures<'_>, name: &str, cells: &[Cell]) {
         for (which, count) in [
             ("right", (|of| of.right) as fn(Written) -> u32),
             ("lacking", |of| of.lacking),
+            ("lacking a call", |of| of.lacking_call),
+            ("lacking a value", |of| of.lacking_value),
             ("asking for more", |of| of.more),
         ] {
             let some: f64 = cells.iter().map(|cell| f64::from(count(of(cell)))).sum();
@@ -253,14 +258,14 @@ fn judged(library: &SkillLibrary, universe: &Universe) -> Cell {
 
 /// How one skill compares with what the service asks for.
 fn compared(said: &SkillText, truth: &SkillText) -> Written {
-    let (mut lacking, mut more) = (false, false);
     let helpers = |text: &SkillText| {
         let mut steps = text.steps.clone();
         (steps.pop().unwrap_or_default(), steps)
     };
     let ((said_last, said_helpers), (true_last, true_helpers)) = (helpers(said), helpers(truth));
-    lacking |= true_helpers.iter().any(|step| !said_helpers.contains(step));
-    more |= said_helpers.iter().any(|step| !true_helpers.contains(step));
+    let lacking_call = true_helpers.iter().any(|step| !said_helpers.contains(step));
+    let mut more = said_helpers.iter().any(|step| !true_helpers.contains(step));
+    let mut lacking_value = false;
     let values = |call: &str| -> Vec<(String, String)> {
         let words: Vec<&str> = call.split_whitespace().skip(2).collect();
         let pairs = words.chunks_exact(2);
@@ -273,14 +278,16 @@ fn compared(said: &SkillText, truth: &SkillText) -> Written {
         let found = said_values.iter().find(|(name, _)| *name == parameter);
         let found = found.map_or(DEFAULT_SLOT, |(_, value)| value.as_str());
         if found != wanted {
-            lacking |= wanted != DEFAULT_SLOT;
+            lacking_value |= wanted != DEFAULT_SLOT;
             more |= found != DEFAULT_SLOT;
         }
     }
     Written {
         skills: 1,
         right: u32::from(said.says_the_same(truth)),
-        lacking: u32::from(lacking),
+        lacking: u32::from(lacking_call || lacking_value),
+        lacking_call: u32::from(lacking_call),
+        lacking_value: u32::from(lacking_value),
         more: u32::from(more),
     }
 }
@@ -291,6 +298,8 @@ impl Written {
             skills: self.skills + other.skills,
             right: self.right + other.right,
             lacking: self.lacking + other.lacking,
+            lacking_call: self.lacking_call + other.lacking_call,
+            lacking_value: self.lacking_value + other.lacking_value,
             more: self.more + other.more,
         }
     }

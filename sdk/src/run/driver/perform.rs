@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     contract::{Attempt, Dialect, JudgeRequest, ScoreRequest, Scorer, SkillScores, Total},
-    domain::{Action, Candidate, Prompt, Query, Skill, SkillRef, Task, Trajectory, Verdict},
+    domain::{Action, Candidate, Prompt, Query, Skill, SkillRef, Task, Trajectory, Usage, Verdict},
     error::{Error, ErrorKind, Result},
-    policy::Answer,
+    policy::{Answer, FailedCall},
     run::machine::need::{AttemptNeed, Need},
 };
 
@@ -79,11 +79,19 @@ impl Performer {
                 .await
                 .and_then(sound::verdict),
             ),
-            Need::Role { ask, seed } => Answer::Played(
-                self.bounded("Roles::play", self.limits.write, self.play(&ask, seed))
-                    .await,
-            ),
-            Need::Case(case) => Answer::Tried(self.case(&case).await),
+            Need::Role { ask, seed } => {
+                let mut usage = Usage::default();
+                let playing = self.play(&ask, seed, &mut usage);
+                let played = self
+                    .bounded("Roles::play", self.limits.write, playing)
+                    .await;
+                Answer::Played(played.map_err(|error| FailedCall { error, usage }))
+            }
+            Need::Case(case) => {
+                let mut usage = Usage::default();
+                let tried = self.case(&case, &mut usage).await;
+                Answer::Tried(tried.map_err(|error| FailedCall { error, usage }))
+            }
             Need::Embed(texts) => Answer::Embedded(
                 self.bounded("Embedder::embed", self.limits.score, self.embed(&texts))
                     .await,

@@ -11,11 +11,17 @@ use crate::{
 };
 
 impl Performer {
-    /// Plays a role: one answer, one repair, then what stands in for an answer where anything can (ARISE D.1).
+    /// Plays a role: one answer, one repair, then what stands in for an answer where anything can (ARISE D.1). `spent` is
+    /// added up, so that the tokens of a call that fails or runs out of time are known.
     ///
     /// # Errors
     /// `Model` where neither answer can be read and nothing stands in for one; what the model gives.
-    pub(crate) async fn play(&self, ask: &RoleTask, seed: Seed) -> Result<Option<Played>> {
+    pub(crate) async fn play(
+        &self,
+        ask: &RoleTask,
+        seed: Seed,
+        spent: &mut Usage,
+    ) -> Result<Option<Played>> {
         let (Some(model), Some(roles)) = (&self.backends.model, &self.backends.roles) else {
             return Ok(None);
         };
@@ -25,9 +31,11 @@ impl Performer {
             failed,
         };
         let first = request(0, None);
-        let (text, usage) = self.ask(model.as_ref(), roles.prompt(&first)?).await?;
+        let text = self
+            .ask(model.as_ref(), roles.prompt(&first)?, spent)
+            .await?;
         let fault = match roles.read(&first, &text) {
-            Ok(answer) => return Ok(Some(played(answer, Vec::new(), usage))),
+            Ok(answer) => return Ok(Some(played(answer, Vec::new(), *spent))),
             Err(fault) => fault.to_string(),
         };
         let failed = FailedAnswer {
@@ -35,14 +43,12 @@ impl Performer {
             reason: &fault,
         };
         let second = request(1, Some(failed));
-        let (repaired, more) = self.ask(model.as_ref(), roles.prompt(&second)?).await?;
-        let usage = Usage {
-            prompt_tokens: usage.prompt_tokens + more.prompt_tokens,
-            output_tokens: usage.output_tokens + more.output_tokens,
-        };
+        let repaired = self
+            .ask(model.as_ref(), roles.prompt(&second)?, spent)
+            .await?;
         let mut unreadable = vec![(text.clone(), fault.clone())];
         match roles.read(&second, &repaired) {
-            Ok(answer) => Ok(Some(played(answer, unreadable, usage))),
+            Ok(answer) => Ok(Some(played(answer, unreadable, *spent))),
             Err(again) => {
                 let Some(answer) = roles.fallback(ask) else {
                     return Err(again.with("role", ask.role()));
@@ -50,7 +56,7 @@ impl Performer {
                 unreadable.push((repaired, again.to_string()));
                 Ok(Some(Played {
                     fallback: true,
-                    ..played(answer, unreadable, usage)
+                    ..played(answer, unreadable, *spent)
                 }))
             }
         }
@@ -61,18 +67,19 @@ impl Performer {
         &self,
         model: &dyn LanguageModel,
         request: GenerateRequest,
-    ) -> Result<(String, Usage)> {
+        spent: &mut Usage,
+    ) -> Result<String> {
         let mut generation = model.generate(&request).await?;
         self.redacting.text(&mut generation.text);
-        let usage = Usage {
+        spent.add(Usage {
             prompt_tokens: generation.prompt_tokens,
             output_tokens: generation.output_tokens,
-        };
-        Ok((generation.text, usage))
+        });
+        Ok(generation.text)
     }
 
-    /// Plays a case and has it judged.
-    pub(crate) async fn case(&self, case: &CaseNeed) -> Result<CaseRun> {
+    /// Plays a case and has it judged. `spent` gets the attempt's tokens, also where it cannot be judged.
+    pub(crate) async fn case(&self, case: &CaseNeed, spent: &mut Usage) -> Result<CaseRun> {
         let CaseNeed { attempt, prefix } = case;
         let world = self.backends.environment.as_ref();
         let repeats = world.is_some_and(|world| world.capabilities().deterministic);
@@ -84,6 +91,7 @@ impl Performer {
             .hint("say so in `Environment::capabilities`, or let cases begin at the first step"));
         }
         let trajectory = self.attempt(attempt, prefix, None).await?;
+        spent.add(trajectory.usage);
         let trajectory = sound::trajectory(trajectory)?;
         if let Some(fault) = trajectory.fault() {
             return Err(fault.clone());

@@ -111,10 +111,11 @@ impl Redacting {
             | Answer::Scored(Err(error))
             | Answer::Attempted(Err(error))
             | Answer::Judged(Err(error))
-            | Answer::Played(Err(error))
-            | Answer::Tried(Err(error))
             | Answer::Embedded(Err(error))
             | Answer::Gained(Err(error)) => *error = self.error(error.clone()),
+            Answer::Played(Err(failed)) | Answer::Tried(Err(failed)) => {
+                failed.error = self.error(failed.error.clone());
+            }
             Answer::Retrieved(Ok(_))
             | Answer::Scored(Ok(_))
             | Answer::Played(Ok(None))

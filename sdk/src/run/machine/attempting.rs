@@ -278,18 +278,6 @@ impl Outcome {
             &self.selected.selections,
             self.rollouts(context, &context.recipe.reward, step),
         );
-        let mut report = fold::task_report(context, step, task, selections, rollouts);
-        report.role_usage = self.role_usage();
-        report
-    }
-
-    fn role_usage(&self) -> Usage {
-        let mut total = Usage::default();
-        for said in &self.said {
-            if let Ok(Some(played)) = &said.said {
-                total.add(played.usage);
-            }
-        }
-        total
+        fold::task_report(context, step, task, selections, rollouts)
     }
 }

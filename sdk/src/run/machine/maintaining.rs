@@ -92,8 +92,8 @@ impl Part {
 fn usage_of(answer: &Answer) -> MaintenanceUsage {
     let mut usage = MaintenanceUsage::default();
     match answer {
-        Answer::Played(Ok(Some(played))) => usage.roles = played.usage,
-        Answer::Tried(Ok(run)) => usage.cases = run.usage,
+        Answer::Played(_) => usage.roles = answer.usage(),
+        Answer::Tried(_) => usage.cases = answer.usage(),
         _ => {}
     }
     usage

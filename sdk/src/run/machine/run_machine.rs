@@ -127,7 +127,7 @@ pub struct RunMachine {
 impl RunMachine {
     /// The version of the JSON form. It has to be raised when a built-in policy asks other questions or asks them in another
     /// order: a journal keeps answers by place, and an older one would give them to other questions.
-    pub const SCHEMA: u32 = 10;
+    pub const SCHEMA: u32 = 11;
 
     /// Begins a run.
     ///
@@ -239,7 +239,11 @@ impl RunMachine {
             let mut turns = std::mem::take(&mut self.turns);
             let folded = turns.answer(&self.context(), &id, answer);
             self.turns = turns;
-            return folded;
+            let usage = folded?;
+            if let Some(task) = self.active.get_mut(&id.step) {
+                task.spend(usage);
+            }
+            return Ok(());
         }
         if id.station == Station::Attempt {
             self.turns.forget(&id);

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     admit::admission::{self, Admission, Drafted},
     contract::RoleTask,
-    domain::{LibraryChange, Task},
+    domain::{LibraryChange, Task, Usage},
     error::{Error, Result},
     library::Applied,
     maintain::{bundling, live},
@@ -45,6 +45,9 @@ pub(crate) struct TaskMachine {
     step: u64,
     task: Task,
     stage: Stage,
+    /// The tokens of the roles and test cases that were asked for it.
+    #[serde(default)]
+    role_usage: Usage,
 }
 
 impl TaskMachine {
@@ -56,7 +59,12 @@ impl TaskMachine {
         events: &mut Vec<EventKind>,
     ) -> Self {
         let stage = Stage::Asking(Program::new(0));
-        let mut machine = Self { step, task, stage };
+        let mut machine = Self {
+            step,
+            task,
+            stage,
+            role_usage: Usage::default(),
+        };
         machine.go_on(context, events);
         machine
     }
@@ -78,7 +86,10 @@ impl TaskMachine {
 
     pub(crate) fn into_report(self) -> Option<TaskReport> {
         match self.stage {
-            Stage::Done(report) => Some(*report),
+            Stage::Done(report) => Some(TaskReport {
+                role_usage: self.role_usage,
+                ..*report
+            }),
             _ => None,
         }
     }
@@ -134,12 +145,19 @@ impl TaskMachine {
         let asked = program.questions(start, |place, question| {
             (*place == id.place).then(|| fits(question, &answer))
         });
+        let usage = answer.usage();
         if asked.first() != Some(&true) || !program.answer(&id.place, answer) {
             let waits = format!("nothing waits for an answer at {:?}", id.station);
             return Err(Error::invalid("TaskMachine::answer", waits).with("need", id));
         }
+        self.spend(usage);
         self.go_on(context, events);
         Ok(())
+    }
+
+    /// Counts the tokens of a role or a test case that was asked for the task.
+    pub(crate) fn spend(&mut self, usage: Usage) {
+        self.role_usage.add(usage);
     }
 
     /// The task's turn has come: what was written is decided on, on the library as it is now.

@@ -11,6 +11,7 @@ use super::{
     work::{Of, need},
 };
 use crate::{
+    domain::Usage,
     error::{Error, ErrorKind, Result},
     policy::{Answer, Ask, ChosenSkill, Questions, fits},
     program::{Place, Program, Running},
@@ -144,19 +145,26 @@ impl Turns {
         turns.find_map(|turn| turn.program.digest(&turn.within(id)?))
     }
 
-    /// Folds an answer in. One of an attempt that is through, or that came before, is passed over.
+    /// Folds an answer in, and gives the tokens of a role or a test case. An answer for an attempt that is through, or one
+    /// that came before, is passed over.
     ///
     /// # Errors
     /// `Invalid` for one that nothing waits for.
-    pub(crate) fn answer(&mut self, scene: &Scene<'_>, id: &NeedId, answer: Answer) -> Result<()> {
+    pub(crate) fn answer(
+        &mut self,
+        scene: &Scene<'_>,
+        id: &NeedId,
+        answer: Answer,
+    ) -> Result<Usage> {
         let mut turns = self.0.iter_mut();
         let Some((turn, place)) = turns.find_map(|turn| turn.within(id).map(|place| (turn, place)))
         else {
-            return Ok(());
+            return Ok(Usage::default());
         };
         if turn.selected.is_some() || turn.program.is_past(&place) {
-            return Ok(());
+            return Ok(Usage::default());
         }
+        let usage = answer.usage();
         let asked = turn.program.questions(turn.start(scene), |at, question| {
             (*at == place).then(|| fits(question, &answer))
         });
@@ -165,7 +173,7 @@ impl Turns {
             return Err(Error::invalid("RunMachine::answer", waits).with("need", id));
         }
         turn.go_on(scene);
-        Ok(())
+        Ok(usage)
     }
 
     /// Forgets the turns of an attempt that is through.

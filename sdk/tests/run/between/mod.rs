@@ -9,6 +9,7 @@ mod refactoring;
 mod releasing;
 mod rules;
 mod rules_of_hosts;
+mod spending;
 
 use std::sync::Mutex;
 
