@@ -323,12 +323,10 @@ fn other_parts_keep_the_rules_too() {
     let report = block_on(conformance::executor::check(&acting, &executor_fixture()));
     report.into_result().unwrap();
     let judge = ScriptedJudge::by(|request, _| {
-        let mut verdict = journeyman::domain::Verdict::binary(request.trajectory.outcome.is_some());
-        verdict.success = request
-            .trajectory
-            .outcome
-            .as_ref()
-            .map(|outcome| outcome.success);
+        let verdict = match &request.trajectory.outcome {
+            Some(outcome) => journeyman::domain::Verdict::binary(outcome.success),
+            None => journeyman::domain::Verdict::undecided(),
+        };
         Play::Give(verdict)
     });
     let report = block_on(conformance::judge::check(&judge, &judge_fixture()));

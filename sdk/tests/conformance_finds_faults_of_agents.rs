@@ -364,7 +364,7 @@ impl Roles for FlawedRoles {
                 cases.iter_mut().for_each(|case| case.from += 2);
             }
             (RoleAnswer::Rules(rules), RolesFlaw::SixRules) => {
-                rules.extend((0..6).map(|n| RoleRule(n.to_string())));
+                rules.extend((0..6).map(|n| RoleRule::new(n.to_string()).unwrap()));
             }
             _ => {}
         }

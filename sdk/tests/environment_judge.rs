@@ -24,7 +24,7 @@ fn reads_the_outcome() {
     for success in [true, false] {
         let verdict = judge(&sample::trajectory("a", &task, &["one"], success)).unwrap();
         assert_eq!(
-            (verdict.success, verdict.score),
+            (verdict.success(), verdict.score()),
             (Some(success), f64::from(u8::from(success)))
         );
     }
@@ -44,8 +44,12 @@ fn an_attempt_without_outcome_is_a_failure_only_where_the_agent_ended_it() {
     ];
     for (end, expected) in cases {
         let verdict = judge(&sample::ended("a", &task, end.clone())).unwrap();
-        assert_eq!((verdict.success, verdict.score), (expected, 0.0), "{end:?}");
-        assert_eq!(verdict.evidence.len(), 1);
+        assert_eq!(
+            (verdict.success(), verdict.score()),
+            (expected, 0.0),
+            "{end:?}"
+        );
+        assert_eq!(verdict.evidence().len(), 1);
     }
 }
 

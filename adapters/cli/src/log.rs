@@ -214,7 +214,10 @@ fn change_text(change: &LibraryChange, name: impl Fn(&SkillId) -> String) -> Opt
             ))
         }
         LibraryChange::SetRules { role, rules } => {
-            let rules: Vec<String> = rules.iter().map(|rule| cell(&rule.0).to_string()).collect();
+            let rules: Vec<String> = rules
+                .iter()
+                .map(|rule| cell(&rule.as_str()).to_string())
+                .collect();
             Some(format!("{role} follows the rules: {}", rules.join("; ")))
         }
         LibraryChange::Place { skill, tier, .. } => {

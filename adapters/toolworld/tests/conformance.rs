@@ -187,7 +187,7 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
         "{done:?}"
     );
     let attempts = vec![done.clone(), attempt(task, Seed(6), &[])];
-    let rules = vec![RoleRule("be brief".into())];
+    let rules = vec![RoleRule::new("be brief").unwrap()];
     let steps = done.trajectory.steps.len();
     let sample = |task, readable: &[&str], unreadable: &[&str]| RoleSample {
         task,

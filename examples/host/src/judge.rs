@@ -13,9 +13,6 @@ impl Judge for Supervisor {
         let done = attempt.outcome.as_ref().is_some_and(|end| end.success);
         let refused = attempt.steps.iter().filter(|step| step.result.is_error);
         let care = (1.0 - 0.1 * refused.count() as f64).max(0.0);
-        Ok(Verdict {
-            score: if done { care } else { 0.0 },
-            ..Verdict::binary(done)
-        })
+        Verdict::scored(done, if done { care } else { 0.0 })
     }
 }

@@ -1,7 +1,5 @@
 //! A judge that reads the environment's own outcome.
 
-use std::collections::BTreeMap;
-
 use async_trait::async_trait;
 
 use crate::{
@@ -51,20 +49,14 @@ impl Judge for EnvironmentJudge {
 }
 
 fn read(outcome: &Outcome) -> Result<Verdict> {
-    let verdict = Verdict {
-        success: Some(outcome.success),
-        score: outcome.score,
-        parts: outcome.parts.clone(),
-        evidence: vec!["the environment's outcome".to_owned()],
-    };
-    if verdict.is_valid() {
-        return Ok(verdict);
-    }
-    Err(Error::invalid(
-        "Judge::judge",
-        "the environment's outcome has a score outside [0, 1] or a part that is not finite",
-    )
-    .hint("give a score in [0, 1] and finite parts in the last transition"))
+    let verdict = Verdict::of(outcome).map_err(|_| {
+        Error::invalid(
+            "Judge::judge",
+            "the environment's outcome has a score outside [0, 1] or a part that is not finite",
+        )
+        .hint("give a score in [0, 1] and finite parts in the last transition")
+    })?;
+    Ok(verdict.with_evidence("the environment's outcome"))
 }
 
 fn without_outcome(end: &EndReason) -> Verdict {
@@ -79,10 +71,9 @@ fn without_outcome(end: &EndReason) -> Verdict {
         EndReason::Failed(_) => (None, "a part failed in mid-attempt"),
         EndReason::Finished => (None, "the environment gave no outcome"),
     };
-    Verdict {
-        success,
-        score: 0.0,
-        parts: BTreeMap::new(),
-        evidence: vec![evidence.to_owned()],
-    }
+    let verdict = match success {
+        Some(success) => Verdict::binary(success),
+        None => Verdict::undecided(),
+    };
+    verdict.with_evidence(evidence)
 }

@@ -22,7 +22,7 @@ pub struct JudgeFixture {
 /// Checks a judge.
 pub async fn check(judge: &dyn Judge, fixture: &JudgeFixture) -> Report {
     let mut report = Report::new("Judge");
-    report.case("valid", valid(judge, fixture).await);
+    report.case("answers", answers(judge, fixture).await);
     report.case("unsure", unsure(judge, fixture).await);
     report.case("repeats", repeats(judge, fixture).await);
     report
@@ -35,18 +35,12 @@ fn request<'a>(fixture: &'a JudgeFixture, trajectory: &'a Trajectory) -> JudgeRe
     }
 }
 
-async fn valid(judge: &dyn Judge, fixture: &JudgeFixture) -> Tried {
+async fn answers(judge: &dyn Judge, fixture: &JudgeFixture) -> Tried {
     if fixture.attempts.is_empty() {
         return skip("no attempt was given");
     }
     for trajectory in fixture.attempts.iter().chain(&fixture.untold) {
-        let verdict = judge.judge(&request(fixture, trajectory)).await?;
-        require(verdict.is_valid(), || {
-            format!(
-                "attempt {}: score {} outside [0, 1], or a part that is not finite in {:?}",
-                trajectory.attempt, verdict.score, verdict.parts
-            )
-        })?;
+        judge.judge(&request(fixture, trajectory)).await?;
     }
     Ok(())
 }
@@ -57,10 +51,11 @@ async fn unsure(judge: &dyn Judge, fixture: &JudgeFixture) -> Tried {
     }
     for trajectory in &fixture.untold {
         let verdict = judge.judge(&request(fixture, trajectory)).await?;
-        require(verdict.success.is_none(), || {
+        require(verdict.success().is_none(), || {
             format!(
                 "attempt {}: guessed {:?}",
-                trajectory.attempt, verdict.success
+                trajectory.attempt,
+                verdict.success()
             )
         })?;
     }

@@ -100,7 +100,7 @@ fn sound(task: &RoleTask, answer: &RoleAnswer) -> Tried {
             })
         }
         (RoleAnswer::Rules(rules), _) => {
-            let short = |rule: &RoleRule| rule.0.chars().count() <= RoleRule::MAX;
+            let short = |rule: &RoleRule| rule.as_str().chars().count() <= RoleRule::MAX;
             require(rules.len() <= RoleRule::MOST, || {
                 format!("there are {} rules", rules.len())
             })?;

@@ -32,7 +32,7 @@ pub struct JudgeRequest<'a> {
 /// impl Judge for SaysTheWord {
 ///     async fn judge(&self, request: &JudgeRequest<'_>) -> Result<Verdict> {
 ///         let Some(word) = request.task.payload.as_str() else {
-///             return Ok(Verdict { success: None, ..Verdict::binary(false) });
+///             return Ok(Verdict::undecided());
 ///         };
 ///         let says = |action: &Action| matches!(action, Action::Message(text) if text.contains(word));
 ///         let said = request.trajectory.steps.iter().any(|step| says(&step.action));
@@ -47,14 +47,14 @@ pub struct JudgeRequest<'a> {
 /// let asks = Action::Message("Where is the kettle?".to_owned());
 /// trajectory.push(Step::new(asks, StepResult::new("On the stove.", Source::default())));
 /// let request = JudgeRequest { task: &task, trajectory: &trajectory };
-/// assert_eq!(SaysTheWord.judge(&request).await?.success, Some(true));
+/// assert_eq!(SaysTheWord.judge(&request).await?.success(), Some(true));
 /// # Ok::<_, journeyman::Error>(())
 /// # }).unwrap();
 /// ```
 ///
 /// # Behavior
-/// - *valid*: the score is in [0, 1] and every part is finite.
-/// - *unsure*: what cannot be told is `success: None`, never a guess.
+/// - *answers*: an attempt at a task of its kind gets a verdict, and not an error.
+/// - *unsure*: an attempt that cannot be judged gets [`Verdict::undecided`] or another verdict without success, never a guess.
 /// - *repeats*: the same trajectory gets the same verdict, unless the judge says that it draws samples.
 #[async_trait]
 pub trait Judge: fmt::Debug + Send + Sync {

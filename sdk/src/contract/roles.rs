@@ -256,11 +256,13 @@ pub enum RoleAnswer {
 ///
 ///     fn read(&self, _request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
 ///         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-///         let rules: Vec<RoleRule> = lines.map(|line| RoleRule(line.to_owned())).collect();
-///         if rules.len() > RoleRule::MOST || rules.iter().any(|rule| rule.0.chars().count() > RoleRule::MAX) {
-///             return Err(Error::new(ErrorKind::Model, "RulesOnly::read", "too many or too long rules"));
+///         let refused = |reason: String| Error::new(ErrorKind::Model, "RulesOnly::read", reason);
+///         let rules: Result<Vec<RoleRule>> = lines.map(RoleRule::new).collect();
+///         let rules = rules.map_err(|error| refused(error.to_string()))?;
+///         match rules.len() {
+///             0..=RoleRule::MOST => Ok(RoleAnswer::Rules(rules)),
+///             count => Err(refused(format!("{count} rules, and {} is the most", RoleRule::MOST))),
 ///         }
-///         Ok(RoleAnswer::Rules(rules))
 ///     }
 ///
 ///     fn fallback(&self, _task: &RoleTask) -> Option<RoleAnswer> {
@@ -274,7 +276,7 @@ pub enum RoleAnswer {
 ///
 /// let task = RoleTask::Evolve { role: Role::Extract, rules: Vec::new(), rows: Vec::new() };
 /// let request = RoleRequest { task: &task, seed: journeyman::Seed(7), failed: None };
-/// let rules = vec![RoleRule("Name the tool.".to_owned())];
+/// let rules = vec![RoleRule::new("Name the tool.")?];
 /// assert_eq!(RulesOnly.read(&request, "Name the tool.\n")?, RoleAnswer::Rules(rules));
 /// # Ok::<(), journeyman::Error>(())
 /// ```

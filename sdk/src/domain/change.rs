@@ -33,15 +33,7 @@ fn check_cases(cases: &[BundleCase]) -> Result<()> {
 
 fn check_rules(rules: &[RoleRule]) -> Result<()> {
     let (count, most) = (rules.len(), RoleRule::MOST);
-    check(count <= most, "rules", count, "at most 5")?;
-    let lengths = rules.iter().map(|rule| rule.0.chars().count());
-    let longest = lengths.max().unwrap_or(1);
-    check(
-        longest <= RoleRule::MAX,
-        "rules",
-        longest,
-        "at most 300 characters each",
-    )
+    check(count <= most, "rules", count, "at most 5")
 }
 
 /// Where a library keeps a skill.

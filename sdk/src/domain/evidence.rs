@@ -6,7 +6,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Action, SkillRef, Step, Taint, Task, Trajectory, Trust, Verdict};
-use crate::id::{AttemptId, Category, ModelId, Seed, TaskId};
+use crate::{
+    error::{Error, Result},
+    id::{AttemptId, Category, ModelId, Seed, TaskId},
+};
 
 /// An attempt with its task and verdict. Roles are shown traces, and the library keeps the latest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +28,7 @@ impl Trace {
     /// Whether the verdict says that the task was done; false without a verdict.
     pub fn is_success(&self) -> bool {
         let verdict = self.verdict.as_ref();
-        verdict.and_then(|verdict| verdict.success) == Some(true)
+        verdict.and_then(|verdict| verdict.success()) == Some(true)
     }
 
     /// Tainted where anything that the agent saw is of an untrusted source: skills made from it start quarantined (J7).
@@ -241,17 +244,63 @@ pub struct InformationGain {
     pub model: ModelId,
 }
 
-/// A rule for a role: one short sentence of at most [`RoleRule::MAX`] characters, checked by
-/// [`LibraryChange::validate`](super::LibraryChange::validate).
+/// A rule for a role: one short sentence of at most [`RoleRule::MAX`] characters.
+///
+/// ```
+/// use journeyman::domain::RoleRule;
+///
+/// let rule = RoleRule::new("Name the tool.")?;
+/// assert_eq!(rule.as_str(), "Name the tool.");
+/// assert!(RoleRule::new("x".repeat(RoleRule::MAX + 1)).is_err());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct RoleRule(pub String);
+#[serde(try_from = "String", into = "String")]
+pub struct RoleRule(String);
 
 impl RoleRule {
     /// The greatest length in characters.
     pub const MAX: usize = 300;
     /// Greatest number of rules of a role (HiSME 3.4).
     pub const MOST: usize = 5;
+
+    /// A rule.
+    ///
+    /// # Errors
+    /// `Invalid` for more than [`RoleRule::MAX`] characters.
+    pub fn new(text: impl Into<String>) -> Result<Self> {
+        let text = text.into();
+        let length = text.chars().count();
+        if length > Self::MAX {
+            let rule = "a rule for a role has at most 300 characters";
+            return Err(Error::invalid("RoleRule::new", rule).with("characters", length));
+        }
+        Ok(Self(text))
+    }
+
+    /// A rule of at most the greatest length; the rest is cut off.
+    pub(crate) fn cut(text: String) -> Self {
+        Self(text.chars().take(Self::MAX).collect())
+    }
+
+    /// The sentence.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for RoleRule {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        Self::new(text)
+    }
+}
+
+impl From<RoleRule> for String {
+    fn from(rule: RoleRule) -> Self {
+        rule.0
+    }
 }
 
 impl fmt::Display for RoleRule {

@@ -12,7 +12,7 @@ pub(crate) fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
         Err(error) => CaseResult::NotPlayed {
             reason: unplayed(error),
         },
-        Ok(run) if run.verdict.success.is_none() => CaseResult::NotPlayed {
+        Ok(run) if run.verdict.success().is_none() => CaseResult::NotPlayed {
             reason: NO_VERDICT.to_owned(),
         },
         Ok(run) => {
@@ -33,7 +33,7 @@ pub(crate) fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
 pub(crate) fn undecided(run: &Result<CaseRun>) -> Option<String> {
     match run {
         Err(error) => Some(unplayed(error)),
-        Ok(run) if run.verdict.success.is_none() => Some(NO_VERDICT.to_owned()),
+        Ok(run) if run.verdict.success().is_none() => Some(NO_VERDICT.to_owned()),
         Ok(_) => None,
     }
 }
@@ -43,8 +43,8 @@ pub(crate) const NO_VERDICT: &str = "nobody could tell whether the task was done
 
 /// The reason why a case fails; `None` if it passes.
 pub(crate) fn failed(case: &BundleCase, run: &CaseRun) -> Option<String> {
-    let (score, least) = (run.verdict.score, case.least_score);
-    if run.verdict.success != Some(true) {
+    let (score, least) = (run.verdict.score(), case.least_score);
+    if run.verdict.success() != Some(true) {
         Some("the task was not done".to_owned())
     } else if run.refusals > case.refusals {
         let (refusals, most) = (run.refusals, case.refusals);

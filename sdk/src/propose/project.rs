@@ -62,7 +62,7 @@ pub fn project(task: &Task, trajectory: &Trajectory, verdict: Option<&Verdict>) 
             calls: Vec::new(),
             errors: Vec::new(),
             changes: Vec::new(),
-            success: verdict.and_then(|verdict| verdict.success),
+            success: verdict.and_then(|verdict| verdict.success()),
             taint,
             embedding: None,
         };

@@ -285,9 +285,9 @@ fn evolved(object: &Object, before: &[RoleRule]) -> Read<RoleAnswer> {
             return refuse("a rule is empty");
         }
         sound("a rule", &text, RoleRule::MAX)?;
-        let same = |rule: &RoleRule| rule.0.to_lowercase() == text.to_lowercase();
+        let same = |rule: &RoleRule| rule.as_str().to_lowercase() == text.to_lowercase();
         if !rules.iter().any(same) {
-            rules.push(RoleRule(text));
+            rules.push(RoleRule::cut(text));
         }
     }
     if rules.len() > RoleRule::MOST {

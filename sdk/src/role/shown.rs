@@ -48,7 +48,7 @@ pub(super) fn attempt(label: &str, trace: &Trace, most: usize) -> String {
         outcome(trace),
         fenced(label, &clipped(&steps(trace, most), most))
     );
-    let evidence = trace.verdict.iter().flat_map(|verdict| &verdict.evidence);
+    let evidence = trace.verdict.iter().flat_map(|verdict| verdict.evidence());
     let evidence: Vec<&str> = evidence.map(String::as_str).collect();
     if !evidence.is_empty() {
         let evidence = clipped(&evidence.join("\n"), EVIDENCE_CHARS);
@@ -75,7 +75,7 @@ pub(super) fn attempts(traces: &[Trace], with_tasks: bool, count: usize, most: u
 
 /// The outcome of an attempt, in fixed words, so that no text of the block can pass for the outcome.
 fn outcome(trace: &Trace) -> String {
-    let success = trace.verdict.as_ref().and_then(|verdict| verdict.success);
+    let success = trace.verdict.as_ref().and_then(|verdict| verdict.success());
     let done = match success {
         Some(true) => "The task was done",
         Some(false) => "The task was not done",
@@ -84,7 +84,7 @@ fn outcome(trace: &Trace) -> String {
     let score = trace
         .verdict
         .as_ref()
-        .map(|verdict| format!(" (score {:.2})", verdict.score));
+        .map(|verdict| format!(" (score {:.2})", verdict.score()));
     let end = match &trace.trajectory.end {
         EndReason::Finished => "",
         EndReason::GaveUp => " The agent gave up.",
@@ -183,7 +183,7 @@ pub(super) fn list<'a>(label: &str, items: impl Iterator<Item = &'a str>) -> Str
 
 /// Rules, as a list.
 pub(super) fn rules(rules: &[RoleRule]) -> String {
-    list("rules", rules.iter().map(|rule| rule.0.as_str()))
+    list("rules", rules.iter().map(|rule| rule.as_str()))
 }
 
 /// A role, in words.

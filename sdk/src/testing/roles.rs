@@ -42,7 +42,7 @@ const READ: &str = "Roles::read";
 /// let request = RoleRequest { task: &task, seed: Seed(1), failed: None };
 /// let roles = ScriptedRoles::default();
 /// assert_eq!(roles.prompt(&request)?.prompt.text(), "role: evolve\nof: extract\n");
-/// let rules = vec![RoleRule("Name the tool.".to_owned())];
+/// let rules = vec![RoleRule::new("Name the tool.")?];
 /// assert_eq!(roles.read(&request, "Name the tool.\n")?, RoleAnswer::Rules(rules));
 /// # Ok::<(), journeyman::Error>(())
 /// ```
@@ -143,7 +143,7 @@ impl Roles for ScriptedRoles {
 }
 
 fn attempt_lines(attempt: &Trace) -> String {
-    let success = (attempt.verdict.as_ref()).and_then(|verdict| verdict.success);
+    let success = (attempt.verdict.as_ref()).and_then(|verdict| verdict.success());
     let outcome = match success {
         Some(true) => "done",
         Some(false) => "failed",
@@ -294,10 +294,9 @@ fn cases(text: &str, attempt: &Trace) -> Result<RoleAnswer> {
 
 fn rules(text: &str) -> Result<RoleAnswer> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let rules: Vec<RoleRule> = lines.map(|line| RoleRule(line.to_owned())).collect();
-    let long = |rule: &RoleRule| rule.0.chars().count() > RoleRule::MAX;
-    if rules.is_empty() || rules.len() > RoleRule::MOST || rules.iter().any(long) {
-        return refuse("there are no rules, more than five, or one is too long");
+    let rules: Result<Vec<RoleRule>> = lines.map(RoleRule::new).collect();
+    match rules {
+        Ok(rules) if (1..=RoleRule::MOST).contains(&rules.len()) => Ok(RoleAnswer::Rules(rules)),
+        _ => refuse("there are no rules, more than five, or one is too long"),
     }
-    Ok(RoleAnswer::Rules(rules))
 }

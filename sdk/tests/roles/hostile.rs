@@ -271,7 +271,7 @@ fn limits_hold() {
     );
     let mut task = sample::role_task(Role::Evolve);
     if let RoleTask::Evolve { rules, .. } = &mut task {
-        rules.push(RoleRule("Name the tool.".to_owned()));
+        rules.push(RoleRule::new("Name the tool.").unwrap());
     }
     let request = super::request(&task);
     let error = shipped().read(&request, &rules(json!([]))).unwrap_err();
@@ -324,7 +324,7 @@ fn poison_trace(trace: &mut Trace, text: &str) {
         step.result.text = text.to_owned();
     }
     let verdict = trace.verdict.as_mut().unwrap();
-    verdict.evidence = vec![text.to_owned()];
+    verdict.evidence() = vec![text.to_owned()];
     let injected: &mut Vec<InjectedSkill> = &mut trace.trajectory.injection.skills;
     injected.push(injected[0].clone());
     injected
@@ -342,7 +342,7 @@ fn poison_skill(skill: &mut Skill, text: &str) {
 /// What a role is asked, with this text wherever one of others can stand.
 fn poisoned(role: Role, text: &str) -> RoleTask {
     let mut task = sample::role_task(role);
-    let rule = RoleRule(text.to_owned());
+    let rule = RoleRule::new(text).unwrap();
     match &mut task {
         RoleTask::Summarize { attempts } => {
             attempts

@@ -174,7 +174,7 @@ fn every_role_reads_its_answer() {
     ];
     assert_eq!(read(Role::Bundle), RoleAnswer::Cases(cases));
     let rules = ["Say what comes first.", "Name the tool."];
-    let rules = rules.map(|rule| RoleRule(rule.to_owned())).to_vec();
+    let rules = rules.map(|rule| RoleRule::new(rule).unwrap()).to_vec();
     assert_eq!(read(Role::Evolve), RoleAnswer::Rules(rules));
 }
 
@@ -240,7 +240,7 @@ fn each_role_is_shown_what_it_works_on() {
         }
         assert!(!text.contains("{{"), "{text}");
     };
-    let rule = RoleRule("Name the\ntool.".to_owned());
+    let rule = RoleRule::new("Name the\ntool.").unwrap();
     let rules = "<rules>\n- Name the tool.\n</rules>";
     let mut task = sample::role_task(Role::Extract);
     shows(&task, &["agree, the rules hold:\n\nThere are none.\n"]);
@@ -249,7 +249,7 @@ fn each_role_is_shown_what_it_works_on() {
         attempt.trajectory.steps[1].result.text = "no\n2. forged\n=> done".to_owned();
         attempt.trajectory.steps[1].result.is_error = true;
         attempt.trajectory.steps[0].observation.text = "a stage".to_owned();
-        attempt.verdict.as_mut().unwrap().evidence = vec!["the stage says so".to_owned()];
+        attempt.verdict.as_mut().unwrap().evidence() = vec!["the stage says so".to_owned()];
     }
     shows(
         &task,

@@ -424,11 +424,6 @@ fn numbers_that_are_none_are_refused_and_the_run_still_replays() {
             bytes(&library)
         );
     };
-    let nonsense = Verdict {
-        score: f64::NAN,
-        ..Verdict::binary(true)
-    };
-    check(&|b| b.judge = Some(Arc::new(ScriptedJudge::that(Play::Give(nonsense.clone())))));
     check(&|b| {
         b.scorer = Some(Arc::new(ScriptedScorer::that(Play::Give(
             f64::NEG_INFINITY,

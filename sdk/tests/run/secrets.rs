@@ -63,7 +63,7 @@ fn planted() -> (Backends, Arc<Mutex<Vec<String>>>) {
             .as_ref()
             .is_some_and(|o| o.success);
         let mut verdict = Verdict::binary(done);
-        verdict.evidence.push(format!("it said {IN_VERDICT}"));
+        verdict.evidence().push(format!("it said {IN_VERDICT}"));
         Play::Give(verdict)
     })));
     backends.model = Some(Arc::new(ScriptedModel::by(move |request, call| {

@@ -15,6 +15,7 @@ use journeyman::{
 };
 use journeyman_toolworld::{
     passing::PassingKind,
+    roles::{Feature, Rule},
     skill_form::read_body,
     stream::Universe,
     tool::{DEFAULT_SLOT, SkillText},
@@ -111,7 +112,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     for (name, given) in ARMS {
         let mut cells = Vec::new();
         for (world, donor) in (0..WORLDS).zip(DONORS) {
-            let rules = given.rules(world, taught.get(donor).map_or(&[][..], Vec::as_slice));
+            let rules = given.rules(world, taught.get(donor).map_or(&[][..], Vec::as_slice))?;
             let key = key(parts, &format!("frozen-rules, {name}, world {world}"));
             cells.push(figures.once(&key, || {
                 let seed = seed.derive("world", world);
@@ -306,13 +307,15 @@ impl Written {
 }
 
 impl Given {
-    fn rules(self, world: u64, donors: &[(Role, Vec<RoleRule>)]) -> Rules {
+    fn rules(self, world: u64, donors: &[(Role, Vec<RoleRule>)]) -> Result<Rules> {
         let learning = || Role::ALL.into_iter().filter(|role| role.learns_rules());
-        let rule = RoleRule(match passing(world) {
-            PassingKind::Call => "avoid first".to_owned(),
-            PassingKind::Value => "avoid carried".to_owned(),
-        });
-        match self {
+        let leaves_out = match passing(world) {
+            PassingKind::Call => Feature::First,
+            PassingKind::Value => Feature::Carried,
+        };
+        let [_, avoid] = Rule::about(leaves_out);
+        let rule = RoleRule::new(avoid.to_string())?;
+        Ok(match self {
             Self::Nothing => Vec::new(),
             Self::Donors => donors.to_vec(),
             Self::DonorsFor(role) => {
@@ -321,7 +324,7 @@ impl Given {
             }
             Self::True => learning().map(|role| (role, vec![rule.clone()])).collect(),
             Self::TrueFor(role) => vec![(role, vec![rule])],
-        }
+        })
     }
 }
 
@@ -371,7 +374,7 @@ mod tests {
     #[test]
     fn no_tool_of_a_world_lacks_what_the_true_rule_leaves_out() {
         for world in 0..WORLDS {
-            let rules = Given::True.rules(world, &[]);
+            let rules = Given::True.rules(world, &[]).unwrap();
             assert_eq!(rules.len(), 3);
             let universe = universe(Seed(100), world).unwrap();
             let hidden = universe
@@ -380,7 +383,7 @@ mod tests {
                 .filter(|one| one.service.is_hidden());
             let texts: Vec<SkillText> = hidden.map(|member| member.skill()).collect();
             assert_eq!(texts.len(), HIDDEN);
-            let rule = journeyman_toolworld::roles::Rule::parse(&rules[0].1[0].0).unwrap();
+            let rule = Rule::parse(rules[0].1[0].as_str()).unwrap();
             assert!(texts.iter().all(|text| rule.allows(text)), "world {world}");
         }
     }

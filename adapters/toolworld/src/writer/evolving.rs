@@ -40,15 +40,15 @@ pub(super) fn read(rules: &[RoleRule], rows: &[Experience], text: &str) -> Resul
     };
     let rows = informative_rows(rows);
     let stays = |rule: &&RoleRule| {
-        let read = Rule::parse(&rule.0);
+        let read = Rule::parse(rule.as_str());
         read.is_none_or(|rule| !RuleCounts::of(rule, &rows).is_contradicted())
     };
     let mut kept: Vec<RoleRule> = rules.iter().filter(stays).cloned().collect();
     if let Some(rule) = new {
-        let about = |kept: &RoleRule| Rule::parse(&kept.0).map(|rule| rule.feature);
+        let about = |kept: &RoleRule| Rule::parse(kept.as_str()).map(|rule| rule.feature);
         let known = kept.iter().any(|kept| about(kept) == Some(rule.feature));
         if !known && is_supported(rule, &rows) {
-            kept.push(RoleRule(rule.to_string()));
+            kept.push(RoleRule::new(rule.to_string())?);
         }
     }
     kept.truncate(RoleRule::MOST);

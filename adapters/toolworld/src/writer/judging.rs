@@ -51,7 +51,10 @@ fn reason(attempt: &Trace, skill: usize, refused: &[&Step]) -> String {
             clip(&first.result.text)
         ),
     };
-    let judged = attempt.verdict.as_ref().and_then(|verdict| verdict.success);
+    let judged = attempt
+        .verdict
+        .as_ref()
+        .and_then(|verdict| verdict.success());
     let outcome = attempt.trajectory.outcome.as_ref();
     let done = match judged.or(outcome.map(|outcome| outcome.success)) {
         Some(true) => "the task was done",

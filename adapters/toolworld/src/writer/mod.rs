@@ -145,7 +145,7 @@ fn rules_of(task: &RoleTask) -> &[RoleRule] {
 
 /// The first rules that the model can read, as many as it was trained on.
 fn readable(rules: &[RoleRule]) -> Vec<Rule> {
-    let read = |rule: &RoleRule| Rule::parse(&rule.0);
+    let read = |rule: &RoleRule| Rule::parse(rule.as_str());
     rules.iter().filter_map(read).take(MOST_RULES).collect()
 }
 

@@ -135,7 +135,7 @@ fn trace_of(scene: &Scene) -> Trace {
 fn rules(texts: &[&str]) -> Vec<RoleRule> {
     texts
         .iter()
-        .map(|text| RoleRule((*text).to_owned()))
+        .map(|text| RoleRule::new(*text).unwrap())
         .collect()
 }
 

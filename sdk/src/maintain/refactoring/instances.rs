@@ -104,14 +104,14 @@ fn compare(
             return InstanceOutcome::Undecided(unplayed(error));
         }
     };
-    if aided.verdict.success.is_none() {
+    if aided.verdict.success().is_none() {
         return InstanceOutcome::Undecided(NO_VERDICT.to_owned());
     }
     if let Some(why) = failed(&case, aided) {
         // If it fails without any skill too, and no better, the attempt owed its success to another skill, and this one is not
         // to blame.
         let as_badly = unaided.is_some_and(|unaided| {
-            let done = |run: &CaseRun| run.verdict.success == Some(true);
+            let done = |run: &CaseRun| run.verdict.success() == Some(true);
             let no_worse = (done(aided), unaided.refusals) >= (done(unaided), aided.refusals);
             failed(&case, unaided).is_some() && no_worse
         });
@@ -124,13 +124,13 @@ fn compare(
         return InstanceOutcome::Passes(case);
     };
     let (with, without) = (&aided.verdict, &unaided.verdict);
-    if without.success == Some(false) {
+    if without.success() == Some(false) {
         // The attempt succeeds only with the skill.
     } else if aided.refusals < unaided.refusals {
         case.refusals = case.refusals.min(unaided.refusals - 1);
-    } else if aided.refusals == unaided.refusals && with.score > without.score {
+    } else if aided.refusals == unaided.refusals && with.score() > without.score() {
         case.refusals = case.refusals.min(unaided.refusals);
-        case.least_score = without.score.next_up();
+        case.least_score = without.score().next_up();
     } else {
         return InstanceOutcome::Undecided("without any skill it goes as well".to_owned());
     }

@@ -76,8 +76,7 @@ impl Performer {
                     self.limits.judge,
                     self.judge(&task, &trajectory),
                 )
-                .await
-                .and_then(sound::verdict),
+                .await,
             ),
             Need::Role { ask, seed } => {
                 let mut usage = Usage::default();

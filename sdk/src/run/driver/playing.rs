@@ -99,8 +99,7 @@ impl Performer {
         let judging = self.judge(&attempt.task, &trajectory);
         let verdict = self
             .bounded("Judge::judge", self.limits.judge, judging)
-            .await
-            .and_then(sound::verdict)?;
+            .await?;
         let own = trajectory.steps.iter().skip(prefix.len());
         let refused = own.filter(|step| step.result.is_error).count();
         Ok(CaseRun {

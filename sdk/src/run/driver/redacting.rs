@@ -13,8 +13,8 @@ use std::{
 use crate::{
     contract::RoleAnswer,
     domain::{
-        Action, EndReason, Observation, Scope, Skill, SkillDraft, Source, Step, StepResult, Task,
-        ToolDefinition, Trajectory, Verdict,
+        Action, EndReason, Observation, RoleRule, Scope, Skill, SkillDraft, Source, Step,
+        StepResult, Task, ToolDefinition, Trajectory, Verdict,
     },
     error::{Error, Result},
     id::{Category, RunId, TaskId},
@@ -245,9 +245,17 @@ impl Redacting {
         held
     }
 
+    /// A rule stays within its length: a mark can be longer than the secret that it stands for.
+    pub(crate) fn rule(&self, rule: &mut RoleRule) {
+        let mut text = rule.as_str().to_owned();
+        self.text(&mut text);
+        *rule = RoleRule::cut(text);
+    }
+
     pub(crate) fn verdict(&self, verdict: &mut Verdict) {
-        verdict.evidence.iter_mut().for_each(|text| self.text(text));
-        self.keys(&mut verdict.parts);
+        let (parts, evidence) = verdict.texts_mut();
+        evidence.iter_mut().for_each(|text| self.text(text));
+        self.keys(parts);
     }
 
     fn played(&self, played: &mut Played) {
@@ -265,7 +273,7 @@ impl Redacting {
             RoleAnswer::Cases(cases) => {
                 cases.iter_mut().for_each(|case| self.text(&mut case.about))
             }
-            RoleAnswer::Rules(rules) => rules.iter_mut().for_each(|rule| self.text(&mut rule.0)),
+            RoleAnswer::Rules(rules) => rules.iter_mut().for_each(|rule| self.rule(rule)),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::{
     contract::{SkillScores, Total},
-    domain::{Candidate, InformationGain, Trajectory, Verdict},
+    domain::{Candidate, InformationGain, Trajectory},
     error::{Error, ErrorKind, Result},
 };
 
@@ -53,14 +53,4 @@ pub(crate) fn gain(gain: Option<InformationGain>) -> Result<Option<InformationGa
         return Ok(gain);
     }
     refuse("Scorer::score", "a log-probability is not finite")
-}
-
-pub(crate) fn verdict(verdict: Verdict) -> Result<Verdict> {
-    if verdict.is_valid() {
-        return Ok(verdict);
-    }
-    refuse(
-        "Judge::judge",
-        "the verdict's score is not in [0, 1] or a part is not finite",
-    )
 }

@@ -107,9 +107,7 @@ impl Journeyman {
     ) -> Result<Revision> {
         self.writable("Journeyman::set_rules")?;
         let redacting = self.session.redacting();
-        rules
-            .iter_mut()
-            .for_each(|rule| redacting.text(&mut rule.0));
+        rules.iter_mut().for_each(|rule| redacting.rule(rule));
         let changes = vec![LibraryChange::SetRules { role, rules }];
         let run = self.session.next_run("rules");
         self.bring(run, changes, reason).await

@@ -70,20 +70,14 @@ impl Group {
 
 /// The verdict that a host's outcome is.
 pub(crate) fn verdict_of(outcome: &Outcome) -> Result<Verdict> {
-    let verdict = Verdict {
-        success: Some(outcome.success),
-        score: outcome.score,
-        parts: outcome.parts.clone(),
-        evidence: vec!["the host's outcome".to_owned()],
-    };
-    if verdict.is_valid() {
-        return Ok(verdict);
-    }
-    Err(Error::invalid(
-        "AttemptHandle::finish",
-        "the outcome's score is outside [0, 1], or one of its parts is not finite",
-    )
-    .hint("give `Outcome::success()`, `Outcome::failure()`, or a score in [0, 1] and finite parts"))
+    let verdict = Verdict::of(outcome).map_err(|_| {
+        Error::invalid(
+            "AttemptHandle::finish",
+            "the outcome's score is outside [0, 1], or one of its parts is not finite",
+        )
+        .hint("give `Outcome::success()`, `Outcome::failure()`, or a score in [0, 1] and finite parts")
+    })?;
+    Ok(verdict.with_evidence("the host's outcome"))
 }
 
 /// The verdicts that a journal lacks though it has the host's outcomes: its last write was cut short between the two.

@@ -59,11 +59,11 @@ pub(crate) fn rollout<'a>(
     report.end = Some(trajectory.end.clone());
     match verdict {
         Some(Ok(verdict)) => {
-            report.success = verdict.success;
-            report.score = verdict.score;
-            report.parts = verdict.parts.clone();
+            report.success = verdict.success();
+            report.score = verdict.score();
+            report.parts = verdict.parts().clone();
             let built_in = |success| reward_of(reward, warming_up, &report, success);
-            report.reward = own_reward.or_else(|| verdict.success.map(built_in));
+            report.reward = own_reward.or_else(|| verdict.success().map(built_in));
         }
         Some(Err(error)) => report.error = Some(error.clone()),
         None => report.error = trajectory.fault().cloned(),

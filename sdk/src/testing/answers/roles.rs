@@ -82,8 +82,8 @@ pub(super) fn bundle(cases: &[(CaseKind, usize)]) -> Meaning {
 }
 
 pub(super) fn rules(rules: &[&str]) -> Meaning {
-    let rule = |rule: &&str| RoleRule((*rule).to_owned());
-    answer(RoleAnswer::Rules(rules.iter().map(rule).collect()))
+    let rules = rules.iter().flat_map(|rule| RoleRule::new(*rule));
+    answer(RoleAnswer::Rules(rules.collect()))
 }
 
 pub(super) fn cases() -> Vec<AnswerCase> {

@@ -12,7 +12,7 @@ fn rules_are_learnt_and_given_to_the_role() {
     let rules: Vec<&str> = library
         .rules(Role::Extract)
         .iter()
-        .map(|rule| rule.0.as_str())
+        .map(|rule| rule.as_str().as_str())
         .collect();
     assert_eq!(rules, ["Leave out what nobody asked for."]);
     let prompts = prompts.lock().unwrap();
@@ -46,7 +46,7 @@ fn what_cannot_be_read_leaves_the_rules_that_are_there() {
         evolve: "",
         ..Script::default()
     });
-    let given = vec![RoleRule("Keep it short.".to_owned())];
+    let given = vec![RoleRule::new("Keep it short.").unwrap()];
     block_on(async {
         let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
@@ -92,7 +92,7 @@ fn what_nobody_could_keep_to_is_not_set() {
     block_on(async {
         let journeyman = Journeyman::open(backends, hisme(), Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
-        let many = vec![RoleRule("a".to_owned()); RoleRule::MOST + 1];
+        let many = vec![RoleRule::new("a").unwrap(); RoleRule::MOST + 1];
         let refused = journeyman.set_rules(Role::Extract, many, "too many").await;
         assert_eq!(refused.expect_err("refused").kind(), ErrorKind::Invalid);
     });
@@ -128,7 +128,8 @@ fn rules_of_one_run_start_another_and_stay_frozen() {
     }
     let (_, library, ..) = learn_with(learning, for_all("What {of} was taught."), 12);
     let learnt = rules(&library);
-    let taught = LEARNING.map(|role| vec![RoleRule(format!("What {role} was taught."))]);
+    let taught =
+        LEARNING.map(|role| vec![RoleRule::new(format!("What {role} was taught.")).unwrap()]);
     assert_eq!(learnt, taught);
     // Another library, which begins with them.
     let (backends, prompts) = parts(for_all("Something else."));

@@ -57,7 +57,7 @@ impl WriteProgram for Does {
 impl RewardRule for Does {
     fn reward(&self, attempt: &AttemptReport, verdict: &Verdict) -> Result<f64> {
         let built_in = attempt.reward.expect("it has a verdict");
-        self.or_else(10.0 * verdict.score + built_in, f64::NAN)
+        self.or_else(10.0 * verdict.score() + built_in, f64::NAN)
     }
 }
 

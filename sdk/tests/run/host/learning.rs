@@ -255,10 +255,9 @@ fn where_no_skill_is_due_an_event_says_why() {
 #[test]
 fn a_group_that_does_well_says_its_mean_score() {
     let mut parts = backends();
-    parts.judge = Some(Arc::new(ScriptedJudge::that(Play::Give(Verdict {
-        score: 0.9,
-        ..Verdict::binary(true)
-    }))));
+    parts.judge = Some(Arc::new(ScriptedJudge::that(Play::Give(
+        Verdict::scored(true, 0.9).expect("it is in [0, 1]"),
+    ))));
     block_on(async {
         let journeyman = open_as("test", &parts, recipe::standard()).await;
         let events = journeyman.events();

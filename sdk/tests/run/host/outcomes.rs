@@ -279,7 +279,7 @@ fn a_session_that_only_reads_gives_skills_and_changes_nothing() {
             let skill = "say-on-trial".into();
             let set = journeyman.set_state(&skill, State::Active, "no").await;
             refused(set.expect_err("read-only"));
-            let rules = vec![RoleRule("Be short.".to_owned())];
+            let rules = vec![RoleRule::new("Be short.").unwrap()];
             let set = journeyman.set_rules(Role::Extract, rules, "no").await;
             refused(set.expect_err("read-only"));
             journeyman

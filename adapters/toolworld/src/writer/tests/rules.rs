@@ -74,7 +74,7 @@ fn experiences_are_shown_as_rows_of_features() {
 #[test]
 fn a_rule_joins_where_experience_singles_it_out_and_goes_where_it_is_contradicted() {
     let answer = |task: &RoleTask, text: &str| match read(task, text).unwrap() {
-        RoleAnswer::Rules(rules) => rules.into_iter().map(|rule| rule.0).collect::<Vec<_>>(),
+        RoleAnswer::Rules(rules) => rules.into_iter().map(String::from).collect::<Vec<_>>(),
         other => panic!("{other:?}"),
     };
     let bad_first = || {

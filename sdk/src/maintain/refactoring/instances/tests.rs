@@ -22,10 +22,9 @@ fn case() -> BundleCase {
 fn run(refusals: u32, success: Option<bool>, score: f64) -> Result<CaseRun> {
     Ok(CaseRun {
         refusals,
-        verdict: Verdict {
-            success,
-            score,
-            ..Verdict::binary(true)
+        verdict: match success {
+            Some(success) => Verdict::scored(success, score)?,
+            None => Verdict::undecided().with_score(score)?,
         },
         usage: Usage::default(),
     })
