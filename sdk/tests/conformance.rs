@@ -7,6 +7,8 @@
     reason = "a test reads the sources that it checks"
 )]
 
+mod host_policies;
+
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -15,6 +17,9 @@ use std::{
 };
 
 use futures::executor::block_on;
+use host_policies::{
+    Flaw, admit_rule, credit_rule, maintenance_program, reward_rule, select_program, write_program,
+};
 use journeyman::{
     Error, ErrorKind, Seed, Timestamp,
     builtin::{
@@ -262,7 +267,7 @@ fn tokenizer() -> Report {
 }
 
 fn suites() -> BTreeMap<&'static str, Report> {
-    [
+    let contracts = [
         ("clock", clock()),
         ("dialect", dialect()),
         ("embedder", embedder()),
@@ -278,14 +283,26 @@ fn suites() -> BTreeMap<&'static str, Report> {
         ("skill_files", skill_files()),
         ("skill_store", skill_store()),
         ("tokenizer", tokenizer()),
-    ]
-    .into_iter()
-    .collect()
+    ];
+    contracts.into_iter().collect()
+}
+
+/// The suites of the traits of a host's own policies.
+fn suites_of_policies() -> BTreeMap<&'static str, Report> {
+    let policies = [
+        ("SelectProgram", select_program(Flaw::None)),
+        ("RewardRule", reward_rule(Flaw::None)),
+        ("CreditRule", credit_rule(Flaw::None)),
+        ("WriteProgram", write_program(Flaw::None)),
+        ("AdmitRule", admit_rule(Flaw::None)),
+        ("MaintenanceProgram", maintenance_program(Flaw::None)),
+    ];
+    policies.into_iter().collect()
 }
 
 #[test]
 fn the_parts_of_the_sdk_keep_every_rule_and_none_is_skipped() {
-    for (_, report) in suites() {
+    for (_, report) in suites().into_iter().chain(suites_of_policies()) {
         let other: Vec<_> = (report.cases().iter())
             .filter(|case| case.outcome != Outcome::Passed)
             .collect();
@@ -386,6 +403,149 @@ fn every_rule_of_a_contract_has_a_case_and_every_case_a_rule() {
         assert!(suite.is_file(), "{} is not there", suite.display());
     }
     assert_eq!(seen, suites.len());
+}
+
+/// The rules of the traits of a file, below `# Behavior` and below `# What the run does`.
+fn rules_of_traits(source: &str) -> BTreeMap<&str, [Vec<&str>; 2]> {
+    let mut traits = BTreeMap::new();
+    let mut section = "";
+    let mut found: [Vec<&str>; 2] = Default::default();
+    for line in source.lines() {
+        if let Some(heading) = line.strip_prefix("/// # ") {
+            section = heading;
+        }
+        match section {
+            "Behavior" => found[0].extend(rules(line)),
+            "What the run does" => found[1].extend(rules(line)),
+            _ => assert_eq!(rules(line), [""; 0], "a rule that is not read"),
+        }
+        let item = ["pub trait ", "pub struct ", "impl "].map(|item| line.strip_prefix(item));
+        if let Some(rest) = item.into_iter().flatten().next() {
+            let name = rest.split(|c: char| !c.is_alphanumeric()).next();
+            let rules = std::mem::take(&mut found);
+            section = "";
+            if rules.iter().any(|rules| !rules.is_empty()) {
+                traits.insert(name.unwrap_or_default(), rules);
+            }
+        }
+    }
+    traits
+}
+
+/// What a run does with a host's own policies, and the test of each rule: the trait, the rule, the file in
+/// `sdk/tests/run/between`, the test.
+const RUN_RULES: [(&str, &str, &str, &str); 13] = [
+    (
+        "SelectProgram",
+        "errors",
+        "asked.rs",
+        "a_selector_that_fails_at_a_later_turn_leaves_the_skills_of_the_turn_before",
+    ),
+    (
+        "SelectProgram",
+        "once",
+        "asked.rs",
+        "a_selector_is_asked_once_for_a_group_and_once_for_each_turn",
+    ),
+    (
+        "MaintenanceProgram",
+        "whole",
+        "asked.rs",
+        "the_changes_of_a_program_are_one_commit_and_none_are_no_commit",
+    ),
+    (
+        "MaintenanceProgram",
+        "errors",
+        "own.rs",
+        "a_program_that_fails_fails_alone_and_says_why",
+    ),
+    (
+        "WriteProgram",
+        "due",
+        "asked.rs",
+        "a_writer_is_asked_where_a_skill_is_due_with_the_best_attempts_first",
+    ),
+    (
+        "WriteProgram",
+        "admission",
+        "asked.rs",
+        "a_writer_without_a_draft_writes_no_skill",
+    ),
+    (
+        "WriteProgram",
+        "errors",
+        "rules_of_hosts.rs",
+        "a_writer_of_the_hosts_own_writes",
+    ),
+    (
+        "RewardRule",
+        "verdicts",
+        "asked.rs",
+        "a_reward_rule_is_asked_about_each_attempt_with_a_verdict",
+    ),
+    (
+        "RewardRule",
+        "errors",
+        "rules_of_hosts.rs",
+        "a_reward_of_the_hosts_own_rewards",
+    ),
+    (
+        "CreditRule",
+        "errors",
+        "rules_of_hosts.rs",
+        "a_credit_rule_of_the_hosts_own_credits",
+    ),
+    (
+        "AdmitRule",
+        "last",
+        "asked.rs",
+        "an_admission_rule_is_asked_last_and_not_about_what_was_let_in_before",
+    ),
+    (
+        "AdmitRule",
+        "last",
+        "rules_of_hosts.rs",
+        "the_admission_rule_is_asked_about_what_maintenance_makes_too",
+    ),
+    (
+        "AdmitRule",
+        "errors",
+        "rules_of_hosts.rs",
+        "an_admission_rule_of_the_hosts_own_admits",
+    ),
+];
+
+#[test]
+fn every_rule_of_a_policy_has_a_case_or_a_test_of_the_run() {
+    let source = std::fs::read_to_string(folder("policy").join("own.rs")).unwrap();
+    let traits = rules_of_traits(&source);
+    let suites = suites_of_policies();
+    assert!(traits.keys().eq(suites.keys()), "{traits:?}");
+    for (name, [behavior, run]) in &traits {
+        let report = &suites[name];
+        assert_eq!(report.contract(), *name);
+        let cases: Vec<&str> = report.cases().iter().map(|case| case.name).collect();
+        assert_eq!(cases, *behavior, "{name}");
+        for rule in run {
+            let mut tested = RUN_RULES.iter();
+            let is_tested = tested.any(|(of, tested, ..)| of == name && tested == rule);
+            assert!(is_tested, "{name}: no test is named for *{rule}*");
+        }
+    }
+    for (name, rule, file, test) in RUN_RULES {
+        assert!(traits[name][1].contains(&rule), "{name} has no rule {rule}");
+        let path = folder("../tests/run/between").join(file);
+        let tests = std::fs::read_to_string(path).unwrap();
+        assert!(tests.contains(&format!("fn {test}()")), "{file}: {test}");
+    }
+}
+
+#[test]
+fn rules_of_traits_are_read_by_their_sections() {
+    let source =
+        "/// # Behavior\n/// - *one*: a\n/// # What the run does\n/// - *two*: b\npub trait A: B {";
+    let [one, two] = ["one", "two"].map(|rule| vec![rule]);
+    assert_eq!(rules_of_traits(source), BTreeMap::from([("A", [one, two])]));
 }
 
 #[test]

@@ -104,8 +104,17 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
             ]),
         ),
         ("wrap", set(&[CONTRACTS])),
-        ("conformance", set(&[CONTRACTS, &["testing"]])),
-        ("testing", set(&[CONTRACTS, &["format"]])),
+        (
+            "conformance",
+            set(&[
+                CONTRACTS,
+                POLICY,
+                &[
+                    "admit", "builtin", "library", "propose", "recipe", "run", "select", "testing",
+                ],
+            ]),
+        ),
+        ("testing", set(&[CONTRACTS, &["format", "report"]])),
         ("builtin", set(&[CONTRACTS, SHARED, &["inject"]])),
         (
             "prelude",

@@ -1,6 +1,9 @@
 //! The report of a suite.
 
-use std::fmt;
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -121,6 +124,13 @@ pub(super) fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Tried 
     } else {
         Err(Shortfall::Failed(otherwise()))
     }
+}
+
+/// Calls a part; a panic fails the case.
+pub(super) fn contained<T>(what: impl FnOnce() -> String, call: impl FnOnce() -> T) -> Tried<T> {
+    // After a panic nothing of the answer is used again, so no broken state is seen.
+    catch_unwind(AssertUnwindSafe(call))
+        .map_err(|_| Shortfall::Failed(format!("{} panicked", what())))
 }
 
 /// Skips the case, which cannot be tried.

@@ -15,6 +15,7 @@
 //! | maintenance | [`MaintenanceProgram`] | `Recipe::programs` |
 
 mod answer;
+pub(crate) mod checks;
 mod context;
 mod own;
 mod question;

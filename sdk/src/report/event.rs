@@ -188,7 +188,7 @@ pub enum EventKind {
     },
     /// A part of maintenance failed. Nothing of it was committed, and what was learned before is kept.
     MaintenanceFailed {
-        /// Which part: `micro`, `macro` or `gains`.
+        /// Which part: `micro`, `macro`, `gains`, or the name of the host's own program.
         part: String,
         /// Why.
         reason: String,

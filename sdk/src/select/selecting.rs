@@ -11,10 +11,10 @@ use crate::{
     domain::{
         Candidate, Decision, Mode, NothingReason, Query, ScoreKind, Selection, SkillRef, TurnQuery,
     },
-    error::{Error, Result},
+    error::Result,
     id::Seed,
     library::SkillLibrary,
-    policy::{Answer, Ask, Context, Policies, Question, SelectProgram, View},
+    policy::{Answer, Ask, Context, Policies, Question, SelectProgram, View, checks},
     report::EventKind,
     retrieve::{Ranked, rank, view_text},
 };
@@ -146,20 +146,8 @@ async fn chosen_by_host(
     query: &TurnQuery,
 ) -> Result<Selection> {
     let selection = program?.select(ask, view, query).await?;
-    let is_offered = |skill: &&SkillRef| {
-        let mut offered = view.offered();
-        offered.any(|entry| entry.skill.reference() == **skill)
-    };
-    match selection.skills().iter().find(|skill| !is_offered(skill)) {
-        None => Ok(selection),
-        Some(other) => Err(Error::invalid(
-            "SelectProgram::select",
-            "it chose a skill that is not offered",
-        )
-        .with("skill", &other.id)
-        .with("version", other.version)
-        .hint("choose among `View::offered`")),
-    }
+    checks::offered(&selection, view)?;
+    Ok(selection)
 }
 
 fn cache(context: &Context<'_>) -> Vec<Candidate> {

@@ -10,6 +10,7 @@ use crate::{
         Step, StepResult, Taint, Task, Trace, Trajectory, Trust, Usage, Verdict,
     },
     id::{AttemptId, CommitKey, Revision, Seed, SkillId, Version},
+    report::AttemptReport,
 };
 
 /// A task of [`ScriptedEnvironment::words`](super::ScriptedEnvironment::words): the agent must say these words.
@@ -218,6 +219,24 @@ pub fn ended(attempt: &str, task: &Task, end: EndReason) -> Trajectory {
         outcome: None,
         end,
         ..trajectory(attempt, task, &[], false)
+    }
+}
+
+/// The report of an attempt of one step that was given these skills, with score and reward 1 or 0.
+pub fn attempt_report(attempt: &str, skills: &[Skill], success: bool) -> AttemptReport {
+    let score = f64::from(u8::from(success));
+    AttemptReport {
+        attempt: AttemptId::new(attempt),
+        injected: skills.iter().map(Skill::reference).collect(),
+        used: !skills.is_empty(),
+        success: Some(success),
+        score,
+        parts: BTreeMap::new(),
+        reward: Some(score),
+        steps: 1,
+        usage: Usage::default(),
+        end: Some(EndReason::Finished),
+        error: None,
     }
 }
 

@@ -1,7 +1,10 @@
 //! A part that breaks one rule fails the case of that rule.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../host_policies/mod.rs"]
+mod host_policies;
 mod models;
+mod policies;
 mod retrievers;
 mod storage;
 

@@ -1,7 +1,5 @@
 //! The policy of one task: select, attempt, judge, and ask roles about what came of it.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::{fold, scene::Scene};
@@ -9,9 +7,11 @@ use crate::{
     contract::{RoleAnswer, RoleTask},
     credit::CreditPolicy,
     domain::{Mode, SkillDraft, Task, Trace, Trajectory, TurnQuery, Usage, Verdict},
-    error::{Error, Result},
+    error::Result,
     id::AttemptId,
-    policy::{Ask, ChosenSkill, Context, Played, Policies, Rollout, Said, SkillCredit, View},
+    policy::{
+        Ask, ChosenSkill, Context, Played, Policies, Rollout, Said, SkillCredit, View, checks,
+    },
     propose::{
         Writer,
         asking::{self, unreadable},
@@ -185,26 +185,8 @@ fn credits(
     };
     let group: Vec<AttemptReport> = rollouts.iter().map(|one| one.report.clone()).collect();
     let credits = policies.credit(own)?.credits(&group)?;
-    let mut known = BTreeSet::new();
-    for credit in &credits {
-        let refused = |message| {
-            Err(Error::invalid("CreditRule::credits", message)
-                .with("skill", &credit.skill.id)
-                .with("attempt", &credit.attempt))
-        };
-        let given = |one: &AttemptReport| {
-            one.attempt == credit.attempt && one.injected.contains(&credit.skill)
-        };
-        if !credit.reward.is_finite() {
-            return refused("the credit is not finite");
-        }
-        if !group.iter().any(given) {
-            return refused("the attempt was not given this skill");
-        }
-        if !known.insert((&credit.skill, &credit.attempt)) {
-            return refused("the skill is credited twice for this attempt");
-        }
-    }
+    checks::finite_credits(&credits)?;
+    checks::exposed(&credits, &group)?;
     Ok(Some(credits))
 }
 
@@ -232,10 +214,7 @@ impl Outcome {
             })
             .collect::<Result<_>>()?;
         for (tried, reward) in self.tried.iter_mut().zip(rewards) {
-            if reward.is_some_and(|reward| !reward.is_finite()) {
-                let message = "the reward is not finite";
-                return Err(Error::invalid("RewardRule::reward", message));
-            }
+            reward.map_or(Ok(()), checks::finite_reward)?;
             tried.reward = reward;
         }
         Ok(())

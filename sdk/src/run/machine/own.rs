@@ -18,7 +18,7 @@ use crate::{
 ///
 /// # Errors
 /// `Invalid`, with the rule.
-fn permitted(change: &LibraryChange, library: &SkillLibrary) -> Result<()> {
+pub(crate) fn permitted(change: &LibraryChange, library: &SkillLibrary) -> Result<()> {
     change.validate()?;
     let refused = |message: &str| Err(Error::invalid("MaintenanceProgram::maintain", message));
     let allowed = matches!(

@@ -1,5 +1,6 @@
 //! What happens between tasks: batches, bundles, mending, filtering, refactoring, rules (HiSME).
 
+mod asked;
 mod hostile;
 mod mending;
 mod own;

@@ -1,0 +1,358 @@
+//! Policies of a host's own that keep their rules, or break one, and the reports of their suites.
+#![allow(
+    clippy::panic,
+    dead_code,
+    reason = "a policy that panics is a flaw; each of the two binaries that include this uses a part of it"
+)]
+
+use std::{
+    num::NonZeroU64,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use futures::executor::block_on;
+use journeyman::{
+    Error, Result, Seed, Version, async_trait,
+    builtin::EnvironmentJudge,
+    conformance::{
+        self, LearningFixture, Report,
+        admit_rule::AdmitRuleFixture,
+        credit_rule::CreditRuleFixture,
+        reward_rule::{JudgedAttempt, RewardRuleFixture},
+    },
+    contract::Backends,
+    domain::{
+        Action, Decision, Kind, LibraryChange, NothingReason, Query, Scope, Selection, Skill,
+        SkillDraft, SkillRef, State, Trace, TurnQuery, Verdict,
+    },
+    library::SkillLibrary,
+    policy::{
+        AdmitRule, Ask, CreditRule, MaintenanceProgram, OwnPolicy, Policies, RewardRule,
+        SelectProgram, SkillCredit, View, WriteProgram,
+    },
+    propose::{WriteWhen, Writer},
+    recipe,
+    report::AttemptReport,
+    select::Selector,
+    testing::{Play, ScriptedEnvironment, ScriptedExecutor, ScriptedRetriever, sample},
+};
+
+/// What a policy does wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Flaw {
+    None,
+    /// It asks something else at each call.
+    AsksOtherwise,
+    /// It decides otherwise at each call, by asking the same.
+    DecidesOtherwise,
+    /// It decides the same when the run is replayed, and otherwise when it is made a second time.
+    KnowsOfOtherRuns,
+    Panics,
+    /// It awaits what is no answer.
+    Waits,
+    /// Its calls fail.
+    Fails,
+    /// It decides on nothing.
+    DoesNothing,
+    /// It chooses a skill that is not offered, credits one that was not given, or changes one that is not there.
+    Elsewhere,
+    /// It gives a draft, a number or a change that breaks a rule.
+    Invalid,
+    /// It makes a change that a program may not make.
+    Forbidden,
+    /// It credits twice.
+    Twice,
+}
+
+/// A policy with this flaw, and the number of its calls.
+#[derive(Debug)]
+struct Flawed(Flaw, AtomicU32);
+
+impl Flawed {
+    fn new(flaw: Flaw) -> Arc<Self> {
+        Arc::new(Self(flaw, AtomicU32::new(0)))
+    }
+
+    fn count(&self) -> u32 {
+        self.1.fetch_add(1, Ordering::SeqCst)
+    }
+
+    /// A text that is the same at each call, unless the policy has the flaw that is about it.
+    fn text(&self, flaw: Flaw) -> String {
+        match self.0 {
+            of if of == flaw => self.count().to_string(),
+            // Three calls in the run, three in its replay.
+            Flaw::KnowsOfOtherRuns if flaw == Flaw::DecidesOtherwise => {
+                (self.count() / 6).to_string()
+            }
+            _ => "the same".to_owned(),
+        }
+    }
+
+    /// Asks something, and breaks the rules about that.
+    async fn asks(&self, ask: &mut Ask, view: &View) -> Result<()> {
+        let query = Query {
+            text: self.text(Flaw::AsksOtherwise),
+            limit: 3,
+            among: None,
+        };
+        ask.retrieve(query).await?;
+        // The first task is left alone, so that something is learned in each run.
+        if view.step() == 0 {
+            return Ok(());
+        }
+        match self.0 {
+            Flaw::Panics => panic!("a policy that panics"),
+            Flaw::Waits => std::future::pending().await,
+            Flaw::Fails => Err(Error::invalid("Flawed", "it does not want to")),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn elsewhere() -> SkillRef {
+    SkillRef {
+        id: "elsewhere".into(),
+        version: Version(1),
+    }
+}
+
+#[async_trait]
+impl SelectProgram for Flawed {
+    async fn select(&self, ask: &mut Ask, view: &View, _: &TurnQuery) -> Result<Selection> {
+        self.asks(ask, view).await?;
+        let first = view.offered().next().map(|entry| entry.skill.reference());
+        let because = |text| Selection::nothing(NothingReason::SelectorFailed(text));
+        Ok(match (self.0, first) {
+            (Flaw::DoesNothing, _) | (_, None) => Selection::nothing(NothingReason::Disabled),
+            (Flaw::DecidesOtherwise | Flaw::KnowsOfOtherRuns, _) => {
+                because(self.text(Flaw::DecidesOtherwise))
+            }
+            (flaw, Some(first)) => Selection::unscored(Decision::Inject {
+                skills: vec![match flaw {
+                    Flaw::Elsewhere => elsewhere(),
+                    _ => first,
+                }],
+                explored: false,
+            }),
+        })
+    }
+}
+
+#[async_trait]
+impl WriteProgram for Flawed {
+    async fn write(&self, ask: &mut Ask, view: &View, _: &[Trace]) -> Result<Vec<SkillDraft>> {
+        self.asks(ask, view).await?;
+        let draft = SkillDraft {
+            title: format!("written at {}", view.step()),
+            description: match self.0 {
+                Flaw::Invalid => String::new(),
+                _ => "By a host's writer.".to_owned(),
+            },
+            kind: Kind::Workflow,
+            scope: Scope::General,
+            trigger: None,
+            body: self.text(Flaw::DecidesOtherwise),
+            metadata: Default::default(),
+        };
+        Ok(match self.0 {
+            Flaw::DoesNothing => Vec::new(),
+            _ => vec![draft],
+        })
+    }
+}
+
+#[async_trait]
+impl MaintenanceProgram for Flawed {
+    async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>> {
+        self.asks(ask, view).await?;
+        let first = view.library().entries().next();
+        let Some(first) = first.filter(|_| self.0 != Flaw::DoesNothing) else {
+            return Ok(Vec::new());
+        };
+        let skill = match self.0 {
+            Flaw::Elsewhere => elsewhere().id,
+            _ => first.skill.id.clone(),
+        };
+        Ok(vec![match self.0 {
+            Flaw::Forbidden => LibraryChange::Maintain,
+            Flaw::Invalid => LibraryChange::Add(Box::new(Skill {
+                description: String::new(),
+                ..sample::skill("new")
+            })),
+            _ => LibraryChange::SetState {
+                skill,
+                state: State::Archived,
+                reason: self.text(Flaw::DecidesOtherwise),
+            },
+        }])
+    }
+}
+
+impl Flawed {
+    /// A number of a rule.
+    fn number(&self, right: f64) -> Result<f64> {
+        match self.0 {
+            Flaw::Panics => panic!("a rule that panics"),
+            Flaw::Fails => Err(Error::invalid("Flawed", "it does not want to")),
+            Flaw::Invalid => Ok(f64::NAN),
+            Flaw::DecidesOtherwise => Ok(right + f64::from(self.count())),
+            _ => Ok(right),
+        }
+    }
+}
+
+impl RewardRule for Flawed {
+    fn reward(&self, attempt: &AttemptReport, verdict: &Verdict) -> Result<f64> {
+        self.number(verdict.score - 0.01 * f64::from(attempt.steps))
+    }
+}
+
+impl CreditRule for Flawed {
+    fn credits(&self, group: &[AttemptReport]) -> Result<Vec<SkillCredit>> {
+        let mut credits = Vec::new();
+        for one in group {
+            for skill in &one.injected {
+                credits.push(SkillCredit {
+                    skill: match self.0 {
+                        Flaw::Elsewhere => elsewhere(),
+                        _ => skill.clone(),
+                    },
+                    attempt: one.attempt.clone(),
+                    reward: self.number(one.score)?,
+                });
+            }
+        }
+        match self.0 {
+            Flaw::Twice => credits.extend(credits.clone()),
+            Flaw::DoesNothing => credits.clear(),
+            _ => {}
+        }
+        Ok(credits)
+    }
+}
+
+impl AdmitRule for Flawed {
+    fn admit(&self, _: &SkillLibrary, skill: &Skill) -> Result<()> {
+        // One that counts refuses in the end what it let in at first.
+        let number = self.number(if skill.name.as_str() == "saying" {
+            9.0
+        } else {
+            0.0
+        })?;
+        match number < 2.0 {
+            true => Ok(()),
+            false => Err(Error::invalid("Flawed", "it is too much")),
+        }
+    }
+}
+
+async fn backends() -> Result<Backends> {
+    let agent = ScriptedExecutor::acting(|attempt, steps| {
+        let words: Vec<String> =
+            serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
+        Play::Give(words.get(steps.len()).cloned().map(Action::Message))
+    });
+    let world = Arc::new(ScriptedEnvironment::words());
+    let backends = Backends::new(Arc::new(agent), world, Arc::new(EnvironmentJudge));
+    Ok(backends.with_retriever(Arc::new(ScriptedRetriever::new())))
+}
+
+/// A run of three tasks with a program of the host's own at every station that can have one.
+pub(crate) fn learning(flaw: Flaw) -> LearningFixture {
+    let mut recipe = recipe::standard();
+    recipe.select.selector = Selector::Own(OwnPolicy::new("own"));
+    recipe.write.when = WriteWhen::Always;
+    recipe.write.by = Writer::Own(OwnPolicy::new("own"));
+    let recipe = recipe.with_program(NonZeroU64::MIN, OwnPolicy::new("own"));
+    let program = Flawed::new(flaw);
+    let (selector, writer) = (Arc::clone(&program), Arc::clone(&program));
+    LearningFixture {
+        recipe,
+        policies: Policies::new()
+            .with_selector("own", move |_| Ok(Arc::clone(&selector) as _))
+            .with_writer("own", move |_| Ok(Arc::clone(&writer) as _))
+            .with_program("own", move |_| Ok(Arc::clone(&program) as _)),
+        skills: vec![sample::skill("saying"), sample::skill("singing")],
+        tasks: (0..3)
+            .map(|number| sample::task(&format!("task-{number}"), &["one", "two"]))
+            .collect(),
+        seed: Seed(7),
+        samples: false,
+    }
+}
+
+/// The same, with the program in one station alone.
+fn alone(flaw: Flaw, station: &str) -> LearningFixture {
+    let mut fixture = learning(flaw);
+    let recipe = &mut fixture.recipe;
+    if station != "select" {
+        recipe.select.selector = Selector::Nothing;
+    }
+    if station != "write" {
+        recipe.write.when = WriteWhen::Never;
+        recipe.write.by = Writer::Summarize;
+    }
+    if station != "maintain" {
+        recipe.programs.clear();
+    }
+    fixture
+}
+
+pub(crate) fn select_program(flaw: Flaw) -> Report {
+    check_selector(&alone(flaw, "select"))
+}
+
+pub(crate) fn check_selector(fixture: &LearningFixture) -> Report {
+    block_on(conformance::select_program::check(backends, fixture))
+}
+
+pub(crate) fn write_program(flaw: Flaw) -> Report {
+    let fixture = alone(flaw, "write");
+    block_on(conformance::write_program::check(backends, &fixture))
+}
+
+pub(crate) fn maintenance_program(flaw: Flaw) -> Report {
+    check_maintenance(&alone(flaw, "maintain"))
+}
+
+pub(crate) fn check_maintenance(fixture: &LearningFixture) -> Report {
+    block_on(conformance::maintenance_program::check(backends, fixture))
+}
+
+pub(crate) fn reward_rule(flaw: Flaw) -> Report {
+    let attempt = |name: &str, success| JudgedAttempt {
+        report: sample::attempt_report(name, &[], success),
+        verdict: Verdict::binary(success),
+    };
+    let attempts = vec![attempt("run/0/0", true), attempt("run/0/1", false)];
+    let (rule, fixture) = (Flawed::new(flaw), RewardRuleFixture { attempts });
+    block_on(conformance::reward_rule::check(&*rule, &fixture))
+}
+
+pub(crate) fn credit_rule(flaw: Flaw) -> Report {
+    let skills = [sample::skill("saying"), sample::skill("singing")];
+    let group = |task: u32| {
+        vec![
+            sample::attempt_report(&format!("run/{task}/0"), &skills, true),
+            sample::attempt_report(&format!("run/{task}/1"), &skills[1..], false),
+        ]
+    };
+    let groups = vec![group(0), group(1)];
+    let (rule, fixture) = (Flawed::new(flaw), CreditRuleFixture { groups });
+    block_on(conformance::credit_rule::check(&*rule, &fixture))
+}
+
+pub(crate) fn admit_rule(flaw: Flaw) -> Report {
+    let fixture = AdmitRuleFixture {
+        library: SkillLibrary::new(),
+        skills: vec![sample::skill("singing"), sample::skill("saying")],
+    };
+    block_on(conformance::admit_rule::check(
+        &*Flawed::new(flaw),
+        &fixture,
+    ))
+}
