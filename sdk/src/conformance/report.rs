@@ -4,14 +4,14 @@ use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The result of one case.
+/// The outcome of one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The rule held.
     Passed,
-    /// The rule was broken; how it was broken.
+    /// The rule was broken; the text gives the expected and the found behavior.
     Failed(String),
-    /// The rule could not be tried; the reason.
+    /// The rule could not be checked; the text gives the reason.
     Skipped(String),
 }
 
@@ -63,7 +63,7 @@ impl Report {
         (self.cases.iter()).filter(|case| matches!(case.outcome, Outcome::Failed(_)))
     }
 
-    /// The cases that could not be tried.
+    /// The cases that could not be checked.
     pub fn skipped(&self) -> impl Iterator<Item = &Case> {
         (self.cases.iter()).filter(|case| matches!(case.outcome, Outcome::Skipped(_)))
     }
@@ -71,7 +71,7 @@ impl Report {
     /// The report, if no rule was broken.
     ///
     /// # Errors
-    /// `Invalid` if a rule was broken, with the whole report as the message.
+    /// `Invalid` if a rule was broken; the message contains the whole report.
     pub fn into_result(self) -> Result<Self> {
         if self.failures().next().is_none() {
             return Ok(self);
@@ -79,7 +79,7 @@ impl Report {
         Err(Error::new(
             ErrorKind::Invalid,
             "conformance",
-            format!("rules are broken\n{self}"),
+            format!("rules of the contract are broken\n{self}"),
         ))
     }
 }
@@ -105,7 +105,7 @@ pub(super) enum Shortfall {
     Skipped(String),
 }
 
-/// The result of trying a rule.
+/// The result of checking a rule.
 pub(super) type Tried<T = ()> = std::result::Result<T, Shortfall>;
 
 impl From<Error> for Shortfall {
@@ -114,7 +114,7 @@ impl From<Error> for Shortfall {
     }
 }
 
-/// Fails the case unless `holds`.
+/// Fails the case with the text of `otherwise` unless `holds`. The text says what was expected and what was found.
 pub(super) fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Tried {
     if holds {
         Ok(())
@@ -123,18 +123,20 @@ pub(super) fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Tried 
     }
 }
 
-/// Skips the case, which cannot be tried.
+/// Skips the case, which cannot be checked.
 pub(super) fn skip<T>(why: &str) -> Tried<T> {
     Err(Shortfall::Skipped(why.to_owned()))
 }
 
-/// Fails the case unless the result is an error of one of these kinds; returns that error.
+/// Fails the case unless the result is an error of one of these kinds; returns that error. `what` names the call.
 pub(super) fn require_error<T>(result: Result<T>, kinds: &[ErrorKind], what: &str) -> Tried<Error> {
     match result {
-        Ok(_) => Err(Shortfall::Failed(format!("{what} was accepted"))),
+        Ok(_) => Err(Shortfall::Failed(format!(
+            "{what}: expected an error of the kind {kinds:?}, found success"
+        ))),
         Err(error) if kinds.contains(&error.kind()) => Ok(error),
         Err(error) => Err(Shortfall::Failed(format!(
-            "{what} should be {kinds:?} and was: {error}"
+            "{what}: expected an error of the kind {kinds:?}, found: {error}"
         ))),
     }
 }

@@ -30,7 +30,7 @@ pub use own::{
     WriteProgram,
 };
 pub(crate) use question::fits;
-pub use question::{Ask, Case, PlayedCase, Question, Questions, Said};
+pub use question::{Ask, Case, PlayedCase, Question, Questions, RoleReply};
 pub use registry::Policies;
 pub(crate) use rollout::Rollout;
 pub use view::View;

@@ -86,11 +86,12 @@ pub type Ask = program::Ask<Questions>;
 
 /// A task for a role, with the role's answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Said {
+pub struct RoleReply {
     /// The task.
     pub task: RoleTask,
     /// The answer; `None` where the host gave no model or no roles.
-    pub said: Result<Option<Played>>,
+    #[serde(rename = "said")]
+    pub reply: Result<Option<Played>>,
 }
 
 /// A test case that was played.
@@ -174,17 +175,17 @@ impl Ask {
     }
 
     /// Gives each role its task, all concurrently. The answers have the order of the tasks.
-    pub async fn roles(&mut self, tasks: Vec<RoleTask>) -> Vec<Said> {
+    pub async fn roles(&mut self, tasks: Vec<RoleTask>) -> Vec<RoleReply> {
         let questions = tasks.iter().cloned().map(Box::new).map(Question::Role);
         let answers = self.all(questions).await;
-        let said = tasks.into_iter().zip(answers).map(|(task, answer)| {
-            let said = match answer {
-                Answer::Played(said) => said,
+        let replies = tasks.into_iter().zip(answers).map(|(task, answer)| {
+            let reply = match answer {
+                Answer::Played(reply) => reply,
                 _ => Err(other_answer()),
             };
-            Said { task, said }
+            RoleReply { task, reply }
         });
-        said.collect()
+        replies.collect()
     }
 
     /// Plays test cases, all concurrently. The results have the order of the cases.

@@ -36,7 +36,10 @@ pub(crate) fn trajectory(trajectory: Box<Trajectory>) -> Result<Box<Trajectory>>
         outcome.score.is_finite() && outcome.parts.values().all(|part| part.is_finite())
     });
     if !outcome_sound {
-        return refuse("Episode::step", "the outcome's score or one of its parts is not finite");
+        return refuse(
+            "Episode::step",
+            "the outcome's score or one of its parts is not finite",
+        );
     }
     let mut records = trajectory.steps.iter().flat_map(|step| &step.generations);
     if records.all(|record| record.logprobs.iter().all(|logprob| logprob.is_finite())) {

@@ -132,8 +132,9 @@ fn writing(checked: &Checked<'_>) -> Vec<Finding> {
         let hint = "give `Roles` that play it, or switch off the policy of the recipe that asks it";
         let unplayed = writer.filter(|writer| !roles.plays(*writer));
         if let Some(writer) = unplayed.filter(|_| recipe.write.when != WriteWhen::Never) {
-            let reason =
-                format!("the recipe's writer is the role {writer}, and the host's roles do not play it");
+            let reason = format!(
+                "the recipe's writer is the role {writer}, and the host's roles do not play it"
+            );
             findings.push(never(reason, hint));
         }
         let unplayed: Vec<String> = beside
