@@ -13,7 +13,7 @@ pub struct JudgeFixture {
     pub task: Task,
     /// Attempts at the task that the judge can judge; at least one.
     pub attempts: Vec<Trajectory>,
-    /// Attempts at the task from which nobody can decide whether the task was done.
+    /// Attempts at the task that do not show whether the task was done.
     pub undecidable: Vec<Trajectory>,
     /// Whether the judge's documentation says that it samples, so that its verdicts may differ.
     pub samples: bool,

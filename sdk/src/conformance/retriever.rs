@@ -253,12 +253,7 @@ async fn past(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
         stands_at(&index, 3, "after a refused update with other commit keys").await?;
         let whole = keyed(0, revision, "second", vec![coffee()]);
         index.refresh(&whole).await?;
-        stands_at(
-            &index,
-            revision,
-            "after an update since revision 0 with other commit keys",
-        )
-        .await?;
+        stands_at(&index, revision, "after an update since 0 with other keys").await?;
         let found = index.search(&query("unlock")).await?;
         require(found.is_empty(), || {
             format!("expected no skill of the replaced commits, found {found:?}")

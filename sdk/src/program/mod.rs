@@ -8,8 +8,8 @@
 //!   program's control flow and never on the order in which answers arrive.
 //! - *Saving.* A suspended program is saved as its answers. To resume it, the program is run again over these answers, so it
 //!   has to be deterministic. A program that asks a different question on the second run fails with the question's place.
-//! - *Events.* Events come out in program order, whatever the order of the answers. A resumed program does not repeat the
-//!   events that were already taken.
+//! - *Events.* Events are emitted in program order and do not depend on the order of the answers. A resumed program does not
+//!   repeat the events that were already taken.
 
 mod ask;
 mod place;

@@ -26,7 +26,7 @@ pub struct Event {
     pub task: Option<TaskId>,
     /// The attempt, if the event belongs to one.
     pub attempt: Option<AttemptId>,
-    /// What happened.
+    /// The kind of the event, with its data.
     pub kind: EventKind,
 }
 
@@ -255,8 +255,8 @@ impl fmt::Display for EventKind {
                     skill.name, skill.state, skill.description
                 )
             }
-            Self::NotDue { reason } => write!(f, "no skill is due: {reason}"),
-            Self::Refused { reason } => write!(f, "no skill: {reason}"),
+            Self::NotDue { reason } => write!(f, "no skill is to be written: {reason}"),
+            Self::Refused { reason } => write!(f, "no skill is added: {reason}"),
             Self::FellBack { role, reason } => {
                 write!(
                     f,
@@ -278,7 +278,10 @@ impl fmt::Display for EventKind {
             }
             Self::RoleFailed { role, reason } => write!(f, "role {role} failed: {reason}"),
             Self::CaseFailed { case, reason } => {
-                write!(f, "the test case {case} decides nothing: {reason}")
+                write!(
+                    f,
+                    "the test case {case} could not be played or judged: {reason}"
+                )
             }
             Self::TaskFailed { reason } => write!(f, "the task failed: {reason}"),
             Self::MaintenanceFailed { part, reason } => {

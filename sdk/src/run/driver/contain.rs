@@ -137,7 +137,7 @@ fn panicked(operation: &'static str, payload: &(dyn Any + Send)) -> Error {
         operation,
         format!("this part panicked: {message}"),
     )
-    .hint("the run goes on without its answer; a part should return an error instead")
+    .hint("the run continues without this answer; the part should return an error instead of panicking")
 }
 
 /// The message of a panic, shortened.

@@ -23,7 +23,7 @@ pub(crate) struct Checked<'a> {
 /// The findings about a configuration, the most important first.
 pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(injecting(checked));
+    findings.extend(injection_findings(checked));
     if checked.read_only {
         findings.push(Finding::new(
             FindingKind::ReadOnly,
@@ -32,15 +32,15 @@ pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
             "to learn, open a writable store without `Options::read_only`",
         ));
     } else {
-        findings.extend(writing(checked));
-        findings.extend(releasing(checked));
+        findings.extend(writing_findings(checked));
+        findings.extend(release_findings(checked));
     }
-    findings.extend(attempting(checked));
-    findings.extend(keeping(checked));
+    findings.extend(attempt_findings(checked));
+    findings.extend(storage_findings(checked));
     findings
 }
 
-fn injecting(checked: &Checked<'_>) -> Vec<Finding> {
+fn injection_findings(checked: &Checked<'_>) -> Vec<Finding> {
     let Checked {
         backends,
         recipe,
@@ -76,9 +76,9 @@ fn injecting(checked: &Checked<'_>) -> Vec<Finding> {
         }));
     }
     if !checked.read_only {
-        findings.extend(warming_up(recipe, library));
+        findings.extend(warm_up_finding(recipe, library));
     }
-    findings.extend(other_model(backends, recipe));
+    findings.extend(other_model_finding(backends, recipe));
     let weighs = recipe
         .select
         .rank
@@ -95,7 +95,7 @@ fn injecting(checked: &Checked<'_>) -> Vec<Finding> {
     findings
 }
 
-fn writing(checked: &Checked<'_>) -> Vec<Finding> {
+fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
     let Checked {
         backends, recipe, ..
     } = checked;
@@ -128,13 +128,11 @@ fn writing(checked: &Checked<'_>) -> Vec<Finding> {
         None => {}
     }
     if let (None, Some(roles)) = (missing, &backends.roles) {
-        let (writer, beside) = asked(recipe);
+        let (writer, beside) = asked_roles(recipe);
         let hint = "give `Roles` that play it, or switch off the policy of the recipe that asks it";
         let unplayed = writer.filter(|writer| !roles.plays(*writer));
         if let Some(writer) = unplayed.filter(|_| recipe.write.when != WriteWhen::Never) {
-            let reason = format!(
-                "the recipe's writer is the role {writer}, and the host's roles do not play it"
-            );
+            let reason = format!("the host's roles do not play the recipe's writer, {writer}");
             findings.push(never(reason, hint));
         }
         let unplayed: Vec<String> = beside
@@ -167,7 +165,7 @@ fn writing(checked: &Checked<'_>) -> Vec<Finding> {
     findings
 }
 
-fn releasing(checked: &Checked<'_>) -> Vec<Finding> {
+fn release_findings(checked: &Checked<'_>) -> Vec<Finding> {
     let Checked {
         backends,
         recipe,
@@ -209,12 +207,12 @@ fn releasing(checked: &Checked<'_>) -> Vec<Finding> {
             .about("fragments"),
         );
     }
-    findings.extend(held_back(library));
+    findings.extend(quarantine_finding(library));
     findings
 }
 
 /// A finding if the gate's thresholds were fitted for another model than the scorer's.
-fn other_model(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
+fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
     let Selector::Gate(policy) = &recipe.select.selector else {
         return None;
     };
@@ -229,7 +227,7 @@ fn other_model(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
 }
 
 /// The roles that a recipe asks: the writer's role, and the roles of all other policies.
-fn asked(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
+fn asked_roles(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
     let maintenance = &recipe.maintenance;
     let beside = [
         (recipe.credit.attribute, Role::Attribute),
@@ -249,25 +247,25 @@ fn asked(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
 
 /// The findings that depend on the library. They are computed when a session opens, and again whenever a host asks for the
 /// findings.
-pub(crate) fn of_library(
+pub(crate) fn library_findings(
     recipe: &Recipe,
     library: &SkillLibrary,
     read_only: bool,
 ) -> impl Iterator<Item = Finding> {
-    let held = held_back(library);
-    let all = warming_up(recipe, library).into_iter().chain(held);
+    let held = quarantine_finding(library);
+    let all = warm_up_finding(recipe, library).into_iter().chain(held);
     all.filter(move |_| !read_only)
 }
 
-/// Whether a finding depends on the library, as those of [`of_library`].
-pub(crate) fn is_of_library(finding: &Finding) -> bool {
+/// Whether a finding depends on the library, as those of [`library_findings`].
+pub(crate) fn depends_on_library(finding: &Finding) -> bool {
     finding.kind == FindingKind::Quarantined || finding.about.as_deref() == Some(WARM_UP)
 }
 
 /// The subject of the finding about a warm-up.
 const WARM_UP: &str = "warm-up";
 
-fn warming_up(recipe: &Recipe, library: &SkillLibrary) -> Option<Finding> {
+fn warm_up_finding(recipe: &Recipe, library: &SkillLibrary) -> Option<Finding> {
     let warm_up = recipe.schedule.tasks(recipe.attempts.warm_up);
     let left = warm_up.saturating_sub(library.tasks_learned());
     let finding = Finding::new(
@@ -279,7 +277,7 @@ fn warming_up(recipe: &Recipe, library: &SkillLibrary) -> Option<Finding> {
     (left > 0).then(|| finding.about(WARM_UP))
 }
 
-fn held_back(library: &SkillLibrary) -> Option<Finding> {
+fn quarantine_finding(library: &SkillLibrary) -> Option<Finding> {
     let held = library.entries();
     let held = held.filter(|entry| entry.skill.state == State::Quarantined);
     match held.count() {
@@ -290,7 +288,7 @@ fn held_back(library: &SkillLibrary) -> Option<Finding> {
 }
 
 /// The finding that follows from an event, if any.
-pub(crate) fn of_event(event: &EventKind) -> Option<Finding> {
+pub(crate) fn event_finding(event: &EventKind) -> Option<Finding> {
     let failed = |consequence: String, reason: &str| {
         let hint = "correct the policy if it is your own; otherwise report a bug of Journeyman";
         let about = consequence.clone();
@@ -307,7 +305,8 @@ pub(crate) fn of_event(event: &EventKind) -> Option<Finding> {
                 FindingKind::NothingReplays,
                 "some test cases could not be played or judged, and do not help to release skills",
                 reason,
-                "remove the cause; if the environment cannot set up a task a second time, omit `Backends::environment`: live attempts decide then",
+                "remove the cause; if the environment cannot set up a task twice, omit `Backends::environment`: live attempts \
+                 decide then",
             )
             .about("cases"),
         ),
@@ -333,7 +332,7 @@ fn quarantined(what: impl std::fmt::Display) -> Finding {
     )
 }
 
-fn attempting(checked: &Checked<'_>) -> Vec<Finding> {
+fn attempt_findings(checked: &Checked<'_>) -> Vec<Finding> {
     let backends = checked.backends;
     let mut findings = Vec::new();
     if backends.executor.is_none() || backends.environment.is_none() {
@@ -355,7 +354,7 @@ fn attempting(checked: &Checked<'_>) -> Vec<Finding> {
     findings
 }
 
-fn keeping(checked: &Checked<'_>) -> Vec<Finding> {
+fn storage_findings(checked: &Checked<'_>) -> Vec<Finding> {
     let backends = checked.backends;
     let mut findings = Vec::new();
     if backends.clock.is_none() {

@@ -137,8 +137,8 @@ impl Journeyman {
         let observed = &session.performer.observed;
         {
             let library = session.performer.follow();
-            let now = checking::of_library(&session.recipe, &library, session.read_only);
-            observed.renew(checking::is_of_library, now);
+            let now = checking::library_findings(&session.recipe, &library, session.read_only);
+            observed.renew(checking::depends_on_library, now);
         }
         observed.all()
     }

@@ -145,7 +145,7 @@ impl Session {
     }
 
     fn tell(&self, event: &Event) {
-        if let Some(finding) = checking::of_event(&event.kind) {
+        if let Some(finding) = checking::event_finding(&event.kind) {
             self.performer.observed.note(finding);
         }
         lock(&self.listeners).retain(|listener| listener.unbounded_send(event.clone()).is_ok());

@@ -25,7 +25,7 @@ use crate::{
 
 /// An attempt, with its verdict if it could be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Tried {
+pub(crate) struct JudgedAttempt {
     made: Result<Box<Trajectory>>,
     verdict: Option<Result<Verdict>>,
     /// The reward by the host's own rule, if the recipe names one.
@@ -39,7 +39,7 @@ pub(crate) struct Outcome {
     /// Whether the task began in the warm-up. Stored, because the task's own commit may end the warm-up.
     warming_up: bool,
     pub(crate) selected: Selected,
-    tried: Vec<Tried>,
+    tried: Vec<JudgedAttempt>,
     /// The indices of the attempts from which roles write skills. Stored, because the decision depends on the library, which
     /// changes later.
     pub(crate) sources: Vec<usize>,
@@ -128,7 +128,7 @@ async fn attempts(
     context: &Context<'_>,
     task: &Task,
     selected: &Selected,
-) -> Vec<Tried> {
+) -> Vec<JudgedAttempt> {
     let library = context.library;
     let attempts = ask.each(0..context.group, async |mut ask, number| {
         let skills = selected.injected(number).iter();
@@ -141,7 +141,7 @@ async fn attempts(
             }
             _ => None,
         };
-        Tried {
+        JudgedAttempt {
             made,
             verdict,
             reward: None,
@@ -247,7 +247,7 @@ impl Outcome {
 
     /// Whether something can be learned: in training, if at least one attempt was made and not ended by a part's fault.
     pub(crate) fn teaches(&self, context: &Context<'_>) -> bool {
-        let is_sound = |tried: &Tried| {
+        let is_sound = |tried: &JudgedAttempt| {
             let made = tried.made.as_ref();
             made.is_ok_and(|trajectory| trajectory.fault().is_none())
         };

@@ -105,7 +105,7 @@ pub struct RunMachine {
     pub(crate) width: NonZeroU64,
     pub(crate) next: u64,
     pub(crate) active: BTreeMap<u64, TaskMachine>,
-    /// Selections for later turns of attempts under way.
+    /// Selections for later turns of unfinished attempts.
     pub(crate) turns: Turns,
     /// The maintenance after the last batch, while it is running.
     pub(crate) maintaining: Option<Box<Maintaining>>,
