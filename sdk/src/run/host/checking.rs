@@ -107,7 +107,7 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
         (Some(_), Some(_)) => None,
     };
     let hint = "set `Backends::model` and `Backends::roles`, such as `GeneralRoles::shipped()`";
-    // A maintenance program of the host's own may write skills without the recipe's writer.
+    // The host's own maintenance program may write skills without the recipe's writer.
     let consequence = match recipe.programs.is_empty() {
         true => "no skill is ever written",
         false => {

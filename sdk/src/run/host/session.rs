@@ -171,8 +171,11 @@ impl Session {
         machine.turn_skills(&ask).unwrap_or_else(|| Err(through()))
     }
 
-    /// Judges, credits, writes and commits for a group without open attempts. On an error, or if the future is dropped, the
-    /// group returns to the waiting groups.
+    /// Judges, credits, writes and commits for a group without open attempts. On an error of the store or the journal, or if
+    /// the future is dropped, the group returns to the waiting groups.
+    ///
+    /// # Errors
+    /// The error of the store, the journal or the task's policy.
     pub(crate) async fn complete(&self, group: Arc<Group>) -> Result<Option<TaskReport>> {
         let mut unfinished = Unfinished {
             session: self,
