@@ -143,7 +143,7 @@ fn judge_fixture() -> conformance::judge::JudgeFixture {
             sample::trajectory("bad", &task, &["two"], false),
             sample::ended("short", &task, EndReason::StepBudget),
         ],
-        untold: vec![sample::ended("failed", &task, EndReason::Failed(gone))],
+        undecidable: vec![sample::ended("failed", &task, EndReason::Failed(gone))],
         samples: false,
         task,
     }

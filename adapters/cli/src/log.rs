@@ -216,7 +216,7 @@ fn change_text(change: &LibraryChange, name: impl Fn(&SkillId) -> String) -> Opt
         LibraryChange::SetRules { role, rules } => {
             let rules: Vec<String> = rules
                 .iter()
-                .map(|rule| cell(&rule.as_str()).to_string())
+                .map(|rule| cell(rule.as_str()).to_string())
                 .collect();
             Some(format!("{role} follows the rules: {}", rules.join("; ")))
         }

@@ -90,7 +90,7 @@ pub(crate) struct Drafted<'a> {
     /// The versions that it was made from.
     pub(crate) parents: Vec<SkillRef>,
     /// The role's answer.
-    pub(crate) said: &'a Result<Option<Played>>,
+    pub(crate) reply: &'a Result<Option<Played>>,
 }
 
 /// Decides about a role's answer. `before` are the earlier decisions for the same commit.
@@ -100,7 +100,7 @@ pub(crate) fn decide(
     drafted: &Drafted<'_>,
     before: &[Admission],
 ) -> Admission {
-    let played = match drafted.said {
+    let played = match drafted.reply {
         Ok(Some(played)) => played,
         Ok(None) => {
             let reason = "the run cannot ask its roles: the host gave no model, or no roles";

@@ -1,17 +1,17 @@
-//! The rules of [`Clock`].
+//! The conformance suite of [`Clock`].
 
 use futures::{FutureExt, future::join};
 
 use super::report::{Report, Tried, require};
 use crate::{contract::Clock, id::Timestamp};
 
-/// The time that the cases wait, in milliseconds.
+/// How long a case waits, in milliseconds.
 const AHEAD: u64 = 30;
 
-/// The greatest time that counts as "at once", in milliseconds.
+/// Maximum duration of a wait for a past time, in milliseconds.
 const AT_ONCE: u64 = 250;
 
-/// Checks a clock. `advance` moves a clock that does not move by itself, by so many milliseconds.
+/// Checks a clock. For a clock that does not advance by itself, `advance` advances it by a number of milliseconds.
 pub async fn check(clock: &dyn Clock, advance: Option<&(dyn Fn(u64) + Sync)>) -> Report {
     let mut report = Report::new("Clock");
     report.case("past", past(clock).await);
@@ -26,7 +26,9 @@ async fn past(clock: &dyn Clock) -> Tried {
         clock.sleep_until(until).await;
         let took = clock.now().0.saturating_sub(before.0);
         require(took <= AT_ONCE, || {
-            format!("waiting for a moment that has passed took {took} ms")
+            format!(
+                "expected `sleep_until` of a past time to return at once, found {took} ms (at most {AT_ONCE} ms)"
+            )
         })?;
     }
     Ok(())
@@ -39,7 +41,11 @@ async fn waits(clock: &dyn Clock, advance: Option<&(dyn Fn(u64) + Sync)>) -> Tri
         Some(advance) => {
             let mut sleep = clock.sleep_until(until);
             let early = (&mut sleep).now_or_never().is_some();
-            require(!early, || "it returned before the time had come".to_owned())?;
+            require(!early, || {
+                format!(
+                    "expected `sleep_until({until})` to wait, found that it returned before the clock advanced"
+                )
+            })?;
             join(sleep, async {
                 advance(AHEAD / 2);
                 advance(AHEAD);
@@ -49,6 +55,8 @@ async fn waits(clock: &dyn Clock, advance: Option<&(dyn Fn(u64) + Sync)>) -> Tri
     }
     let now = clock.now();
     require(now >= until, || {
-        format!("after waiting until {until} it is {now}")
+        format!(
+            "expected the time to be at least {until} after `sleep_until({until})`, found {now}"
+        )
     })
 }

@@ -1,4 +1,4 @@
-//! The rules of [`Dialect`].
+//! The conformance suite of [`Dialect`].
 
 use super::report::{Report, Shortfall, Tried, require, skip};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     id::ModelId,
 };
 
-/// The greatest number of moves in a turn.
+/// Maximum number of moves in one turn.
 const MOVES: usize = 8;
 
 /// The inputs for checking a dialect.
@@ -17,9 +17,9 @@ pub struct DialectFixture {
     pub task: Task,
     /// The first observation, with tools that the dialect can write.
     pub observation: Observation,
-    /// Skills that the dialect can write; at least one.
+    /// Skills that the dialect can write; with none, the rule of skill texts is skipped.
     pub skills: Vec<Skill>,
-    /// Plausible answers of a model in one turn; the suite adds garbage of its own.
+    /// Plausible model outputs for one turn; the suite adds malformed ones.
     pub replies: Vec<String>,
 }
 
@@ -91,7 +91,7 @@ fn injected(dialect: &dyn Dialect, fixture: &DialectFixture) -> Injection {
     }
 }
 
-/// The moves of a turn in which the model writes the same each time.
+/// The moves of a turn in which the model gives the same output each time.
 fn moves(
     dialect: &dyn Dialect,
     fixture: &DialectFixture,
@@ -110,7 +110,7 @@ fn moves(
     }
     let shown: String = reply.text.chars().take(20).collect();
     Err(Shortfall::Failed(format!(
-        "a model that writes {shown:?} was still asked after {MOVES} moves"
+        "expected a turn to end within {MOVES} moves, found another `Generate` for a model that always writes {shown:?}"
     )))
 }
 
@@ -139,12 +139,17 @@ fn pure(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
     let first = every_turn(dialect, fixture)?;
     let second = every_turn(dialect, fixture)?;
     require(first == second, || {
-        "the same view gave another move".to_owned()
+        "expected equal moves for equal views, found different ones".to_owned()
     })?;
     for skill in &fixture.skills {
         require(
             dialect.skill_text(skill) == dialect.skill_text(skill),
-            || format!("the skill {} was written in two ways", skill.name),
+            || {
+                format!(
+                    "expected `skill_text` to be deterministic, found two texts for skill {}",
+                    skill.name
+                )
+            },
         )?;
     }
     Ok(())
@@ -152,12 +157,15 @@ fn pure(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
 
 fn skill_text(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
     if fixture.skills.is_empty() {
-        return skip("no skills were given");
+        return skip("the fixture has no skills");
     }
     let injection = injected(dialect, fixture);
     for skill in &injection.skills {
         require(!skill.text.trim().is_empty(), || {
-            format!("the text of skill {} is empty", skill.skill.id)
+            format!(
+                "expected a text for skill {}, found only white space",
+                skill.skill.id
+            )
         })?;
     }
     let mut replies = Vec::new();
@@ -177,7 +185,8 @@ fn skill_text(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
         replies.push(generation("", FinishReason::EndOfText));
     }
     require(false, || {
-        "no prompt of a turn holds the injected skills as `skill_text` writes them".to_owned()
+        "expected a prompt of the turn to contain every injected skill's `skill_text`, found none"
+            .to_owned()
     })
 }
 
@@ -185,18 +194,24 @@ fn empty_query(dialect: &dyn Dialect) -> Tried {
     let query = "zqx a telling query zqx";
     let (full, empty) = (dialect.score_prompt(query), dialect.score_prompt(""));
     require(full.text().contains(query), || {
-        "the query does not stand in the prompt".to_owned()
+        format!(
+            "expected the score prompt to contain the query {query:?}, found {:?}",
+            full.text()
+        )
     })?;
     let without = full.text().replacen(query, "", 1);
     // White space may separate a query from the rest, and an empty query needs none.
     let bare = |text: &str| text.split_whitespace().collect::<String>();
     require(bare(&without) == bare(&empty.text()), || {
         format!(
-            "without its query the prompt is {without:?}, and the empty one is {:?}",
+            "expected the prompt of an empty query to be {without:?} (the prompt of a query, without the query), found {:?}",
             empty.text()
         )
     })?;
     require(full.open == empty.open, || {
-        "the model's turn begins otherwise with an empty query".to_owned()
+        format!(
+            "expected the model's turn to begin with {:?} for an empty query too, found {:?}",
+            full.open, empty.open
+        )
     })
 }

@@ -1,4 +1,4 @@
-//! The rules of [`Embedder`].
+//! The conformance suite of [`Embedder`].
 
 use super::report::{Report, Tried, require};
 use crate::{contract::Embedder, error::Result};
@@ -38,18 +38,25 @@ async fn one_each(embedder: &dyn Embedder) -> Tried {
     for count in 0..=TEXTS.len() {
         let given = vectors(embedder, &TEXTS[..count]).await?;
         require(given.len() == count, || {
-            format!("{count} texts gave {} embeddings", given.len())
+            format!(
+                "expected {count} embeddings for {count} texts, found {}",
+                given.len()
+            )
         })?;
         let sized = given.iter().all(|vector| vector.len() == dimensions);
         require(sized, || {
-            format!("an embedding has not the space's {dimensions} dimensions")
+            let found: Vec<usize> = given.iter().map(Vec::len).collect();
+            format!(
+                "expected embeddings of {dimensions} dimensions, as in `space`, found {found:?}"
+            )
         })?;
     }
     let forward = vectors(embedder, &TEXTS[..2]).await?;
     let backward = vectors(embedder, &[TEXTS[1], TEXTS[0]]).await?;
     let turned = (forward.iter().zip(backward.iter().rev())).all(|(a, b)| distance(a, b) <= 1e-3);
     require(turned, || {
-        "the embeddings are not in the order of the texts".to_owned()
+        "expected the embeddings of reversed texts in reversed order, found other embeddings"
+            .to_owned()
     })
 }
 
@@ -58,7 +65,9 @@ async fn unit(embedder: &dyn Embedder) -> Tried {
         let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         let sound = vector.iter().all(|x| x.is_finite()) && (length - 1.0).abs() <= 1e-3;
         require(sound, || {
-            format!("the embedding of {text:?} has length {length}")
+            format!(
+                "expected an embedding of {text:?} with finite components and length 1, found length {length}"
+            )
         })?;
     }
     Ok(())
@@ -68,10 +77,11 @@ async fn repeats(embedder: &dyn Embedder) -> Tried {
     let first = vectors(embedder, &TEXTS).await?;
     let second = vectors(embedder, &TEXTS).await?;
     require(first == second, || {
-        "the same texts gave other embeddings".to_owned()
+        "expected equal embeddings for the same texts in two calls, found different ones".to_owned()
     })?;
     let within = first.first() == first.last();
     require(within, || {
-        "the same text gave two embeddings within one call".to_owned()
+        "expected equal embeddings for the same text within one call, found different ones"
+            .to_owned()
     })
 }

@@ -1,4 +1,4 @@
-//! The rules of [`Environment`] and [`Episode`].
+//! The conformance suite of [`Environment`] and [`Episode`].
 
 use super::report::{Report, Tried, require, require_error, skip};
 use crate::{
@@ -13,11 +13,12 @@ use crate::{
 pub struct EnvironmentFixture {
     /// A task that the environment can set up.
     pub task: Task,
-    /// The seed of that episode.
+    /// The seed of that task's episode.
     pub seed: Seed,
-    /// Actions of which only the last one ends the episode.
+    /// Actions that end the episode with the last one and not before.
     pub actions: Vec<Action>,
-    /// Another task, seed and actions to its end, for two episodes side by side; `None` uses the same ones twice.
+    /// Another task, its seed, and actions that end its episode, for two concurrent episodes; `None` uses the same task
+    /// twice.
     pub other: Option<(Task, Seed, Vec<Action>)>,
     /// An action that the environment refuses at the start, if there is one.
     pub refused: Option<Action>,
@@ -62,18 +63,22 @@ async fn played(environment: &dyn Environment, fixture: &EnvironmentFixture) -> 
 
 async fn repeats(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
     if !environment.capabilities().deterministic {
-        return skip("the world says that it is not deterministic");
+        return skip("the environment declares that it is not deterministic");
     }
     let first = played(environment, fixture).await?;
     let second = played(environment, fixture).await?;
     require(first == second, || {
-        format!("the same task, seed and actions gave {first:?}, then {second:?}")
+        format!(
+            "expected equal episodes for the same task, seed and actions, found {first:?}, then {second:?}"
+        )
     })
 }
 
 async fn apart(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
     if !environment.capabilities().deterministic {
-        return skip("the world is not deterministic, so a disturbance cannot be told from chance");
+        return skip(
+            "the environment is not deterministic, so interference cannot be distinguished from chance",
+        );
     }
     let (task, seed, actions) = (fixture.other.clone())
         .unwrap_or_else(|| (fixture.task.clone(), fixture.seed, fixture.actions.clone()));
@@ -95,29 +100,29 @@ async fn apart(environment: &dyn Environment, fixture: &EnvironmentFixture) -> T
     one.close().await?;
     two.close().await?;
     require(seen == alone && other == other_alone, || {
-        "two episodes side by side went otherwise than each alone".to_owned()
+        "expected two concurrent episodes to go as each does alone, found other observations or transitions".to_owned()
     })
 }
 
 async fn unknown_task(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
     let Some(unknown) = &fixture.unknown else {
-        return skip("no task was given that the world cannot set up");
+        return skip("the fixture has no task that the environment cannot set up");
     };
     let tried = environment.reset(unknown, fixture.seed).await;
     let kinds = [ErrorKind::Invalid, ErrorKind::NotFound];
-    require_error(tried, &kinds, "a task that it cannot set up").map(drop)
+    require_error(tried, &kinds, "`reset` with a task that cannot be set up").map(drop)
 }
 
 async fn outcome(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
     if fixture.actions.is_empty() {
-        return skip("no actions were given");
+        return skip("the fixture has no actions");
     }
     let (_, transitions) = played(environment, fixture).await?;
     let last = transitions.len() - 1;
     for (at, transition) in transitions.iter().enumerate() {
         require(transition.outcome.is_some() == (at == last), || {
             format!(
-                "of transitions 0 to {last}, number {at} has the outcome {:?}",
+                "expected an outcome exactly in the last transition, {last}, found {:?} in transition {at}",
                 transition.outcome
             )
         })?;
@@ -127,22 +132,26 @@ async fn outcome(environment: &dyn Environment, fixture: &EnvironmentFixture) ->
 
 async fn refusal(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
     let Some(refused) = &fixture.refused else {
-        return skip("no action was given that the world refuses");
+        return skip("the fixture has no action that the environment refuses");
     };
     let mut episode = environment.reset(&fixture.task, fixture.seed).await?;
     let tried = episode.step(refused).await;
     episode.close().await?;
     match tried {
         Ok(transition) => require(transition.is_error, || {
-            "a refused action's transition is not marked `is_error`".to_owned()
+            "expected `is_error` in the transition of a refused action, found false".to_owned()
         }),
-        Err(error) => require(false, || format!("a refused action was an `Err`: {error}")),
+        Err(error) => require(false, || {
+            format!(
+                "expected a transition with `is_error` for a refused action, found the error: {error}"
+            )
+        }),
     }
 }
 
 async fn over(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
     let Some(last) = fixture.actions.last() else {
-        return skip("no actions were given");
+        return skip("the fixture has no actions");
     };
     let mut episode: Box<dyn Episode> = environment.reset(&fixture.task, fixture.seed).await?;
     for action in &fixture.actions {
@@ -152,7 +161,11 @@ async fn over(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tr
     let second = episode.step(&Action::EndTurn).await;
     episode.close().await?;
     for tried in [first, second] {
-        require_error(tried, &[ErrorKind::Invalid], "a step after the end")?;
+        require_error(
+            tried,
+            &[ErrorKind::Invalid],
+            "`step` after the episode's end",
+        )?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The rules of [`Executor`].
+//! The conformance suite of [`Executor`].
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,16 +12,16 @@ use crate::{
     id::{AttemptId, Seed},
 };
 
-/// The inputs for checking an agent.
+/// The inputs for checking an executor.
 #[derive(Clone, Debug)]
 pub struct ExecutorFixture {
-    /// An environment in which the agent can act.
+    /// An environment in which the executor can act.
     pub environment: Arc<dyn Environment>,
-    /// A task of that environment in which the agent takes at least one step.
+    /// A task of that environment in which the executor takes at least one step.
     pub task: Task,
-    /// The seed of the environment and the agent.
+    /// The seed of the environment and the executor.
     pub seed: Seed,
-    /// Skills in the form that the agent reads; with none, the rule of exposures is skipped.
+    /// Skills as they stand in the prompt; with none, the rule of exposures is skipped.
     pub injection: Injection,
     /// Actions that the environment accepts at the start and that do not end the episode; with none, the rule of prefixes is
     /// skipped.
@@ -30,7 +30,7 @@ pub struct ExecutorFixture {
     pub time_limit: Duration,
 }
 
-/// Checks an agent.
+/// Checks an executor.
 pub async fn check(executor: &dyn Executor, fixture: &ExecutorFixture) -> Report {
     let mut report = Report::new("Executor");
     report.case("trajectory", trajectory(executor, fixture).await);
@@ -41,13 +41,13 @@ pub async fn check(executor: &dyn Executor, fixture: &ExecutorFixture) -> Report
     report
 }
 
-/// A fault that is added to the environment.
+/// A fault that is injected into the environment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,
-    /// Fails at every step.
+    /// Every step returns an error.
     Fails,
-    /// Refuses this many actions, and then ends as a failure.
+    /// Refuses every action, and ends as a failure with this many actions.
     Refuses(usize),
 }
 
@@ -73,7 +73,7 @@ impl Episode for Watched {
                 return Err(Error::new(
                     ErrorKind::Unavailable,
                     "Episode::step",
-                    "the world failed, to see what the agent does then",
+                    "a failure injected by the conformance suite",
                 ));
             }
             Fault::Refuses(times) => Transition {
@@ -95,8 +95,9 @@ impl Episode for Watched {
     }
 }
 
-struct Tryout {
-    given: Result<Trajectory>,
+/// An execution, with the steps that the environment saw and the skills whose use was reported to the guidance.
+struct Execution {
+    result: Result<Trajectory>,
     seen: Vec<(Observation, Action, Transition)>,
     reported: Vec<crate::domain::SkillRef>,
 }
@@ -106,7 +107,7 @@ async fn attempt(
     fixture: &ExecutorFixture,
     fault: Fault,
     prefix: &[Action],
-) -> Tried<Tryout> {
+) -> Tried<Execution> {
     let inner = fixture
         .environment
         .reset(&fixture.task, fixture.seed)
@@ -127,41 +128,44 @@ async fn attempt(
         time_limit: fixture.time_limit,
         prefix,
     };
-    let given = executor.execute(attempt, &mut episode).await;
+    let result = executor.execute(attempt, &mut episode).await;
     let seen = std::mem::take(&mut episode.seen);
     Box::new(episode).close().await?;
-    Ok(Tryout {
-        given,
+    Ok(Execution {
+        result,
         seen,
         reported: guidance.reported(),
     })
 }
 
 async fn trajectory(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
-    let made = attempt(executor, fixture, Fault::None, &[]).await?.given?;
+    let made = attempt(executor, fixture, Fault::None, &[]).await?.result?;
     require(
         made.attempt.as_str() == "conformance" && made.task == fixture.task.id,
         || {
             format!(
-                "the trajectory is of attempt {} at task {}",
-                made.attempt, made.task
+                "expected a trajectory of attempt conformance at task {}, found attempt {} at task {}",
+                fixture.task.id, made.attempt, made.task
             )
         },
     )?;
     for fault in [Fault::Fails, Fault::Refuses(100)] {
-        let made = attempt(executor, fixture, fault, &[]).await?.given;
+        let made = attempt(executor, fixture, fault, &[]).await?.result;
         let made = match made {
             Ok(made) => made,
             Err(error) => {
                 return require(false, || {
-                    format!("in a world that {fault:?} it gave Err: {error}")
+                    format!(
+                        "expected a trajectory in an environment with the fault {fault:?}, found the error: {error}"
+                    )
                 });
             }
         };
         let finished = made.end == EndReason::Finished;
         require(finished == made.outcome.is_some(), || {
             format!(
-                "in a world that {fault:?} it ended as {:?} with the outcome {:?}",
+                "expected an outcome exactly where the end is `Finished`, found the end {:?} with the outcome {:?} \
+                 in an environment with the fault {fault:?}",
                 made.end, made.outcome
             )
         })?;
@@ -171,30 +175,41 @@ async fn trajectory(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried
 
 async fn steps(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
     let tried = attempt(executor, fixture, Fault::None, &[]).await?;
-    let made = tried.given?;
+    let made = tried.result?;
     require(!made.steps.is_empty(), || {
-        "the agent took no step at the given task".to_owned()
+        "expected at least one step at the fixture's task, found none".to_owned()
     })?;
     require(made.steps.len() == tried.seen.len(), || {
         format!(
-            "{} steps of {} that were made",
-            made.steps.len(),
-            tried.seen.len()
+            "expected {} steps, as many as the environment saw, found {}",
+            tried.seen.len(),
+            made.steps.len()
         )
     })?;
     for (index, (step, (before, action, after))) in (0..).zip(made.steps.iter().zip(&tried.seen)) {
         require(step.index == index, || {
-            format!("step {index} has the number {}", step.index)
+            format!(
+                "expected the index {index} in step {index}, found {}",
+                step.index
+            )
         })?;
         require(
             step.observation == *before && step.action == *action,
-            || format!("step {index} does not carry what was seen or done"),
+            || {
+                format!(
+                    "expected step {index} to record {before:?} and {action:?}, found {:?} and {:?}",
+                    step.observation, step.action
+                )
+            },
         )?;
         let answered = step.result.text == after.observation.text
             && step.result.is_error == after.is_error
             && step.result.source == after.observation.source;
         require(answered, || {
-            format!("step {index} does not carry what was answered")
+            format!(
+                "expected step {index} to record the text, source and `is_error` of {after:?}, found {:?}",
+                step.result
+            )
         })?;
     }
     Ok(())
@@ -203,14 +218,14 @@ async fn steps(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
 async fn outcome(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
     for fault in [Fault::None, Fault::Refuses(1)] {
         let tried = attempt(executor, fixture, fault, &[]).await?;
-        let made = tried.given?;
+        let made = tried.result?;
         let last = tried
             .seen
             .last()
             .and_then(|(_, _, after)| after.outcome.clone());
         require(made.outcome == last, || {
             format!(
-                "the episode's outcome was {last:?}, the trajectory's is {:?}",
+                "expected the episode's outcome {last:?} in the trajectory, found {:?}",
                 made.outcome
             )
         })?;
@@ -220,30 +235,30 @@ async fn outcome(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
 
 async fn prefix(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
     if fixture.prefix.is_empty() {
-        return skip("no actions to replay were given");
+        return skip("the fixture has no prefix");
     }
     let tried = attempt(executor, fixture, Fault::None, &fixture.prefix).await?;
-    let made = tried.given?;
+    let made = tried.result?;
     let done: Vec<&Action> = made.steps.iter().map(|step| &step.action).collect();
     let due: Vec<&Action> = fixture.prefix.iter().collect();
     require(done.starts_with(&due), || {
-        format!("the actions {done:?} do not begin with {due:?}")
+        format!("expected the actions to begin with the prefix {due:?}, found {done:?}")
     })
 }
 
 async fn exposures(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
     if fixture.injection.skills.is_empty() {
-        return skip("no skills were given");
+        return skip("the fixture has no skills");
     }
     let tried = attempt(executor, fixture, Fault::None, &[]).await?;
-    let made = tried.given?;
+    let made = tried.result?;
     for injected in &fixture.injection.skills {
         let count = (made.exposures.iter())
             .filter(|e| e.skill == injected.skill)
             .count();
         require(count == 1, || {
             format!(
-                "the injected skill {} is {count} exposures",
+                "expected one exposure of the injected skill {}, found {count}",
                 injected.skill.id
             )
         })?;
@@ -252,7 +267,7 @@ async fn exposures(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried 
         let reported = tried.reported.contains(&exposure.skill);
         require(exposure.used == reported, || {
             format!(
-                "skill {}: `used` is {}, and its guidance was told {reported}",
+                "expected `used` of skill {} to be {reported}, as reported to the guidance, found {}",
                 exposure.skill.id, exposure.used
             )
         })?;

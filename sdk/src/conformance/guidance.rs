@@ -1,4 +1,4 @@
-//! The rules of [`Guidance`].
+//! The conformance suite of [`Guidance`].
 
 use super::report::{Report, Tried, require};
 use crate::{
@@ -10,9 +10,9 @@ use crate::{
 /// The inputs for checking guidance.
 #[derive(Clone, Debug)]
 pub struct GuidanceFixture {
-    /// The present observation.
+    /// The observation of every turn.
     pub observation: Observation,
-    /// The steps so far; may be empty.
+    /// The steps before the last turn; may be empty.
     pub steps: Vec<Step>,
 }
 
@@ -35,7 +35,9 @@ fn context(fixture: &GuidanceFixture, turn: usize) -> TurnContext<'_> {
 async fn any_turn(guidance: &dyn Guidance, fixture: &GuidanceFixture) -> Tried {
     for turn in [0, 2, 1, 0, 7, 7] {
         if let Err(error) = guidance.for_turn(&context(fixture, turn)).await {
-            require(false, || format!("asked for turn {turn} it gave {error}"))?;
+            require(false, || {
+                format!("expected an injection for turn {turn}, found the error: {error}")
+            })?;
         }
     }
     Ok(())
@@ -49,6 +51,7 @@ async fn used(guidance: &dyn Guidance, fixture: &GuidanceFixture) -> Tried {
     });
     let after = guidance.for_turn(&context(fixture, 0)).await?;
     require(before == after, || {
-        "word of a skill that was not injected changed the injection".to_owned()
+        "expected `used` with a skill that was not injected to change nothing, found another injection"
+            .to_owned()
     })
 }

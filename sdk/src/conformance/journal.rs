@@ -1,4 +1,4 @@
-//! The rules of [`Journal`].
+//! The conformance suite of [`Journal`].
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
 
 type Kept = Arc<dyn Journal>;
 
-/// Checks a journal; `fresh` makes an empty one at each call.
+/// Checks a journal; every call of `fresh` has to return an empty one.
 pub async fn check(fresh: impl AsyncFn() -> Result<Kept>) -> Report {
     let mut report = Report::new("Journal");
     report.case("order", order(&fresh).await);
@@ -44,10 +44,13 @@ fn entries(run: &str, sequences: impl IntoIterator<Item = u64>) -> Vec<JournalEn
 async fn holds(journal: &Kept, run: &str, due: &[JournalEntry]) -> Tried {
     let read = journal.read(&RunId::new(run)).await?;
     require(read == due, || {
-        let numbers: Vec<u64> = read.iter().map(|entry| entry.sequence).collect();
+        let numbers = |entries: &[JournalEntry]| -> Vec<u64> {
+            entries.iter().map(|entry| entry.sequence).collect()
+        };
         format!(
-            "of the {} entries appended, read gave {numbers:?} or others",
-            due.len()
+            "expected the entries {:?} of run {run} as they were appended, found the entries {:?}, or other content",
+            numbers(due),
+            numbers(&read)
         )
     })
 }
@@ -85,7 +88,7 @@ async fn once(fresh: &impl AsyncFn() -> Result<Kept>) -> Tried {
     require_error(
         tried,
         &[ErrorKind::Conflict],
-        "another entry of a number that is there",
+        "appending other content under a known sequence number",
     )?;
     holds(&journal, "run", &entries("run", 0..6)).await
 }
@@ -93,21 +96,33 @@ async fn once(fresh: &impl AsyncFn() -> Result<Kept>) -> Tried {
 async fn lists(fresh: &impl AsyncFn() -> Result<Kept>) -> Tried {
     let journal = fresh().await?;
     let none = journal.runs().await?;
-    require(none.is_empty(), || "an empty journal lists runs".to_owned())?;
+    require(none.is_empty(), || {
+        format!("expected an empty journal to list no runs, found {none:?}")
+    })?;
     let mixed = [entry("two", 0), entry("one", 0), entry("two", 1)];
     journal.append(&mixed).await?;
     let runs = journal.runs().await?;
     let due = [RunId::new("one"), RunId::new("two")];
-    require(runs == due, || format!("of two runs, it lists {runs:?}"))
+    require(runs == due, || {
+        format!("expected the runs {due:?}, found {runs:?}")
+    })
 }
 
 async fn gap(fresh: &impl AsyncFn() -> Result<Kept>) -> Tried {
     let journal = fresh().await?;
     let tried = journal.append(&[entry("run", 1)]).await;
-    require_error(tried, &[ErrorKind::Invalid], "a first entry of number 1")?;
+    require_error(
+        tried,
+        &[ErrorKind::Invalid],
+        "appending sequence number 1 to an empty run",
+    )?;
     holds(&journal, "run", &[]).await?;
     let tried = journal.append(&entries("run", [0, 1, 3, 2])).await;
-    require_error(tried, &[ErrorKind::Invalid], "an entry after a gap")?;
+    require_error(
+        tried,
+        &[ErrorKind::Invalid],
+        "appending an entry after a gap",
+    )?;
     holds(&journal, "run", &entries("run", 0..2)).await?;
     journal.append(&[entry("run", 2)]).await?;
     holds(&journal, "run", &entries("run", 0..3)).await

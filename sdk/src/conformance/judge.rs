@@ -1,4 +1,4 @@
-//! The rules of [`Judge`].
+//! The conformance suite of [`Judge`].
 
 use super::report::{Report, Tried, require, skip};
 use crate::{
@@ -13,9 +13,9 @@ pub struct JudgeFixture {
     pub task: Task,
     /// Attempts at the task that the judge can judge; at least one.
     pub attempts: Vec<Trajectory>,
-    /// Attempts at the task for which nobody can say whether the task was done.
-    pub untold: Vec<Trajectory>,
-    /// Whether the judge documents that it samples, so that its verdicts may differ.
+    /// Attempts at the task that do not show whether the task was done.
+    pub undecidable: Vec<Trajectory>,
+    /// Whether the judge's documentation says that it samples, so that its verdicts may differ.
     pub samples: bool,
 }
 
@@ -37,23 +37,23 @@ fn request<'a>(fixture: &'a JudgeFixture, trajectory: &'a Trajectory) -> JudgeRe
 
 async fn answers(judge: &dyn Judge, fixture: &JudgeFixture) -> Tried {
     if fixture.attempts.is_empty() {
-        return skip("no attempt was given");
+        return skip("the fixture has no attempts");
     }
-    for trajectory in fixture.attempts.iter().chain(&fixture.untold) {
+    for trajectory in fixture.attempts.iter().chain(&fixture.undecidable) {
         judge.judge(&request(fixture, trajectory)).await?;
     }
     Ok(())
 }
 
 async fn unsure(judge: &dyn Judge, fixture: &JudgeFixture) -> Tried {
-    if fixture.untold.is_empty() {
-        return skip("no attempt was given of which it cannot be told");
+    if fixture.undecidable.is_empty() {
+        return skip("the fixture has no undecidable attempts");
     }
-    for trajectory in &fixture.untold {
+    for trajectory in &fixture.undecidable {
         let verdict = judge.judge(&request(fixture, trajectory)).await?;
         require(verdict.success().is_none(), || {
             format!(
-                "attempt {}: guessed {:?}",
+                "expected no success value for the undecidable attempt {}, found {:?}",
                 trajectory.attempt,
                 verdict.success()
             )
@@ -64,16 +64,19 @@ async fn unsure(judge: &dyn Judge, fixture: &JudgeFixture) -> Tried {
 
 async fn repeats(judge: &dyn Judge, fixture: &JudgeFixture) -> Tried {
     if fixture.samples {
-        return skip("the judge says that it draws samples");
+        return skip("the judge samples");
     }
     if fixture.attempts.is_empty() {
-        return skip("no attempt was given");
+        return skip("the fixture has no attempts");
     }
-    for trajectory in fixture.attempts.iter().chain(&fixture.untold) {
+    for trajectory in fixture.attempts.iter().chain(&fixture.undecidable) {
         let first = judge.judge(&request(fixture, trajectory)).await?;
         let second = judge.judge(&request(fixture, trajectory)).await?;
         require(first == second, || {
-            format!("attempt {}: {first:?}, then {second:?}", trajectory.attempt)
+            format!(
+                "expected equal verdicts for attempt {}, found {first:?}, then {second:?}",
+                trajectory.attempt
+            )
         })?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The rules of [`LanguageModel`].
+//! The conformance suite of [`LanguageModel`].
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     id::{Seed, Timestamp},
 };
 
-/// Two tokens are nearly tied where their log-probabilities differ by less than this.
+/// Two tokens count as nearly tied if their log-probabilities differ by less than this.
 const TIE: f32 = 1e-3;
 
 /// The inputs for checking a model.
@@ -20,13 +20,13 @@ const TIE: f32 = 1e-3;
 pub struct LanguageModelFixture {
     /// A prompt that the model answers with at least some words.
     pub prompt: Prompt,
-    /// The greatest number of tokens of that answer.
+    /// Maximum number of tokens of that answer.
     pub max_tokens: usize,
-    /// Time limit of an ordinary request.
+    /// Time limit of all other requests than `slow`.
     pub time_limit: Duration,
-    /// A request that takes longer than its own `time_limit`, if there is one.
+    /// A request that takes longer than its own `time_limit`; with none, the rule of deadlines is skipped.
     pub slow: Option<GenerateRequest>,
-    /// A clock for the rule of deadlines, if there is one.
+    /// A clock; with none, the rule of deadlines is skipped.
     pub clock: Option<Arc<dyn Clock>>,
 }
 
@@ -65,7 +65,7 @@ async fn repeats(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> T
             || !model.capabilities().deterministic && tied(&sampling, &first, &second);
         require(same, || {
             format!(
-                "the same request with {sampling:?} gave {:?}, then {:?}",
+                "expected equal texts for equal requests with {sampling:?}, found {:?}, then {:?}",
                 first.text, second.text
             )
         })?;
@@ -73,25 +73,36 @@ async fn repeats(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> T
     Ok(())
 }
 
-/// Whether two greedy texts differ first at two nearly tied tokens. For sampled texts this is unknown.
+/// Whether the first difference of two greedy texts is at nearly tied tokens. For sampled texts this cannot be decided, and
+/// the result is true.
 fn tied(sampling: &Sampling, a: &Generation, b: &Generation) -> bool {
     if sampling.temperature > 0.0 {
         return true;
     }
     let part = a.ids.iter().zip(&b.ids).position(|(a, b)| a != b);
-    part.is_some_and(|at| (a.logprobs[at] - b.logprobs[at]).abs() < TIE)
+    let logprobs = |at: usize| Some((a.logprobs.get(at)?, b.logprobs.get(at)?));
+    part.and_then(logprobs)
+        .is_some_and(|(a, b)| (a - b).abs() < TIE)
 }
 
 async fn unsupported(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
     let mut request = ask(fixture);
     request.adapter = Some("no adapter has this name".to_owned());
     let refused = model.generate(&request).await;
-    require_error(refused, &[ErrorKind::NotFound], "an unknown adapter")?;
+    require_error(
+        refused,
+        &[ErrorKind::NotFound],
+        "a request with an unknown adapter",
+    )?;
     if !model.capabilities().json_schema {
         let mut request = ask(fixture);
         request.json_schema = Some(serde_json::json!({ "type": "object" }));
         let refused = model.generate(&request).await;
-        require_error(refused, &[ErrorKind::Unsupported], "a JSON Schema")?;
+        require_error(
+            refused,
+            &[ErrorKind::Unsupported],
+            "a request with a JSON Schema to a model without that capability",
+        )?;
     }
     Ok(())
 }
@@ -104,14 +115,14 @@ async fn limit(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tri
         let short = model.generate(&request).await?;
         require(short.output_tokens <= max_tokens as u64, || {
             format!(
-                "{} tokens with a limit of {max_tokens}",
+                "expected at most {max_tokens} tokens, found {}",
                 short.output_tokens
             )
         })?;
         let cut = whole.output_tokens > max_tokens as u64;
         require(!cut || short.finish == FinishReason::Length, || {
             format!(
-                "cut at {max_tokens} tokens, and `finish` is {:?}",
+                "expected `finish` to be `Length` for a text cut at {max_tokens} tokens, found {:?}",
                 short.finish
             )
         })?;
@@ -129,20 +140,23 @@ fn middle(text: &str) -> Option<String> {
 async fn stop(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
     let whole = model.generate(&ask(fixture)).await?.text;
     let Some(piece) = middle(&whole) else {
-        return skip("the model wrote nothing after the given prompt");
+        return skip("the model wrote nothing for the fixture's prompt");
     };
     let mut request = ask(fixture);
     request.stop = vec!["\u{1}never written\u{1}".to_owned(), piece.clone()];
     let stopped = model.generate(&request).await?;
     let due = whole.split(piece.as_str()).next().unwrap_or_default();
     require(!stopped.text.contains(&piece), || {
-        format!("the text {:?} holds the stop text {piece:?}", stopped.text)
+        format!(
+            "expected a text without the stop text {piece:?}, found {:?}",
+            stopped.text
+        )
     })?;
     require(
         stopped.text == due && stopped.finish == FinishReason::Stop,
         || {
             format!(
-                "stopping {whole:?} at {piece:?} gave {:?} with {:?}",
+                "expected {due:?} with `finish` `Stop` when stopping {whole:?} at {piece:?}, found {:?} with {:?}",
                 stopped.text, stopped.finish
             )
         },
@@ -159,7 +173,7 @@ async fn records(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> T
         answer.ids.len() == written && answer.logprobs.len() == written,
         || {
             format!(
-                "{} ids and {} log-probabilities for {written} tokens",
+                "expected {written} ids and log-probabilities, as `output_tokens` says, found {} and {}",
                 answer.ids.len(),
                 answer.logprobs.len()
             )
@@ -169,22 +183,22 @@ async fn records(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> T
         answer.prompt_ids.len() as u64 == answer.prompt_tokens,
         || {
             format!(
-                "{} ids for {} prompt tokens",
-                answer.prompt_ids.len(),
-                answer.prompt_tokens
+                "expected {} prompt ids, as `prompt_tokens` says, found {}",
+                answer.prompt_tokens,
+                answer.prompt_ids.len()
             )
         },
     )?;
     let sound = (answer.logprobs.iter()).all(|logprob| logprob.is_finite() && *logprob <= 0.0);
     require(sound, || {
         format!(
-            "a log-probability is not finite or above 0: {:?}",
+            "expected finite log-probabilities of at most 0, found {:?}",
             answer.logprobs
         )
     })
 }
 
-/// The answer, or a failure where none comes by `latest`.
+/// Waits for an answer; fails the case if there is none by `latest`.
 async fn answered(
     model: &dyn LanguageModel,
     request: &GenerateRequest,
@@ -194,7 +208,7 @@ async fn answered(
     match select(model.generate(request), clock.sleep_until(latest)).await {
         Either::Left((answer, _)) => Ok(answer),
         Either::Right(_) => Err(Shortfall::Failed(format!(
-            "no answer within a second of the limit of {:?}",
+            "expected an answer at most 1 s after the time limit of {:?}, found none",
             request.time_limit
         ))),
     }
@@ -202,7 +216,7 @@ async fn answered(
 
 async fn deadline(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
     let (Some(slow), Some(clock)) = (&fixture.slow, &fixture.clock) else {
-        return skip("no slow request, or no clock, was given");
+        return skip("the fixture has no slow request or no clock");
     };
     let limit = u64::try_from(slow.time_limit.as_millis()).unwrap_or(u64::MAX);
     let latest = Timestamp(clock.now().0.saturating_add(limit).saturating_add(1_000));
@@ -227,7 +241,7 @@ async fn too_long(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> 
     let error = require_error(
         tried,
         &[ErrorKind::Invalid],
-        "a prompt longer than the context",
+        "a request with a prompt longer than the context",
     )?;
     let said = error.to_string();
     let numbers = (said.split(|c: char| !c.is_ascii_digit()))
@@ -236,7 +250,7 @@ async fn too_long(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> 
     let both = numbers.contains(&context) && numbers.iter().any(|n| *n > context);
     require(both, || {
         format!(
-            "the error names not both lengths, the prompt's and the context's {context}: {said}"
+            "expected an error that names the context of {context} tokens and the prompt's greater length, found: {said}"
         )
     })
 }
@@ -254,6 +268,9 @@ async fn cancel(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tr
     let answer = model.generate(&ask(fixture)).await?;
     let again = model.generate(&ask(fixture)).await?;
     require(answer.text == again.text, || {
-        "after a dropped request the next two equal ones differ".to_owned()
+        format!(
+            "expected equal texts for two equal requests after a cancelled one, found {:?}, then {:?}",
+            answer.text, again.text
+        )
     })
 }

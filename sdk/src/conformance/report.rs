@@ -7,14 +7,14 @@ use std::{
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The result of one case.
+/// The outcome of one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The rule held.
     Passed,
-    /// The rule was broken; how it was broken.
+    /// The rule was broken; the text gives the expected and the found behavior.
     Failed(String),
-    /// The rule could not be tried; the reason.
+    /// The rule could not be checked; the text gives the reason.
     Skipped(String),
 }
 
@@ -66,7 +66,7 @@ impl Report {
         (self.cases.iter()).filter(|case| matches!(case.outcome, Outcome::Failed(_)))
     }
 
-    /// The cases that could not be tried.
+    /// The cases that could not be checked.
     pub fn skipped(&self) -> impl Iterator<Item = &Case> {
         (self.cases.iter()).filter(|case| matches!(case.outcome, Outcome::Skipped(_)))
     }
@@ -74,7 +74,7 @@ impl Report {
     /// The report, if no rule was broken.
     ///
     /// # Errors
-    /// `Invalid` if a rule was broken, with the whole report as the message.
+    /// `Invalid` if a rule was broken; the message contains the whole report.
     pub fn into_result(self) -> Result<Self> {
         if self.failures().next().is_none() {
             return Ok(self);
@@ -82,7 +82,7 @@ impl Report {
         Err(Error::new(
             ErrorKind::Invalid,
             "conformance",
-            format!("rules are broken\n{self}"),
+            format!("rules of the contract are broken\n{self}"),
         ))
     }
 }
@@ -108,7 +108,7 @@ pub(super) enum Shortfall {
     Skipped(String),
 }
 
-/// The result of trying a rule.
+/// The result of checking a rule.
 pub(super) type Tried<T = ()> = std::result::Result<T, Shortfall>;
 
 impl From<Error> for Shortfall {
@@ -117,7 +117,7 @@ impl From<Error> for Shortfall {
     }
 }
 
-/// Fails the case unless `holds`.
+/// Fails the case with the text of `otherwise` unless `holds`. The text says what was expected and what was found.
 pub(super) fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Tried {
     if holds {
         Ok(())
@@ -128,23 +128,29 @@ pub(super) fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Tried 
 
 /// Calls a part; a panic fails the case.
 pub(super) fn contained<T>(what: impl FnOnce() -> String, call: impl FnOnce() -> T) -> Tried<T> {
-    // After a panic nothing of the answer is used again, so no broken state is seen.
-    catch_unwind(AssertUnwindSafe(call))
-        .map_err(|_| Shortfall::Failed(format!("{} panicked", what())))
+    // After a panic the case ends, so no inconsistent state is observed.
+    catch_unwind(AssertUnwindSafe(call)).map_err(|_| {
+        Shortfall::Failed(format!(
+            "{}: expected an answer or an error, found a panic",
+            what()
+        ))
+    })
 }
 
-/// Skips the case, which cannot be tried.
+/// Skips the case, which cannot be checked.
 pub(super) fn skip<T>(why: &str) -> Tried<T> {
     Err(Shortfall::Skipped(why.to_owned()))
 }
 
-/// Fails the case unless the result is an error of one of these kinds; returns that error.
+/// Fails the case unless the result is an error of one of these kinds; returns that error. `what` names the call.
 pub(super) fn require_error<T>(result: Result<T>, kinds: &[ErrorKind], what: &str) -> Tried<Error> {
     match result {
-        Ok(_) => Err(Shortfall::Failed(format!("{what} was accepted"))),
+        Ok(_) => Err(Shortfall::Failed(format!(
+            "{what}: expected an error of the kind {kinds:?}, found success"
+        ))),
         Err(error) if kinds.contains(&error.kind()) => Ok(error),
         Err(error) => Err(Shortfall::Failed(format!(
-            "{what} should be {kinds:?} and was: {error}"
+            "{what}: expected an error of the kind {kinds:?}, found: {error}"
         ))),
     }
 }

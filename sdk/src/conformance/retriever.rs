@@ -1,4 +1,4 @@
-//! The rules of [`Retriever`].
+//! The conformance suite of [`Retriever`].
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::{
 
 type Index = Arc<dyn Retriever>;
 
-/// Checks a retriever; `fresh` makes an empty one at each call.
+/// Checks a retriever; every call of `fresh` has to return an empty one.
 pub async fn check(fresh: impl AsyncFn() -> Result<Index>) -> Report {
     let mut report = Report::new("Retriever");
     report.case("refresh", refresh(&fresh).await);
@@ -106,7 +106,7 @@ async fn stocked(fresh: &impl AsyncFn() -> Result<Index>) -> Tried<Index> {
 async fn stands_at(index: &Index, revision: u64, after: &str) -> Tried {
     let watermark = index.watermark().await?;
     require(watermark == Revision(revision), || {
-        format!("{after} the watermark is {watermark} and not {revision}")
+        format!("{after}: expected the watermark {revision}, found {watermark}")
     })
 }
 
@@ -115,7 +115,10 @@ async fn refresh(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     for word in ["vaulting", "unlock", "gold", "unsealing"] {
         let found = index.search(&query(word)).await?;
         require(ids(&found) == ["s-vault"], || {
-            format!("{word:?} stands in one skill and found {:?}", ids(&found))
+            format!(
+                "expected [\"s-vault\"] for {word:?}, a word of that skill only, found {:?}",
+                ids(&found)
+            )
         })?;
     }
     let mut revised = skill("s-vault", ["vaulting", "unlock", "fetch-gold", "drilling"]);
@@ -124,16 +127,16 @@ async fn refresh(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     let found = index.search(&query("drilling")).await?;
     let newest = (found.iter().map(|c| (c.skill.id.as_str(), c.skill.version))).collect::<Vec<_>>();
     require(newest == [("s-vault", Version(2))], || {
-        format!("a revised skill's new word found {newest:?}")
+        format!("expected s-vault in version 2 for a word of its new version, found {newest:?}")
     })?;
     let found = index.search(&query("unsealing")).await?;
     require(found.is_empty(), || {
-        format!("a revised skill's old word still found {found:?}")
+        format!("expected no candidates for a word of a replaced version, found {found:?}")
     })?;
     let found = index.search(&query("unlock")).await?;
     require(
         found.len() == 1 && found[0].skill.version == Version(2),
-        || format!("a word of both versions found {found:?}"),
+        || format!("expected only version 2 for a word of both versions, found {found:?}"),
     )?;
     let mut gone = update(3, 4, Vec::new());
     gone.gone = vec![SkillId::new("s-vault"), SkillId::new("s-unknown")];
@@ -141,7 +144,10 @@ async fn refresh(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     for (word, due) in [("unlock", &[][..]), ("brew", &["s-coffee"])] {
         let found = index.search(&query(word)).await?;
         require(ids(&found) == due, || {
-            format!("after a skill went, {word:?} found {:?}", ids(&found))
+            format!(
+                "expected {due:?} for {word:?} after s-vault was removed, found {:?}",
+                ids(&found)
+            )
         })?;
     }
     Ok(())
@@ -149,7 +155,7 @@ async fn refresh(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
 
 async fn watermark(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     let index = fresh().await?;
-    stands_at(&index, 0, "of an empty index").await?;
+    stands_at(&index, 0, "in an empty index").await?;
     let index = stocked(fresh).await?;
     stands_at(&index, 2, "after an update to revision 2").await?;
     // Commits that change no skill move the watermark too.
@@ -165,11 +171,15 @@ async fn gap(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
         vec![skill("s-late", ["late", "late", "late", "late"])],
     );
     let tried = index.refresh(&late).await;
-    require_error(tried, &[ErrorKind::Invalid], "an update from 3 on, at 2,")?;
+    require_error(
+        tried,
+        &[ErrorKind::Invalid],
+        "an update since revision 3 of an index at revision 2",
+    )?;
     stands_at(&index, 2, "after a refused update").await?;
     let found = index.search(&query("late")).await?;
     require(found.is_empty(), || {
-        format!("a refused update's skill was found: {found:?}")
+        format!("expected no skill of a refused update, found {found:?}")
     })
 }
 
@@ -183,28 +193,30 @@ async fn anew(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     other.library = Some(CommitKey::new("another"));
     other.gone = vec![SkillId::new("s-vault")];
     let tried = index.refresh(&other).await;
-    require_error(tried, &[ErrorKind::Invalid], "another library's update")?;
-    stands_at(&index, 2, "after another library's update").await?;
+    require_error(tried, &[ErrorKind::Invalid], "an update of another library")?;
+    stands_at(&index, 2, "after a refused update of another library").await?;
     let after = found(&index).await?;
     require(after.len() == 2, || {
-        format!("after another library's update only {after:?} were found")
+        format!("expected both skills after a refused update of another library, found {after:?}")
     })?;
     // First a library of fewer commits, then more commits of the same library.
     for (revision, skills) in [(1, vec![coffee()]), (5, vec![vault()])] {
         let mut all = update(0, revision, skills);
         all.library.clone_from(&other.library);
         index.refresh(&all).await?;
-        stands_at(&index, revision, "after an update since 0").await?;
+        stands_at(&index, revision, "after an update since revision 0").await?;
         let due: Vec<String> = all.changed.iter().map(|s| s.id.to_string()).collect();
         let after = found(&index).await?;
         require(after == due, || {
-            format!("an index that was made anew from {due:?} found {after:?}")
+            format!(
+                "expected only the skills {due:?} after an update since revision 0, found {after:?}"
+            )
         })?;
     }
     Ok(())
 }
 
-/// The rule for a library that was restored to revision 1 and then got other commits.
+/// Checks the rule for a library that was restored to revision 1 and then got other commits.
 async fn past(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     let keyed = |since: u64, revision: u64, past: &str, changed: Vec<Skill>| {
         let mut update = update(since, revision, changed);
@@ -213,7 +225,7 @@ async fn past(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
         update.keys = (1..=revision).map(|at| (Revision(at), key(at))).collect();
         update
     };
-    // The index is filled in one update or in two; then the restored library is behind, at, or ahead of its revision.
+    // The index is filled in one update or in two; then the restored library is before, at, or after the index's revision.
     for (at_once, revision) in [
         (true, 2),
         (false, 2),
@@ -233,14 +245,18 @@ async fn past(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
         let since = revision.min(3) - 1;
         let other = keyed(since, revision, "second", Vec::new());
         let tried = index.refresh(&other).await;
-        require_error(tried, &[ErrorKind::Invalid], "an update of another past")?;
-        stands_at(&index, 3, "after an update of another past").await?;
+        require_error(
+            tried,
+            &[ErrorKind::Invalid],
+            "an update with other commit keys for the index's revisions",
+        )?;
+        stands_at(&index, 3, "after a refused update with other commit keys").await?;
         let whole = keyed(0, revision, "second", vec![coffee()]);
         index.refresh(&whole).await?;
-        stands_at(&index, revision, "after all of another past").await?;
+        stands_at(&index, revision, "after an update since 0 with other keys").await?;
         let found = index.search(&query("unlock")).await?;
         require(found.is_empty(), || {
-            format!("what another past had is still found: {found:?}")
+            format!("expected no skill of the replaced commits, found {found:?}")
         })?;
     }
     Ok(())
@@ -255,16 +271,16 @@ async fn idempotent(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     for (since, revision) in [(0, 2), (0, 1), (1, 2)] {
         let again = update(since, revision, vec![coffee(), other.clone()]);
         index.refresh(&again).await?;
-        stands_at(&index, 2, "after refreshing again").await?;
+        stands_at(&index, 2, "after an update that was already applied").await?;
         let after = index.search(&text).await?;
         require(before == after, || {
-            format!("refreshing again turned {before:?} into {after:?}")
+            format!("expected {before:?} after an update that was already applied, found {after:?}")
         })?;
     }
     Ok(())
 }
 
-/// An index of skills that share a word; the first three have another word of the query too.
+/// An index of six skills that contain one word of the query; the first three contain its other word too.
 async fn ranked(fresh: &impl AsyncFn() -> Result<Index>) -> Tried<Index> {
     let index = fresh().await?;
     let mut skills = Vec::new();
@@ -286,16 +302,22 @@ async fn limit(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     let index = ranked(fresh).await?;
     let all = index.search(&query("polish lantern")).await?;
     require(all.len() == 6, || {
-        format!("6 skills fit and {} came", all.len())
+        format!("expected all 6 matching skills, found {}", all.len())
     })?;
     let falling = all.windows(2).all(|pair| pair[0].score >= pair[1].score);
-    require(falling, || format!("the best is not first: {all:?}"))?;
+    require(falling, || {
+        format!("expected the candidates by falling score, found {all:?}")
+    })?;
     for limit in [0, 1, 4, 100] {
         let mut asked = query("polish lantern");
         asked.limit = limit;
         let found = index.search(&asked).await?;
         require(ids(&found) == ids(&all[..limit.min(6)]), || {
-            format!("a limit of {limit} gave {:?}", ids(&found))
+            format!(
+                "expected the best {:?} with a limit of {limit}, found {:?}",
+                ids(&all[..limit.min(6)]),
+                ids(&found)
+            )
         })?;
     }
     Ok(())
@@ -312,7 +334,9 @@ async fn among(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
         found.sort_unstable();
         let mut due: Vec<&str> = allowed.into_iter().filter(|id| *id != "s-none").collect();
         due.sort_unstable();
-        require(found == due, || format!("among {due:?} came {found:?}"))?;
+        require(found == due, || {
+            format!("expected {due:?}, the skills in `among`, found {found:?}")
+        })?;
     }
     Ok(())
 }
@@ -332,7 +356,7 @@ async fn ties(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
         let due = &["s-a", "s-b", "s-c", "s-d"][..limit];
         require(ids(&found) == due, || {
             format!(
-                "skills of equal text came as {:?} with a limit of {limit}",
+                "expected {due:?}, equal scores by id, with a limit of {limit}, found {:?}",
                 ids(&found)
             )
         })?;
@@ -358,11 +382,18 @@ async fn any_text(fresh: &impl AsyncFn() -> Result<Index>) -> Tried {
     for text in texts {
         let shown: String = text.chars().take(20).collect();
         if let Err(error) = index.search(&query(text)).await {
-            require(false, || format!("the query {shown:?} gave {error}"))?;
+            require(false, || {
+                format!(
+                    "expected candidates or none for the query {shown:?}, found the error: {error}"
+                )
+            })?;
         }
     }
     let found = index.search(&query("vaulting: (\"")).await?;
     require(ids(&found).first() == Some(&"s-vault"), || {
-        "a word beside query operators was not found".to_owned()
+        format!(
+            "expected s-vault first for a query of its word with query operators, found {:?}",
+            ids(&found)
+        )
     })
 }

@@ -1,4 +1,4 @@
-//! The rules of [`Roles`].
+//! The conformance suite of [`Roles`].
 
 use super::report::{Report, Shortfall, Tried, contained, require, require_error, skip};
 use crate::{
@@ -11,20 +11,20 @@ use crate::{
 /// The inputs for checking roles.
 #[derive(Clone, Debug)]
 pub struct RolesFixture {
-    /// Requests to the supported roles; one of them a summary.
+    /// Tasks of supported roles, with sample answers; one of them a `Summarize`.
     pub played: Vec<RoleSample>,
-    /// A request to a role that is not supported.
+    /// Tasks of roles that are not supported.
     pub unplayed: Vec<RoleTask>,
 }
 
-/// A request to a role, with possible answers.
+/// A task of a role, with sample outputs of a model.
 #[derive(Clone, Debug)]
 pub struct RoleSample {
-    /// The request.
+    /// The task.
     pub task: RoleTask,
-    /// Answers that must be read.
+    /// Outputs that the role's parser must accept.
     pub readable: Vec<String>,
-    /// Answers that must be refused; the suite adds garbage of its own.
+    /// Outputs that the role's parser must refuse; the suite adds malformed ones.
     pub unreadable: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub async fn check(roles: &dyn Roles, fixture: &RolesFixture) -> Report {
     let mut report = Report::new("Roles");
     let each = |rule: fn(&dyn Roles, &RoleSample) -> Tried| {
         if fixture.played.is_empty() {
-            return skip("nothing was given that is asked");
+            return skip("the fixture has no tasks of supported roles");
         }
         (fixture.played.iter()).try_for_each(|sample| rule(roles, sample))
     };
@@ -66,7 +66,7 @@ pub async fn check(roles: &dyn Roles, fixture: &RolesFixture) -> Report {
     report
 }
 
-/// The rules of the contract for any answer.
+/// Checks the rules of the contract for every parsed answer.
 fn sound(task: &RoleTask, answer: &RoleAnswer) -> Tried {
     let role = task.role();
     let fits = match answer {
@@ -79,36 +79,50 @@ fn sound(task: &RoleTask, answer: &RoleAnswer) -> Tried {
         RoleAnswer::Rules(_) => role == Role::Evolve,
     };
     require(fits, || {
-        format!("{role} was given an answer of another role")
+        format!("expected an answer of the role {role}, found {answer:?}")
     })?;
     match (answer, task) {
         (RoleAnswer::Draft(draft), _) => {
             let length = draft.description.chars().count();
             require((1..=1_024).contains(&length), || {
-                format!("the description has {length} characters")
+                format!("{role}: expected a description of 1 to 1024 characters, found {length}")
             })?;
             require(!draft.body.trim().is_empty(), || {
-                "the body is empty".to_owned()
+                format!("{role}: expected a body, found only white space")
             })
         }
         (RoleAnswer::Cases(cases), RoleTask::Bundle { attempt, .. }) => {
             let steps = attempt.trajectory.steps.len();
             require(cases.iter().all(|case| case.from < steps), || {
-                "a case begins at no step of the attempt".to_owned()
+                let found: Vec<usize> = cases.iter().map(|case| case.from).collect();
+                format!(
+                    "{role}: expected cases that begin before step {steps}, the end of the attempt, found {found:?}"
+                )
             })
         }
         (RoleAnswer::Rules(rules), _) => {
             let short = |rule: &RoleRule| rule.as_str().chars().count() <= RoleRule::MAX;
             require(rules.len() <= RoleRule::MOST, || {
-                format!("there are {} rules", rules.len())
+                format!(
+                    "{role}: expected at most {} rules, found {}",
+                    RoleRule::MOST,
+                    rules.len()
+                )
             })?;
-            require(rules.iter().all(short), || "a rule is too long".to_owned())
+            require(rules.iter().all(short), || {
+                let longest = rules.iter().map(|rule| rule.as_str().chars().count()).max();
+                format!(
+                    "{role}: expected rules of at most {} characters, found one of {}",
+                    RoleRule::MAX,
+                    longest.unwrap_or_default()
+                )
+            })
         }
         _ => Ok(()),
     }
 }
 
-/// Reads an answer; a panic fails the case.
+/// Parses a model's output; a panic fails the case.
 fn read(roles: &dyn Roles, request: &RoleRequest<'_>, text: &str) -> Tried<Result<RoleAnswer>> {
     let what = || {
         let shown: String = text.chars().take(30).collect();
@@ -131,7 +145,7 @@ fn pure(roles: &dyn Roles, sample: &RoleSample) -> Tried {
         let (first, second) = (roles.prompt(&request)?, roles.prompt(&request)?);
         require(same(&first, &second), || {
             format!(
-                "{}: the same request gave another prompt",
+                "{}: expected equal prompts for equal requests, found different ones",
                 sample.task.role()
             )
         })?;
@@ -140,7 +154,10 @@ fn pure(roles: &dyn Roles, sample: &RoleSample) -> Tried {
     for text in sample.readable.iter().chain(&sample.unreadable) {
         let (first, second) = (read(roles, &request, text)?, read(roles, &request, text)?);
         require(first == second, || {
-            format!("{}: the same text gave another answer", sample.task.role())
+            format!(
+                "{}: expected equal answers for the same text, found {first:?}, then {second:?}",
+                sample.task.role()
+            )
         })?;
     }
     Ok(())
@@ -173,7 +190,7 @@ fn garbage_texts() -> Vec<String> {
 
 fn garbage(roles: &dyn Roles, sample: &RoleSample) -> Tried {
     let request = sample.request();
-    // A lenient reader may accept the garbage, but the accepted answer must keep the rules.
+    // A lenient parser may accept a malformed text, but the parsed answer must keep the rules.
     for text in garbage_texts() {
         match read(roles, &request, &text)? {
             Ok(answer) => sound(&sample.task, &answer)?,
@@ -187,15 +204,19 @@ fn garbage(roles: &dyn Roles, sample: &RoleSample) -> Tried {
 }
 
 fn says_why(refused: Result<RoleAnswer>) -> Tried {
-    let error = require_error(refused, &[ErrorKind::Model], "an unreadable answer")?;
+    let error = require_error(
+        refused,
+        &[ErrorKind::Model],
+        "`read` of a text that is not an answer",
+    )?;
     require(!error.message().trim().is_empty(), || {
-        "the error does not say what was wrong".to_owned()
+        "expected an error that says what was wrong, found an empty message".to_owned()
     })
 }
 
 fn fits(roles: &dyn Roles, sample: &RoleSample) -> Tried {
     if sample.readable.is_empty() {
-        return skip("a role was given no readable answer");
+        return skip("the fixture has a role without readable answers");
     }
     let request = sample.request();
     for text in &sample.readable {
@@ -210,7 +231,10 @@ fn repair(roles: &dyn Roles, sample: &RoleSample) -> Tried {
         roles.prompt(&sample.repair())?,
     );
     require(!same(&first, &again), || {
-        format!("{}: the repair asks the same once more", sample.task.role())
+        format!(
+            "{}: expected a repair to differ from the first request, found an equal one",
+            sample.task.role()
+        )
     })
 }
 
@@ -231,24 +255,26 @@ fn fallback(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
         for attempts in alone.chain([attempts.clone(), wordy]) {
             let task = RoleTask::Summarize { attempts };
             let Some(answer) = roles.fallback(&task) else {
-                return Err(Shortfall::Failed("a summary has no fallback".to_owned()));
+                return Err(Shortfall::Failed(
+                    "expected a fallback for `Summarize`, found none".to_owned(),
+                ));
             };
             require(matches!(answer, RoleAnswer::Draft(_)), || {
-                "the fallback of a summary is no draft".to_owned()
+                format!("expected a draft as the fallback for `Summarize`, found {answer:?}")
             })?;
             sound(&task, &answer)?;
         }
         summaries += 1;
     }
     match summaries {
-        0 => skip("no summary was given"),
+        0 => skip("the fixture has no `Summarize`"),
         _ => Ok(()),
     }
 }
 
 fn unknown(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
     if fixture.unplayed.is_empty() {
-        return skip("no role was given that is not played");
+        return skip("the fixture has no unsupported roles");
     }
     for task in &fixture.unplayed {
         let request = RoleRequest {
@@ -256,12 +282,15 @@ fn unknown(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
             seed: Seed(11),
             failed: None,
         };
-        let what = "the prompt of a role that is not played";
+        let what = "`prompt` for a role that is not supported";
         require_error(roles.prompt(&request), &[ErrorKind::Unsupported], what)?;
         let mut played = fixture.played.iter();
         let of_another = !played.any(|one| one.task.role() == task.role());
         require(!(of_another && roles.plays(task.role())), || {
-            "`plays` affirms a role whose prompt is `Unsupported`".to_owned()
+            format!(
+                "expected `plays({})` to be false, because `prompt` is `Unsupported`, found true",
+                task.role()
+            )
         })?;
     }
     let unsaid = fixture
@@ -269,6 +298,10 @@ fn unknown(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
         .iter()
         .find(|one| !roles.plays(one.task.role()));
     require(unsaid.is_none(), || {
-        "`plays` denies a role that is played".to_owned()
+        let role = unsaid.map(|one| one.task.role().to_string());
+        format!(
+            "expected `plays({})` to be true for a supported role, found false",
+            role.unwrap_or_default()
+        )
     })
 }

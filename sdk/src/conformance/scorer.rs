@@ -1,4 +1,4 @@
-//! The rules of [`Scorer`].
+//! The conformance suite of [`Scorer`].
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use crate::{
 pub struct ScorerFixture {
     /// The prompt before the continuations.
     pub prompt: Prompt,
-    /// Texts of more than one token each; at least two.
+    /// At least two texts of more than one token each.
     pub continuations: Vec<String>,
-    /// The spelling of one of the model's special tokens, if it has one.
+    /// The spelling of one of the model's special tokens; with none, the rule of data is skipped.
     pub special: Option<String>,
-    /// The model's context in tokens, if it is known.
+    /// The model's context in tokens; with none, the rule of prompts that are too long is skipped.
     pub context: Option<usize>,
     /// Time limit of a request.
     pub time_limit: Duration,
@@ -59,13 +59,17 @@ async fn one_each(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
     let all = &fixture.continuations;
     let forward = score(scorer, fixture, all, ROOM).await?;
     require(forward.len() == all.len(), || {
-        format!("{} continuations gave {} entries", all.len(), forward.len())
+        format!(
+            "expected {0} entries for {0} continuations, found {1}",
+            all.len(),
+            forward.len()
+        )
     })?;
     let turned: Vec<String> = all.iter().rev().cloned().collect();
     let backward = score(scorer, fixture, &turned, ROOM).await?;
     let same = (forward.iter().zip(backward.iter().rev())).all(|(a, b)| a.ids == b.ids);
     require(same && backward.len() == all.len(), || {
-        "the entries are not in the order of the continuations".to_owned()
+        "expected the entries of reversed continuations in reversed order, found others".to_owned()
     })
 }
 
@@ -74,15 +78,15 @@ async fn finite(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
         let sound = (scores.logprobs.iter()).all(|logprob| logprob.is_finite() && *logprob <= 0.0);
         require(sound, || {
             format!(
-                "a log-probability is not finite or above 0: {:?}",
+                "expected finite log-probabilities of at most 0, found {:?}",
                 scores.logprobs
             )
         })?;
         require(scores.logprobs.len() == scores.ids.len(), || {
             format!(
-                "{} log-probabilities for {} ids",
-                scores.logprobs.len(),
-                scores.ids.len()
+                "expected {} log-probabilities, one for each id, found {}",
+                scores.ids.len(),
+                scores.logprobs.len()
             )
         })?;
     }
@@ -95,13 +99,14 @@ async fn cut(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
         let short = score(scorer, fixture, &fixture.continuations, limit).await?;
         for (whole, short) in whole.iter().zip(&short) {
             require(short.ids.len() <= limit, || {
-                format!("{} ids with a limit of {limit}", short.ids.len())
+                format!("expected at most {limit} ids, found {}", short.ids.len())
             })?;
             require(short.truncated == (whole.ids.len() > limit), || {
                 format!(
-                    "`truncated` is {} for {} tokens with a limit of {limit}",
-                    short.truncated,
-                    whole.ids.len()
+                    "expected `truncated` to be {} for {} tokens with a limit of {limit}, found {}",
+                    whole.ids.len() > limit,
+                    whole.ids.len(),
+                    short.truncated
                 )
             })?;
         }
@@ -120,7 +125,7 @@ async fn shared_prefix(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
         let close = (alone.iter().zip(&among.logprobs)).all(|(a, b)| (a - b).abs() <= 1e-3);
         require(alone.len() == among.logprobs.len() && close, || {
             format!(
-                "a continuation scored {alone:?} alone and {:?} among others",
+                "expected the log-probabilities {alone:?}, as for the continuation alone, found {:?} among others",
                 among.logprobs
             )
         })?;
@@ -130,32 +135,37 @@ async fn shared_prefix(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
 
 async fn data(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
     let Some(special) = &fixture.special else {
-        return skip("no special token was given");
+        return skip("the fixture has no special token");
     };
     let scores = score(scorer, fixture, std::slice::from_ref(special), ROOM).await?;
     let tokens = scores.first().map_or(0, |scores| scores.ids.len());
     require(tokens > 1, || {
-        format!("the spelling of a special token was read as {tokens} token, so not as plain text")
+        format!(
+            "expected the spelling of a special token to be plain text of several tokens, found {tokens} token"
+        )
     })
 }
 
 async fn empty(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
     let none = score(scorer, fixture, &[], ROOM).await?;
     require(none.is_empty(), || {
-        format!("no continuations gave {} entries", none.len())
+        format!(
+            "expected no entries for no continuations, found {}",
+            none.len()
+        )
     })?;
     let one = fixture.continuations.first().cloned().unwrap_or_default();
     let mixed = score(scorer, fixture, &[String::new(), one], ROOM).await?;
     let first = mixed.first();
     let tokenless = first.is_some_and(|s| s.ids.is_empty() && s.logprobs.is_empty());
     require(mixed.len() == 2 && tokenless, || {
-        "an empty continuation did not give an entry of no tokens".to_owned()
+        format!("expected an entry without tokens for an empty continuation, found {first:?}")
     })
 }
 
 async fn too_long(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
     let Some(context) = fixture.context else {
-        return skip("the model's context is not known");
+        return skip("the fixture has no context length");
     };
     let request = ScoreRequest {
         prompt: Prompt {
@@ -169,5 +179,10 @@ async fn too_long(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
         adapter: None,
     };
     let tried = scorer.score(&request).await;
-    require_error(tried, &[ErrorKind::Invalid], "a prompt that leaves no room").map(drop)
+    require_error(
+        tried,
+        &[ErrorKind::Invalid],
+        "a request with a prompt longer than the context",
+    )
+    .map(drop)
 }

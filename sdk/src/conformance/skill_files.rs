@@ -1,4 +1,4 @@
-//! The rules of [`SkillFiles`].
+//! The conformance suite of [`SkillFiles`].
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,7 +13,8 @@ use crate::{
 
 type Kept = Arc<dyn SkillFiles>;
 
-/// Checks a place for files; `fresh` makes an empty one at each call, with the same object as a store if it is one.
+/// Checks a file storage. Every call of `fresh` has to return an empty one; if the same object is also a skill store, it is
+/// returned as the second value.
 pub async fn check(fresh: impl AsyncFn() -> Result<(Kept, Option<Arc<dyn SkillStore>>)>) -> Report {
     let mut report = Report::new("SkillFiles");
     let files = async || fresh().await.map(|(files, _)| files);
@@ -44,14 +45,27 @@ async fn content(fresh: &impl AsyncFn() -> Result<Kept>) -> Tried {
     }
     for (file, bytes) in put {
         require(file.sha256 == sha256_hex(&bytes), || {
-            format!("{} bytes were put under another hash", bytes.len())
+            format!(
+                "expected {} bytes to be stored under {}, their SHA-256, found {}",
+                bytes.len(),
+                sha256_hex(&bytes),
+                file.sha256
+            )
         })?;
         require(file.bytes == bytes.len() as u64, || {
-            format!("{} bytes were counted as {}", bytes.len(), file.bytes)
+            format!(
+                "expected a size of {} bytes, found {}",
+                bytes.len(),
+                file.bytes
+            )
         })?;
         let got = files.get(&file.sha256).await?;
         require(got.as_deref() == Some(&bytes), || {
-            format!("{} bytes did not come back as they were", bytes.len())
+            format!(
+                "expected the {} stored bytes, found {:?} bytes, or other content",
+                bytes.len(),
+                got.as_ref().map(Vec::len)
+            )
         })?;
     }
     Ok(())
@@ -62,11 +76,11 @@ async fn again(fresh: &impl AsyncFn() -> Result<Kept>) -> Tried {
     let first = files.put(b"again").await?;
     let second = files.put(b"again").await?;
     require(first == second, || {
-        "the second put gave another file".into()
+        format!("expected {first:?} for a second `put` of the same bytes, found {second:?}")
     })?;
     let got = files.get(&first.sha256).await?;
     require(got.as_deref() == Some(b"again"), || {
-        "the bytes changed".into()
+        "expected the same bytes after a second `put`, found others".into()
     })
 }
 
@@ -75,7 +89,9 @@ async fn absent(fresh: &impl AsyncFn() -> Result<Kept>) -> Tried {
     files.put(b"there").await?;
     for hash in [sha256_hex("absent").as_str(), "", "no hash"] {
         let got = files.get(hash).await?;
-        require(got.is_none(), || "bytes came for what was never put".into())?;
+        require(got.is_none(), || {
+            format!("expected nothing for the unknown hash {hash:?}, found a file")
+        })?;
     }
     Ok(())
 }
@@ -86,15 +102,17 @@ async fn size(fresh: &impl AsyncFn() -> Result<Kept>) -> Tried {
     require_error(
         files.put(&bytes).await,
         &[ErrorKind::Invalid],
-        "a byte too many",
+        "`put` of one byte more than the maximum size",
     )?;
     let got = files.get(&sha256_hex(&bytes)).await?;
-    require(got.is_none(), || "what was refused was kept".into())
+    require(got.is_none(), || {
+        "expected a refused file not to be stored, found it".into()
+    })
 }
 
 async fn named(fresh: &impl AsyncFn() -> Result<(Kept, Option<Arc<dyn SkillStore>>)>) -> Tried {
     let (files, Some(store)) = fresh().await? else {
-        return skip("what keeps the files is no store");
+        return skip("the file storage is not a skill store");
     };
     let file = FileRef::of(b"reference")?;
     let mut skill = sample::skill("naming");
@@ -110,7 +128,11 @@ async fn named(fresh: &impl AsyncFn() -> Result<(Kept, Option<Arc<dyn SkillStore
         changes: vec![LibraryChange::Add(Box::new(skill))],
     };
     let early = store.commit(&commit).await;
-    require_error(early, &[ErrorKind::Invalid], "a file that was not put")?;
+    require_error(
+        early,
+        &[ErrorKind::Invalid],
+        "a commit of a skill whose file is not stored",
+    )?;
     files.put(b"reference").await?;
     store.commit(&commit).await?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The rules of [`SkillStore`].
+//! The conformance suite of [`SkillStore`].
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
 
 type Store = Arc<dyn SkillStore>;
 
-/// Checks a store; `fresh` makes an empty one at each call.
+/// Checks a store; every call of `fresh` has to return an empty one.
 pub async fn check(fresh: impl AsyncFn() -> Result<Store>) -> Report {
     let mut report = Report::new("SkillStore");
     report.case("order", order(&fresh).await);
@@ -63,7 +63,7 @@ fn in_order(committed: &[Committed], first: u64) -> Tried {
     let revisions: Vec<u64> = committed.iter().map(|c| c.revision.0).collect();
     let due: Vec<u64> = (first..).take(committed.len()).collect();
     require(revisions == due, || {
-        format!("the revisions are {revisions:?} and not {due:?}")
+        format!("expected the revisions {due:?}, found {revisions:?}")
     })
 }
 
@@ -72,7 +72,13 @@ async fn order(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
     let empty = store.load().await?;
     require(
         empty.revision == Revision(0) && empty.committed.is_empty(),
-        || "an empty store is not at revision 0 with nothing committed".to_owned(),
+        || {
+            format!(
+                "expected an empty store at revision 0 without commits, found revision {} and {} commits",
+                empty.revision,
+                empty.committed.len()
+            )
+        },
     )?;
     let store = filled(fresh, 12).await?;
     let all = store.load().await?;
@@ -80,7 +86,7 @@ async fn order(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
         all.revision == Revision(12) && all.committed.len() == 12,
         || {
             format!(
-                "12 commits gave revision {} and {} entries",
+                "expected revision 12 and 12 entries after 12 commits, found revision {} and {} entries",
                 all.revision,
                 all.committed.len()
             )
@@ -99,12 +105,12 @@ async fn base(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
         require_error(
             tried,
             &[ErrorKind::Conflict],
-            &format!("a base of {wrong} after revision 3"),
+            &format!("a commit on base {wrong} at revision 3"),
         )?;
     }
     let after = store.load().await?;
     require(before == after, || {
-        "a refused commit changed the store".to_owned()
+        "expected an unchanged store after refused commits, found a changed one".to_owned()
     })
 }
 
@@ -116,11 +122,13 @@ async fn once(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
         again.changes.clear();
         let given = store.commit(&again).await?;
         require(before.committed.get(1) == Some(&given), || {
-            format!("a key committed before gave another answer on base {base}: {given:?}")
+            format!("expected the first commit again for its key on base {base}, found {given:?}")
         })?;
     }
     let after = store.load().await?;
-    require(before == after, || "a key was committed twice".to_owned())
+    require(before == after, || {
+        "expected an unchanged store after repeated keys, found a changed one".to_owned()
+    })
 }
 
 async fn valid(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
@@ -131,10 +139,17 @@ async fn valid(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
         ..TierPolicy::default()
     }));
     let refused = store.commit(&wrong).await;
-    require_error(refused, &[ErrorKind::Invalid], "a cache of no skill")?;
+    require_error(
+        refused,
+        &[ErrorKind::Invalid],
+        "a commit that sets the size of the cache to 0",
+    )?;
     let all = store.load().await?;
     require(all.revision == Revision(1), || {
-        format!("the refused commit left revision {}", all.revision)
+        format!(
+            "expected revision 1 after a refused commit, found {}",
+            all.revision
+        )
     })?;
     store.commit(&commit(1, "wrong")).await?;
     Ok(())
@@ -146,13 +161,19 @@ async fn together(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
     let given = store.commit(&asked).await?;
     let kept = store.load().await?.committed.pop();
     require(kept.as_ref() == Some(&given), || {
-        "what is kept differs from what was acknowledged".to_owned()
+        format!("expected the acknowledged commit {given:?} in the store, found {kept:?}")
     })?;
     require(given.changes == asked.changes, || {
-        format!("of {:?} the store kept {:?}", asked.changes, given.changes)
+        format!(
+            "expected the changes {:?}, found {:?}",
+            asked.changes, given.changes
+        )
     })?;
     require(given.key == asked.key && given.cause == asked.cause, || {
-        "the key or the cause was not kept".to_owned()
+        format!(
+            "expected the key {:?} and the cause {:?}, found {:?} and {:?}",
+            asked.key, asked.cause, given.key, given.cause
+        )
     })
 }
 
@@ -164,7 +185,8 @@ async fn since(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
         in_order(&news, from as u64 + 1)?;
         require(news == all[from..], || {
             format!(
-                "since({from}) gave {} of 5 commits, or others than load",
+                "expected the last {} of 5 commits, as in `load`, from since({from}), found {}, or other content",
+                5 - from,
                 news.len()
             )
         })?;
@@ -174,7 +196,7 @@ async fn since(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
         require_error(
             news,
             &[ErrorKind::Invalid],
-            &format!("since({beyond}) after revision 5"),
+            &format!("since({beyond}) at revision 5"),
         )?;
     }
     Ok(())
@@ -186,7 +208,7 @@ async fn at_once(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
     let answers = join_all(commits.iter().map(|commit| store.commit(commit))).await;
     let accepted = answers.iter().filter(|answer| answer.is_ok()).count();
     require(accepted == 1, || {
-        format!("{accepted} of 8 commits on one base were accepted")
+        format!("expected 1 of 8 concurrent commits on one base to be accepted, found {accepted}")
     })?;
     for refused in answers.into_iter().filter(Result::is_err) {
         require_error(
@@ -197,6 +219,6 @@ async fn at_once(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
     }
     let revision = store.load().await?.revision;
     require(revision == Revision(3), || {
-        format!("one accepted commit on revision 2 gave revision {revision}")
+        format!("expected revision 3 after one accepted commit on revision 2, found {revision}")
     })
 }

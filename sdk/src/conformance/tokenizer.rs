@@ -1,4 +1,4 @@
-//! The rules of [`Tokenizer`].
+//! The conformance suite of [`Tokenizer`].
 
 use super::report::{Report, Tried, require};
 use crate::contract::Tokenizer;
@@ -27,7 +27,7 @@ pub async fn check(tokenizer: &dyn Tokenizer) -> Report {
 fn empty(tokenizer: &dyn Tokenizer) -> Tried {
     let tokens = tokenizer.count("").tokens;
     require(tokens == 0, || {
-        format!("the empty text has {tokens} tokens")
+        format!("expected 0 tokens for the empty text, found {tokens}")
     })
 }
 
@@ -36,11 +36,11 @@ fn truncate(tokenizer: &dyn Tokenizer) -> Tried {
         for limit in 0..=tokenizer.count(text).tokens {
             let cut = tokenizer.truncate(text, limit);
             require(text.starts_with(&cut), || {
-                format!("{cut:?} is not a prefix of {text:?}")
+                format!("expected a prefix of {text:?} from `truncate`, found {cut:?}")
             })?;
             let tokens = tokenizer.count(&cut).tokens;
             require(tokens <= limit, || {
-                format!("{text:?} cut at {limit} tokens has {tokens}: {cut:?}")
+                format!("expected at most {limit} tokens of {text:?}, found {tokens}: {cut:?}")
             })?;
         }
     }
@@ -53,7 +53,9 @@ fn whole(tokenizer: &dyn Tokenizer) -> Tried {
         for limit in [tokens, tokens + 1, usize::MAX] {
             let kept = tokenizer.truncate(text, limit);
             require(kept == text, || {
-                format!("{text:?}, of {tokens} tokens, was cut at {limit}: {kept:?}")
+                format!(
+                    "expected {text:?}, of {tokens} tokens, unchanged with a limit of {limit}, found {kept:?}"
+                )
             })?;
         }
     }

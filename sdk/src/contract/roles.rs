@@ -16,24 +16,24 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoleTask {
-    /// One skill from the successful attempts of a group, one or two, the best first.
+    /// Write one skill from the best successful attempts of a group.
     Summarize {
-        /// The attempts.
+        /// One or two attempts, the best first.
         attempts: Vec<Trace>,
     },
-    /// A skill from one attempt.
+    /// Write a skill from one attempt.
     Extract {
         /// The attempt.
         attempt: Box<Trace>,
-        /// The index of the candidate of this attempt, from 0.
+        /// The number of this request among the requests for the same attempt, from 0.
         candidate: u32,
         /// The role's rules.
         rules: Vec<RoleRule>,
     },
-    /// The skill that attempts at several tasks share, or that several skills come to.
+    /// Write one skill from the common part of attempts at several tasks, or of several skills.
     Refactor {
-        /// The attempts of the group, and those that its skills were made from, as far as they are kept: few or none where
-        /// a host brought the skills.
+        /// The attempts of the group, and the stored attempts from which its skills were made; few or none where a host added
+        /// the skills.
         attempts: Vec<Trace>,
         /// The skills in the group, often none.
         skills: Vec<Skill>,
@@ -44,44 +44,44 @@ pub enum RoleTask {
         /// The role's rules.
         rules: Vec<RoleRule>,
     },
-    /// A new version of a skill, from attempts that had it.
+    /// Write a new version of a skill, from attempts that had it in the prompt.
     Refine {
-        /// The skill as it is.
+        /// The skill's current version.
         skill: Box<Skill>,
-        /// Attempts that were given it, those that tell the most first; at least one.
+        /// Attempts with the skill in the prompt, the most informative first; at least one.
         attempts: Vec<Trace>,
-        /// The reason for each case of its bundle that it fails.
+        /// One line for each case of the skill's test bundle that fails: why it fails.
         failures: Vec<String>,
         /// The role's rules.
         rules: Vec<RoleRule>,
     },
-    /// A judgement of a skill's effect on an attempt.
+    /// Judge a skill's effect on an attempt.
     Attribute {
         /// The attempt.
         attempt: Box<Trace>,
-        /// Which of the skills of its injection is asked about, from 0.
+        /// The skill's index in the attempt's injection, from 0.
         skill: usize,
     },
-    /// The cases that a skill has to pass, cut from an attempt.
+    /// Propose test cases for a skill, as fragments of an attempt.
     Bundle {
         /// The skill.
         skill: Box<Skill>,
         /// The attempt.
         attempt: Box<Trace>,
     },
-    /// The rules of another role, from how what it made has fared.
+    /// Rewrite the rules of another role, from the results of the skill versions that it made.
     Evolve {
-        /// Which role.
+        /// The other role.
         role: Role,
-        /// Its rules so far.
+        /// That role's present rules.
         rules: Vec<RoleRule>,
-        /// The versions that it made, each with its results; only versions with enough evidence.
+        /// The skill versions that it made, each with its results; only versions with enough evidence.
         rows: Vec<Experience>,
     },
 }
 
 impl RoleTask {
-    /// Which role is asked.
+    /// The role that performs this task.
     pub fn role(&self) -> Role {
         match self {
             Self::Summarize { .. } => Role::Summarize,
@@ -94,7 +94,7 @@ impl RoleTask {
         }
     }
 
-    /// The attempts that the role is shown.
+    /// The attempts in the role's prompt.
     pub fn attempts(&self) -> &[Trace] {
         match self {
             Self::Summarize { attempts }
@@ -208,22 +208,22 @@ pub struct CaseDraft {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoleAnswer {
-    /// A skill, by summarize, extract, refactor and refine.
+    /// The draft of a skill: an answer of summarize, extract, refactor and refine.
     Draft(Box<SkillDraft>),
-    /// The reason why there is nothing to write, by the same roles.
+    /// The reason why no skill is to be written: the other answer of the same roles.
     Nothing(String),
-    /// A judgement, by attribute.
+    /// A judgement: the answer of attribute.
     Credit {
         /// The skill's effect.
         judgement: Judgement,
-        /// To which part of the attempt, in words; the whole where it is empty.
+        /// The part of the attempt that the judgement is about, in words; empty for the whole attempt.
         scope: String,
-        /// Why, in words.
+        /// The reason for the judgement, in words.
         reason: String,
     },
-    /// Test cases, by bundle.
+    /// Test cases: the answer of bundle.
     Cases(Vec<CaseDraft>),
-    /// All rules from here on, by evolve.
+    /// The complete new rules of the role that was asked about: the answer of evolve.
     Rules(Vec<RoleRule>),
 }
 

@@ -10,7 +10,7 @@ use crate::{
     id::{AttemptId, Revision, RunId, SkillId, Version},
 };
 
-/// A credit that counted.
+/// A credit that entered a skill's utility.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The attempt, or the first attempt of its group.

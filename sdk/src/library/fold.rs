@@ -201,7 +201,7 @@ impl SkillLibrary {
         Ok(moves)
     }
 
-    /// Replaces the current version with a later one.
+    /// Makes `skill` the entry's current version; the previous one moves to its history. The skill gets a free name.
     pub(super) fn replace(&mut self, mut skill: Skill, operation: Operation) -> Outcome {
         skill.name = self.names.free(&skill.name, &skill.id);
         let revision = self.revision;

@@ -85,7 +85,7 @@ pub struct JudgementCounts {
 }
 
 impl JudgementCounts {
-    /// All of them.
+    /// The number of all judgements.
     pub fn total(&self) -> u32 {
         self.helpful + self.harmful + self.neutral + self.uncertain
     }
@@ -115,7 +115,7 @@ fn count<'a>(judgements: impl Iterator<Item = &'a Attribution>) -> JudgementCoun
     counts
 }
 
-/// An exposure that counted.
+/// A recorded exposure of the skill.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Exposed {
     pub(super) attempt: AttemptId,

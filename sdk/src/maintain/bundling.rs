@@ -20,7 +20,7 @@ use crate::{
     error::Result,
     id::{AttemptId, SkillId},
     library::{Entry, SkillLibrary},
-    policy::{Case, Played, PlayedCase, Said},
+    policy::{Case, Played, PlayedCase, RoleReply},
     report::EventKind,
 };
 
@@ -89,16 +89,16 @@ fn source<'a>(context: &Upkeep<'a>, entry: &Entry) -> Option<&'a Trace> {
 }
 
 /// The new cases: those of the roles' answers, and those of judgements.
-pub(crate) fn patches(context: &Upkeep<'_>, said: &[Said]) -> Patches {
+pub(crate) fn patches(context: &Upkeep<'_>, replies: &[RoleReply]) -> Patches {
     let mut patches = Patches::new();
     if context.policy.bundles.is_none() {
         return patches;
     }
-    for Said { task, said } in said {
+    for RoleReply { task, reply } in replies {
         let RoleTask::Bundle { skill, attempt } = task else {
             continue;
         };
-        let cases = cases(attempt, said);
+        let cases = cases(attempt, reply);
         if !cases.is_empty() {
             patches.entry(skill.id.clone()).or_default().extend(cases);
         }
@@ -117,8 +117,8 @@ pub(crate) fn patches(context: &Upkeep<'_>, said: &[Said]) -> Patches {
 }
 
 /// The cases that a role made from an attempt; the whole attempt if the role's answer has none.
-fn cases(attempt: &Trace, said: &Result<Option<Played>>) -> Vec<BundleCase> {
-    let drafts = match said {
+fn cases(attempt: &Trace, reply: &Result<Option<Played>>) -> Vec<BundleCase> {
+    let drafts = match reply {
         Ok(Some(Played {
             answer: RoleAnswer::Cases(drafts),
             ..

@@ -20,7 +20,7 @@ use crate::{
     error::Result,
     id::{AttemptId, TaskId},
     library::Entry,
-    policy::{Case, PlayedCase, Said},
+    policy::{Case, PlayedCase, RoleReply},
     propose::{Clique, Fingerprint, OverlapGraph, Segment, asking::taint_of, project},
     report::EventKind,
 };
@@ -133,12 +133,12 @@ fn instances(context: &Upkeep<'_>, members: &BTreeSet<&str>, skills: &[Skill]) -
 pub(crate) fn proposed(
     context: &Upkeep<'_>,
     step: u64,
-    said: &[Said],
+    replies: &[RoleReply],
     events: &mut Vec<EventKind>,
 ) -> (Vec<Proposed>, Vec<LibraryChange>) {
     let mut all: Vec<Proposed> = Vec::new();
     let mut changes = Vec::new();
-    for (number, Said { task, said }) in said.iter().enumerate() {
+    for (number, RoleReply { task, reply }) in replies.iter().enumerate() {
         let RoleTask::Refactor {
             attempts,
             skills,
@@ -159,7 +159,7 @@ pub(crate) fn proposed(
         });
         let group = format!("{GROUP}{group}");
         // After a temporary error the group is given out again; after an unreadable answer it is not.
-        if said.as_ref().is_err_and(is_temporary) {
+        if reply.as_ref().is_err_and(is_temporary) {
             let (count, attempts) = (attempts.len(), attempts.iter());
             let shown = attempts.map(|trace| trace.trajectory.attempt.as_str());
             let shown: Vec<&str> = shown.collect();
@@ -175,7 +175,7 @@ pub(crate) fn proposed(
             tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
             taint: taints.fold(taint_of(steps), Taint::max),
             parents: Vec::new(),
-            said,
+            reply,
         };
         match propose(context, &drafted, attempts, group, events) {
             Ok(proposed) => all.push(proposed),

@@ -23,7 +23,7 @@ use crate::{
     error::Result,
     id::{AttemptId, TaskId},
     library::Entry,
-    policy::{Case, Played, PlayedCase, Said},
+    policy::{Case, Played, PlayedCase, RoleReply},
     propose::asking::taint_of,
     report::EventKind,
 };
@@ -163,12 +163,12 @@ fn mark(skill: &SkillRef) -> String {
 pub(crate) fn next_versions(
     context: &Upkeep<'_>,
     step: u64,
-    said: &[Said],
+    replies: &[RoleReply],
     events: &mut Vec<EventKind>,
 ) -> (Vec<NextVersion>, Vec<LibraryChange>) {
     let mut all = Vec::new();
     let mut marks = Vec::new();
-    for Said { task, said } in said {
+    for RoleReply { task, reply } in replies {
         let RoleTask::Refine {
             skill: before,
             attempts,
@@ -182,7 +182,7 @@ pub(crate) fn next_versions(
         };
         let evidence = fingerprint(context, entry);
         // After a temporary error the same evidence is tried again; after an unreadable answer it is not.
-        let played = match said {
+        let played = match reply {
             Ok(Some(played)) => played,
             Ok(None) => continue,
             Err(error) if is_temporary(error) => {
@@ -195,7 +195,7 @@ pub(crate) fn next_versions(
                 continue;
             }
         };
-        match next_version(context, step, before, attempts, played, said) {
+        match next_version(context, step, before, attempts, played, reply) {
             // Its evidence is marked as handled once it was tested.
             Ok(skill) => {
                 // The attempts of failed cases are left out: their cases are in the bundle already.
@@ -232,7 +232,7 @@ fn next_version(
     before: &Skill,
     attempts: &[Trace],
     played: &Played,
-    said: &Result<Option<Played>>,
+    reply: &Result<Option<Played>>,
 ) -> std::result::Result<Skill, Option<String>> {
     let draft = match &played.answer {
         RoleAnswer::Draft(draft) => draft,
@@ -246,7 +246,7 @@ fn next_version(
         tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
         taint: taint_of(steps),
         parents: vec![before.reference()],
-        said,
+        reply,
     };
     let new = admission::skill_of(context, context.admit, &drafted, draft, played.fallback)
         .map_err(|error| Some(error.to_string()))?;

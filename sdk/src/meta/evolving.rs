@@ -7,7 +7,7 @@ use crate::{
     domain::{LibraryChange, Origin, Role, RoleRule, Skill, State},
     library::{Entry, JudgementCounts},
     maintain::{EvolvePolicy, Upkeep},
-    policy::Said,
+    policy::RoleReply,
 };
 
 /// The evolver's tasks: one for each role with enough mature skills ([`EvolvePolicy::rows`]).
@@ -122,13 +122,13 @@ fn row(
 }
 
 /// The changes of rules that the evolver's answers make. An unreadable answer changes nothing.
-pub(crate) fn learned(context: &Upkeep<'_>, said: &[Said]) -> Vec<LibraryChange> {
+pub(crate) fn learned(context: &Upkeep<'_>, replies: &[RoleReply]) -> Vec<LibraryChange> {
     let Some(policy) = &context.policy.evolve else {
         return Vec::new();
     };
     let mut changes = Vec::new();
-    for Said { task, said } in said {
-        let (RoleTask::Evolve { role, rules, .. }, Ok(Some(played))) = (task, said) else {
+    for RoleReply { task, reply } in replies {
+        let (RoleTask::Evolve { role, rules, .. }, Ok(Some(played))) = (task, reply) else {
             continue;
         };
         let RoleAnswer::Rules(learned) = &played.answer else {

@@ -9,24 +9,24 @@ use crate::{
     library::Entry,
 };
 
-/// What came of a case.
+/// The result of a test case that was played and judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseRun {
-    /// How many actions of the agent's own the environment refused.
+    /// Number of the agent's actions, after the case's prefix, that the environment refused.
     pub refusals: u32,
-    /// How it was judged.
+    /// The judge's verdict.
     pub verdict: Verdict,
-    /// What it cost.
+    /// Tokens used by the agent.
     pub usage: Usage,
 }
 
-/// A skill to inject, and the hash of what was chosen.
+/// A skill to inject, with the expected hash of its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChosenSkill {
     /// The skill.
     pub skill: Skill,
-    /// What the library recorded when this version came in ([`Entry::sha256`](crate::library::Entry::sha256)): one
-    /// whose content is another is not injected (S21).
+    /// The content hash that the library recorded when this version entered
+    /// ([`Entry::sha256`](crate::library::Entry::sha256)). A skill whose content has another hash is not injected (S21).
     pub sha256: String,
 }
 
@@ -39,33 +39,33 @@ impl From<&Entry> for ChosenSkill {
     }
 }
 
-/// The answer of a role.
+/// A role's answer, with the model outputs that could not be parsed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Played {
-    /// The answer, read from the model's text.
+    /// The answer, parsed from the model's text.
     pub answer: RoleAnswer,
-    /// Whether it was made without the model, since nothing that the model wrote could be read.
+    /// Whether the answer was built without the model, because no output of the model could be parsed.
     pub fallback: bool,
-    /// What the model wrote and why it could not be read, for each answer that could not.
+    /// Each model output that could not be parsed, with the parser's error text.
     pub unreadable: Vec<(String, String)>,
-    /// What it cost.
+    /// Tokens used by the role's model.
     pub usage: Usage,
 }
 
 impl Played {
-    /// Why each answer could not be read, in order.
+    /// The parser's error texts, in order, joined into one line.
     pub(crate) fn why_unreadable(&self) -> String {
         let reasons = self.unreadable.iter().map(|(_, why)| why.as_str());
         reasons.collect::<Vec<_>>().join("; then: ")
     }
 }
 
-/// A role or a test case that failed after its model may have been asked.
+/// A role or a test case that failed, with the tokens that were used before it failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailedCall {
-    /// Why it failed.
+    /// The reason of the failure.
     pub error: Error,
-    /// The tokens that were spent before it failed.
+    /// The tokens that were used before it failed.
     pub usage: Usage,
 }
 
@@ -79,37 +79,39 @@ impl From<Error> for FailedCall {
     }
 }
 
-/// What a commit brought.
+/// The result of a commit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommitDone {
-    /// Everything committed since the base, this commit last.
+    /// Every commit since this commit's base, this commit last.
     pub committed: Vec<Committed>,
-    /// How many times the base was moved because another writer was first.
+    /// How many times the commit was rebased because another writer committed first.
     pub rebased: u32,
 }
 
-/// An answer of a host's part; an error is an answer too.
+/// The answer to a [`Question`](crate::policy::Question), or the result of a commit. A failure of the host's part is an
+/// answer too.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// The candidates for a query.
     Retrieved(Result<Vec<Candidate>>),
-    /// Log-probabilities.
+    /// The log-probabilities of skills, in the order of the question.
     Scored(Result<Vec<SkillScores>>),
-    /// An attempt.
+    /// The trajectory of an attempt.
     Attempted(Result<Box<Trajectory>>),
-    /// A verdict.
+    /// The verdict on an attempt.
     Judged(Result<Verdict>),
-    /// What a role says; `None` where the run has no model or no roles.
+    /// A role's answer; `None` where the host gave no model or no roles.
     Played(Result<Option<Played>, FailedCall>),
-    /// How a test case went.
+    /// The result of a test case.
     Tried(Result<CaseRun, FailedCall>),
-    /// Embeddings, in the order of the texts; `None` where the run has no embedder.
+    /// Embeddings, in the order of the texts; `None` where the host gave no embedder.
     Embedded(Result<Option<Vec<Embedding>>>),
-    /// An exact information gain; `None` where the run has nothing that scores, or the attempts hold no words.
+    /// An exact information gain; `None` where the host gave no scorer or no dialect, or the attempts hold no model output
+    /// that can be scored.
     Gained(Result<Option<InformationGain>>),
-    /// A commit was made.
+    /// The result of a commit.
     Committed(CommitDone),
 }
 

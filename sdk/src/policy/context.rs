@@ -1,4 +1,4 @@
-//! What a policy sees of its run, borrowed.
+//! The borrowed form of [`View`](super::View): the part of a run's state that a policy may read.
 
 use crate::{
     domain::{Mode, State, Tier},
@@ -6,7 +6,7 @@ use crate::{
     library::{Entry, SkillLibrary},
 };
 
-/// What a policy sees of its run.
+/// The part of a run's state that a policy may read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) run: &'a RunId,
@@ -14,18 +14,19 @@ pub(crate) struct Context<'a> {
     pub(crate) mode: Mode,
     /// Number of attempts at a task.
     pub(crate) group: u32,
-    /// Whether nothing is selected yet (ARISE 3.2).
+    /// Whether the run is in its warm-up, in which no skill is selected (ARISE 3.2).
     pub(crate) warming_up: bool,
     pub(crate) library: &'a SkillLibrary,
 }
 
 impl<'a> Context<'a> {
-    /// What a step's randomness follows from.
+    /// The seed of a step, from which all randomness of the step is derived.
     pub(crate) fn step_seed(&self, step: u64) -> Seed {
         self.seed.derive("step", step)
     }
 
-    /// Whether a skill may be offered here: those on trial in training only (HiSME, appendix B).
+    /// Whether a skill may be offered to the agent: an active skill of the cache always, a skill on trial only in training
+    /// (HiSME, appendix B).
     pub(crate) fn offers(&self, entry: &Entry) -> bool {
         entry.tier == Tier::Cache
             && (entry.skill.state == State::Active || self.mode == Mode::Train)

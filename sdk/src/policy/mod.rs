@@ -1,9 +1,10 @@
-//! What a policy sees of its run, what it can ask, and how a host brings policies of its own.
+//! The interface of policies: the view of a run, the questions and answers, and the traits for a host's own policies.
 //!
-//! A policy that asks something is a straight-line `async fn` over [`Ask`] (see [`program`](crate::program)). It gets a [`View`]
-//! of the run, and returns its decision: a [`Selection`](crate::domain::Selection), drafts, or changes of the library. A policy
-//! that asks nothing is a plain function. A host's own policy implements one of six traits and is registered in [`Policies`];
-//! a recipe names it with its parameters ([`OwnPolicy`]):
+//! A policy that needs answers from a host's parts is a straight-line `async fn` over [`Ask`] (see
+//! [`program`](crate::program)). It gets a [`View`] of the run and returns its decision: a
+//! [`Selection`](crate::domain::Selection), drafts, or changes of the library. A policy that needs no answers is a plain
+//! function. A host's own policy implements one of six traits and is registered in [`Policies`]; a recipe names it with its
+//! parameters ([`OwnPolicy`]):
 //!
 //! | station | trait | named by |
 //! | --- | --- | --- |
@@ -30,7 +31,7 @@ pub use own::{
     WriteProgram,
 };
 pub(crate) use question::fits;
-pub use question::{Ask, Case, PlayedCase, Question, Questions, Said};
+pub use question::{Ask, Case, PlayedCase, Question, Questions, RoleReply};
 pub use registry::Policies;
 pub(crate) use rollout::Rollout;
 pub use view::View;

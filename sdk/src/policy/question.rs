@@ -1,4 +1,4 @@
-//! The questions of policies, and what their answers say.
+//! The questions that a policy can ask, and methods of [`Ask`] that return typed answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::{
     report::EventKind,
 };
 
-/// A question of a policy.
+/// A question of a policy to a host's parts.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -22,26 +22,26 @@ pub enum Question {
     Retrieve(Query),
     /// The embeddings of texts.
     Embed(Vec<String>),
-    /// The log-probabilities of skills behind a query.
+    /// The log-probability of each skill's text after a query.
     Score {
         /// The query.
         query: String,
-        /// The skills, in the order of the answer.
+        /// The skills; the answer has the same order.
         skills: Vec<Skill>,
-        /// Whether those behind an empty query are needed too (PMI).
+        /// Whether the log-probabilities after an empty query are needed too (for PMI).
         unconditional: bool,
     },
-    /// An attempt at a task; a run's own to ask.
+    /// An attempt at a task. Only the run itself asks this.
     #[non_exhaustive]
     Attempt {
         /// The task.
         task: Box<Task>,
-        /// Its number within its group, from 0.
+        /// The attempt's number within its group, from 0.
         number: u32,
         /// The skills in its prompt.
         skills: Vec<ChosenSkill>,
     },
-    /// The verdict on an attempt; a run's own to ask.
+    /// The verdict on an attempt. Only the run itself asks this.
     #[non_exhaustive]
     Judge {
         /// The task.
@@ -49,9 +49,9 @@ pub enum Question {
         /// The attempt at it.
         trajectory: Box<Trajectory>,
     },
-    /// To a role.
+    /// A role's answer to a task.
     Role(Box<RoleTask>),
-    /// How a test case goes.
+    /// The result of a test case.
     Case(Case),
     /// A skill's information gain over attempts.
     Gain {
@@ -62,16 +62,16 @@ pub enum Question {
     },
 }
 
-/// A test case, and the skill that it is played with: one that may not be in the library, or none.
+/// A test case, and the skill that is injected while it is played. The skill need not be in the library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
-    /// The skill; none to see how it goes without one.
+    /// The skill; none to play the case without a skill, as the baseline.
     pub skill: Option<Box<Skill>>,
     /// The case.
     pub case: Box<BundleCase>,
 }
 
-/// The questions, answers and events of policies.
+/// The [`Dialogue`] of policies: its types of questions, answers and events.
 #[derive(Debug)]
 pub struct Questions;
 
@@ -81,16 +81,17 @@ impl Dialogue for Questions {
     type Event = EventKind;
 }
 
-/// The handle of a policy.
+/// The handle through which a policy asks questions and emits events.
 pub type Ask = program::Ask<Questions>;
 
-/// A task of a role, and its answer; `None` where the run has no model or no roles.
+/// A task for a role, with the role's answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Said {
-    /// What the role was asked.
+pub struct RoleReply {
+    /// The task.
     pub task: RoleTask,
-    /// What it said.
-    pub said: Result<Option<Played>>,
+    /// The answer; `None` where the host gave no model or no roles.
+    #[serde(rename = "said")]
+    pub reply: Result<Option<Played>>,
 }
 
 /// A test case that was played.
@@ -98,15 +99,15 @@ pub struct Said {
 pub struct PlayedCase {
     /// The case.
     pub case: Case,
-    /// What came of it.
+    /// The result.
     pub run: Result<CaseRun>,
 }
 
 impl Ask {
-    /// Candidates for a query.
+    /// Retrieves candidates for a query.
     ///
     /// # Errors
-    /// What the retriever gives.
+    /// The retriever's error.
     pub async fn retrieve(&mut self, query: Query) -> Result<Vec<Candidate>> {
         match self.one(Question::Retrieve(query)).await {
             Answer::Retrieved(found) => found,
@@ -114,10 +115,10 @@ impl Ask {
         }
     }
 
-    /// The log-probabilities of skills behind a query, with those behind an empty query where `unconditional` says so (PMI).
+    /// Scores each skill's text after a query, and with `unconditional` after an empty query too (for PMI).
     ///
     /// # Errors
-    /// What the scorer gives.
+    /// The scorer's error.
     pub async fn score(
         &mut self,
         query: String,
@@ -135,10 +136,10 @@ impl Ask {
         }
     }
 
-    /// An attempt at a task, the `number`-th of its group from 0, with these skills in its prompt.
+    /// Makes attempt `number` of a group, from 0, with these skills in its prompt.
     ///
     /// # Errors
-    /// What the executor gives where it could not try.
+    /// The executor's error where the attempt could not be made.
     pub(crate) async fn attempt(
         &mut self,
         task: &Task,
@@ -157,10 +158,10 @@ impl Ask {
         }
     }
 
-    /// The verdict on an attempt at a task.
+    /// Has an attempt judged.
     ///
     /// # Errors
-    /// What the judge gives.
+    /// The judge's error.
     pub(crate) async fn judge(
         &mut self,
         task: &Task,
@@ -173,21 +174,21 @@ impl Ask {
         }
     }
 
-    /// Asks roles, all at once.
-    pub async fn roles(&mut self, tasks: Vec<RoleTask>) -> Vec<Said> {
+    /// Gives each role its task, all concurrently. The answers have the order of the tasks.
+    pub async fn roles(&mut self, tasks: Vec<RoleTask>) -> Vec<RoleReply> {
         let questions = tasks.iter().cloned().map(Box::new).map(Question::Role);
         let answers = self.all(questions).await;
-        let said = tasks.into_iter().zip(answers).map(|(task, answer)| {
-            let said = match answer {
-                Answer::Played(said) => said.map_err(|failed| failed.error),
+        let replies = tasks.into_iter().zip(answers).map(|(task, answer)| {
+            let reply = match answer {
+                Answer::Played(reply) => reply.map_err(|failed| failed.error),
                 _ => Err(other_answer()),
             };
-            Said { task, said }
+            RoleReply { task, reply }
         });
-        said.collect()
+        replies.collect()
     }
 
-    /// Plays test cases, all at once.
+    /// Plays test cases, all concurrently. The results have the order of the cases.
     pub async fn play(&mut self, cases: Vec<Case>) -> Vec<PlayedCase> {
         let answers = self.all(cases.iter().cloned().map(Question::Case)).await;
         let runs = cases.into_iter().zip(answers).map(|(case, answer)| {
@@ -200,7 +201,7 @@ impl Ask {
         runs.collect()
     }
 
-    /// The embeddings of texts, in order; `None` without texts and where there is nothing that embeds.
+    /// The embeddings of texts, in order; `None` for no texts, without an embedder, and where the embedder fails.
     pub async fn embed(&mut self, texts: Vec<String>) -> Option<Vec<Embedding>> {
         if texts.is_empty() {
             return None;
@@ -211,7 +212,7 @@ impl Ask {
         }
     }
 
-    /// The information gains of skills over attempts, all at once.
+    /// Measures the information gain of each skill over its attempts, all concurrently.
     pub async fn gains(
         &mut self,
         of: Vec<(Skill, Vec<Trace>)>,
@@ -236,11 +237,11 @@ fn other_answer() -> Error {
     Error::new(
         ErrorKind::Internal,
         "Ask::all",
-        "the answer is to another kind of question",
+        "the answer belongs to another kind of question",
     )
 }
 
-/// Whether an answer is of the kind that a question asks for.
+/// Whether an answer has the variant that belongs to the question.
 pub(crate) fn fits(question: &Question, answer: &Answer) -> bool {
     matches!(
         (question, answer),

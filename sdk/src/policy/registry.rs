@@ -1,4 +1,4 @@
-//! The policies of a host's own, by the names under which recipes ask for them.
+//! The registry of a host's own policies, by the names that recipes use.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -11,7 +11,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 type Make<T> = Arc<dyn Fn(&Value) -> Result<Arc<T>> + Send + Sync>;
 
-/// The policies of a host's own, by name. `Journeyman::open` refuses a recipe that names a policy that is not registered.
+/// A registry of a host's own policies, by name. `Journeyman::open` refuses a recipe that names a policy that is not
+/// registered.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -25,7 +26,7 @@ type Make<T> = Arc<dyn Fn(&Value) -> Result<Arc<T>> + Send + Sync>;
 /// };
 /// use serde_json::json;
 ///
-/// /// Rewards success, less a price for each step.
+/// /// Rewards success, minus a price for each step.
 /// #[derive(Debug)]
 /// struct Priced(f64);
 ///
@@ -36,7 +37,7 @@ type Make<T> = Arc<dyn Fn(&Value) -> Result<Arc<T>> + Send + Sync>;
 ///     }
 /// }
 ///
-/// /// Lets in short skills alone.
+/// /// Admits only short skills.
 /// #[derive(Debug)]
 /// struct Short;
 ///
@@ -70,12 +71,12 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// None.
+    /// An empty registry.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With a selector, made from the parameters that the recipe gives.
+    /// Registers a selector; `make` builds it from the recipe's parameters.
     #[must_use]
     pub fn with_selector(
         mut self,
@@ -86,7 +87,7 @@ impl Policies {
         self
     }
 
-    /// With a maintenance program, made from the parameters that the recipe gives.
+    /// Registers a maintenance program; `make` builds it from the recipe's parameters.
     #[must_use]
     pub fn with_program(
         mut self,
@@ -97,7 +98,7 @@ impl Policies {
         self
     }
 
-    /// With a writer, made from the parameters that the recipe gives.
+    /// Registers a writer; `make` builds it from the recipe's parameters.
     #[must_use]
     pub fn with_writer(
         mut self,
@@ -108,7 +109,7 @@ impl Policies {
         self
     }
 
-    /// With a reward rule, made from the parameters that the recipe gives.
+    /// Registers a reward rule; `make` builds it from the recipe's parameters.
     #[must_use]
     pub fn with_reward(
         mut self,
@@ -119,7 +120,7 @@ impl Policies {
         self
     }
 
-    /// With a credit rule, made from the parameters that the recipe gives.
+    /// Registers a credit rule; `make` builds it from the recipe's parameters.
     #[must_use]
     pub fn with_credit(
         mut self,
@@ -130,7 +131,7 @@ impl Policies {
         self
     }
 
-    /// With an admission rule, made from the parameters that the recipe gives.
+    /// Registers an admission rule; `make` builds it from the recipe's parameters.
     #[must_use]
     pub fn with_admission(
         mut self,
@@ -141,50 +142,50 @@ impl Policies {
         self
     }
 
-    /// The selector that a recipe names.
+    /// Builds the selector that a recipe names.
     ///
     /// # Errors
-    /// `NotFound`, listing those that are known; what its making gives.
+    /// `NotFound`, with the registered names, for an unregistered name; the error of the registered `make` function.
     pub fn selector(&self, own: &OwnPolicy) -> Result<Arc<dyn SelectProgram>> {
         make(&self.selectors, "selector", own)
     }
 
-    /// The maintenance program that a recipe names.
+    /// Builds the maintenance program that a recipe names.
     ///
     /// # Errors
-    /// `NotFound`, listing those that are known; what its making gives.
+    /// As [`selector`](Self::selector).
     pub fn program(&self, own: &OwnPolicy) -> Result<Arc<dyn MaintenanceProgram>> {
         make(&self.programs, "maintenance program", own)
     }
 
-    /// The writer that a recipe names.
+    /// Builds the writer that a recipe names.
     ///
     /// # Errors
-    /// `NotFound`, listing those that are known; what its making gives.
+    /// As [`selector`](Self::selector).
     pub fn writer(&self, own: &OwnPolicy) -> Result<Arc<dyn WriteProgram>> {
         make(&self.writers, "writer", own)
     }
 
-    /// The reward rule that a recipe names.
+    /// Builds the reward rule that a recipe names.
     ///
     /// # Errors
-    /// `NotFound`, listing those that are known; what its making gives.
+    /// As [`selector`](Self::selector).
     pub fn reward(&self, own: &OwnPolicy) -> Result<Arc<dyn RewardRule>> {
         make(&self.rewards, "reward rule", own)
     }
 
-    /// The credit rule that a recipe names.
+    /// Builds the credit rule that a recipe names.
     ///
     /// # Errors
-    /// `NotFound`, listing those that are known; what its making gives.
+    /// As [`selector`](Self::selector).
     pub fn credit(&self, own: &OwnPolicy) -> Result<Arc<dyn CreditRule>> {
         make(&self.credits, "credit rule", own)
     }
 
-    /// The admission rule that a recipe names.
+    /// Builds the admission rule that a recipe names.
     ///
     /// # Errors
-    /// `NotFound`, listing those that are known; what its making gives.
+    /// As [`selector`](Self::selector).
     pub fn admission(&self, own: &OwnPolicy) -> Result<Arc<dyn AdmitRule>> {
         make(&self.admissions, "admission rule", own)
     }
@@ -204,7 +205,7 @@ fn make<T: ?Sized>(
         return Err(Error::new(
             ErrorKind::NotFound,
             "Policies",
-            format!("the recipe names a {what} that nobody registered; {names}"),
+            format!("the recipe names a {what} that is not registered; {names}"),
         )
         .with("name", &own.name)
         .hint("register it in `Options::policies`"));
@@ -212,7 +213,7 @@ fn make<T: ?Sized>(
     make(&own.parameters)
 }
 
-/// By the names that are registered.
+/// Shows the registered names.
 impl fmt::Debug for Policies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Policies")
@@ -226,7 +227,7 @@ impl fmt::Debug for Policies {
     }
 }
 
-/// By the names that are registered.
+/// Two registries are equal if they have the same names: the functions behind them cannot be compared.
 impl PartialEq for Policies {
     fn eq(&self, other: &Self) -> bool {
         self.selectors.keys().eq(other.selectors.keys())

@@ -1,11 +1,12 @@
-//! An attempt of a group, with what it came to.
+//! One attempt of a group, with its report, trajectory and verdict.
 
 use crate::{
     domain::{Trajectory, Verdict},
     report::AttemptReport,
 };
 
-/// One attempt with what it came to.
+/// One attempt of a group. `trajectory` is none where the attempt could not be made or was ended by a part's fault;
+/// `verdict` is none where it was not judged.
 #[derive(Debug)]
 pub(crate) struct Rollout<'a> {
     pub(crate) report: AttemptReport,
@@ -14,7 +15,7 @@ pub(crate) struct Rollout<'a> {
 }
 
 impl Rollout<'_> {
-    /// How many actions the environment refused.
+    /// Number of actions that the environment refused.
     pub(crate) fn refused(&self) -> u32 {
         let steps = self
             .trajectory

@@ -1,4 +1,4 @@
-//! What a policy sees of its run, owned.
+//! The owned snapshot of a run's state that a policy reads.
 
 use super::Context;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     library::{Entry, SkillLibrary},
 };
 
-/// What a policy sees of its run. Nothing of it changes while the policy runs.
+/// A snapshot of the part of a run's state that a policy may read. It does not change while the policy runs.
 #[derive(Debug)]
 pub struct View {
     run: RunId,
@@ -20,7 +20,7 @@ pub struct View {
 }
 
 impl View {
-    /// A view of what a step of a run sees now.
+    /// A snapshot of the current state, for a step of the run.
     pub(crate) fn of(context: &Context<'_>, step: u64) -> Self {
         Self {
             run: context.run.clone(),
@@ -33,7 +33,7 @@ impl View {
         }
     }
 
-    /// The same, borrowed.
+    /// The borrowed form of this view.
     pub(crate) fn context(&self) -> Context<'_> {
         Context {
             run: &self.run,
@@ -45,34 +45,34 @@ impl View {
         }
     }
 
-    /// The run.
+    /// The run's id.
     pub fn run(&self) -> &RunId {
         &self.run
     }
 
-    /// What the randomness of this step follows from: a policy derives its own from it.
+    /// The seed of this step. A policy derives all its randomness from it.
     pub fn seed(&self) -> Seed {
         self.context().step_seed(self.step)
     }
 
-    /// Whether the run learns.
+    /// Whether the run learns or evaluates.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// The place of the task in the stream, from 0; of maintenance, of the task behind which it is done; 0 where the skills of
-    /// a later turn are chosen.
+    /// The task's index in the stream, from 0. In maintenance: the index of the last task before it. 0 in a selection for a
+    /// later turn of an attempt.
     pub fn step(&self) -> u64 {
         self.step
     }
 
-    /// The library as it is for this step.
+    /// The library at the start of this step.
     pub fn library(&self) -> &SkillLibrary {
         &self.library
     }
 
-    /// The skills that may be offered to the agent, by id: those of the cache that are active, and in learning those on
-    /// trial.
+    /// The skills that may be offered to the agent, by id: the active skills of the cache, and in learning also its skills
+    /// on trial.
     pub fn offered(&self) -> impl Iterator<Item = &Entry> {
         let context = self.context();
         let offered = self.library.cache();

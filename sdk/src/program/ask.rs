@@ -1,4 +1,4 @@
-//! The handle that a program asks with.
+//! [`Ask`], the handle through which a program asks questions and emits events.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,18 +20,18 @@ use crate::{
 
 /// The types of the questions, answers and events of one kind of program.
 pub trait Dialogue: Send + Sync + 'static {
-    /// What is asked.
+    /// A question. Its JSON form is hashed, so that a resumed program that asks something else is detected.
     type Question: Serialize + Send;
-    /// What is answered; a failure of whoever answers is an answer too.
+    /// An answer. It has to hold failures too: a program cannot receive an error in another way.
     type Answer: Clone + Send;
-    /// What a program tells on its way.
+    /// An event that a program emits.
     type Event: Send;
 }
 
-/// An answer, and what it is the answer to.
+/// An answer, with the digest of its question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Answered<A> {
-    /// The digest of the question.
+    /// SHA-256 of the question's JSON.
     pub(super) to: String,
     pub(super) answer: A,
 }
@@ -43,13 +43,13 @@ pub(super) struct Open<Q> {
     waker: Waker,
 }
 
-/// What a running program and whoever runs it share.
+/// The state that a running program shares with its [`Program`](super::Program).
 pub(super) struct Board<D: Dialogue> {
     pub(super) answers: BTreeMap<Place, Answered<D::Answer>>,
     pub(super) open: BTreeMap<Place, Open<D::Question>>,
-    /// The places that were asked at so far.
+    /// The places of all questions so far.
     pub(super) asked: BTreeSet<Place>,
-    /// Set when the program asks something else than in its first run.
+    /// Set when a question cannot be written as JSON, or differs from the one asked at its place in the first run.
     pub(super) fault: Option<Error>,
 }
 
@@ -69,11 +69,11 @@ pub(super) type Shared<D> = Arc<Mutex<Board<D>>>;
 pub(super) type Events<D> = Arc<Mutex<Vec<<D as Dialogue>::Event>>>;
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What the locks guard is whole between any two statements.
+    // The guarded state is consistent between any two statements, so a poisoned lock can be used.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a program asks with: its only way out.
+/// The handle through which a program asks questions and emits events.
 ///
 /// ```
 /// use std::task::Poll;
@@ -133,13 +133,12 @@ impl<D: Dialogue> Ask<D> {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Asks one question and waits for its answer.
     pub async fn one(&mut self, question: D::Question) -> D::Answer {
         self.asking(question).await
     }
 
-    /// Asks all questions at once and waits for all answers. Gives the answers in the order of the questions. The iterator has
-    /// to be finite.
+    /// Asks all questions at once and waits for all answers, in the order of the questions. The iterator has to be finite.
     pub async fn all(
         &mut self,
         questions: impl IntoIterator<Item = D::Question>,
@@ -149,19 +148,19 @@ impl<D: Dialogue> Ask<D> {
         join_all(asking).await
     }
 
-    /// Runs `run` for each item, each in a scope of its own, so that the questions of all items are open at once. Gives the
-    /// results in the order of the items. Events of the items follow in the same order, after the last item is finished.
+    /// Runs `run` for each item, each in a scope of its own, so that the questions of all items are open at once. Returns the
+    /// results in the order of the items. The items' events are emitted in the same order, after the last item is finished.
     pub async fn each<T, R, F: Future<Output = R>>(
         &mut self,
         items: impl IntoIterator<Item = T>,
         run: impl Fn(Self, T) -> F,
     ) -> Vec<R> {
         let place = self.place();
-        let mut told = Vec::new();
+        let mut events_of_items = Vec::new();
         let mut running = Vec::new();
         for (number, item) in (0..).zip(items) {
             let events = Events::<D>::default();
-            told.push(Arc::clone(&events));
+            events_of_items.push(Arc::clone(&events));
             let scope = Self {
                 board: Arc::clone(&self.board),
                 events,
@@ -171,13 +170,13 @@ impl<D: Dialogue> Ask<D> {
             running.push(run(scope, item));
         }
         let results = join_all(running).await;
-        for events in told {
+        for events in events_of_items {
             lock(&self.events).append(&mut lock(&events));
         }
         results
     }
 
-    /// Tells something that happened.
+    /// Emits an event.
     pub fn tell(&mut self, event: D::Event) {
         lock(&self.events).push(event);
     }
@@ -197,7 +196,7 @@ impl<D: Dialogue> Ask<D> {
             (Err(error), _) => Some(
                 Error::invalid(
                     "Program::poll",
-                    format!("the program's question is no JSON: {error}"),
+                    format!("the program's question cannot be written as JSON: {error}"),
                 )
                 .with("place", &place),
             ),
@@ -222,17 +221,17 @@ impl<D: Dialogue> Ask<D> {
 pub(super) fn fault(place: &Place, reason: &str) -> Error {
     Error::new(ErrorKind::Invalid, "Program::poll", reason)
         .with("place", place)
-        .hint("a program is run again over the answers that it had: it may depend on them and on its inputs alone")
+        .hint("a resumed program is run again over its saved answers: it may depend only on them and on its inputs")
 }
 
-/// Waits for one answer.
+/// The future of one question's answer.
 struct Asking<D: Dialogue> {
     board: Shared<D>,
     place: Place,
     question: Option<(String, D::Question)>,
 }
 
-// Nothing in it is pinned.
+// No field is structurally pinned.
 impl<D: Dialogue> Unpin for Asking<D> {}
 
 impl<D: Dialogue> Future for Asking<D> {
@@ -263,7 +262,7 @@ impl<D: Dialogue> Future for Asking<D> {
 }
 
 impl<D: Dialogue> Drop for Asking<D> {
-    /// A question that nobody waits for any more is not asked.
+    /// Withdraws the question: nothing waits for its answer.
     fn drop(&mut self) {
         lock(&self.board).open.remove(&self.place);
     }

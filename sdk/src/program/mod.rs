@@ -1,15 +1,15 @@
-//! Programs: policies that have to ask something, written as straight-line `async fn`s.
+//! Programs: policies that ask questions, written as straight-line `async fn`s.
 //!
-//! A program gets an [`Ask`] and nothing else that acts. A question that has an answer is ready at once; one that has none
-//! suspends the program, and whoever runs it ([`Program`]) finds the question among the open ones. A program therefore does
-//! no input or output and knows no runtime.
+//! A program acts only through its [`Ask`]. Awaiting a question that has an answer completes at once; awaiting one without
+//! an answer suspends the program, and the caller reads the open questions from [`Program`]. A program therefore does no
+//! input or output and needs no async runtime.
 //!
-//! - *Places.* A question is known by its [`Place`]: the counters of the scopes that it stands in. A place follows from the
-//!   text of the program and never from the order in which answers come.
-//! - *Saving.* A suspended program is saved as its answers. It is resumed by running it again over them: it has to be
-//!   deterministic. One that asks something else the second time fails with the place at which it did.
-//! - *Events.* What a program tells comes out in the order of the program, whatever the order of the answers, and is not
-//!   told again when the program is resumed.
+//! - *Places.* A question is identified by its [`Place`]: the counters of the scopes that contain it. A place depends on the
+//!   program's control flow and never on the order in which answers arrive.
+//! - *Saving.* A suspended program is saved as its answers. To resume it, the program is run again over these answers, so it
+//!   has to be deterministic. A program that asks a different question on the second run fails with the question's place.
+//! - *Events.* Events are emitted in program order and do not depend on the order of the answers. A resumed program does not
+//!   repeat the events that were already taken.
 
 mod ask;
 mod place;

@@ -1,4 +1,4 @@
-//! The identity of a question.
+//! [`Place`], the identity of a question within a program.
 
 use std::fmt;
 
@@ -6,19 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// The place of a question in a program: the counters of its scopes, the outermost first. Places are ordered as the program
-/// asks.
+/// The place of a question in a program: the counters of its scopes, the outermost first. Places sort in program order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Place(Vec<u32>);
 
 impl Place {
-    /// The question of this number in the program's outermost scope.
+    /// The place of a question in the outermost scope.
     pub fn at(number: u32) -> Self {
         Self(vec![number])
     }
 
-    /// The place of this number within this one.
+    /// The place with this number in the scope that this place opens.
     #[must_use]
     pub fn within(&self, number: u32) -> Self {
         let mut path = self.0.clone();
@@ -26,19 +25,19 @@ impl Place {
         Self(path)
     }
 
-    /// The place that `inner` is within this one.
+    /// The place `inner`, which is relative to this place's scope, as seen from the outermost scope.
     #[must_use]
     pub fn join(&self, inner: &Self) -> Self {
         Self([self.path(), inner.path()].concat())
     }
 
-    /// This place as seen from within `scope`; none where it is not behind that.
+    /// This place relative to `scope`; none where it is not inside `scope`. The inverse of [`join`](Self::join).
     pub fn behind(&self, scope: &Self) -> Option<Self> {
         let inner = self.0.strip_prefix(scope.path())?;
         (!inner.is_empty()).then(|| Self(inner.to_vec()))
     }
 
-    /// The place behind this one in the same scope.
+    /// The next place in the same scope.
     #[must_use]
     pub fn next(&self) -> Self {
         let mut path = self.0.clone();
@@ -59,7 +58,7 @@ impl Place {
     }
 }
 
-/// Such as `3` or `3.0.1`.
+/// The counters with dots between them, such as `3` or `3.0.1`.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (depth, number) in self.0.iter().enumerate() {
@@ -77,7 +76,7 @@ impl From<Place> for String {
 }
 
 /// # Errors
-/// `Invalid` for what is no list of numbers with dots between them.
+/// `Invalid` for a text that is not a list of numbers with dots between them.
 impl TryFrom<String> for Place {
     type Error = Error;
 

@@ -1,4 +1,4 @@
-//! A program as whoever runs it holds it: its answers, and its future while it is running.
+//! [`Program`], the caller's side of a program: its answers, and its future while it runs.
 
 use std::{
     any::Any,
@@ -22,7 +22,8 @@ use super::{
 };
 use crate::error::{Error, ErrorKind, Result};
 
-/// Maximum number of questions of a program, and of wakes within one poll. A program that exceeds it loops.
+/// Maximum number of questions of a program, and of wakes within one poll. A program that exceeds it is taken for an
+/// endless loop.
 const MOST_QUESTIONS: usize = 100_000;
 
 /// A program's future.
@@ -31,31 +32,32 @@ pub type Running<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 struct Run<D: Dialogue, T> {
     board: Shared<D>,
     events: Events<D>,
-    /// How many of the coming events were taken before the program was suspended.
+    /// Number of the next events to drop: they were taken before the program was suspended, and the rerun emits them again.
     skip: usize,
     future: Running<T>,
 }
 
-/// A program: suspended, or under way.
+/// A program, either suspended or running.
 ///
-/// It is saved as its answers, and a copy of it is suspended. [`poll`](Self::poll) starts it where it is suspended, over the
-/// answers that it has.
+/// A program is saved as its answers. A clone or a deserialized program is suspended; [`poll`](Self::poll) then starts it
+/// anew over its answers.
 pub struct Program<D: Dialogue, T> {
     /// The number of the first question.
     first: u32,
-    /// The answers with which it is suspended. While it is under way, its board has them.
+    /// The answers of the suspended program. While it runs, its board has the current ones.
     answers: BTreeMap<Place, Answered<D::Answer>>,
-    /// How many events were taken.
-    told: usize,
+    /// Number of events that were taken.
+    events_taken: usize,
     run: Mutex<Option<Run<D, T>>>,
 }
 
-/// What is saved of a program.
+/// The serialized form of a program.
 #[derive(Serialize, Deserialize)]
 struct Saved<A> {
     first: u32,
     answers: BTreeMap<Place, Answered<A>>,
-    told: usize,
+    #[serde(rename = "told")]
+    events_taken: usize,
 }
 
 fn none<R>() -> Mutex<Option<R>> {
@@ -66,7 +68,7 @@ impl<D: Dialogue, T> fmt::Debug for Program<D, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Program")
             .field("first", &self.first)
-            .field("told", &self.told)
+            .field("events_taken", &self.events_taken)
             .finish_non_exhaustive()
     }
 }
@@ -76,7 +78,7 @@ impl<D: Dialogue, T> Clone for Program<D, T> {
         Self {
             first: self.first,
             answers: self.answers(),
-            told: self.told,
+            events_taken: self.events_taken,
             run: none(),
         }
     }
@@ -87,12 +89,10 @@ where
     D::Answer: Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let Self { first, told, .. } = *self;
-        let answers = self.answers();
         Saved {
-            first,
-            answers,
-            told,
+            first: self.first,
+            answers: self.answers(),
+            events_taken: self.events_taken,
         }
         .serialize(serializer)
     }
@@ -107,39 +107,40 @@ where
         Ok(Self {
             first: saved.first,
             answers: saved.answers,
-            told: saved.told,
+            events_taken: saved.events_taken,
             run: none(),
         })
     }
 }
 
-/// Two programs are the same that have the same answers, whether they are under way or not.
+/// Compares the saved forms: a running program equals a suspended one with the same answers.
 impl<D: Dialogue, T> PartialEq for Program<D, T>
 where
     D::Answer: PartialEq,
 {
     fn eq(&self, other: &Self) -> bool {
-        (self.first, self.told) == (other.first, other.told) && self.answers() == other.answers()
+        (self.first, self.events_taken) == (other.first, other.events_taken)
+            && self.answers() == other.answers()
     }
 }
 
 impl<D: Dialogue, T> Program<D, T> {
-    /// A program that asked nothing yet. Its first question in the outermost scope has the number `first`: a program that
-    /// follows others counts on.
+    /// A program before its first question, which gets the number `first` in the outermost scope. A program that follows
+    /// another one continues its numbers, so that no two of their places are equal.
     pub fn new(first: u32) -> Self {
         Self {
             first,
             answers: BTreeMap::new(),
-            told: 0,
+            events_taken: 0,
             run: none(),
         }
     }
 
-    /// Runs the program as far as its answers go; `start` makes its future where it is suspended.
+    /// Runs the program until it waits for an answer or ends. `start` creates its future if it is suspended.
     ///
     /// # Errors
-    /// `Invalid`, with the place, where it asks something else than it did before, asks without end, or waits for something
-    /// else than an answer; `Panicked` where it panics. It is of no use afterwards.
+    /// `Invalid` where the program asks a different question than in its first run (with the place), asks without end, or
+    /// waits for something else than an answer; `Panicked` where it panics. Discard a program that failed.
     pub fn poll(&mut self, start: impl FnOnce(Ask<D>) -> Running<T>) -> Poll<Result<T>> {
         let mut run = lock(&self.run);
         let resumed = run.is_none();
@@ -147,8 +148,8 @@ impl<D: Dialogue, T> Program<D, T> {
         under_way.poll(resumed)
     }
 
-    /// The open questions, in the order of the program, each as `of` gives it. A program that is suspended is started first;
-    /// there are none where that fails, and [`poll`](Self::poll) says why.
+    /// The open questions in program order, mapped and filtered by `of`. A suspended program is started first; if that
+    /// fails, the list is empty and [`poll`](Self::poll) returns the error.
     pub fn questions<R>(
         &self,
         start: impl FnOnce(Ask<D>) -> Running<T>,
@@ -170,23 +171,23 @@ impl<D: Dialogue, T> Program<D, T> {
             .collect()
     }
 
-    /// Takes an answer in, to be used at the next [`poll`](Self::poll); whether the question was open, which none is while the
-    /// program is suspended. An answer that came before stays.
+    /// Stores an answer for the next [`poll`](Self::poll). Returns whether the question was open; a suspended program has no
+    /// open questions. A second answer to a question is ignored.
     pub fn answer(&mut self, place: &Place, answer: D::Answer) -> bool {
         let run = lock(&self.run);
         run.as_ref()
             .is_some_and(|run| lock(&run.board).answered(place, answer))
     }
 
-    /// SHA-256 of the open question at a place, as JSON, in hexadecimal digits; none where no question is open, and while the
-    /// program is suspended.
+    /// SHA-256 of the JSON of the open question at a place, in hexadecimal digits; none where no question is open there, and
+    /// while the program is suspended.
     pub fn digest(&self, place: &Place) -> Option<String> {
         let run = lock(&self.run);
         let board = lock(&run.as_ref()?.board);
         board.open.get(place).map(|open| open.digest.clone())
     }
 
-    /// Whether a question at a place is answered or given up, or is of a program before this one.
+    /// Whether the question at a place is answered or withdrawn, or belongs to a program before this one.
     pub fn is_past(&self, place: &Place) -> bool {
         if place
             .path()
@@ -204,20 +205,20 @@ impl<D: Dialogue, T> Program<D, T> {
         }
     }
 
-    /// The number of the next question in the outermost scope, once the program is through.
+    /// After the program has ended: the next free number in the outermost scope.
     pub fn next_number(&self) -> u32 {
         let after = |last: Option<&Place>| {
             let last = last.and_then(|place| place.path().first());
             last.map_or(self.first, |last| last.saturating_add(1))
         };
-        // Places are in order of their first numbers.
+        // Places sort by their first number, so the last place has the greatest one.
         match &*lock(&self.run) {
             Some(run) => after(lock(&run.board).asked.last()),
             None => after(self.answers.keys().next_back()),
         }
     }
 
-    /// The events since the last call, in the order of the program. Empty while the program is suspended.
+    /// The events since the last call, in program order. Empty while the program is suspended.
     pub fn take_events(&mut self) -> Vec<D::Event> {
         let mut run = lock(&self.run);
         let Some(run) = &mut *run else {
@@ -227,7 +228,7 @@ impl<D: Dialogue, T> Program<D, T> {
         let all = events.len();
         let new = events.drain(..).skip(run.skip).collect();
         run.skip = run.skip.saturating_sub(all);
-        self.told += Vec::len(&new);
+        self.events_taken += Vec::len(&new);
         new
     }
 
@@ -244,7 +245,7 @@ impl<D: Dialogue, T> Program<D, T> {
             future: start(ask),
             board,
             events,
-            skip: self.told,
+            skip: self.events_taken,
         }
     }
 
@@ -257,7 +258,7 @@ impl<D: Dialogue, T> Program<D, T> {
 }
 
 impl<D: Dialogue, T> Run<D, T> {
-    /// Polls the future until it is woken no more: a combinator of many futures hands back control in between.
+    /// Polls the future until a poll neither completes nor wakes it: a combinator of many futures may yield in between.
     fn poll_future(&mut self) -> std::result::Result<Poll<T>, Box<dyn Any + Send>> {
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(Arc::clone(&woken));
@@ -272,17 +273,17 @@ impl<D: Dialogue, T> Run<D, T> {
         Ok(Poll::Pending)
     }
 
-    /// Polls the future; `resumed` where it was begun over answers.
+    /// Polls the future and checks the rules of programs; `resumed` on the first poll after a start over saved answers.
     fn poll(&mut self, resumed: bool) -> Poll<Result<T>> {
         let polled = self.poll_future();
         let board = lock(&self.board);
         if let Some(fault) = &board.fault {
             return Poll::Ready(Err(fault.clone()));
         }
-        // An answer that was not asked for: the first run asked it.
+        // A resumed program has to ask every question that its first run had answered.
         let passed = |place: &&Place| !board.asked.contains(*place);
         if resumed && let Some(place) = board.answers.keys().find(passed) {
-            let reason = "the program does not ask what it asked in its first run";
+            let reason = "the program does not ask a question that it asked in its first run";
             return Poll::Ready(Err(fault(place, reason)));
         }
         match polled {
@@ -293,21 +294,21 @@ impl<D: Dialogue, T> Run<D, T> {
                 "Program::poll",
                 "the program waits for something else than an answer",
             )
-            .hint("a program awaits what its `Ask` gives, and nothing else"))),
+            .hint("a program may await only the futures of its `Ask`"))),
             Ok(Poll::Pending) if board.asked.len() > MOST_QUESTIONS => {
                 Poll::Ready(Err(Error::new(
                     ErrorKind::Invalid,
                     "Program::poll",
                     format!("the program asked more than {MOST_QUESTIONS} questions"),
                 )
-                .hint("bound its loop")))
+                .hint("limit the number of iterations of its loops")))
             }
             Ok(Poll::Pending) => Poll::Pending,
         }
     }
 }
 
-/// Whether a future was woken.
+/// A waker that records whether it was called.
 #[derive(Default)]
 struct Woken(AtomicBool);
 

@@ -1,4 +1,4 @@
-//! Programs over every order of answers, saved at every question, and those that break the rules.
+//! Tests of programs: many orders of answers, saving at every question, and programs that break the rules.
 
 use std::task::Poll;
 
@@ -17,7 +17,7 @@ impl Dialogue for Numbers {
 type Numbered = Program<Numbers, Vec<u32>>;
 type Start = fn(Ask<Numbers>) -> Running<Vec<u32>>;
 
-/// Scopes within scopes, some of them without a question, and events everywhere.
+/// A program with nested scopes, some of them without a question, and with events in every scope.
 async fn nested(mut ask: Ask<Numbers>) -> Vec<u32> {
     let mut all = vec![ask.one(1).await];
     ask.tell("begun".to_owned());
@@ -49,8 +49,8 @@ fn open(program: &Numbered, start: Start) -> Vec<(Place, u32)> {
     program.questions(start, |place, asked| Some((place.clone(), *asked)))
 }
 
-/// Answers each question with the next number; `pick` says which of the open ones is next. Before each answer the program is
-/// what `pass` makes of it.
+/// Runs a program to its end and answers each question with the question plus 1. `pick` chooses the index of the next open
+/// question to answer; `pass` replaces the program before each answer, for example by a saved and reloaded copy.
 fn run(
     start: Start,
     mut pick: impl FnMut(usize) -> usize,
@@ -90,10 +90,10 @@ fn the_order_of_answers_changes_nothing() {
                 .wrapping_add(1);
             usize::try_from(state >> 33).unwrap_or_default() % count
         };
-        let (other, told, mut asked) = run(start, pick, |program| program);
+        let (other, other_events, mut asked) = run(start, pick, |program| program);
         asked.sort();
         assert_eq!(
-            (&other, &told, &asked),
+            (&other, &other_events, &asked),
             (&result, &events, &places),
             "{seed}"
         );
@@ -110,10 +110,10 @@ fn a_program_that_is_saved_at_every_question_ends_the_same() {
         again
     };
     for pick in [|_| 0, |count: usize| count - 1] {
-        let (other, told, _) = run(start, pick, saved);
-        assert_eq!((&other, &told), (&result, &events));
-        let (other, told, _) = run(start, pick, |program| program.clone());
-        assert_eq!((other, told), (result.clone(), events.clone()));
+        let (other, other_events, _) = run(start, pick, saved);
+        assert_eq!((&other, &other_events), (&result, &events));
+        let (other, other_events, _) = run(start, pick, |program| program.clone());
+        assert_eq!((other, other_events), (result.clone(), events.clone()));
     }
 }
 
@@ -133,7 +133,7 @@ fn questions_count_on_from_the_first_number() {
     assert_eq!(program.next_number(), 7);
 }
 
-/// What a program says that is run again as another one once its first question is answered; `None` where it goes on.
+/// Resumes a program as `again` after its first question was answered, and checks the error text; `None` expects no error.
 fn check_again(again: Start, expect: Option<&str>) {
     let first: Start = |mut ask| {
         Box::pin(async move {
@@ -171,15 +171,15 @@ fn a_program_that_asks_something_else_on_the_second_run_is_found_out() {
         |mut ask| Box::pin(async move { ask.each([1], async |mut ask, n| ask.one(n).await).await });
     check_again(
         elsewhere,
-        Some("does not ask what it asked in its first run"),
+        Some("does not ask a question that it asked in its first run"),
     );
     check_again(
         |_| Box::pin(async { Vec::new() }),
-        Some("does not ask what it asked"),
+        Some("does not ask a question that it asked"),
     );
     check_again(
         |_| Box::pin(std::future::pending()),
-        Some("does not ask what it asked"),
+        Some("does not ask a question that it asked"),
     );
 }
 

@@ -9,13 +9,13 @@ use crate::{
         Taint, Task, Trace, Trajectory, Trust,
     },
     id::{AttemptId, Seed},
-    policy::{Context, Rollout, Said},
+    policy::{Context, RoleReply, Rollout},
     report::EventKind,
 };
 
 /// The answers of roles that write skills.
-pub(crate) fn drafts(said: &[Said]) -> impl Iterator<Item = &Said> {
-    said.iter().filter(|one| writes(one.task.role()))
+pub(crate) fn drafts(replies: &[RoleReply]) -> impl Iterator<Item = &RoleReply> {
+    replies.iter().filter(|one| writes(one.task.role()))
 }
 
 /// Whether a role's answers are drafts of skills.
@@ -27,12 +27,12 @@ fn writes(role: Role) -> bool {
 }
 
 /// The judgements of skills that the attribute role gave, as changes.
-pub(crate) fn attributions(said: &[Said]) -> Vec<LibraryChange> {
-    let attribution = |Said { task, said }: &Said| {
+pub(crate) fn attributions(replies: &[RoleReply]) -> Vec<LibraryChange> {
+    let attribution = |RoleReply { task, reply }: &RoleReply| {
         let RoleTask::Attribute { attempt, skill } = task else {
             return None;
         };
-        let Ok(Some(played)) = said else { return None };
+        let Ok(Some(played)) = reply else { return None };
         let RoleAnswer::Credit {
             judgement,
             scope,
@@ -51,12 +51,12 @@ pub(crate) fn attributions(said: &[Said]) -> Vec<LibraryChange> {
             reason: reason.clone(),
         }))
     };
-    said.iter().filter_map(attribution).collect()
+    replies.iter().filter_map(attribution).collect()
 }
 
 /// Events for roles that could not be played, and for unreadable answers that a fallback stands in for.
-pub(crate) fn unreadable(said: &[Said]) -> Vec<EventKind> {
-    let failed = |Said { task, said }: &Said| match said {
+pub(crate) fn unreadable(replies: &[RoleReply]) -> Vec<EventKind> {
+    let failed = |RoleReply { task, reply }: &RoleReply| match reply {
         Err(error) => Some(EventKind::RoleFailed {
             role: task.role(),
             reason: error.to_string(),
@@ -67,7 +67,7 @@ pub(crate) fn unreadable(said: &[Said]) -> Vec<EventKind> {
         }),
         Ok(_) => None,
     };
-    said.iter().filter_map(failed).collect()
+    replies.iter().filter_map(failed).collect()
 }
 
 /// The role tasks for a task's judged attempts: judge each injected skill, and write skills from the `sources`, indices into

@@ -9,7 +9,7 @@ use crate::{
     maintain::{Overlaps, bundling, filtering, outcomes::undecided, refactoring, refining},
     measure::gaining,
     meta::evolving,
-    policy::{Ask, Case, PlayedCase, Said, View},
+    policy::{Ask, Case, PlayedCase, RoleReply, View},
     propose::asking::unreadable,
     report::EventKind,
 };
@@ -108,12 +108,12 @@ pub(crate) async fn gains(mut ask: Ask, view: View) -> Decided {
 }
 
 /// Asks roles, all at once, and emits an event for each that could not be played.
-async fn roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<Said> {
-    let said = ask.roles(tasks).await;
-    let failed = unreadable(&said).into_iter();
+async fn roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<RoleReply> {
+    let replies = ask.roles(tasks).await;
+    let failed = unreadable(&replies).into_iter();
     let failed = failed.filter(|event| matches!(event, EventKind::RoleFailed { .. }));
     failed.for_each(|event| ask.tell(event));
-    said
+    replies
 }
 
 /// Plays test cases, all at once, and emits an event for each that decides nothing.

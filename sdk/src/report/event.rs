@@ -12,26 +12,26 @@ use crate::{
     text::plain_terminal,
 };
 
-/// Something that happened, for people and for dashboards. The order does not depend on timing.
+/// A progress event of a run, for people and dashboards. The order of events does not depend on timing.
 ///
-/// Every event names its run; one that belongs to a task names the task, and one that belongs to an attempt the attempt,
-/// so that the events of attempts that run at once can be told apart. [`fmt::Display`] gives a line for a log.
+/// Every event names its run. An event of a task also names the task, and an event of an attempt the attempt, so that the
+/// events of concurrent attempts can be separated. [`fmt::Display`] formats one line for a log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// The run.
     pub run: RunId,
-    /// The task's place in the run's stream, from 0; of maintenance, the task behind which it is done.
+    /// The task's index in the run's stream, from 0. For an event of maintenance: the index of the last task before it.
     pub step: Option<u64>,
-    /// The task of that place.
+    /// The task at that index.
     pub task: Option<TaskId>,
-    /// The attempt, of an event that belongs to one.
+    /// The attempt, if the event belongs to one.
     pub attempt: Option<AttemptId>,
-    /// What happened.
+    /// The kind of the event, with its data.
     pub kind: EventKind,
 }
 
 impl Event {
-    /// An event of a run, or of the task at a place of it.
+    /// An event of a run, or of its task at an index.
     pub(crate) fn new(run: &RunId, place: Option<(u64, &TaskId)>, kind: EventKind) -> Self {
         let attempt = match (&kind, place) {
             (EventKind::Attempted { report, .. }, _) => Some(report.attempt.clone()),
@@ -53,174 +53,174 @@ impl Event {
     }
 }
 
-/// What happened.
+/// The kinds of events, with their data.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum EventKind {
     /// A run began.
     RunStarted {
-        /// What all its randomness follows from.
+        /// The seed from which all randomness of the run is derived.
         seed: Seed,
-        /// How many tasks it has.
+        /// Number of tasks.
         tasks: u64,
     },
-    /// Candidates were found.
+    /// Candidates for a task's query were retrieved.
     Retrieved {
-        /// The best first.
+        /// The candidates, the best first.
         candidates: Vec<Candidate>,
     },
-    /// The gate decided.
+    /// The selector chose the skills for one attempt or for a whole group of attempts.
     Selected {
-        /// For which rollout; the first of all when selection is once a query.
+        /// The attempt's number within its group, from 0; 0 where one selection serves the whole group.
         rollout: u32,
-        /// What, and on what grounds.
+        /// The decision and its grounds.
         selection: Selection,
-        /// The names of the skills to inject, in its order.
+        /// The names of the skills to inject, in the selection's order.
         names: Vec<SkillName>,
     },
     /// An attempt was made and judged, or could not be.
     Attempted {
-        /// Which rollout.
+        /// The attempt's number within its group, from 0.
         rollout: u32,
-        /// How it went.
+        /// The attempt's report.
         report: Box<AttemptReport>,
     },
     /// A skill was credited with the reward of an attempt that had it in its prompt.
     Credited {
-        /// Which skill, in which version.
+        /// The version of the skill.
         skill: SkillRef,
-        /// Its name.
+        /// The skill's name.
         name: SkillName,
         /// The attempt.
         attempt: AttemptId,
-        /// The attempt's reward, in the recipe's own range.
+        /// The attempt's reward, in the range that the recipe defines.
         reward: f64,
-        /// The skill's utility once the commit is through, in the range of rewards.
+        /// The skill's utility after the commit, in the range of rewards.
         utility: f64,
     },
-    /// A role said what a skill did in an attempt (HiSME, algorithm 1).
+    /// A role judged a skill's effect on an attempt (HiSME, algorithm 1).
     Attributed {
-        /// Which skill, in which version.
+        /// The version of the skill.
         skill: SkillRef,
-        /// Its name.
+        /// The skill's name.
         name: SkillName,
         /// The attempt.
         attempt: AttemptId,
-        /// What it did.
+        /// The effect.
         judgement: Judgement,
-        /// Why, in the role's words.
+        /// The reason, in the role's words.
         reason: String,
     },
     /// A skill entered the library, or a new version of one did.
     Admitted {
-        /// The skill as the library has it, under its final name and in its state.
+        /// The skill as the library holds it, with its final name and state.
         skill: Box<Skill>,
         /// Whether it replaces an earlier version.
         revised: bool,
     },
-    /// No skill is written from the task's attempts, and no role was asked for one.
+    /// No role was asked to write a skill from the task's attempts.
     NotDue {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A skill was not written, or not let in.
+    /// No draft could be made, or a draft was not admitted into the library.
     Refused {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A role's answers could not be read, and a skill was made without a model instead (ARISE D.1).
+    /// A role's answers could not be parsed, and a draft was made without a model instead (ARISE D.1).
     FellBack {
-        /// Which role.
+        /// The role.
         role: Role,
-        /// Why no answer could be read.
+        /// Why no answer could be parsed.
         reason: String,
     },
-    /// A skill is in the library and not in full use yet.
+    /// A skill entered the library on trial or in quarantine.
     Waits {
-        /// Which skill, in which version.
+        /// The version of the skill.
         skill: SkillRef,
-        /// Its name.
+        /// The skill's name.
         name: SkillName,
-        /// Its state: on trial, or in quarantine.
+        /// The skill's state: on trial, or in quarantine.
         state: State,
-        /// What it waits for.
+        /// The condition under which the skill becomes active.
         reason: String,
     },
     /// A skill was released, taken out of use, or moved to another state.
     StateChanged {
-        /// Which skill.
+        /// The skill.
         skill: SkillId,
-        /// Its name.
+        /// The skill's name.
         name: SkillName,
-        /// Its state from here on.
+        /// The new state.
         state: State,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Attempts and skills that overlap were given to the refactorer (HiSME, appendix C).
+    /// Overlapping attempts and skills were given to the role `refactor` (HiSME, appendix C).
     Grouped {
-        /// The attempts that it was shown.
+        /// The attempts of the group.
         attempts: Vec<AttemptId>,
-        /// The skills that it was shown.
+        /// The skills of the group.
         skills: Vec<SkillId>,
-        /// Why they belong together, as JSON.
+        /// What the members of the group have in common, as JSON.
         reason: String,
     },
-    /// A role could not be played, or nothing that it said could be read.
+    /// A role's model failed, or no answer of the role could be parsed.
     RoleFailed {
-        /// Which role.
+        /// The role.
         role: Role,
-        /// Why.
+        /// The error text.
         reason: String,
     },
-    /// A test case could not be played, or nobody could judge it. It speaks neither for its skill nor against it.
+    /// A test case could not be played or judged. It counts neither for its skill nor against it.
     CaseFailed {
         /// The case's name.
         case: String,
-        /// Why.
+        /// The error text.
         reason: String,
     },
     /// A task's policy failed. Nothing was learned from the task.
     TaskFailed {
-        /// Why.
+        /// The error text.
         reason: String,
     },
-    /// A part of maintenance failed. Nothing of it was committed, and what was learned before is kept.
+    /// A part of maintenance failed. It committed nothing; earlier commits stay.
     MaintenanceFailed {
-        /// Which part: `micro`, `macro`, `gains`, or the name of the host's own program.
+        /// The part: `micro`, `macro`, `gains`, or the name of the host's own program.
         part: String,
-        /// Why.
+        /// The error text.
         reason: String,
     },
     /// Skills moved between the tiers, or were deleted.
     Moved {
-        /// In the order in which they were made.
+        /// The moves, in the order in which they were made.
         moves: Vec<Move>,
     },
-    /// The library changed.
+    /// A commit changed the library.
     Committed {
-        /// The library's revision.
+        /// The library's revision after the commit.
         revision: Revision,
-        /// How many times another writer was first.
+        /// How many times the commit was rebased because another writer committed first.
         rebased: u32,
     },
-    /// A task is through.
+    /// A task is finished.
     TaskFinished {
-        /// How it went.
+        /// The task's report.
         report: Box<TaskReport>,
     },
-    /// The run is through.
+    /// The run is finished.
     RunFinished {
-        /// The library's revision.
+        /// The library's revision at the end.
         revision: Revision,
     },
 }
 
-/// One line: the run, the task or attempt, and what happened.
+/// One line: the run, task or attempt, and the event.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A part's words may hold line ends and what a terminal would follow.
+        // Texts of a host's part may hold line breaks and terminal escape sequences.
         let kind = self.kind.to_string();
         let words: Vec<&str> = kind.split_whitespace().collect();
         let kind = words.join(" ");
@@ -246,7 +246,7 @@ impl fmt::Display for EventKind {
                 selection, names, ..
             } => fmt_selected(selection, names, f),
             Self::Attempted { report, .. } => fmt_attempt(report, f),
-            Self::Credited { .. } | Self::Attributed { .. } => fmt_said_of_a_skill(self, f),
+            Self::Credited { .. } | Self::Attributed { .. } => fmt_evidence(self, f),
             Self::Admitted { skill, revised } => {
                 let what = if *revised { "revised" } else { "new" };
                 write!(
@@ -255,8 +255,8 @@ impl fmt::Display for EventKind {
                     skill.name, skill.state, skill.description
                 )
             }
-            Self::NotDue { reason } => write!(f, "no skill is due: {reason}"),
-            Self::Refused { reason } => write!(f, "no skill: {reason}"),
+            Self::NotDue { reason } => write!(f, "no skill is to be written: {reason}"),
+            Self::Refused { reason } => write!(f, "no skill is added: {reason}"),
             Self::FellBack { role, reason } => {
                 write!(
                     f,
@@ -278,7 +278,10 @@ impl fmt::Display for EventKind {
             }
             Self::RoleFailed { role, reason } => write!(f, "role {role} failed: {reason}"),
             Self::CaseFailed { case, reason } => {
-                write!(f, "the test case {case} decides nothing: {reason}")
+                write!(
+                    f,
+                    "the test case {case} could not be played or judged: {reason}"
+                )
             }
             Self::TaskFailed { reason } => write!(f, "the task failed: {reason}"),
             Self::MaintenanceFailed { part, reason } => {
@@ -295,7 +298,7 @@ impl fmt::Display for EventKind {
     }
 }
 
-fn fmt_said_of_a_skill(kind: &EventKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn fmt_evidence(kind: &EventKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match kind {
         EventKind::Credited {
             name,
@@ -337,7 +340,7 @@ fn fmt_attempt(report: &AttemptReport, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     }
 }
 
-/// Why an attempt ended that the environment did not end.
+/// Formats the end reason of an attempt that did not end in the environment's own end.
 struct Ended<'a>(&'a AttemptReport);
 
 impl fmt::Display for Ended<'_> {

@@ -1,4 +1,4 @@
-//! What will not happen with a host's parts, and why.
+//! Findings: functions that the present configuration or a fault disables, each with the reason and a hint.
 
 use std::{
     fmt,
@@ -7,38 +7,38 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// What a finding is about.
+/// The subject of a finding.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// The host gave no agent or no world: the runtime makes no attempts itself.
+    /// The host gave no executor or no environment: the runtime makes no attempts itself.
     NoAgent,
     /// The host gave no judge: only outcomes that the host reports count.
     NoJudge,
-    /// No skill is ever injected, or not yet.
+    /// No skill is injected, for good or during a warm-up.
     NeverInjects,
     /// No skill is ever written.
     NeverWrites,
-    /// Skills are not judged, repaired or refactored, since no role can be asked.
+    /// Skills are not judged, refined or refactored, because no role can be asked.
     NoRoles,
-    /// Test bundles cannot run: live attempts decide instead.
+    /// Test cases cannot be played or judged: live attempts decide instead.
     NothingReplays,
     /// The library cannot be changed.
     ReadOnly,
-    /// Deadlines are not kept.
+    /// The host gave no clock: time limits are not enforced.
     NoClock,
-    /// Runs cannot be resumed.
+    /// The host gave no journal: runs cannot be resumed.
     NoJournal,
-    /// The library ends with the process.
+    /// The host gave no store: the library is lost when the process ends.
     NoStore,
-    /// Something that the recipe weighs is not there.
+    /// The recipe ranks by embeddings, and the host gave no embedder.
     NoEmbedder,
-    /// Skills are held back and nothing in the recipe lifts that.
+    /// Skills are in quarantine, and no policy of the recipe releases them.
     Quarantined,
-    /// A run was begun and not finished.
+    /// A run in the journal is not finished.
     UnfinishedRun,
-    /// A part of the host blocks its thread.
+    /// A host's part blocks its thread.
     BlockingPart,
     /// The gate's thresholds were fitted for another model.
     OtherModel,
@@ -47,7 +47,8 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// Whether it is logged as a warning; the others are what a host may well have meant.
+    /// Whether findings of this kind are logged as warnings. The other kinds may be intended by the host and are logged as
+    /// information.
     pub fn is_warning(self) -> bool {
         matches!(
             self,
@@ -64,21 +65,22 @@ impl FindingKind {
     }
 }
 
-/// One thing that does not happen, the reason, and what to do about it.
+/// One function that is disabled, the reason, and how to enable it.
 ///
-/// [`Journeyman::open`](crate::run::Journeyman::open) checks a host's parts against the recipe; what shows only later (a
-/// part that blocks, a skill in quarantine) is added when it shows, and what holds no longer is removed. Each is logged once.
+/// [`Journeyman::open`](crate::run::Journeyman::open) checks a host's parts against the recipe. A finding that can arise only
+/// later (a part that blocks, a skill in quarantine) is added when it arises. A finding that no longer holds is removed. Each
+/// finding is logged once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What it is about.
+    /// The subject.
     pub kind: FindingKind,
-    /// What will not happen.
+    /// The function that is disabled.
     pub consequence: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What to do about it.
+    /// How to enable the function.
     pub hint: String,
-    /// Which part, run or skill, where there are several of its kind.
+    /// The part, run or skill, where a kind can have several findings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
 }
@@ -117,25 +119,29 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The findings so far, each once.
+/// The current findings, without duplicates.
 #[derive(Debug, Default)]
 pub(crate) struct Observed(Mutex<Vec<Finding>>);
 
 impl Observed {
-    /// Takes a finding in and logs it, unless it is known.
+    /// Adds a finding and logs it, unless one of the same kind and subject is known.
     pub(crate) fn note(&self, finding: Finding) {
-        let mut known = self.lock();
         let same = |one: &Finding| one.kind == finding.kind && one.about == finding.about;
-        if !known.iter().any(same) {
-            match finding.kind.is_warning() {
-                true => tracing::warn!(kind = ?finding.kind, "{finding}"),
-                false => tracing::info!(kind = ?finding.kind, "{finding}"),
+        {
+            // Released before the finding is logged: a subscriber may ask for the findings.
+            let mut known = self.lock();
+            if known.iter().any(same) {
+                return;
             }
-            known.push(finding);
+            known.push(finding.clone());
+        }
+        match finding.kind.is_warning() {
+            true => tracing::warn!(kind = ?finding.kind, "{finding}"),
+            false => tracing::info!(kind = ?finding.kind, "{finding}"),
         }
     }
 
-    /// Puts what holds now in the place of the findings of a kind.
+    /// Replaces the findings for which `is_of_kind` holds by `now`.
     pub(crate) fn renew(
         &self,
         is_of_kind: impl Fn(&Finding) -> bool,
@@ -153,19 +159,19 @@ impl Observed {
         now.into_iter().for_each(|finding| self.note(finding));
     }
 
-    /// Forgets what holds no longer.
+    /// Removes a finding that no longer holds.
     pub(crate) fn forget(&self, kind: FindingKind, about: &str) {
         let is_it = |one: &Finding| one.kind == kind && one.about.as_deref() == Some(about);
         self.lock().retain(|one| !is_it(one));
     }
 
-    /// All of them, in the order in which they showed.
+    /// All findings, in the order in which they arose.
     pub(crate) fn all(&self) -> Vec<Finding> {
         self.lock().clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Finding>> {
-        // A finding is put there whole.
+        // Each change leaves the list consistent, so a poisoned lock can be used.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

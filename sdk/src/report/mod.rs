@@ -1,4 +1,4 @@
-//! What a run tells: its events, its reports, and what it found that will not happen. Values alone.
+//! The data that a run reports: progress events, reports of runs and tasks, and findings about the configuration.
 
 mod event;
 mod finding;

@@ -1,4 +1,4 @@
-//! What a run reports.
+//! The report of a run, and of its tasks, attempts and drafts.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -11,96 +11,99 @@ use crate::{
     id::{AttemptId, Category, Revision, RunId, Seed, TaskId},
 };
 
-/// One attempt.
+/// The report of one attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttemptReport {
-    /// Which attempt.
+    /// The attempt's id.
     pub attempt: AttemptId,
     /// The skills that were injected, often one or none.
     pub injected: Vec<SkillRef>,
-    /// Whether the agent said that it used it.
+    /// Whether the agent reported that it used an injected skill.
     pub used: bool,
-    /// Whether the task was done; `None` when nobody could tell.
+    /// Whether the task was done; `None` where the judge could not decide, or there is no verdict.
     pub success: Option<bool>,
     /// The verdict's score, 0 without a verdict.
     pub score: f64,
     /// The verdict's parts.
     pub parts: BTreeMap<String, f64>,
-    /// The reward, where there is a verdict.
+    /// The reward, where the verdict permits one.
     pub reward: Option<f64>,
     /// Number of steps.
     pub steps: u32,
-    /// What it cost.
+    /// Tokens used by the agent.
     pub usage: Usage,
-    /// Why it ended; `None` when it could not be made.
+    /// Why the attempt ended; `None` where it could not be made.
     pub end: Option<EndReason>,
-    /// What went wrong outside the agent: the attempt could not be made, a part failed in its middle, or it could not be
-    /// judged.
+    /// A fault outside the agent: the attempt could not be made, a part failed during it, or it could not be judged.
     pub error: Option<Error>,
 }
 
-/// What became of a draft.
+/// The result of a draft: admitted as a skill, or refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WriteReport {
-    /// The title, where there is a draft.
+    /// The draft's title; `None` where the role gave no draft.
     pub title: Option<String>,
-    /// Whether it is the trace abstraction.
+    /// Whether the draft was abstracted from a trace without a model, because no answer of the role could be parsed.
     pub fallback: bool,
-    /// The skill that came of it.
+    /// The admitted skill.
     pub admitted: Option<SkillRef>,
-    /// Whether `admitted` is a new version of a skill that was there.
+    /// Whether `admitted` is a new version of a skill that the library already had.
     pub revised: bool,
-    /// Why nothing came of it.
+    /// Why no skill was admitted.
     pub refused: Option<String>,
 }
 
-/// What the attempts that were given a skill came to beside all others of the run so far.
+/// The proxy of a skill's information gain: how much better the attempts with the skill went than all attempts of the run
+/// so far (ARISE Eq. 15).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkillGain {
-    /// Which version.
+    /// The version of the skill.
     pub skill: SkillRef,
-    /// Half of what its mean reward is above everybody's and half of what its rate of success is, in the unit of rewards.
+    /// The mean of two differences: mean reward with the skill minus the overall mean reward, and success rate with the
+    /// skill minus the overall success rate.
     pub proxy: f64,
 }
 
-/// One task.
+/// The report of one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskReport {
-    /// Its place in the stream, from 0.
+    /// The task's index in the stream, from 0.
     pub step: u64,
-    /// Which task.
+    /// The task's id.
     pub task: TaskId,
-    /// The host's own grouping.
+    /// The task's category, as the host gave it.
     pub category: Option<Category>,
-    /// Its labels.
+    /// The task's labels.
     pub tags: Vec<String>,
-    /// What the gate decided, once a query or once a rollout.
+    /// The selector's decisions: one for the whole group, or one for each attempt.
     pub selections: Vec<Selection>,
     /// The attempts, in order.
     pub attempts: Vec<AttemptReport>,
-    /// Group-relative advantages (ARISE Eq. 5); `None` for a group of equal rewards or without verdicts.
+    /// Group-relative advantages (ARISE Eq. 5), in the order of `attempts`; `None` where the rewards are equal or one is
+    /// missing.
     pub advantages: Option<Vec<f64>>,
-    /// What became of each draft, where writing was due.
+    /// The result of each draft; empty where no role was asked to write.
     pub written: Vec<WriteReport>,
-    /// The proxy of information gain of each skill that its attempts were given, after it (ARISE Eq. 15); in learning alone.
+    /// The proxy of information gain of each skill that the task's attempts were given (ARISE Eq. 15), over the run up to
+    /// and including this task. Only in learning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gains: Vec<SkillGain>,
-    /// Tokens of the roles, and of the agent in test cases, that were asked for the task; of those that failed, too.
+    /// Tokens used by the roles and by the agent in test cases that were asked for the task, failed calls included.
     #[serde(default)]
     pub role_usage: Usage,
     /// The library's revision after the task.
     pub revision: Revision,
-    /// Why the task's policy failed, where it did: then there are no attempts, and nothing was learned.
+    /// The error of the task's policy, if it failed: then the report has no attempts, and nothing was learned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Error>,
 }
 
-/// The tokens of maintenance between the tasks, also of calls that failed.
+/// Tokens used by maintenance between tasks, failed calls included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaintenanceUsage {
-    /// Of roles.
+    /// Tokens used by roles.
     pub roles: Usage,
-    /// Of the agent in test cases.
+    /// Tokens used by the agent in test cases.
     pub cases: Usage,
 }
 
@@ -112,21 +115,21 @@ impl MaintenanceUsage {
     }
 }
 
-/// A run.
+/// The report of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunReport {
-    /// Which run.
+    /// The run's id.
     pub run: RunId,
-    /// What all its randomness follows from.
+    /// The seed from which all randomness of the run is derived.
     pub seed: Seed,
-    /// Its tasks, in order.
+    /// The reports of the finished tasks, in order.
     pub tasks: Vec<TaskReport>,
     /// The library's revision at the end.
     pub revision: Revision,
-    /// The tokens of maintenance. Those of the agent's attempts and of the roles that are asked about a task are in `tasks`.
+    /// Tokens used by maintenance. Tokens of attempts, and of roles that are asked about a task, are in `tasks`.
     #[serde(default)]
     pub maintenance: MaintenanceUsage,
-    /// What did not happen with the host's parts, and why.
+    /// The findings of the session at the end of the run: functions that were disabled, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
@@ -137,8 +140,8 @@ impl RunReport {
         self.tasks.iter().flat_map(|task| &task.attempts)
     }
 
-    /// The share of judged attempts that were done, in [0, 1]; `None` where none was judged. What a part's fault ended is not
-    /// judged: compare two runs by this only where their [`errors`](Self::errors) are few.
+    /// The share of judged attempts that were done, in [0, 1]; `None` where none was judged. Attempts that were ended by a
+    /// part's fault are not judged: compare two runs by this only where they have few [`errors`](Self::errors).
     pub fn success_rate(&self) -> Option<f64> {
         let judged = self.attempts().filter_map(|attempt| attempt.success);
         let (mut done, mut all) = (0_u32, 0_u32);
@@ -149,18 +152,18 @@ impl RunReport {
         (all > 0).then(|| f64::from(done) / f64::from(all))
     }
 
-    /// What went wrong outside the agent: the attempts that could not be made or judged, each with the reason.
+    /// The attempts with a fault outside the agent, each with its error.
     pub fn errors(&self) -> impl Iterator<Item = (&AttemptId, &Error)> {
         let attempts = self.attempts();
         attempts.filter_map(|attempt| Some((&attempt.attempt, attempt.error.as_ref()?)))
     }
 
-    /// What became of each draft of a skill, in order.
+    /// The result of each draft, in order.
     pub fn written(&self) -> impl Iterator<Item = &WriteReport> {
         self.tasks.iter().flat_map(|task| &task.written)
     }
 
-    /// The error of a run none of whose attempts came to a verdict, all of them for a fault outside the agent.
+    /// The error of a run in which every attempt had a fault outside the agent; `None` for any other run.
     pub(crate) fn nothing_done(&self, operation: &'static str) -> Option<Error> {
         let count = self.attempts().count();
         let failed = self.tasks.iter().filter_map(|task| task.failed.as_ref());
@@ -169,16 +172,19 @@ impl RunReport {
         if self.errors().count() < count {
             return None;
         }
-        let message = format!("none of {count} attempts could be made and judged");
+        let message = match count {
+            0 => format!("the policies of all {} tasks failed", self.tasks.len()),
+            _ => format!("none of {count} attempts could be made and judged"),
+        };
         let error = Error::new(first.kind(), operation, message)
             .with("run", &self.run)
             .with("first", first)
-            .hint("put right what the first error names; the run's events have the others");
+            .hint("correct the cause of the first error; the run's events have the other errors");
         Some(error.source_from(first.clone()))
     }
 }
 
-/// A summary for people, of some lines.
+/// A summary of several lines, for people.
 impl fmt::Display for RunReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (tasks, attempts) = (self.tasks.len(), self.attempts().count());

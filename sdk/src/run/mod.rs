@@ -1,10 +1,10 @@
-//! The machine of a run, the driver that awaits, and the front that a host uses.
+//! Runs: the state machine that decides, the driver that calls the host's parts, and the interface for hosts.
 //!
-//! - `machine` decides. [`RunMachine`] says what it needs ([`Need`]) and is told the [`Answer`](crate::policy::Answer)s, in
-//!   any order. It does no input or output, starts no thread and reads no clock, so it can be saved and resumed between any
-//!   two answers, and replayed from its journal ([`replay`]).
-//! - `driver` acts. [`Performer`] gives each need to the host's parts, and one loop awaits their answers.
-//! - `host` is what a host calls: [`Journeyman`] and [`AttemptHandle`].
+//! - `machine` decides. [`RunMachine`] lists its open [`Need`]s and accepts the [`Answer`](crate::policy::Answer)s in any
+//!   order. It does no input or output, starts no thread and reads no clock, so it can be saved and resumed between any two
+//!   answers, and replayed from its journal ([`replay`]).
+//! - `driver` acts. [`Performer`] performs each need with the host's parts, and one loop awaits the answers.
+//! - `host` has the types that a host calls: [`Journeyman`] and [`AttemptHandle`].
 
 pub(crate) mod driver;
 pub(crate) mod host;

@@ -43,7 +43,7 @@ fn judges() {
     let task = sample::task("t", &["one"]);
     let fixture = conformance::judge::JudgeFixture {
         attempts: vec![sample::trajectory("a", &task, &["one"], true)],
-        untold: vec![sample::ended("b", &task, EndReason::Finished)],
+        undecidable: vec![sample::ended("b", &task, EndReason::Finished)],
         samples: false,
         task,
     };

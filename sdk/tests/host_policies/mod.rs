@@ -207,7 +207,7 @@ impl Flawed {
 
 impl RewardRule for Flawed {
     fn reward(&self, attempt: &AttemptReport, verdict: &Verdict) -> Result<f64> {
-        self.number(verdict.score - 0.01 * f64::from(attempt.steps))
+        self.number(verdict.score() - 0.01 * f64::from(attempt.steps))
     }
 }
 

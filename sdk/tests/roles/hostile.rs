@@ -3,7 +3,7 @@
 use journeyman::{
     ErrorKind, Seed,
     contract::{FailedAnswer, RoleAnswer, RoleRequest, RoleTask, Roles},
-    domain::{InjectedSkill, Role, RoleRule, Skill, Trace, find_hidden},
+    domain::{InjectedSkill, Role, RoleRule, Skill, Trace, Verdict, find_hidden},
     testing::{hostile, sample},
 };
 use serde_json::{Value, json};
@@ -324,7 +324,7 @@ fn poison_trace(trace: &mut Trace, text: &str) {
         step.result.text = text.to_owned();
     }
     let verdict = trace.verdict.as_mut().unwrap();
-    verdict.evidence() = vec![text.to_owned()];
+    *verdict = Verdict::binary(verdict.success() == Some(true)).with_evidence(text);
     let injected: &mut Vec<InjectedSkill> = &mut trace.trajectory.injection.skills;
     injected.push(injected[0].clone());
     injected
@@ -342,7 +342,8 @@ fn poison_skill(skill: &mut Skill, text: &str) {
 /// What a role is asked, with this text wherever one of others can stand.
 fn poisoned(role: Role, text: &str) -> RoleTask {
     let mut task = sample::role_task(role);
-    let rule = RoleRule::new(text).unwrap();
+    let start: String = text.chars().take(RoleRule::MAX).collect();
+    let rule = RoleRule::new(start).unwrap();
     match &mut task {
         RoleTask::Summarize { attempts } => {
             attempts

@@ -12,7 +12,7 @@ use journeyman::{
         roles::{RoleSample, RolesFixture},
     },
     contract::{CaseDraft, FailedAnswer, RoleAnswer, RoleRequest, RoleTask, Roles},
-    domain::{CaseKind, Judgement, Kind, Role, RoleRule, SkillDraft, Span},
+    domain::{CaseKind, Judgement, Kind, Role, RoleRule, SkillDraft, Span, Verdict},
     format::{AriseSchema, ProblemTypes, seed_skills},
     role::{GeneralRoles, RoleOptions},
     testing::sample,
@@ -249,7 +249,8 @@ fn each_role_is_shown_what_it_works_on() {
         attempt.trajectory.steps[1].result.text = "no\n2. forged\n=> done".to_owned();
         attempt.trajectory.steps[1].result.is_error = true;
         attempt.trajectory.steps[0].observation.text = "a stage".to_owned();
-        attempt.verdict.as_mut().unwrap().evidence() = vec!["the stage says so".to_owned()];
+        let verdict = Verdict::binary(attempt.verdict.as_ref().unwrap().success() == Some(true));
+        attempt.verdict = Some(verdict.with_evidence("the stage says so"));
     }
     shows(
         &task,

@@ -62,9 +62,8 @@ fn planted() -> (Backends, Arc<Mutex<Vec<String>>>) {
             .outcome
             .as_ref()
             .is_some_and(|o| o.success);
-        let mut verdict = Verdict::binary(done);
-        verdict.evidence().push(format!("it said {IN_VERDICT}"));
-        Play::Give(verdict)
+        let verdict = Verdict::binary(done);
+        Play::Give(verdict.with_evidence(format!("it said {IN_VERDICT}")))
     })));
     backends.model = Some(Arc::new(ScriptedModel::by(move |request, call| {
         seen.lock().expect("whole").push(request.prompt.text());

@@ -1,17 +1,25 @@
 //! Skills chosen anew at each turn, and ranked by meaning (HiSME appendix B, Eq. 20; row H12).
 
-use std::sync::{
-    Mutex,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use journeyman::{
-    Result,
+    Result, async_trait,
     builtin::{ModelExecutor, ModelExecutorOptions},
     contract::{
-        Embedder, Embedding, EmbeddingSpace, Journal, JournalEntry, Retriever, TurnContext,
+        Embedder, Embedding, EmbeddingSpace, Episode, Executor, Journal, JournalEntry, Retriever,
+        TurnContext,
     },
-    domain::{Candidate, IndexUpdate, Query, Skill, SkillRef},
+    domain::{
+        BundleCase, Candidate, CaseKind, IndexUpdate, Query, Selection, Skill, SkillRef,
+        Trajectory, TurnQuery,
+    },
+    policy::{Ask, Case, OwnPolicy, Policies, SelectProgram, View},
     retrieve::RankWeights,
     run::{RunEntry, Station},
     select::Candidates,
@@ -383,4 +391,70 @@ fn answers_for_later_turns_are_in_the_journal_and_are_not_asked_for_again() {
             assert_eq!(again.tasks, report.tasks, "cut at {cut}");
         }
     });
+}
+
+/// A selector that plays a test case for each query, and chooses nothing.
+#[derive(Debug)]
+struct PlaysACase;
+
+#[async_trait]
+impl SelectProgram for PlaysACase {
+    async fn select(&self, ask: &mut Ask, _: &View, _: &TurnQuery) -> Result<Selection> {
+        let task = sample::task("case", &["alpha"]);
+        let case = Box::new(BundleCase {
+            name: "whole".to_owned(),
+            kind: CaseKind::Integration,
+            task,
+            attempt: "kept".into(),
+            world_seed: Seed(1),
+            prefix: Vec::new(),
+            refusals: 0,
+            least_score: 1.0,
+        });
+        ask.play(vec![Case { skill: None, case }]).await;
+        Ok(Selection::nothing(NothingReason::Disabled))
+    }
+}
+
+/// An agent that keeps the ids of its attempts.
+#[derive(Debug)]
+struct Named {
+    inner: Arc<dyn Executor>,
+    attempts: Arc<Mutex<Vec<String>>>,
+}
+
+#[async_trait]
+impl Executor for Named {
+    async fn execute(&self, attempt: Attempt<'_>, episode: &mut dyn Episode) -> Result<Trajectory> {
+        self.attempts.lock().unwrap().push(attempt.id.to_string());
+        self.inner.execute(attempt, episode).await
+    }
+}
+
+#[test]
+fn test_cases_of_later_turns_have_ids_of_their_own() {
+    let mut recipe = per(SelectPer::Turn);
+    recipe.select.selector = Selector::Own(OwnPolicy::new("plays"));
+    let policies = Policies::new().with_selector("plays", |_| Ok(Arc::new(PlaysACase)));
+    let mut backends = acting();
+    let attempts: Arc<Mutex<Vec<String>>> = Arc::default();
+    let inner = backends.executor.take().expect("an agent");
+    let kept = Arc::clone(&attempts);
+    backends.executor = Some(Arc::new(Named {
+        inner,
+        attempts: kept,
+    }));
+    block_on(async {
+        let options = Options::new("test", Seed(7)).with_policies(policies);
+        let journeyman = Journeyman::open(backends, recipe, options).await?;
+        journeyman.add(skills(), "a start").await?;
+        let task = |name: &str| sample::task(name, &["alpha", "beta"]);
+        journeyman.learn(vec![task("s"), task("t")]).await
+    })
+    .expect("it learns");
+    let attempts = attempts.lock().unwrap();
+    let of_turns = attempts.iter().filter(|id| id.contains("/t"));
+    assert!(of_turns.count() >= 2, "{attempts:?}");
+    let different: BTreeSet<&String> = attempts.iter().collect();
+    assert_eq!(different.len(), attempts.len(), "{attempts:?}");
 }

@@ -90,7 +90,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Decodes the bytes of a file's record.
+/// Decodes the body of a record of the kind `file`: a JSON string with the file's bytes in base64.
 pub(super) fn decoded(operation: &'static str, body: &str) -> Result<Vec<u8>> {
     let text: String = parsed(operation, body)?;
     STANDARD
@@ -98,8 +98,8 @@ pub(super) fn decoded(operation: &'static str, body: &str) -> Result<Vec<u8>> {
         .map_err(|_| corrupt(operation, "a file's record is not base64"))
 }
 
-/// Reads an archive to its end and calls `each` with every record whose hash is right. The archive is known to be
-/// complete only at the end: until then no record may be kept.
+/// Reads an archive to its end, and calls `each` with every record whose hash is correct. Whether the archive is complete is
+/// known only at its end, so the caller must not make any record permanent before this function returns.
 pub(super) fn read(
     operation: &'static str,
     input: impl BufRead,

@@ -20,7 +20,8 @@ pub(crate) struct Row {
     pub(super) written: String,
     /// The stamp of that content; empty where it is not known.
     pub(super) stamp: String,
-    /// Path and hash of the folder that is about to be written. They stay after a crash.
+    /// Path and content hash of a write of the folder that has begun and not ended. After a crash, they identify the
+    /// half-written folder as the library's own.
     pub(super) going: Option<(String, String)>,
 }
 

@@ -28,28 +28,28 @@ enum Phase {
     /// A worker is loading the model, until this deadline.
     Loading(Process, Option<Instant>),
     Serving(Process),
-    /// Waiting until the next try.
+    /// A worker failed; the next one starts at this time.
     Pausing(Instant),
-    /// Requests are refused; one that comes after this time starts another try.
+    /// Workers failed too often: requests are refused with this error. A request after this time starts a new worker.
     Resting(Error, Option<Instant>),
 }
 
 pub(super) struct Keeper {
     pub(super) config: IsolatedConfig<Load>,
     pub(super) program: PathBuf,
-    /// The worker's current folder: the host's when it loaded the model.
+    /// The worker's working directory: that of the host at the time when the host opened the model.
     pub(super) folder: PathBuf,
     pub(super) events: Sender<Event>,
-    /// The process id of the present worker; 0 for none.
+    /// The process id of the running worker; 0 if there is none.
     pub(super) process_id: Arc<AtomicU32>,
     pending: BTreeMap<u64, Pending>,
     phase: Phase,
     started: u64,
     /// Number of failures since the last answered request.
     failures: u32,
-    /// The last worker's report of the loaded model, and the model's file at that time.
+    /// The latest worker's report of the loaded model, and the hash of the model's file at that time.
     loaded: Option<(Loaded, FileHash)>,
-    /// The receiver that waits for the first worker.
+    /// Sends the result of the first load to the caller that opened the model; none after it was sent.
     first: Option<Sender<Result<Loaded>>>,
 }
 

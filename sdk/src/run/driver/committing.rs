@@ -1,4 +1,4 @@
-//! Commits, and keeping the index up to date with them.
+//! Commits to the store, the performer's copy of the library, and the refresh of the retriever's index.
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -11,21 +11,21 @@ use crate::{
     policy::CommitDone,
 };
 
-/// How often a commit's base is moved when other writers are first.
+/// Maximum number of rebases of one commit when other writers commit first.
 const REBASES: u32 = 16;
 
 impl Performer {
-    /// Commits once, and brings the index up to date.
+    /// Makes a commit, at most once for its key, and refreshes the index.
     ///
     /// # Errors
-    /// What the store gives; `Conflict` when the key was committed with other changes.
+    /// The store's error; `Conflict` if the key was committed before with other changes.
     pub(crate) async fn commit(&self, commit: &Commit) -> Result<CommitDone> {
         let store = self.store()?;
         let committing = store.commit_rebased(commit, REBASES);
         let RebasedCommit { committed, rebased } = self
             .bounded("SkillStore::commit", self.limits.commit, committing)
             .await?;
-        // A key is committed once. When it was, with other changes, somebody else used this run's id.
+        // The store returns the existing commit for a known key. Other changes in it mean that another run has the same id.
         if committed.last().map(|last| &last.changes) != Some(&commit.changes) {
             return Err(Error::new(
                 ErrorKind::Conflict,
@@ -39,11 +39,11 @@ impl Performer {
         Ok(CommitDone { committed, rebased })
     }
 
-    /// Lets the index take in whatever the store has and it does not. The index is derived and can be rebuilt: a
-    /// failure costs candidates, never a commit, and the next refresh begins where the last good one ended.
+    /// Brings the retriever's index up to the store's revision. The index can be rebuilt from the store: a failure costs
+    /// candidates, never a commit, and the next refresh continues from the last successful one.
     pub(crate) async fn refresh_index(&self) {
         let refreshing = async {
-            // Findings follow the library too, where there is no index.
+            // Needed without a retriever too: the findings are computed from the followed library.
             let library = self.library().await?;
             match &self.backends.retriever {
                 Some(retriever) => library.refresh(retriever.as_ref()).await,
@@ -56,10 +56,10 @@ impl Performer {
         }
     }
 
-    /// The library as the store has it now: folded on from what was seen last.
+    /// The library at the store's present revision: the last known library with the newer commits applied.
     ///
     /// # Errors
-    /// What the store gives.
+    /// The store's error.
     pub async fn library(&self) -> Result<SkillLibrary> {
         let mut library = self.follow().clone();
         let mut news = self.store()?.since(library.revision()).await?;
@@ -78,7 +78,7 @@ impl Performer {
     }
 
     pub(crate) fn follow(&self) -> MutexGuard<'_, SkillLibrary> {
-        // A library is put there whole.
+        // The library is replaced as a whole, so a poisoned lock can be used.
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,4 +1,4 @@
-//! Calls of a host's parts: bounded in time, their panics contained, and blocking ones noticed.
+//! Guards around calls of a host's parts: time limits, contained panics, and findings about calls that block their thread.
 
 use std::{
     any::Any,
@@ -24,16 +24,16 @@ use crate::{
     report::{Finding, FindingKind},
 };
 
-/// A part that keeps its thread for so long between two await points is said to block.
+/// A single poll that takes at least this long counts as blocking the thread.
 const BLOCKS_FROM: Duration = Duration::from_secs(1);
-/// How much of a panic's message an error carries, in characters.
+/// Maximum length of a panic's message in an error, in characters.
 const MESSAGE_CHARS: usize = 500;
 
 impl Performer {
-    /// Bounds a call in time, where there is a clock, and turns its panic into an error.
+    /// Runs a call with a time limit, if the host gave a clock, and turns a panic into an error.
     ///
-    /// The limit is kept at the call's await points: code that blocks its thread is not interrupted. It is noticed
-    /// when it returns, and reported once.
+    /// The limit takes effect only at the call's await points: code that blocks its thread is not interrupted. A blocking
+    /// call is detected when its poll returns, and reported once as a finding.
     pub(crate) async fn bounded<T>(
         &self,
         operation: &'static str,
@@ -44,8 +44,8 @@ impl Performer {
             .await
     }
 
-    /// The same for a call that calls other parts: `others` counts the milliseconds for which those block, which are not
-    /// this part's.
+    /// [`bounded`](Self::bounded) for a call that itself calls other parts. `others` counts the milliseconds that those parts
+    /// take in their polls; they are subtracted before the call is judged to block.
     pub(crate) async fn bounded_around<T>(
         &self,
         operation: &'static str,
@@ -72,11 +72,11 @@ impl Performer {
                 format!("no answer within {limit_ms} ms"),
             )
             .temporary()
-            .hint("raise the limit in the recipe, or look why the part hangs")),
+            .hint("raise the limit in the recipe, or find out why the part hangs")),
         }
     }
 
-    /// Measures each poll of a call and reports one that blocks its thread.
+    /// Measures each poll of a call, and notes a finding for a poll that blocks its thread.
     async fn watched<T>(
         &self,
         operation: &'static str,
@@ -118,8 +118,8 @@ fn blocks(operation: &'static str, took: u64) -> Finding {
     };
     Finding::new(
         FindingKind::BlockingPart,
-        format!("the time limits of {operation} are not kept"),
-        format!("it blocked its thread for {took} ms; a limit is kept at await points only"),
+        format!("the time limits of {operation} are not enforced"),
+        format!("{operation} blocked its thread for {took} ms; a limit takes effect only at await points"),
         hint,
     )
     .about(operation)
@@ -137,25 +137,26 @@ fn panicked(operation: &'static str, payload: &(dyn Any + Send)) -> Error {
         operation,
         format!("this part panicked: {message}"),
     )
-    .hint("the run goes on without its answer; a part should return an error instead")
+    .hint("the run continues without this answer; the part should return an error instead of panicking")
 }
 
-/// What a panic said.
+/// The message of a panic, shortened.
 pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let text = text.unwrap_or("it gave no message");
+    let text = text.unwrap_or("the panic has no message");
     text.chars().take(MESSAGE_CHARS).collect()
 }
 
-/// An episode whose panics and blocking steps are its own: the executor that steps it gets an error, and no blame.
+/// An episode whose panics become errors, and whose blocking steps are reported for the episode and not for the executor
+/// that calls it.
 #[derive(Debug)]
 pub(crate) struct Contained<'a> {
     episode: &'a mut dyn Episode,
     performer: &'a Performer,
-    /// For how many milliseconds its steps took their thread.
+    /// Milliseconds that the episode's steps spent in polls.
     took: &'a AtomicU64,
 }
 
@@ -176,8 +177,14 @@ impl<'a> Contained<'a> {
 #[async_trait]
 impl Episode for Contained<'_> {
     fn observation(&self) -> &Observation {
-        // It has no error to return, so the panic goes on with its place in front.
+        // The signature has no error, so the panic continues, with the operation's name added to its message.
+        let clock = self.performer.backends.clock.as_ref();
+        let before = clock.map(|clock| clock.now().0);
         let observed = catch_unwind(AssertUnwindSafe(|| self.episode.observation()));
+        if let (Some(clock), Some(before)) = (clock, before) {
+            let took = clock.now().0.saturating_sub(before);
+            self.took.fetch_add(took, Ordering::Relaxed);
+        }
         observed.unwrap_or_else(|payload| {
             let message = panic_message(&*payload);
             resume_unwind(Box::new(format!("in Episode::observation: {message}")))
@@ -208,7 +215,7 @@ impl Episode for Contained<'_> {
     }
 
     async fn close(self: Box<Self>) -> Result<()> {
-        // The driver owns the episode and closes it.
+        // Nothing to do: the driver owns the inner episode and closes it.
         Ok(())
     }
 }

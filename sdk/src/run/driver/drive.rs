@@ -1,5 +1,5 @@
-//! The one loop that awaits: it holds the futures, performs needs and feeds the answers back. It spawns nothing, so
-//! no runtime is forced on the host.
+//! The driver's loop: it performs the needs of a run's machine concurrently and gives the answers back to the machine. It
+//! spawns no tasks, so the host is free to use any async runtime.
 
 use std::{
     cell::Cell,
@@ -31,16 +31,16 @@ use crate::{
     },
 };
 
-/// Which needs a driver performs itself.
+/// The needs that a driver performs itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// All of them.
+    /// All needs.
     Everything,
-    /// All but attempts: the host makes those itself.
+    /// All needs except attempts, which the host makes in its own loop.
     AllButAttempts,
 }
 
-/// What a machine is driven with.
+/// Drives a run's machine with a host's parts.
 #[derive(Debug)]
 pub(crate) struct Driver<'a> {
     pub(crate) performer: &'a Performer,
@@ -49,14 +49,14 @@ pub(crate) struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    /// Drives a machine until it is finished, or until only attempts are left when those are the host's.
+    /// Drives a machine until it is finished; with [`Reach::AllButAttempts`], until only attempts are left.
     ///
-    /// Everything that is known at one moment is made durable in one write: before a commit is made, before the driver waits
-    /// with an [urgent](Log::is_urgent) entry in the log, and at the end.
+    /// Pending log entries are written to the journal in one call: before a commit is made, before the driver waits while the
+    /// log has an [urgent](Log::is_urgent) entry, and at the end.
     ///
     /// # Errors
-    /// When a commit or the journal fails. Answers that are not durable are still in the log: whoever keeps machine and log can
-    /// drive on, and a run that is resumed from its journal asks for them again.
+    /// The error of a commit or of the journal. Answers that are not yet in the journal stay in the log: a caller that keeps
+    /// machine and log can call this again, and a run that is resumed from its journal asks for them again.
     pub(crate) async fn drive(
         &self,
         machine: &mut RunMachine,
@@ -111,7 +111,7 @@ impl Driver<'_> {
         }
     }
 
-    /// What is to be performed and is not under way, as far as there is room.
+    /// The needs to start now: those that are not yet being performed, up to the concurrency limit.
     fn new_needs(
         &self,
         machine: &RunMachine,
@@ -121,7 +121,7 @@ impl Driver<'_> {
     ) -> Vec<(NeedId, Need)> {
         let room = Cell::new(self.in_flight.get().saturating_sub(working));
         machine.needs_among(&|id| {
-            // An attempt waits for the selection for its turn, and has its place already.
+            // The attempt that waits for this selection already counts towards the limit.
             if id.station == Station::Turn {
                 return !asked.contains(id);
             }
@@ -133,7 +133,7 @@ impl Driver<'_> {
     }
 }
 
-/// Gives the attempts whose turns have their skills now these skills; the others wait on.
+/// Replies to the turn requests whose skills are selected, and returns the other requests.
 fn still_waiting(waiting: Vec<TurnRequest>, machine: &RunMachine) -> Vec<TurnRequest> {
     let mut still = Vec::new();
     for request in waiting {
@@ -141,7 +141,7 @@ fn still_waiting(waiting: Vec<TurnRequest>, machine: &RunMachine) -> Vec<TurnReq
             continue;
         }
         match machine.turn_skills(&request.ask) {
-            // An attempt that was given up waits no more.
+            // Sending fails if the attempt was dropped in the meantime, and then nothing needs the skills.
             Some(skills) => drop(request.reply.send(skills)),
             None => still.push(request),
         }
@@ -149,15 +149,15 @@ fn still_waiting(waiting: Vec<TurnRequest>, machine: &RunMachine) -> Vec<TurnReq
     still
 }
 
-/// What the driver waits for.
+/// An event that wakes the driver.
 enum Next<T> {
-    /// An answer to a need.
+    /// A need was answered.
     Answered(T),
-    /// An attempt under way asks for the skills of a turn.
+    /// A running attempt asks for the skills of a turn.
     Asked(TurnRequest),
 }
 
-/// The next of these; none once nothing is under way.
+/// Waits for the next event; none if no need is being performed.
 async fn next<F: Future>(
     working: &mut FuturesUnordered<F>,
     requested: &mut UnboundedReceiver<TurnRequest>,

@@ -1,4 +1,5 @@
-//! How much a skill raises a model's confidence in what was done successfully (ARISE D.3, Eq. 14; row A11).
+//! The exact information gain of a skill (ARISE D.3, Eq. 14; row A11): how much the skill in the prompt raises the
+//! log-probability of the model's output in successful attempts.
 
 use super::performer::Performer;
 use crate::{
@@ -8,11 +9,12 @@ use crate::{
     inject,
 };
 
-/// What is scored of one step's words at most: more than a step says, so that an endless one has an end.
-const SAID_TOKENS: usize = 4_096;
+/// Maximum number of tokens that are scored of one step's output. It is above the length of ordinary outputs.
+const MAX_STEP_TOKENS: usize = 4_096;
 
 impl Performer {
-    /// The exact information gain; `None` where nothing scores, or no attempt holds words that can be scored.
+    /// The mean difference in log-probability with and without the skill, over the attempts; `None` without a scorer or a
+    /// dialect, or where no attempt holds model output that can be scored.
     pub(crate) async fn gain(
         &self,
         skill: &Skill,
@@ -44,7 +46,8 @@ impl Performer {
         }))
     }
 
-    /// The log-probability of all that the model said in an attempt, behind this injection; `None` where it said nothing.
+    /// The sum of the log-probabilities of the model's outputs in an attempt, given this injection; `None` where no step can
+    /// be scored.
     async fn confidence(
         &self,
         scorer: &dyn Scorer,
@@ -66,7 +69,7 @@ impl Performer {
                 continue;
             };
             let mut request = self.score_request(pair.prompt, vec![pair.continuation]);
-            request.max_continuation_tokens = SAID_TOKENS;
+            request.max_continuation_tokens = MAX_STEP_TOKENS;
             let scoring = scorer.score(&request);
             let scored = self
                 .bounded("Scorer::score", self.limits.score, scoring)

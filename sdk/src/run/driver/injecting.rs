@@ -1,4 +1,4 @@
-//! Skills into an attempt's prompt, and what became of them.
+//! Builds the injection of an attempt from the selected skills, and completes the exposures that the executor reports.
 
 use crate::{
     contract::{Backends, Tokenizer},
@@ -9,10 +9,10 @@ use crate::{
     run::machine::need::AttemptNeed,
 };
 
-/// Writes an attempt's skills into an injection, those that fit.
+/// The injection of an attempt's skills, and the skills left out because they exceed the token budget.
 ///
 /// # Errors
-/// `Corrupt` where a skill is not what the library recorded.
+/// `Corrupt` where a skill's content does not have the hash that the library recorded.
 pub(crate) fn inject_all(
     backends: &Backends,
     need: &AttemptNeed,
@@ -20,10 +20,10 @@ pub(crate) fn inject_all(
     inject_chosen(backends, &need.skills, need.skill_tokens)
 }
 
-/// Writes skills into an injection, those that fit into so many tokens.
+/// The injection of these skills, and the skills left out because they exceed `skill_tokens`.
 ///
 /// # Errors
-/// `Corrupt` where a skill is not what the library recorded.
+/// `Corrupt` where a skill's content does not have the hash that the library recorded.
 pub(crate) fn inject_chosen(
     backends: &Backends,
     skills: &[ChosenSkill],
@@ -40,22 +40,23 @@ pub(crate) fn inject_chosen(
     }
 }
 
-/// What counts tokens where a recipe sets a budget.
+/// The tokenizer that counts the tokens of skills, for a recipe with a token budget.
 ///
 /// # Errors
-/// `Invalid` where the host gave nothing.
+/// `Invalid` where the host gave no tokenizer.
 pub(crate) fn counting(backends: &Backends) -> Result<&dyn Tokenizer> {
     backends.tokenizer.as_deref().ok_or_else(|| {
         Error::invalid(
             "Journeyman::open",
-            "the recipe bounds tokens and nothing counts them",
+            "the recipe limits the tokens of skills, and the host gave no tokenizer",
         )
         .with("field", "skill_tokens")
-        .hint("set `Backends::tokenizer`, or set no bound")
+        .hint("set `Backends::tokenizer`, or remove the limit from the recipe")
     })
 }
 
-/// Makes sure that every skill that the attempt was given is an exposure, whatever the executor reported.
+/// Adds an exposure for each injected skill that the executor did not report, and marks the skills whose use was reported
+/// through the guidance.
 pub(crate) fn complete_exposures(trajectory: &mut Trajectory, given: Vec<Exposure>) {
     for exposure in given {
         let mut known = trajectory.exposures.iter_mut();

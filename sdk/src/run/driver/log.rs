@@ -1,4 +1,4 @@
-//! The journal of a run while it is driven. Entries that are known at one moment are written in one call.
+//! The queue between a run's machine and its journal. All pending entries are written to the journal in one call.
 
 use std::collections::VecDeque;
 
@@ -14,25 +14,26 @@ use crate::{
     },
 };
 
-/// Entries of a run that the machine has not seen, or that the journal has not.
+/// Entries of a run that are not yet applied to the machine, or not yet written to the journal.
 ///
-/// An answer takes effect at once, and is durable before a commit that may depend on it is made. If the process dies in
-/// between, a resumed run asks again for what the journal lacks, and no commit was made from it. A journal that fails leaves
-/// the entries in the queue: the next call appends the same entries, and a journal passes over those that it has (rule *once*).
+/// An answer is applied to the machine before it is in the journal, and is written to the journal before a commit that may
+/// depend on it. If the process dies in between, the resumed run asks the missing questions again, and no commit depended on
+/// the lost answers. If the journal fails, the entries stay in the queue: the next call appends them again, and the journal
+/// ignores those that it already has (rule *once* of [`Journal`]).
 #[derive(Debug)]
 pub(crate) struct Log {
-    /// Number of entries that the journal has.
+    /// Number of entries in the journal.
     sequence: u64,
-    /// Entries that the machine has not seen.
+    /// Entries that are not yet applied to the machine.
     arrived: VecDeque<RunEntry>,
-    /// Entries that took effect, and that the journal has not.
+    /// Entries that are applied to the machine, and not yet in the journal.
     queue: Vec<RunEntry>,
-    /// Whether the queue has an entry that is dear to lose.
+    /// Whether the queue has an entry that is expensive to obtain again.
     is_urgent: bool,
 }
 
 impl Log {
-    /// A log that goes on after `sequence` entries of the journal.
+    /// An empty log for a run with `sequence` entries in its journal.
     pub(crate) fn new(sequence: u64) -> Self {
         Self {
             sequence,
@@ -42,7 +43,7 @@ impl Log {
         }
     }
 
-    /// Takes in an answer, to take effect at the next [`settle`](Self::settle).
+    /// Adds an answer. The next [`settle`](Self::settle) applies it.
     pub(crate) fn answer(&mut self, id: NeedId, answer: Answer) {
         self.arrived.push_back(RunEntry::Answered {
             id,
@@ -51,21 +52,21 @@ impl Log {
         });
     }
 
-    /// Takes in the beginning of a run, a turn that asks for skills, or an event that the journal lacks.
+    /// Adds another entry: the start of a run, a turn that asks for skills, or an event that the journal lacks.
     pub(crate) fn push(&mut self, entry: RunEntry) {
         self.arrived.push_back(entry);
     }
 
-    /// Whether the queue has an entry that took long to get: an attempt, a verdict, the words of a role, a test case, a gain; or the
-    /// run's beginning, which takes the run's id. Retrieval, scores and events are derived again in little time.
+    /// Whether the queue has an entry that is expensive to obtain again (an attempt, a verdict, a role's answer, the result of
+    /// a test case, a gain), or the start of the run, which reserves the run's id. Retrieval, scores and events are cheap.
     pub(crate) fn is_urgent(&self) -> bool {
         self.is_urgent
     }
 
-    /// Lets everything that arrived take effect, and reports the events that follow from it.
+    /// Applies all added entries to the machine, and passes the resulting events to `on_event`.
     ///
     /// # Errors
-    /// `Invalid` or `Corrupt` for an answer that does not fit.
+    /// `Invalid` or `Corrupt` for an answer that the machine refuses.
     pub(crate) fn settle(
         &mut self,
         machine: &mut RunMachine,
@@ -97,10 +98,10 @@ impl Log {
         }
     }
 
-    /// Makes everything that took effect durable.
+    /// Writes all applied entries to the journal, if there is one.
     ///
     /// # Errors
-    /// The journal's.
+    /// The journal's error.
     pub(crate) async fn keep(
         &mut self,
         journal: Option<&dyn Journal>,

@@ -1,9 +1,10 @@
-//! What acts: needs are given to the host's parts, bounded in time, without secrets, and one loop awaits the answers.
+//! Executes a run: performs the machine's needs with the host's parts, with time limits and redaction, and feeds the answers
+//! back.
 
 pub(crate) mod committing;
 pub(crate) mod contain;
 pub(crate) mod drive;
-pub(crate) mod embedded;
+pub(crate) mod embedding_cache;
 pub(crate) mod gaining;
 pub(crate) mod injecting;
 pub(crate) mod log;

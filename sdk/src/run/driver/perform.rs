@@ -1,4 +1,5 @@
-//! Performs needs with the host's parts: every call bounded in time at its await points, every panic contained.
+//! Performs needs with the host's parts. Every call has a time limit, which takes effect at its await points, and every
+//! panic becomes an error.
 
 use std::{sync::atomic::AtomicU64, time::Duration};
 
@@ -18,23 +19,24 @@ use crate::{
     run::machine::need::{AttemptNeed, Need},
 };
 
-/// What an executor may take over its own limit before the driver gives it up: one that keeps its limit ends by
-/// itself, with a trajectory that can be judged.
+/// How long an executor may exceed its time limit before the driver drops it. An executor that keeps its limit ends by
+/// itself, and returns a trajectory that can be judged.
 const GRACE: Duration = Duration::from_secs(1);
 
 impl Performer {
-    /// Performs a need. Every failure but a commit's is an answer. An answer's texts hold no secrets any more (S10).
+    /// Performs a need. Every failure except that of a commit is returned as an answer. Secrets in the answer's texts are
+    /// redacted (S10).
     ///
-    /// An attempt that is performed so keeps the skills of its first turn, whatever the recipe says
-    /// ([`AttemptNeed::each_turn`]): only the loop of [`Journeyman`](crate::run::Journeyman) selects for later turns.
+    /// An attempt keeps the skills of its first turn, even if the recipe selects for each turn
+    /// ([`AttemptNeed::each_turn`]): only [`Journeyman`](crate::run::Journeyman) selects for later turns.
     ///
     /// # Errors
-    /// What the store gives for a commit.
+    /// The store's error for a commit.
     pub async fn perform(&self, need: Need) -> Result<Answer> {
         self.perform_at(need, None).await
     }
 
-    /// The same; `desk` is where an attempt asks for the skills of its later turns.
+    /// [`perform`](Self::perform) for the driver's loop: through `desk` an attempt asks for the skills of its later turns.
     pub(crate) async fn perform_at(&self, need: Need, desk: Option<Desk>) -> Result<Answer> {
         let of_secrets = matches!(&need, Need::Attempt(need) if holds_mark(&need.task));
         let mut answer = self.answer(need, desk).await?;
@@ -106,7 +108,7 @@ impl Performer {
         if let Some(retriever) = &self.backends.retriever {
             return retriever.search(query).await;
         }
-        // Without a retriever every skill of the cache is a candidate. The version is the library's to say.
+        // Without a retriever every skill of the cache is a candidate. The run replaces the version by the library's.
         let among = query.among.iter().flatten();
         Ok(among
             .map(|id| Candidate {
@@ -157,8 +159,8 @@ impl Performer {
         Ok(scores)
     }
 
-    /// log p(skill) behind an empty query, scored once a content and model. Each is scored by itself, so that the
-    /// number does not depend on what else was asked for at the time.
+    /// log p(skill text) after an empty query, computed once for each text and model. Each text is scored in a request of its
+    /// own, so that the value does not depend on other texts in the same request.
     async fn alone(
         &self,
         scorer: &dyn Scorer,
@@ -239,8 +241,8 @@ impl Performer {
                 execution,
             )
             .await;
-        // The driver owns the episode and closes it, whatever became of the attempt; what closing says is the
-        // world's own business and does not undo the attempt.
+        // The driver owns the episode and closes it even if the attempt failed. An error on closing does not invalidate the
+        // attempt.
         let closed = self
             .bounded("Episode::close", need.time_limit, episode.close())
             .await;

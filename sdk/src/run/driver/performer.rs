@@ -1,11 +1,12 @@
-//! A host's parts, and what is remembered of their answers. The methods that perform needs stand in the other files.
+//! [`Performer`]: a host's parts, with caches of their answers. The methods that perform needs are in the other files of
+//! this folder.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{embedded::Embedded, redacting::Redacting};
+use super::{embedding_cache::EmbeddingCache, redacting::Redacting};
 use crate::{
     contract::{Backends, Total},
     domain::Task,
@@ -17,7 +18,7 @@ use crate::{
     text::Redactor,
 };
 
-/// log p(skill) behind an empty query, by model and content: the part of PMI that does not depend on the task.
+/// A cache of log p(skill text) after an empty query, by model and text: the part of PMI that does not depend on the task.
 #[derive(Debug, Default)]
 pub(crate) struct Unconditional(Mutex<HashMap<(ModelId, String), Total>>);
 
@@ -34,52 +35,52 @@ pub struct Performer {
     pub(crate) backends: Arc<Backends>,
     pub(crate) limits: Limits,
     pub(crate) unconditional: Arc<Unconditional>,
-    pub(crate) embedded: Arc<Embedded>,
+    pub(crate) embedding_cache: Arc<EmbeddingCache>,
     /// The library as this performer last saw it in the store.
     pub(crate) followed: Arc<Mutex<SkillLibrary>>,
     pub(crate) redacting: Arc<Redacting>,
-    /// What was noticed about the host's parts while they worked.
+    /// The findings about the host's parts.
     pub(crate) observed: Arc<Observed>,
 }
 
 impl Performer {
-    /// A performer with these parts.
+    /// A performer with empty caches and the default redactor, which redacts the known forms of secrets.
     pub fn new(backends: Arc<Backends>, limits: Limits) -> Self {
         Self {
             backends,
             limits,
             unconditional: Arc::default(),
-            embedded: Arc::default(),
+            embedding_cache: Arc::default(),
             followed: Arc::default(),
             redacting: Arc::default(),
             observed: Arc::default(),
         }
     }
 
-    /// The same, with a library of the store to go on from.
+    /// Sets the library from which this performer follows the store, so that it need not load every commit again.
     #[must_use]
     pub fn following(self, library: SkillLibrary) -> Self {
         *self.follow() = library;
         self
     }
 
-    /// The same with another redactor; without one, the known forms of secrets are redacted.
+    /// Sets the redactor.
     #[must_use]
     pub fn redacting(mut self, redactor: Redactor) -> Self {
         self.redacting = Arc::new(Redacting::new(redactor));
         self
     }
 
-    /// The task without its secrets, as a machine and a journal may see it. A task that has secrets stays with this performer
-    /// as it is, for the run's attempts, until [`forget`](Self::forget).
+    /// Returns the redacted task, as a machine and a journal may see it. If the task holds secrets, the performer keeps the
+    /// original for the run's attempts until [`forget`](Self::forget).
     ///
     /// # Errors
-    /// `Invalid` where the run's id, the task's id or its category holds a secret.
+    /// `Invalid` where the run's id, the task's id or the task's category holds a secret.
     pub fn withhold(&self, run: &RunId, task: Task) -> Result<Task> {
         self.redacting.withhold(run, task)
     }
 
-    /// Forgets the tasks of a run that is through.
+    /// Drops the original tasks of a finished run.
     pub fn forget(&self, run: &RunId) {
         self.redacting.forget(run);
     }

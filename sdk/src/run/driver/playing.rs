@@ -1,4 +1,4 @@
-//! What a model is asked beside acting: roles, cases of bundles, embeddings.
+//! Performs role requests, test cases and embeddings.
 
 use super::{performer::Performer, sound};
 use crate::{
@@ -11,11 +11,12 @@ use crate::{
 };
 
 impl Performer {
-    /// Plays a role: one answer, one repair, then what stands in for an answer where anything can (ARISE D.1). `spent` is
-    /// added up, so that the tokens of a call that fails or runs out of time are known.
+    /// Plays a role. If the model's answer cannot be parsed, the model is asked once to repair it; if that fails too, the
+    /// role's fallback is used, if it has one (ARISE D.1). The tokens are added to `spent`, so that those of a call that
+    /// fails or runs out of time are known.
     ///
     /// # Errors
-    /// `Model` where neither answer can be read and nothing stands in for one; what the model gives.
+    /// `Model` where neither answer can be parsed and the role has no fallback; the model's error.
     pub(crate) async fn play(
         &self,
         ask: &RoleTask,
@@ -62,7 +63,7 @@ impl Performer {
         }
     }
 
-    /// The model's answer without secrets: what cannot be read goes into the prompt of the repair.
+    /// The model's answer, redacted: an answer that cannot be parsed becomes part of the repair prompt.
     async fn ask(
         &self,
         model: &dyn LanguageModel,
@@ -78,7 +79,7 @@ impl Performer {
         Ok(generation.text)
     }
 
-    /// Plays a case and has it judged. `spent` gets the attempt's tokens, also where it cannot be judged.
+    /// Plays a test case and judges the attempt. The attempt's tokens are added to `spent`, also where it cannot be judged.
     pub(crate) async fn case(&self, case: &CaseNeed, spent: &mut Usage) -> Result<CaseRun> {
         let CaseNeed { attempt, prefix } = case;
         let world = self.backends.environment.as_ref();
@@ -86,9 +87,9 @@ impl Performer {
         if !prefix.is_empty() && !repeats {
             return Err(Error::unsupported(
                 "Performer::perform",
-                "a fragment needs a world that gives the same answers to the same actions",
+                "a test case that begins in the middle of an attempt needs a deterministic environment",
             )
-            .hint("say so in `Environment::capabilities`, or let cases begin at the first step"));
+            .hint("declare it in `Environment::capabilities`, or let cases begin at the first step"));
         }
         let trajectory = self.attempt(attempt, prefix, None).await?;
         spent.add(trajectory.usage);
@@ -109,12 +110,12 @@ impl Performer {
         })
     }
 
-    /// Embeds texts, where there is something that does.
+    /// Embeds texts, using the cache; `None` without an embedder.
     pub(crate) async fn embed(&self, texts: &[String]) -> Result<Option<Vec<Embedding>>> {
         let Some(embedder) = &self.backends.embedder else {
             return Ok(None);
         };
-        let mut all = self.embedded.of(texts);
+        let mut all = self.embedding_cache.get(texts);
         let missing = (0..).zip(&all).filter(|(_, known)| known.is_none());
         let missing: Vec<usize> = missing.map(|(place, _)| place).collect();
         let asked = missing.iter().filter_map(|place| texts.get(*place));
@@ -127,10 +128,14 @@ impl Performer {
             return Err(Error::new(
                 crate::error::ErrorKind::Model,
                 "Embedder::embed",
-                "the embedder gave another number of answers than it was asked for",
+                format!(
+                    "the embedder returned {} embeddings for {} texts",
+                    made.len(),
+                    asked.len()
+                ),
             ));
         }
-        self.embedded.keep(&asked, &made);
+        self.embedding_cache.insert(&asked, &made);
         for (place, embedding) in missing.into_iter().zip(made) {
             if let Some(one) = all.get_mut(place) {
                 *one = Some(embedding);

@@ -1,8 +1,8 @@
-//! Where text enters a run, its secrets stay outside (security requirement S10).
+//! Redaction of secrets from all text that enters a run (security requirement S10).
 //!
-//! The boundary is the [`Performer`](crate::run::Performer): the agent, its world and the injected prompt work with the real
-//! values; the machine, and with it the journal, the judge, the writer's prompts, drafts, commits, reports and events,
-//! sees redacted text alone. What a host names (ids, categories) is no text to be redacted: a secret there is refused.
+//! The boundary is the [`Performer`](crate::run::Performer). The agent, its environment and the injected prompt work with the
+//! original text. The machine sees only redacted text, and so do the journal, the judge, the role prompts, drafts, commits,
+//! reports and events. Ids and categories that a host gives are not redacted: one that holds a secret is refused.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -23,10 +23,10 @@ use crate::{
     text::Redactor,
 };
 
-/// What stands where a secret stood begins so.
+/// The start of every text that replaces a secret.
 const MARK: &str = "[redacted: ";
 
-/// A redactor, and the tasks that it changed, as the host gave them.
+/// A redactor, with the originals of the tasks that it changed.
 #[derive(Default)]
 pub(crate) struct Redacting {
     pub(crate) redactor: Redactor,
@@ -34,7 +34,7 @@ pub(crate) struct Redacting {
 }
 
 impl Redacting {
-    /// Redacts by this redactor.
+    /// No tasks yet.
     pub(crate) fn new(redactor: Redactor) -> Self {
         Self {
             redactor,
@@ -42,7 +42,7 @@ impl Redacting {
         }
     }
 
-    /// Forgets the tasks of a run.
+    /// Drops the original tasks of a run.
     pub(crate) fn forget(&self, run: &RunId) {
         self.withheld().remove(run);
     }
@@ -57,10 +57,10 @@ impl fmt::Debug for Redacting {
 }
 
 impl Redacting {
-    /// The task as a machine may see it; the real one stays here.
+    /// The redacted task. If it differs from the original, the original is kept for [`real`](Self::real).
     ///
     /// # Errors
-    /// `Invalid` where the run's or the task's id or its category holds a secret.
+    /// `Invalid` where the run's id, the task's id or the task's category holds a secret.
     pub(crate) fn withhold(&self, run: &RunId, task: Task) -> Result<Task> {
         let category = task.category.as_ref().map_or("", |c| c.as_str());
         self.refuse("the run's id", run.as_str())?;
@@ -76,10 +76,10 @@ impl Redacting {
         Ok(seen)
     }
 
-    /// The task as the host gave it.
+    /// The original task, as the host gave it.
     ///
     /// # Errors
-    /// `Unsupported` where only the redacted form is left, as after a restart.
+    /// `Unsupported` where only the redacted form is known, as after a restart.
     pub(crate) fn real(&self, need: &AttemptNeed) -> Result<Task> {
         let withheld = self.withheld();
         let of_run = withheld.get(&need.run);
@@ -99,8 +99,8 @@ impl Redacting {
         error.map_text(|text| self.redactor.redact_in(text))
     }
 
-    /// An answer as a machine may see it; `of_secrets` is whether the task behind it held one. Ids and numbers stay, and
-    /// what a commit brings is the store's already.
+    /// Redacts an answer; `of_secrets` tells whether the task of the answer held a secret. Ids and numbers are kept. The
+    /// result of a commit is not redacted: it comes from the store.
     pub(crate) fn answer(&self, answer: &mut Answer, of_secrets: bool) {
         match answer {
             Answer::Attempted(Ok(trajectory)) => self.trajectory(trajectory, of_secrets),
@@ -125,10 +125,10 @@ impl Redacting {
         }
     }
 
-    /// A skill that the host brings, as a store may keep it.
+    /// The redacted form of a skill that the host adds.
     ///
     /// # Errors
-    /// `Invalid` where its id or its name holds a secret.
+    /// `Invalid` where the skill's id or name holds a secret.
     pub(crate) fn skill(&self, mut skill: Skill) -> Result<Skill> {
         self.refuse("a skill's id", skill.id.as_str())?;
         self.refuse("a skill's name", skill.name.as_str())?;
@@ -166,7 +166,7 @@ impl Redacting {
         self.redactor.redact_json(&mut task.payload);
     }
 
-    /// Tokens cannot be redacted: where any text of the task or the attempt was, the generations go.
+    /// Redacts a trajectory. Token records cannot be redacted, so they are removed if the task or any step held a secret.
     fn trajectory(&self, trajectory: &mut Trajectory, of_secrets: bool) {
         let mut held = of_secrets;
         for step in &mut trajectory.steps {
@@ -185,7 +185,7 @@ impl Redacting {
         }
     }
 
-    /// Whether the step holds anything redacted now.
+    /// Redacts a step; returns whether it holds redacted text.
     fn step(&self, step: &mut Step) -> bool {
         let Step {
             index: _,
@@ -313,12 +313,12 @@ impl Redacting {
     }
 
     fn withheld(&self) -> MutexGuard<'_, HashMap<RunId, HashMap<TaskId, Task>>> {
-        // A task is put there whole.
+        // A task is inserted as a whole, so a poisoned lock can be used.
         self.withheld.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether a task that a machine sees stands for one with a secret.
+/// Whether a redacted task holds the replacement of a secret.
 pub(crate) fn holds_mark(task: &Task) -> bool {
     let texts = task.tags.iter().chain([&task.instruction]);
     texts.into_iter().any(|text| text.contains(MARK)) || marked(&task.payload)

@@ -1,5 +1,5 @@
-//! Whether an answer's numbers are numbers. JSON cannot hold others, so one that slipped through would make a run's
-//! journal unreadable.
+//! Rejects answers with values that are not finite or out of range. JSON cannot represent NaN and infinities, so such a
+//! value would make the run's journal unreadable.
 
 use crate::{
     contract::{SkillScores, Total},
@@ -9,7 +9,7 @@ use crate::{
 
 fn refuse<T>(operation: &'static str, what: &str) -> Result<T> {
     Err(Error::new(ErrorKind::Invalid, operation, what)
-        .hint("see the rules of this part in its trait's documentation"))
+        .hint("the trait's documentation lists the rules for this value"))
 }
 
 pub(crate) fn candidates(found: Vec<Candidate>) -> Result<Vec<Candidate>> {
@@ -36,7 +36,10 @@ pub(crate) fn trajectory(trajectory: Box<Trajectory>) -> Result<Box<Trajectory>>
         outcome.score.is_finite() && outcome.parts.values().all(|part| part.is_finite())
     });
     if !outcome_sound {
-        return refuse("Episode::step", "a number of the outcome is not finite");
+        return refuse(
+            "Episode::step",
+            "the outcome's score or one of its parts is not finite",
+        );
     }
     let mut records = trajectory.steps.iter().flat_map(|step| &step.generations);
     if records.all(|record| record.logprobs.iter().all(|logprob| logprob.is_finite())) {

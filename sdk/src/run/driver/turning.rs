@@ -1,4 +1,4 @@
-//! The guidance of an attempt: its skills, turn by turn.
+//! The skills of one attempt for each of its turns, and the [`Guidance`] that gives them to the executor.
 
 use std::{
     fmt,
@@ -21,17 +21,17 @@ use crate::{
     run::machine::need::{AttemptNeed, NeedId, TurnAsk},
 };
 
-/// The skills of one attempt.
+/// The state of one attempt's skills: the injection of the first turn, and everything given since.
 pub(crate) struct Turning {
     performer: Performer,
     need: AttemptNeed,
-    /// The task with its secrets.
+    /// The original task, with its secrets.
     task: Task,
     first: Injection,
     given: Mutex<Given>,
 }
 
-/// Without the task, which is the host's and has its secrets.
+/// Omits the task, which may hold secrets.
 impl fmt::Debug for Turning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Turning")
@@ -40,14 +40,14 @@ impl fmt::Debug for Turning {
     }
 }
 
-/// The skills that an attempt was given so far.
+/// The skills that an attempt has been given so far.
 #[derive(Debug, Default)]
 struct Given {
-    /// The query of the latest selection; none for the first turn.
+    /// The query of the latest selection; none before the second turn.
     query: Option<TurnQuery>,
-    /// The skills of the latest turn.
+    /// The injection of the latest turn.
     latest: Injection,
-    /// Whether a station failed: the skills of the latest turn stay to the end.
+    /// Whether a selection failed: the injection of the latest turn then stays to the end of the attempt.
     is_stuck: bool,
     /// Every skill that was in a prompt, in order of first appearance.
     all: Injection,
@@ -56,7 +56,7 @@ struct Given {
 }
 
 impl Given {
-    /// Takes in the skills that were chosen before a step.
+    /// Records the skills that are in the prompt from `step` on.
     fn add(&mut self, injection: &Injection, left_out: Vec<LeftOut>, step: u32) {
         self.latest = injection.clone();
         for injected in &injection.skills {
@@ -78,19 +78,19 @@ impl Given {
     }
 }
 
-/// What a turn needs.
+/// How the skills of a turn are obtained.
 pub(crate) enum Next {
-    /// The same skills as the turn before.
+    /// They are the same as in the turn before.
     Same(Injection),
-    /// A selection for this query.
+    /// They have to be selected for this query.
     Select(TurnQuery),
 }
 
 impl Turning {
-    /// The skills of an attempt at a task, with the task's secrets.
+    /// Starts with the injection of the first turn. `task` is the original, with its secrets.
     ///
     /// # Errors
-    /// `Corrupt` where a skill is not what the library recorded.
+    /// `Corrupt` where a skill's content does not have the hash that the library recorded.
     pub(crate) fn new(performer: &Performer, need: &AttemptNeed, task: Task) -> Result<Self> {
         let (first, left_out) = inject_all(&performer.backends, need)?;
         let mut given = Given::default();
@@ -104,26 +104,27 @@ impl Turning {
         })
     }
 
-    /// The skills of the first turn.
+    /// The injection of the first turn.
     pub(crate) fn first(&self) -> &Injection {
         &self.first
     }
 
-    /// Every skill that was in a prompt, those that did not fit in, and the exposures of the former.
+    /// Every skill that was in a prompt, the skills that never fit into one, and the exposures of the skills in prompts.
     pub(crate) fn given(&self) -> (Injection, Vec<LeftOut>, Vec<Exposure>) {
         let given = self.lock();
         let mut left_out = given.left_out.clone();
-        // A skill that did not fit into one turn and did into another was given.
+        // A skill that was left out of one turn and injected in another counts as injected.
         left_out.retain(|one| !given.all.skills.iter().any(|had| had.skill == one.skill));
         (given.all.clone(), left_out, given.exposures.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, Given> {
-        // The lists stay whole whatever thread panicked while it held the lock.
+        // The lists stay consistent if a thread panics, so a poisoned lock can be used.
         self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a turn needs: a selection only where the recipe selects for each turn and the query has changed.
+    /// How to obtain the skills of a turn. A selection is needed only if the recipe selects for each turn and the query has
+    /// changed.
     pub(crate) fn next(&self, context: &TurnContext<'_>) -> Next {
         if !self.need.each_turn || context.turn == 0 {
             return Next::Same(self.first.clone());
@@ -141,7 +142,7 @@ impl Turning {
         }
     }
 
-    /// What is asked for a turn of this attempt.
+    /// The request for the skills of a turn.
     pub(crate) fn ask(&self, attempt: &NeedId, turn: u32, query: TurnQuery) -> TurnAsk {
         TurnAsk {
             attempt: attempt.clone(),
@@ -151,11 +152,11 @@ impl Turning {
         }
     }
 
-    /// The injection of the skills that were selected for a turn. Where they could not be selected, the skills of the turn
-    /// before stay, to the end of the attempt: a station that hangs would take the attempt's own time at every turn.
+    /// The injection of the skills that were selected for a turn. If the selection failed, the injection of the turn before
+    /// stays to the end of the attempt: a part that hangs would otherwise take the attempt's time at every turn.
     ///
     /// # Errors
-    /// `Corrupt` where a skill is not what the library recorded.
+    /// `Corrupt` where a skill's content does not have the hash that the library recorded.
     pub(crate) fn give(
         &self,
         turn: u32,
@@ -179,7 +180,7 @@ impl Turning {
         Ok(injection)
     }
 
-    /// Marks a skill as used. One that was not given is passed over.
+    /// Marks a skill as used. A skill that was not in a prompt is ignored.
     pub(crate) fn used(&self, skill: &SkillRef) {
         let mut given = self.lock();
         let exposures = given.exposures.iter_mut();
@@ -189,14 +190,14 @@ impl Turning {
     }
 }
 
-/// A turn of an attempt that waits for its skills.
+/// A request of a running attempt for the skills of a turn, with the channel for the reply.
 #[derive(Debug)]
 pub(crate) struct TurnRequest {
     pub(crate) ask: TurnAsk,
     pub(crate) reply: oneshot::Sender<Result<Vec<ChosenSkill>>>,
 }
 
-/// Where an attempt under way asks for the skills of its turns: the loop that drives its run.
+/// The channel through which a running attempt asks the driver's loop for the skills of its turns.
 #[derive(Clone, Debug)]
 pub(crate) struct Desk {
     pub(crate) attempt: NeedId,
@@ -219,11 +220,11 @@ impl Desk {
     }
 }
 
-/// The guidance of an attempt that the driver makes.
+/// The guidance of an attempt that an [`Executor`](crate::contract::Executor) makes.
 #[derive(Debug)]
 pub(crate) struct Guiding {
     pub(crate) turning: Turning,
-    /// None where no loop drives the attempt: the skills of its first turn stay.
+    /// None without a driver's loop: the injection of the first turn then stays.
     pub(crate) desk: Option<Desk>,
 }
 

@@ -1,4 +1,4 @@
-//! What became of the skills that a host adds.
+//! The report of [`Journeyman::add`](crate::run::Journeyman::add): the result for each skill.
 
 use std::fmt;
 
@@ -9,57 +9,58 @@ use crate::{
     id::Revision,
 };
 
-/// What became of a skill that was to be added.
+/// The result for one skill that a host adds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AddFate {
-    /// It is new in the library.
+    /// The skill is new in the library.
     Added,
-    /// It is the next version of a skill that was added before.
+    /// The skill is the next version of a skill that a host added before.
     Revised,
-    /// The library has this content of this skill already; nothing was committed for it.
+    /// The library already has this skill with the same content; nothing was committed for it.
     Unchanged,
-    /// The library keeps what it has: a person edited it, or a run has changed it since it was added.
+    /// The library keeps its own version, for the reason given: a person edited the skill, or a run changed it, after it was
+    /// added.
     Kept(String),
-    /// It cannot enter, and why.
+    /// The skill was refused, for the reason given.
     Refused(String),
-    /// The tiers have no room for it.
+    /// The tiers have no room for the skill; the text gives the limits.
     OutOfRoom(String),
 }
 
 /// One skill of an [`AddReport`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddedSkill {
-    /// Which skill, in the version that was handed over.
+    /// The skill's id and version, as the host gave them.
     pub skill: SkillRef,
-    /// Its name: the library's where it has the skill.
+    /// The skill's name in the library; the host's name if the library does not have the skill.
     pub name: SkillName,
-    /// What became of it.
+    /// The result.
     pub fate: AddFate,
 }
 
-/// What became of each skill that was handed to [`Journeyman::add`](crate::run::Journeyman::add), in order.
+/// The results of [`Journeyman::add`](crate::run::Journeyman::add), in the order of the skills.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddReport {
-    /// The library's revision afterwards.
+    /// The library's revision after the call.
     pub revision: Revision,
-    /// Skill by skill.
+    /// One result for each skill.
     pub skills: Vec<AddedSkill>,
 }
 
 impl AddReport {
-    /// How many skills are new or in a new version.
+    /// Number of skills that were added or revised.
     pub fn changed(&self) -> usize {
         self.count(|fate| matches!(fate, AddFate::Added | AddFate::Revised))
     }
 
-    /// How many had a fate.
+    /// Number of skills with a matching result.
     pub fn count(&self, which: impl Fn(&AddFate) -> bool) -> usize {
         self.skills.iter().filter(|one| which(&one.fate)).count()
     }
 }
 
-/// A line for each skill.
+/// One line for each skill.
 impl fmt::Display for AddReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for AddedSkill { skill, name, fate } in &self.skills {
@@ -67,7 +68,7 @@ impl fmt::Display for AddReport {
                 AddFate::Added => ("added", None),
                 AddFate::Revised => ("revised", None),
                 AddFate::Unchanged => ("unchanged", None),
-                AddFate::Kept(reason) => ("kept as it is", Some(reason)),
+                AddFate::Kept(reason) => ("library version kept", Some(reason)),
                 AddFate::Refused(reason) => ("refused", Some(reason)),
                 AddFate::OutOfRoom(reason) => ("out of room", Some(reason)),
             };

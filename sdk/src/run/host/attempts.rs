@@ -1,4 +1,4 @@
-//! The second way in: attempts that a host makes in its own loop, begun and settled here.
+//! Attempts in the host's own agent loop: beginning them, and completing their groups.
 
 use std::{
     num::{NonZeroU32, NonZeroUsize},
@@ -13,15 +13,15 @@ use crate::{
     run::driver::drive::Reach,
 };
 
-/// How many groups that wait a new attempt completes on its way, the oldest first.
+/// Maximum number of waiting groups that one call of `begin` or `learn` completes.
 const SETTLED_AT_ONCE: usize = 16;
 
 impl Journeyman {
-    /// Begins one attempt in the host's own agent loop. In a session that is read-only it is given skills as an evaluation
-    /// is, and nothing is learned from it.
+    /// Begins one attempt in the host's own agent loop. In a read-only session the skills are selected as in an evaluation,
+    /// and nothing is learned from the attempt.
     ///
     /// # Errors
-    /// What the store gives. A retriever or scorer that fails costs the injection, not the attempt.
+    /// The error of the store or the journal. If the retriever or the scorer fails, the attempt begins without skills.
     pub async fn begin(&self, task: Task) -> Result<AttemptHandle> {
         let mut handles = self.begin_group(task, NonZeroUsize::MIN).await?;
         handles.pop().ok_or_else(|| {
@@ -72,17 +72,18 @@ impl Journeyman {
         AttemptHandle::group(&self.session, machine, log)
     }
 
-    /// Finishes the groups whose last attempt was abandoned, or whose completion failed or was cancelled.
-    /// [`begin`](Self::begin) and [`learn`](Self::learn) try some of them too, the oldest first, up to the first that fails.
+    /// Completes the waiting groups: those whose last attempt was abandoned, or whose completion failed or was cancelled.
+    /// [`begin`](Self::begin) and [`learn`](Self::learn) also complete some of them, the oldest first, up to the first that
+    /// fails.
     ///
     /// # Errors
-    /// The first that the store or the journal gave, once every group was tried. A group that is refused for good
-    /// (`Unsupported`, `Conflict`, `Invalid`) is given up, and its run stays in the journal; any other stays ready. The
-    /// reports of the others were told as events.
+    /// The first error of the store or the journal; every group is tried before it is returned. A group that fails
+    /// permanently (`Unsupported`, `Conflict`, `Invalid`) is dropped, and its run stays in the journal; any other failed
+    /// group keeps waiting. The reports of the completed groups are then available only as events.
     pub async fn settle(&self) -> Result<Vec<TaskReport>> {
         let mut reports = Vec::new();
         let mut failed = None;
-        // One at a time: those that are left stay ready where this is cancelled.
+        // Groups are taken one at a time, so that the others keep waiting if this future is dropped.
         let count = lock(&self.session.ready).len();
         for _ in 0..count {
             let Some(group) = self.next_ready() else {
@@ -111,13 +112,14 @@ impl Journeyman {
                 ErrorKind::Unsupported | ErrorKind::Conflict | ErrorKind::Invalid
             )
         {
-            tracing::warn!(%error, "a group of attempts is given up");
+            tracing::warn!(%error, "a group of attempts failed permanently and is dropped");
             lock(&self.session.ready).retain(|one| !Arc::ptr_eq(one, &group));
         }
         settled
     }
 
-    /// A group that cannot be completed must not keep others from beginning, nor cost each of them a try.
+    /// Completes some waiting groups. Stops at the first failure, so that a group that cannot be completed neither prevents
+    /// nor slows down new attempts.
     pub(crate) async fn settle_some(&self) {
         for _ in 0..SETTLED_AT_ONCE {
             let Some(group) = self.next_ready() else {

@@ -1,4 +1,4 @@
-//! A host's parts against its recipe: what will not happen, found before anything runs.
+//! Checks of a host's parts and library against its recipe, with a finding for each function that is disabled.
 
 use crate::{
     contract::Backends,
@@ -10,37 +10,37 @@ use crate::{
     select::Selector,
 };
 
-/// What is checked.
+/// The inputs of [`check`].
 pub(crate) struct Checked<'a> {
     pub(crate) backends: &'a Backends,
     pub(crate) recipe: &'a Recipe,
     pub(crate) library: &'a SkillLibrary,
-    /// Whether the host gave no store, so that the library is in memory.
+    /// Whether the host gave no store, and the library is in memory.
     pub(crate) in_memory: bool,
     pub(crate) read_only: bool,
 }
 
-/// Everything that will not happen, the most important first.
+/// The findings about a configuration, the most important first.
 pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(injecting(checked));
+    findings.extend(injection_findings(checked));
     if checked.read_only {
         findings.push(Finding::new(
             FindingKind::ReadOnly,
-            "nothing is learned and the library stays as it is",
+            "nothing is learned, and the library does not change",
             "the session is read-only, or its store is frozen",
-            "open a store that can be committed to, without `Options::read_only`, to learn",
+            "to learn, open a writable store without `Options::read_only`",
         ));
     } else {
-        findings.extend(writing(checked));
-        findings.extend(releasing(checked));
+        findings.extend(writing_findings(checked));
+        findings.extend(release_findings(checked));
     }
-    findings.extend(attempting(checked));
-    findings.extend(keeping(checked));
+    findings.extend(attempt_findings(checked));
+    findings.extend(storage_findings(checked));
     findings
 }
 
-fn injecting(checked: &Checked<'_>) -> Vec<Finding> {
+fn injection_findings(checked: &Checked<'_>) -> Vec<Finding> {
     let Checked {
         backends,
         recipe,
@@ -76,9 +76,9 @@ fn injecting(checked: &Checked<'_>) -> Vec<Finding> {
         }));
     }
     if !checked.read_only {
-        findings.extend(warming_up(recipe, library));
+        findings.extend(warm_up_finding(recipe, library));
     }
-    findings.extend(other_model(backends, recipe));
+    findings.extend(other_model_finding(backends, recipe));
     let weighs = recipe
         .select
         .rank
@@ -88,14 +88,14 @@ fn injecting(checked: &Checked<'_>) -> Vec<Finding> {
         findings.push(Finding::new(
             FindingKind::NoEmbedder,
             "candidates are ranked without embeddings",
-            "the recipe weighs them, and the host gave no embedder",
-            "set `Backends::embedder`, or leave it: the other terms decide",
+            "the recipe gives embeddings a weight, and the host gave no embedder",
+            "set `Backends::embedder`; without it, the other terms of the ranking decide",
         ));
     }
     findings
 }
 
-fn writing(checked: &Checked<'_>) -> Vec<Finding> {
+fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
     let Checked {
         backends, recipe, ..
     } = checked;
@@ -107,7 +107,7 @@ fn writing(checked: &Checked<'_>) -> Vec<Finding> {
         (Some(_), Some(_)) => None,
     };
     let hint = "set `Backends::model` and `Backends::roles`, such as `GeneralRoles::shipped()`";
-    // A program of the host's own may write skills, whatever becomes of the recipe's writer.
+    // The host's own maintenance program may write skills without the recipe's writer.
     let consequence = match recipe.programs.is_empty() {
         true => "no skill is ever written",
         false => {
@@ -122,18 +122,17 @@ fn writing(checked: &Checked<'_>) -> Vec<Finding> {
             "the recipe says `WriteWhen::Never`".to_owned(),
             "choose another rule in `WritePolicy::when` of the recipe",
         )),
-        // A writer of the host's own may need no model.
+        // The host's own writer may not need a model.
         Some(_) if matches!(recipe.write.by, Writer::Own(_)) => {}
         Some(missing) => findings.push(never(format!("the host gave {missing}"), hint)),
         None => {}
     }
     if let (None, Some(roles)) = (missing, &backends.roles) {
-        let (writer, beside) = asked(recipe);
-        let hint = "give `Roles` that play it, or switch off what asks it in the recipe";
+        let (writer, beside) = asked_roles(recipe);
+        let hint = "give `Roles` that play it, or switch off the policy of the recipe that asks it";
         let unplayed = writer.filter(|writer| !roles.plays(*writer));
         if let Some(writer) = unplayed.filter(|_| recipe.write.when != WriteWhen::Never) {
-            let reason =
-                format!("the host's roles do not play {writer}, which the recipe's writer is");
+            let reason = format!("the host's roles do not play the recipe's writer, {writer}");
             findings.push(never(reason, hint));
         }
         let unplayed: Vec<String> = beside
@@ -144,7 +143,7 @@ fn writing(checked: &Checked<'_>) -> Vec<Finding> {
         if !unplayed.is_empty() {
             findings.push(Finding::new(
                 FindingKind::NoRoles,
-                "part of what the recipe asks roles does not happen",
+                "some policies of the recipe that ask roles have no effect",
                 format!("the host's roles do not play {}", unplayed.join(", ")),
                 hint,
             ));
@@ -158,7 +157,7 @@ fn writing(checked: &Checked<'_>) -> Vec<Finding> {
     if let Some(missing) = missing.filter(|_| asks) {
         findings.push(Finding::new(
             FindingKind::NoRoles,
-            "what skills did is not judged, and none is repaired or refactored",
+            "the effects of skills are not judged, and no skill is refined or refactored",
             format!("the host gave {missing}"),
             hint,
         ));
@@ -166,7 +165,7 @@ fn writing(checked: &Checked<'_>) -> Vec<Finding> {
     findings
 }
 
-fn releasing(checked: &Checked<'_>) -> Vec<Finding> {
+fn release_findings(checked: &Checked<'_>) -> Vec<Finding> {
     let Checked {
         backends,
         recipe,
@@ -202,18 +201,18 @@ fn releasing(checked: &Checked<'_>) -> Vec<Finding> {
             Finding::new(
                 FindingKind::NothingReplays,
                 "no test case that begins in the middle of an attempt runs",
-                "the world does not promise the same answers to the same actions",
-                "promise it in `Environment::capabilities` where it is so; whole attempts are played all the same",
+                "the environment does not declare that it is deterministic",
+                "declare it in `Environment::capabilities` if it is; cases of whole attempts are played in any case",
             )
             .about("fragments"),
         );
     }
-    findings.extend(held_back(library));
+    findings.extend(quarantine_finding(library));
     findings
 }
 
-/// That the gate's thresholds were fitted for another model than the one that scores.
-fn other_model(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
+/// A finding if the gate's thresholds were fitted for another model than the scorer's.
+fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
     let Selector::Gate(policy) = &recipe.select.selector else {
         return None;
     };
@@ -221,14 +220,14 @@ fn other_model(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
     let fault = policy.validate_for(scorer.model()).err()?;
     Some(Finding::new(
         FindingKind::OtherModel,
-        "the gate's thresholds mean nothing for the model that scores",
+        "the gate's thresholds are not valid for the scorer's model",
         fault.message(),
         "fit them for this model, or choose them by hand and leave `GatePolicy::fitted_for` empty",
     ))
 }
 
-/// The roles that a recipe asks for writing, and for what it does beside.
-fn asked(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
+/// The roles that a recipe asks: the writer's role, and the roles of all other policies.
+fn asked_roles(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
     let maintenance = &recipe.maintenance;
     let beside = [
         (recipe.credit.attribute, Role::Attribute),
@@ -246,38 +245,39 @@ fn asked(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
     (writer, beside.map(|(_, role)| role).collect())
 }
 
-/// What changes with the library: found at the start, and again whenever the findings are asked for.
-pub(crate) fn of_library(
+/// The findings that depend on the library. They are computed when a session opens, and again whenever a host asks for the
+/// findings.
+pub(crate) fn library_findings(
     recipe: &Recipe,
     library: &SkillLibrary,
     read_only: bool,
 ) -> impl Iterator<Item = Finding> {
-    let held = held_back(library);
-    let all = warming_up(recipe, library).into_iter().chain(held);
+    let held = quarantine_finding(library);
+    let all = warm_up_finding(recipe, library).into_iter().chain(held);
     all.filter(move |_| !read_only)
 }
 
-/// Whether a finding is one of [`of_library`].
-pub(crate) fn is_of_library(finding: &Finding) -> bool {
+/// Whether a finding depends on the library, as those of [`library_findings`].
+pub(crate) fn depends_on_library(finding: &Finding) -> bool {
     finding.kind == FindingKind::Quarantined || finding.about.as_deref() == Some(WARM_UP)
 }
 
-/// What the finding about a warm-up is about.
+/// The subject of the finding about a warm-up.
 const WARM_UP: &str = "warm-up";
 
-fn warming_up(recipe: &Recipe, library: &SkillLibrary) -> Option<Finding> {
+fn warm_up_finding(recipe: &Recipe, library: &SkillLibrary) -> Option<Finding> {
     let warm_up = recipe.schedule.tasks(recipe.attempts.warm_up);
     let left = warm_up.saturating_sub(library.tasks_learned());
     let finding = Finding::new(
         FindingKind::NeverInjects,
-        format!("in learning, no skill is injected before {left} more tasks were learned from"),
+        format!("in learning, no skill is injected until {left} more tasks were learned from"),
         format!("the recipe has a warm-up of {warm_up} tasks (ARISE 3.2)"),
         "set `AttemptPolicy::warm_up` of the recipe to 0 to inject from the first task on",
     );
     (left > 0).then(|| finding.about(WARM_UP))
 }
 
-fn held_back(library: &SkillLibrary) -> Option<Finding> {
+fn quarantine_finding(library: &SkillLibrary) -> Option<Finding> {
     let held = library.entries();
     let held = held.filter(|entry| entry.skill.state == State::Quarantined);
     match held.count() {
@@ -287,10 +287,10 @@ fn held_back(library: &SkillLibrary) -> Option<Finding> {
     }
 }
 
-/// What an event shows that will not happen.
-pub(crate) fn of_event(event: &EventKind) -> Option<Finding> {
+/// The finding that follows from an event, if any.
+pub(crate) fn event_finding(event: &EventKind) -> Option<Finding> {
     let failed = |consequence: String, reason: &str| {
-        let hint = "look at the policy, where it is your own; else please report it";
+        let hint = "correct the policy if it is your own; otherwise report a bug of Journeyman";
         let about = consequence.clone();
         Finding::new(FindingKind::PolicyFailed, consequence, reason, hint).about(about)
     };
@@ -303,35 +303,36 @@ pub(crate) fn of_event(event: &EventKind) -> Option<Finding> {
         EventKind::CaseFailed { reason, .. } => Some(
             Finding::new(
                 FindingKind::NothingReplays,
-                "some test cases decide nothing, and skills are not released by them",
+                "some test cases could not be played or judged, and do not help to release skills",
                 reason,
-                "see the reason; where the world cannot set a task up a second time, leave it out of `Backends`: live attempts decide then",
+                "remove the cause; if the environment cannot set up a task twice, omit `Backends::environment`: live attempts \
+                 decide then",
             )
             .about("cases"),
         ),
         EventKind::TaskFailed { reason } => Some(failed(
-            "a task was not attempted to its end, and nothing is learned from it".to_owned(),
+            "a task's policy failed, and nothing is learned from the task".to_owned(),
             reason,
         )),
         EventKind::MaintenanceFailed { part, reason } => {
-            let what = format!("the {part} part of maintenance changes nothing");
+            let what = format!("the {part} part of maintenance failed, and changes nothing");
             Some(failed(what, reason))
         }
         _ => None,
     }
 }
 
-/// That skills are held back for good.
+/// The finding that skills stay in quarantine.
 fn quarantined(what: impl std::fmt::Display) -> Finding {
     Finding::new(
         FindingKind::Quarantined,
-        format!("{what} held back, and never offered to the agent"),
-        "written from observations of an untrusted source, or imported, and nothing that runs by itself lifts this",
-        "release one by `Journeyman::set_state`, and mark the sources that you vouch for as `Trust::Trusted`",
+        format!("{what} in quarantine, and never offered to the agent"),
+        "written from observations of an untrusted source, or imported; no run releases such a skill",
+        "release a skill with `Journeyman::set_state`, and mark the sources that you trust as `Trust::Trusted`",
     )
 }
 
-fn attempting(checked: &Checked<'_>) -> Vec<Finding> {
+fn attempt_findings(checked: &Checked<'_>) -> Vec<Finding> {
     let backends = checked.backends;
     let mut findings = Vec::new();
     if backends.executor.is_none() || backends.environment.is_none() {
@@ -353,13 +354,13 @@ fn attempting(checked: &Checked<'_>) -> Vec<Finding> {
     findings
 }
 
-fn keeping(checked: &Checked<'_>) -> Vec<Finding> {
+fn storage_findings(checked: &Checked<'_>) -> Vec<Finding> {
     let backends = checked.backends;
     let mut findings = Vec::new();
     if backends.clock.is_none() {
         findings.push(Finding::new(
             FindingKind::NoClock,
-            "no time limit is kept: a part that hangs stops the run",
+            "no time limit is enforced: a part that hangs stops the run",
             "the host gave no clock",
             "set `Backends::clock`, such as `SystemClock`",
         ));
@@ -367,7 +368,7 @@ fn keeping(checked: &Checked<'_>) -> Vec<Finding> {
     if checked.in_memory {
         findings.push(Finding::new(
             FindingKind::NoStore,
-            "the library ends with this process",
+            "the library is lost when this process ends",
             "the host gave no store",
             "set `Backends::store`, such as the `DiskStore` of journeyman-disk",
         ));
@@ -377,7 +378,7 @@ fn keeping(checked: &Checked<'_>) -> Vec<Finding> {
             FindingKind::NoJournal,
             "a run that is interrupted cannot be resumed",
             "the host gave no journal",
-            "set `Backends::journal`; a `DiskStore` is one too",
+            "set `Backends::journal`, such as the `DiskStore` of journeyman-disk",
         ));
     }
     findings

@@ -1,4 +1,4 @@
-//! A group of attempts in the host's own loop, and the machine behind it.
+//! A group of attempts in the host's own loop, with the run's machine.
 
 use std::sync::Mutex;
 
@@ -15,24 +15,24 @@ use crate::{
     },
 };
 
-/// The attempts of one group and the machine behind them.
+/// The attempts of one group, with the run's machine.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// None once the group is through.
+    /// None after the group was completed.
     pub(crate) run: AsyncMutex<Option<(RunMachine, Log)>>,
     state: Mutex<GroupState>,
 }
 
 #[derive(Debug)]
 struct GroupState {
-    /// Answers of the host that the machine has not seen.
+    /// Answers of the host that are not yet applied to the machine.
     arrived: Vec<(NeedId, Answer)>,
-    /// Number of attempts that are not handed in.
+    /// Number of attempts that are neither finished nor abandoned.
     open: usize,
 }
 
 impl Group {
-    /// A group with so many attempts.
+    /// A group with `attempts` open attempts.
     pub(crate) fn new(machine: RunMachine, log: Log, attempts: usize) -> Self {
         Self {
             run: AsyncMutex::new(Some((machine, log))),
@@ -43,10 +43,11 @@ impl Group {
         }
     }
 
-    /// Takes an attempt's answer in, and its verdict where the host gave one; whether it was the last.
+    /// Records the result of an attempt, and its verdict if the host gave an outcome. Returns whether it was the last open
+    /// attempt of the group.
     pub(crate) fn hand_in(&self, id: NeedId, answer: Answer, verdict: Option<Verdict>) -> bool {
         let mut state = lock(&self.state);
-        // An attempt's verdict is asked for behind it, in the same scope.
+        // The task's policy asks for the verdict directly after the attempt, in the same scope.
         let of_verdict = NeedId {
             station: Station::Judge,
             place: id.place.next(),
@@ -59,7 +60,7 @@ impl Group {
         state.open == 0
     }
 
-    /// Moves what was handed in to the log.
+    /// Moves the recorded results to the log.
     pub(crate) fn collect(&self, log: &mut Log) {
         let arrived = std::mem::take(&mut lock(&self.state).arrived);
         arrived
@@ -68,7 +69,7 @@ impl Group {
     }
 }
 
-/// The verdict that a host's outcome is.
+/// The verdict that follows from the outcome that a host reports.
 pub(crate) fn verdict_of(outcome: &Outcome) -> Result<Verdict> {
     let verdict = Verdict::of(outcome).map_err(|_| {
         Error::invalid(
@@ -80,7 +81,7 @@ pub(crate) fn verdict_of(outcome: &Outcome) -> Result<Verdict> {
     Ok(verdict.with_evidence("the host's outcome"))
 }
 
-/// The verdicts that a journal lacks though it has the host's outcomes: its last write was cut short between the two.
+/// The verdicts that a journal lacks although it has the host's outcomes, because its last write was cut off between them.
 pub(crate) fn missing_verdicts(machine: &RunMachine) -> impl Iterator<Item = (NeedId, Answer)> {
     machine.needs().into_iter().filter_map(|(id, need)| {
         let Need::Judge { trajectory, .. } = need else {

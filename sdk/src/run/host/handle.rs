@@ -1,4 +1,4 @@
-//! The second way in: the host keeps its own agent loop and reports on each attempt.
+//! [`AttemptHandle`], through which a host with its own agent loop reports an attempt.
 
 use std::{fmt, sync::Arc};
 
@@ -27,8 +27,8 @@ use crate::{
 
 /// One attempt in the host's own agent loop.
 ///
-/// Handles are concurrent. One that is dropped without [`finish`](Self::finish) counts as abandoned: it credits
-/// nothing, and the rest of its group is learned from.
+/// Several handles can be used concurrently. A handle that is dropped without [`finish`](Self::finish) counts as abandoned:
+/// its attempt credits no skill, and the other attempts of the group are still learned from.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -57,7 +57,7 @@ pub struct AttemptHandle {
     session: Arc<Session>,
     group: Arc<Group>,
     id: NeedId,
-    /// With the task as the host gave it.
+    /// The need of this attempt, with the original task.
     need: Box<AttemptNeed>,
     /// Whether the task holds a secret.
     of_secrets: bool,
@@ -67,7 +67,7 @@ pub struct AttemptHandle {
     finished: bool,
 }
 
-/// Without the task and the steps: they are the host's, with their secrets.
+/// Omits the task and the steps, which may hold secrets.
 impl fmt::Debug for AttemptHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AttemptHandle")
@@ -109,21 +109,21 @@ impl AttemptHandle {
         Ok(handles.collect())
     }
 
-    /// The task, as the host gave it.
+    /// The original task, as the host gave it.
     pub fn task(&self) -> &Task {
         &self.need.task
     }
 
-    /// The skills of this attempt's first turn; often none. [`turn`](Self::turn) has those of later ones.
+    /// The skills of this attempt's first turn; often none. [`turn`](Self::turn) gives the skills of later turns.
     pub fn injection(&self) -> &Injection {
         self.turning.first()
     }
 
-    /// The skills for a turn. Where they cannot be selected, those of the turn before stay. Selections for the handles of one
-    /// group are made one after the other, so poll their futures together and leave none of them waiting unpolled.
+    /// The skills for a turn. If they cannot be selected, the skills of the turn before stay. The handles of one group make
+    /// their selections one after the other: poll all their futures, because one that is not polled blocks the others.
     ///
     /// # Errors
-    /// `Corrupt` where a skill is not what the library recorded; go on without injection then.
+    /// `Corrupt` where a skill's content does not have the hash that the library recorded. Continue without skills then.
     pub async fn turn(&self, context: &TurnContext<'_>) -> Result<Injection> {
         match self.turning.next(context) {
             Next::Same(injection) => Ok(injection),
@@ -135,14 +135,14 @@ impl AttemptHandle {
         }
     }
 
-    /// Records a step; it is numbered here.
+    /// Records a step, and sets its index.
     pub fn record(&mut self, mut step: Step) {
         step.index = u32::try_from(self.steps.len()).unwrap_or(u32::MAX);
         self.steps.push(step);
     }
 
-    /// What the agent's model is asked, the skills of the first turn in front (ARISE C.4): `SKILL:` and the skill's text, then
-    /// the task. A line of the task that begins like a skill is quoted.
+    /// A prompt for the agent's model: each skill of the first turn as `SKILL:` and its text, then the task's instruction
+    /// (ARISE C.4). A line of the instruction that looks like the start of a skill is quoted.
     pub fn prompt(&self) -> String {
         let skills = self.injection().skills.iter();
         let mut prompt: String = skills.map(|one| skill_block(&one.text)).collect();
@@ -150,29 +150,32 @@ impl AttemptHandle {
         prompt
     }
 
-    /// Whether a skill stands in the first prompt, and which comes first.
+    /// The first skill of the first turn, if there is one.
     pub fn skill(&self) -> Option<&SkillRef> {
         self.injection().skills.first().map(|one| &one.skill)
     }
 
-    /// The agent used a skill. One that was not injected is passed over.
+    /// Records that the agent used a skill. A skill that was not injected is ignored.
     pub fn used(&self, skill: &SkillRef) {
         self.turning.used(skill);
     }
 
-    /// Adds to what the attempt cost.
+    /// Adds to the attempt's token usage.
     pub fn spend(&mut self, usage: Usage) {
         self.usage.prompt_tokens += usage.prompt_tokens;
         self.usage.output_tokens += usage.output_tokens;
     }
 
-    /// Ends the attempt. The host's outcome is the verdict, and no judge is asked; without one the host's judge decides from
-    /// the steps. The last attempt of a group awaits judgement, credit, writing and commit, and gives the task's report.
+    /// Ends the attempt. If the host gives an outcome, it becomes the verdict and no judge is asked; otherwise the host's
+    /// judge decides from the steps. For the last attempt of a group, this also judges, credits, writes and commits, and
+    /// returns the task's report; for the others it returns `None`.
     ///
     /// # Errors
-    /// `Invalid` for an outcome whose score is outside [0, 1] or whose parts are not finite, and for a step with a
-    /// log-probability that is not finite: the attempt counts as abandoned then. The error of the task's policy where that failed. What the store and the journal give; where that can pass, the group stays ready, and
-    /// [`settle`](crate::run::Journeyman::settle) tries again.
+    /// - `Invalid` for an outcome whose score is outside [0, 1] or whose parts are not finite, and for a step with a
+    ///   log-probability that is not finite. The attempt then counts as abandoned.
+    /// - The error of the task's policy, if it failed.
+    /// - The error of the store or the journal. If it is temporary, the group keeps waiting, and
+    ///   [`settle`](crate::run::Journeyman::settle) tries again.
     pub async fn finish(
         mut self,
         outcome: impl Into<Option<Outcome>>,

@@ -1,15 +1,15 @@
-//! The front: a host's parts and a recipe, and both ways in.
+//! [`Journeyman`], the runtime that a host opens with its parts and a recipe.
 
 use std::sync::{Arc, Mutex};
 
 use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 
 use super::{
-    begun::{Begun, can_go_on, is_finished},
     checking::{self, Checked},
     group::missing_verdicts,
     locking::lock,
     options::Options,
+    previous_runs::{PreviousRuns, is_finished, is_resumable},
     session::Session,
 };
 use crate::{
@@ -30,8 +30,8 @@ use crate::{
 
 /// An agent that learns on the job.
 ///
-/// Two ways in: hand over tasks ([`learn`](Self::learn)), or keep your own agent loop ([`begin`](Self::begin)).
-/// Cheap to clone; clones share everything.
+/// There are two ways to use it: give it tasks ([`learn`](Self::learn)), or keep your own agent loop
+/// ([`begin`](Self::begin)). Clones are cheap and share the session.
 ///
 /// ```
 /// use journeyman::{
@@ -45,7 +45,7 @@ use crate::{
 /// use serde_json::json;
 ///
 /// # futures::executor::block_on(async {
-/// // No model here, so skills are chosen without scores, and none is written.
+/// // There is no model, so skills are selected without scores, and no skill is written.
 /// let mut recipe = recipe::standard();
 /// recipe.select.selector = Selector::Top { limit: std::num::NonZeroUsize::MIN };
 /// let options = Options::new("desk", Seed(7));
@@ -72,13 +72,13 @@ pub struct Journeyman {
 }
 
 impl Journeyman {
-    /// Opens the library in the host's store, in memory when there is none, and checks the host's parts against the recipe
-    /// ([`findings`](Self::findings)).
+    /// Opens the library in the host's store, or in memory if there is no store, and checks the host's parts against the
+    /// recipe ([`findings`](Self::findings)).
     ///
     /// # Errors
-    /// `Invalid` for a recipe whose numbers break their rules, for one that bounds the tokens of skills where the host gave
-    /// no tokenizer, and for a session's name that holds a secret; `NotFound` for a recipe that names a policy of the host's
-    /// own that is not in the options; what the store and the journal give.
+    /// `Invalid` for a recipe with a value out of range, for a recipe that limits the tokens of skills where the host gave no
+    /// tokenizer, and for a session name that holds a secret; `NotFound` for a recipe that names a policy that is not
+    /// registered in the options; the error of the store or the journal.
     pub async fn open(mut backends: Backends, recipe: Recipe, options: Options) -> Result<Self> {
         recipe.validate()?;
         recipe.resolve(&options.policies)?;
@@ -92,7 +92,7 @@ impl Journeyman {
         let read_only = options.read_only || store.is_read_only();
         let committed = store.load().await?.committed;
         let library = SkillLibrary::replay(&committed)?;
-        let begun = Begun::of(
+        let previous = PreviousRuns::load(
             (&options.session, &options.policies),
             &committed,
             backends.journal.as_deref(),
@@ -111,8 +111,8 @@ impl Journeyman {
             .redacting(options.redactor.clone());
         let redacting = &performer.redacting;
         redacting.refuse("the session's name", &options.session)?;
-        // A session that only reads cannot go on with a run.
-        let unfinished = begun.unfinished.filter(|_| !read_only);
+        // A read-only session cannot resume a run.
+        let unfinished = previous.unfinished.filter(|_| !read_only);
         let findings = findings.into_iter().chain(unfinished);
         findings.for_each(|finding| performer.observed.note(finding));
         Ok(Self {
@@ -123,32 +123,32 @@ impl Journeyman {
                 recipe,
                 options,
                 read_only,
-                runs: Mutex::new(begun.counts),
+                runs: Mutex::new(previous.next_numbers),
                 listeners: Mutex::new(Vec::new()),
                 ready: Mutex::new(Vec::new()),
             }),
         })
     }
 
-    /// What will not happen with the host's parts, and why: what [`open`](Self::open) found, and what showed since. Each
-    /// was logged when it was found.
+    /// The functions that the host's parts, the recipe or a fault disable, and why: the findings of [`open`](Self::open) and
+    /// those that arose since. Each was logged when it arose.
     pub fn findings(&self) -> Vec<Finding> {
         let session = &self.session;
         let observed = &session.performer.observed;
         {
             let library = session.performer.follow();
-            let now = checking::of_library(&session.recipe, &library, session.read_only);
-            observed.renew(checking::is_of_library, now);
+            let now = checking::library_findings(&session.recipe, &library, session.read_only);
+            observed.renew(checking::depends_on_library, now);
         }
         observed.all()
     }
 
-    /// The runs in the journal that were begun and not finished and that [`resume`](Self::resume) can go on with, of every
-    /// session, by id. An attempt that a host did not finish in its own loop is not among them: nobody else can make it. It
-    /// reads the whole journal, and lists what is under way at the moment too.
+    /// The ids of the unfinished runs that [`resume`](Self::resume) can continue, of every session, including runs that are
+    /// being driven at the moment. Runs with unfinished attempts of a host's own loop are not listed: only that host can make
+    /// these attempts. Reads the whole journal.
     ///
     /// # Errors
-    /// `Unsupported` without a journal; what the journal gives.
+    /// `Unsupported` without a journal; the journal's error.
     pub async fn unfinished_runs(&self) -> Result<Vec<RunId>> {
         let Some(journal) = &self.session.backends.journal else {
             return Err(Error::unsupported(
@@ -160,41 +160,41 @@ impl Journeyman {
         let mut unfinished = Vec::new();
         for run in journal.runs().await? {
             let entries = journal.read(&run).await?;
-            if !is_finished(&entries) && can_go_on(&entries, &self.session.options.policies) {
+            if !is_finished(&entries) && is_resumable(&entries, &self.session.options.policies) {
                 unfinished.push(run);
             }
         }
         Ok(unfinished)
     }
 
-    /// The typed progress events of everything that runs from here on, in both ways in. An event comes at least once: a run that
-    /// is resumed in the same process repeats those that its journal lacks. Dropping the stream ends it.
+    /// A stream of the progress events of all runs and attempts from now on. Each event is delivered at least once: a run
+    /// that is resumed in the same process repeats the events that its journal lacks. Drop the stream to unsubscribe.
     pub fn events(&self) -> UnboundedReceiver<Event> {
         let (sender, receiver) = unbounded();
         lock(&self.session.listeners).push(sender);
         receiver
     }
 
-    /// The library as the store has it now.
+    /// The library at the store's present revision.
     ///
     /// # Errors
-    /// What the store gives.
+    /// The store's error.
     pub async fn library(&self) -> Result<SkillLibrary> {
         self.session.performer.library().await
     }
 
-    /// Learns from a stream of tasks, one after the other.
+    /// Attempts tasks and learns from them, in batches of the size that the recipe's schedule gives.
     ///
     /// # Errors
     /// `Invalid` for an empty stream; `Unsupported` where the session is read-only; `Conflict` where another process uses the
-    /// session's name; the kind of the first fault where not one attempt could be made and judged; what the store and the
-    /// journal give. What was learned until then is kept, and [`resume`](Self::resume) goes on from the journal.
+    /// session's name; the kind of the first fault where not one attempt could be made and judged; the error of the store or
+    /// the journal. Commits made before the error are kept, and [`resume`](Self::resume) continues from the journal.
     pub async fn learn(&self, tasks: Vec<Task>) -> Result<RunReport> {
         self.start("learn", Mode::Train, tasks).await
     }
 
-    /// Attempts tasks once each, greedily, with the library as it stands: nothing is learned or changed. Over a
-    /// [`FrozenStore`](crate::builtin::FrozenStore) any number of runtimes may do so at once.
+    /// Attempts each task once, with temperature 0 and the present library. Nothing is learned or changed. Over a
+    /// [`FrozenStore`](crate::builtin::FrozenStore) any number of runtimes may evaluate at once.
     ///
     /// # Errors
     /// As [`learn`](Self::learn).
@@ -202,15 +202,15 @@ impl Journeyman {
         self.start("evaluate", Mode::Evaluate, tasks).await
     }
 
-    /// Goes on with a run from its journal; a finished run's report comes back at once.
+    /// Continues a run from its journal. For a finished run, returns its report at once.
     ///
-    /// A journal keeps no secrets. A task whose text held one cannot be attempted after a restart: attempts of it that are
-    /// missing are reported as `Unsupported`, and the run goes on without them.
+    /// A journal keeps no secrets. A task whose text held one cannot be attempted after a restart: its missing attempts are
+    /// reported as `Unsupported`, and the run continues without them.
     ///
     /// # Errors
-    /// `Unsupported` without a journal, or for a run whose missing attempts are the host's; `NotFound` for an unknown run, and
-    /// for one whose recipe names a policy that is not in the options;
-    /// what [`learn`](Self::learn) gives.
+    /// `Unsupported` without a journal, or for a run with missing attempts of a host's own loop; `NotFound` for an unknown
+    /// run, or for a run whose recipe names a policy that is not registered in the options; otherwise as
+    /// [`learn`](Self::learn).
     pub async fn resume(&self, run: &RunId) -> Result<RunReport> {
         let Some(journal) = &self.session.backends.journal else {
             return Err(Error::unsupported(
@@ -235,14 +235,14 @@ impl Journeyman {
             .with("run", run)
             .hint("begin the task anew: nothing of this run was committed"));
         }
-        // The events that the journal has were told; those that it was stopped before are told now.
-        let told = entries
+        // Events in the journal were already delivered; the rest is delivered now.
+        let delivered = entries
             .iter()
             .map(RunEntry::from_entry)
             .filter(|entry| matches!(entry, Ok(RunEntry::Happened { .. })))
             .count();
         let mut log = Log::new(entries.len() as u64);
-        for event in machine.take_events().into_iter().skip(told) {
+        for event in machine.take_events().into_iter().skip(delivered) {
             log.push(RunEntry::Happened {
                 event: Box::new(event),
             });
@@ -251,13 +251,13 @@ impl Journeyman {
             let missing = missing_verdicts(&machine);
             missing.for_each(|(id, verdict)| log.answer(id, verdict));
         }
-        // What was committed before may have been indexed by another process alone.
+        // Earlier commits of the run may not be in this process's index.
         self.session.performer.refresh_index().await;
         machine.overlaps = self.session.overlaps.share();
         self.session
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;
-        self.told("Journeyman::resume", machine.report())
+        self.checked_report("Journeyman::resume", machine.report())
     }
 
     async fn start(&self, kind: &str, mode: Mode, tasks: Vec<Task>) -> Result<RunReport> {
@@ -277,11 +277,14 @@ impl Journeyman {
         session
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;
-        self.told(operation, machine.report())
+        self.checked_report(operation, machine.report())
     }
 
-    /// A finished run's report; an error where none of its attempts could be made, or none of those that were made judged.
-    fn told(&self, operation: &'static str, mut report: RunReport) -> Result<RunReport> {
+    /// Adds the findings to a run's report.
+    ///
+    /// # Errors
+    /// The kind of the first fault, if no attempt of the run could be made and judged.
+    fn checked_report(&self, operation: &'static str, mut report: RunReport) -> Result<RunReport> {
         report.findings = self.findings();
         match report.nothing_done(operation) {
             Some(error) => Err(error),
@@ -299,6 +302,6 @@ impl Journeyman {
             operation,
             "the session is read-only, or its store is frozen, so nothing can be learned or changed",
         )
-        .hint("call `evaluate` or `begin`; to learn, open a store that can be committed to, without `Options::read_only`"))
+        .hint("call `evaluate` or `begin`; to learn, open a writable store without `Options::read_only`"))
     }
 }

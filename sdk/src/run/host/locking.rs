@@ -1,8 +1,9 @@
-//! Locks that a panic elsewhere does not spoil.
+//! Locking that ignores poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks. The state behind a lock of this folder is whole between any two statements.
+/// Locks a mutex, also after a panic of another holder: the state behind the locks of this folder is consistent between any
+/// two statements.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,34 +11,34 @@ use crate::{id::Seed, policy::Policies, text::Redactor};
 /// use journeyman::{Seed, run::Options};
 ///
 /// let mut options = Options::new("shop-agent", Seed(7));
-/// options.in_flight = NonZeroUsize::MIN; // one attempt after the other
+/// options.in_flight = NonZeroUsize::MIN; // one call at a time
 /// assert!(options.clone().read_only().read_only && !options.read_only);
 /// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The prefix of the ids of this session's runs. A later start under the same name goes on counting where the store
-    /// and the journal end, so a host keeps one name for good. Two processes that write to one store at the same time need
-    /// a name each: else the second to commit gets a `Conflict`.
+    /// The prefix of the ids of this session's runs. Keep one name permanently: a later process with the same name continues
+    /// the run numbers in the store and the journal. Processes that write to one store at the same time need different names;
+    /// with the same name, the second to commit gets a `Conflict`.
     pub session: String,
-    /// The seed that all randomness is derived from.
+    /// The seed from which all randomness is derived.
     pub seed: Seed,
-    /// Greatest number of calls to the host's parts at once; what the selection for a later turn of an attempt asks comes
-    /// beside it, since the attempt waits. Default: 8.
+    /// Maximum number of concurrent calls to the host's parts. Calls for the selection of a later turn are not counted,
+    /// because the attempt that waits for them is. Default: 8.
     pub in_flight: NonZeroUsize,
-    /// Removes secrets from everything that a run stores, writes skills from and reports; only the agent and its world see
-    /// them. Default: the known forms of secrets; a host adds values or forms of its own. An id or a name that holds a secret
-    /// is refused.
+    /// Removes secrets from everything that a run stores, reports and shows to roles; only the agent and its environment see
+    /// them. Default: the known forms of secrets; a host can add values and forms. An id or a name that holds a secret is
+    /// refused.
     pub redactor: Redactor,
-    /// Whether the library is only read: attempts get skills, and nothing is learned from them. A frozen store is only read in
-    /// any case.
+    /// Whether the library is only read: attempts get skills, and nothing is learned from them. With a frozen store the
+    /// session is always read-only.
     pub read_only: bool,
-    /// Policies of the host's own, which its recipe may name.
+    /// The host's own policies, which the recipe may name.
     pub policies: Policies,
 }
 
 impl Options {
-    /// A session that learns; eight needs at once; secrets of known forms are redacted.
+    /// A session that learns, with 8 concurrent calls and the default redactor.
     pub fn new(session: impl Into<String>, seed: Seed) -> Self {
         Self {
             session: session.into(),
@@ -50,14 +50,14 @@ impl Options {
         }
     }
 
-    /// With policies of the host's own, which its recipe may name.
+    /// Sets the host's own policies.
     #[must_use]
     pub fn with_policies(mut self, policies: Policies) -> Self {
         self.policies = policies;
         self
     }
 
-    /// A session that only reads the library.
+    /// Makes the session read-only.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.read_only = true;

@@ -1,4 +1,4 @@
-//! What the clones of a runtime and its attempts share: parts, options, runs, and the groups that wait.
+//! [`Session`], the state that all clones of a [`Journeyman`](crate::run::Journeyman) and its attempt handles share.
 
 use std::{
     collections::BTreeMap,
@@ -29,26 +29,26 @@ use crate::{
     },
 };
 
-/// What the clones of a runtime and its attempts share.
+/// The shared state of a session: the host's parts, options, run numbers, and waiting groups of attempts.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) backends: Arc<Backends>,
     pub(crate) recipe: Recipe,
     pub(crate) options: Options,
     pub(crate) read_only: bool,
-    /// How many runs of each kind began, in earlier starts too.
+    /// The number of the next run of each kind; earlier processes count too.
     pub(crate) runs: Mutex<BTreeMap<String, u64>>,
     pub(crate) performer: Performer,
-    /// What maintenance derived from the library, for the runs to come.
+    /// The overlap graph of maintenance, kept as a cache for later runs.
     pub(crate) overlaps: Overlaps,
     pub(crate) listeners: Mutex<Vec<UnboundedSender<Event>>>,
-    /// Groups whose attempts are all in, and which wait for somebody to await the rest.
+    /// Groups without open attempts that are not completed yet.
     pub(crate) ready: Mutex<Vec<Arc<Group>>>,
 }
 
 impl Session {
-    /// The id of the next run of a kind. Each kind is counted for itself: a learning run draws from its id, and an evaluation
-    /// between two of them changes nothing.
+    /// The id of the next run of a kind. Each kind has its own counter, because the seed of a learning run is derived from
+    /// its id: an evaluation in between must not change it.
     pub(crate) fn next_run(&self, kind: &str) -> RunId {
         let mut runs = lock(&self.runs);
         let next = runs.entry(kind.to_owned()).or_default();
@@ -57,7 +57,7 @@ impl Session {
     }
 
     pub(crate) fn journal(&self) -> Option<&dyn Journal> {
-        // A session that is read-only keeps nothing, so that it takes no run's id from one that learns.
+        // A read-only session writes no journal, so that it does not occupy run ids of a session that learns.
         let journal = self.backends.journal.as_deref();
         journal.filter(|_| !self.read_only)
     }
@@ -66,7 +66,10 @@ impl Session {
         &self.performer.redacting
     }
 
-    /// A new run's machine, and its log with the run's beginning.
+    /// The machine of a new run, and a log with the entry of the run's start.
+    ///
+    /// # Errors
+    /// `Conflict` if the journal has a run with this id; the error of the store, the journal or the machine.
     pub(crate) async fn machine(
         &self,
         run: RunId,
@@ -80,16 +83,21 @@ impl Session {
             None => false,
         };
         if known {
+            let operation = match (mode, by_host) {
+                (_, true) => "Journeyman::begin",
+                (Mode::Train, false) => "Journeyman::learn",
+                (Mode::Evaluate, false) => "Journeyman::evaluate",
+            };
             return Err(Error::new(
                 ErrorKind::Conflict,
-                "Journeyman::learn",
+                operation,
                 "the journal has a run of this id already",
             )
             .with("run", run)
-            .hint("resume it, or give the session another name"));
+            .hint("resume that run, or give the session another name"));
         }
         self.performer.refresh_index().await;
-        // Each learning run draws anew; evaluations draw the same, so that before and after are paired.
+        // Every learning run has its own seed. All evaluations share one, so that two of them can be compared task by task.
         let seed = match mode {
             Mode::Train => self.options.seed.derive(run.as_str(), 0),
             Mode::Evaluate => self.options.seed.derive("evaluate", 0),
@@ -142,7 +150,7 @@ impl Session {
     }
 
     fn tell(&self, event: &Event) {
-        if let Some(finding) = checking::of_event(&event.kind) {
+        if let Some(finding) = checking::event_finding(&event.kind) {
             self.performer.observed.note(finding);
         }
         lock(&self.listeners).retain(|listener| listener.unbounded_send(event.clone()).is_ok());
@@ -151,13 +159,13 @@ impl Session {
     /// Selects the skills for a later turn of an attempt.
     ///
     /// # Errors
-    /// What a station or the journal gives; `Invalid` where the attempt's group is through.
+    /// The error of the selection or of the journal; `Invalid` where the attempt's group is already completed.
     pub(crate) async fn select(&self, group: &Group, ask: TurnAsk) -> Result<Vec<ChosenSkill>> {
         let mut run = group.run.lock().await;
         let through = || {
             Error::invalid(
                 "AttemptHandle::turn",
-                "the group of this attempt is through",
+                "the group of this attempt is already completed",
             )
         };
         let (machine, log) = run.as_mut().ok_or_else(through)?;
@@ -168,8 +176,11 @@ impl Session {
         machine.turn_skills(&ask).unwrap_or_else(|| Err(through()))
     }
 
-    /// Judges, credits, writes and commits, once every attempt of a group is in. On an error, or when it is cancelled, the
-    /// group is ready again.
+    /// Judges, credits, writes and commits for a group without open attempts. On an error of the store or the journal, or if
+    /// the future is dropped, the group returns to the waiting groups.
+    ///
+    /// # Errors
+    /// The error of the store, the journal or the task's policy.
     pub(crate) async fn complete(&self, group: Arc<Group>) -> Result<Option<TaskReport>> {
         let mut unfinished = Unfinished {
             session: self,
@@ -192,7 +203,8 @@ impl Session {
     }
 }
 
-/// A group that is being completed. Dropped before it is, the group is ready again, with all that was handed in.
+/// A guard for a group that is being completed: if it is dropped before the end, the group returns to the waiting groups
+/// with all its results.
 struct Unfinished<'a> {
     session: &'a Session,
     group: Option<Arc<Group>>,

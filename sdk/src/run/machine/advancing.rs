@@ -1,4 +1,4 @@
-//! How a run goes on: which tasks are under way, whose turn it is to change the library, when it is looked after.
+//! The progress of a run: which tasks are active, which task may change the library next, and when maintenance runs.
 
 use std::{collections::BTreeSet, num::NonZeroU64};
 
@@ -18,10 +18,10 @@ use crate::{
 };
 
 impl RunMachine {
-    /// Folds an answer to what maintenance asked.
+    /// Applies an answer for maintenance.
     pub(crate) fn maintained(&mut self, id: NeedId, answer: Answer) -> Result<()> {
         let Some(mut maintaining) = self.maintaining.take() else {
-            // It is through: an answer that comes twice changes nothing.
+            // Maintenance is finished: a repeated answer changes nothing.
             return Ok(());
         };
         let mut events = Vec::new();
@@ -39,7 +39,8 @@ impl RunMachine {
         Ok(())
     }
 
-    /// Runs the policies of a saved run as far as their answers go: one that asks something else than it did fails now.
+    /// Runs the policies of a loaded run over their saved answers. A policy that asks a different question than before fails
+    /// now.
     pub(crate) fn wake(&mut self) {
         let was_finished = self.is_finished();
         let mut turns = std::mem::take(&mut self.turns);
@@ -82,7 +83,8 @@ impl RunMachine {
         Ok(())
     }
 
-    /// Folds what a commit brought; gives what the commit itself did.
+    /// Applies the commits of a commit's result to the run's library. Returns the effect of the last one, which is the run's
+    /// own commit.
     pub(crate) fn fold(&mut self, done: &CommitDone) -> Result<Applied> {
         let mut own = Applied::default();
         for committed in &done.committed {
@@ -93,7 +95,7 @@ impl RunMachine {
         Ok(own)
     }
 
-    /// Events of the task at a place of the stream, or of the maintenance behind it.
+    /// Adds the run and the task at index `step` to events of a task, or of the maintenance after it.
     fn named(&self, step: u64, kinds: Vec<EventKind>) -> Vec<Event> {
         let place = usize::try_from(step).ok();
         let task = place.and_then(|place| self.tasks.get(place));
@@ -104,7 +106,7 @@ impl RunMachine {
             .collect()
     }
 
-    /// Holds a task's events back until those of all tasks before it are out.
+    /// Queues a task's events until the events of all earlier tasks are released.
     pub(crate) fn hold(&mut self, step: u64, kinds: Vec<EventKind>) {
         let mut events = self.named(step, kinds);
         self.held.entry(step).or_default().append(&mut events);
@@ -125,7 +127,7 @@ impl RunMachine {
         });
     }
 
-    /// Lets the events of the first unfinished task, and of all before it, out.
+    /// Releases the queued events of the first unfinished task and of all tasks before it.
     fn release(&mut self) {
         let first = (0..).find(|step| !self.reports.contains_key(step));
         while let Some(entry) = self.held.first_entry() {
@@ -136,7 +138,7 @@ impl RunMachine {
         }
     }
 
-    /// Takes finished tasks out, lets the library be looked after where that is due, and the next tasks begin.
+    /// Removes finished tasks, grants the next commit, starts maintenance where it is due, and begins the next tasks.
     pub(crate) fn advance(&mut self) {
         loop {
             self.take_finished();
@@ -175,8 +177,8 @@ impl RunMachine {
         }
     }
 
-    /// Counts a task's attempts, and says what the skills that they were given come to now. In evaluation tasks end in any
-    /// order, and nothing is learned from them.
+    /// Counts a task's attempts for the gain proxy, and adds the present values of their skills to the report. Not in
+    /// evaluation, where tasks may end in any order and nothing is learned.
     fn gained(&mut self, report: &mut TaskReport) {
         if self.mode != Mode::Train {
             return;
@@ -184,7 +186,7 @@ impl RunMachine {
         let mut given = BTreeSet::new();
         for attempt in &report.attempts {
             if let (Some(reward), Some(success)) = (attempt.reward, attempt.success) {
-                // Rewards are checked when a recipe is; one that still is no number counts for nothing.
+                // A recipe's rewards are validated when it is; a reward that is not finite nevertheless is ignored.
                 if let Err(error) = self.gain.record(&attempt.injected, reward, success) {
                     tracing::error!(%error, "an attempt could not be counted");
                 }
@@ -198,8 +200,8 @@ impl RunMachine {
         report.gains = gains.collect();
     }
 
-    /// Once all tasks of a batch wait to change the library, the first of them may: they selected on one state, and change
-    /// it one after the other, in order.
+    /// Lets the first task of a batch change the library, once all tasks of the batch wait for that. All tasks of a batch
+    /// select from the same revision of the library, and commit one after the other, in order.
     fn grant(&mut self) {
         let under_way = |task: &TaskMachine| !task.is_ready();
         if self.active.values().any(under_way) {
@@ -217,14 +219,14 @@ impl RunMachine {
         }
     }
 
-    /// Whether another task may begin: in evaluation where there is room, in learning when the batch before is through, and
-    /// then as many as make a batch.
+    /// Whether another task may begin. In evaluation: if fewer than `width` tasks are active. In learning, also only within
+    /// the present batch; the next batch begins when this one is finished.
     fn may_begin(&self) -> bool {
         let room = (self.active.len() as u64) < self.width.get();
         room && (self.mode == Mode::Evaluate || self.next < self.batch_end())
     }
 
-    /// The step behind the last of the batch that is being begun.
+    /// The index after the last task of the present batch.
     fn batch_end(&self) -> u64 {
         match self.active.keys().next() {
             Some(first) => first - *first % self.width + self.width.get(),
@@ -232,7 +234,7 @@ impl RunMachine {
         }
     }
 
-    /// Whether the library is looked after now.
+    /// Starts maintenance if it is due after the finished batch. Returns whether maintenance is now running.
     fn look_after(&mut self) -> bool {
         let learning = self.mode == Mode::Train && self.active.is_empty();
         if !learning {
@@ -256,7 +258,7 @@ impl RunMachine {
             return false;
         }
         let step = self.next - 1;
-        // What the batch did is told first.
+        // The events of the batch come before those of maintenance.
         self.release();
         let mut events = Vec::new();
         let maintaining = Maintaining::new(&self.context(), step, due, &mut events);
@@ -265,7 +267,7 @@ impl RunMachine {
         self.maintaining.is_some()
     }
 
-    /// Begins the next task, if there is one.
+    /// Begins the next task. Returns whether there was one.
     fn begin_next(&mut self) -> bool {
         let next = usize::try_from(self.next).ok();
         let Some(task) = next.and_then(|next| self.tasks.get(next)) else {

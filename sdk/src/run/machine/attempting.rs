@@ -1,4 +1,4 @@
-//! The policy of one task: select, attempt, judge, and ask roles about what came of it.
+//! The policy of one task: select skills, make attempts, judge them, and ask roles about them.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     id::AttemptId,
     policy::{
-        Ask, ChosenSkill, Context, Played, Policies, Rollout, Said, SkillCredit, View, checks,
+        Ask, ChosenSkill, Context, Played, Policies, RoleReply, Rollout, SkillCredit, View, checks,
     },
     propose::{
         Writer,
@@ -23,34 +23,36 @@ use crate::{
     select::selecting::{Selected, select},
 };
 
-/// An attempt, and the verdict on it where it could be made.
+/// An attempt, with its verdict if it could be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Tried {
+pub(crate) struct JudgedAttempt {
     made: Result<Box<Trajectory>>,
     verdict: Option<Result<Verdict>>,
-    /// The reward by the recipe's own rule, where it has one.
+    /// The reward by the host's own rule, if the recipe names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reward: Option<f64>,
 }
 
-/// What came of a task before the library is changed.
+/// The result of a task's policy, before the library is changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    /// Whether the task was part of a warm-up when it began: its own commit moves the library's count of steps.
+    /// Whether the task began in the warm-up. Stored, because the task's own commit may end the warm-up.
     warming_up: bool,
     pub(crate) selected: Selected,
-    tried: Vec<Tried>,
-    /// The places of the attempts that roles write skills from, decided once: the library moves on.
+    tried: Vec<JudgedAttempt>,
+    /// The indices of the attempts from which roles write skills. Stored, because the decision depends on the library, which
+    /// changes later.
     pub(crate) sources: Vec<usize>,
-    /// What roles said of the attempts.
-    pub(crate) said: Vec<Said>,
-    /// The credits by the recipe's own rule, where it has one.
+    /// The answers of the roles that were asked about the attempts.
+    #[serde(rename = "said")]
+    pub(crate) replies: Vec<RoleReply>,
+    /// The credits by the host's own rule, if the recipe names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) credits: Option<Vec<SkillCredit>>,
 }
 
-/// One task: skills are selected for it, attempts are made with them and judged, and roles say what each skill did and write
-/// new ones from the best attempts.
+/// The policy of one task: selects skills, makes attempts with them and has these judged; then roles judge the effect of each
+/// skill and write new skills from the best attempts.
 pub(crate) async fn one_task(
     mut ask: Ask,
     view: View,
@@ -63,18 +65,18 @@ pub(crate) async fn one_task(
         ..Outcome::default()
     };
 
-    // Its world has not begun, so no tools are in force yet.
+    // The environment is not reset yet, so the tools are not known.
     let query = TurnQuery {
         text: task.instruction.clone(),
         tools: Vec::new(),
     };
     let seed = context.step_seed(view.step());
     outcome.selected = select(&mut ask, &view, (&recipe.select, &policies), &query).await;
-    let told = outcome.selected.events(context.library);
-    told.into_iter().for_each(|event| ask.tell(event));
+    let events = outcome.selected.events(context.library);
+    events.into_iter().for_each(|event| ask.tell(event));
 
     let task = &task;
-    outcome.tried = tried(&mut ask, &context, task, &outcome.selected).await;
+    outcome.tried = attempts(&mut ask, &context, task, &outcome.selected).await;
     outcome.reward(&context, (&recipe.reward, &policies), view.step())?;
     let rollouts = outcome.rollouts(&context, &recipe.reward, view.step());
     for (rollout, each) in (0..).zip(&rollouts) {
@@ -106,27 +108,27 @@ pub(crate) async fn one_task(
     let shown: Vec<Trace> = shown.collect();
     outcome.sources = sources;
     outcome.credits = credits;
-    let said = ask.each([asks], async |mut ask, asks| ask.roles(asks).await);
-    outcome.said = said.await.into_iter().flatten().collect();
-    let unread = unreadable(&outcome.said).into_iter();
+    let replies = ask.each([asks], async |mut ask, asks| ask.roles(asks).await);
+    outcome.replies = replies.await.into_iter().flatten().collect();
+    let unread = unreadable(&outcome.replies).into_iter();
     unread.for_each(|event| ask.tell(event));
     if let Writer::Own(own) = &recipe.write.by
         && !shown.is_empty()
     {
         let writer = policies.writer(own)?;
         let drafts = writer.write(&mut ask, &view, &shown).await;
-        outcome.said.extend(drafted(&shown, drafts));
+        outcome.replies.extend(drafted(&shown, drafts));
     }
     Ok(outcome)
 }
 
-/// The attempts of the group, all at once, each judged when it is made.
-async fn tried(
+/// Makes the attempts of the group concurrently. Each is judged as soon as it is made.
+async fn attempts(
     ask: &mut Ask,
     context: &Context<'_>,
     task: &Task,
     selected: &Selected,
-) -> Vec<Tried> {
+) -> Vec<JudgedAttempt> {
     let library = context.library;
     let attempts = ask.each(0..context.group, async |mut ask, number| {
         let skills = selected.injected(number).iter();
@@ -139,7 +141,7 @@ async fn tried(
             }
             _ => None,
         };
-        Tried {
+        JudgedAttempt {
             made,
             verdict,
             reward: None,
@@ -148,20 +150,21 @@ async fn tried(
     attempts.await
 }
 
-/// The drafts of a host's own writer, as admission takes them: the answers of a role that was shown the attempts.
-fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<Said> {
-    let said = |said| Said {
+/// Converts the drafts of a host's own writer to the form that admission expects: answers of a role that was given the
+/// attempts.
+fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<RoleReply> {
+    let of_role = |reply| RoleReply {
         task: RoleTask::Summarize {
             attempts: shown.to_vec(),
         },
-        said,
+        reply,
     };
     match drafts {
-        Err(error) => vec![said(Err(error))],
+        Err(error) => vec![of_role(Err(error))],
         Ok(drafts) => drafts
             .into_iter()
             .map(|draft| {
-                said(Ok(Some(Played {
+                of_role(Ok(Some(Played {
                     answer: RoleAnswer::Draft(Box::new(draft)),
                     fallback: false,
                     unreadable: Vec::new(),
@@ -172,10 +175,11 @@ fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<Said> {
     }
 }
 
-/// The credits by the recipe's own rule, where it has one.
+/// The credits by the host's own rule, if the recipe names one.
 ///
 /// # Errors
-/// The rule's; `Invalid` for a credit that is not finite, of a skill that the attempt was not given, or given twice.
+/// The rule's error; `Invalid` for a credit that is not finite, for a skill that the attempt was not given, and for a second
+/// credit of a skill for the same attempt.
 fn credits(
     (policy, policies): (&CreditPolicy, &Policies),
     rollouts: &[Rollout<'_>],
@@ -191,10 +195,10 @@ fn credits(
 }
 
 impl Outcome {
-    /// Rewards each attempt that has a verdict by the recipe's own rule, where it has one.
+    /// Rewards each attempt that has a verdict by the host's own rule, if the recipe names one.
     ///
     /// # Errors
-    /// The rule's; `Invalid` for a reward that is not finite.
+    /// The rule's error; `Invalid` for a reward that is not finite.
     fn reward(
         &mut self,
         context: &Context<'_>,
@@ -220,17 +224,16 @@ impl Outcome {
         Ok(())
     }
 
-    /// Whether there is anything to learn: an attempt that was never made, or that a part's fault ended, teaches nothing, and
-    /// evaluation learns nothing.
+    /// Whether something can be learned: in training, if at least one attempt was made and not ended by a part's fault.
     pub(crate) fn teaches(&self, context: &Context<'_>) -> bool {
-        let is_sound = |tried: &Tried| {
+        let is_sound = |tried: &JudgedAttempt| {
             let made = tried.made.as_ref();
             made.is_ok_and(|trajectory| trajectory.fault().is_none())
         };
         context.mode == Mode::Train && self.tried.iter().any(is_sound)
     }
 
-    /// What the attempts came to, in order.
+    /// The attempts with their reports, in order.
     pub(crate) fn rollouts(
         &self,
         context: &Context<'_>,

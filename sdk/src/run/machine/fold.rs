@@ -1,4 +1,4 @@
-//! What a finished group comes to: rewards, traces, changes, report. Functions of values alone.
+//! Pure functions that turn the attempts of a finished group into reports, rewards, credits and the group's commit.
 
 use super::scene::Scene;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     reward::{self, RewardPolicy, SkillUse},
 };
 
-/// An advantage's denominator is the deviation plus this (Eq. 5's epsilon).
+/// The epsilon of Eq. 5, which is added to the standard deviation in the denominator of an advantage.
 const ADVANTAGE_EPSILON: f64 = 1e-8;
 
 pub(crate) fn rollout<'a>(
@@ -44,7 +44,7 @@ pub(crate) fn rollout<'a>(
             return unmade(report);
         }
     };
-    // Later turns may have had others.
+    // Later turns may have had other skills than the selection for the attempt.
     let given = trajectory.injection.skills.iter().map(|had| &had.skill);
     for skill in given {
         if !report.injected.contains(skill) {
@@ -78,7 +78,8 @@ pub(crate) fn rollout<'a>(
     }
 }
 
-/// An attempt that could not be made, or that a part's fault ended: nothing is learned from it.
+/// A rollout without trajectory and verdict: it could not be made or was ended by a part's fault, and nothing is learned from
+/// it.
 fn unmade<'a>(report: AttemptReport) -> Rollout<'a> {
     Rollout {
         report,
@@ -131,14 +132,15 @@ pub(crate) fn task_report(
     }
 }
 
-/// Update, Add, and then Evict, Load and Delete: always in this order (ARISE C.3). What was said of skills and what is
-/// remembered of attempts come before: they touch no tier.
+/// The commit of a task. The order of its changes is fixed (ARISE C.3): credits (Update), then admissions (Add), then
+/// maintenance of the tiers (Evict, Load, Delete). `evidence` has changes that move no skill between tiers, such as judgements
+/// and traces; they come before the admissions.
 pub(crate) fn commit(
     context: &Scene<'_>,
     step: u64,
     task: &Task,
     rollouts: &[Rollout<'_>],
-    said: Vec<LibraryChange>,
+    evidence: Vec<LibraryChange>,
     own_credits: Option<&[SkillCredit]>,
     admissions: &[Admission],
 ) -> Commit {
@@ -151,7 +153,7 @@ pub(crate) fn commit(
         Some(own) => changes.extend(own.iter().map(credited)),
         None => changes.extend(built_in_credits(recipe.credit.per, rollouts)),
     }
-    changes.extend(said);
+    changes.extend(evidence);
     changes.extend(admissions.iter().filter_map(|one| one.change.clone()));
     changes.push(LibraryChange::Maintain);
     Commit {
@@ -176,7 +178,7 @@ fn built_in_credits(per: CreditPer, rollouts: &[Rollout<'_>]) -> Vec<LibraryChan
         })
         .collect();
     credit::credits(per, &group).unwrap_or_else(|error| {
-        // Rewards are checked when a recipe is; one that is not finite all the same credits nothing.
+        // A recipe's rewards are validated when it is; if a reward is not finite nevertheless, nothing is credited.
         tracing::error!(%error, "a group could not be credited");
         Vec::new()
     })

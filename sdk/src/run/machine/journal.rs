@@ -1,4 +1,4 @@
-//! What a run writes into its journal, and how it is replayed from there.
+//! The entries that a run writes to its journal, and the replay of a run from these entries.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,25 +14,25 @@ use crate::{
     report::Event,
 };
 
-/// One entry of a run's journal. A replay needs all kinds but the last, which is for people.
+/// One entry of a run's journal. A replay uses all kinds except `Happened`, which is for people.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-// Tagged from outside: an inner tag makes serde buffer the value, and then number keys come back as texts.
+// Externally tagged: with an internal tag serde buffers the value and reads numeric map keys back as strings.
 #[serde(rename_all = "snake_case")]
 pub enum RunEntry {
-    /// The run as it began.
+    /// The start of the run.
     Started {
         /// The machine before its first answer.
         machine: Box<RunMachine>,
         /// Whether the host makes the attempts itself.
         by_host: bool,
     },
-    /// An answer, in the order in which it came.
+    /// An answer. Entries have the order in which the answers were applied.
     Answered {
-        /// The need that it answers.
+        /// The need that was answered.
         id: NeedId,
-        /// SHA-256 of the question as JSON, in hexadecimal digits; none for a commit. A policy that asks something else at
-        /// this place when the run is replayed is found out by it.
+        /// SHA-256 of the question's JSON, in hexadecimal digits; none for a commit. A replay compares it with the digest of
+        /// the question that the policy asks now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         question: Option<String>,
         /// The answer.
@@ -43,24 +43,24 @@ pub enum RunEntry {
         /// The turn.
         ask: Box<TurnAsk>,
     },
-    /// Something that followed.
+    /// An event of the run.
     Happened {
-        /// What.
+        /// The event.
         event: Box<Event>,
     },
 }
 
 impl RunEntry {
-    /// The entry in its journal's form.
+    /// Converts to a journal's entry.
     ///
     /// # Errors
-    /// `Internal` when a value cannot be written as JSON.
+    /// `Internal` where a value cannot be written as JSON.
     pub fn to_entry(&self, run: &RunId, sequence: u64) -> Result<JournalEntry> {
         let event = serde_json::to_value(self).map_err(|error| {
             Error::new(
                 ErrorKind::Internal,
                 "RunEntry::to_entry",
-                "an event could not be written",
+                "an entry could not be written as JSON",
             )
             .source_from(error)
         })?;
@@ -72,10 +72,10 @@ impl RunEntry {
         })
     }
 
-    /// The entry out of its journal's form.
+    /// Converts from a journal's entry.
     ///
     /// # Errors
-    /// `Unsupported` for another schema version; `Corrupt` for what is no event of a run.
+    /// `Unsupported` for another schema version; `Corrupt` for JSON that is not an entry of a run.
     pub fn from_entry(entry: &JournalEntry) -> Result<Self> {
         if entry.schema != JournalEntry::SCHEMA {
             return Err(Error::unsupported(
@@ -84,7 +84,7 @@ impl RunEntry {
             )
             .with("sequence", entry.sequence));
         }
-        // Another version asks otherwise: its answers would fit other questions.
+        // With another version of the machine, the answers at the same places may belong to other questions.
         let machine = entry.event.pointer("/started/machine/schema");
         if let Some(schema) = machine.and_then(serde_json::Value::as_u64) {
             RunMachine::check_schema("RunEntry::from_entry", schema)?;
@@ -93,7 +93,7 @@ impl RunEntry {
             Error::new(
                 ErrorKind::Corrupt,
                 "RunEntry::from_entry",
-                "the entry is no event of a run",
+                "the entry is not an entry of a run",
             )
             .with("run", &entry.run)
             .with("sequence", entry.sequence)
@@ -102,7 +102,7 @@ impl RunEntry {
     }
 }
 
-fn asked_otherwise(id: &NeedId, sequence: u64) -> Error {
+fn question_changed(id: &NeedId, sequence: u64) -> Error {
     Error::new(
         ErrorKind::Invalid,
         "run::replay",
@@ -111,18 +111,19 @@ fn asked_otherwise(id: &NeedId, sequence: u64) -> Error {
     .with("need", id)
     .with("sequence", sequence)
     .hint(
-        "a policy may depend on its view, its parameters and its answers alone: finish the run with the policy that began it, \
-         or begin it anew; where the journal has a redactor of its own, give it the one of `Options::redactor`",
+        "a policy may depend only on its view, its parameters and its answers: finish the run with the policy that began it, \
+         or begin the run anew; if the journal has its own redactor, use the one of `Options::redactor`",
     )
 }
 
-/// Replays a run from its journal: the machine as it stood after the last answer. The same journal gives the same
-/// library, byte for byte (J10), and an unfinished run can be gone on with.
+/// Replays a run from its journal. Returns the machine as it was after the last answer; an unfinished run can be continued.
+/// The same journal gives the same library, byte for byte (J10).
 ///
 /// # Errors
-/// `NotFound` for a journal without a beginning; `Unsupported` for a run of another version, which may have asked
-/// otherwise; `NotFound` where its recipe names a policy that is not among these; `Invalid` where a policy asks something else
-/// than it did; `Corrupt` for a journal whose answers do not fit.
+/// - `NotFound` for a journal without the run's start, and for a recipe that names a policy that is not in `policies`.
+/// - `Unsupported` for a run of another schema version.
+/// - `Invalid` where a policy asks a different question than when the journal was written.
+/// - `Corrupt` for answers that the machine refuses.
 pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachine> {
     let mut machine: Option<RunMachine> = None;
     for entry in entries {
@@ -136,15 +137,17 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
                 let mut started = *started;
                 started.recipe.resolve(policies)?;
                 started.policies = policies.clone();
-                // Its policies run, so that the digests of their first questions are known.
+                // Starts the policies, so that the digests of their first questions are known.
                 started.wake();
                 machine = Some(started);
             }
             (RunEntry::Started { .. }, Some(_)) => {
-                return Err(
-                    Error::new(ErrorKind::Corrupt, "run::replay", "the run begins twice")
-                        .with("sequence", entry.sequence),
-                );
+                return Err(Error::new(
+                    ErrorKind::Corrupt,
+                    "run::replay",
+                    "the journal starts the run twice",
+                )
+                .with("sequence", entry.sequence));
             }
             (
                 RunEntry::Answered {
@@ -155,7 +158,7 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
                 Some(machine),
             ) => {
                 if question.is_some() && machine.question(&id) != question {
-                    return Err(asked_otherwise(&id, entry.sequence));
+                    return Err(question_changed(&id, entry.sequence));
                 }
                 machine.answer(id, *answer)?;
             }
@@ -168,8 +171,8 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
         Error::new(
             ErrorKind::NotFound,
             "run::replay",
-            "the journal holds no beginning of a run",
+            "the journal has no entry of the run's start",
         )
-        .hint("pass the entries of one run, from its first on")
+        .hint("pass all entries of one run, beginning with its first")
     })
 }

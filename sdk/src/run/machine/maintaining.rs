@@ -1,7 +1,7 @@
-//! What is done for the library between tasks (HiSME algorithms 1, 3, 4, 5; ARISE D.3).
+//! Maintenance of the library between tasks (HiSME algorithms 1, 3, 4, 5; ARISE D.3).
 //!
-//! Each part is a [program](crate::program): micro maintenance, macro maintenance, the measurement of information gains.
-//! What a part decides is one commit, and the next part stands on it.
+//! Each part is a [program](crate::program): micro maintenance, macro maintenance, the measurement of information gains, and
+//! the host's own programs. The decisions of a part are one commit; the next part starts from the library after it.
 
 use std::task::Poll;
 
@@ -36,7 +36,7 @@ enum Part {
     Micro,
     Macro,
     Gains,
-    /// A program of the host's own, by its place in the recipe.
+    /// A program of the host's own, by its index in the recipe.
     Own(u32),
 }
 
@@ -48,7 +48,7 @@ impl Part {
             Self::Micro => Box::pin(micro(ask, view, recipe, overlaps).map(Ok)),
             Self::Macro => Box::pin(across_tasks(ask, view, recipe, overlaps).map(Ok)),
             Self::Gains => Box::pin(gains(ask, view).map(Ok)),
-            Self::Own(place) => Box::pin(own::own(
+            Self::Own(place) => Box::pin(own::run_program(
                 ask,
                 view,
                 (recipe, context.policies.clone()),
@@ -69,7 +69,7 @@ impl Part {
         }
     }
 
-    /// The number of its commit.
+    /// The number of the part's commit within the step.
     fn number(self) -> u32 {
         match self {
             Self::Micro => 0,
@@ -99,14 +99,14 @@ fn usage_of(answer: &Answer) -> MaintenanceUsage {
     usage
 }
 
-/// What is due.
+/// The parts of maintenance that are due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
     pub(crate) micro: bool,
     pub(crate) r#macro: bool,
     /// Whether information gain is measured.
     pub(crate) gain: bool,
-    /// Programs of the host's own, by their places in the recipe.
+    /// Programs of the host's own, by their indices in the recipe.
     pub(crate) own: Vec<u32>,
 }
 
@@ -127,7 +127,7 @@ impl Due {
     }
 }
 
-/// Where a part stands.
+/// The state of the current part: its program runs, or its commit is pending.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Stage {
@@ -139,18 +139,18 @@ enum Stage {
     },
 }
 
-/// What is done for the library between tasks.
+/// The maintenance after one batch of tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Maintaining {
-    /// Behind which task.
+    /// The index of the last task before it.
     step: u64,
-    /// The parts that are not through, the current one first.
+    /// The unfinished parts, the current one first.
     parts: Vec<Part>,
     stage: Stage,
 }
 
 impl Maintaining {
-    /// Begins behind a task; what can be decided without asking is decided at once.
+    /// Starts maintenance after task `step`, and runs its programs as far as possible without answers.
     pub(crate) fn new(
         context: &Scene<'_>,
         step: u64,
@@ -166,17 +166,17 @@ impl Maintaining {
         machine
     }
 
-    /// The task behind which it is done.
+    /// The index of the last task before it.
     pub(crate) fn step(&self) -> u64 {
         self.step
     }
 
-    /// Whether it is through.
+    /// Whether all parts are finished.
     pub(crate) fn is_done(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Everything that can run now.
+    /// The open needs whose ids are `wanted`.
     pub(crate) fn needs(
         &self,
         context: &Scene<'_>,
@@ -203,7 +203,7 @@ impl Maintaining {
         }
     }
 
-    /// The digest of the open question at a need.
+    /// The digest of the open question of a need.
     pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
         match &self.stage {
             Stage::Asking(program) if id.step == self.step => program.digest(&id.place),
@@ -211,10 +211,10 @@ impl Maintaining {
         }
     }
 
-    /// Folds an answer in, and gives the tokens that it took.
+    /// Applies an answer, and returns the tokens that were used for it.
     ///
     /// # Errors
-    /// `Invalid` for one that nothing waits for.
+    /// `Invalid` for an answer without an open question.
     pub(crate) fn answer(
         &mut self,
         context: &Scene<'_>,
@@ -228,9 +228,9 @@ impl Maintaining {
         };
         let step = self.step;
         let refused = || {
-            Error::invalid("RunMachine::answer", "nothing waits for this answer").with("need", id)
+            Error::invalid("RunMachine::answer", "no open question has this id").with("need", id)
         };
-        // An answer that comes twice changes nothing, of a part that is through neither.
+        // A repeated answer is ignored, also one for a finished part.
         let program = match &mut self.stage {
             _ if id.step < step => return Ok(nothing),
             Stage::Keeping { next, .. } if id.place.number() < *next => return Ok(nothing),
@@ -252,7 +252,7 @@ impl Maintaining {
         Ok(usage)
     }
 
-    /// Whether it waits for this commit.
+    /// Whether the current part waits for this commit.
     pub(crate) fn awaits_commit(&self, id: &NeedId) -> bool {
         let part = self.parts.first();
         matches!(self.stage, Stage::Keeping { .. })
@@ -260,7 +260,7 @@ impl Maintaining {
             && part.is_some_and(|part| id.place == Place::at(part.number()))
     }
 
-    /// The commit was made, and the run's library has it.
+    /// Continues after the commit of the current part, which is already applied to the run's library. `own` is its effect.
     pub(crate) fn committed(
         &mut self,
         context: &Scene<'_>,
@@ -295,7 +295,7 @@ impl Maintaining {
 
     fn commit(&self, context: &Scene<'_>, part: Part, decided: &Decided) -> Need {
         let mut changes = decided.changes.clone();
-        // What is measured decides nothing, and moves no skill.
+        // Measured gains are only recorded; they move no skill between tiers.
         if part != Part::Gains {
             changes.push(LibraryChange::Maintain);
         }
@@ -312,7 +312,7 @@ impl Maintaining {
         })
     }
 
-    /// Goes on as far as is possible without further answers.
+    /// Runs the parts as far as possible without further answers.
     pub(crate) fn go_on(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
         while let (Some(part), Stage::Asking(program)) = (self.parts.first(), &mut self.stage) {
             let step = self.step;
@@ -324,12 +324,12 @@ impl Maintaining {
             let next = program.next_number();
             let decided = decided.map(|decided| {
                 decided.map(|mut decided| {
-                    own::refuse_all(context, &mut decided, events);
+                    own::remove_refused(context, &mut decided, events);
                     decided
                 })
             });
             match decided {
-                // Nothing to keep is no commit.
+                // Without changes there is nothing to commit.
                 Ok(Ok(decided)) if decided.changes.is_empty() => self.next(next),
                 Ok(Ok(decided)) => self.stage = Stage::Keeping { decided, next },
                 Ok(Err(error)) | Err(error) => {
@@ -341,7 +341,7 @@ impl Maintaining {
         }
     }
 
-    /// Begins the next part. Its questions count on, so that no two of a step are alike.
+    /// Begins the next part. Its questions continue the numbers of the step, so that every place is used once.
     fn next(&mut self, number: u32) {
         self.parts.remove(0);
         self.stage = Stage::Asking(Program::new(number));

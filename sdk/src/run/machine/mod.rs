@@ -1,4 +1,5 @@
-//! What decides: the order of tasks, batches and maintenance, the folding of answers, events and the report. Pure.
+//! The state machine of a run: the order of tasks, batches and maintenance, the processing of answers, events and reports.
+//! It does no input or output.
 
 pub(crate) mod advancing;
 pub(crate) mod attempting;

@@ -1,4 +1,4 @@
-//! What a machine needs, and what it is told.
+//! [`Need`], a piece of work that a run's machine requests from the host's parts, and [`NeedId`], its identity.
 
 use std::{fmt, time::Duration};
 
@@ -12,42 +12,42 @@ use crate::{
     program::Place,
 };
 
-/// The stations at which a task can wait, in the order in which it passes them.
+/// The kinds of work for which a run can wait. The first seven are in the order in which a task passes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Station {
-    /// For candidates.
+    /// Retrieval of candidates.
     Retrieve,
-    /// For what they mean, where that counts in their ranking.
+    /// Embeddings for the ranking of candidates.
     Rank,
-    /// For their log-probabilities.
+    /// Log-probabilities of candidates.
     Score,
-    /// For attempts.
+    /// Attempts.
     Attempt,
-    /// For verdicts.
+    /// Verdicts.
     Judge,
-    /// For what the roles say of the attempts: drafts, and what each skill did.
+    /// Answers of roles about the attempts: drafts, and judgements of skills.
     Role,
-    /// For the library to be changed.
+    /// The task's commit.
     Commit,
-    /// For what maintenance asks behind the task, in the order in which it does.
+    /// All questions of the maintenance after the task.
     Maintain,
-    /// For the library to be changed by it.
+    /// A commit of maintenance.
     Keep,
-    /// For test cases and measurements that a selector of the host's own asks.
+    /// Test cases and gains that a policy of the host's own asks for.
     Try,
-    /// For what the selection for a later turn of an attempt asks.
+    /// All questions of the selection for a later turn of an attempt.
     Turn,
 }
 
-/// The identity of a need. It follows from where the need arises and not from when, so answers can come in any order.
+/// The identity of a need. It depends on where the need arises and not on when, so answers can come in any order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NeedId {
-    /// The task's place in the stream, from 0.
+    /// The task's index in the stream, from 0.
     pub step: u64,
-    /// Where the task waits.
+    /// The kind of work.
     pub station: Station,
-    /// The place of its question in the program that asks it; of stations without a program, its number from 0.
+    /// The place of the question in its program; for a commit, the commit's number within the step, from 0.
     pub place: Place,
 }
 
@@ -57,79 +57,79 @@ impl fmt::Display for NeedId {
     }
 }
 
-/// Something that only the host's parts can give.
+/// A piece of work for the host's parts.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Need {
     /// Candidates for a query.
     Retrieve(Query),
-    /// The log-probabilities of skills behind a query.
+    /// The log-probability of each skill's text after a query.
     Score {
         /// The query.
         query: String,
-        /// The skills, in the order of the answer.
+        /// The skills; the answer has the same order.
         skills: Vec<Skill>,
-        /// Whether those behind an empty query are needed too (PMI).
+        /// Whether the log-probabilities after an empty query are needed too (for PMI).
         unconditional: bool,
     },
     /// An attempt at a task.
     Attempt(Box<AttemptNeed>),
-    /// A verdict.
+    /// A verdict on an attempt.
     Judge {
         /// The task.
         task: Box<Task>,
         /// The attempt at it.
         trajectory: Box<Trajectory>,
     },
-    /// What a role says.
+    /// A role's answer.
     Role {
-        /// What it is asked.
+        /// The role's task.
         ask: Box<RoleTask>,
-        /// What sampling follows from.
+        /// The seed of the sampling.
         seed: Seed,
     },
-    /// A case of a bundle, played and judged.
+    /// A test case, to be played and judged.
     Case(Box<CaseNeed>),
-    /// Texts to be compared by meaning.
+    /// The embeddings of texts.
     Embed(Vec<String>),
     /// The exact information gain of a skill (ARISE Eq. 14).
     Gain {
         /// The skill.
         skill: Box<Skill>,
-        /// Attempts that succeeded.
+        /// Successful attempts.
         attempts: Vec<Trace>,
     },
-    /// A change of the library.
+    /// A commit to the library.
     Commit(Commit),
 }
 
-/// What an attempt is to be made with.
+/// The parameters of an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttemptNeed {
-    /// Of which run.
+    /// The run.
     pub run: RunId,
-    /// Which attempt.
+    /// The attempt's id.
     pub attempt: AttemptId,
-    /// At which task, as the machine sees it: without its secrets.
+    /// The task, redacted.
     pub task: Task,
-    /// What the agent's randomness follows from.
+    /// The seed of the agent.
     pub seed: Seed,
-    /// What the world's randomness follows from: the same for a whole group.
+    /// The seed of the environment; the same for all attempts of a group.
     pub world_seed: Seed,
-    /// 0 is greedy.
+    /// The agent's sampling temperature; 0 is greedy.
     pub temperature: f32,
     /// The skills to inject, in order.
     pub skills: Vec<ChosenSkill>,
-    /// How many tokens their texts may take together.
+    /// Maximum number of tokens of all injected skill texts together.
     pub skill_tokens: Option<usize>,
-    /// Whether skills are selected for each later turn ([`SelectPer::Turn`](crate::select::SelectPer::Turn)); else those of the
-    /// first turn stay.
+    /// Whether skills are selected again for each later turn ([`SelectPer::Turn`](crate::select::SelectPer::Turn)); otherwise
+    /// the skills of the first turn stay.
     pub each_turn: bool,
-    /// How long it may take.
+    /// Time limit of the attempt.
     pub time_limit: Duration,
 }
 
-/// A later turn of an attempt, for which skills are selected.
+/// A request for the skills of a later turn of an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TurnAsk {
     /// The need of the attempt.
@@ -142,21 +142,21 @@ pub struct TurnAsk {
     pub query: TurnQuery,
 }
 
-/// A case of a bundle: an attempt that begins with what is played to it.
+/// The parameters of a test case: an attempt that begins with given actions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaseNeed {
     /// The attempt.
     pub attempt: AttemptNeed,
-    /// The actions that are played first.
+    /// The actions that are played before the agent acts.
     pub prefix: Vec<Action>,
 }
 
 impl Station {
-    /// Whether such an answer is given at this station.
+    /// Whether an answer of this variant can belong to this station.
     pub(crate) fn takes(self, answer: &Answer) -> bool {
         match answer {
             Answer::Committed(_) => matches!(self, Self::Commit | Self::Keep),
-            // Maintenance programs, and selections for turns, ask every kind of question; the fold checks that the answer fits the question.
+            // Maintenance and selections for turns ask questions of every kind; the program checks the answer later.
             _ if matches!(self, Self::Maintain | Self::Turn) => true,
             Answer::Retrieved(_) => self == Self::Retrieve,
             Answer::Scored(_) => self == Self::Score,

@@ -1,4 +1,4 @@
-//! A host's own maintenance programs and admission rule, and the changes that they may make.
+//! Runs a host's own maintenance programs and admission rule, and checks the changes that they make.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -14,10 +14,10 @@ use crate::{
     report::EventKind,
 };
 
-/// Checks that a program of the host's own may make a change, and that a store takes it.
+/// Checks that a host's own maintenance program may make a change, and that a store accepts it.
 ///
 /// # Errors
-/// `Invalid`, with the rule.
+/// `Invalid`, with the violated rule.
 pub(crate) fn permitted(change: &LibraryChange, library: &SkillLibrary) -> Result<()> {
     change.validate()?;
     let refused = |message: &str| Err(Error::invalid("MaintenanceProgram::maintain", message));
@@ -35,14 +35,14 @@ pub(crate) fn permitted(change: &LibraryChange, library: &SkillLibrary) -> Resul
     );
     if !allowed {
         return refused(
-            "a program adds, revises, merges, restores and releases skills, rolls them back, sets their states, adds to their \
-             bundles, and sets rules; it records no evidence and erases nothing",
+            "a maintenance program may add, revise, merge, restore, roll back and release skills, set their states, extend \
+             their bundles, and set rules of roles; it may not record evidence or erase anything",
         );
     }
     let Some(skill) = change.skill() else {
         return Ok(());
     };
-    // What no SKILL.md can hold, no folder and no export could hold either.
+    // A skill that cannot be written as SKILL.md could not be written to a folder or an export either.
     SkillMd::from(skill).write()?;
     let known = |file: &FileRef| {
         let mut entries = library.entries();
@@ -60,8 +60,8 @@ pub(crate) fn permitted(change: &LibraryChange, library: &SkillLibrary) -> Resul
     }
 }
 
-/// Runs a program of the host's own, and checks its changes.
-pub(super) async fn own(
+/// Runs the host's own maintenance program at index `place` of the recipe, and checks its changes.
+pub(super) async fn run_program(
     mut ask: Ask,
     view: View,
     (recipe, policies): (Recipe, Policies),
@@ -90,11 +90,11 @@ pub(super) async fn own(
     })
 }
 
-/// Asks the recipe's own admission rule about a skill.
+/// Applies the host's own admission rule, if the recipe names one, to a skill.
 ///
 /// # Errors
-/// Why it is refused; a panic of the rule, or of its making, refuses it too.
-fn let_in(scene: &Scene<'_>, skill: &Skill) -> Result<()> {
+/// The reason of the refusal; `Panicked` if the rule or its construction panics.
+fn check_admission(scene: &Scene<'_>, skill: &Skill) -> Result<()> {
     let Some(own) = &scene.recipe.admit.own else {
         return Ok(());
     };
@@ -105,20 +105,20 @@ fn let_in(scene: &Scene<'_>, skill: &Skill) -> Result<()> {
     })
 }
 
-/// Refuses a draft that the recipe's own admission rule does not let in.
+/// Refuses a draft that the host's own admission rule does not admit.
 pub(super) fn refuse(scene: &Scene<'_>, admission: &mut Admission) {
     let entering = match &admission.change {
         Some(LibraryChange::Add(skill) | LibraryChange::Revise(skill)) => skill,
         _ => return,
     };
-    if let Err(error) = let_in(scene, entering) {
+    if let Err(error) = check_admission(scene, entering) {
         let title = admission.report.title.take();
         *admission = Admission::refused(title, admission.report.fallback, error.to_string());
     }
 }
 
-/// Whether a change follows from the entrance of a skill version that was refused.
-fn follows(change: &LibraryChange, refused: &SkillRef) -> bool {
+/// Whether a change makes sense only if the refused skill version enters the library.
+fn depends_on(change: &LibraryChange, refused: &SkillRef) -> bool {
     match change {
         LibraryChange::PatchBundle { skill, .. } => *skill == refused.id,
         LibraryChange::Test { skill, .. } | LibraryChange::Release { skill, .. } => {
@@ -128,25 +128,29 @@ fn follows(change: &LibraryChange, refused: &SkillRef) -> bool {
     }
 }
 
-/// Takes out of the changes of maintenance the skills that the recipe's own admission rule does not let in, with what follows
-/// from their entrance.
-pub(super) fn refuse_all(scene: &Scene<'_>, decided: &mut Decided, events: &mut Vec<EventKind>) {
+/// Removes from the changes of maintenance the skills that the host's own admission rule does not admit, with the changes
+/// that depend on them.
+pub(super) fn remove_refused(
+    scene: &Scene<'_>,
+    decided: &mut Decided,
+    events: &mut Vec<EventKind>,
+) {
     let mut refused: Vec<SkillRef> = Vec::new();
     decided.changes.retain(|change| {
         let entering = change.skill();
         if let Some(skill) = entering
-            && let Err(error) = let_in(scene, skill)
+            && let Err(error) = check_admission(scene, skill)
         {
             let reason = format!("{}: {error}", skill.name);
             events.push(EventKind::Refused { reason });
             refused.push(skill.reference());
             return false;
         }
-        // A version that is let in later has a bundle of its own.
+        // The changes after a later, admitted version of the skill belong to that version.
         if let Some(skill) = entering {
             refused.retain(|one| one.id != skill.id);
         }
-        !refused.iter().any(|one| follows(change, one))
+        !refused.iter().any(|one| depends_on(change, one))
     });
     let is_refused = |event: &EventKind| match event {
         EventKind::Admitted { skill, .. } => !decided

@@ -1,4 +1,5 @@
-//! A run as a machine: it says what it needs and is told the answers. No input or output, no thread, no clock.
+//! [`RunMachine`], the state machine of a run: it lists its open needs and accepts the answers. It does no input or output,
+//! starts no thread and reads no clock.
 
 use std::{collections::BTreeMap, num::NonZeroU64};
 
@@ -23,14 +24,14 @@ use crate::{
     report::{Event, EventKind, MaintenanceUsage, RunReport, TaskReport},
 };
 
-/// What a run is made of.
+/// The inputs of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunPlan {
     /// The run's id: unique within a store and a journal.
     pub run: RunId,
-    /// What all randomness follows from.
+    /// The seed from which all randomness of the run is derived.
     pub seed: Seed,
-    /// The policies.
+    /// The recipe.
     pub recipe: Recipe,
     /// Learning, or evaluation on a frozen library.
     pub mode: Mode,
@@ -38,17 +39,17 @@ pub struct RunPlan {
     pub tasks: Vec<Task>,
     /// The library at the start.
     pub library: SkillLibrary,
-    /// The policies of the host's own that the recipe names.
+    /// The host's own policies that the recipe names.
     pub policies: Policies,
-    /// How many tasks are under way at once in evaluation; in learning the recipe's schedule says how many
-    /// select on one state of the library.
+    /// Maximum number of concurrent tasks in evaluation. In learning the batch size of the recipe's schedule is used instead.
     pub width: NonZeroU64,
 }
 
 /// A run over a stream of tasks.
 ///
-/// It can be saved as JSON between any two answers and resumed; what was under way is then asked for again. Questions are
-/// saved as their answers and run again over them, so resuming costs what they cost themselves.
+/// A machine can be saved as JSON between any two answers, and resumed; its open needs are then listed again. Policies are
+/// saved as their answers and run again over them on resuming, so resuming takes the computing time of the policies, but
+/// asks no question twice.
 ///
 /// ```
 /// use std::{num::NonZeroU64, sync::Arc};
@@ -78,7 +79,7 @@ pub struct RunPlan {
 ///     width: NonZeroU64::MIN,
 /// })?;
 /// while !machine.is_finished() {
-///     // A host may save the machine here, and go on elsewhere.
+///     // A host may save the machine here, and continue in another process.
 ///     machine = RunMachine::resume(&machine.save()?, &Policies::new())?;
 ///     for (id, need) in machine.needs() {
 ///         let answer = performer.perform(need).await?;
@@ -104,36 +105,36 @@ pub struct RunMachine {
     pub(crate) width: NonZeroU64,
     pub(crate) next: u64,
     pub(crate) active: BTreeMap<u64, TaskMachine>,
-    /// Selections for later turns of attempts under way.
+    /// Selections for later turns of unfinished attempts.
     pub(crate) turns: Turns,
-    /// What is done behind the last batch, while it is.
+    /// The maintenance after the last batch, while it is running.
     pub(crate) maintaining: Option<Box<Maintaining>>,
-    /// How many tasks the library had learned from when maintenance was last thought of.
+    /// The number of tasks that the library had learned from when maintenance was last considered.
     pub(crate) maintained: u64,
     #[serde(skip)]
     pub(crate) overlaps: Overlaps,
     #[serde(skip)]
     pub(crate) policies: Policies,
     pub(crate) reports: BTreeMap<u64, TaskReport>,
-    /// The tokens of maintenance so far.
+    /// Tokens used by maintenance so far.
     pub(crate) maintenance: MaintenanceUsage,
-    /// Of the attempts of learning so far.
+    /// The gain proxy over the learning attempts so far.
     pub(crate) gain: ProxyGain,
-    /// Events of tasks behind the first unfinished one, held back so that their order does not depend on timing.
+    /// Events of tasks after the first unfinished one, queued so that the order of events does not depend on timing.
     pub(crate) held: BTreeMap<u64, Vec<Event>>,
     pub(crate) events: Vec<Event>,
 }
 
 impl RunMachine {
-    /// The version of the JSON form. It has to be raised when a built-in policy asks other questions or asks them in another
-    /// order: a journal keeps answers by place, and an older one would give them to other questions.
+    /// The version of the JSON form. Raise it when a built-in policy asks other questions, or asks them in another order: a
+    /// journal keeps answers by place, and the answers of an older journal would be given to other questions.
     pub const SCHEMA: u32 = 11;
 
     /// Begins a run.
     ///
     /// # Errors
-    /// `Invalid` for no tasks, two tasks of one id, or a recipe whose numbers break their rules; `NotFound` for a recipe that
-    /// names a policy that is not among the plan's.
+    /// `Invalid` for an empty list of tasks, for two tasks with the same id, and for a recipe with a value out of range;
+    /// `NotFound` for a recipe that names a policy that is not in the plan's `policies`.
     pub fn new(plan: RunPlan) -> Result<Self> {
         plan.recipe.validate()?;
         plan.recipe.resolve(&plan.policies)?;
@@ -188,13 +189,13 @@ impl RunMachine {
         Ok(machine)
     }
 
-    /// Everything that can run now and has no answer yet, in order of ids.
+    /// The open needs: all work that can be done now, in the order of tasks.
     pub fn needs(&self) -> Vec<(NeedId, Need)> {
         self.needs_among(&|_| true)
     }
 
-    /// The same of the ids that are wanted alone: a need holds all that it takes, and one that is under way is not made again
-    /// at every answer.
+    /// The open needs whose ids are `wanted`. A need owns copies of its data, so a driver filters out the needs that it is
+    /// already performing.
     pub(crate) fn needs_among(&self, wanted: &dyn Fn(&NeedId) -> bool) -> Vec<(NeedId, Need)> {
         let context = self.context();
         let tasks = self.active.values();
@@ -205,9 +206,9 @@ impl RunMachine {
         tasks.chain(maintaining).chain(turns).collect()
     }
 
-    /// An attempt asks for the skills of a later turn: what that takes are needs from here on.
+    /// Begins the selection of skills for a later turn of an attempt. Its questions become needs.
     pub(crate) fn ask_turn(&mut self, ask: TurnAsk) {
-        // An attempt that is through needs no more skills.
+        // A finished attempt needs no more skills.
         if self.question(&ask.attempt).is_none() {
             return;
         }
@@ -221,10 +222,10 @@ impl RunMachine {
         self.turns.skills(&self.context(), ask)
     }
 
-    /// Folds an answer in. Answers may come in any order; one that came before is passed over.
+    /// Applies an answer. Answers may come in any order; a second answer to a need is ignored.
     ///
     /// # Errors
-    /// `Invalid` when nothing waits for such an answer; `Corrupt` when a commit does not fit the library.
+    /// `Invalid` for an answer that no open need expects; `Corrupt` for a commit that does not fit the run's library.
     pub fn answer(&mut self, id: NeedId, answer: Answer) -> Result<()> {
         if !id.station.takes(&answer) {
             return Err(
@@ -268,7 +269,7 @@ impl RunMachine {
         Ok(())
     }
 
-    /// The digest of the open question at a need, as the journal keeps it; none for a commit and for what is not open.
+    /// The digest of the open question of a need, as the journal keeps it; none for a commit, and where no question is open.
     pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
         match id.station {
             Station::Maintain => self.maintaining.as_ref()?.question(id),
@@ -277,7 +278,7 @@ impl RunMachine {
         }
     }
 
-    /// Whether every task is through, and what is done behind the last.
+    /// Whether every task is finished, and no maintenance is running.
     pub fn is_finished(&self) -> bool {
         self.reports.len() == self.tasks.len() && self.maintaining.is_none()
     }
@@ -287,7 +288,7 @@ impl RunMachine {
         std::mem::take(&mut self.events)
     }
 
-    /// The library as this run knows it.
+    /// The run's copy of the library, at the revision of its latest commit.
     pub fn library(&self) -> &SkillLibrary {
         &self.library
     }
@@ -302,7 +303,7 @@ impl RunMachine {
         &self.recipe
     }
 
-    /// What is known so far; whole once the run is finished.
+    /// The report of the finished tasks. It is complete when the run is finished.
     pub fn report(&self) -> RunReport {
         RunReport {
             run: self.run.clone(),
@@ -317,7 +318,7 @@ impl RunMachine {
     /// The whole state as JSON.
     ///
     /// # Errors
-    /// `Internal` when a value cannot be written as JSON.
+    /// `Internal` where a value cannot be written as JSON.
     pub fn save(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|error| {
             Error::new(
@@ -329,11 +330,11 @@ impl RunMachine {
         })
     }
 
-    /// A saved run, to be gone on with.
+    /// Loads a saved run, to continue it.
     ///
     /// # Errors
-    /// `Corrupt` for what is no saved run; `Unsupported` for one of another schema version; `NotFound` where its recipe names
-    /// a policy that is not among these.
+    /// `Corrupt` for a text that is not a saved run; `Unsupported` for another schema version; `NotFound` where the recipe
+    /// names a policy that is not in `policies`.
     pub fn resume(json: &str, policies: &Policies) -> Result<Self> {
         #[derive(Deserialize)]
         struct Versioned {

@@ -1,4 +1,4 @@
-//! What a task or maintenance shares with its run.
+//! [`Scene`], the run's state that is lent to its tasks, its maintenance and its selections.
 
 use std::ops::Deref;
 
@@ -11,18 +11,18 @@ use crate::{
     recipe::Recipe,
 };
 
-/// What a task or maintenance shares with its run.
+/// The run's state that is lent to its tasks, its maintenance and its selections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene<'a> {
     context: Context<'a>,
     pub(crate) recipe: &'a Recipe,
     pub(crate) overlaps: &'a Overlaps,
-    /// The host's own.
+    /// The host's own policies.
     pub(crate) policies: &'a Policies,
 }
 
 impl<'a> Scene<'a> {
-    /// A run that is about to go on.
+    /// Borrows the present state of a run.
     pub(crate) fn new(
         (run, seed): (&'a RunId, Seed),
         mode: Mode,
@@ -39,7 +39,7 @@ impl<'a> Scene<'a> {
                 Mode::Train => attempts.group.get(),
                 Mode::Evaluate => 1,
             },
-            // The library counts the tasks, so a host that begins task by task leaves the warm-up as a stream does.
+            // The library counts the tasks, so that runs of a single task count towards the warm-up too.
             warming_up: mode == Mode::Train
                 && library.tasks_learned() < recipe.schedule.tasks(attempts.warm_up),
             library,
@@ -52,18 +52,18 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The same with another seed.
+    /// Replaces the seed.
     pub(crate) fn with_seed(mut self, seed: Seed) -> Self {
         self.context.seed = seed;
         self
     }
 
-    /// What maintenance is handed.
+    /// The context of maintenance.
     pub(crate) fn upkeep(&self) -> Upkeep<'a> {
         self.recipe.upkeep(self.context, self.overlaps)
     }
 
-    /// What a policy of a step is handed.
+    /// The view for a policy of a step.
     pub(crate) fn view(&self, step: u64) -> View {
         View::of(&self.context, step)
     }

@@ -1,4 +1,5 @@
-//! What a commit made of what was decided: final names, states, and what each newcomer waits for.
+//! The events of a decision, completed after its commit: final names and states of skills, and the conditions under which
+//! new skills become active.
 
 use super::scene::Scene;
 use crate::{
@@ -8,8 +9,8 @@ use crate::{
     report::EventKind,
 };
 
-/// The events of a decision once its commit was made: skills under their final names, what those wait for that are not in
-/// use yet, and the states that were set.
+/// Completes the events of a decision after its commit: admitted skills get their final names and states, skills that another
+/// writer changed first become refusals, and events are added for waiting skills, changed states, credits and judgements.
 pub(crate) fn settled(
     context: &Scene<'_>,
     changes: &[LibraryChange],
@@ -46,7 +47,7 @@ pub(crate) fn settled(
     events
 }
 
-/// What an attempt or a role says of a skill that is in the library.
+/// The event of a credit or a judgement, if the skill is in the library.
 fn said_of(library: &SkillLibrary, change: &LibraryChange) -> Option<EventKind> {
     match change {
         LibraryChange::Credit {
@@ -86,7 +87,7 @@ fn state_changed(library: &SkillLibrary, change: &LibraryChange) -> Option<Event
         _ => return None,
     };
     let entry = library.get(skill)?;
-    // Another writer may have been first.
+    // Another writer may have set another state first.
     (entry.skill.state == state).then(|| EventKind::StateChanged {
         skill: skill.clone(),
         name: entry.skill.name.clone(),
@@ -95,7 +96,7 @@ fn state_changed(library: &SkillLibrary, change: &LibraryChange) -> Option<Event
     })
 }
 
-/// What a skill waits for that is not in use yet.
+/// The event with the condition under which a skill on trial or in quarantine becomes active; none for other states.
 fn waits(context: &Scene<'_>, skill: &Skill) -> Option<EventKind> {
     let reason = match skill.state {
         State::Trial => {

@@ -1,4 +1,4 @@
-//! One task's way: its policy is run, and what came of it changes the library when its turn has come.
+//! [`TaskMachine`], the state machine of one task: its policy runs, then the task waits for its turn, then it commits.
 
 use std::task::Poll;
 
@@ -20,26 +20,26 @@ use crate::{
     error::{Error, Result},
     library::Applied,
     maintain::{bundling, live},
-    policy::{Answer, Ask, Questions, Said, fits},
+    policy::{Answer, Ask, Questions, RoleReply, fits},
     program::{Place, Program, Running},
     propose::{asking, writing},
     report::{EventKind, TaskReport},
 };
 
-/// Where a task stands.
+/// The state of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Stage {
-    /// Its policy runs.
+    /// The task's policy runs.
     Asking(Program<Questions, Result<Outcome>>),
-    /// The policy is through; the task's turn to change the library has not come.
+    /// The policy has ended; the task waits for its turn to change the library.
     Ready(Box<Outcome>),
-    /// It waits for its commit.
+    /// The task waits for its commit.
     Commit(Box<Outcome>, Vec<Admission>),
     Done(Box<TaskReport>),
 }
 
-/// One task's way.
+/// The state machine of one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TaskMachine {
     step: u64,
@@ -51,7 +51,7 @@ pub(crate) struct TaskMachine {
 }
 
 impl TaskMachine {
-    /// Begins a task; what can be decided without asking is decided at once.
+    /// Begins a task, and runs its policy as far as possible without answers.
     pub(crate) fn new(
         step: u64,
         task: Task,
@@ -69,7 +69,7 @@ impl TaskMachine {
         machine
     }
 
-    /// Whether the task is through.
+    /// Whether the task is finished.
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.stage, Stage::Done(_))
     }
@@ -94,7 +94,7 @@ impl TaskMachine {
         }
     }
 
-    /// Everything that can run now.
+    /// The open needs whose ids are `wanted`.
     pub(crate) fn needs(
         &self,
         context: &Scene<'_>,
@@ -116,7 +116,7 @@ impl TaskMachine {
         }
     }
 
-    /// The digest of the open question at a need.
+    /// The digest of the open question of a need.
     pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
         match &self.stage {
             Stage::Asking(program) => program.digest(&id.place),
@@ -124,10 +124,10 @@ impl TaskMachine {
         }
     }
 
-    /// Folds an answer in. One that came before is passed over.
+    /// Applies an answer. A second answer to a question is ignored.
     ///
     /// # Errors
-    /// `Invalid` for one that nothing waits for.
+    /// `Invalid` for an answer without an open question.
     pub(crate) fn answer(
         &mut self,
         context: &Scene<'_>,
@@ -147,8 +147,8 @@ impl TaskMachine {
         });
         let usage = answer.usage();
         if asked.first() != Some(&true) || !program.answer(&id.place, answer) {
-            let waits = format!("nothing waits for an answer at {:?}", id.station);
-            return Err(Error::invalid("TaskMachine::answer", waits).with("need", id));
+            let message = format!("no open question at {:?} has this id", id.station);
+            return Err(Error::invalid("TaskMachine::answer", message).with("need", id));
         }
         self.spend(usage);
         self.go_on(context, events);
@@ -160,7 +160,7 @@ impl TaskMachine {
         self.role_usage.add(usage);
     }
 
-    /// The task's turn has come: what was written is decided on, on the library as it is now.
+    /// Decides on the task's drafts, with the present library, when it is the task's turn to change it.
     pub(crate) fn admit(&mut self, context: &Scene<'_>) {
         let Stage::Ready(outcome) = &self.stage else {
             return;
@@ -168,7 +168,7 @@ impl TaskMachine {
         let rollouts = outcome.rollouts(context, &context.recipe.reward, self.step);
         let taint = asking::taint(&outcome.sources, &rollouts);
         let mut admissions = Vec::new();
-        for (number, Said { task, said }) in asking::drafts(&outcome.said).enumerate() {
+        for (number, RoleReply { task, reply }) in asking::drafts(&outcome.replies).enumerate() {
             let key = match number {
                 0 => self.step.to_string(),
                 number => format!("{}.{number}", self.step),
@@ -179,15 +179,15 @@ impl TaskMachine {
                 tasks: vec![self.task.id.clone()],
                 taint,
                 parents: Vec::new(),
-                said,
+                reply,
             };
             let mut admission =
                 admission::decide(context, &context.recipe.admit, &drafted, &admissions);
             if let (RoleTask::Extract { attempt, .. }, Some(same)) = (task, &admission.same) {
                 let change = bundling::confirmed_by(&context.upkeep(), same, attempt);
                 let mut before = admissions.iter();
-                let told = before.any(|before: &Admission| before.change == change);
-                admission.change = change.filter(|_| !told);
+                let repeated = before.any(|before: &Admission| before.change == change);
+                admission.change = change.filter(|_| !repeated);
             }
             own::refuse(context, &mut admission);
             admissions.push(admission);
@@ -195,8 +195,7 @@ impl TaskMachine {
         self.stage = Stage::Commit(outcome.clone(), admissions);
     }
 
-    /// The commit that this task waits for was made, and the run's library has it.
-    /// `own` is what that commit did there.
+    /// Finishes the task after its commit, which is already applied to the run's library. `own` is its effect there.
     pub(crate) fn committed(
         &mut self,
         context: &Scene<'_>,
@@ -218,7 +217,7 @@ impl TaskMachine {
         self.stage = Stage::Done(Box::new(report));
     }
 
-    /// Starts the task's policy where it is suspended.
+    /// The function that starts the task's policy.
     fn start<'a>(
         &self,
         context: &Scene<'a>,
@@ -242,7 +241,7 @@ impl TaskMachine {
         }
     }
 
-    /// Goes on as far as is possible without further answers.
+    /// Runs the policy as far as possible without further answers.
     pub(crate) fn go_on(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
         let start = self.start(context);
         let Stage::Asking(program) = &mut self.stage else {
@@ -263,7 +262,7 @@ impl TaskMachine {
                 return;
             }
         };
-        // Where there is nothing to learn there is nothing to commit either.
+        // A task from which nothing is learned makes no commit.
         self.stage = match outcome.teaches(context) {
             true => Stage::Ready(Box::new(outcome)),
             false => Stage::Done(Box::new(outcome.report(context, self.step, &self.task))),
@@ -274,26 +273,26 @@ impl TaskMachine {
         let rollouts = outcome.rollouts(context, &context.recipe.reward, self.step);
         let (recipe, credit) = (context.recipe, &context.recipe.credit);
         let candidates = &outcome.selected.candidates;
-        let mut said = asking::exposures(context, credit, &self.task, candidates, &rollouts);
-        said.extend(asking::attributions(&outcome.said));
-        said.extend(asking::not_followed(credit, &self.task, &rollouts));
+        let mut evidence = asking::exposures(context, credit, &self.task, candidates, &rollouts);
+        evidence.extend(asking::attributions(&outcome.replies));
+        evidence.extend(asking::not_followed(credit, &self.task, &rollouts));
         if recipe.tiers.traces > 0 {
             let kept = asking::observations(context, self.step, &self.task, &rollouts);
-            said.extend(kept);
+            evidence.extend(kept);
         }
-        said.extend(writing::notes(
+        evidence.extend(writing::notes(
             context,
             &recipe.write,
             &self.task,
             &rollouts,
         ));
-        said.extend(live::released(&context.upkeep()));
+        evidence.extend(live::released(&context.upkeep()));
         Need::Commit(fold::commit(
             context,
             self.step,
             &self.task,
             &rollouts,
-            said,
+            evidence,
             outcome.credits.as_deref(),
             admissions,
         ))

@@ -1,5 +1,5 @@
-//! Selection for the later turns of attempts (HiSME appendix B, row H12). Its questions are needs like all others, so their
-//! answers are in the journal.
+//! Selection of skills for the later turns of attempts (HiSME appendix B, row H12). Its questions are needs as all others, so
+//! their answers are in the journal.
 
 use std::task::Poll;
 
@@ -13,12 +13,13 @@ use super::{
 use crate::{
     domain::Usage,
     error::{Error, ErrorKind, Result},
+    id::AttemptId,
     policy::{Answer, Ask, ChosenSkill, Questions, fits},
     program::{Place, Program, Running},
     select::selecting::{Selected, select},
 };
 
-/// The turns of attempts under way for which skills were asked.
+/// The turns of unfinished attempts for which skills were requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Turns(Vec<Turn>);
@@ -27,14 +28,15 @@ pub(crate) struct Turns(Vec<Turn>);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Turn {
     ask: TurnAsk,
-    /// The place of its questions: the attempt's place and the number of the turn among those that were asked about.
+    /// The prefix of the places of its questions: the attempt's place, and the number of this request among the attempt's
+    /// requests.
     place: Place,
     program: Program<Questions, Selected>,
     selected: Option<Result<Selected>>,
 }
 
 impl Turn {
-    /// Starts the selection. A turn draws from the seed of its attempt, and has no step of its own.
+    /// The function that starts the selection. The view's step is 0: the randomness comes from the attempt's seed instead.
     fn start<'a>(&self, scene: &Scene<'a>) -> impl FnOnce(Ask) -> Running<Selected> + use<'a> {
         let (scene, query) = (self.scene(scene), self.ask.query.clone());
         move |mut ask: Ask| {
@@ -58,7 +60,7 @@ impl Turn {
         }
     }
 
-    /// The place of a need within the selection, where the need is one of this turn's.
+    /// The place of a need relative to this turn; none if the need belongs to another turn.
     fn within(&self, id: &NeedId) -> Option<Place> {
         (id.step == self.ask.attempt.step).then_some(())?;
         id.place.behind(&self.place)
@@ -76,14 +78,24 @@ impl Turn {
                     station: Station::Turn,
                     place: self.place.join(place),
                 };
-                let need = wanted(&id).then(|| need(&own, 0, Of::Task, place, question));
+                let need =
+                    wanted(&id).then(|| named(need(&own, 0, Of::Task, place, question), &id));
                 need.map(|need| (id, need))
             })
     }
 }
 
+/// A test case's attempt is named by the task and the turn that asked for it, so that no two of a run share an id.
+fn named(mut need: Need, id: &NeedId) -> Need {
+    if let Need::Case(case) = &mut need {
+        let run = &case.attempt.run;
+        case.attempt.attempt = AttemptId::new(format!("{run}/{}/t{}", id.step, id.place));
+    }
+    need
+}
+
 impl Turns {
-    /// Begins the selection for a turn. One that was asked for before, with the same query, is gone on with.
+    /// Begins the selection for a turn. Does nothing if the same request was made before.
     pub(crate) fn ask(&mut self, scene: &Scene<'_>, ask: TurnAsk) {
         if self.0.iter().any(|turn| turn.ask == ask) {
             return;
@@ -103,10 +115,10 @@ impl Turns {
         self.0.push(turn);
     }
 
-    /// The skills for a turn, once they are selected.
+    /// The skills for a turn; none while they are not selected.
     ///
     /// # Errors
-    /// `Unavailable` where a station could not answer; what the recipe's own selector gives.
+    /// `Unavailable` where the retriever or scorer failed; the error of the host's own selector.
     pub(crate) fn skills(
         &self,
         scene: &Scene<'_>,
@@ -121,7 +133,7 @@ impl Turns {
             return Some(Err(Error::new(
                 ErrorKind::Unavailable,
                 "Guidance::for_turn",
-                format!("a station could not answer: {reason}"),
+                format!("no skills could be selected: {reason}"),
             )));
         }
         let chosen = selected.injected(0).iter();
@@ -129,7 +141,7 @@ impl Turns {
         Some(Ok(entries.map(ChosenSkill::from).collect()))
     }
 
-    /// Everything that can run now.
+    /// The open needs whose ids are `wanted`.
     pub(crate) fn needs(
         &self,
         scene: &Scene<'_>,
@@ -139,17 +151,17 @@ impl Turns {
         turns.flat_map(|turn| turn.needs(scene, wanted)).collect()
     }
 
-    /// The digest of the open question at a need.
+    /// The digest of the open question of a need.
     pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
         let mut turns = self.0.iter();
         turns.find_map(|turn| turn.program.digest(&turn.within(id)?))
     }
 
-    /// Folds an answer in, and gives the tokens of a role or a test case. An answer for an attempt that is through, or one
-    /// that came before, is passed over.
+    /// Applies an answer, and returns the tokens of a role or a test case. A second answer to a question, and an answer for a
+    /// finished attempt, are ignored.
     ///
     /// # Errors
-    /// `Invalid` for one that nothing waits for.
+    /// `Invalid` for an answer without an open question.
     pub(crate) fn answer(
         &mut self,
         scene: &Scene<'_>,
@@ -169,19 +181,19 @@ impl Turns {
             (*at == place).then(|| fits(question, &answer))
         });
         if asked.first() != Some(&true) || !turn.program.answer(&place, answer) {
-            let waits = "nothing waits for this answer";
-            return Err(Error::invalid("RunMachine::answer", waits).with("need", id));
+            let message = "no open question has this id";
+            return Err(Error::invalid("RunMachine::answer", message).with("need", id));
         }
         turn.go_on(scene);
         Ok(usage)
     }
 
-    /// Forgets the turns of an attempt that is through.
+    /// Drops the turns of a finished attempt.
     pub(crate) fn forget(&mut self, attempt: &NeedId) {
         self.0.retain(|turn| turn.ask.attempt != *attempt);
     }
 
-    /// Runs the selections of a saved run as far as their answers go.
+    /// Runs the selections of a loaded run over their saved answers.
     pub(crate) fn wake(&mut self, scene: &Scene<'_>) {
         self.0.iter_mut().for_each(|turn| turn.go_on(scene));
     }

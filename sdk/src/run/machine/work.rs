@@ -1,4 +1,4 @@
-//! The work that the questions of policies give to the host's parts: seeds, names and limits are added here.
+//! Converts questions of policies to needs: adds seeds, ids and limits.
 
 use std::num::NonZeroUsize;
 
@@ -14,7 +14,7 @@ use crate::{
     select::SelectPer,
 };
 
-/// What a program is run for.
+/// The owner of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Of {
     /// A task of the stream.
@@ -23,7 +23,7 @@ pub(crate) enum Of {
     Maintenance,
 }
 
-/// The station at which a question waits.
+/// The station of a question's need.
 pub(crate) fn station(of: Of, question: &Question) -> Station {
     match (of, question) {
         (Of::Maintenance, _) => Station::Maintain,
@@ -37,7 +37,7 @@ pub(crate) fn station(of: Of, question: &Question) -> Station {
     }
 }
 
-/// The work that a question at a place of a step's program gives.
+/// The need of a question at a place of a step's program.
 pub(crate) fn need(
     context: &Scene<'_>,
     step: u64,
@@ -69,7 +69,8 @@ pub(crate) fn need(
         Question::Role(task) => Need::Role {
             ask: task.clone(),
             seed: match of {
-                // By its number among the roles that are asked at once; by its whole place where a policy asks in scopes.
+                // Derived from the question's number within the scope; from its whole place if the policy asks in nested
+                // scopes.
                 Of::Task => {
                     let (role, path) = (task.role().name(), place.path());
                     let (number, before) = path.split_last().unwrap_or((&0, &[]));
@@ -125,7 +126,7 @@ fn attempt(
 
 fn case(context: &Scene<'_>, step: u64, place: &Place, one: &Case) -> CaseNeed {
     let Case { skill, case } = one;
-    // With a skill and without it a case is played alike, and at another place too.
+    // The seed depends only on the step and the case, so that the case is played alike with and without the skill.
     let seed = context.step_seed(step).derive(&case.name, 0);
     CaseNeed {
         attempt: AttemptNeed {
@@ -137,7 +138,7 @@ fn case(context: &Scene<'_>, step: u64, place: &Place, one: &Case) -> CaseNeed {
             temperature: 0.0,
             skills: skill.iter().map(|skill| chosen(skill)).collect(),
             skill_tokens: context.recipe.select.skill_tokens.map(NonZeroUsize::get),
-            // A case is about this skill.
+            // A case tests this skill, so no other may be selected.
             each_turn: false,
             time_limit: context.recipe.limits.attempt,
         },

@@ -251,10 +251,7 @@ fn a_reward_rule_is_asked_about_each_attempt_with_a_verdict() {
         backends.judge = Some(Arc::new(ScriptedJudge::by(|request, _| {
             match request.trajectory.attempt.as_str().rsplit('/').next() {
                 Some("0") => Play::Fail(Error::invalid("Judge::judge", "no verdict")),
-                Some("1") => Play::Give(Verdict {
-                    success: None,
-                    ..Verdict::binary(false)
-                }),
+                Some("1") => Play::Give(Verdict::undecided()),
                 _ => Play::Give(Verdict::binary(true)),
             }
         })));

@@ -324,7 +324,7 @@ fn a_program_that_fails_fails_alone_and_says_why() {
         (Does::BreaksRules, "finite"),
         (Does::Undescribed, "description"),
         (Does::WithoutFile, "a file that no skill"),
-        (Does::Records, "records no evidence"),
+        (Does::Records, "may not record evidence"),
         (Does::Fails, "it does not want to"),
         (Does::Panics, "a program that panics"),
         (Does::NeverEnds, "more than 100000 questions"),

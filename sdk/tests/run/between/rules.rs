@@ -12,7 +12,7 @@ fn rules_are_learnt_and_given_to_the_role() {
     let rules: Vec<&str> = library
         .rules(Role::Extract)
         .iter()
-        .map(|rule| rule.as_str().as_str())
+        .map(|rule| rule.as_str())
         .collect();
     assert_eq!(rules, ["Leave out what nobody asked for."]);
     let prompts = prompts.lock().unwrap();

@@ -120,7 +120,7 @@ fn what_a_person_or_a_run_changed_since_is_kept() {
                     panic!("{report}");
                 };
                 assert!(reason.contains(said), "{reason}");
-                let line = format!("pack (version {version}): kept as it is: {reason}\n");
+                let line = format!("pack (version {version}): library version kept: {reason}\n");
                 assert_eq!(report.to_string(), line);
             }
             let (revision, now) = kept(&backends, "pack").await;

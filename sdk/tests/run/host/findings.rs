@@ -398,7 +398,7 @@ fn check_held(with_retriever: bool) {
         let held = || {
             let findings = journeyman.findings();
             let held = said(&findings, FindingKind::Quarantined).join("; ");
-            held.replace(" held back, and never offered to the agent", "")
+            held.replace(" in quarantine, and never offered to the agent", "")
         };
         assert_eq!(held(), "");
         let report = journeyman.learn(tasks(2)).await.expect("it learns");

@@ -1,4 +1,4 @@
-//! Embeddings that were computed before.
+//! A cache of embeddings.
 
 use std::{
     collections::HashMap,
@@ -7,16 +7,16 @@ use std::{
 
 use crate::{contract::Embedding, id::sha256_hex};
 
-/// How many texts at least are remembered before the oldest are forgotten.
-const LEAST_EMBEDDED: usize = 8_192;
+/// Minimum number of texts in a generation before it is rotated.
+const MIN_GENERATION: usize = 8_192;
 
-/// Embeddings by the hashes of their texts: the same skills are ranked for every task, and the same attempts compared in
-/// every round. The contract has it that a text's embedding is always the same.
+/// Embeddings by the hashes of their texts. The same skills are ranked for every task, and the same attempts are compared in
+/// every maintenance. Caching is sound because the contract of `Embedder` requires equal embeddings for equal texts.
 #[derive(Debug, Default)]
-pub(crate) struct Embedded(Mutex<Generations>);
+pub(crate) struct EmbeddingCache(Mutex<Generations>);
 
-/// What was asked for lately, and what was asked for before that. A generation has room for all texts of the largest
-/// question, so that a library that is asked for again and again is not embedded again and again.
+/// The current generation of entries and the one before it; older entries are dropped. A generation has room for all texts
+/// of the largest request, so that repeated requests for a large library hit the cache.
 #[derive(Debug, Default)]
 struct Generations {
     current: HashMap<String, Embedding>,
@@ -25,7 +25,7 @@ struct Generations {
 }
 
 impl Generations {
-    /// An embedding that is asked for is of the current generation from there on.
+    /// Returns an entry, and moves it into the current generation.
     fn get(&mut self, key: &str) -> Option<Embedding> {
         if let Some((key, embedding)) = self.before.remove_entry(key) {
             self.current.insert(key, embedding);
@@ -33,32 +33,32 @@ impl Generations {
         self.current.get(key).cloned()
     }
 
-    /// Behind a question, so that none of its own texts is forgotten.
-    fn forget(&mut self) {
-        if self.current.len() > self.largest.max(LEAST_EMBEDDED) {
+    /// Starts a new generation if the current one is full. Called after a request, so that none of its own texts is dropped.
+    fn rotate(&mut self) {
+        if self.current.len() > self.largest.max(MIN_GENERATION) {
             self.before = std::mem::take(&mut self.current);
         }
     }
 }
 
-impl Embedded {
+impl EmbeddingCache {
     fn lock(&self) -> MutexGuard<'_, Generations> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn of(&self, texts: &[String]) -> Vec<Option<Embedding>> {
+    pub(crate) fn get(&self, texts: &[String]) -> Vec<Option<Embedding>> {
         let mut known = self.lock();
         known.largest = known.largest.max(texts.len());
         let keys = texts.iter().map(sha256_hex);
         keys.map(|key| known.get(&key)).collect()
     }
 
-    pub(crate) fn keep(&self, texts: &[&str], embeddings: &[Embedding]) {
+    pub(crate) fn insert(&self, texts: &[&str], embeddings: &[Embedding]) {
         let mut known = self.lock();
         for (text, embedding) in texts.iter().zip(embeddings) {
             known.current.insert(sha256_hex(text), embedding.clone());
         }
-        known.forget();
+        known.rotate();
     }
 }
 
@@ -67,28 +67,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_larger_than_the_room_is_remembered_whole() {
+    fn a_request_larger_than_a_generation_is_cached_whole() {
         let texts = |of: &str, count: usize| -> Vec<String> {
             (0..count).map(|at| format!("{of} {at}")).collect()
         };
-        let embedded = Embedded::default();
+        let cache = EmbeddingCache::default();
         let ask = |texts: &[String]| {
-            let known = embedded.of(texts);
+            let known = cache.get(texts);
             let missing = texts.iter().zip(known).filter(|(_, known)| known.is_none());
             let missing: Vec<&str> = missing.map(|(text, _)| text.as_str()).collect();
             let one = Embedding::new(vec![1.0]).unwrap();
-            embedded.keep(&missing, &vec![one; missing.len()]);
+            cache.insert(&missing, &vec![one; missing.len()]);
             missing.len()
         };
-        let many = texts("many", LEAST_EMBEDDED + 1_000);
+        let many = texts("many", MIN_GENERATION + 1_000);
         assert_eq!(ask(&many), many.len());
         for round in 0..4 {
             assert_eq!(ask(&texts(&format!("few {round}"), 50)), 50);
             assert_eq!(ask(&many), 0, "round {round}");
         }
-        // What nobody asks for any more is forgotten.
+        // Texts that are not requested any more are dropped.
         for round in 0..3 {
-            ask(&texts(&format!("others {round}"), LEAST_EMBEDDED + 1_000));
+            ask(&texts(&format!("others {round}"), MIN_GENERATION + 1_000));
         }
         assert_eq!(ask(&many), many.len());
     }

@@ -1,4 +1,4 @@
-//! What a host brings: skills, states of skills, and rules for roles.
+//! Changes that a host makes to the library itself: adding skills, setting states of skills and rules of roles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,19 +14,19 @@ use crate::{
     library::{Entry, SkillLibrary},
 };
 
-/// The kind of run that brings skills.
+/// The kind in the ids of runs that add skills.
 const ADD: &str = "add";
 
 impl Journeyman {
-    /// Puts skills that the host brings into the library, without the secrets in them, and says skill by skill what became
-    /// of it. Adding the same skills again changes nothing.
+    /// Adds the host's skills to the library, redacted, and reports the result for each skill. Adding the same skills again
+    /// changes nothing.
     ///
-    /// A skill is known by its id. One that was added before is upgraded by a later version, in the state that it has now;
-    /// what a person edited or a run changed since stays as it is. The library makes room for nothing: what its tiers
-    /// cannot hold is left out.
+    /// Skills are identified by id. A skill that a host added before is upgraded by a later version, and keeps its present
+    /// state. A skill that a person edited or a run changed in the meantime is not replaced. No skill is evicted to make
+    /// room: skills that the tiers cannot hold are left out.
     ///
     /// # Errors
-    /// `Unsupported` for a library that is read-only; what the store gives.
+    /// `Unsupported` for a read-only library; the store's error.
     pub async fn add(&self, skills: Vec<Skill>, reason: &str) -> Result<AddReport> {
         self.writable("Journeyman::add")?;
         let run = self.session.next_run(ADD);
@@ -56,7 +56,7 @@ impl Journeyman {
             let mut all = vec![LibraryChange::Configure(tiers)];
             all.extend(changes);
             all.push(LibraryChange::Maintain);
-            revision = self.bring(run, all, reason).await?;
+            revision = self.commit_changes(run, all, reason).await?;
         }
         let library = self.library().await?;
         skills
@@ -69,8 +69,7 @@ impl Journeyman {
     /// ([`State::Disabled`], [`State::Archived`]).
     ///
     /// # Errors
-    /// `NotFound` for a skill that the library does not have; `Unsupported` for a library that is read-only; what the store
-    /// gives.
+    /// `NotFound` for a skill that the library does not have; `Unsupported` for a read-only library; the store's error.
     pub async fn set_state(&self, skill: &SkillId, state: State, reason: &str) -> Result<Revision> {
         self.writable("Journeyman::set_state")?;
         if self.library().await?.get(skill).is_none() {
@@ -90,15 +89,15 @@ impl Journeyman {
             reason: text,
         }];
         let run = self.session.next_run("state");
-        self.bring(run, changes, reason).await
+        self.commit_changes(run, changes, reason).await
     }
 
-    /// Gives a role rules to keep to from here on, such as those that another run learnt (HiSME 4.5): with
-    /// [`Maintenance::evolve`](crate::maintain::Maintenance::evolve) switched off they stay as they are.
+    /// Replaces the rules of a role, for example by rules that another run learned (HiSME 4.5). Runs change them further
+    /// unless [`Maintenance::evolve`](crate::maintain::Maintenance::evolve) is switched off.
     ///
     /// # Errors
-    /// `Invalid` for more than [`RoleRule::MOST`] rules or one that is too long; `Unsupported` for a library that is
-    /// read-only; what the store gives.
+    /// `Invalid` for more than [`RoleRule::MOST`] rules, or for a rule that is too long; `Unsupported` for a read-only
+    /// library; the store's error.
     pub async fn set_rules(
         &self,
         role: Role,
@@ -110,16 +109,16 @@ impl Journeyman {
         rules.iter_mut().for_each(|rule| redacting.rule(rule));
         let changes = vec![LibraryChange::SetRules { role, rules }];
         let run = self.session.next_run("rules");
-        self.bring(run, changes, reason).await
+        self.commit_changes(run, changes, reason).await
     }
 
-    async fn bring(
+    async fn commit_changes(
         &self,
         run: RunId,
         changes: Vec<LibraryChange>,
         reason: &str,
     ) -> Result<Revision> {
-        // What the fold would refuse must not be committed: it would refuse it from then on.
+        // A committed change that the library refuses would make every later load of the library fail.
         changes.iter().try_for_each(LibraryChange::validate)?;
         let inner = &self.session;
         let mut reason = reason.to_owned();
@@ -142,15 +141,15 @@ impl Journeyman {
     }
 }
 
-/// What is to be committed of the skills that were handed over.
+/// The changes to commit for the skills that a host adds, and the result for each skill so far.
 struct Plan<'a> {
     library: &'a SkillLibrary,
     tiers: crate::domain::TierPolicy,
-    /// How many more skills the tiers can hold.
+    /// Number of further skills that the tiers can hold.
     room: usize,
     seen: BTreeSet<SkillId>,
     changes: Vec<LibraryChange>,
-    /// What the library has to have of each skill that is committed.
+    /// The committed version of each skill, which the library has to hold afterwards.
     planned: BTreeMap<SkillId, Skill>,
     skills: Vec<AddedSkill>,
 }
@@ -174,7 +173,8 @@ impl<'a> Plan<'a> {
         if !self.seen.insert(skill.id.clone()) {
             return AddFate::Refused("another skill of this call has the same id".to_owned());
         }
-        // By this run it is known later that a version was added, and retiring the run takes it back.
+        // The run in the provenance marks the version as added by a host, and lets the host undo the addition by retiring
+        // the run.
         skill.provenance.runs.push(run.clone());
         let version = skill.version.to_string();
         skill.metadata.insert(SkillMd::SHIPPED.to_owned(), version);
@@ -188,7 +188,7 @@ impl<'a> Plan<'a> {
                 let deleted = deleted.find(|entry| entry.skill.id == skill.id);
                 if let Some(before) = deleted.filter(|one| skill.version <= one.skill.version) {
                     return AddFate::Refused(format!(
-                        "the library deleted version {}, which was low and never used; bring it back with \
+                        "the library has deleted version {}, which had a low utility and was never used; restore it with \
                          `LibraryChange::Restore`, or add a later version",
                         before.skill.version
                     ));
@@ -196,7 +196,7 @@ impl<'a> Plan<'a> {
                 LibraryChange::Add(Box::new(skill))
             }
         };
-        // What no SKILL.md can hold, no folder and no export could hold either.
+        // A skill that cannot be written as SKILL.md could not be written to a folder or an export either.
         let written = change.skill().map(|skill| SkillMd::from(skill).write());
         let sound = change.validate().and(written.transpose());
         if let Err(error) = sound {
@@ -222,7 +222,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Whether a version was added by a host: a run of that kind is in its provenance.
+/// Whether a version was added by a host: its provenance has a run of the kind [`ADD`].
 fn is_added(skill: &Skill) -> bool {
     let mut runs = skill.provenance.runs.iter();
     runs.any(|run| {
@@ -231,14 +231,14 @@ fn is_added(skill: &Skill) -> bool {
     })
 }
 
-/// The version in which a host added it, which a copy that was rolled back to keeps.
+/// The version number under which a host added this content. A rollback gives a copy a new version, and keeps this number.
 fn shipped_as(skill: &Skill) -> u64 {
     let written = skill.metadata.get(SkillMd::SHIPPED);
     let number = written.and_then(|number| number.parse().ok());
     number.unwrap_or(skill.version.0)
 }
 
-/// How the current version came about that is not the one that was added last.
+/// Describes how the current version came about, if it is not the one that was added last.
 fn changed_since(current: &Skill) -> String {
     let how = match current.provenance.origin {
         _ if is_added(current) => "it was rolled back",
@@ -248,7 +248,7 @@ fn changed_since(current: &Skill) -> String {
     format!("{how} (version {})", current.version)
 }
 
-/// The next version of a known skill; else what becomes of it.
+/// The added skill as the next version of a known skill; otherwise the result that says why it is not committed.
 fn upgrade(entry: &Entry, mut skill: Skill) -> std::result::Result<Skill, AddFate> {
     let added = entry.versions().filter(|one| is_added(one));
     let Some(shipped) = added.max_by_key(|one| shipped_as(one)) else {
@@ -257,8 +257,8 @@ fn upgrade(entry: &Entry, mut skill: Skill) -> std::result::Result<Skill, AddFat
         ));
     };
     let (version, current) = (entry.skill.version, &entry.skill);
-    if says_all_the_same(shipped, &skill) {
-        return Err(match says_all_the_same(current, &skill) {
+    if has_same_content(shipped, &skill) {
+        return Err(match has_same_content(current, &skill) {
             true => AddFate::Unchanged,
             false => AddFate::Kept(changed_since(current)),
         });
@@ -268,19 +268,19 @@ fn upgrade(entry: &Entry, mut skill: Skill) -> std::result::Result<Skill, AddFat
     }
     if skill.version.0 <= shipped_as(shipped) {
         return Err(AddFate::Refused(format!(
-            "its content is another than that of version {}, which was added before; give it a later version",
+            "the content differs from that of version {}, which was added before; give the skill a later version",
             shipped_as(shipped)
         )));
     }
     skill.version = skill.version.max(version.next());
     skill.parents = vec![current.reference()];
-    // Who took it out of use keeps it out of use.
+    // A skill that was taken out of use stays out of use.
     skill.state = current.state;
     Ok(skill)
 }
 
-/// Whether two versions have the same content, whatever the library calls them.
-fn says_all_the_same(known: &Skill, new: &Skill) -> bool {
+/// Whether two versions have the same content, apart from name, version and state.
+fn has_same_content(known: &Skill, new: &Skill) -> bool {
     let fields = |skill: &Skill| {
         let fields = skill.metadata.iter();
         let own = fields.filter(|(key, _)| *key != SkillMd::SHIPPED);
@@ -299,7 +299,7 @@ fn says_all_the_same(known: &Skill, new: &Skill) -> bool {
         && known.compatibility == new.compatibility
 }
 
-/// Holds what was planned against the library as it is now.
+/// Corrects a planned result by the library after the commit.
 fn confirm(one: &mut AddedSkill, planned: Option<&Skill>, library: &SkillLibrary) {
     let entry = library.get(&one.skill.id);
     if let Some(entry) = entry {
@@ -307,18 +307,18 @@ fn confirm(one: &mut AddedSkill, planned: Option<&Skill>, library: &SkillLibrary
     }
     let is_there = entry.zip(planned).is_some_and(|(entry, planned)| {
         let mut versions = entry.versions();
-        versions.any(|one| says_all_the_same(one, planned))
+        versions.any(|one| has_same_content(one, planned))
     });
     match &one.fate {
         AddFate::Added | AddFate::Revised if is_there => {}
         AddFate::Added if entry.is_none() => {
             one.fate = AddFate::OutOfRoom(
-                "the tiers deleted it at once: it is new, and the skills that are there have a higher utility"
+                "the tiers deleted it at once: the other skills have a higher utility than a new skill"
                     .to_owned(),
             );
         }
         AddFate::Added | AddFate::Revised => {
-            one.fate = AddFate::Refused("another writer changed it first".to_owned());
+            one.fate = AddFate::Refused("another writer changed the skill first".to_owned());
         }
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! What earlier starts of a session began.
+//! The runs that earlier processes began under the same session name, read from the store and the journal.
 
 use std::collections::BTreeMap;
 
@@ -15,52 +15,54 @@ use crate::{
     },
 };
 
-/// The runs of a session that the store and the journal know.
+/// The previous runs of a session.
 #[derive(Debug, Default)]
-pub(crate) struct Begun {
-    /// How many runs of each kind began.
-    pub(crate) counts: BTreeMap<String, u64>,
-    /// That the latest run over a stream of tasks was not finished, where it was not.
+pub(crate) struct PreviousRuns {
+    /// For each kind of run, the number of the next run.
+    pub(crate) next_numbers: BTreeMap<String, u64>,
+    /// A finding about the latest run of `learn`, if it is not finished and can be resumed.
     pub(crate) unfinished: Option<Finding>,
 }
 
-impl Begun {
+impl PreviousRuns {
+    /// Reads the runs from the commits and the journal.
+    ///
     /// # Errors
-    /// What the journal gives.
-    pub(crate) async fn of(
+    /// The journal's error.
+    pub(crate) async fn load(
         (session, policies): (&str, &Policies),
         committed: &[Committed],
         journal: Option<&dyn Journal>,
     ) -> Result<Self> {
-        let mut begun = Self::default();
+        let mut previous = Self::default();
         let causes = committed.iter().filter_map(|one| one.cause.run.as_ref());
-        causes.for_each(|run| begun.count(session, run));
+        causes.for_each(|run| previous.count(session, run));
         let Some(journal) = journal else {
-            return Ok(begun);
+            return Ok(previous);
         };
         let runs = journal.runs().await?;
-        runs.iter().for_each(|run| begun.count(session, run));
-        let latest = begun
-            .counts
+        runs.iter().for_each(|run| previous.count(session, run));
+        let latest = previous
+            .next_numbers
             .get("learn")
             .and_then(|next| next.checked_sub(1));
         let latest = latest.map(|latest| RunId::new(format!("{session}/learn-{latest}")));
         if let Some(run) = latest.filter(|run| runs.contains(run))
             && let entries = journal.read(&run).await?
             && !is_finished(&entries)
-            && can_go_on(&entries, policies)
+            && is_resumable(&entries, policies)
         {
-            begun.unfinished = Some(
+            previous.unfinished = Some(
                 Finding::new(
                     FindingKind::UnfinishedRun,
-                    format!("the tasks that are left of run {run} are not attempted"),
+                    format!("the remaining tasks of run {run} are not attempted"),
                     "the run was interrupted",
-                    "go on with it by `Journeyman::resume`; `Journeyman::unfinished_runs` lists all",
+                    "continue it with `Journeyman::resume`; `Journeyman::unfinished_runs` lists all such runs",
                 )
                 .about(run.as_str()),
             );
         }
-        Ok(begun)
+        Ok(previous)
     }
 
     fn count(&mut self, session: &str, run: &RunId) {
@@ -72,14 +74,15 @@ impl Begun {
             return;
         };
         if let Ok(number) = number.parse::<u64>() {
-            let next = self.counts.entry(kind.to_owned()).or_default();
+            let next = self.next_numbers.entry(kind.to_owned()).or_default();
             *next = (*next).max(number.saturating_add(1));
         }
     }
 }
 
-/// Whether a run that is not finished can be gone on with: no attempt of it is missing that is the host's own to make.
-pub(crate) fn can_go_on(entries: &[JournalEntry], policies: &Policies) -> bool {
+/// Whether an unfinished run can be resumed: its policies are registered, and no attempt is missing that only the host can
+/// make.
+pub(crate) fn is_resumable(entries: &[JournalEntry], policies: &Policies) -> bool {
     let first = entries.first().map(RunEntry::from_entry);
     match first {
         Some(Ok(RunEntry::Started { by_host: true, .. })) => {
@@ -91,12 +94,12 @@ pub(crate) fn can_go_on(entries: &[JournalEntry], policies: &Policies) -> bool {
             })
         }
         Some(Ok(RunEntry::Started { machine, .. })) => machine.recipe().resolve(policies).is_ok(),
-        // Another version's, or damaged.
+        // Written by another version, or damaged.
         _ => false,
     }
 }
 
-/// Whether a run's journal has its end. Entries that cannot be read count as no end.
+/// Whether a run's journal has the event of its end. Entries that cannot be read are ignored.
 pub(crate) fn is_finished(entries: &[JournalEntry]) -> bool {
     entries.iter().rev().any(|entry| {
         let Ok(RunEntry::Happened { event }) = RunEntry::from_entry(entry) else {
