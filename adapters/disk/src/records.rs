@@ -1,5 +1,7 @@
 //! Reading and writing commits, skill files and journal entries.
 
+use std::borrow::Cow;
+
 use journeyman::{
     Error, ErrorKind, Result, Revision, RunId,
     contract::JournalEntry,
@@ -58,7 +60,8 @@ impl Database {
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Committed> {
         const COMMIT: &str = "SkillStore::commit";
         let failed = |source| failed(COMMIT, source);
-        let commit = &self.redacted(COMMIT, commit, Commit::ids)?;
+        let commit = self.redacted(COMMIT, commit, Commit::ids)?;
+        let commit = commit.as_ref();
         let transaction = self.write(COMMIT)?;
         let known = transaction
             .prepare_cached("SELECT revision, body, hash, key FROM commits WHERE key = ?1")
@@ -128,9 +131,9 @@ impl Database {
             return Ok(());
         }
         let failed = |source| failed(APPEND, source);
-        let entries: Vec<JournalEntry> = entries
+        let entries: Vec<Cow<'_, JournalEntry>> = entries
             .iter()
-            .map(|entry| self.redacted(APPEND, entry, |entry| vec![entry.run.as_str()]))
+            .map(|entry| self.redacted_entry(APPEND, entry))
             .collect::<Result<_>>()?;
         let transaction = self.write(APPEND)?;
         fault::point("append: before the write");

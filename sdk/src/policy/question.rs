@@ -1,5 +1,7 @@
 //! The questions that a policy can ask, and methods of [`Ask`] that return typed answers.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, CaseRun, ChosenSkill, Played};
@@ -27,7 +29,7 @@ pub enum Question {
         /// The query.
         query: String,
         /// The skills; the answer has the same order.
-        skills: Vec<Skill>,
+        skills: Arc<[Skill]>,
         /// Whether the log-probabilities after an empty query are needed too (for PMI).
         unconditional: bool,
     },
@@ -79,6 +81,22 @@ impl Dialogue for Questions {
     type Question = Question;
     type Answer = Answer;
     type Event = EventKind;
+
+    /// The skills of a score are identified by their versions: a version's text never changes, and a cache of skills is
+    /// long.
+    fn identity(question: &Question) -> serde_json::Result<Vec<u8>> {
+        match question {
+            Question::Score {
+                query,
+                skills,
+                unconditional,
+            } => {
+                let skills: Vec<_> = skills.iter().map(Skill::reference).collect();
+                serde_json::to_vec(&("score", query, skills, unconditional))
+            }
+            question => serde_json::to_vec(question),
+        }
+    }
 }
 
 /// The handle through which a policy asks questions and emits events.
@@ -127,7 +145,7 @@ impl Ask {
     ) -> Result<Vec<SkillScores>> {
         let question = Question::Score {
             query,
-            skills,
+            skills: skills.into(),
             unconditional,
         };
         match self.one(question).await {

@@ -26,6 +26,15 @@ pub trait Dialogue: Send + Sync + 'static {
     type Answer: Clone + Send;
     /// An event that a program emits.
     type Event: Send;
+
+    /// The bytes that are hashed to compare a question with the one of the first run: its JSON, unless a shorter form
+    /// identifies it too.
+    ///
+    /// # Errors
+    /// For a question that cannot be written as JSON.
+    fn identity(question: &Self::Question) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(question)
+    }
 }
 
 /// An answer, with the digest of its question.
@@ -189,7 +198,7 @@ impl<D: Dialogue> Ask<D> {
 
     fn asking(&mut self, question: D::Question) -> Asking<D> {
         let place = self.place();
-        let digest = serde_json::to_vec(&question).map(sha256_hex);
+        let digest = D::identity(&question).map(sha256_hex);
         let mut board = lock(&self.board);
         board.asked.insert(place.clone());
         let fault = match (&digest, board.answers.get(&place)) {

@@ -93,7 +93,10 @@ fn a_fault_of_a_program_is_told_with_its_place() {
         (write_program(Flaw::Invalid), "own for task 0"),
         (maintenance_program(Flaw::Panics), "behind task 1"),
         (maintenance_program(Flaw::Elsewhere), "change 0: Unknown"),
-        (maintenance_program(Flaw::Forbidden), "may not record evidence"),
+        (
+            maintenance_program(Flaw::Forbidden),
+            "may not record evidence",
+        ),
     ] {
         let said = said(report);
         assert!(said.contains(part), "{part}: {said}");

@@ -30,16 +30,19 @@ pub(crate) struct Log {
     queue: Vec<RunEntry>,
     /// Whether the queue has an entry that is expensive to obtain again.
     is_urgent: bool,
+    /// Whether there is a journal. Without one nothing is queued.
+    is_kept: bool,
 }
 
 impl Log {
     /// An empty log for a run with `sequence` entries in its journal.
-    pub(crate) fn new(sequence: u64) -> Self {
+    pub(crate) fn new(sequence: u64, journal: Option<&dyn Journal>) -> Self {
         Self {
             sequence,
             arrived: VecDeque::new(),
             queue: Vec::new(),
             is_urgent: false,
+            is_kept: journal.is_some(),
         }
     }
 
@@ -80,6 +83,15 @@ impl Log {
             let Some(mut entry) = self.arrived.pop_front() else {
                 return Ok(());
             };
+            if !self.is_kept {
+                match entry {
+                    RunEntry::Answered { id, answer, .. } => machine.answer(id, *answer)?,
+                    RunEntry::TurnAsked { ask } => machine.ask_turn(*ask),
+                    RunEntry::Happened { event } => on_event(&event),
+                    RunEntry::Started { .. } => {}
+                }
+                continue;
+            }
             match &mut entry {
                 RunEntry::Answered {
                     id,

@@ -241,7 +241,7 @@ impl Journeyman {
             .map(RunEntry::from_entry)
             .filter(|entry| matches!(entry, Ok(RunEntry::Happened { .. })))
             .count();
-        let mut log = Log::new(entries.len() as u64);
+        let mut log = Log::new(entries.len() as u64, self.session.journal());
         for event in machine.take_events().into_iter().skip(delivered) {
             log.push(RunEntry::Happened {
                 event: Box::new(event),

@@ -117,7 +117,7 @@ impl Session {
             policies: self.options.policies.clone(),
             width: NonZeroU64::try_from(self.options.in_flight).unwrap_or(NonZeroU64::MIN),
         })?;
-        let mut log = Log::new(0);
+        let mut log = Log::new(0, self.journal());
         log.push(RunEntry::Started {
             machine: Box::new(machine.clone()),
             by_host,

@@ -1,6 +1,6 @@
 //! [`Need`], a piece of work that a run's machine requests from the host's parts, and [`NeedId`], its identity.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ pub enum Need {
         /// The query.
         query: String,
         /// The skills; the answer has the same order.
-        skills: Vec<Skill>,
+        skills: Arc<[Skill]>,
         /// Whether the log-probabilities after an empty query are needed too (for PMI).
         unconditional: bool,
     },

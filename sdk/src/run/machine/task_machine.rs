@@ -162,9 +162,10 @@ impl TaskMachine {
 
     /// Decides on the task's drafts, with the present library, when it is the task's turn to change it.
     pub(crate) fn admit(&mut self, context: &Scene<'_>) {
-        let Stage::Ready(outcome) = &self.stage else {
+        let Stage::Ready(outcome) = &mut self.stage else {
             return;
         };
+        let outcome = std::mem::take(outcome);
         let rollouts = outcome.rollouts(context, &context.recipe.reward, self.step);
         let taint = asking::taint(&outcome.sources, &rollouts);
         let mut admissions = Vec::new();
@@ -192,7 +193,7 @@ impl TaskMachine {
             own::refuse(context, &mut admission);
             admissions.push(admission);
         }
-        self.stage = Stage::Commit(outcome.clone(), admissions);
+        self.stage = Stage::Commit(outcome, admissions);
     }
 
     /// Finishes the task after its commit, which is already applied to the run's library. `own` is its effect there.
