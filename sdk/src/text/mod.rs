@@ -6,6 +6,7 @@ mod escape;
 mod json;
 mod lenient;
 mod redact;
+mod redact_json;
 mod schema;
 mod thinking;
 mod words;

@@ -3,15 +3,11 @@
 use std::{borrow::Cow, collections::BTreeSet, fmt, sync::LazyLock};
 
 use regex::{Captures, Regex, RegexSet};
-use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 
 /// The least length in bytes of a value that a host can name; shorter ones would redact ordinary words.
 const SHORTEST: usize = 4;
-
-/// The least length, in characters, of a JSON number that is compared with named values.
-const LONG: usize = 6;
 
 /// The name of each kind of secret and its pattern, from the beginning of a word. Where a pattern has a group, only the
 /// group is the secret. Source: the issuers' documentation of their formats.
@@ -116,11 +112,11 @@ fn from_a_word_on(kind: &str, pattern: &str) -> String {
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// The longest first, so that a value that contains another one is replaced as a whole.
-    values: Vec<String>,
+    pub(super) values: Vec<String>,
     /// Whether a text holds any of `values`.
     named: Option<Regex>,
     /// The host's own patterns, with their kinds.
-    forms: Vec<(String, Regex)>,
+    pub(super) forms: Vec<(String, Regex)>,
 }
 
 impl Redactor {
@@ -228,74 +224,6 @@ impl Redactor {
         found
     }
 
-    /// Replaces the secrets in every text within a value, field names included. A number of six or more characters that is a
-    /// named value becomes a replacement text; a shorter number may be a count.
-    pub fn redact_json(&self, value: &mut Value) {
-        if !self.is_clean(value) {
-            self.redact_value(value);
-        }
-    }
-
-    /// Whether a value has nothing to redact, by one scan of all its texts together. `false` is no proof of a secret: patterns
-    /// of the host's own may be anchored, so with one of those the answer is always `false`.
-    pub fn is_clean(&self, value: &Value) -> bool {
-        // A match within a field or within `name=value` is a match within this text too: each stands between line breaks
-        // or `=`, which are no parts of words.
-        let mut text = String::new();
-        texts(value, "", &mut text);
-        self.forms.is_empty() && !self.may_hold(&text)
-    }
-
-    fn redact_value(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => self.redact_in(text),
-            Value::Array(values) => values.iter_mut().for_each(|value| self.redact_value(value)),
-            Value::Object(fields) => self.redact_object(fields),
-            Value::Number(number) => {
-                let text = number.to_string();
-                if text.len() >= LONG && self.values.contains(&text) {
-                    *value = self.redact(&text).into();
-                }
-            }
-            Value::Null | Value::Bool(_) => {}
-        }
-    }
-
-    /// As [`Redactor::redact_json`], for the fields of an object.
-    pub fn redact_fields(&self, fields: &mut Map<String, Value>) {
-        let mut text = String::new();
-        fields
-            .iter()
-            .for_each(|(name, value)| texts(value, name, &mut text));
-        if !self.forms.is_empty() || self.may_hold(&text) {
-            self.redact_object(fields);
-        }
-    }
-
-    fn redact_object(&self, fields: &mut Map<String, Value>) {
-        for (name, value) in fields.iter_mut() {
-            self.redact_value(value);
-            // A field name such as `password` is separate from its value here.
-            if let Value::String(text) = value
-                && !text.contains("[redacted: ")
-                && !self
-                    .redact(&format!("{name}={text}"))
-                    .ends_with(text.as_str())
-            {
-                *text = "[redacted: secret]".to_owned();
-            }
-        }
-        if fields.keys().any(|name| self.redact(name) != name.as_str()) {
-            for (name, value) in std::mem::take(fields) {
-                let mut name = self.redact(&name).into_owned();
-                while fields.contains_key(&name) {
-                    name.push('\'');
-                }
-                fields.insert(name, value);
-            }
-        }
-    }
-
     /// Redacts a text in place.
     pub(crate) fn redact_in(&self, text: &mut String) {
         if let Cow::Owned(redacted) = self.redact(text) {
@@ -304,7 +232,7 @@ impl Redactor {
     }
 
     /// Whether a text may have a secret, by a fast scan.
-    fn may_hold(&self, text: &str) -> bool {
+    pub(super) fn may_hold(&self, text: &str) -> bool {
         let named = |named: &Regex| named.is_match(text);
         ANY.as_ref().is_none_or(|any| any.is_match(text))
             || self.named.as_ref().is_some_and(named)
@@ -314,32 +242,6 @@ impl Redactor {
     fn patterns(&self) -> impl Iterator<Item = (&str, &Regex)> {
         let own = self.forms.iter().map(|(kind, form)| (kind.as_str(), form));
         KNOWN.iter().map(|(kind, form)| (*kind, form)).chain(own)
-    }
-}
-
-/// Appends the texts of a value, a line each, with the name of the field before it. Numbers and names of fields without a text
-/// are lines too.
-fn texts(value: &Value, name: &str, all: &mut String) {
-    let mut line = |text: &str| {
-        all.push_str(name);
-        all.push('=');
-        all.push_str(text);
-        all.push('\n');
-    };
-    match value {
-        Value::String(text) => line(text),
-        Value::Number(number) => line(&number.to_string()),
-        Value::Null | Value::Bool(_) => line(""),
-        Value::Array(values) => {
-            line("");
-            values.iter().for_each(|value| texts(value, "", all));
-        }
-        Value::Object(fields) => {
-            line("");
-            fields
-                .iter()
-                .for_each(|(name, value)| texts(value, name, all));
-        }
     }
 }
 
@@ -388,7 +290,7 @@ fn without(kind: &str, found: &Captures<'_>) -> String {
 
 /// A text as spelled within JSON.
 fn escaped(text: &str) -> String {
-    let quoted = Value::from(text).to_string();
+    let quoted = serde_json::Value::from(text).to_string();
     let inner = quoted
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'));
@@ -433,8 +335,6 @@ fn looks_drawn(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn redact(text: &str) -> String {
@@ -451,25 +351,6 @@ mod tests {
         );
         assert!(redacted.contains("[redacted: "), "{redacted}");
         assert_eq!(redact(&redacted), redacted);
-    }
-
-    #[test]
-    fn a_value_is_clean_only_where_nothing_is_redacted() {
-        let named = Redactor::new(["hunter22".to_owned()]).unwrap();
-        let anchored = Redactor::default().with_form("pin", "^[0-9]{4}$").unwrap();
-        for (redactor, value) in [
-            (&named, json!({"a": ["x", {"b": "say hunter22"}]})),
-            (&named, json!({"hunter22": null})),
-            (&named, json!({"password": "letmein"})),
-            (&named, json!([["db_password=letmein"]])),
-            (&anchored, json!({"code": "1234"})),
-        ] {
-            let mut redacted = value.clone();
-            redactor.redact_json(&mut redacted);
-            assert!(!redactor.is_clean(&value) && redacted != value, "{value}");
-        }
-        let ordinary = json!({"id": "skill-1", "sum": -0.5, "tokens": [1, 2], "none": null});
-        assert!(named.is_clean(&ordinary) && Redactor::default().is_clean(&ordinary));
     }
 
     #[test]

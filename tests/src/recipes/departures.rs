@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Change,
-    hisme::{CHECK, HELD_OUT, MARGIN, STREAM, WORLDS, check, one_task, tasks, universe},
+    hisme::{CHECK, HELD_OUT, MARGIN, STREAM, WORLDS, check, one_task, tasks},
     key,
+    noisy::universe,
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
 

@@ -24,10 +24,9 @@ use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    hisme::{
-        CHECK, DONORS, HELD_OUT, Rules, STREAM, WORLDS, check, learnt, passing, tasks, universe,
-    },
+    hisme::{CHECK, DONORS, HELD_OUT, Rules, STREAM, WORLDS, check, learnt, tasks},
     key,
+    noisy::{passing, universe},
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
 
@@ -330,7 +329,7 @@ impl Given {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::hisme::HIDDEN, *};
+    use super::{super::noisy::HIDDEN, *};
 
     fn text(text: &str) -> SkillText {
         SkillText::parse(text).unwrap()

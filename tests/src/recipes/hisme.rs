@@ -13,21 +13,21 @@ use journeyman::{
     report::{AttemptReport, RunReport},
     select::{SelectPer, Selector},
 };
-use journeyman_toolworld::{
-    passing::{Passing, PassingKind},
-    stream::{StreamTask, Universe, UniverseSpec},
-};
+use journeyman_toolworld::stream::StreamTask;
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
-use super::{Change, judged::Judged, key};
+use super::{
+    Change,
+    judged::Judged,
+    key,
+    noisy::{HIDDEN, universe},
+};
 use crate::figures::{
     Bound, Figures, Outcome,
     stats::{self, Interval},
 };
 
-/// Tools with a hidden contract: in a stream each comes about three times.
-pub(super) const HIDDEN: usize = 16;
 /// Worlds behind each figure.
 pub(super) const WORLDS: u64 = 5;
 /// Tasks that are learned from, and after how many of them the library is looked at.
@@ -35,9 +35,6 @@ pub(super) const STREAM: usize = 50;
 pub(super) const CHECK: usize = 10;
 /// Tasks that are attempted with the frozen library.
 pub(super) const HELD_OUT: usize = 60;
-/// How often a task of the stream shows a demand that passes: a single trace is noisy, what tasks share is not.
-const NOISE: f64 = 0.6;
-
 /// The arms whose process is looked at, and not only their end.
 const PROCESS: [&str; 2] = ["hisme", "static"];
 
@@ -243,14 +240,6 @@ fn report(figures: &mut Figures<'_>, name: &str, cells: &[Cell]) {
     record("rules", &|cell| cell.rules as f64);
 }
 
-/// What passes is a call in every other world, and a value in the others: which rule is right differs.
-pub(super) fn passing(world: u64) -> PassingKind {
-    match world % 2 {
-        0 => PassingKind::Call,
-        _ => PassingKind::Value,
-    }
-}
-
 /// The rules of each role that learns them.
 pub(super) type Rules = Vec<(Role, Vec<RoleRule>)>;
 
@@ -258,19 +247,6 @@ pub(super) type Rules = Vec<(Role, Vec<RoleRule>)>;
 pub(super) async fn learnt(parts: &Parts, seed: Seed, world: u64) -> Result<Rules> {
     let cell = cell(parts, seed, world, |_| {}, STREAM, &[]).await?;
     Ok(cell.learnt)
-}
-
-pub(super) fn universe(seed: Seed, world: u64) -> Result<Universe> {
-    let spec = UniverseSpec {
-        hidden: HIDDEN,
-        plain: 2,
-        passing: Some(Passing {
-            share: NOISE,
-            kind: Some(passing(world)),
-        }),
-        ..UniverseSpec::default()
-    };
-    Universe::make(spec, seed.0)
 }
 
 async fn cell(

@@ -18,6 +18,18 @@ use crate::{
 };
 
 impl RunMachine {
+    /// Applies an answer to a question of a later turn's selection.
+    pub(crate) fn turn_answered(&mut self, id: &NeedId, answer: Answer) -> Result<()> {
+        let mut turns = std::mem::take(&mut self.turns);
+        let folded = turns.answer(&self.context(), id, answer);
+        self.turns = turns;
+        let usage = folded?;
+        if let Some(task) = self.active.get_mut(&id.step) {
+            task.spend(usage);
+        }
+        Ok(())
+    }
+
     /// Applies an answer for maintenance.
     pub(crate) fn maintained(&mut self, id: NeedId, answer: Answer) -> Result<()> {
         let Some(mut maintaining) = self.maintaining.take() else {

@@ -120,7 +120,7 @@ pub struct RunMachine {
     pub(crate) maintenance: MaintenanceUsage,
     /// The gain proxy over the learning attempts so far.
     pub(crate) gain: ProxyGain,
-    /// Events of tasks after the first unfinished one, queued so that the order of events does not depend on timing.
+    /// Events of tasks behind the first unfinished one: the order of events does not depend on timing.
     pub(crate) held: BTreeMap<u64, Vec<Event>>,
     pub(crate) events: Vec<Event>,
 }
@@ -237,14 +237,7 @@ impl RunMachine {
             return self.maintained(id, answer);
         }
         if id.station == Station::Turn {
-            let mut turns = std::mem::take(&mut self.turns);
-            let folded = turns.answer(&self.context(), &id, answer);
-            self.turns = turns;
-            let usage = folded?;
-            if let Some(task) = self.active.get_mut(&id.step) {
-                task.spend(usage);
-            }
-            return Ok(());
+            return self.turn_answered(&id, answer);
         }
         if id.station == Station::Attempt {
             self.turns.forget(&id);
