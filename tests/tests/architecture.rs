@@ -381,11 +381,28 @@ fn part_faults(path: &str, text: &str) -> Vec<String> {
         let named = code
             .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
             .any(|word| word.split("::").any(|name| name == *part) && word.contains("::"));
-        if named {
+        let whole = grouped(&code, "run::{").any(|name| name == *part);
+        if named || whole {
             faults.push(format!("{path}: must not see run::{part}"));
         }
     }
     faults
+}
+
+/// The names that stand by themselves in the braces behind `path`, such as `driver` in `run::{driver, machine::need}`.
+fn grouped<'a>(code: &'a str, path: &'a str) -> impl Iterator<Item = &'a str> {
+    code.match_indices(path).flat_map(move |(at, _)| {
+        let mut depth = 0;
+        let inner = code[at + path.len()..].split_inclusive(['{', '}', ',']);
+        inner
+            .scan((), move |(), piece| {
+                let stands = depth == 0 && !piece.ends_with('{');
+                depth += i32::from(piece.ends_with('{')) - i32::from(piece.ends_with('}'));
+                (depth >= 0 || stands).then_some((stands, piece))
+            })
+            .filter(|(stands, _)| *stands)
+            .map(|(_, piece)| piece.trim_end_matches([',', '}']).trim())
+    })
 }
 
 fn module_faults(
@@ -564,6 +581,16 @@ fn each_rule_can_fail() {
         part_faults(
             "sdk/src/run/machine/need.rs",
             "use crate::{\n    policy::Answer,\n    run::{driver::Performer, host::Options},\n};"
+        ),
+        [
+            "sdk/src/run/machine/need.rs: must not see run::driver",
+            "sdk/src/run/machine/need.rs: must not see run::host",
+        ]
+    );
+    assert_eq!(
+        part_faults(
+            "sdk/src/run/machine/need.rs",
+            "use crate::run::{host, machine::{work, need}, driver};"
         ),
         [
             "sdk/src/run/machine/need.rs: must not see run::driver",

@@ -12,6 +12,8 @@ mod settling;
 mod short;
 mod tainted;
 mod trial;
+mod without_parts;
+mod worlds;
 
 use std::{
     future::{Future, poll_fn},

@@ -184,6 +184,10 @@ impl Episode for Contained<'_> {
         if let (Some(clock), Some(before)) = (clock, before) {
             let took = clock.now().0.saturating_sub(before);
             self.took.fetch_add(took, Ordering::Relaxed);
+            if took >= milliseconds(BLOCKS_FROM) {
+                let found = blocks("Episode::observation", took);
+                self.performer.observed.note(found);
+            }
         }
         observed.unwrap_or_else(|payload| {
             let message = panic_message(&*payload);

@@ -4,15 +4,14 @@ use std::num::NonZeroU64;
 
 use async_trait::async_trait;
 use journeyman::{
-    contract::{Environment, EnvironmentCapabilities},
-    domain::{Observation, Role, Transition},
+    domain::Role,
     policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, View},
     testing::HashEmbedder,
 };
 
 use super::*;
 
-fn complete() -> Backends {
+pub(super) fn complete() -> Backends {
     backends().with_clock(Arc::new(ManualClock::default()))
 }
 
@@ -142,51 +141,6 @@ impl MaintenanceProgram for Idle {
     }
 }
 
-/// Learns from tasks in both ways with a part missing, and gives what was written and what went wrong.
-async fn without(take: fn(&mut Backends)) -> (usize, Vec<String>) {
-    let mut parts = complete();
-    take(&mut parts);
-    let journeyman = open_as("test", &parts, recipe()).await;
-    let learned = journeyman.learn(tasks(2)).await;
-    let mut errors: Vec<String> = learned.err().iter().map(ToString::to_string).collect();
-    for task in alike(2) {
-        let mut handle = journeyman.begin(task).await.expect("it begins");
-        handle.record(Step::new(
-            Action::call("look", json!({})),
-            StepResult::new("seen", desk()),
-        ));
-        let finished = handle.finish(Outcome::success()).await;
-        errors.extend(finished.err().iter().map(ToString::to_string));
-    }
-    let library = journeyman.library().await.expect("a library");
-    (library.entries().count(), errors)
-}
-
-#[test]
-fn a_run_goes_as_far_as_it_can_without_each_part() {
-    let check = |take: fn(&mut Backends), writes: bool, expect: &[&str]| {
-        let (written, errors) = block_on(without(take));
-        assert_eq!(written > 0, writes, "{errors:?}");
-        assert_eq!(errors.len(), expect.len(), "{errors:?}");
-        for (error, part) in errors.iter().zip(expect) {
-            assert!(error.contains(part), "{error} does not say {part}");
-        }
-    };
-    check(|b| b.executor = None, true, &["executor"]);
-    check(|b| b.environment = None, true, &["environment"]);
-    check(|b| b.judge = None, true, &["judge"]);
-    check(|b| b.retriever = None, true, &[]);
-    check(|b| b.scorer = None, true, &[]);
-    check(|b| b.dialect = None, true, &[]);
-    check(|b| b.model = None, false, &[]);
-    check(|b| b.roles = None, false, &[]);
-    check(|b| b.embedder = None, true, &[]);
-    check(|b| b.tokenizer = None, true, &[]);
-    check(|b| b.store = None, true, &[]);
-    check(|b| b.journal = None, true, &[]);
-    check(|b| b.clock = None, true, &[]);
-}
-
 #[test]
 fn what_the_recipe_rules_out_is_found() {
     use FindingKind::*;
@@ -264,45 +218,6 @@ fn a_report_tells_what_was_found() {
             }
         }
     });
-}
-
-/// How often a judge that keeps its thread for so long is said to block.
-fn check_blocking(ms: u64, expect: usize) {
-    let clock = Arc::new(ManualClock::default());
-    let mut parts = backends().with_clock(Arc::clone(&clock) as _);
-    let judge = Arc::new(ScriptedJudge::by(move |request, _| {
-        clock.advance(ms);
-        let outcome = request.trajectory.outcome.as_ref();
-        Play::Give(Verdict::binary(
-            outcome.is_some_and(|outcome| outcome.success),
-        ))
-    }));
-    parts.judge = Some(Arc::clone(&judge) as _);
-    block_on(async {
-        let journeyman = open_as("test", &parts, recipe()).await;
-        assert_eq!(journeyman.findings(), []);
-        let report = journeyman.learn(tasks(3)).await.expect("it learns");
-        assert_eq!(judge.calls(), 12);
-        assert!(report.errors().next().is_none(), "its verdicts count");
-        let blocking = report.findings.iter();
-        let blocking: Vec<&Finding> = blocking
-            .filter(|finding| finding.kind == FindingKind::BlockingPart)
-            .collect();
-        assert_eq!(blocking.len(), expect, "{ms} ms: {blocking:?}");
-        assert_eq!(report.findings.len(), expect, "and nothing else");
-        for finding in blocking {
-            assert_eq!(finding.about.as_deref(), Some("Judge::judge"));
-            assert!(finding.to_string().contains("Judge::judge"), "{finding}");
-            assert!(finding.hint.contains("OnThread"), "{finding}");
-        }
-    });
-}
-
-#[test]
-fn a_part_that_blocks_its_thread_is_found_once() {
-    check_blocking(1_500, 1);
-    check_blocking(1_000, 1);
-    check_blocking(999, 0);
 }
 
 #[test]
@@ -426,130 +341,6 @@ fn skills_that_the_host_releases_are_not_said_to_be_held_back_any_more() {
 #[test]
 fn skills_that_are_held_back_are_found_without_a_retriever_too() {
     check_held(false);
-}
-
-/// A world whose steps keep their thread for so long, and which promises to repeat or does not.
-#[derive(Debug)]
-struct Slow {
-    clock: Arc<ManualClock>,
-    ms: u64,
-    repeats: bool,
-}
-
-#[derive(Debug)]
-struct SlowEpisode {
-    inner: Box<dyn Episode>,
-    clock: Arc<ManualClock>,
-    ms: u64,
-}
-
-#[async_trait]
-impl Environment for Slow {
-    fn capabilities(&self) -> EnvironmentCapabilities {
-        match self.repeats {
-            true => EnvironmentCapabilities::deterministic(),
-            false => EnvironmentCapabilities::default(),
-        }
-    }
-
-    async fn reset(&self, task: &Task, seed: Seed) -> journeyman::Result<Box<dyn Episode>> {
-        Ok(Box::new(SlowEpisode {
-            inner: ScriptedEnvironment::words().reset(task, seed).await?,
-            clock: Arc::clone(&self.clock),
-            ms: self.ms,
-        }))
-    }
-}
-
-#[async_trait]
-impl Episode for SlowEpisode {
-    fn observation(&self) -> &Observation {
-        self.inner.observation()
-    }
-
-    async fn step(&mut self, action: &Action) -> journeyman::Result<Transition> {
-        self.clock.advance(self.ms);
-        self.inner.step(action).await
-    }
-
-    async fn close(self: Box<Self>) -> journeyman::Result<()> {
-        self.inner.close().await
-    }
-}
-
-fn slow(ms: u64, repeats: bool) -> Backends {
-    let clock = Arc::new(ManualClock::default());
-    let mut parts = backends().with_clock(Arc::clone(&clock) as _);
-    parts.environment = Some(Arc::new(Slow { clock, ms, repeats }));
-    parts
-}
-
-#[test]
-fn a_world_that_blocks_is_named_and_not_the_executor() {
-    block_on(async {
-        let journeyman = open_as("test", &slow(1_200, true), recipe()).await;
-        let report = journeyman.learn(tasks(2)).await.expect("it learns");
-        let blocking = report.findings.iter();
-        let blocking: Vec<_> = blocking
-            .filter(|finding| finding.kind == FindingKind::BlockingPart)
-            .map(|finding| (finding.about.as_deref(), finding.hint.contains("OnThread")))
-            .collect();
-        assert_eq!(blocking, [(Some("Episode::step"), true)]);
-    });
-}
-
-#[test]
-fn a_world_that_does_not_promise_to_repeat_plays_no_fragments() {
-    let of = |repeats: bool| {
-        block_on(async {
-            let journeyman = open_as("test", &slow(0, repeats), recipe::hisme_robust()).await;
-            let findings = journeyman.findings();
-            let replays = findings.iter();
-            let replays = replays.filter(|one| one.kind == FindingKind::NothingReplays);
-            replays.map(|one| one.about.clone()).collect::<Vec<_>>()
-        })
-    };
-    assert_eq!(of(true), []);
-    assert_eq!(of(false), [Some("fragments".to_owned())]);
-}
-
-/// A world that was set up once for an attempt and then never again, as a stub that a host wrote to satisfy a
-/// constructor.
-#[derive(Debug)]
-struct NeverAgain(std::sync::Mutex<std::collections::BTreeSet<String>>);
-
-#[async_trait]
-impl Environment for NeverAgain {
-    fn capabilities(&self) -> EnvironmentCapabilities {
-        EnvironmentCapabilities::deterministic()
-    }
-
-    async fn reset(&self, task: &Task, seed: Seed) -> journeyman::Result<Box<dyn Episode>> {
-        let first = self.0.lock().expect("no panic").insert(task.id.to_string());
-        match first {
-            true => ScriptedEnvironment::words().reset(task, seed).await,
-            false => Err(Error::invalid("NeverAgain::reset", "only once")),
-        }
-    }
-}
-
-#[test]
-fn a_world_that_cannot_play_test_cases_is_found() {
-    block_on(async {
-        let mut parts = complete();
-        parts.environment = Some(Arc::new(NeverAgain(Default::default())));
-        let journeyman = open_as("test", &parts, recipe::hisme_robust()).await;
-        let report = journeyman.learn(tasks(30)).await.expect("it learns");
-        let cases = report.findings.iter();
-        let cases: Vec<_> = cases
-            .filter(|one| one.about.as_deref() == Some("cases"))
-            .collect();
-        let [cases] = cases.as_slice() else {
-            panic!("one finding, not {cases:?}");
-        };
-        assert_eq!(cases.kind, FindingKind::NothingReplays);
-        assert!(cases.reason.contains("only once"), "{cases}");
-    });
 }
 
 #[test]
