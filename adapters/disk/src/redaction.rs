@@ -31,7 +31,13 @@ impl Database {
         if value == before {
             return Ok(Cow::Borrowed(record));
         }
-        let redacted = serde_json::from_value(value).map_err(|_| secret())?;
+        let redacted = serde_json::from_value(value).map_err(|_| {
+            Error::invalid(
+                operation,
+                "the record is not valid once its secrets are replaced",
+            )
+            .hint("remove the secret from the record; nothing was stored")
+        })?;
         if ids(&redacted) != ids(record) {
             return Err(secret());
         }

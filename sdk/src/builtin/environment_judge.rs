@@ -26,11 +26,11 @@ use crate::{
 /// let task = sample::task("t", &["one"]);
 /// let mut trajectory = sample::trajectory("a", &task, &["one"], true);
 /// let request = JudgeRequest { task: &task, trajectory: &trajectory };
-/// assert_eq!(EnvironmentJudge.judge(&request).await?.success, Some(true));
+/// assert_eq!(EnvironmentJudge.judge(&request).await?.success(), Some(true));
 ///
 /// (trajectory.outcome, trajectory.end) = (None, EndReason::StepBudget);
 /// let request = JudgeRequest { task: &task, trajectory: &trajectory };
-/// assert_eq!(EnvironmentJudge.judge(&request).await?.success, Some(false));
+/// assert_eq!(EnvironmentJudge.judge(&request).await?.success(), Some(false));
 /// # Ok::<(), journeyman::Error>(())
 /// # }).unwrap();
 /// ```

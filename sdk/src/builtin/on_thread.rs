@@ -44,7 +44,7 @@ use crate::{
 /// let task = sample::task("t", &["one"]);
 /// let trajectory = sample::trajectory("a", &task, &["one"], true);
 /// let verdict = judge.judge(&JudgeRequest { task: &task, trajectory: &trajectory }).await?;
-/// assert_eq!(verdict.success, Some(true));
+/// assert_eq!(verdict.success(), Some(true));
 /// # Ok::<(), journeyman::Error>(())
 /// # }).unwrap();
 /// ```

@@ -40,7 +40,7 @@ pub struct JudgedAttempt {
 ///
 /// impl RewardRule for Priced {
 ///     fn reward(&self, attempt: &AttemptReport, verdict: &Verdict) -> Result<f64> {
-///         Ok(verdict.score - 0.01 * f64::from(attempt.steps))
+///         Ok(verdict.score() - 0.01 * f64::from(attempt.steps))
 ///     }
 /// }
 ///

@@ -133,7 +133,8 @@ impl Ask {
         }
     }
 
-    /// Scores each skill's text after a query, and with `unconditional` after an empty query too (for PMI).
+    /// Scores each skill's text after a query, and with `unconditional` after an empty query too (for PMI). The check of a
+    /// replay identifies skills by id and version: give a skill that is not in the library an id that depends on its text.
     ///
     /// # Errors
     /// The scorer's error.
@@ -272,4 +273,33 @@ pub(crate) fn fits(question: &Question, answer: &Answer) -> bool {
             | (Question::Embed(_), Answer::Embedded(_))
             | (Question::Gain { .. }, Answer::Gained(_))
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{id::Version, testing::sample};
+
+    #[test]
+    fn scores_are_told_apart_by_query_version_and_kind() {
+        let identity = |query: &str, version: u64, unconditional: bool| {
+            let mut skill = sample::skill("brew");
+            skill.version = Version(version);
+            Questions::identity(&Question::Score {
+                query: query.to_owned(),
+                skills: Arc::from([skill]),
+                unconditional,
+            })
+            .unwrap()
+        };
+        let one = identity("brew coffee", 1, false);
+        assert_eq!(one, identity("brew coffee", 1, false));
+        for other in [
+            identity("brew tea", 1, false),
+            identity("brew coffee", 2, false),
+            identity("brew coffee", 1, true),
+        ] {
+            assert_ne!(one, other);
+        }
+    }
 }

@@ -32,7 +32,7 @@ type Make<T> = Arc<dyn Fn(&Value) -> Result<Arc<T>> + Send + Sync>;
 ///
 /// impl RewardRule for Priced {
 ///     fn reward(&self, attempt: &AttemptReport, verdict: &Verdict) -> Result<f64> {
-///         let done = f64::from(u8::from(verdict.success == Some(true)));
+///         let done = f64::from(u8::from(verdict.success() == Some(true)));
 ///         Ok(done - self.0 * f64::from(attempt.steps))
 ///     }
 /// }

@@ -20,7 +20,7 @@ use crate::{
 
 /// The types of the questions, answers and events of one kind of program.
 pub trait Dialogue: Send + Sync + 'static {
-    /// A question. Its JSON form is hashed, so that a resumed program that asks something else is detected.
+    /// A question. Its [`identity`](Self::identity) is hashed, so that a resumed program that asks something else is detected.
     type Question: Serialize + Send;
     /// An answer. It has to hold failures too: a program cannot receive an error in another way.
     type Answer: Clone + Send;
@@ -40,7 +40,7 @@ pub trait Dialogue: Send + Sync + 'static {
 /// An answer, with the digest of its question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Answered<A> {
-    /// SHA-256 of the question's JSON.
+    /// SHA-256 of the question's [`Dialogue::identity`].
     pub(super) to: String,
     pub(super) answer: A,
 }

@@ -179,7 +179,7 @@ impl<D: Dialogue, T> Program<D, T> {
             .is_some_and(|run| lock(&run.board).answered(place, answer))
     }
 
-    /// SHA-256 of the JSON of the open question at a place, in hexadecimal digits; none where no question is open there, and
+    /// SHA-256 of the [`Dialogue::identity`] of the open question at a place, in hexadecimal digits; none where no question is open there, and
     /// while the program is suspended.
     pub fn digest(&self, place: &Place) -> Option<String> {
         let run = lock(&self.run);

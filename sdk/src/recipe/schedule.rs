@@ -27,7 +27,9 @@ use serde::{Deserialize, Serialize};
 pub struct Schedule {
     /// Number of tasks that run at once in learning: they select from the library as it was before the first of them, and
     /// their results are committed in order. HiSME runs all tasks between two meta updates so (4.1): 5. In ARISE a batch is
-    /// a step (A.1, A.2): 64. In a host's own loop the host decides what runs at once, and a step is so many tasks.
+    /// a step (A.1, A.2): 64. In a host's own loop
+    /// ([`Journeyman::begin`](crate::run::Journeyman::begin)) the host decides how many tasks run at once; `batch` then only
+    /// sets how many tasks count as one step.
     pub batch: NonZeroU64,
     /// Number of tasks between two micro maintenances: bundles run, skills are refined and filtered. HiSME: 5.
     pub micro: NonZeroU64,

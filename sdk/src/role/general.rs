@@ -87,7 +87,7 @@ impl Default for RoleOptions {
 ///
 /// let answer = r#"{"analysis": "Vague triggers did harm.", "summary": "Be exact.", "rules": ["1. Name the tool."]}"#;
 /// let RoleAnswer::Rules(rules) = roles.read(&request, answer)? else { panic!() };
-/// assert_eq!(rules[0].0, "Name the tool.");
+/// assert_eq!(rules[0].as_str(), "Name the tool.");
 /// let error = roles.read(&request, &answer.replace("\"rules\"", "\"delete\": [], \"rules\"")).unwrap_err();
 /// assert_eq!(
 ///     error.message(),

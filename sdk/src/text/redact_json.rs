@@ -19,11 +19,18 @@ impl Redactor {
     /// Whether a value has nothing to redact, by one scan of all its texts together. `false` is no proof of a secret: patterns
     /// of the host's own may be anchored, so with one of those the answer is always `false`.
     pub fn is_clean(&self, value: &Value) -> bool {
-        // A match within a field or within `name=value` is a match within this text too: each stands between line breaks
-        // or `=`, which are no parts of words.
+        self.has_nothing(|text| texts(value, "", text))
+    }
+
+    /// Whether none of the texts that `write` appends can hold a secret. A match within a field or within `name=value` is a
+    /// match within the whole text too: each stands between line breaks or `=`, which are no parts of words.
+    fn has_nothing(&self, write: impl FnOnce(&mut String)) -> bool {
+        if !self.forms.is_empty() {
+            return false;
+        }
         let mut text = String::new();
-        texts(value, "", &mut text);
-        self.forms.is_empty() && !self.may_hold(&text)
+        write(&mut text);
+        !self.may_hold(&text)
     }
 
     fn redact_value(&self, value: &mut Value) {
@@ -43,11 +50,8 @@ impl Redactor {
 
     /// As [`Redactor::redact_json`], for the fields of an object.
     pub fn redact_fields(&self, fields: &mut Map<String, Value>) {
-        let mut text = String::new();
-        fields
-            .iter()
-            .for_each(|(name, value)| texts(value, name, &mut text));
-        if !self.forms.is_empty() || self.may_hold(&text) {
+        let all = fields.iter();
+        if !self.has_nothing(|text| all.for_each(|(name, value)| texts(value, name, text))) {
             self.redact_object(fields);
         }
     }
@@ -108,6 +112,40 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn no_place_of_a_secret_is_taken_for_clean() {
+        let drawn = "a1B2c3D4e5F6g7H8".repeat(4);
+        let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----";
+        let secrets = [
+            "hunter22".to_owned(),
+            format!("ghp_{}", &drawn[..36]),
+            format!("AIza{}", &drawn[..35]),
+            format!("Bearer {}", &drawn[..24]),
+            "https://ada:hunter33@host.example/".to_owned(),
+            format!("password: {}", &drawn[..16]),
+            key.to_owned(),
+            key[..40].to_owned(),
+        ];
+        let named = Redactor::new(["hunter22".to_owned()]).unwrap();
+        for secret in secrets {
+            for value in [
+                json!(secret),
+                json!([1, [secret]]),
+                json!({"a": {"b": [{"c": secret}]}}),
+                json!({(secret.clone()): true}),
+                json!({"a": format!("x\n{secret}\ny"), "b": null}),
+                json!({"a": json!({"b": secret}).to_string()}),
+            ] {
+                let mut redacted = value.clone();
+                named.redact_value(&mut redacted);
+                assert!(redacted == value || !named.is_clean(&value), "{value}");
+                assert!(redacted != value, "{value}");
+            }
+        }
+        let number = Redactor::new(["47114711".to_owned()]).unwrap();
+        assert!(!number.is_clean(&json!({"pin": 47114711})));
+    }
 
     #[test]
     fn a_value_is_clean_only_where_nothing_is_redacted() {

@@ -164,7 +164,7 @@ fn what_is_known_at_one_moment_is_one_write() {
 }
 
 #[test]
-fn an_episode_whose_parts_take_time_is_three_writes() {
+fn an_episode_whose_parts_take_time_is_at_most_three_writes() {
     let unhurried = || {
         let mut all = backends();
         let executor = all.executor.take();

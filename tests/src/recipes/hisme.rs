@@ -42,8 +42,8 @@ const PROCESS: [&str; 2] = ["hisme", "static"];
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Cell {
     /// Held-out tasks done at the first attempt, of all.
-    pub(super) first: f64,
-    pub(super) success: f64,
+    first: f64,
+    success: f64,
     /// Skills that are offered at the end.
     offered: usize,
     disabled: usize,

@@ -7,11 +7,7 @@ use crate::{
     error::Result,
     policy::Answer,
     report::Event,
-    run::machine::{
-        journal::RunEntry,
-        need::{NeedId, TurnAsk},
-        run_machine::RunMachine,
-    },
+    run::machine::{journal::RunEntry, need::NeedId, run_machine::RunMachine},
 };
 
 /// Entries of a run that are not yet applied to the machine, or not yet written to the journal.
@@ -80,33 +76,20 @@ impl Log {
             self.arrived.extend(events.map(|event| RunEntry::Happened {
                 event: Box::new(event),
             }));
-            let Some(mut entry) = self.arrived.pop_front() else {
+            let Some(entry) = self.arrived.pop_front() else {
                 return Ok(());
             };
-            if !self.is_kept {
-                match entry {
-                    RunEntry::Answered { id, answer, .. } => machine.answer(id, *answer)?,
-                    RunEntry::TurnAsked { ask } => machine.ask_turn(*ask),
-                    RunEntry::Happened { event } => on_event(&event),
-                    RunEntry::Started { .. } => {}
-                }
-                continue;
-            }
-            match &mut entry {
-                RunEntry::Answered {
-                    id,
-                    question,
-                    answer,
-                } => {
-                    *question = machine.question(id);
-                    machine.answer(id.clone(), Answer::clone(answer))?;
-                }
-                RunEntry::TurnAsked { ask } => machine.ask_turn(TurnAsk::clone(ask)),
-                RunEntry::Happened { event } => on_event(event),
+            let recorded = self.is_kept.then(|| recorded(&entry, machine));
+            match entry {
+                RunEntry::Answered { id, answer, .. } => machine.answer(id, *answer)?,
+                RunEntry::TurnAsked { ask } => machine.ask_turn(*ask),
+                RunEntry::Happened { event } => on_event(&event),
                 RunEntry::Started { .. } => {}
             }
-            self.is_urgent |= is_urgent(&entry);
-            self.queue.push(entry);
+            if let Some(entry) = recorded {
+                self.is_urgent |= is_urgent(&entry);
+                self.queue.push(entry);
+            }
         }
     }
 
@@ -131,6 +114,15 @@ impl Log {
         self.is_urgent = false;
         Ok(())
     }
+}
+
+/// The entry as the journal keeps it: an answer with the digest of its question.
+fn recorded(entry: &RunEntry, machine: &RunMachine) -> RunEntry {
+    let mut entry = entry.clone();
+    if let RunEntry::Answered { id, question, .. } = &mut entry {
+        *question = machine.question(id);
+    }
+    entry
 }
 
 fn is_urgent(entry: &RunEntry) -> bool {

@@ -93,10 +93,11 @@ impl Journeyman {
     }
 
     /// Replaces the rules of a role, for example by rules that another run learned (HiSME 4.5). Runs change them further
-    /// unless [`Maintenance::evolve`](crate::maintain::Maintenance::evolve) is switched off.
+    /// unless [`Maintenance::evolve`](crate::maintain::Maintenance::evolve) is switched off. A rule that redaction makes longer
+    /// than [`RoleRule::MAX`] is cut to it.
     ///
     /// # Errors
-    /// `Invalid` for more than [`RoleRule::MOST`] rules, or for a rule that is too long; `Unsupported` for a read-only
+    /// `Invalid` for more than [`RoleRule::MOST`] rules; `Unsupported` for a read-only
     /// library; the store's error.
     pub async fn set_rules(
         &self,

@@ -31,7 +31,7 @@ pub enum RunEntry {
     Answered {
         /// The need that was answered.
         id: NeedId,
-        /// SHA-256 of the question's JSON, in hexadecimal digits; none for a commit. A replay compares it with the digest of
+        /// SHA-256 of the question's [`Dialogue::identity`](crate::program::Dialogue::identity), in hexadecimal digits; none for a commit. A replay compares it with the digest of
         /// the question that the policy asks now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         question: Option<String>,

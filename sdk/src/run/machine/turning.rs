@@ -158,7 +158,7 @@ impl Turns {
     }
 
     /// Applies an answer, and returns the tokens of a role or a test case. A second answer to a question, and an answer for a
-    /// finished attempt, are ignored.
+    /// finished attempt, are ignored, with their tokens.
     ///
     /// # Errors
     /// `Invalid` for an answer without an open question.
