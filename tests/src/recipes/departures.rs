@@ -24,6 +24,7 @@ use super::{
     hisme::{CHECK, HELD_OUT, MARGIN, STREAM, WORLDS, check, one_task, tasks},
     key,
     noisy::universe,
+    spread,
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
 
@@ -143,9 +144,7 @@ fn arm(
     }
     let mut record = |what: &str, value: &dyn Fn(&Cell) -> f64| {
         let values: Vec<f64> = cells.iter().map(value).collect();
-        figures.record(&format!("{name}.{what}"), stats::mean(&values), Bound::None);
-        let spread = stats::sample_sd(&values);
-        figures.record(&format!("{name}.{what}, sd"), spread, Bound::None);
+        spread(figures, &format!("{name}.{what}"), &values);
     };
     record("first attempt", &|cell| cell.first);
     record("within the budget", &|cell| cell.success);

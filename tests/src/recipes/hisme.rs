@@ -22,6 +22,7 @@ use super::{
     judged::Judged,
     key,
     noisy::{HIDDEN, universe},
+    spread,
 };
 use crate::figures::{
     Bound, Figures, Outcome,
@@ -229,9 +230,7 @@ fn compare(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
 fn report(figures: &mut Figures<'_>, name: &str, cells: &[Cell]) {
     let mut record = |what: &str, value: &dyn Fn(&Cell) -> f64| {
         let values: Vec<f64> = cells.iter().map(value).collect();
-        figures.record(&format!("{name}.{what}"), stats::mean(&values), Bound::None);
-        let spread = stats::sample_sd(&values);
-        figures.record(&format!("{name}.{what}, sd"), spread, Bound::None);
+        spread(figures, &format!("{name}.{what}"), &values);
     };
     record("first attempt", &|cell| cell.first);
     record("within the budget", &|cell| cell.success);

@@ -15,7 +15,7 @@ use journeyman::{contract::LanguageModel, recipe::Recipe};
 use quickstart::{Parts, default_model};
 
 use crate::{
-    figures::{Figures, Outcome},
+    figures::{Bound, Figures, Outcome, stats},
     library::told,
 };
 
@@ -79,6 +79,13 @@ pub fn run_frozen_rules(figures: &mut Figures<'_>) -> Outcome {
     let parts = Parts::load(&default_model(), STEPS)?;
     figures.subject("model", parts.model.capabilities().model.as_str());
     frozen_rules::run(figures, &parts)
+}
+
+/// Records the mean of values over worlds, and their standard deviation.
+fn spread(figures: &mut Figures<'_>, name: &str, values: &[f64]) {
+    figures.record(name, stats::mean(values), Bound::None);
+    let deviation = stats::sample_sd(values);
+    figures.record(&format!("{name}, sd"), deviation, Bound::None);
 }
 
 /// A result belongs to the model that it was measured on.
