@@ -46,8 +46,8 @@ pub struct Played {
     pub answer: RoleAnswer,
     /// Whether the answer was built without the model, because no output of the model could be parsed.
     pub fallback: bool,
-    /// Each model output that could not be parsed, with the parser's error text.
-    pub unreadable: Vec<(String, String)>,
+    /// The model outputs that could not be parsed, in order.
+    pub unreadable: Vec<Unreadable>,
     /// Tokens used by the role's model.
     pub usage: Usage,
 }
@@ -55,9 +55,18 @@ pub struct Played {
 impl Played {
     /// The parser's error texts, in order, joined into one line.
     pub(crate) fn why_unreadable(&self) -> String {
-        let reasons = self.unreadable.iter().map(|(_, why)| why.as_str());
+        let reasons = self.unreadable.iter().map(|one| one.reason.as_str());
         reasons.collect::<Vec<_>>().join("; then: ")
     }
+}
+
+/// A model output that could not be parsed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unreadable {
+    /// The output.
+    pub text: String,
+    /// The parser's error text.
+    pub reason: String,
 }
 
 /// A role or a test case that failed, with the tokens that were used before it failed.
@@ -67,6 +76,29 @@ pub struct FailedCall {
     pub error: Error,
     /// The tokens that were used before it failed.
     pub usage: Usage,
+}
+
+/// Tokens used by roles and test cases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CallUsage {
+    /// By calls that gave an answer.
+    pub(crate) answered: Usage,
+    /// By calls that failed.
+    pub(crate) failed: Usage,
+}
+
+impl CallUsage {
+    pub(crate) fn add(&mut self, more: Self) {
+        self.answered.add(more.answered);
+        self.failed.add(more.failed);
+    }
+
+    /// By all calls.
+    pub(crate) fn total(self) -> Usage {
+        let mut total = self.answered;
+        total.add(self.failed);
+        total
+    }
 }
 
 impl From<Error> for FailedCall {
@@ -116,14 +148,15 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// The tokens of a role or a test case, also of one that failed; none for other answers. An attempt's are in its
-    /// trajectory.
-    pub(crate) fn usage(&self) -> Usage {
+    /// The tokens of a role or a test case; none for other answers. An attempt's are in its trajectory.
+    pub(crate) fn usage(&self) -> CallUsage {
+        let (mut answered, mut failed) = <(Usage, Usage)>::default();
         match self {
-            Self::Played(Ok(Some(played))) => played.usage,
-            Self::Tried(Ok(run)) => run.usage,
-            Self::Played(Err(failed)) | Self::Tried(Err(failed)) => failed.usage,
-            _ => Usage::default(),
+            Self::Played(Ok(Some(played))) => answered = played.usage,
+            Self::Tried(Ok(run)) => answered = run.usage,
+            Self::Played(Err(call)) | Self::Tried(Err(call)) => failed = call.usage,
+            _ => {}
         }
+        CallUsage { answered, failed }
     }
 }

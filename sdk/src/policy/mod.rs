@@ -24,7 +24,8 @@ mod registry;
 mod rollout;
 mod view;
 
-pub use answer::{Answer, CaseRun, ChosenSkill, CommitDone, FailedCall, Played};
+pub(crate) use answer::CallUsage;
+pub use answer::{Answer, CaseRun, ChosenSkill, CommitDone, FailedCall, Played, Unreadable};
 pub(crate) use context::Context;
 pub use own::{
     AdmitRule, CreditRule, MaintenanceProgram, OwnPolicy, RewardRule, SelectProgram, SkillCredit,

@@ -88,9 +88,13 @@ pub struct TaskReport {
     /// and including this task. Only in learning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gains: Vec<SkillGain>,
-    /// Tokens used by the roles and by the agent in test cases that were asked for the task, failed calls included.
+    /// Tokens used by the roles and by the agent in test cases that were asked for the task, and gave an answer.
     #[serde(default)]
     pub role_usage: Usage,
+    /// Tokens used by roles and test cases that were asked for the task and failed: an answer that could not be read, an
+    /// attempt that could not be judged.
+    #[serde(default)]
+    pub failed_usage: Usage,
     /// The library's revision after the task.
     pub revision: Revision,
     /// The error of the task's policy, if it failed: then the report has no attempts, and nothing was learned.

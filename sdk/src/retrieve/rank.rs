@@ -6,6 +6,7 @@ use crate::{
     contract::Embedding,
     domain::{Candidate, Skill, State, TurnQuery},
     error::{Error, Result},
+    library::JudgementCounts,
 };
 
 /// The weights of Eq. 20, each finite and not negative. The paper does not publish its weights.
@@ -71,8 +72,8 @@ pub struct Ranked<'a> {
     pub sparse: f64,
     /// Embedding of its view ([`view_text`](super::view_text)), where there is one.
     pub embedding: Option<&'a Embedding>,
-    /// The numbers of helpful and of harmful judgements of its current version.
-    pub judged: (u32, u32),
+    /// The judgements of its current version.
+    pub judged: JudgementCounts,
 }
 
 /// Ranks skills for a query, best first, ties by id. Each of the four parts of the sum is in [0, 1], so with the default
@@ -81,14 +82,17 @@ pub struct Ranked<'a> {
 /// ```
 /// use journeyman::{
 ///     domain::TurnQuery,
+///     library::JudgementCounts,
 ///     retrieve::{RankWeights, Ranked, rank},
 ///     testing::sample,
 /// };
 ///
 /// let (helps, harms) = (sample::skill("brew"), sample::skill("boil"));
+/// let helpful = JudgementCounts { helpful: 3, ..JudgementCounts::default() };
+/// let harmful = JudgementCounts { harmful: 3, ..JudgementCounts::default() };
 /// let with = |skill, judged| Ranked { skill, sparse: 2.5, embedding: None, judged };
 /// let query = TurnQuery { text: "brew coffee".into(), tools: Vec::new() };
-/// let skills = [with(&harms, (0, 3)), with(&helps, (3, 0))];
+/// let skills = [with(&harms, harmful), with(&helps, helpful)];
 /// let ranked = rank(&query, None, &skills, &RankWeights::default());
 /// assert_eq!(ranked[0].skill.id, helps.id);
 /// ```
@@ -144,7 +148,7 @@ fn trust(one: &Ranked<'_>) -> f64 {
         State::Active => 0.5,
         _ => 0.0,
     };
-    let (helpful, harmful) = (f64::from(one.judged.0), f64::from(one.judged.1));
+    let (helpful, harmful) = (f64::from(one.judged.helpful), f64::from(one.judged.harmful));
     stands + 0.5 * (helpful + 1.0) / (helpful + harmful + 2.0)
 }
 
@@ -175,7 +179,11 @@ mod tests {
                 skill,
                 sparse: *sparse,
                 embedding: None,
-                judged: *judged,
+                judged: JudgementCounts {
+                    helpful: judged.0,
+                    harmful: judged.1,
+                    ..JudgementCounts::default()
+                },
             })
             .collect();
         let ranked = rank(query, None, &skills, &RankWeights::default());
@@ -228,7 +236,7 @@ mod tests {
             skill,
             sparse: 1.0,
             embedding: Some(embedding),
-            judged: (0, 0),
+            judged: JudgementCounts::default(),
         };
         let skills = [ranked(&a, &other), ranked(&b, &same)];
         let found = rank(&query(&[]), Some(&same), &skills, &RankWeights::default());

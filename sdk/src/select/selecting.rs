@@ -200,12 +200,11 @@ async fn ranked(
     };
     let skills = (0..).zip(&found).filter_map(|(place, found): (usize, _)| {
         let entry = context.library.get(&found.skill.id)?;
-        let counts = entry.life.counts(entry.skill.version);
         Some(Ranked {
             skill: &entry.skill,
             sparse: found.score,
             embedding: of_skills.get(place),
-            judged: (counts.helpful, counts.harmful),
+            judged: entry.life.counts(entry.skill.version),
         })
     });
     rank(query, of_query, &skills.collect::<Vec<_>>(), weights)

@@ -354,6 +354,7 @@ mod tests {
             written: Vec::new(),
             gains: Vec::new(),
             role_usage: Usage::default(),
+            failed_usage: Usage::default(),
             revision: Revision(0),
             failed: None,
         };

@@ -189,7 +189,7 @@ fn spent(report: &RunReport) -> [f64; 4] {
         report
             .tasks
             .iter()
-            .map(|task| total(&task.role_usage))
+            .map(|task| total(&task.role_usage) + total(&task.failed_usage))
             .sum(),
         total(&report.maintenance.roles),
         total(&report.maintenance.cases),

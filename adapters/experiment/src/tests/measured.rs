@@ -46,6 +46,7 @@ fn report(selections: Vec<Selection>, attempts: Vec<AttemptReport>) -> RunReport
         }],
         gains: Vec::new(),
         role_usage: Usage::default(),
+        failed_usage: Usage::default(),
         revision: Revision(0),
         failed: None,
     };

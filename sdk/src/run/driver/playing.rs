@@ -6,7 +6,7 @@ use crate::{
     domain::Usage,
     error::{Error, Result},
     id::Seed,
-    policy::{CaseRun, Played},
+    policy::{CaseRun, Played, Unreadable},
     run::machine::need::CaseNeed,
 };
 
@@ -47,14 +47,20 @@ impl Performer {
         let repaired = self
             .ask(model.as_ref(), roles.prompt(&second)?, spent)
             .await?;
-        let mut unreadable = vec![(text.clone(), fault.clone())];
+        let mut unreadable = vec![Unreadable {
+            text: text.clone(),
+            reason: fault.clone(),
+        }];
         match roles.read(&second, &repaired) {
             Ok(answer) => Ok(Some(played(answer, unreadable, *spent))),
             Err(again) => {
                 let Some(answer) = roles.fallback(ask) else {
                     return Err(again.with("role", ask.role()));
                 };
-                unreadable.push((repaired, again.to_string()));
+                unreadable.push(Unreadable {
+                    text: repaired,
+                    reason: again.to_string(),
+                });
                 Ok(Some(Played {
                     fallback: true,
                     ..played(answer, unreadable, *spent)
@@ -147,7 +153,7 @@ impl Performer {
 
 fn played(
     answer: crate::contract::RoleAnswer,
-    unreadable: Vec<(String, String)>,
+    unreadable: Vec<Unreadable>,
     usage: Usage,
 ) -> Played {
     Played {

@@ -259,9 +259,9 @@ impl Redacting {
     }
 
     fn played(&self, played: &mut Played) {
-        for (answer, fault) in &mut played.unreadable {
-            self.text(answer);
-            self.text(fault);
+        for output in &mut played.unreadable {
+            self.text(&mut output.text);
+            self.text(&mut output.reason);
         }
         match &mut played.answer {
             RoleAnswer::Draft(draft) => self.draft(draft),

@@ -127,6 +127,7 @@ pub(crate) fn task_report(
         written: Vec::new(),
         gains: Vec::new(),
         role_usage: crate::domain::Usage::default(),
+        failed_usage: crate::domain::Usage::default(),
         revision: context.library.revision(),
         failed: None,
     }

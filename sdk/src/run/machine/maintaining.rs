@@ -92,8 +92,8 @@ impl Part {
 fn usage_of(answer: &Answer) -> MaintenanceUsage {
     let mut usage = MaintenanceUsage::default();
     match answer {
-        Answer::Played(_) => usage.roles = answer.usage(),
-        Answer::Tried(_) => usage.cases = answer.usage(),
+        Answer::Played(_) => usage.roles = answer.usage().total(),
+        Answer::Tried(_) => usage.cases = answer.usage().total(),
         _ => {}
     }
     usage

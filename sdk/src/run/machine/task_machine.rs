@@ -16,11 +16,11 @@ use super::{
 use crate::{
     admit::admission::{self, Admission, Drafted},
     contract::RoleTask,
-    domain::{LibraryChange, Task, Usage},
+    domain::{LibraryChange, Task},
     error::{Error, Result},
     library::Applied,
     maintain::{bundling, live},
-    policy::{Answer, Ask, Questions, RoleReply, fits},
+    policy::{Answer, Ask, CallUsage, Questions, RoleReply, fits},
     program::{Place, Program, Running},
     propose::{asking, writing},
     report::{EventKind, TaskReport},
@@ -47,7 +47,7 @@ pub(crate) struct TaskMachine {
     stage: Stage,
     /// The tokens of the roles and test cases that were asked for it.
     #[serde(default)]
-    role_usage: Usage,
+    calls: CallUsage,
 }
 
 impl TaskMachine {
@@ -63,7 +63,7 @@ impl TaskMachine {
             step,
             task,
             stage,
-            role_usage: Usage::default(),
+            calls: CallUsage::default(),
         };
         machine.go_on(context, events);
         machine
@@ -87,7 +87,8 @@ impl TaskMachine {
     pub(crate) fn into_report(self) -> Option<TaskReport> {
         match self.stage {
             Stage::Done(report) => Some(TaskReport {
-                role_usage: self.role_usage,
+                role_usage: self.calls.answered,
+                failed_usage: self.calls.failed,
                 ..*report
             }),
             _ => None,
@@ -156,8 +157,8 @@ impl TaskMachine {
     }
 
     /// Counts the tokens of a role or a test case that was asked for the task.
-    pub(crate) fn spend(&mut self, usage: Usage) {
-        self.role_usage.add(usage);
+    pub(crate) fn spend(&mut self, usage: CallUsage) {
+        self.calls.add(usage);
     }
 
     /// Decides on the task's drafts, with the present library, when it is the task's turn to change it.

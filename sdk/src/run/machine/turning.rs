@@ -11,10 +11,9 @@ use super::{
     work::{Of, need},
 };
 use crate::{
-    domain::Usage,
     error::{Error, ErrorKind, Result},
     id::AttemptId,
-    policy::{Answer, Ask, ChosenSkill, Questions, fits},
+    policy::{Answer, Ask, CallUsage, ChosenSkill, Questions, fits},
     program::{Place, Program, Running},
     select::selecting::{Selected, select},
 };
@@ -167,14 +166,14 @@ impl Turns {
         scene: &Scene<'_>,
         id: &NeedId,
         answer: Answer,
-    ) -> Result<Usage> {
+    ) -> Result<CallUsage> {
         let mut turns = self.0.iter_mut();
         let Some((turn, place)) = turns.find_map(|turn| turn.within(id).map(|place| (turn, place)))
         else {
-            return Ok(Usage::default());
+            return Ok(CallUsage::default());
         };
         if turn.selected.is_some() || turn.program.is_past(&place) {
-            return Ok(Usage::default());
+            return Ok(CallUsage::default());
         }
         let usage = answer.usage();
         let asked = turn.program.questions(turn.start(scene), |at, question| {

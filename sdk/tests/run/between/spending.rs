@@ -102,6 +102,7 @@ fn check(script: Script, judge: Arc<dyn Judge>) -> RunReport {
     let mut of_attempts = report.maintenance.cases;
     for task in &report.tasks {
         of_roles.add(task.role_usage);
+        of_roles.add(task.failed_usage);
         let attempts = task.attempts.iter();
         attempts.for_each(|attempt| of_attempts.add(attempt.usage));
     }
@@ -130,7 +131,12 @@ fn tokens_of_answers_that_cannot_be_read_are_counted() {
         ..Script::default()
     };
     let report = check(script, Arc::new(EnvironmentJudge));
-    assert!(report.tasks.iter().all(|task| task.role_usage.total() > 0));
+    assert!(
+        report
+            .tasks
+            .iter()
+            .all(|task| task.failed_usage.total() > 0)
+    );
 }
 
 #[test]
