@@ -76,6 +76,8 @@ text_id! {
     CommitKey;
     /// A model's name with the identity of its build, such as `apprentice@5f2c…`.
     ModelId;
+    /// A skill prototype's identity (SCRIBE).
+    PrototypeId;
     /// A host's group of similar tasks.
     Category;
     /// A node of the overlap graph: a turn of an attempt, or a skill.

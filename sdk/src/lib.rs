@@ -86,6 +86,6 @@ pub mod text;
 pub use async_trait::async_trait;
 pub use error::{Error, ErrorKind, Result, Retry};
 pub use id::{
-    AttemptId, Category, CommitKey, ModelId, Revision, RunId, Seed, SegmentId, SkillId, TaskId,
-    Timestamp, Version, sha256_hex,
+    AttemptId, Category, CommitKey, ModelId, PrototypeId, Revision, RunId, Seed, SegmentId,
+    SkillId, TaskId, Timestamp, Version, sha256_hex,
 };

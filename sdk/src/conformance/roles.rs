@@ -77,6 +77,14 @@ fn sound(task: &RoleTask, answer: &RoleAnswer) -> Tried {
         RoleAnswer::Credit { .. } => role == Role::Attribute,
         RoleAnswer::Cases(_) => role == Role::Bundle,
         RoleAnswer::Rules(_) => role == Role::Evolve,
+        RoleAnswer::Segments { .. } => role == Role::Segment,
+        RoleAnswer::Rubric(_) => role == Role::DistilPrototype,
+        RoleAnswer::Routed { .. } => role == Role::Route,
+        RoleAnswer::Scored { .. } => role == Role::Score,
+        RoleAnswer::Calls(_) => role == Role::Curate,
+        RoleAnswer::Tags(_) => role == Role::Tag,
+        RoleAnswer::Lesson(_) => role == Role::Lesson,
+        RoleAnswer::Bank(_) => role == Role::DistilBank,
     };
     require(fits, || {
         format!("expected an answer of the role {role}, found {answer:?}")

@@ -24,6 +24,7 @@ mod journal;
 mod judge;
 mod language_model;
 mod retriever;
+mod role_task;
 mod roles;
 mod scorer;
 mod skill_files;
@@ -45,10 +46,11 @@ pub use language_model::{
     FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenSink,
 };
 pub use retriever::Retriever;
-pub use roles::{
-    BundleCounts, CaseDraft, Experience, FailedAnswer, RoleAnswer, RoleRequest, RoleTask, Roles,
+pub use role_task::{
+    BundleCounts, Experience, Finding, RoleTask, SegmentPrompt, SubgoalInAttempt, Taught,
     VersionJudgements,
 };
+pub use roles::{BankDraft, CaseDraft, FailedAnswer, RoleAnswer, RoleRequest, Roles};
 pub use scorer::{ScoreRequest, Scorer, TokenScores};
 pub use skill_files::SkillFiles;
 pub use skill_scores::{SkillScores, Total};

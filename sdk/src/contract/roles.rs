@@ -4,173 +4,15 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::GenerateRequest;
+use super::{GenerateRequest, RoleTask};
 use crate::{
-    domain::{CaseKind, Judgement, Role, RoleRule, Skill, SkillDraft, Trace},
+    domain::{
+        CaseKind, Judgement, Lesson, Role, RoleRule, Rubric, Segmentation, SkillDraft,
+        SubgoalScore, ToolCall,
+    },
     error::Result,
     id::Seed,
 };
-
-/// A task of a role.
-#[non_exhaustive]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RoleTask {
-    /// Write one skill from the best successful attempts of a group.
-    Summarize {
-        /// One or two attempts, the best first.
-        attempts: Vec<Trace>,
-    },
-    /// Write a skill from one attempt.
-    Extract {
-        /// The attempt.
-        attempt: Box<Trace>,
-        /// The number of this request among the requests for the same attempt, from 0.
-        candidate: u32,
-        /// The role's rules.
-        rules: Vec<RoleRule>,
-    },
-    /// Write one skill from the common part of attempts at several tasks, or of several skills.
-    Refactor {
-        /// The attempts of the group, and the stored attempts from which its skills were made; few or none where a host added
-        /// the skills.
-        attempts: Vec<Trace>,
-        /// The skills in the group, often none.
-        skills: Vec<Skill>,
-        /// The common part of attempts and skills, in words.
-        reason: String,
-        /// The group's identity; not part of the prompt.
-        group: String,
-        /// The role's rules.
-        rules: Vec<RoleRule>,
-    },
-    /// Write a new version of a skill, from attempts that had it in the prompt.
-    Refine {
-        /// The skill's current version.
-        skill: Box<Skill>,
-        /// Attempts with the skill in the prompt, the most informative first; at least one.
-        attempts: Vec<Trace>,
-        /// One line for each case of the skill's test bundle that fails: why it fails.
-        failures: Vec<String>,
-        /// The role's rules.
-        rules: Vec<RoleRule>,
-    },
-    /// Judge a skill's effect on an attempt.
-    Attribute {
-        /// The attempt.
-        attempt: Box<Trace>,
-        /// The skill's index in the attempt's injection, from 0.
-        skill: usize,
-    },
-    /// Propose test cases for a skill, as fragments of an attempt.
-    Bundle {
-        /// The skill.
-        skill: Box<Skill>,
-        /// The attempt.
-        attempt: Box<Trace>,
-    },
-    /// Rewrite the rules of another role, from the results of the skill versions that it made.
-    Evolve {
-        /// The other role.
-        role: Role,
-        /// That role's present rules.
-        rules: Vec<RoleRule>,
-        /// The skill versions that it made, each with its results; only versions with enough evidence.
-        rows: Vec<Experience>,
-    },
-}
-
-impl RoleTask {
-    /// The role that performs this task.
-    pub fn role(&self) -> Role {
-        match self {
-            Self::Summarize { .. } => Role::Summarize,
-            Self::Extract { .. } => Role::Extract,
-            Self::Refactor { .. } => Role::Refactor,
-            Self::Refine { .. } => Role::Refine,
-            Self::Attribute { .. } => Role::Attribute,
-            Self::Bundle { .. } => Role::Bundle,
-            Self::Evolve { .. } => Role::Evolve,
-        }
-    }
-
-    /// The attempts in the role's prompt.
-    pub fn attempts(&self) -> &[Trace] {
-        match self {
-            Self::Summarize { attempts }
-            | Self::Refactor { attempts, .. }
-            | Self::Refine { attempts, .. } => attempts,
-            Self::Extract { attempt, .. }
-            | Self::Attribute { attempt, .. }
-            | Self::Bundle { attempt, .. } => std::slice::from_ref(attempt.as_ref()),
-            Self::Evolve { .. } => &[],
-        }
-    }
-}
-
-/// A version that a role made, with its results: a row of the role's replay buffer (HiSME Eq. 17).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Experience {
-    /// The version.
-    pub skill: Skill,
-    /// How often it was judged helpful, with every skill that says word for word the same.
-    pub helpful: u32,
-    /// How often it was judged harmful.
-    pub harmful: u32,
-    /// How often it was judged neither, or it could not be told.
-    pub other: u32,
-    /// The result of its test bundle; `None` where it was never tested.
-    pub bundle: Option<BundleCounts>,
-    /// Judgements of the version that it replaced; `None` for a first version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<VersionJudgements>,
-    /// The skill's state now, in words: `active`, `disabled`, `revised`.
-    pub fate: String,
-}
-
-/// How many cases of a test bundle a version passes. In JSON an array: `passed`, then `cases`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(u32, u32)", into = "(u32, u32)")]
-pub struct BundleCounts {
-    /// Number of cases that passed.
-    pub passed: u32,
-    /// Number of cases in the bundle.
-    pub cases: u32,
-}
-
-impl From<(u32, u32)> for BundleCounts {
-    fn from((passed, cases): (u32, u32)) -> Self {
-        Self { passed, cases }
-    }
-}
-
-impl From<BundleCounts> for (u32, u32) {
-    fn from(counts: BundleCounts) -> Self {
-        (counts.passed, counts.cases)
-    }
-}
-
-/// How often a version was judged helpful and harmful. In JSON an array: `helpful`, then `harmful`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(u32, u32)", into = "(u32, u32)")]
-pub struct VersionJudgements {
-    /// Number of attempts in which the version was judged helpful.
-    pub helpful: u32,
-    /// Number of attempts in which the version was judged harmful.
-    pub harmful: u32,
-}
-
-impl From<(u32, u32)> for VersionJudgements {
-    fn from((helpful, harmful): (u32, u32)) -> Self {
-        Self { helpful, harmful }
-    }
-}
-
-impl From<VersionJudgements> for (u32, u32) {
-    fn from(judgements: VersionJudgements) -> Self {
-        (judgements.helpful, judgements.harmful)
-    }
-}
 
 /// A request to a role.
 #[derive(Clone, Copy, Debug)]
@@ -203,6 +45,15 @@ pub struct CaseDraft {
     pub about: String,
 }
 
+/// A skill of a bank as a role writes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BankDraft {
+    /// The skill of the bank that it refines, as an index among those that were shown; `None` for a new one.
+    pub refines: Option<usize>,
+    /// The skill.
+    pub draft: SkillDraft,
+}
+
 /// A role's answer.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -225,6 +76,39 @@ pub enum RoleAnswer {
     Cases(Vec<CaseDraft>),
     /// The complete new rules of the role that was asked about: the answer of evolve.
     Rules(Vec<RoleRule>),
+    /// The subgoals of an attempt: the answer of segment.
+    Segments {
+        /// The subgoals.
+        segmentation: Segmentation,
+        /// Whether the spans had to be repaired.
+        repaired: bool,
+    },
+    /// What subgoals have in common: the answer of distil-prototype.
+    Rubric(Box<Rubric>),
+    /// The prototype of a subgoal: the answer of route.
+    Routed {
+        /// The index among the prototypes that were shown; `None` where none fits.
+        prototype: Option<usize>,
+        /// How sure the model is, in [0, 1].
+        confidence: f64,
+    },
+    /// The score of a subgoal: the answer of score.
+    Scored {
+        /// The score.
+        score: SubgoalScore,
+        /// The reason for it, in words.
+        reason: String,
+    },
+    /// Calls of `insert_skill`, `update_skill` and `delete_skill` as the model wrote them, in order; none to leave the library
+    /// as it is: the answer of curate. They are checked against their schema and the library before they apply
+    /// ([`propose::curate`](crate::propose)).
+    Calls(Vec<ToolCall>),
+    /// The skills that a task needs: the answer of tag.
+    Tags(Vec<String>),
+    /// What a failed attempt teaches: the answer of lesson.
+    Lesson(Lesson),
+    /// Skills of a bank: the answer of distil-bank.
+    Bank(Vec<BankDraft>),
 }
 
 /// The prompt and the parser of each role, for one kind of model. Pure: no input or output, no clock, no randomness.
@@ -312,29 +196,5 @@ pub trait Roles: fmt::Debug + Send + Sync {
     fn plays(&self, role: Role) -> bool {
         let _ = role;
         true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pairs_of_counts_are_arrays_in_json() {
-        let (passed, cases) = (2, 3);
-        let bundle = BundleCounts { passed, cases };
-        assert_eq!(serde_json::to_string(&bundle).unwrap(), "[2,3]");
-        assert_eq!(
-            serde_json::from_str::<BundleCounts>("[2,3]").unwrap(),
-            bundle
-        );
-        let (helpful, harmful) = (4, 5);
-        let judgements = VersionJudgements { helpful, harmful };
-        assert_eq!(serde_json::to_string(&judgements).unwrap(), "[4,5]");
-        assert_eq!(
-            serde_json::from_str::<VersionJudgements>("[4,5]").unwrap(),
-            judgements
-        );
-        assert!(serde_json::from_str::<BundleCounts>("[2]").is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! Plain values: tasks, attempts, skills, changes, verdicts. No trait objects, no input or output.
 
+mod assessment;
 mod candidate;
 mod case_outcome;
 mod change;
@@ -12,21 +13,25 @@ mod identities;
 mod index;
 mod message;
 mod mode;
+mod prototype;
+mod role;
 mod score_kind;
 mod selection;
 mod skill;
+mod subgoal;
 mod task;
 mod tier_policy;
 mod trajectory;
 mod turn_query;
 mod verdict;
 
+pub use assessment::{AssessedSubgoal, Assessment, Lesson, Route};
 pub use candidate::{Candidate, Query};
 pub use case_outcome::{CaseOutcome, CaseResult};
 pub use change::{Cause, Commit, Committed, LibraryChange, Tier};
 pub use evidence::{
     AttemptNote, Attribution, BundleCase, CaseKind, ExposureOutcome, InformationGain, Judgement,
-    Role, RoleRule, Trace,
+    RoleRule, Trace,
 };
 pub use file::{FilePath, FileRef};
 pub use handled_mark::HandledMark;
@@ -34,12 +39,15 @@ pub use hidden::{HiddenCharacter, find_hidden, hidden_by_line};
 pub use index::{IndexMark, IndexUpdate};
 pub use message::{Message, Prompt, Span, Speaker};
 pub use mode::Mode;
+pub use prototype::{Prototype, Rubric, Trap};
+pub use role::Role;
 pub use score_kind::ScoreKind;
 pub use selection::{Decision, NothingReason, Scored, Selection};
 pub(crate) use skill::latin_words;
 pub use skill::{
     Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, SkillRef, State, Taint,
 };
+pub use subgoal::{Segmentation, Subgoal, SubgoalRef, SubgoalScore};
 pub use task::Task;
 pub use tier_policy::TierPolicy;
 pub use trajectory::{

@@ -55,6 +55,7 @@ pub(super) fn read(
             RoleTask::Attribute { .. } => credit(&mut object),
             RoleTask::Bundle { attempt, .. } => cases(&mut object, attempt),
             RoleTask::Evolve { rules, .. } => evolved(&object, rules),
+            _ => refuse("there is no parser for this role"),
         }?;
         // A host's schema may be stricter than this parser.
         match schema.faults(&Value::Object(object)).first() {

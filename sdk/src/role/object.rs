@@ -131,6 +131,21 @@ pub(super) fn fields(role: Role) -> &'static [&'static str] {
         Role::Attribute => &["reason", "scope", "judgement"],
         Role::Bundle => &["cases"],
         Role::Evolve => &["analysis", "summary", "rules"],
+        Role::Segment => &["subgoals"],
+        Role::DistilPrototype => &[
+            "title",
+            "use_context",
+            "objectives",
+            "pattern",
+            "checklist",
+            "traps",
+        ],
+        Role::Route => &["reason", "prototype", "confidence"],
+        Role::Score => &["reason", "score"],
+        Role::Curate => &["calls"],
+        Role::Tag => &["tags"],
+        Role::Lesson => &["step", "flawed", "should", "principle"],
+        Role::DistilBank => &["skills"],
     }
 }
 

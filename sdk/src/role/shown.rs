@@ -196,6 +196,16 @@ pub(super) fn part(role: Role) -> &'static str {
         Role::Attribute => "attribute: says what a skill did to an attempt",
         Role::Bundle => "bundle: cuts an attempt into the test cases of a skill",
         Role::Evolve => "evolve: finds rules for another part",
+        Role::Segment => "segment: cuts an attempt into subgoals",
+        Role::DistilPrototype => {
+            "distil-prototype: says what the subgoals of a cluster have in common"
+        }
+        Role::Route => "route: finds the prototype that a subgoal belongs to",
+        Role::Score => "score: scores a subgoal from 0 to 3",
+        Role::Curate => "curate: decides on changes of the library after an attempt",
+        Role::Tag => "tag: names the skills that a task needs",
+        Role::Lesson => "lesson: says what a failed attempt teaches",
+        Role::DistilBank => "distil-bank: writes the skills of a bank from patterns and lessons",
     }
 }
 

@@ -59,6 +59,7 @@ fn slots(role: Role) -> &'static [(&'static str, bool)] {
             ("most_rules", false),
             ("rule_chars", false),
         ],
+        _ => &[],
     }
 }
 

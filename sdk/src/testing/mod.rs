@@ -19,6 +19,7 @@ mod model;
 mod ordinary;
 mod play;
 mod retriever;
+mod role_lines;
 mod roles;
 pub mod sample;
 mod scorer;

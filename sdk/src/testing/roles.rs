@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::role_lines;
 use crate::{
     contract::{CaseDraft, Experience, GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles},
     domain::{
         Action, CaseKind, Judgement, Kind, Message, Prompt, Role, RoleRule, Scope, Skill,
-        SkillDraft, Speaker, Trace,
+        SkillDraft, Speaker, Subgoal, Trace,
     },
     error::{Error, ErrorKind, Result},
 };
@@ -27,6 +28,14 @@ const READ: &str = "Roles::read";
 /// | attribute | `helpful: reason`, or `harmful`, `neutral` or `uncertain` |
 /// | bundle | a line for each case, `unit FROM about`, or `integration` or `negative`; `none` for no case |
 /// | evolve | a line for each rule |
+/// | segment | a line for each subgoal, `SUBGOAL \| SKILL \| FIRST LAST` |
+/// | distil-prototype | lines `title: `, `use: `, `objective: `, `pattern: `, `check: ` and `trap N: ` |
+/// | route | `INDEX CONFIDENCE`, or `none` |
+/// | score | `SCORE REASON` |
+/// | curate | a line for each call, an object with `tool` and `arguments`; or `none` |
+/// | tag | a line for each tag |
+/// | lesson | `STEP \| FLAWED \| SHOULD \| PRINCIPLE` |
+/// | distil-bank | a line for each skill, `TITLE \| DESCRIPTION \| BODY`, with `INDEX> ` before it for a refined one; or `none` |
 ///
 /// A refined skill keeps its name and kind, whatever the title says.
 ///
@@ -52,7 +61,7 @@ pub struct ScriptedRoles {
 }
 
 impl Default for ScriptedRoles {
-    /// All seven roles.
+    /// All roles.
     fn default() -> Self {
         Self::only(Role::ALL)
     }
@@ -104,6 +113,20 @@ impl Roles for ScriptedRoles {
             RoleTask::Attribute { .. } => credit(text),
             RoleTask::Bundle { attempt, .. } => cases(text, attempt),
             RoleTask::Evolve { .. } => rules(text),
+            RoleTask::Segment { attempt, .. } => {
+                role_lines::segments(text, attempt.trajectory.steps.len())
+            }
+            RoleTask::DistilPrototype { .. } => role_lines::rubric(text),
+            RoleTask::Route { prototypes, .. } => role_lines::route(text, prototypes.len()),
+            RoleTask::Score { .. } => role_lines::score(text),
+            RoleTask::Curate { .. } => role_lines::calls(text),
+            RoleTask::Tag { .. } => role_lines::tags(text),
+            RoleTask::Lesson { attempt } => {
+                role_lines::lesson(text, attempt.trajectory.steps.len())
+            }
+            RoleTask::DistilBank {
+                category, skills, ..
+            } => role_lines::bank(text, category.as_ref(), skills.len()),
             RoleTask::Refine { skill, .. } => Ok(match draft(text)? {
                 RoleAnswer::Draft(draft) => RoleAnswer::Draft(Box::new(SkillDraft {
                     title: title(skill),
@@ -193,9 +216,56 @@ fn lines(task: &RoleTask) -> String {
             lines.extend(rows.iter().map(row));
             learnt = rules;
         }
+        RoleTask::Segment { prompt, .. } => lines.push(format!("prompt: {prompt:?}")),
+        RoleTask::DistilPrototype { members } => {
+            lines.extend(members.iter().map(|one| subgoal(&one.subgoal)));
+        }
+        RoleTask::Route {
+            subgoal: one,
+            prototypes,
+        } => {
+            lines.push(subgoal(&one.subgoal));
+            let titles = prototypes.iter().map(|one| &one.rubric.title);
+            lines.extend(titles.map(|title| format!("prototype: {title}")));
+        }
+        RoleTask::Score {
+            subgoal: one,
+            rubric,
+            repeat,
+        } => {
+            lines.push(subgoal(&one.subgoal));
+            let checks = rubric.iter().flat_map(|rubric| &rubric.checklist);
+            lines.extend(checks.map(|check| format!("check: {check}")));
+            lines.push(format!("repeat: {repeat}"));
+        }
+        RoleTask::Curate {
+            correct, skills, ..
+        } => {
+            lines.push(format!("correct: {correct:?}"));
+            lines.extend(skills.iter().map(|skill| format!("skill: {}", skill.id)));
+        }
+        RoleTask::Tag { task } => lines.push(format!("task: {}", task.instruction)),
+        RoleTask::Lesson { .. } => {}
+        RoleTask::DistilBank {
+            category,
+            findings,
+            skills,
+        } => {
+            lines.extend(
+                category
+                    .iter()
+                    .map(|category| format!("category: {category}")),
+            );
+            lines.extend(findings.iter().map(|one| format!("finding: {}", one.task)));
+            lines.extend(skills.iter().map(|skill| format!("skill: {}", skill.id)));
+        }
     }
     lines.extend(learnt.iter().map(|rule| format!("rule: {rule}")));
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn subgoal(one: &Subgoal) -> String {
+    format!("subgoal: {} {} {}", one.subgoal, one.first, one.last)
 }
 
 fn row(row: &Experience) -> String {

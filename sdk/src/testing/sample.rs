@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    contract::{Experience, RoleTask},
+    contract::{Experience, Finding, RoleTask, SegmentPrompt, SubgoalInAttempt, Taught},
     domain::{
         Action, Cause, Commit, Committed, EndReason, InjectedSkill, Injection, Kind, LibraryChange,
-        Observation, Origin, Outcome, Provenance, Role, Scope, Skill, SkillName, Source, State,
-        Step, StepResult, Taint, Task, Trace, Trajectory, Trust, Usage, Verdict,
+        Observation, Origin, Outcome, Prototype, Provenance, Role, Rubric, Scope, Skill, SkillName,
+        Source, State, Step, StepResult, Subgoal, Taint, Task, Trace, Trajectory, Trust, Usage,
+        Verdict,
     },
-    id::{AttemptId, CommitKey, Revision, Seed, SkillId, Version},
+    id::{AttemptId, Category, CommitKey, PrototypeId, Revision, Seed, SkillId, Version},
     report::AttemptReport,
 };
 
@@ -210,6 +211,81 @@ pub fn role_task(role: Role) -> RoleTask {
                 fate: "disabled".to_owned(),
             }],
         },
+        other => assessing_task(other, skill, first, second),
+    }
+}
+
+/// A task of one of the roles of SCRIBE, SkillOS and SkillRL.
+fn assessing_task(role: Role, skill: Skill, first: Trace, second: Trace) -> RoleTask {
+    let of_first = Box::new(SubgoalInAttempt {
+        subgoal: subgoal("greet", 0, 1),
+        attempt: first.clone(),
+    });
+    match role {
+        Role::DistilPrototype => RoleTask::DistilPrototype {
+            members: vec![*of_first],
+        },
+        Role::Route => RoleTask::Route {
+            subgoal: of_first,
+            prototypes: vec![prototype("greeting"), prototype("leaving")],
+        },
+        Role::Score => RoleTask::Score {
+            subgoal: of_first,
+            rubric: Some(Box::new(prototype("greeting").rubric)),
+            repeat: 0,
+        },
+        Role::Curate => RoleTask::Curate {
+            attempt: Box::new(first),
+            correct: Some(true),
+            skills: vec![skill],
+        },
+        Role::Tag => RoleTask::Tag {
+            task: Box::new(first.task),
+        },
+        Role::Lesson => RoleTask::Lesson {
+            attempt: Box::new(second),
+        },
+        Role::DistilBank => RoleTask::DistilBank {
+            category: Some(Category::new("greetings")),
+            findings: vec![Finding {
+                task: first.task.instruction,
+                taught: Taught::Pattern("say both words".to_owned()),
+            }],
+            skills: vec![skill],
+        },
+        _ => RoleTask::Segment {
+            attempt: Box::new(first),
+            prompt: SegmentPrompt::Main,
+        },
+    }
+}
+
+/// A subgoal with the skill `saying`.
+pub fn subgoal(subgoal: &str, first: usize, last: usize) -> Subgoal {
+    Subgoal {
+        subgoal: subgoal.to_owned(),
+        skill: "saying".to_owned(),
+        first,
+        last,
+    }
+}
+
+/// A prototype of this title and id, with one line in its checklist, and itself as its exemplar.
+pub fn prototype(title: &str) -> Prototype {
+    Prototype {
+        id: PrototypeId::new(title),
+        rubric: Rubric {
+            title: title.to_owned(),
+            use_context: "when words are due".to_owned(),
+            objectives: vec!["the words are said".to_owned()],
+            pattern: "say each word in turn".to_owned(),
+            checklist: vec!["every word was said".to_owned()],
+            traps: Vec::new(),
+        },
+        dense: true,
+        members: Vec::new(),
+        exemplars: vec![format!("{title}\nsaying")],
+        taint: Taint::Clean,
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod perform;
 pub(crate) mod performer;
 pub(crate) mod playing;
 pub(crate) mod redacting;
+mod redacting_answers;
 pub(crate) mod sound;
 pub(crate) mod turning;
 

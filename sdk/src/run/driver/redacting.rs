@@ -11,14 +11,13 @@ use std::{
 };
 
 use crate::{
-    contract::RoleAnswer,
     domain::{
         Action, EndReason, Observation, RoleRule, Scope, Skill, SkillDraft, Source, Step,
         StepResult, Task, ToolDefinition, Trajectory, Verdict,
     },
     error::{Error, Result},
     id::{Category, RunId, TaskId},
-    policy::{Answer, Played},
+    policy::Answer,
     run::machine::need::AttemptNeed,
     text::Redactor,
 };
@@ -258,26 +257,7 @@ impl Redacting {
         self.keys(parts);
     }
 
-    fn played(&self, played: &mut Played) {
-        for output in &mut played.unreadable {
-            self.text(&mut output.text);
-            self.text(&mut output.reason);
-        }
-        match &mut played.answer {
-            RoleAnswer::Draft(draft) => self.draft(draft),
-            RoleAnswer::Nothing(reason) => self.text(reason),
-            RoleAnswer::Credit { scope, reason, .. } => {
-                self.text(scope);
-                self.text(reason);
-            }
-            RoleAnswer::Cases(cases) => {
-                cases.iter_mut().for_each(|case| self.text(&mut case.about))
-            }
-            RoleAnswer::Rules(rules) => rules.iter_mut().for_each(|rule| self.rule(rule)),
-        }
-    }
-
-    fn draft(&self, draft: &mut SkillDraft) {
+    pub(super) fn draft(&self, draft: &mut SkillDraft) {
         let SkillDraft {
             title,
             description,
