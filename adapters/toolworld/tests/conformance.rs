@@ -11,13 +11,15 @@ use journeyman::conformance;
 use journeyman::conformance::dialect::DialectFixture;
 use journeyman::conformance::environment::EnvironmentFixture;
 use journeyman::conformance::roles::{RoleSample, RolesFixture};
-use journeyman::contract::{Attempt, Environment, Executor, Experience, FixedGuidance, RoleTask};
+use journeyman::contract::{
+    Attempt, Environment, Executor, Experience, FixedGuidance, RoleRequest, RoleTask, Roles,
+};
 use journeyman::domain::{
     Action, InjectedSkill, Injection, Origin, Provenance, Role, RoleRule, Skill, Task, ToolCall,
     Trace,
 };
-use journeyman::testing::ScriptedModel;
-use journeyman::{AttemptId, Seed, Version};
+use journeyman::testing::{ScriptedModel, sample};
+use journeyman::{AttemptId, ErrorKind, Seed, Version};
 use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
 use journeyman_toolworld::environment::Toolworld;
 use journeyman_toolworld::policy::Policy;
@@ -171,7 +173,7 @@ fn dialect() {
     }
 }
 
-/// All seven roles, of two attempts at the same task that met a refusal.
+/// All roles that are played, of two attempts at the same task that met a refusal.
 fn samples(task: &StreamTask) -> Vec<RoleSample> {
     let universe = Universe::make(UniverseSpec::default(), 2).unwrap();
     let mut members = universe.members().iter();
@@ -260,20 +262,43 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
     ]
 }
 
+/// Roles that the bundled model was not trained on, and a comparison with nothing.
+fn unplayed(lone: Vec<Trace>) -> Vec<RoleTask> {
+    // Compares attempts, and does not write one up with a skill.
+    let alone = RoleTask::Refactor {
+        attempts: lone,
+        skills: Vec::new(),
+        reason: "alone".into(),
+        group: "g".into(),
+        rules: Vec::new(),
+    };
+    let untrained = Role::ALL.into_iter().skip(7).map(sample::role_task);
+    untrained.chain([alone]).collect()
+}
+
+#[test]
+fn a_role_that_is_not_played_reads_nothing() {
+    for role in Role::ALL.into_iter().skip(7) {
+        let task = sample::role_task(role);
+        let request = RoleRequest {
+            task: &task,
+            seed: Seed(1),
+            failed: None,
+        };
+        for text in ["none", "avoid first", "harmful"] {
+            let error = ApprenticeRoles.read(&request, text).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{role}: {error}");
+        }
+    }
+}
+
 #[test]
 fn roles() {
     let (task, _) = tasks();
     let played = samples(&task);
     let lone = played[0].task.attempts()[..1].to_vec();
     let fixture = RolesFixture {
-        // Compares attempts, and does not write one up with a skill.
-        unplayed: vec![RoleTask::Refactor {
-            attempts: lone,
-            skills: Vec::new(),
-            reason: "alone".into(),
-            group: "g".into(),
-            rules: Vec::new(),
-        }],
+        unplayed: unplayed(lone),
         played,
     };
     let report = block_on(conformance::roles::check(&ApprenticeRoles, &fixture));

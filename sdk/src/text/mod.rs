@@ -14,7 +14,7 @@ mod words;
 pub(crate) use block::closes_a_block;
 pub use block::{fenced, quote_skill_marks, skill_block};
 pub use escape::plain_terminal;
-pub(crate) use json::{Candidate, candidates, first_whole};
+pub(crate) use json::{Candidate, Candidates, candidates, first_whole};
 pub use json::{NoObject, first_object};
 pub use redact::Redactor;
 pub use schema::{JsonSchema, SchemaFault};

@@ -8,7 +8,7 @@ mod writing;
 
 use journeyman::Result;
 use journeyman::contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles};
-use journeyman::domain::{Injection, RoleRule, Sampling, Trace};
+use journeyman::domain::{Injection, Role as Played, RoleRule, Sampling, Trace};
 
 use self::shown::{absent, refused, shown, tools_shown};
 use crate::dialect::{head, transcript};
@@ -22,27 +22,43 @@ pub(crate) const ANSWER_TOKENS: usize = 96;
 /// Prompts contain only what the model was trained on. Left out are: rules that [`Rule::parse`] does not read; attempts
 /// other than the first for a summary or a repair, and other than the last three of a group; a group's skills and
 /// reason; a group's calls of tools that an attempt did not have; the cases that a skill fails. A repair or a credit of
-/// a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than two attempts.
+/// a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than two attempts. Of the SDK's
+/// roles it plays summarize, extract, refactor, refine, attribute, bundle and evolve; the others are `Unsupported`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeRoles;
 
 impl Roles for ApprenticeRoles {
+    fn plays(&self, role: Played) -> bool {
+        matches!(
+            role,
+            Played::Summarize
+                | Played::Extract
+                | Played::Refactor
+                | Played::Refine
+                | Played::Attribute
+                | Played::Bundle
+                | Played::Evolve
+        )
+    }
+
     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
         let task = request.task;
+        let role = role_of(task)?;
         let rules = readable(rules_of(task));
         let (attempts, asked) = shown(task)?;
         let script = match (task, attempts.as_slice()) {
             (RoleTask::Evolve { rows, .. }, _) => evolving::script(rows),
             (RoleTask::Refactor { .. }, attempts) => writing::compared(attempts),
-            (_, [attempt, ..]) => attempt_script(role_of(task)?, attempt),
+            (_, [attempt, ..]) => attempt_script(role, attempt),
             _ => return Err(absent("there is no attempt to show")),
         };
-        let mut generate = ask(role_of(task)?, asked, with_rule_notes(script, &rules));
+        let mut generate = ask(role, asked, with_rule_notes(script, &rules));
         generate.sampling = sampling(request);
         Ok(generate)
     }
 
     fn read(&self, request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
+        role_of(request.task)?;
         match request.task {
             RoleTask::Attribute { attempt, skill } => judging::credit(attempt, *skill, text),
             RoleTask::Bundle { attempt, .. } => judging::cases(attempt, text),
