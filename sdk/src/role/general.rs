@@ -71,16 +71,16 @@ impl Default for RoleOptions {
 /// The [`Roles`] of a general instruct model, each made of a skill: `role-extract` and so on.
 ///
 /// The skill's body is the prompt, with slots such as `{{attempt}}`. The body's first block of JSON is the schema of the
-/// answer and part of the prompt. `temperature`, `top-p`, `max-tokens`, `shown` (the number of attempts or rows) and
-/// `shown-chars` (the greatest length of each) are in the skill's metadata. `docs/roles.md` lists the slots. To change a
-/// role, a host edits a copy of the shipped skill and passes it to [`GeneralRoles::with_skill`].
+/// answer and part of the prompt. `temperature`, `top-p`, `max-tokens`, `shown` (the number of attempts, rows, subgoals or
+/// findings) and `shown-chars` (the greatest length of each) are in the skill's metadata. `docs/roles.md` lists the slots. To
+/// change a role, a host edits a copy of the shipped skill and passes it to [`GeneralRoles::with_skill`].
 ///
 /// The filling of a slot is data in a block that it cannot close (S3, S4), and never a template. Answers are accepted where
 /// their meaning is unambiguous: JSON with comments or other quotes ([`first_object`](crate::text::first_object)), an array
-/// of one object, a wrapper such as `{"skill": …}`, a word in capitals. Fields for comments, such as `confidence`, are
-/// ignored. Whatever the schema says, an answer is refused, with the reason, for a field that claims more than the role may
-/// decide, a limit that is exceeded, a hidden character, a text that would end a block of a later prompt, or two different
-/// objects.
+/// of one object, a wrapper such as `{"skill": …}`, a list without the object around it, a word in capitals. Fields for
+/// comments, such as `notes`, are ignored. Whatever the schema says, an answer is refused, with the reason, for a field that
+/// claims more than the role may decide, a limit that is exceeded, a hidden character, a text that would end a block of a
+/// later prompt, or two different objects. Calls of curate are not checked: they are read as the model wrote them.
 ///
 /// ```
 /// use journeyman::{
