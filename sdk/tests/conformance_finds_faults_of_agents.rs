@@ -19,8 +19,8 @@ use journeyman::{
         RoleAnswer, RoleRequest, RoleTask, Roles, TurnMove, TurnView,
     },
     domain::{
-        Action, EndReason, Observation, Prompt, Role, RoleRule, Skill, Span, Task, Trajectory,
-        Transition,
+        Action, EndReason, Observation, Prompt, Role, RoleRule, Segmentation, Skill, Span, Task,
+        Trajectory, Transition,
     },
     testing::{
         Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, ScriptedRoles, sample,
@@ -315,6 +315,15 @@ enum RolesFlaw {
     AnotherRole,
     StepBeyond,
     SixRules,
+    LosesAStep,
+    NoChecklist,
+    AnotherPrototype,
+    TooSure,
+    NeverSure,
+    LessonBeyond,
+    RefinesAnother,
+    LongBankDescription,
+    EmptyBankBody,
     AsksTheSame,
     NoFallback,
     EmptyFallback,
@@ -366,7 +375,7 @@ impl Roles for FlawedRoles {
             (RoleAnswer::Rules(rules), RolesFlaw::SixRules) => {
                 rules.extend((0..6).map(|n| RoleRule::new(n.to_string()).unwrap()));
             }
-            _ => {}
+            (answer, flaw) => spoil(answer, flaw),
         }
         Ok(answer)
     }
@@ -382,7 +391,37 @@ impl Roles for FlawedRoles {
     }
 }
 
-const PLAYED: [Role; 3] = [Role::Summarize, Role::Bundle, Role::Evolve];
+/// Spoils an answer of the roles that assess attempts and keep a bank.
+fn spoil(answer: &mut RoleAnswer, flaw: RolesFlaw) {
+    match (answer, flaw) {
+        (RoleAnswer::Segments { segmentation, .. }, RolesFlaw::LosesAStep) => {
+            let first = segmentation.subgoals()[0].clone();
+            *segmentation = Segmentation::new(vec![first], 1).unwrap();
+        }
+        (RoleAnswer::Rubric(rubric), RolesFlaw::NoChecklist) => rubric.checklist.clear(),
+        (RoleAnswer::Routed { prototype, .. }, RolesFlaw::AnotherPrototype) => *prototype = Some(2),
+        (RoleAnswer::Routed { confidence, .. }, RolesFlaw::TooSure) => *confidence = 1.1,
+        (RoleAnswer::Routed { confidence, .. }, RolesFlaw::NeverSure) => *confidence = f64::NAN,
+        (RoleAnswer::Lesson(lesson), RolesFlaw::LessonBeyond) => lesson.step += 1,
+        (RoleAnswer::Bank(drafts), RolesFlaw::RefinesAnother) => drafts[0].refines = Some(1),
+        (RoleAnswer::Bank(drafts), RolesFlaw::LongBankDescription) => {
+            drafts[0].draft.description = "long ".repeat(1_000);
+        }
+        (RoleAnswer::Bank(drafts), RolesFlaw::EmptyBankBody) => drafts[0].draft.body.clear(),
+        _ => {}
+    }
+}
+
+const PLAYED: [Role; 8] = [
+    Role::Summarize,
+    Role::Bundle,
+    Role::Evolve,
+    Role::Segment,
+    Role::DistilPrototype,
+    Role::Route,
+    Role::Lesson,
+    Role::DistilBank,
+];
 
 #[test]
 fn roles() {
@@ -390,8 +429,22 @@ fn roles() {
         "saying: says a word\nSay it.",
         "unit 1 says day",
         "Be exact.",
+        "say good | saying | 0 0\nsay day | saying | 1 1",
+        "title: greeting\ncheck: both words were said",
+        "0 0.9",
+        "0 | said day | say good | read first",
+        "0> greet | when words are due | say both",
     ];
-    let unreadable = ["no body", "no case", "a\nb\nc\nd\ne\nf"];
+    let unreadable = [
+        "no body",
+        "no case",
+        "a\nb\nc\nd\ne\nf",
+        "no subgoal",
+        "title: no check",
+        "9 0.9",
+        "9 | a | b | c",
+        "9> a | b | c",
+    ];
     let sample = |index: usize| conformance::roles::RoleSample {
         task: sample::role_task(PLAYED[index]),
         readable: vec![answers[index].to_owned()],
@@ -401,7 +454,7 @@ fn roles() {
         played: (0..PLAYED.len()).map(sample).collect(),
         unplayed: vec![sample::role_task(Role::Extract)],
     };
-    let cases: [(RolesFlaw, &[&str]); 12] = [
+    let cases: [(RolesFlaw, &[&str]); 21] = [
         (RolesFlaw::Wavers, &["pure"]),
         (RolesFlaw::Panics, &["garbage"]),
         (RolesFlaw::WrongKind, &["garbage"]),
@@ -409,6 +462,15 @@ fn roles() {
         (RolesFlaw::AnotherRole, &["fits"]),
         (RolesFlaw::StepBeyond, &["fits"]),
         (RolesFlaw::SixRules, &["garbage", "fits"]),
+        (RolesFlaw::LosesAStep, &["fits"]),
+        (RolesFlaw::NoChecklist, &["fits"]),
+        (RolesFlaw::AnotherPrototype, &["fits"]),
+        (RolesFlaw::TooSure, &["fits"]),
+        (RolesFlaw::NeverSure, &["pure", "fits"]),
+        (RolesFlaw::LessonBeyond, &["fits"]),
+        (RolesFlaw::RefinesAnother, &["fits"]),
+        (RolesFlaw::LongBankDescription, &["fits"]),
+        (RolesFlaw::EmptyBankBody, &["fits"]),
         (RolesFlaw::AsksTheSame, &["repair"]),
         (RolesFlaw::NoFallback, &["fallback"]),
         (RolesFlaw::EmptyFallback, &["fallback"]),

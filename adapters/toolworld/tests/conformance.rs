@@ -11,13 +11,16 @@ use journeyman::conformance;
 use journeyman::conformance::dialect::DialectFixture;
 use journeyman::conformance::environment::EnvironmentFixture;
 use journeyman::conformance::roles::{RoleSample, RolesFixture};
-use journeyman::contract::{Attempt, Environment, Executor, Experience, FixedGuidance, RoleTask};
-use journeyman::domain::{
-    Action, InjectedSkill, Injection, Origin, Provenance, Role, RoleRule, Skill, Task, ToolCall,
-    Trace,
+use journeyman::contract::{
+    Attempt, Environment, Executor, Experience, FixedGuidance, RoleRequest, RoleTask, Roles,
+    SegmentPrompt, SubgoalInAttempt,
 };
-use journeyman::testing::ScriptedModel;
-use journeyman::{AttemptId, Seed, Version};
+use journeyman::domain::{
+    Action, InjectedSkill, Injection, Origin, Provenance, Role, RoleRule, Rubric, Skill, Subgoal,
+    Task, ToolCall, Trace,
+};
+use journeyman::testing::{ScriptedModel, sample};
+use journeyman::{AttemptId, ErrorKind, Seed, Version};
 use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
 use journeyman_toolworld::environment::Toolworld;
 use journeyman_toolworld::policy::Policy;
@@ -171,7 +174,7 @@ fn dialect() {
     }
 }
 
-/// All seven roles, of two attempts at the same task that met a refusal.
+/// All roles that are played, of two attempts at the same task that met a refusal.
 fn samples(task: &StreamTask) -> Vec<RoleSample> {
     let universe = Universe::make(UniverseSpec::default(), 2).unwrap();
     let mut members = universe.members().iter();
@@ -186,7 +189,8 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
         done.trajectory.outcome.as_ref().unwrap().success,
         "{done:?}"
     );
-    let attempts = vec![done.clone(), attempt(task, Seed(6), &[])];
+    let mut attempts = vec![done.clone(), attempt(task, Seed(6), &[])];
+    attempts[1].trajectory.attempt = "another".into();
     let rules = vec![RoleRule::new("be brief").unwrap()];
     let steps = done.trajectory.steps.len();
     let sample = |task, readable: &[&str], unreadable: &[&str]| RoleSample {
@@ -194,6 +198,7 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
         readable: readable.iter().map(|text| (*text).to_owned()).collect(),
         unreadable: unreadable.iter().map(|text| (*text).to_owned()).collect(),
     };
+    let assessing = assessing_samples(&attempts, &right);
     let (written, attempt) = (format!(" {right}"), Box::new(done));
     let writes = |task| {
         sample(
@@ -202,7 +207,7 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
             &["unseal", "lift moon: lift moon", "a b: c"],
         )
     };
-    vec![
+    let mut samples = vec![
         writes(RoleTask::Summarize {
             attempts: attempts.clone(),
         }),
@@ -257,7 +262,97 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
             &["avoid first", "none"],
             &["avoid rain", "good"],
         ),
+    ];
+    samples.extend(assessing);
+    samples
+}
+
+/// The roles that assess attempts, of two attempts at the same task.
+fn assessing_samples(attempts: &[Trace], right: &SkillText) -> Vec<RoleSample> {
+    let last = attempts[0].trajectory.steps.len() - 1;
+    let member = |attempt: &Trace| SubgoalInAttempt {
+        subgoal: Subgoal {
+            subgoal: "finish".into(),
+            skill: right.title.to_string(),
+            first: attempt.trajectory.steps.len() - 1,
+            last: attempt.trajectory.steps.len() - 1,
+        },
+        attempt: attempt.clone(),
+    };
+    let written = format!(" {right}");
+    let sample = |task, readable: &[&str], unreadable: &[&str]| RoleSample {
+        task,
+        readable: readable.iter().map(|text| (*text).to_owned()).collect(),
+        unreadable: unreadable.iter().map(|text| (*text).to_owned()).collect(),
+    };
+    vec![
+        sample(
+            RoleTask::Segment {
+                attempt: Box::new(attempts[0].clone()),
+                prompt: SegmentPrompt::Main,
+            },
+            &[
+                &format!("probe 1 {last}; finish {0} {0}", last + 1),
+                "finish 1 99",
+            ],
+            &["finish", "win 1 2", "finish 0 1", ""],
+        ),
+        sample(
+            RoleTask::DistilPrototype {
+                members: attempts.iter().map(member).collect(),
+            },
+            &[&written],
+            &["none", "lift moon: lift moon", "unseal"],
+        ),
+        sample(
+            RoleTask::Score {
+                subgoal: Box::new(member(&attempts[0])),
+                rubric: Some(Box::new(Rubric {
+                    pattern: right.to_string(),
+                    ..Rubric::default()
+                })),
+                repeat: 0,
+            },
+            &["first good pitch bad 2", "other 0", "3"],
+            &["first good pitch bad 7", "first good", "well done", ""],
+        ),
     ]
+}
+
+/// Roles that the bundled model was not trained on, and a comparison with nothing.
+fn unplayed(lone: Vec<Trace>) -> Vec<RoleTask> {
+    // Compares attempts, and does not write one up with a skill.
+    let alone = RoleTask::Refactor {
+        attempts: lone,
+        skills: Vec::new(),
+        reason: "alone".into(),
+        group: "g".into(),
+        rules: Vec::new(),
+    };
+    let untrained = Role::ALL
+        .into_iter()
+        .filter(|role| !ApprenticeRoles.plays(*role));
+    let untrained = untrained.map(sample::role_task);
+    untrained.chain([alone]).collect()
+}
+
+#[test]
+fn a_role_that_is_not_played_reads_nothing() {
+    for role in Role::ALL
+        .into_iter()
+        .filter(|role| !ApprenticeRoles.plays(*role))
+    {
+        let task = sample::role_task(role);
+        let request = RoleRequest {
+            task: &task,
+            seed: Seed(1),
+            failed: None,
+        };
+        for text in ["none", "avoid first", "harmful"] {
+            let error = ApprenticeRoles.read(&request, text).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{role}: {error}");
+        }
+    }
 }
 
 #[test]
@@ -266,14 +361,7 @@ fn roles() {
     let played = samples(&task);
     let lone = played[0].task.attempts()[..1].to_vec();
     let fixture = RolesFixture {
-        // Compares attempts, and does not write one up with a skill.
-        unplayed: vec![RoleTask::Refactor {
-            attempts: lone,
-            skills: Vec::new(),
-            reason: "alone".into(),
-            group: "g".into(),
-            rules: Vec::new(),
-        }],
+        unplayed: unplayed(lone),
         played,
     };
     let report = block_on(conformance::roles::check(&ApprenticeRoles, &fixture));

@@ -169,7 +169,9 @@ pub enum RoleAnswer {
 /// - *pure*: the same request gives the same prompt, the same text the same answer.
 /// - *garbage*: no text makes `read` panic; what cannot be read is a `Model` error that says what was wrong.
 /// - *fits*: the answer is of the role that was asked, a draft's description has 1 to 1,024 characters and its body is not
-///   empty, a case's first step is one of the attempt's, and there are at most [`RoleRule::MOST`] rules.
+///   empty, a case's first step is one of the attempt's, and there are at most [`RoleRule::MOST`] rules. Subgoals have each
+///   step of the attempt exactly once, a rubric has a checklist, a routed prototype is one of those that were shown and the
+///   confidence is in [0, 1], a lesson's step is one of the attempt's, and a refined skill is one of those that were shown.
 /// - *repair*: the prompt of a repair is another one, or samples otherwise.
 /// - *fallback*: `fallback` gives a draft for any summary that is asked for.
 /// - *unknown*: a role that this model does not play is `Unsupported`, and `plays` says so.

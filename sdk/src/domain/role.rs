@@ -43,7 +43,7 @@ pub enum Role {
 
 impl Role {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 15] = [
         Self::Summarize,
         Self::Extract,
         Self::Refactor,
@@ -51,6 +51,14 @@ impl Role {
         Self::Attribute,
         Self::Bundle,
         Self::Evolve,
+        Self::Segment,
+        Self::DistilPrototype,
+        Self::Route,
+        Self::Score,
+        Self::Curate,
+        Self::Tag,
+        Self::Lesson,
+        Self::DistilBank,
     ];
 
     /// Its name, as in `role-extract`.

@@ -5,13 +5,15 @@ use std::{collections::BTreeMap, time::Duration};
 use serde_json::{Value, json};
 
 use super::{
-    answers, shown,
+    answers,
+    filling::fill,
+    shown,
     summarize::trace_abstract,
     template::{Template, role_of},
 };
 use crate::{
-    contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles},
-    domain::{Message, Prompt, Role, RoleRule, Sampling, Speaker},
+    contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles, SubgoalInAttempt},
+    domain::{Message, Prompt, Role, Sampling, Speaker},
     error::{Error, ErrorKind, Result},
     format::{AriseSchema, ProblemTypes, SkillMd},
     text::{fenced, without_thinking},
@@ -24,7 +26,7 @@ const FAILED_CHARS: usize = 2_000;
 const REASON_CHARS: usize = 500;
 
 /// The shipped skills, in the order of [`Role::ALL`].
-const SHIPPED: [&str; 7] = [
+const SHIPPED: [&str; 15] = [
     include_str!("../../../skills/role-summarize/SKILL.md"),
     include_str!("../../../skills/role-extract/SKILL.md"),
     include_str!("../../../skills/role-refactor/SKILL.md"),
@@ -32,6 +34,14 @@ const SHIPPED: [&str; 7] = [
     include_str!("../../../skills/role-attribute/SKILL.md"),
     include_str!("../../../skills/role-bundle/SKILL.md"),
     include_str!("../../../skills/role-evolve/SKILL.md"),
+    include_str!("../../../skills/role-segment/SKILL.md"),
+    include_str!("../../../skills/role-distil-prototype/SKILL.md"),
+    include_str!("../../../skills/role-route/SKILL.md"),
+    include_str!("../../../skills/role-score/SKILL.md"),
+    include_str!("../../../skills/role-curate/SKILL.md"),
+    include_str!("../../../skills/role-tag/SKILL.md"),
+    include_str!("../../../skills/role-lesson/SKILL.md"),
+    include_str!("../../../skills/role-distil-bank/SKILL.md"),
 ];
 
 /// Options of [`GeneralRoles`] that are not in the roles' skills.
@@ -61,16 +71,16 @@ impl Default for RoleOptions {
 /// The [`Roles`] of a general instruct model, each made of a skill: `role-extract` and so on.
 ///
 /// The skill's body is the prompt, with slots such as `{{attempt}}`. The body's first block of JSON is the schema of the
-/// answer and part of the prompt. `temperature`, `top-p`, `max-tokens`, `shown` (the number of attempts or rows) and
-/// `shown-chars` (the greatest length of each) are in the skill's metadata. `docs/roles.md` lists the slots. To change a
-/// role, a host edits a copy of the shipped skill and passes it to [`GeneralRoles::with_skill`].
+/// answer and part of the prompt. `temperature`, `top-p`, `max-tokens`, `shown` (the number of attempts, rows, subgoals or
+/// findings) and `shown-chars` (the greatest length of each) are in the skill's metadata. `docs/roles.md` lists the slots. To
+/// change a role, a host edits a copy of the shipped skill and passes it to [`GeneralRoles::with_skill`].
 ///
 /// The filling of a slot is data in a block that it cannot close (S3, S4), and never a template. Answers are accepted where
 /// their meaning is unambiguous: JSON with comments or other quotes ([`first_object`](crate::text::first_object)), an array
-/// of one object, a wrapper such as `{"skill": …}`, a word in capitals. Fields for comments, such as `confidence`, are
-/// ignored. Whatever the schema says, an answer is refused, with the reason, for a field that claims more than the role may
-/// decide, a limit that is exceeded, a hidden character, a text that would end a block of a later prompt, or two different
-/// objects.
+/// of one object, a wrapper such as `{"skill": …}`, a list without the object around it, a word in capitals. Fields for
+/// comments, such as `notes`, are ignored. Whatever the schema says, an answer is refused, with the reason, for a field that
+/// claims more than the role may decide, a limit that is exceeded, a hidden character, a text that would end a block of a
+/// later prompt, or two different objects. Calls of curate are not checked: they are read as the model wrote them.
 ///
 /// ```
 /// use journeyman::{
@@ -108,7 +118,7 @@ pub struct GeneralRoles {
 }
 
 impl GeneralRoles {
-    /// All seven roles, from the skills that Journeyman ships.
+    /// All roles, from the skills that Journeyman ships.
     ///
     /// # Errors
     /// Only in a broken build, since the skills are compiled in.
@@ -173,76 +183,6 @@ impl GeneralRoles {
         })
     }
 
-    /// The filling of a slot.
-    fn fill(&self, template: &Template, task: &RoleTask, slot: &str) -> String {
-        let (count, most) = (template.shown, template.shown_chars);
-        let first = task.attempts().first();
-        match (slot, task) {
-            ("task", _) => first.map_or_else(String::new, |trace| shown::task("task", trace)),
-            ("attempt", _) => {
-                first.map_or_else(String::new, |trace| shown::attempt("attempt", trace, most))
-            }
-            ("attempts", _) => {
-                // The attempts of a summary are all at one task.
-                let with_tasks = task.role() != Role::Summarize;
-                shown::attempts(task.attempts(), with_tasks, count, most)
-            }
-            (
-                "rules",
-                RoleTask::Extract { rules, .. }
-                | RoleTask::Refactor { rules, .. }
-                | RoleTask::Refine { rules, .. }
-                | RoleTask::Evolve { rules, .. },
-            ) => shown::rules(rules),
-            ("skill", RoleTask::Refine { skill, .. } | RoleTask::Bundle { skill, .. }) => {
-                fenced("skill", &shown::skill(skill))
-            }
-            ("skill", RoleTask::Attribute { attempt, skill }) => {
-                let asked = attempt.trajectory.injection.skills.get(*skill);
-                fenced("skill", asked.map_or("", |asked| &asked.text))
-            }
-            ("given", _) => {
-                let asked = match task {
-                    RoleTask::Attribute { skill, .. } => Some(*skill),
-                    _ => None,
-                };
-                let given = first
-                    .into_iter()
-                    .flat_map(|trace| &trace.trajectory.injection.skills);
-                let others = given.enumerate().filter(|(index, _)| Some(*index) != asked);
-                shown::skills(others.map(|(_, skill)| skill.text.as_str()), most)
-            }
-            ("skills", RoleTask::Refactor { skills, .. }) => {
-                let texts: Vec<String> = skills.iter().map(shown::skill).collect();
-                shown::skills(texts.iter().map(String::as_str), most)
-            }
-            ("reason", RoleTask::Refactor { reason, .. }) => fenced("reason", reason),
-            ("failures", RoleTask::Refine { failures, .. }) => {
-                shown::list("failures", failures.iter().map(String::as_str))
-            }
-            ("role", RoleTask::Evolve { role, .. }) => shown::part(*role).to_owned(),
-            ("rows", RoleTask::Evolve { rows, .. }) => shown::rows(rows, count, most),
-            ("most_rules", _) => RoleRule::MOST.to_string(),
-            ("rule_chars", _) => RoleRule::MAX.to_string(),
-            (slot, _) => self.limit(slot),
-        }
-    }
-
-    /// The filling of the slots with a summary's types and lengths.
-    fn limit(&self, slot: &str) -> String {
-        let limits = &self.options.arise.limits;
-        match slot {
-            "problem_types" => self.options.arise.problem_types.names().join(", "),
-            "total_chars" => limits.total.to_string(),
-            "name_chars" => limits.name.to_string(),
-            "insight_chars" => limits.insight.to_string(),
-            "step_chars" => limits.step.to_string(),
-            "check_chars" => limits.check.to_string(),
-            "steps" => format!("{} to {}", limits.steps.start(), limits.steps.end()),
-            _ => String::new(),
-        }
-    }
-
     /// The schema that constrains the model.
     fn held_to(&self, template: &Template, role: Role) -> Option<Value> {
         if !self.options.json_schema {
@@ -268,7 +208,7 @@ impl Roles for GeneralRoles {
         let (task, role) = (request.task, request.task.role());
         let template = self.template(PROMPT, role)?;
         complete(task)?;
-        let mut text = template.render(|slot| self.fill(template, task, slot));
+        let mut text = template.render(|slot| fill(template, &self.options.arise, task, slot));
         if let Some(failed) = request.failed {
             text.push_str(&repair(failed.text, failed.reason));
         }
@@ -277,6 +217,8 @@ impl Roles for GeneralRoles {
             RoleTask::Extract { candidate, .. } => {
                 request.seed.derive("candidate", u64::from(*candidate))
             }
+            // And so do two judgements of one subgoal.
+            RoleTask::Score { repeat, .. } => request.seed.derive("repeat", u64::from(*repeat)),
             _ => request.seed,
         };
         Ok(GenerateRequest {
@@ -318,8 +260,12 @@ impl Roles for GeneralRoles {
     }
 }
 
-/// Checks that the request has the attempts and skills that its role needs.
+/// Checks that the request has the attempts, skills and subgoals that its role needs.
 fn complete(task: &RoleTask) -> Result<()> {
+    let within = |one: &SubgoalInAttempt| {
+        let steps = one.attempt.trajectory.steps.len();
+        one.subgoal.first <= one.subgoal.last && one.subgoal.last < steps
+    };
     let lacking = match task {
         RoleTask::Attribute { attempt, skill }
             if *skill >= attempt.trajectory.injection.skills.len() =>
@@ -334,6 +280,30 @@ fn complete(task: &RoleTask) -> Result<()> {
         RoleTask::Refactor {
             attempts, skills, ..
         } if attempts.len() + skills.len() < 2 => "there are not two things to compare",
+        RoleTask::Segment { attempt, .. } | RoleTask::Lesson { attempt }
+            if attempt.trajectory.steps.is_empty() =>
+        {
+            "the attempt has no step"
+        }
+        RoleTask::DistilPrototype { members } if members.is_empty() => {
+            "there is no subgoal to show"
+        }
+        RoleTask::DistilPrototype { members } if !members.iter().all(within) => {
+            "the steps of a subgoal are not steps of its attempt"
+        }
+        RoleTask::Route { subgoal, .. } | RoleTask::Score { subgoal, .. } if !within(subgoal) => {
+            "the steps of the subgoal are not steps of its attempt"
+        }
+        RoleTask::Route { prototypes, .. } if prototypes.is_empty() => {
+            "there is no prototype to choose from"
+        }
+        RoleTask::Score {
+            rubric: Some(rubric),
+            ..
+        } if rubric.checklist.is_empty() => "the rubric has no checklist",
+        RoleTask::DistilBank { findings, .. } if findings.is_empty() => {
+            "there is no pattern and no lesson to show"
+        }
         _ => return Ok(()),
     };
     Err(Error::invalid(PROMPT, lacking)

@@ -2,12 +2,18 @@
 //! replace. Also JSON answers by a schema ([`Structured`]).
 
 mod answers;
+mod assessing;
+mod claims;
+mod curating;
+mod filling;
 mod general;
 mod object;
 mod shown;
+mod shown_subgoals;
 mod structured;
 mod summarize;
 mod template;
+mod values;
 
 pub use general::{GeneralRoles, RoleOptions};
 pub use structured::{Structured, StructuredAnswer};

@@ -2,21 +2,53 @@
 
 use serde_json::{Map, Value};
 
+use super::claims::has_no_say;
 use crate::{
-    contract::RoleTask,
     domain::{Role, find_hidden},
     format::{SchemaRefusal, SchemaStage},
-    text::{Candidate, NoObject, candidates},
+    text::{Candidate, Candidates, NoObject, candidates},
 };
 
-type Read<T> = Result<T, SchemaRefusal>;
+/// A part of an answer that was read, or why it is refused.
+pub(super) type Read<T> = Result<T, SchemaRefusal>;
 pub(super) type Object = Map<String, Value>;
+
+/// The form of an answer.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    fields: &'static [&'static str],
+    /// For an answer that is a list in a field of an object.
+    list: Option<List>,
+}
+
+/// A list that models also write without the object around it: as an array, as several objects in a row, or as one object.
+#[derive(Clone, Copy)]
+struct List {
+    /// The field of the list.
+    field: &'static str,
+    /// An object with one of these fields is an item of the list.
+    marks: &'static [&'static [&'static str]],
+    /// Whether items are texts.
+    texts: bool,
+}
 
 /// The fields of a skill that a model writes.
 const DRAFT: &[&str] = &["nothing", "name", "kind", "description", "trigger", "body"];
 pub(super) const CASE: &[&str] = &["kind", "from", "about"];
+/// Fields with the name of a call's tool, or with the whole call, the surest first.
+pub(super) const CALL_NAMES: &[&str] = &[
+    "tool",
+    "tool_name",
+    "tool_call",
+    "function",
+    "function_call",
+    "action",
+    "name",
+];
+/// The calls of the role curate; some models write one as the field of its arguments.
+pub(super) const CALLS: &[&str] = &["insert_skill", "update_skill", "delete_skill"];
 /// Field names that models use for an object around the answer.
-const WRAPPERS: [&str; 22] = [
+const WRAPPERS: [&str; 34] = [
     "skill",
     "new_skill",
     "refined_skill",
@@ -39,77 +71,31 @@ const WRAPPERS: [&str; 22] = [
     "refine",
     "attribute",
     "evolve",
+    "segment",
+    "segmentation",
+    "prototype",
+    "skill_prototype",
+    "rubric",
+    "route",
+    "routing",
+    "curate",
+    "tag",
+    "lesson",
+    "bank",
+    "skill_bank",
 ];
-/// Words in a field name that claim more than a role may decide: a skill's identity, permissions or state.
-const NO_SAY: [&str; 49] = [
-    "activate",
-    "active",
-    "allow",
-    "allowed",
-    "archive",
-    "delete",
-    "deleted",
-    "demote",
-    "disable",
-    "disabled",
-    "enable",
-    "enabled",
-    "erase",
-    "file",
-    "files",
-    "forget",
-    "grant",
-    "id",
-    "ids",
-    "install",
-    "license",
-    "merge",
-    "meta",
-    "metadata",
-    "origin",
-    "overwrite",
-    "permission",
-    "permissions",
-    "promote",
-    "provenance",
-    "quarantine",
-    "release",
-    "released",
-    "remove",
-    "rename",
-    "replace",
-    "script",
-    "scripts",
-    "skills",
-    "state",
-    "status",
-    "taint",
-    "tainted",
-    "tier",
-    "tools",
-    "trust",
-    "trusted",
-    "utility",
-    "version",
-];
-
-/// Such names written without a gap between words.
-const CLAIMS: [&str; 5] = [
-    "allowedtools",
-    "skillid",
-    "skillids",
-    "deleteskill",
-    "deleteskills",
-];
-/// Fields that a refined skill keeps and that the role refine cannot change.
-const RENAMES: [&str; 7] = [
-    "name",
-    "title",
-    "kind",
-    "type",
-    "scope",
-    "skill_name",
-    "new_name",
+/// Other names of fields, and the field that is meant.
+const ALIASES: [(&str, &str); 10] = [
+    ("judgment", "judgement"),
+    ("segments", "subgoals"),
+    ("first_step", "first"),
+    ("last_step", "last"),
+    ("common_traps", "traps"),
+    ("canonical_pattern", "pattern"),
+    ("name", "title"),
+    ("should_have", "should"),
+    ("tool_calls", "calls"),
+    ("function_calls", "calls"),
 ];
 
 pub(super) fn refuse<T>(reason: impl Into<String>) -> Read<T> {
@@ -117,7 +103,7 @@ pub(super) fn refuse<T>(reason: impl Into<String>) -> Read<T> {
 }
 
 /// The fields of a role's answer.
-pub(super) fn fields(role: Role) -> &'static [&'static str] {
+fn fields(role: Role) -> &'static [&'static str] {
     match role {
         Role::Summarize => &[
             "skill_name",
@@ -149,34 +135,48 @@ pub(super) fn fields(role: Role) -> &'static [&'static str] {
     }
 }
 
+/// The form of a role's answer.
+pub(super) fn form(role: Role) -> Form {
+    let list = |field, marks, texts| {
+        Some(List {
+            field,
+            marks,
+            texts,
+        })
+    };
+    Form {
+        fields: fields(role),
+        list: match role {
+            Role::Segment => list("subgoals", &[&["subgoal"]], false),
+            Role::Curate => list("calls", &[CALL_NAMES, CALLS], false),
+            Role::Tag => list("tags", &[], true),
+            Role::DistilBank => list("skills", &[&["principle"]], false),
+            _ => None,
+        },
+    }
+}
+
 /// Reads the object of an answer. Of several objects the first is the answer, unless another one is valid and different:
 /// then the answer is ambiguous and refused.
 pub(super) fn read<T: PartialEq>(
-    task: &RoleTask,
+    form: Form,
     text: &str,
     parse: impl Fn(Object) -> Read<T>,
 ) -> Read<T> {
-    read_fields(fields(task.role()), text, parse)
-}
-
-/// As [`read`], for these fields.
-pub(super) fn read_fields<T: PartialEq>(
-    fields: &[&str],
-    text: &str,
-    parse: impl Fn(Object) -> Read<T>,
-) -> Read<T> {
-    let objects = |value: &Value| match value {
-        Value::Array(items) => items.iter().any(Value::is_object),
-        _ => value.is_object(),
-    };
-    let found = candidates(text, objects).map_err(no_object)?;
+    let found = candidates(text, |value| form.may_be(value)).map_err(no_object)?;
+    if let Some(items) = form.in_a_row(&found) {
+        return parse(items);
+    }
     let mut found = found.list.into_iter();
     let Some(first) = found.next() else {
         return Err(no_object(NoObject::Absent));
     };
+    if form.is_part(&first, found.len()) {
+        return refuse("the answer is a part of a list or of an object; write the whole object");
+    }
     let one = |candidate: Candidate<'_>| {
         let value = candidate.value.map_err(no_object)?;
-        parse(cleaned(unwrapped(value, fields)?, fields)?)
+        parse(cleaned(form.unwrapped(value)?, form.fields)?)
     };
     let answer = one(first)?;
     match found
@@ -188,6 +188,111 @@ pub(super) fn read_fields<T: PartialEq>(
     }
 }
 
+impl Form {
+    /// Whether a value may be an answer of this form.
+    fn may_be(&self, value: &Value) -> bool {
+        let texts = self.list.is_some_and(|list| list.texts);
+        match value {
+            Value::Array(items) => items
+                .iter()
+                .any(|item| item.is_object() || (texts && item.is_string())),
+            _ => value.is_object(),
+        }
+    }
+
+    /// The list of several items that stand in a row, as some models write calls.
+    fn in_a_row(&self, found: &Candidates<'_>) -> Option<Object> {
+        let of_item = |candidate: &Candidate<'_>| match &candidate.value {
+            Ok(Value::Object(object)) if self.is_item(object) => Some(object.clone()),
+            _ => None,
+        };
+        let items: Option<Vec<Object>> = found.list.iter().map(of_item).collect();
+        let items = items.filter(|items| items.len() > 1)?;
+        let in_a_row = found.list.iter().skip(1).all(Candidate::follows);
+        // Only so many values are read of one answer, and a part of a list is not the list.
+        let whole = !found.rest.contains('{');
+        let items = items.into_iter().map(Value::Object).collect();
+        (in_a_row && whole).then(|| self.listed(items)).flatten()
+    }
+
+    /// Whether a value is not the whole of a list that stands without its object: an item with more values behind it, or the
+    /// value of a key.
+    fn is_part(&self, first: &Candidate<'_>, behind: usize) -> bool {
+        let before = first.before.trim_end().strip_suffix(':');
+        let has_key = before.is_some_and(|before| before.trim_end().ends_with(['"', '\'']));
+        match &first.value {
+            Ok(Value::Object(object)) => self.is_item(object) && (behind > 0 || has_key),
+            Ok(Value::Array(items)) => self.of_items(items).is_some() && has_key,
+            _ => false,
+        }
+    }
+
+    /// Whether an object is an item of the list, and not the answer with the list.
+    fn is_item(&self, object: &Object) -> bool {
+        let Some(list) = self.list else {
+            return false;
+        };
+        let mut keys = object.keys().map(|key| self.exact(key));
+        let marked = keys
+            .clone()
+            .any(|key| list.marks.iter().any(|marks| marks.contains(&key.as_str())));
+        marked && !keys.any(|key| key == list.field)
+    }
+
+    /// The answer with this list.
+    fn listed(&self, items: Vec<Value>) -> Option<Object> {
+        let field = self.list?.field.to_owned();
+        Some(Object::from_iter([(field, Value::Array(items))]))
+    }
+
+    /// The answer with this list, where each value is an item of it.
+    fn of_items(&self, items: &[Value]) -> Option<Object> {
+        let texts = self.list.is_some_and(|list| list.texts);
+        let is_item = |item: &Value| match item {
+            Value::Object(object) => self.is_item(object),
+            _ => texts && item.is_string(),
+        };
+        let all = !items.is_empty() && items.iter().all(is_item);
+        all.then(|| self.listed(items.to_vec())).flatten()
+    }
+
+    /// Takes the object out of an array of one item, or out of an object with one field that only names it.
+    fn unwrapped(&self, mut value: Value) -> Read<Object> {
+        for _ in 0..3 {
+            match value {
+                Value::Array(mut items) => {
+                    if let Some(list) = self.of_items(&items) {
+                        return Ok(list);
+                    }
+                    let count = items.len();
+                    match (items.pop(), count) {
+                        (Some(item), 1) => value = item,
+                        _ => {
+                            return refuse(format!(
+                                "the answer is an array of {count} values; write one object"
+                            ));
+                        }
+                    }
+                }
+                Value::Object(object) => match wrapped(&object, self.fields) {
+                    Some(inner) => value = inner,
+                    None => {
+                        let alone = self.of_items(&[Value::Object(object.clone())]);
+                        return Ok(alone.unwrap_or(object));
+                    }
+                },
+                _ => break,
+            }
+        }
+        refuse("the answer is no JSON object")
+    }
+
+    /// A field's name as the form has it.
+    fn exact(&self, key: &str) -> String {
+        exact(key, self.fields)
+    }
+}
+
 fn no_object(fault: NoObject) -> SchemaRefusal {
     let stage = match fault {
         NoObject::Absent | NoObject::TooLong => SchemaStage::Extract,
@@ -195,31 +300,6 @@ fn no_object(fault: NoObject) -> SchemaRefusal {
         _ => SchemaStage::Parse,
     };
     SchemaRefusal::new(stage, fault.to_string())
-}
-
-/// Takes the object out of an array of one item, or out of an object with one field that only names it.
-fn unwrapped(mut value: Value, fields: &[&str]) -> Read<Object> {
-    for _ in 0..3 {
-        match value {
-            Value::Array(mut items) => {
-                let count = items.len();
-                match (items.pop(), count) {
-                    (Some(item), 1) => value = item,
-                    _ => {
-                        return refuse(format!(
-                            "the answer is an array of {count} values; write one object"
-                        ));
-                    }
-                }
-            }
-            Value::Object(object) => match wrapped(&object, fields) {
-                Some(inner) => value = inner,
-                None => return Ok(object),
-            },
-            _ => break,
-        }
-    }
-    refuse("the answer is no JSON object")
 }
 
 fn wrapped(object: &Object, fields: &[&str]) -> Option<Value> {
@@ -236,18 +316,15 @@ fn wrapped(object: &Object, fields: &[&str]) -> Option<Value> {
 /// The object with only these fields, each under its exact name, and its texts without zero-width characters. A field that
 /// claims more than a role may decide is refused, and its name is not repeated.
 pub(super) fn cleaned(object: Object, fields: &[&str]) -> Read<Object> {
-    let exact = |key: &str| fields.contains(&key);
+    let is_own = |key: &str| fields.contains(&key);
     let mut clean = Object::new();
-    let (own, others): (Vec<_>, Vec<_>) = object.into_iter().partition(|(key, _)| exact(key));
+    let (own, others): (Vec<_>, Vec<_>) = object.into_iter().partition(|(key, _)| is_own(key));
     for (key, value) in own {
         clean.insert(key, visible(value));
     }
     for (key, value) in others {
-        let key = match plain(&key).as_str() {
-            "judgment" => "judgement".to_owned(),
-            key => key.to_owned(),
-        };
-        if exact(&key) {
+        let key = exact(&key, fields);
+        if is_own(&key) {
             let value = visible(value);
             if clean.get(&key).is_some_and(|before| *before != value) {
                 return refuse(format!("{key} stands twice, with different values"));
@@ -263,16 +340,20 @@ pub(super) fn cleaned(object: Object, fields: &[&str]) -> Read<Object> {
     Ok(clean)
 }
 
-/// Whether a field claims more than the role may decide. Other fields, such as `confidence` or `notes`, are ignored.
-fn has_no_say(key: &str, fields: &[&str]) -> bool {
-    let mends = fields.contains(&"change");
-    let renames = mends && RENAMES.contains(&key);
-    let claims = |word: &str| NO_SAY.contains(&word);
-    renames || key.split('_').any(claims) || CLAIMS.contains(&key.replace('_', "").as_str())
+/// The exact name of one of these fields, or the plain form of another one's name.
+fn exact(key: &str, fields: &[&str]) -> String {
+    let plain = plain(key);
+    let meant = ALIASES
+        .iter()
+        .find(|(alias, meant)| *alias == plain && fields.contains(meant));
+    match meant {
+        Some((alias, meant)) if !fields.contains(alias) => (*meant).to_owned(),
+        _ => plain,
+    }
 }
 
 /// A field's name in lower case with underscores between its words.
-fn plain(key: &str) -> String {
+pub(super) fn plain(key: &str) -> String {
     let mut name = String::new();
     let mut lower = false;
     for c in key.trim().chars() {
@@ -296,6 +377,10 @@ fn visible(value: Value) -> Value {
             Some(_) => Value::String(text.replace(['\u{200B}', '\u{2060}', '\u{FEFF}'], "")),
         },
         Value::Array(items) => items.into_iter().map(visible).collect(),
+        Value::Object(object) => {
+            let object = object.into_iter();
+            Value::Object(object.map(|(key, value)| (key, visible(value))).collect())
+        }
         value => value,
     }
 }

@@ -1,9 +1,11 @@
 //! Formats tasks, attempts, skills and rules for the prompt of a role. All of it is data, in blocks that it cannot close
 //! (S3, S4).
 
+use std::ops::Range;
+
 use crate::{
-    contract::{BundleCounts, Experience},
-    domain::{Action, EndReason, Role, RoleRule, Skill, Step, Trace},
+    contract::{BundleCounts, Experience, Finding, Taught},
+    domain::{Action, EndReason, Lesson, Role, RoleRule, Skill, Step, Task, Trace},
     text::fenced,
 };
 
@@ -37,17 +39,19 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// The task in a block.
-pub(super) fn task(label: &str, trace: &Trace) -> String {
-    fenced(label, &clipped(&trace.task.instruction, TASK_CHARS))
+pub(super) fn task(label: &str, task: &Task) -> String {
+    fenced(label, &clipped(&task.instruction, TASK_CHARS))
+}
+
+/// The steps of an attempt in a block of this label, without its task and without what was judged of it.
+pub(super) fn steps(label: &str, trace: &Trace, steps: Range<usize>, most: usize) -> String {
+    fenced(label, &clipped(&step_lines(trace, steps, most), most))
 }
 
 /// An attempt in a block of this label, without its task.
 pub(super) fn attempt(label: &str, trace: &Trace, most: usize) -> String {
-    let mut text = format!(
-        "{}\n{}",
-        outcome(trace),
-        fenced(label, &clipped(&steps(trace, most), most))
-    );
+    let all = 0..trace.trajectory.steps.len();
+    let mut text = format!("{}\n{}", outcome(trace), steps(label, trace, all, most));
     let evidence = trace.verdict.iter().flat_map(|verdict| verdict.evidence());
     let evidence: Vec<&str> = evidence.map(String::as_str).collect();
     if !evidence.is_empty() {
@@ -64,7 +68,7 @@ pub(super) fn attempt(label: &str, trace: &Trace, most: usize) -> String {
 pub(super) fn attempts(traces: &[Trace], with_tasks: bool, count: usize, most: usize) -> String {
     let shown = (1..).zip(traces.iter().take(count)).map(|(number, trace)| {
         let task = match with_tasks {
-            true => task(&format!("task-{number}"), trace) + "\n",
+            true => task(&format!("task-{number}"), &trace.task) + "\n",
             false => String::new(),
         };
         let attempt = attempt(&format!("attempt-{number}"), trace, most);
@@ -74,7 +78,7 @@ pub(super) fn attempts(traces: &[Trace], with_tasks: bool, count: usize, most: u
 }
 
 /// The outcome of an attempt, in fixed words, so that no text of the block can pass for the outcome.
-fn outcome(trace: &Trace) -> String {
+pub(super) fn outcome(trace: &Trace) -> String {
     let success = trace.verdict.as_ref().and_then(|verdict| verdict.success());
     let done = match success {
         Some(true) => "The task was done",
@@ -96,8 +100,9 @@ fn outcome(trace: &Trace) -> String {
     format!("{done}{}.{end}", score.unwrap_or_default())
 }
 
-/// Each step with its number from 0 and its result. Further lines of a text are indented, so that none can pass for a step.
-fn steps(trace: &Trace, most: usize) -> String {
+/// Each of these steps with its number from 0 and its result. Further lines of a text are indented, so that none can pass for
+/// a step.
+fn step_lines(trace: &Trace, range: Range<usize>, most: usize) -> String {
     let result_chars = (most / RESULT_PART).max(LEAST_RESULT);
     let indented = |text: &str| {
         let lines: Vec<&str> = text.trim().lines().collect();
@@ -106,13 +111,15 @@ fn steps(trace: &Trace, most: usize) -> String {
     let mut text = String::new();
     let first = trace.trajectory.steps.first();
     let seen = first.map_or("", |step| step.observation.text.trim());
-    if !seen.is_empty() && seen != trace.task.instruction.trim() {
+    let from_the_beginning = range.start == 0;
+    if from_the_beginning && !seen.is_empty() && seen != trace.task.instruction.trim() {
         text.push_str(&format!(
             "seen at first: {}\n",
             indented(&clipped(seen, result_chars))
         ));
     }
-    for (number, step) in trace.trajectory.steps.iter().enumerate() {
+    let steps = trace.trajectory.steps.iter().enumerate();
+    for (number, step) in steps.filter(|(number, _)| range.contains(number)) {
         let mark = if step.result.is_error { "error: " } else { "" };
         let did = indented(&did(step));
         let result = indented(&clipped(&step.result.text, result_chars));
@@ -142,9 +149,14 @@ fn did(step: &Step) -> String {
     }
 }
 
+/// The name of a skill in a prompt.
+pub(super) fn name(skill: &Skill) -> &str {
+    (skill.original_name.as_deref()).unwrap_or(skill.name.as_str())
+}
+
 /// A whole skill, since a skill that is to be refined must not be cut.
 pub(super) fn skill(skill: &Skill) -> String {
-    let name = (skill.original_name.as_deref()).unwrap_or(skill.name.as_str());
+    let name = name(skill);
     let trigger = match &skill.trigger {
         Some(trigger) => format!("\ntrigger: {trigger}"),
         None => String::new(),
@@ -239,4 +251,40 @@ pub(super) fn rows(rows: &[Experience], count: usize, most: usize) -> String {
         true => "There is nothing yet.".to_owned(),
         false => shown.join("\n\n"),
     }
+}
+
+/// A skill of a bank, in the bank's words (SkillRL 3.2).
+pub(super) fn bank_skill(skill: &Skill) -> String {
+    let title = name(skill);
+    let Skill {
+        description, body, ..
+    } = skill;
+    format!("title: {title}\nwhen_to_apply: {description}\nprinciple: {body}")
+}
+
+/// Patterns and lessons, numbered from 1.
+pub(super) fn findings(findings: &[Finding], count: usize, most: usize) -> String {
+    let shown = (1..).zip(findings.iter().take(count)).map(|(number, one)| {
+        let task = one_line(&one.task);
+        let (kind, text) = match &one.taught {
+            Taught::Pattern(pattern) => (
+                "the pattern of a success",
+                format!("task: {task}\npattern: {pattern}"),
+            ),
+            Taught::Lesson(Lesson {
+                step,
+                flawed,
+                should,
+                principle,
+            }) => (
+                "the lesson of a failure",
+                format!(
+                    "task: {task}\nfailed at step: {step}\nflawed: {flawed}\nshould: {should}\nprinciple: {principle}"
+                ),
+            ),
+        };
+        let block = fenced(&format!("finding-{number}"), &clipped(&text, most));
+        format!("Finding {number}, {kind}:\n{block}")
+    });
+    shown.collect::<Vec<_>>().join("\n\n")
 }

@@ -59,7 +59,29 @@ fn slots(role: Role) -> &'static [(&'static str, bool)] {
             ("most_rules", false),
             ("rule_chars", false),
         ],
-        _ => &[],
+        Role::Segment => &[("task", true), ("attempt", true), ("wording", true)],
+        Role::DistilPrototype => &[("members", true)],
+        Role::Route => &[
+            ("task", true),
+            ("subgoal", true),
+            ("prototypes", true),
+            ("before", false),
+        ],
+        Role::Score => &[
+            ("task", true),
+            ("subgoal", true),
+            ("rubric", true),
+            ("before", false),
+        ],
+        Role::Curate => &[
+            ("task", true),
+            ("attempt", true),
+            ("correct", true),
+            ("skills", true),
+        ],
+        Role::Tag => &[("task", true)],
+        Role::Lesson => &[("task", true), ("attempt", true), ("given", false)],
+        Role::DistilBank => &[("category", true), ("findings", true), ("skills", true)],
     }
 }
 

@@ -1,6 +1,8 @@
 //! A corpus of answers of general instruct models, each with its meaning.
 
 mod actions;
+mod assessing;
+mod curating;
 mod held_back;
 mod roles;
 
@@ -76,10 +78,12 @@ impl AnswerFigures {
     }
 }
 
-/// The corpus: answers to turns and to each of the seven roles.
+/// The corpus: answers to turns and of each role.
 pub fn answers() -> Vec<AnswerCase> {
     let mut cases = actions::cases();
     cases.extend(roles::cases());
+    cases.extend(assessing::cases());
+    cases.extend(curating::cases());
     cases
 }
 

@@ -34,12 +34,17 @@ fn plain(text: &str) -> String {
         .collect()
 }
 
-/// Labels of the prompt blocks that hold skills, rules and judgements, or that they are written from.
-const LABELS: [&str; 11] = [
+/// Labels of the prompt blocks that hold skills, prototypes, rules and judgements, or that they are written from.
+const LABELS: [&str; 16] = [
     "skill",
     "task",
     "attempt",
     "trace",
+    "steps",
+    "subgoal",
+    "prototype",
+    "rubric",
+    "finding",
     "rules",
     "failures",
     "reason",

@@ -13,6 +13,18 @@ use super::{
 const MAX_WORK: usize = 8 * MAX_BYTES;
 /// The greatest number of values that are read of one answer.
 const MAX_FOUND: usize = 64;
+/// Marks around calls in the templates of common models.
+const MARKS: [&str; 9] = [
+    "<tool_call>",
+    "</tool_call>",
+    "[TOOL_CALLS]",
+    "<|python_tag|>",
+    "```json",
+    "```",
+    ",",
+    ";",
+    "<|eom_id|>",
+];
 
 /// Why an answer has no usable JSON object, or no array where the caller accepts arrays. The message never repeats the
 /// answer.
@@ -126,6 +138,17 @@ pub(crate) struct Candidate<'a> {
     pub(crate) apart: bool,
     /// The value.
     pub(crate) value: Result<Value, NoObject>,
+}
+
+impl Candidate<'_> {
+    /// Whether there are only marks and blanks between the previous candidate and this one, so that both belong together.
+    pub(crate) fn follows(&self) -> bool {
+        let mut text = self.before.to_owned();
+        for mark in MARKS {
+            text = text.replace(mark, " ");
+        }
+        !self.apart && text.trim().is_empty()
+    }
 }
 
 /// The JSON values of an answer, and the text after the last one.

@@ -16,7 +16,7 @@ pub(crate) use block::closes_a_block;
 pub use block::{fenced, quote_skill_marks, skill_block};
 pub use escape::plain_terminal;
 pub(crate) use hashed::{HASHED_DIMENSIONS, hashed_ngrams};
-pub(crate) use json::{Candidate, candidates, first_whole};
+pub(crate) use json::{Candidate, Candidates, candidates, first_whole};
 pub use json::{NoObject, first_object};
 pub use redact::Redactor;
 pub use schema::{JsonSchema, SchemaFault};

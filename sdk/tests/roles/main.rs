@@ -1,6 +1,8 @@
 //! The roles of general instruct models: what they show, what they read, and what they are made of.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod assessing;
+mod curating;
 mod hostile;
 mod skills;
 
@@ -66,6 +68,49 @@ fn good(role: Role) -> Value {
             "summary": "Demand an order.",
             "rules": ["1. Say  what\ncomes first.", "- Name the tool.", "name the tool."],
         }),
+        Role::Segment => json!({"subgoals": [
+            {"subgoal": "Say the first\nword.", "skill": "saying words", "first": 0, "last": 0},
+            {"subgoal": "Say the next word.", "skill": "saying words", "first": 1, "last": 1},
+        ]}),
+        Role::DistilPrototype => json!({
+            "title": "saying in order",
+            "use_context": "Several words are to be said.",
+            "objectives": ["1. Each word is said."],
+            "pattern": "1. Say the first.\r\n2. Say the next.\n",
+            "checklist": ["- No word is left out.", "The order is the task's."],
+            "traps": [{"trap": "The last word comes first.", "score": 1}],
+        }),
+        Role::Route => json!({"reason": "It greets.", "prototype": 2, "confidence": 0.8}),
+        Role::Score => json!({"reason": "Step 1 says the word\nlate.", "score": 2}),
+        Role::Curate => json!({"calls": [
+            {"tool": "insert_skill", "arguments": {
+                "name": "greet-in-order",
+                "description": "How to greet. Use when words are to be said.",
+                "body": "1. Say the first.\n2. Say the next.",
+            }},
+            {"tool": "delete_skill", "arguments": {"skill": "saying", "reason": "The new one says it."}},
+        ]}),
+        Role::Tag => json!({"tags": ["Greeting", "- word  order", "#greeting"]}),
+        Role::Lesson => json!({
+            "step": 0,
+            "flawed": "The second word was said\nfirst.",
+            "should": "Say the first word.",
+            "principle": "Read the whole request before you act.",
+        }),
+        Role::DistilBank => json!({"skills": [
+            {
+                "refines": 1,
+                "title": "another title",
+                "principle": "Say the words in the order of the request.",
+                "when_to_apply": "Several words are to be said.",
+            },
+            {
+                "refines": null,
+                "title": "Look before you speak",
+                "principle": "Read the request.\r\nThen begin.",
+                "when_to_apply": "A request has several parts.",
+            },
+        ]}),
         other => panic!("{other} has no answer"),
     }
 }
@@ -233,13 +278,6 @@ fn a_summary_is_asked_for_as_the_paper_does() {
 
 #[test]
 fn each_role_is_shown_what_it_works_on() {
-    let shows = |task: &RoleTask, wanted: &[&str]| {
-        let text = prompt(task);
-        for part in wanted {
-            assert!(text.contains(part), "{part:?} is not in\n{text}");
-        }
-        assert!(!text.contains("{{"), "{text}");
-    };
     let rule = RoleRule::new("Name the\ntool.").unwrap();
     let rules = "<rules>\n- Name the tool.\n</rules>";
     let mut task = sample::role_task(Role::Extract);
@@ -388,4 +426,26 @@ fn what_is_not_there_cannot_be_asked_about() {
         let error = shipped().prompt(&request(&task)).unwrap_err();
         assert_eq!(error.kind(), journeyman::ErrorKind::Invalid, "{error}");
     }
+}
+
+/// A role is not asked about this, for this reason.
+fn not_asked(task: &RoleTask, expect: &str) {
+    let error = shipped().prompt(&request(task)).unwrap_err();
+    assert_eq!(error.kind(), journeyman::ErrorKind::Invalid, "{error}");
+    assert_eq!(error.message(), expect);
+    assert_eq!(
+        error.fact("role"),
+        Some(task.role().to_string().as_str()),
+        "{error}"
+    );
+    assert!(error.hint_text().is_some());
+}
+
+/// The prompt shows each of these, and no slot is left in it.
+fn shows(task: &RoleTask, wanted: &[&str]) {
+    let text = prompt(task);
+    for part in wanted {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    assert!(!text.contains("{{"), "{text}");
 }

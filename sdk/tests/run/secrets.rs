@@ -2,10 +2,14 @@
 
 use std::sync::Mutex;
 
+use async_trait::async_trait;
 use journeyman::{
-    ModelId,
+    ModelId, Result,
     contract::{Journal, JournalEntry},
-    domain::{GenerationRecord, Outcome, Sampling, StepResult, Transition, Trust},
+    domain::{
+        GenerationRecord, LibraryChange, Outcome, Role, Sampling, StepResult, Transition, Trust,
+    },
+    policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, View},
     run::AttemptHandle,
     text::Redactor,
 };
@@ -334,4 +338,87 @@ fn the_agent_sees_what_the_world_says() {
         check("the journal", &entries);
         assert!(entries.contains("the key is [redacted: access key]"));
     });
+}
+
+/// Asks a role of its sample task, and keeps what it answers.
+#[derive(Debug)]
+struct Hears {
+    role: Role,
+    heard: Arc<Mutex<Vec<RoleAnswer>>>,
+}
+
+#[async_trait]
+impl MaintenanceProgram for Hears {
+    async fn maintain(&self, ask: &mut Ask, _: &View) -> Result<Vec<LibraryChange>> {
+        for reply in ask.roles(vec![sample::role_task(self.role)]).await {
+            let played = reply.reply?.expect("there is a model");
+            self.heard.lock().expect("whole").push(played.answer);
+        }
+        Ok(Vec::new())
+    }
+}
+
+/// What a role answers in a run in which the model writes this, and the run's journal.
+fn heard(role: Role, answer: &str) -> (RoleAnswer, String) {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&heard);
+    let policies = Policies::new().with_program("hears", move |_| {
+        let heard = Arc::clone(&kept);
+        Ok(Arc::new(Hears { role, heard }))
+    });
+    let mut recipe = recipe().with_program(n64(1), OwnPolicy::new("hears"));
+    recipe.write.when = WriteWhen::Never;
+    let mut backends = backends();
+    backends.model = Some(Arc::new(ScriptedModel::always(answer)));
+    let entries = block_on(async {
+        let options = Options::new("test", Seed(7)).with_policies(policies);
+        let journeyman = Journeyman::open(backends.clone(), recipe, options).await?;
+        let run = journeyman.learn(tasks(1)).await?.run;
+        let journal = backends.journal.expect("a journal");
+        Ok::<_, Error>(json(&journal.read(&run).await?))
+    });
+    let mut heard = heard.lock().expect("whole").clone();
+    assert_eq!(heard.len(), 1, "{role}");
+    (heard.remove(0), entries.expect("it learns"))
+}
+
+#[test]
+fn a_secret_in_any_text_of_a_roles_answer_is_redacted() {
+    let answers = [
+        (Role::Segment, "say SECRET | knowing SECRET | 0 1"),
+        (
+            Role::DistilPrototype,
+            "title: SECRET\nuse: SECRET\npattern: SECRET\nobjective: SECRET\ncheck: SECRET\ntrap 1: SECRET",
+        ),
+        (Role::Score, "2 since it said SECRET"),
+        (
+            Role::Curate,
+            r#"{"tool": "insert SECRET", "arguments": {"SECRET": 1, "body": "say SECRET", "more": [{"x": "SECRET"}]}}"#,
+        ),
+        (Role::Tag, "SECRET\nwords"),
+        (Role::Lesson, "0 | SECRET | SECRET | SECRET"),
+        (Role::DistilBank, "SECRET | SECRET | SECRET"),
+    ];
+    for (role, answer) in answers {
+        let (answered, journal) = heard(role, &answer.replace("SECRET", IN_ANSWER));
+        let texts = answer.matches("SECRET").count();
+        let answered = json(&answered);
+        check("an answer", &answered);
+        assert_eq!(answered.matches("[redacted: ").count(), texts, "{answered}");
+        check("the journal", &journal);
+        assert!(journal.contains("[redacted: access token]"), "{role}");
+        // What is no secret stays as it is, the numbers beside it too.
+        let (plain, _) = heard(role, &answer.replace("SECRET", "nothing"));
+        let plain = json(&plain);
+        assert_eq!(plain.matches("nothing").count(), texts, "{plain}");
+        let marked = answered.replace("[redacted: access token]", "nothing");
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+        assert_eq!(value(&marked), value(&plain));
+    }
+    let (routed, _) = heard(Role::Route, "1 0.5");
+    let expect = RoleAnswer::Routed {
+        prototype: Some(1),
+        confidence: 0.5,
+    };
+    assert_eq!(routed, expect);
 }

@@ -9,7 +9,7 @@ mod writing;
 
 use journeyman::Result;
 use journeyman::contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles};
-use journeyman::domain::{Injection, RoleRule, Sampling, Trace};
+use journeyman::domain::{Injection, Role as Played, RoleRule, Sampling, Trace};
 
 use self::shown::{absent, refused, shown, tools_shown};
 use crate::dialect::{head, transcript};
@@ -24,13 +24,32 @@ pub(crate) const ANSWER_TOKENS: usize = 96;
 /// without one it is asked all the same. There is one wording for cutting an attempt. Left out are: rules that [`Rule::parse`] does not read; attempts
 /// other than the first for a summary or a repair, and other than the last three of a group; a group's skills and
 /// reason; a group's calls of tools that an attempt did not have; the cases that a skill fails. A repair or a credit of
-/// a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than two attempts.
+/// a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than two attempts. Of the SDK's
+/// roles it plays summarize, extract, refactor, refine, attribute, bundle, evolve, segment, distil-prototype and score; the
+/// others are `Unsupported`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeRoles;
 
 impl Roles for ApprenticeRoles {
+    fn plays(&self, role: Played) -> bool {
+        matches!(
+            role,
+            Played::Summarize
+                | Played::Extract
+                | Played::Refactor
+                | Played::Refine
+                | Played::Attribute
+                | Played::Bundle
+                | Played::Evolve
+                | Played::Segment
+                | Played::DistilPrototype
+                | Played::Score
+        )
+    }
+
     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
         let task = request.task;
+        let role = role_of(task)?;
         let rules = readable(rules_of(task));
         let (attempts, asked) = shown(task)?;
         let script = match (task, attempts.as_slice()) {
@@ -43,15 +62,16 @@ impl Roles for ApprenticeRoles {
                 _,
             ) => assessing::score(subgoal, rubric.as_deref())?,
             (RoleTask::Refactor { .. }, attempts) => writing::compared(attempts, true),
-            (_, [attempt, ..]) => attempt_script(role_of(task)?, attempt),
+            (_, [attempt, ..]) => attempt_script(role, attempt),
             _ => return Err(absent("there is no attempt to show")),
         };
-        let mut generate = ask(role_of(task)?, asked, with_rule_notes(script, &rules));
+        let mut generate = ask(role, asked, with_rule_notes(script, &rules));
         generate.sampling = sampling(request);
         Ok(generate)
     }
 
     fn read(&self, request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
+        role_of(request.task)?;
         match request.task {
             RoleTask::Attribute { attempt, skill } => judging::credit(attempt, *skill, text),
             RoleTask::Bundle { attempt, .. } => judging::cases(attempt, text),

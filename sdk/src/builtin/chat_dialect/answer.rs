@@ -16,19 +16,6 @@ use crate::{
 const CALL: [&str; 5] = ["function_call", "tool_call", "function", "tool", "action"];
 /// Fields beside a call in the formats of model vendors.
 const ENVELOPE: [&str; 6] = ["id", "call_id", "type", "index", "role", "content"];
-/// Marks around calls in the templates of common models.
-const MARKS: [&str; 9] = [
-    "<tool_call>",
-    "</tool_call>",
-    "[TOOL_CALLS]",
-    "<|python_tag|>",
-    "```json",
-    "```",
-    ",",
-    ";",
-    "<|eom_id|>",
-];
-
 /// Reads an answer; the reason of a refusal names the place and repeats no value.
 pub(super) fn read_action(answer: &str, tools: &[ToolDefinition]) -> Read<Action> {
     let actions = |value: &Value| match value {
@@ -96,7 +83,7 @@ fn combined(list: &[Candidate<'_>], tools: &[ToolDefinition]) -> Read<Action> {
         };
         if actions.last() != Some(&action) {
             actions.push(action);
-            in_a_row &= index == 0 || (!candidate.apart && joins(candidate.before));
+            in_a_row &= index == 0 || candidate.follows();
         }
     }
     let count = actions.len();
@@ -117,15 +104,6 @@ fn calls(actions: Vec<Action>) -> Option<Action> {
         }
     }
     Some(Action::Call(calls))
-}
-
-/// Whether there are only marks and blanks between two objects.
-fn joins(between: &str) -> bool {
-    let mut text = between.to_owned();
-    for mark in MARKS {
-        text = text.replace(mark, " ");
-    }
-    text.trim().is_empty()
 }
 
 /// The action of an array: several calls, or a single action.

@@ -1,4 +1,4 @@
-//! The corpus of the answers of the seven roles.
+//! The corpus of the answers of the roles of ARISE and HiSME.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) fn case(name: &'static str, role: Role, text: &str, meaning: Meaning)
     }
 }
 
-fn answer(answer: RoleAnswer) -> Meaning {
+pub(super) fn answer(answer: RoleAnswer) -> Meaning {
     Meaning::Answer(Box::new(answer))
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use journeyman::{
     contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles},
     library::Entry,
+    policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, View},
     report::WriteReport,
     role::GeneralRoles,
 };
@@ -47,6 +48,48 @@ impl Roles for OneGeneral {
     }
 }
 
+/// Asks a role that no policy of these recipes asks, and adds a skill for whatever it answers.
+#[derive(Debug)]
+struct Asks(Role);
+
+/// The skill that an answer adds.
+const ANSWERED: &str = "answered";
+
+#[async_trait]
+impl MaintenanceProgram for Asks {
+    async fn maintain(&self, ask: &mut Ask, _: &View) -> Result<Vec<LibraryChange>> {
+        let replies = ask.roles(vec![sample::role_task(self.0)]).await;
+        let Some(reply) = replies.into_iter().next() else {
+            return Ok(Vec::new());
+        };
+        match reply.reply {
+            Ok(Some(_)) => Ok(vec![LibraryChange::Add(Box::new(sample::skill(ANSWERED)))]),
+            Ok(None) => Ok(Vec::new()),
+            Err(error) => {
+                ask.tell(EventKind::RoleFailed {
+                    role: self.0,
+                    reason: error.to_string(),
+                });
+                Ok(Vec::new())
+            }
+        }
+    }
+}
+
+/// Whether a program of the host asks this role here.
+fn is_asked_by_program(role: Role) -> bool {
+    !matches!(
+        role,
+        Role::Summarize
+            | Role::Extract
+            | Role::Refactor
+            | Role::Refine
+            | Role::Attribute
+            | Role::Bundle
+            | Role::Evolve
+    )
+}
+
 /// The first learns skills and what went well or badly with them; in the second this role alone is asked.
 fn recipes(role: Role) -> [Recipe; 2] {
     let mut first = hisme();
@@ -73,6 +116,9 @@ fn recipes(role: Role) -> [Recipe; 2] {
             })
         }
         _ => {}
+    }
+    if is_asked_by_program(role) {
+        then = then.with_program(n64(3), OwnPolicy::new("asks"));
     }
     [first, then]
 }
@@ -175,7 +221,8 @@ fn with_answer(role: Role, answer: Option<&str>) -> Came {
             counted.lock().unwrap()[usize::from(again)] += 1;
             answer.clone().map_or(Play::Hang, Play::Give)
         })));
-        let options = Options::new("then", Seed(8));
+        let policies = Policies::new().with_program("asks", move |_| Ok(Arc::new(Asks(role))));
+        let options = Options::new("then", Seed(8)).with_policies(policies);
         let journeyman = Journeyman::open(backends, then, options)
             .await
             .expect("it opens");
@@ -265,4 +312,49 @@ fn a_role_that_hangs_is_given_up_and_changes_nothing() {
         let given_up = |why: &&str| why.contains("no answer within");
         assert!(failures.iter().all(given_up), "{role}: {failures:?}");
     }
+}
+
+#[test]
+fn what_a_role_says_is_read_in_a_run() {
+    let answers = [
+        (
+            Role::Segment,
+            r#"{"subgoals": [{"subgoal": "greet", "skill": "saying", "first": 0, "last": 1}]}"#,
+        ),
+        (
+            Role::DistilPrototype,
+            r#"{"title": "t", "use_context": "u", "objectives": ["o"], "pattern": "p", "checklist": ["c"], "traps": []}"#,
+        ),
+        (
+            Role::Route,
+            r#"{"reason": "r", "prototype": 2, "confidence": 0.9}"#,
+        ),
+        (Role::Score, r#"{"reason": "r", "score": 2}"#),
+        (
+            Role::Curate,
+            r#"{"calls": [{"tool": "delete_skill", "arguments": {"skill": "one"}}]}"#,
+        ),
+        (Role::Tag, r#"{"tags": ["greeting"]}"#),
+        (
+            Role::Lesson,
+            r#"{"step": 0, "flawed": "f", "should": "s", "principle": "p"}"#,
+        ),
+        (Role::DistilBank, r#"{"skills": []}"#),
+    ];
+    for (role, answer) in answers {
+        let came = with_answer(role, Some(answer));
+        assert_eq!((came.first, came.again), (1, 0), "{role}");
+        assert_eq!(came.failures(role), [""; 0], "{role}");
+        // The program's own skill is there, and a call alone deletes nothing.
+        let (mut skills, ..) = said(role, &came.after);
+        let added = skills
+            .iter()
+            .position(|skill| skill.name.as_str() == ANSWERED);
+        skills.remove(added.expect("the answer was read"));
+        assert_eq!(skills, said(role, &came.before).0, "{role}");
+    }
+    let asked = Role::ALL
+        .into_iter()
+        .filter(|role| is_asked_by_program(*role));
+    assert!(asked.eq(answers.map(|(role, _)| role)));
 }
