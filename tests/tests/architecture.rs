@@ -29,11 +29,12 @@ const TOP_LATER: [&str; 1] = ["skills"];
 const FRONT_ENDS: [&str; 2] = ["journeyman-cli", "journeyman-studio"];
 
 /// All that the SDK may depend on directly: no C or C++, no network, no runtime.
-const SDK_DEPENDENCIES: [&str; 15] = [
+const SDK_DEPENDENCIES: [&str; 17] = [
     "async-trait",
     "deunicode",
     "futures",
     "futures-timer",
+    "hdbscan",
     "jsonschema",
     "rand_chacha",
     "regex",
@@ -43,6 +44,7 @@ const SDK_DEPENDENCIES: [&str; 15] = [
     "serde-saphyr",
     "serde_json",
     "sha2",
+    "smartcore",
     "similar",
     "tracing",
 ];

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    AnchorPolicy,
-    assessing::{roles, score_task},
-};
+use super::{AnchorPolicy, asking::roles, assessing::score_task};
 use crate::{
     contract::RoleAnswer,
     domain::{Anchor, AnchorScores, Drift, LibraryChange, Prototype, Trace},

@@ -1,11 +1,11 @@
 //! The assessment of an attempt: cut, route, score (SCRIBE 3.2).
 
-use super::{AssessBy, AssessPolicy, routing::routes};
+use super::{AssessBy, AssessPolicy, asking::roles, routing::routes};
 use crate::{
     contract::{RoleAnswer, RoleTask, SegmentPrompt, SubgoalInAttempt},
     domain::{AssessedSubgoal, Assessment, Prototype, Route, Rubric, Subgoal, SubgoalScore, Trace},
     library::SkillLibrary,
-    policy::{Ask, ask_roles},
+    policy::Ask,
 };
 
 /// Assesses an attempt: a role cuts it into subgoals, each is routed to a prototype, and a role scores it against the
@@ -131,13 +131,4 @@ pub(super) fn score_task(
         rubric: rubric.cloned().map(Box::new),
         repeat,
     }
-}
-
-/// Gives each role its task, and the answers in order; an event for each that could not be played.
-pub(super) async fn roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<Option<RoleAnswer>> {
-    let replies = ask_roles(ask, tasks).await;
-    let answers = replies
-        .into_iter()
-        .map(|reply| Some(reply.reply.ok()??.answer));
-    answers.collect()
 }

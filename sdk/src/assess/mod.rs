@@ -8,6 +8,7 @@
 //! ([`RewardPolicy::process`](crate::reward::RewardPolicy)).
 
 mod anchoring;
+mod asking;
 pub(crate) mod assessing;
 mod calibration;
 mod cluster;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     AssessPolicy, anchoring,
-    assessing::roles,
+    asking::roles,
     cluster::{Cluster, clusters},
     persistence::continued,
     routing::embed,

@@ -2,6 +2,7 @@
 
 use super::{
     RouteBy,
+    asking::roles,
     cluster::{center, unit},
 };
 use crate::{
@@ -103,7 +104,7 @@ async fn by_role(
         }),
         prototypes: prototypes.to_vec(),
     };
-    let replies = super::assessing::roles(ask, subgoals.iter().map(task).collect()).await;
+    let replies = roles(ask, subgoals.iter().map(task).collect()).await;
     let route = |answer: Option<RoleAnswer>| match answer {
         Some(RoleAnswer::Routed {
             prototype: Some(place),
