@@ -51,6 +51,7 @@
 mod guide {}
 
 pub mod admit;
+pub mod assess;
 pub mod builtin;
 #[cfg(feature = "conformance")]
 pub mod conformance;

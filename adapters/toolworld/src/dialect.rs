@@ -30,7 +30,7 @@ pub enum Mode {
 /// The control tokens that a model needs for acting and for the roles of the SDK ([`ApprenticeRoles`]).
 ///
 /// [`ApprenticeRoles`]: crate::writer::ApprenticeRoles
-pub const TOKENS: [&str; 18] = [
+pub const TOKENS: [&str; 19] = [
     "<s>",
     "<task>",
     "<skill>",
@@ -48,6 +48,7 @@ pub const TOKENS: [&str; 18] = [
     "<repair>",
     "<credit>",
     "<segment>",
+    "<score>",
     "<rule>",
 ];
 

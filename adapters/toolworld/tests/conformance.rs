@@ -13,10 +13,11 @@ use journeyman::conformance::environment::EnvironmentFixture;
 use journeyman::conformance::roles::{RoleSample, RolesFixture};
 use journeyman::contract::{
     Attempt, Environment, Executor, Experience, FixedGuidance, RoleRequest, RoleTask, Roles,
+    SegmentPrompt, SubgoalInAttempt,
 };
 use journeyman::domain::{
-    Action, InjectedSkill, Injection, Origin, Provenance, Role, RoleRule, Skill, Task, ToolCall,
-    Trace,
+    Action, InjectedSkill, Injection, Origin, Provenance, Role, RoleRule, Rubric, Skill, Subgoal,
+    Task, ToolCall, Trace,
 };
 use journeyman::testing::{ScriptedModel, sample};
 use journeyman::{AttemptId, ErrorKind, Seed, Version};
@@ -196,6 +197,7 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
         readable: readable.iter().map(|text| (*text).to_owned()).collect(),
         unreadable: unreadable.iter().map(|text| (*text).to_owned()).collect(),
     };
+    let assessing = assessing_samples(&attempts, &right.title.to_string(), &right.to_string());
     let (written, attempt) = (format!(" {right}"), Box::new(done));
     let writes = |task| {
         sample(
@@ -204,7 +206,7 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
             &["unseal", "lift moon: lift moon", "a b: c"],
         )
     };
-    vec![
+    let mut samples = vec![
         writes(RoleTask::Summarize {
             attempts: attempts.clone(),
         }),
@@ -259,10 +261,21 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
             &["avoid first", "none"],
             &["avoid rain", "good"],
         ),
-    ]
+    ];
+    samples.extend(assessing);
+    samples
 }
 
-/// Roles that the bundled model was not trained on, and a comparison with nothing.
+/// The roles that the bundled model does not play.
+const UNTRAINED: [Role; 5] = [
+    Role::Route,
+    Role::Curate,
+    Role::Tag,
+    Role::Lesson,
+    Role::DistilBank,
+];
+
+/// Tasks of roles that are not played, and a comparison with nothing.
 fn unplayed(lone: Vec<Trace>) -> Vec<RoleTask> {
     // Compares attempts, and does not write one up with a skill.
     let alone = RoleTask::Refactor {
@@ -272,14 +285,16 @@ fn unplayed(lone: Vec<Trace>) -> Vec<RoleTask> {
         group: "g".into(),
         rules: Vec::new(),
     };
-    let untrained = Role::ALL.into_iter().skip(7).map(sample::role_task);
-    untrained.chain([alone]).collect()
+    let untrained = UNTRAINED.map(sample::role_task);
+    untrained.into_iter().chain([alone]).collect()
 }
 
 #[test]
 fn a_role_that_is_not_played_reads_nothing() {
-    for role in Role::ALL.into_iter().skip(7) {
-        let task = sample::role_task(role);
+    for role in Role::ALL {
+        assert_eq!(ApprenticeRoles.plays(role), !UNTRAINED.contains(&role));
+    }
+    for task in UNTRAINED.map(sample::role_task) {
         let request = RoleRequest {
             task: &task,
             seed: Seed(1),
@@ -287,9 +302,63 @@ fn a_role_that_is_not_played_reads_nothing() {
         };
         for text in ["none", "avoid first", "harmful"] {
             let error = ApprenticeRoles.read(&request, text).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Unsupported, "{role}: {error}");
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
         }
     }
+}
+
+/// The roles of SCRIBE that are played, of these attempts at a task that calls this tool.
+fn assessing_samples(attempts: &[Trace], tool: &str, skill: &str) -> Vec<RoleSample> {
+    let mut attempts = attempts.to_vec();
+    attempts[1].trajectory.attempt = AttemptId::new("another");
+    let last = |attempt: &Trace| attempt.trajectory.steps.len() - 1;
+    let subgoal = |attempt: &Trace| SubgoalInAttempt {
+        attempt: attempt.clone(),
+        subgoal: Subgoal {
+            subgoal: "finish".to_owned(),
+            skill: tool.to_owned(),
+            first: last(attempt),
+            last: last(attempt),
+        },
+    };
+    let sample = |task, readable: &[String], unreadable: &[&str]| RoleSample {
+        task,
+        readable: readable.to_vec(),
+        unreadable: unreadable.iter().map(|text| (*text).to_owned()).collect(),
+    };
+    let score = |rubric| RoleTask::Score {
+        subgoal: Box::new(subgoal(&attempts[0])),
+        rubric,
+        repeat: 0,
+    };
+    let rubric = Rubric {
+        pattern: skill.to_owned(),
+        ..sample::prototype("a").rubric
+    };
+    let scores = ["lift good 3".to_owned(), "other 0".to_owned()];
+    let no_scores = ["lift good", "lift good 7", "good"];
+    vec![
+        sample(
+            RoleTask::Segment {
+                attempt: Box::new(attempts[0].clone()),
+                prompt: SegmentPrompt::Main,
+            },
+            &[
+                format!("probe 1 1; finish 2 {}", last(&attempts[0]) + 1),
+                "probe 1 1; finish 9 9".to_owned(),
+            ],
+            &["finish", "dance 1 2", "finish 99 99"],
+        ),
+        sample(
+            RoleTask::DistilPrototype {
+                members: attempts.iter().map(subgoal).collect(),
+            },
+            &[format!(" {skill}")],
+            &["none", "lift moon: lift moon"],
+        ),
+        sample(score(Some(Box::new(rubric))), &scores, &no_scores),
+        sample(score(None), &scores, &no_scores),
+    ]
 }
 
 #[test]

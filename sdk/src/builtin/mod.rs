@@ -1,11 +1,12 @@
 //! Implementations of contracts that need no other crate: a store and a journal in memory, a frozen store, a journal of
 //! JSON lines, a judge that reads the environment's outcome, an agent driven by a language model, a dialect for instruct
-//! models, and retrieval by embeddings. With the feature `threads` also a wrapper that runs blocking parts on threads, and
+//! models, retrieval by embeddings, and an embedder without a model. With the feature `threads` also a wrapper that runs blocking parts on threads, and
 //! with `system-clock` a clock.
 
 mod chat_dialect;
 mod environment_judge;
 mod frozen_store;
+mod hashed_embedder;
 mod json_lines_journal;
 mod memory_journal;
 mod memory_store;
@@ -19,6 +20,7 @@ mod vector_retriever;
 pub use chat_dialect::ChatDialect;
 pub use environment_judge::EnvironmentJudge;
 pub use frozen_store::FrozenStore;
+pub use hashed_embedder::HashedEmbedder;
 pub use json_lines_journal::{
     JsonLinesJournal, RecoveredJournal, read_json_lines, recover_json_lines,
 };

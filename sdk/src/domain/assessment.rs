@@ -1,8 +1,10 @@
 //! Assessed attempts: the scores of their subgoals, and lessons from failures.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Subgoal, SubgoalScore};
+use super::{Rubric, Subgoal, SubgoalRef, SubgoalScore, Trace};
 use crate::id::{AttemptId, Category, PrototypeId, TaskId};
 
 /// A subgoal with the prototype that it was routed to, and the judge's score.
@@ -53,4 +55,95 @@ pub struct Lesson {
     pub should: String,
     /// The principle behind it.
     pub principle: String,
+}
+
+/// A subgoal that is judged again and again, to see whether the judge stays the same (SCRIBE A.3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// Which subgoal.
+    pub at: SubgoalRef,
+    /// The task type that it stands for: the task's category, `None` for tasks without one.
+    pub category: Option<Category>,
+    /// The attempt, up to the subgoal's last step.
+    pub attempt: Box<Trace>,
+    /// The subgoal.
+    pub subgoal: Subgoal,
+    /// The rubric that it is judged by, as it was when the anchor was chosen.
+    pub rubric: Rubric,
+}
+
+/// The scores of an anchor at one checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnchorScores {
+    /// Which anchor.
+    pub anchor: SubgoalRef,
+    /// Its scores, one for each time it was judged and the answer could be read.
+    pub scores: Vec<SubgoalScore>,
+}
+
+/// How far the judge moved between two checkpoints (SCRIBE A.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// Number of anchors that were judged at both.
+    pub anchors: u32,
+    /// Number of these whose mean scores differ.
+    pub changed: u32,
+    /// The mean of their differences, later minus earlier, in points of the score.
+    pub mean: f64,
+    /// Number of the later checkpoint's anchors whose scores differ among themselves.
+    pub unsteady: u32,
+}
+
+impl Drift {
+    /// The drift from one checkpoint to another.
+    pub fn between(earlier: &[AnchorScores], later: &[AnchorScores]) -> Self {
+        let mean = |one: &AnchorScores| {
+            let sum: u32 = one.scores.iter().map(|score| u32::from(score.get())).sum();
+            (!one.scores.is_empty()).then(|| f64::from(sum) / one.scores.len() as f64)
+        };
+        let before: BTreeMap<_, f64> = earlier
+            .iter()
+            .filter_map(|one| Some((&one.anchor, mean(one)?)))
+            .collect();
+        let mut drift = Self::default();
+        for one in later {
+            let unsteady = one.scores.windows(2).any(|pair| pair[0] != pair[1]);
+            drift.unsteady += u32::from(unsteady);
+            let (Some(now), Some(was)) = (mean(one), before.get(&one.anchor)) else {
+                continue;
+            };
+            drift.anchors += 1;
+            drift.changed += u32::from(now != *was);
+            drift.mean += now - was;
+        }
+        drift.mean /= f64::from(drift.anchors.max(1));
+        drift
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drift_is_told_by_anchor() {
+        let scores = |place, scores: &[u8]| AnchorScores {
+            anchor: SubgoalRef {
+                attempt: AttemptId::new("a"),
+                place,
+            },
+            scores: scores
+                .iter()
+                .map(|score| SubgoalScore::new(*score).unwrap())
+                .collect(),
+        };
+        let earlier = [scores(0, &[3, 3]), scores(1, &[2, 2]), scores(2, &[1, 1])];
+        let later = [scores(0, &[3, 3]), scores(1, &[1, 2]), scores(3, &[0, 0])];
+        let drift = Drift::between(&earlier, &later);
+        assert_eq!((drift.anchors, drift.changed, drift.unsteady), (2, 1, 1));
+        assert!((drift.mean + 0.25).abs() < 1e-9);
+        assert_eq!(Drift::between(&[], &later).anchors, 0);
+        // An anchor whose scores could not be read is not compared.
+        assert_eq!(Drift::between(&earlier, &[scores(0, &[])]).anchors, 0);
+    }
 }

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptNote, Attribution, BundleCase, CaseOutcome, ExposureOutcome, FileRef, HandledMark,
-    InformationGain, Role, RoleRule, Skill, SkillRef, State, TierPolicy, Trace, tier_policy::check,
+    Anchor, AnchorScores, Assessment, AttemptNote, Attribution, BundleCase, CaseOutcome,
+    ExposureOutcome, FileRef, HandledMark, InformationGain, Prototype, Role, RoleRule,
+    Segmentation, Skill, SkillRef, State, TierPolicy, Trace, tier_policy::check,
 };
 use crate::{
-    error::{Error, ErrorKind, Result},
-    id::{AttemptId, CommitKey, Revision, RunId, SkillId, TaskId, Version},
+    error::Result,
+    id::{AttemptId, PrototypeId, RunId, SkillId, Version},
 };
 
 /// Checks files and version. A version has an upper bound, so that there is always a next one.
@@ -34,6 +35,30 @@ fn check_cases(cases: &[BundleCase]) -> Result<()> {
 fn check_rules(rules: &[RoleRule]) -> Result<()> {
     let (count, most) = (rules.len(), RoleRule::MOST);
     check(count <= most, "rules", count, "at most 5")
+}
+
+/// Checks the spans and the routers' confidence.
+fn check_assessment(assessment: &Assessment) -> Result<()> {
+    let subgoals = assessment.subgoals.iter();
+    Segmentation::try_from(
+        subgoals
+            .clone()
+            .map(|one| one.subgoal.clone())
+            .collect::<Vec<_>>(),
+    )?;
+    let confidences = subgoals.filter_map(|one| one.route.as_ref());
+    let mut wrong = confidences.filter(|route| !(0.0..=1.0).contains(&route.confidence));
+    match wrong.next() {
+        None => Ok(()),
+        Some(route) => check(false, "confidence", route.confidence, "in [0, 1]"),
+    }
+}
+
+fn check_prototypes(prototypes: &[Prototype]) -> Result<()> {
+    prototypes.iter().try_for_each(Prototype::validate)?;
+    let ids: BTreeSet<&PrototypeId> = prototypes.iter().map(|one| &one.id).collect();
+    let unique = ids.len() == prototypes.len();
+    check(unique, "prototypes", prototypes.len(), "of different ids")
 }
 
 /// Where a library keeps a skill.
@@ -188,6 +213,14 @@ pub enum LibraryChange {
         /// All its rules.
         rules: Vec<RoleRule>,
     },
+    /// An attempt's subgoals with their prototypes and scores (SCRIBE 3.2). An attempt is assessed once.
+    Assess(Box<Assessment>),
+    /// Sets the prototypes (SCRIBE 3.2): all of them.
+    SetPrototypes(Vec<Prototype>),
+    /// Chooses the anchors (SCRIBE A.3): all of them.
+    SetAnchors(Vec<Anchor>),
+    /// The scores of the anchors at a checkpoint (SCRIBE A.3).
+    CheckAnchors(Vec<AnchorScores>),
     /// Releases a version from its trial, by live attempts. No effect where the skill has another version or state by then.
     Release {
         /// Which skill, in which version.
@@ -213,7 +246,8 @@ impl LibraryChange {
     /// # Errors
     /// `Invalid` for a policy out of its ranges, a credit whose reward is not finite or that names no use, and
     /// a skill of version 0 or over 2^32 - 1 or with too many or too large files, a merge of no skill, of itself or of one skill
-    /// twice, a place that is no tier, a case whose least score is not in [0, 1], more rules than a role may have, and a rule
+    /// twice, a place that is no tier, subgoals that leave a step out, a confidence that is not in [0, 1], prototypes of one id
+    /// or without a checklist, a case whose least score is not in [0, 1], more rules than a role may have, and a rule
     /// that is too long.
     pub fn validate(&self) -> Result<()> {
         match self {
@@ -255,7 +289,11 @@ impl LibraryChange {
                 check(gain.nats.is_finite(), "nats", gain.nats, "finite")?;
                 check(gain.attempts >= 1, "attempts", gain.attempts, "at least 1")
             }
+            Self::Assess(assessment) => check_assessment(assessment),
+            Self::SetPrototypes(prototypes) => check_prototypes(prototypes),
             Self::Maintain
+            | Self::SetAnchors(_)
+            | Self::CheckAnchors(_)
             | Self::Expose { .. }
             | Self::Attribute(_)
             | Self::Test { .. }
@@ -285,106 +323,5 @@ impl LibraryChange {
             Self::Add(skill) | Self::Revise(skill) | Self::Merge { skill, .. } => Some(skill),
             _ => None,
         }
-    }
-}
-
-/// Why a commit was made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cause {
-    /// The run that made it, if one did.
-    pub run: Option<RunId>,
-    /// The task it came from, if one did.
-    pub task: Option<TaskId>,
-    /// In words.
-    pub reason: String,
-}
-
-/// Changes to be made together or not at all.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Commit {
-    /// The revision that the changes were decided on.
-    pub base: Revision,
-    /// The commit's identity: a key is committed once.
-    pub key: CommitKey,
-    /// Why.
-    pub cause: Cause,
-    /// The changes, in order.
-    pub changes: Vec<LibraryChange>,
-}
-
-impl Commit {
-    /// The files of the commit's skills; a writer puts them before the commit.
-    pub fn files(&self) -> impl Iterator<Item = &FileRef> {
-        let skills = self.changes.iter().filter_map(LibraryChange::skill);
-        skills.flat_map(|skill| skill.files.values())
-    }
-
-    /// Refuses the commit where one of its files is missing.
-    ///
-    /// # Errors
-    /// `Invalid`, with the file's hash.
-    pub fn check_files(&self, is_there: impl Fn(&FileRef) -> Result<bool>) -> Result<()> {
-        for file in self.files() {
-            if !is_there(file)? {
-                return Err(Error::invalid(
-                    "SkillStore::commit",
-                    "the commit names a file that was not put",
-                )
-                .with("sha256", &file.sha256)
-                .hint("put the skill's files with `SkillFiles::put` before the commit"));
-            }
-        }
-        Ok(())
-    }
-
-    /// The commit on top of a store's last revision.
-    ///
-    /// # Errors
-    /// `Conflict` where that is not the revision that its changes were decided on; `Invalid` for a change that no library
-    /// takes ([`LibraryChange::validate`]).
-    pub fn made_on(&self, last: Revision) -> Result<Committed> {
-        for (index, change) in self.changes.iter().enumerate() {
-            change
-                .validate()
-                .map_err(|error| error.with("change", index))?;
-        }
-        if self.base != last {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                "SkillStore::commit",
-                "the base is not the last revision",
-            )
-            .with("base", self.base)
-            .with("last", last)
-            .hint("read what came since and commit on the last revision"));
-        }
-        Ok(Committed {
-            revision: last.next(),
-            key: self.key.clone(),
-            cause: self.cause.clone(),
-            changes: self.changes.clone(),
-        })
-    }
-}
-
-/// A commit as a store keeps it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Committed {
-    /// The library's revision after them.
-    pub revision: Revision,
-    /// The commit's key.
-    pub key: CommitKey,
-    /// Why.
-    pub cause: Cause,
-    /// The changes, in order.
-    pub changes: Vec<LibraryChange>,
-}
-
-impl Committed {
-    /// Whether earlier commits were changed by an erasure. A reader that folds commit by commit then has to fold all commits
-    /// anew.
-    pub fn erases(&self) -> bool {
-        let erases = |change| matches!(change, &LibraryChange::Erased { .. });
-        self.changes.iter().any(erases)
     }
 }

@@ -1,11 +1,11 @@
 //! Ids that a commit refers to.
 
-use super::{Commit, LibraryChange, Skill};
+use super::{Anchor, Commit, LibraryChange, Prototype, Skill};
 
 impl LibraryChange {
     /// Every id in the change, in order. A store that removes secrets from text refuses a secret in an id: without their
     /// secrets, two ids might be the same.
-    pub fn ids(&self) -> Vec<&str> {
+    pub fn ids<'a>(&'a self) -> Vec<&'a str> {
         match self {
             Self::Configure(_) | Self::Maintain => Vec::new(),
             Self::Credit { skill, attempt, .. } => vec![skill.id.as_str(), attempt.as_str()],
@@ -46,6 +46,29 @@ impl LibraryChange {
             }
             Self::Note(note) => vec![note.attempt.as_str()],
             Self::Handled { .. } | Self::SetRules { .. } => Vec::new(),
+            Self::Assess(assessment) => {
+                let routes = assessment.subgoals.iter();
+                let routes = routes.filter_map(|one| one.route.as_ref());
+                let of = [assessment.attempt.as_str(), assessment.task.as_str()];
+                of.into_iter()
+                    .chain(routes.map(|route| route.prototype.as_str()))
+                    .collect()
+            }
+            Self::SetPrototypes(prototypes) => {
+                let ids = |one: &'a Prototype| {
+                    let members = one.members.iter().map(|member| member.attempt.as_str());
+                    std::iter::once(one.id.as_str()).chain(members)
+                };
+                prototypes.iter().flat_map(ids).collect()
+            }
+            Self::SetAnchors(anchors) => {
+                let ids = |one: &'a Anchor| [one.at.attempt.as_str(), one.attempt.task.id.as_str()];
+                anchors.iter().flat_map(ids).collect()
+            }
+            Self::CheckAnchors(scores) => {
+                let anchors = scores.iter().map(|one| &one.anchor);
+                anchors.map(|anchor| anchor.attempt.as_str()).collect()
+            }
             Self::RetireRun { run, .. } => vec![run.as_str()],
             Self::Erased { skills } => skills.iter().map(|id| id.as_str()).collect(),
         }

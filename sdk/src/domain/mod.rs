@@ -4,6 +4,7 @@ mod assessment;
 mod candidate;
 mod case_outcome;
 mod change;
+mod commit;
 mod constructors;
 mod evidence;
 mod file;
@@ -25,10 +26,11 @@ mod trajectory;
 mod turn_query;
 mod verdict;
 
-pub use assessment::{AssessedSubgoal, Assessment, Lesson, Route};
+pub use assessment::{Anchor, AnchorScores, AssessedSubgoal, Assessment, Drift, Lesson, Route};
 pub use candidate::{Candidate, Query};
 pub use case_outcome::{CaseOutcome, CaseResult};
-pub use change::{Cause, Commit, Committed, LibraryChange, Tier};
+pub use change::{LibraryChange, Tier};
+pub use commit::{Cause, Commit, Committed};
 pub use evidence::{
     AttemptNote, Attribution, BundleCase, CaseKind, ExposureOutcome, InformationGain, Judgement,
     RoleRule, Trace,

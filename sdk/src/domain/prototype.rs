@@ -46,6 +46,8 @@ pub struct Prototype {
     pub dense: bool,
     /// The subgoals of the cluster.
     pub members: Vec<SubgoalRef>,
+    /// How many members it had when its rubric was distilled.
+    pub distilled_from: usize,
     /// Texts of subgoals near the cluster's center, nearest first: a new subgoal is routed by its similarity to them. Texts and
     /// not numbers, so that they hold for every embedder.
     pub exemplars: Vec<String>,

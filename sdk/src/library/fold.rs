@@ -90,7 +90,11 @@ impl SkillLibrary {
             | LibraryChange::Observe(_)
             | LibraryChange::Note(_)
             | LibraryChange::Handled { .. }
-            | LibraryChange::SetRules { .. } => self.remember(commit.cause.run.as_ref(), change),
+            | LibraryChange::SetRules { .. }
+            | LibraryChange::Assess(_)
+            | LibraryChange::SetPrototypes(_)
+            | LibraryChange::SetAnchors(_)
+            | LibraryChange::CheckAnchors(_) => self.remember(commit.cause.run.as_ref(), change),
             LibraryChange::SetState { skill, state, .. } => {
                 let before = self.known(skill)?.skill.state;
                 let moves = self.set_state(skill, *state)?;

@@ -184,6 +184,10 @@ fn subjects(change: &LibraryChange) -> Vec<&SkillId> {
         | LibraryChange::Note(_)
         | LibraryChange::Handled { .. }
         | LibraryChange::SetRules { .. }
+        | LibraryChange::Assess(_)
+        | LibraryChange::SetPrototypes(_)
+        | LibraryChange::SetAnchors(_)
+        | LibraryChange::CheckAnchors(_)
         | LibraryChange::Erased { .. } => Vec::new(),
         LibraryChange::Credit { skill, .. }
         | LibraryChange::Expose { skill, .. }

@@ -47,6 +47,8 @@
 //! - *Life* (HiSME 3.3). Exposures and judgements count once for each attempt and version; a version's counts begin anew.
 //!   A bundle has at most 12 cases, of more the oldest that are no unit cases go; it belongs to the skill and outlives
 //!   versions. Attempts are kept up to the policy's number, the latest.
+//! - *Assessments* (SCRIBE). An attempt is assessed once; the latest 10,000 subgoals are kept. Prototypes and anchors are set as
+//!   a whole; those of the latest 16 runs are kept, so that a run can be taken back, and the latest 64 checkpoints.
 //! - *Ids.* A deleted skill can be added again only in a version later than those it had, so that a skill and a
 //!   version never name two texts; its earlier versions are its history then, and it begins without evidence.
 //!
@@ -65,8 +67,8 @@
 //!   it keeps the skill's state, tier, utility and uses, as a revision does, and is quarantined where it was then.
 //! - *Restore.* A deleted skill is there again with its state, versions and evidence, under a free name; an offered one
 //!   enters the cache.
-//! - *Retire a run.* Its credits, exposures, judgements, cases and attempts are taken out, roles have the rules of
-//!   before, and the utility is folded anew from the credits that are left (an attempt that was seen stays seen). A
+//! - *Retire a run.* Its credits, exposures, judgements, cases, attempts and assessments are taken out, roles have the rules of
+//!   before, prototypes and anchors are those of before, and the utility is folded anew from the credits that are left (an attempt that was seen stays seen). A
 //!   version is *of the run* when its provenance names it or one of its parents is of the run. A skill whose current
 //!   version is of the run goes back to its latest version that is not; one that has none is disabled, and the sources
 //!   of such a merged one are as they were before. A person's version that was made from one of the run is
@@ -88,6 +90,7 @@ mod life;
 mod memory;
 mod refresh;
 mod remember;
+mod rubrics;
 mod shelf;
 mod skill_library;
 mod tiers;
@@ -102,4 +105,5 @@ pub use fork::{Conflict, ConflictReason, Fork, Rebased};
 pub use life::{
     BundledCase, Gained, Judged, JudgementCounts, Life, Lifetime, LiveEvidence, StateSetter, Tested,
 };
+pub use rubrics::KnownSubgoal;
 pub use skill_library::SkillLibrary;

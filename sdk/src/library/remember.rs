@@ -1,12 +1,15 @@
 //! The changes that move no skill: evidence, notes, marks, and roles' rules.
 
 use super::{
-    PassReason, SkillLibrary,
+    KnownSubgoal, PassReason, SkillLibrary,
     applied::Outcome,
     life::{Exposed, Gained, Judged, Tested},
 };
 use crate::{
-    domain::{AttemptNote, HandledMark, LibraryChange, Role, RoleRule, Trace},
+    domain::{
+        Anchor, AnchorScores, AttemptNote, HandledMark, LibraryChange, Prototype, Role, RoleRule,
+        Trace,
+    },
     id::RunId,
 };
 
@@ -35,6 +38,26 @@ impl SkillLibrary {
     /// The latest marks of [`LibraryChange::Handled`], oldest first.
     pub fn handled(&self) -> impl Iterator<Item = &HandledMark> {
         self.memory.all_handled()
+    }
+
+    /// The latest assessed subgoals, oldest first.
+    pub fn subgoals(&self) -> impl Iterator<Item = &KnownSubgoal> {
+        self.rubrics.subgoals()
+    }
+
+    /// The prototypes (SCRIBE 3.1), in the order in which they were set.
+    pub fn prototypes(&self) -> &[Prototype] {
+        self.rubrics.prototypes()
+    }
+
+    /// The anchors (SCRIBE A.3).
+    pub fn anchors(&self) -> &[Anchor] {
+        self.rubrics.anchors()
+    }
+
+    /// The scores of the anchors at each checkpoint, oldest first.
+    pub fn anchor_checks(&self) -> impl Iterator<Item = &[AnchorScores]> {
+        self.rubrics.anchor_checks()
     }
 
     pub(super) fn remember(&mut self, run: Option<&RunId>, change: &LibraryChange) -> Outcome {
@@ -97,6 +120,19 @@ impl SkillLibrary {
             LibraryChange::Handled { fingerprint } => self.memory.handled(fingerprint, run),
             LibraryChange::SetRules { role, rules } => {
                 self.memory.set_rules(*role, rules, run);
+                true
+            }
+            LibraryChange::Assess(assessment) => self.rubrics.assess(assessment, run),
+            LibraryChange::SetPrototypes(prototypes) => {
+                self.rubrics.set_prototypes(prototypes, run);
+                true
+            }
+            LibraryChange::SetAnchors(anchors) => {
+                self.rubrics.set_anchors(anchors, run);
+                true
+            }
+            LibraryChange::CheckAnchors(scores) => {
+                self.rubrics.check_anchors(scores, run);
                 true
             }
             _ => true,

@@ -8,6 +8,7 @@ use super::{
     Entry, PassReason,
     keys::Keys,
     memory::Memory,
+    rubrics::Rubrics,
     shelf::{Names, Shelf},
 };
 use crate::{
@@ -48,6 +49,8 @@ pub struct SkillLibrary {
     pub(super) names: Names,
     pub(super) passed_over: BTreeMap<PassReason, u64>,
     pub(super) memory: Memory,
+    #[serde(skip_serializing_if = "Rubrics::is_empty")]
+    pub(super) rubrics: Rubrics,
     /// The keys of the last commits, by which an index knows a library that was put back.
     pub(super) keys: Keys,
 }
@@ -75,6 +78,7 @@ impl SkillLibrary {
             names: Names::default(),
             passed_over: BTreeMap::new(),
             memory: Memory::default(),
+            rubrics: Rubrics::default(),
             keys: Keys::default(),
         }
     }
@@ -255,6 +259,8 @@ struct Saved {
     deleted: Shelf,
     passed_over: BTreeMap<PassReason, u64>,
     memory: Memory,
+    #[serde(default)]
+    rubrics: Rubrics,
     keys: Keys,
 }
 
@@ -290,6 +296,7 @@ impl TryFrom<Saved> for SkillLibrary {
             names,
             passed_over: saved.passed_over,
             memory: saved.memory,
+            rubrics: saved.rubrics,
             keys: saved.keys,
         })
     }

@@ -22,6 +22,7 @@ mod own;
 mod question;
 mod registry;
 mod rollout;
+mod telling;
 mod view;
 
 pub(crate) use answer::CallUsage;
@@ -35,4 +36,5 @@ pub(crate) use question::fits;
 pub use question::{Ask, Case, PlayedCase, Question, Questions, RoleReply};
 pub use registry::Policies;
 pub(crate) use rollout::Rollout;
+pub(crate) use telling::{ask_roles, unreadable};
 pub use view::View;

@@ -6,11 +6,10 @@ use crate::{
     credit::CreditPolicy,
     domain::{
         Attribution, Candidate, ExposureOutcome, Judgement, LibraryChange, Role, SkillRef, State,
-        Taint, Task, Trace, Trajectory, Trust,
+        Taint, Task, Trace, Trajectory, Trust, Verdict,
     },
     id::{AttemptId, Seed},
     policy::{Context, RoleReply, Rollout},
-    report::EventKind,
 };
 
 /// The answers of roles that write skills.
@@ -52,22 +51,6 @@ pub(crate) fn attributions(replies: &[RoleReply]) -> Vec<LibraryChange> {
         }))
     };
     replies.iter().filter_map(attribution).collect()
-}
-
-/// Events for roles that could not be played, and for unreadable answers that a fallback stands in for.
-pub(crate) fn unreadable(replies: &[RoleReply]) -> Vec<EventKind> {
-    let failed = |RoleReply { task, reply }: &RoleReply| match reply {
-        Err(error) => Some(EventKind::RoleFailed {
-            role: task.role(),
-            reason: error.to_string(),
-        }),
-        Ok(Some(played)) if played.fallback => Some(EventKind::FellBack {
-            role: task.role(),
-            reason: played.why_unreadable(),
-        }),
-        Ok(_) => None,
-    };
-    replies.iter().filter_map(failed).collect()
 }
 
 /// The role tasks for a task's judged attempts: judge each injected skill, and write skills from the `sources`, indices into
@@ -163,13 +146,23 @@ pub(crate) fn not_followed(
 
 /// The trace of an attempt; `None` if the attempt has no trajectory.
 pub(crate) fn trace(seed: Seed, task: &Task, rollout: &Rollout<'_>) -> Option<Trace> {
+    Some(kept(seed, task, rollout.trajectory?, rollout.verdict))
+}
+
+/// The trace of a trajectory, as the library keeps it and roles are shown it.
+pub(crate) fn kept(
+    seed: Seed,
+    task: &Task,
+    trajectory: &Trajectory,
+    verdict: Option<&Verdict>,
+) -> Trace {
     let trace = Trace {
         task: task.clone(),
-        trajectory: rollout.trajectory?.clone(),
-        verdict: rollout.verdict.cloned(),
+        trajectory: trajectory.clone(),
+        verdict: verdict.cloned(),
         world_seed: seed.derive("world", 0),
     };
-    Some(trace.lean())
+    trace.lean()
 }
 
 /// Changes that have the library keep the attempts.

@@ -38,8 +38,10 @@ pub fn arise() -> Recipe {
             levels: HierarchicalReward::default(),
             binary: false,
             skill_use: SkillUse::Injected,
+            process: None,
             own: None,
         },
+        assess: None,
         credit: CreditPolicy {
             per: CreditPer::Step,
             attribute: false,

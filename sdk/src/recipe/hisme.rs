@@ -57,8 +57,10 @@ pub fn hisme() -> Recipe {
             levels: HierarchicalReward::default(),
             binary: false,
             skill_use: SkillUse::Reported,
+            process: None,
             own: None,
         },
+        assess: None,
         credit: CreditPolicy {
             per: CreditPer::Step,
             attribute: true,

@@ -1,10 +1,11 @@
-//! Recipes: a policy for each station and a schedule, as data that a run's journal holds. [`standard`] is the default, [`arise`]
-//! and [`hisme`] have the papers' numbers, [`hisme_robust`] is HiSME with options of our own.
+//! Recipes: a policy for each station and a schedule, as data that a run's journal holds. [`standard`] is the default, [`arise`],
+//! [`hisme`] and [`scribe`] have the papers' numbers, [`hisme_robust`] is HiSME with options of our own.
 
 mod arise;
 mod hisme;
 pub(crate) mod programs;
 mod schedule;
+mod scribe;
 mod standard;
 
 use std::{
@@ -18,10 +19,12 @@ pub use self::{
     arise::arise,
     hisme::{hisme, hisme_robust},
     schedule::Schedule,
+    scribe::scribe,
     standard::standard,
 };
 use crate::{
     admit::AdmitPolicy,
+    assess::AssessPolicy,
     credit::CreditPolicy,
     domain::TierPolicy,
     error::{Error, Result},
@@ -124,6 +127,9 @@ pub struct Recipe {
     pub attempts: AttemptPolicy,
     /// How attempts are rewarded.
     pub reward: RewardPolicy,
+    /// How attempts are assessed beside their verdict; `None` for verdicts alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assess: Option<AssessPolicy>,
     /// How attempts become credit for skills.
     pub credit: CreditPolicy,
     /// How skills are written from single tasks.
@@ -217,6 +223,20 @@ impl Recipe {
             return invalid(
                 "tiers.traces",
                 "bundles are cut from attempts that are kept: keep some, or have no bundles",
+            );
+        }
+        if let Some(assess) = &self.assess {
+            assess.validate()?;
+            if self.tiers.traces == 0 {
+                return invalid(
+                    "tiers.traces",
+                    "prototypes are distilled from attempts that are kept: keep some, or have no assessment",
+                );
+            }
+        } else if self.reward.process.is_some() {
+            return invalid(
+                "reward.process",
+                "the process score comes from an assessment: set `assess`, or have no process reward",
             );
         }
         self.maintenance.validate()?;

@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Recipe;
 use crate::{
-    contract::RoleTask,
+    assess::refreshing::refresh,
     domain::LibraryChange,
+    error::Result,
     maintain::{Overlaps, bundling, filtering, outcomes::undecided, refactoring, refining},
     measure::gaining,
     meta::evolving,
-    policy::{Ask, Case, PlayedCase, RoleReply, View},
-    propose::asking::unreadable,
+    policy::{Ask, Case, PlayedCase, View, ask_roles},
     report::EventKind,
 };
 
@@ -44,7 +44,7 @@ pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Ov
     let context = recipe.upkeep(view.context(), &overlaps);
     let mut decided = Decided::default();
 
-    let cut = roles(&mut ask, bundling::bundle_tasks(&context)).await;
+    let cut = ask_roles(&mut ask, bundling::bundle_tasks(&context)).await;
     let patches = bundling::patches(&context, &cut);
 
     let runs = play(&mut ask, bundling::test_cases(&context, &patches)).await;
@@ -52,7 +52,7 @@ pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Ov
     decided.add(bundling::tested(&context, &patches, &runs, &mut events));
     decided.tell(&mut ask, events);
 
-    let written = roles(&mut ask, refining::refine_tasks(&context)).await;
+    let written = ask_roles(&mut ask, refining::refine_tasks(&context)).await;
     let mut events = Vec::new();
     let (versions, handled) = refining::next_versions(&context, view.step(), &written, &mut events);
     decided.add(handled);
@@ -83,7 +83,7 @@ pub(crate) async fn across_tasks(
 
     let embeddings = ask.embed(refactoring::texts(&context)).await;
 
-    let written = roles(&mut ask, refactoring::groups(&context, embeddings)).await;
+    let written = ask_roles(&mut ask, refactoring::groups(&context, embeddings)).await;
     let mut events = Vec::new();
     let (proposed, handled) = refactoring::proposed(&context, view.step(), &written, &mut events);
     decided.add(handled);
@@ -94,7 +94,7 @@ pub(crate) async fn across_tasks(
     decided.add(refactoring::added(&context, proposed, &runs, &mut events));
     decided.tell(&mut ask, events);
 
-    let written = roles(&mut ask, evolving::due(&context)).await;
+    let written = ask_roles(&mut ask, evolving::due(&context)).await;
     decided.add(evolving::learned(&context, &written));
     decided
 }
@@ -107,13 +107,17 @@ pub(crate) async fn gains(mut ask: Ask, view: View) -> Decided {
     }
 }
 
-/// Asks roles, all at once, and emits an event for each that could not be played.
-async fn roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<RoleReply> {
-    let replies = ask.roles(tasks).await;
-    let failed = unreadable(&replies).into_iter();
-    let failed = failed.filter(|event| matches!(event, EventKind::RoleFailed { .. }));
-    failed.for_each(|event| ask.tell(event));
-    replies
+/// Clusters the assessed subgoals again and distils new prototypes (SCRIBE 3.2).
+///
+/// # Errors
+/// `Internal` where the clustering fails.
+pub(crate) async fn prototypes(mut ask: Ask, view: View, recipe: Recipe) -> Result<Decided> {
+    let Some(policy) = &recipe.assess else {
+        return Ok(Decided::default());
+    };
+    let mut decided = Decided::default();
+    decided.add(refresh(&mut ask, &view, policy).await?);
+    Ok(decided)
 }
 
 /// Plays test cases, all at once, and emits an event for each that decides nothing.

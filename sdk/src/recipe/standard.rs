@@ -37,8 +37,10 @@ pub fn standard() -> Recipe {
             levels: HierarchicalReward::default(),
             binary: false,
             skill_use: SkillUse::Injected,
+            process: None,
             own: None,
         },
+        assess: None,
         credit: CreditPolicy {
             per: CreditPer::Step,
             attribute: false,

@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{AttemptReport, TaskReport};
 use crate::{
-    domain::{Candidate, EndReason, Judgement, Role, Selection, Skill, SkillName, SkillRef, State},
+    domain::{
+        Assessment, Candidate, Drift, EndReason, Judgement, Role, Selection, Skill, SkillName,
+        SkillRef, State,
+    },
     id::{AttemptId, Revision, RunId, Seed, SkillId, TaskId},
     library::Move,
     text::plain_terminal,
@@ -188,10 +191,35 @@ pub enum EventKind {
     },
     /// A part of maintenance failed. It committed nothing; earlier commits stay.
     MaintenanceFailed {
-        /// The part: `micro`, `macro`, `gains`, or the name of the host's own program.
+        /// The part: `micro`, `macro`, `gains`, `prototypes`, or the name of the host's own program.
         part: String,
         /// The error text.
         reason: String,
+    },
+    /// An attempt was assessed.
+    Assessed {
+        /// The attempt's number within its group, from 0.
+        rollout: u32,
+        /// Its subgoals with their prototypes and scores.
+        assessment: Box<Assessment>,
+        /// Its process score, in [0, 1]; `None` where no subgoal has a score.
+        process: Option<f64>,
+    },
+    /// The assessed subgoals were clustered again.
+    PrototypesRefreshed {
+        /// Number of subgoals.
+        subgoals: usize,
+        /// Number of prototypes now.
+        prototypes: usize,
+        /// Number of these that were there before.
+        persisting: usize,
+        /// Number of prototypes before.
+        before: usize,
+    },
+    /// The anchors were judged again.
+    AnchorsChecked {
+        /// How far the judge moved since the first checkpoint.
+        drift: Drift,
     },
     /// Skills moved between the tiers, or were deleted.
     Moved {
@@ -287,6 +315,31 @@ impl fmt::Display for EventKind {
             Self::MaintenanceFailed { part, reason } => {
                 write!(f, "the {part} part of maintenance failed: {reason}")
             }
+            Self::Assessed {
+                assessment,
+                process,
+                ..
+            } => {
+                let count = assessment.subgoals.len();
+                match process {
+                    Some(process) => write!(f, "{count} subgoals, process score {process:.2}"),
+                    None => write!(f, "{count} subgoals, none of them scored"),
+                }
+            }
+            Self::PrototypesRefreshed {
+                subgoals,
+                prototypes,
+                persisting,
+                before,
+            } => write!(
+                f,
+                "{prototypes} prototypes of {subgoals} subgoals; {persisting} of the {before} before go on"
+            ),
+            Self::AnchorsChecked { drift } => write!(
+                f,
+                "{} anchors judged again: {} with another score than at first, {:+.2} points on average",
+                drift.anchors, drift.changed, drift.mean
+            ),
             Self::Moved { moves } => match moves.len() {
                 1 => f.write_str("one skill moved between the tiers"),
                 count => write!(f, "{count} skills moved between the tiers"),

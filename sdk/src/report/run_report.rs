@@ -26,6 +26,9 @@ pub struct AttemptReport {
     pub score: f64,
     /// The verdict's parts.
     pub parts: BTreeMap<String, f64>,
+    /// The process score, in [0, 1], where the attempt was assessed (SCRIBE 3.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<f64>,
     /// The reward, where the verdict permits one.
     pub reward: Option<f64>,
     /// Number of steps.

@@ -1,10 +1,12 @@
 //! Rewards: decides from the verdict and the use of skills an attempt's reward, and from a group's rewards the advantage of each
-//! attempt and which attempts a skill is written from (ARISE 3.1, B.3, D.2; rows A7, A8).
+//! attempt and which attempts a skill is written from (ARISE 3.1, B.3, D.2; rows A7, A8; SCRIBE 4, row C6).
 
 mod advantage;
 mod hierarchical;
 mod options;
+mod process;
 
 pub use advantage::{advantages, positive_traces};
 pub use hierarchical::HierarchicalReward;
 pub use options::{RewardPolicy, SkillUse};
+pub use process::ProcessReward;

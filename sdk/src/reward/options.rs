@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::HierarchicalReward;
+use super::{HierarchicalReward, ProcessReward};
 use crate::policy::OwnPolicy;
 
 /// When the reward counts a skill as used.
@@ -29,6 +29,7 @@ pub enum SkillUse {
 ///     levels: HierarchicalReward::new(0.0, 1.0, 1.5)?,
 ///     binary: false,
 ///     skill_use: SkillUse::Reported,
+///     process: None,
 ///     own: None,
 /// };
 /// recipe.validate()?;
@@ -43,7 +44,11 @@ pub struct RewardPolicy {
     pub binary: bool,
     /// When a skill counts as used.
     pub skill_use: SkillUse,
-    /// A rule of the host's own in place of `levels` and `binary` ([`RewardRule`](crate::policy::RewardRule)).
+    /// Weights of process and outcome, in place of `levels` and `binary`; the process score comes from
+    /// [`Recipe::assess`](crate::recipe::Recipe::assess). In the warm-up the reward is that of the task alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<ProcessReward>,
+    /// A rule of the host's own in place of all these ([`RewardRule`](crate::policy::RewardRule)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<OwnPolicy>,
 }

@@ -284,6 +284,7 @@ pub fn prototype(title: &str) -> Prototype {
         },
         dense: true,
         members: Vec::new(),
+        distilled_from: 0,
         exemplars: vec![format!("{title}\nsaying")],
         taint: Taint::Clean,
     }
@@ -308,6 +309,7 @@ pub fn attempt_report(attempt: &str, skills: &[Skill], success: bool) -> Attempt
         success: Some(success),
         score,
         parts: BTreeMap::new(),
+        process: None,
         reward: Some(score),
         steps: 1,
         usage: Usage::default(),

@@ -3,6 +3,7 @@
 
 mod block;
 mod escape;
+mod hashed;
 mod json;
 mod lenient;
 mod redact;
@@ -14,6 +15,7 @@ mod words;
 pub(crate) use block::closes_a_block;
 pub use block::{fenced, quote_skill_marks, skill_block};
 pub use escape::plain_terminal;
+pub(crate) use hashed::{HASHED_DIMENSIONS, hashed_ngrams};
 pub(crate) use json::{Candidate, Candidates, candidates, first_whole};
 pub use json::{NoObject, first_object};
 pub use redact::Redactor;

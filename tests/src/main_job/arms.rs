@@ -337,6 +337,7 @@ mod tests {
             success: Some(true),
             score: 1.0,
             parts: BTreeMap::new(),
+            process: None,
             reward: None,
             steps: 1,
             usage: Usage::default(),

@@ -17,6 +17,7 @@ fn attempt(success: bool, first: bool) -> AttemptReport {
         success: Some(success),
         score: f64::from(u8::from(success)),
         parts: BTreeMap::from([("first_attempt".to_owned(), f64::from(u8::from(first)))]),
+        process: None,
         reward: Some(1.0),
         steps: 2,
         usage: Usage {

@@ -1,5 +1,6 @@
 //! [`ApprenticeRoles`]: the SDK's roles played by the bundled model, with its prompts and the parser of its answers.
 
+mod assessing;
 mod evolving;
 mod judging;
 mod shown;
@@ -19,26 +20,18 @@ use crate::script::{Script, choice};
 pub(crate) const ANSWER_TOKENS: usize = 96;
 /// [`Roles`] for the bundled model, in the worlds' compact language ([`crate::roles`]).
 ///
-/// Prompts contain only what the model was trained on. Left out are: rules that [`Rule::parse`] does not read; attempts
-/// other than the first for a summary or a repair, and other than the last three of a group; a group's skills and
-/// reason; a group's calls of tools that an attempt did not have; the cases that a skill fails. A repair or a credit of
-/// a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than two attempts. Of the SDK's
-/// roles it plays summarize, extract, refactor, refine, attribute, bundle and evolve; the others are `Unsupported`.
+/// Prompts contain only what the model was trained on, except an open judgement: it was trained to score by a checklist, and
+/// without one it is asked all the same. There is one wording for cutting an attempt. Left out are: rules that
+/// [`Rule::parse`] does not read; attempts other than the first for a summary or a repair, and other than the last three of
+/// a group; a group's skills and reason; a group's calls of tools that an attempt did not have; the cases that a skill
+/// fails. A repair or a credit of a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than
+/// two attempts. The roles route, curate, tag, lesson and distil-bank are `Unsupported`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeRoles;
 
 impl Roles for ApprenticeRoles {
     fn plays(&self, role: Played) -> bool {
-        matches!(
-            role,
-            Played::Summarize
-                | Played::Extract
-                | Played::Refactor
-                | Played::Refine
-                | Played::Attribute
-                | Played::Bundle
-                | Played::Evolve
-        )
+        played_as(role).is_some()
     }
 
     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
@@ -48,7 +41,14 @@ impl Roles for ApprenticeRoles {
         let (attempts, asked) = shown(task)?;
         let script = match (task, attempts.as_slice()) {
             (RoleTask::Evolve { rows, .. }, _) => evolving::script(rows),
-            (RoleTask::Refactor { .. }, attempts) => writing::compared(attempts),
+            (RoleTask::DistilPrototype { members }, _) => assessing::distillation(members)?,
+            (
+                RoleTask::Score {
+                    subgoal, rubric, ..
+                },
+                _,
+            ) => assessing::score(subgoal, rubric.as_deref())?,
+            (RoleTask::Refactor { .. }, attempts) => writing::compared(attempts, true),
             (_, [attempt, ..]) => attempt_script(role, attempt),
             _ => return Err(absent("there is no attempt to show")),
         };
@@ -62,6 +62,9 @@ impl Roles for ApprenticeRoles {
         match request.task {
             RoleTask::Attribute { attempt, skill } => judging::credit(attempt, *skill, text),
             RoleTask::Bundle { attempt, .. } => judging::cases(attempt, text),
+            RoleTask::Segment { attempt, .. } => assessing::segments(attempt, text),
+            RoleTask::DistilPrototype { members } => assessing::rubric(members, text),
+            RoleTask::Score { .. } => assessing::scored(text),
             RoleTask::Evolve { rules, rows, .. } => evolving::read(rules, rows, text),
             task => writing::read(task, &readable(rules_of(task)), text),
         }
@@ -119,10 +122,11 @@ fn ask(role: Role, asked: Option<usize>, script: Script) -> GenerateRequest {
     generate
 }
 
-/// Greedy for the first answer; further candidates and repairs are sampled, each with its own seed.
+/// Greedy for the first answer; further candidates, judgements and repairs are sampled, each with its own seed.
 fn sampling(request: &RoleRequest<'_>) -> Sampling {
     let candidate = match request.task {
         RoleTask::Extract { candidate, .. } => *candidate,
+        RoleTask::Score { repeat, .. } => *repeat,
         _ => 0,
     };
     let draw = match request.failed {
@@ -137,17 +141,24 @@ fn sampling(request: &RoleRequest<'_>) -> Sampling {
     }
 }
 
+/// The model's role for a role of the SDK; `None` for one that it does not play.
+fn played_as(role: Played) -> Option<Role> {
+    match role {
+        Played::Summarize | Played::Extract => Some(Role::Extract),
+        Played::Refactor | Played::DistilPrototype => Some(Role::Compare),
+        Played::Refine => Some(Role::Repair),
+        Played::Attribute => Some(Role::Credit),
+        Played::Bundle | Played::Segment => Some(Role::Segment),
+        Played::Score => Some(Role::Score),
+        Played::Evolve => Some(Role::Rule),
+        _ => None,
+    }
+}
+
 /// The model's role for a task of the SDK.
 fn role_of(task: &RoleTask) -> Result<Role> {
-    match task {
-        RoleTask::Summarize { .. } | RoleTask::Extract { .. } => Ok(Role::Extract),
-        RoleTask::Refactor { .. } => Ok(Role::Compare),
-        RoleTask::Refine { .. } => Ok(Role::Repair),
-        RoleTask::Attribute { .. } => Ok(Role::Credit),
-        RoleTask::Bundle { .. } => Ok(Role::Segment),
-        RoleTask::Evolve { .. } => Ok(Role::Rule),
-        _ => Err(refused("the bundled model does not play this role")),
-    }
+    let role = played_as(task.role());
+    role.ok_or_else(|| refused("the bundled model does not play this role"))
 }
 
 fn rules_of(task: &RoleTask) -> &[RoleRule] {

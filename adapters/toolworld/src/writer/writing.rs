@@ -13,8 +13,8 @@ use crate::skill_form::{read_body, to_draft};
 use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, Tool, ToolName};
 
 /// The prompt of a comparison: tasks and calls of the attempts, without tools. Calls of tools that an attempt did not
-/// have are left out, because they had no effect.
-pub(super) fn compared(attempts: &[&Trace]) -> Script {
+/// have are left out, because they had no effect; so are those that were refused, unless `refused`.
+pub(super) fn compared(attempts: &[&Trace], refused: bool) -> Script {
     let mut script = Script::default().control("<s>", false);
     for attempt in attempts {
         let tools = tools_shown(&attempt.trajectory);
@@ -22,7 +22,9 @@ pub(super) fn compared(attempts: &[&Trace]) -> Script {
             let name = called(call);
             tools.iter().any(|tool| Some(&tool.name) == name.as_ref())
         };
-        let calls: Vec<(String, &str)> = (attempt.trajectory.steps.iter())
+        let steps = attempt.trajectory.steps.iter();
+        let steps = steps.filter(|step| refused || !step.result.is_error);
+        let calls: Vec<(String, &str)> = steps
             .flat_map(|step| made(step).iter().zip(step.result.text.lines()))
             .filter(|(call, _)| had(call))
             .filter_map(|(call, reply)| Some((line(call, &tools, word)?, reply)))
@@ -120,19 +122,23 @@ fn accepted(attempt: &Trace) -> Option<SkillText> {
     })
 }
 
-fn made(step: &Step) -> &[ToolCall] {
+pub(super) fn made(step: &Step) -> &[ToolCall] {
     match &step.action {
         Action::Call(calls) => calls,
         _ => &[],
     }
 }
 
-fn called(call: &ToolCall) -> Option<ToolName> {
+pub(super) fn called(call: &ToolCall) -> Option<ToolName> {
     ToolName::parse(&call.tool.replacen('_', " ", 1))
 }
 
 /// A call as a command line, with `word` for each value; `None` where its name is not of the worlds' form.
-fn line(call: &ToolCall, tools: &[Tool], word: impl Fn(&Value) -> String) -> Option<String> {
+pub(super) fn line(
+    call: &ToolCall,
+    tools: &[Tool],
+    word: impl Fn(&Value) -> String,
+) -> Option<String> {
     let name = called(call)?;
     let set = call.arguments.iter();
     let set: Vec<(&str, String)> = set
@@ -160,7 +166,7 @@ fn slot(value: &Value, stated: &[&str], results: &[&str]) -> String {
 }
 
 /// The first word of a value: values of the worlds have one.
-fn word(value: &Value) -> String {
+pub(super) fn word(value: &Value) -> String {
     let text = value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned);

@@ -1,6 +1,7 @@
 //! Checks of a host's parts and library against its recipe, with a finding for each function that is disabled.
 
 use crate::{
+    assess::{AssessBy, RouteBy},
     contract::Backends,
     domain::{Role, State},
     library::SkillLibrary,
@@ -229,12 +230,24 @@ fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> 
 /// The roles that a recipe asks: the writer's role, and the roles of all other policies.
 fn asked_roles(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
     let maintenance = &recipe.maintenance;
+    let by_subgoals = recipe
+        .assess
+        .iter()
+        .any(|assess| matches!(assess.by, AssessBy::Subgoals(_)));
+    let by_role = recipe
+        .assess
+        .iter()
+        .any(|assess| assess.route == RouteBy::Role);
     let beside = [
         (recipe.credit.attribute, Role::Attribute),
         (maintenance.bundles.is_some(), Role::Bundle),
         (maintenance.refine.is_some(), Role::Refine),
         (maintenance.refactor.is_some(), Role::Refactor),
         (maintenance.evolve.is_some(), Role::Evolve),
+        (by_subgoals, Role::Segment),
+        (by_subgoals, Role::DistilPrototype),
+        (by_role, Role::Route),
+        (recipe.assess.is_some(), Role::Score),
     ];
     let beside = beside.into_iter().filter(|(asked, _)| *asked);
     let writer = match recipe.write.by {

@@ -260,6 +260,10 @@ impl RunMachine {
             micro: any && passed(schedule.micro),
             r#macro: any && passed(schedule.r#macro),
             gain: schedule.gain_tasks().is_some_and(passed),
+            prototypes: (self.recipe.assess.iter()).any(|assess| {
+                let is_first = assess.first.get() <= now && before < assess.first.get();
+                is_first || passed(assess.refresh.saturating_mul(schedule.batch))
+            }),
             own: (0..)
                 .zip(&self.recipe.programs)
                 .filter(|(_, one)| passed(one.every))

@@ -4,19 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{fold, scene::Scene};
 use crate::{
+    assess::{AssessPolicy, Calibration, assessing::assess},
     contract::{RoleAnswer, RoleTask},
     credit::CreditPolicy,
-    domain::{Mode, SkillDraft, Task, Trace, Trajectory, TurnQuery, Usage, Verdict},
+    domain::{
+        Assessment, LibraryChange, Mode, SkillDraft, Task, Trace, Trajectory, TurnQuery, Usage,
+        Verdict,
+    },
     error::Result,
     id::AttemptId,
     policy::{
         Ask, ChosenSkill, Context, Played, Policies, RoleReply, Rollout, SkillCredit, View, checks,
+        unreadable,
     },
-    propose::{
-        Writer,
-        asking::{self, unreadable},
-        writing,
-    },
+    propose::{Writer, asking, writing},
     recipe::Recipe,
     report::{AttemptReport, EventKind, TaskReport},
     reward::RewardPolicy,
@@ -31,6 +32,12 @@ pub(crate) struct JudgedAttempt {
     /// The reward by the host's own rule, if the recipe names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reward: Option<f64>,
+    /// Its subgoals with their scores, if the recipe assesses attempts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) assessment: Option<Box<Assessment>>,
+    /// The process score of the assessment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    process: Option<f64>,
 }
 
 /// The result of a task's policy, before the library is changed.
@@ -77,6 +84,11 @@ pub(crate) async fn one_task(
 
     let task = &task;
     outcome.tried = attempts(&mut ask, &context, task, &outcome.selected).await;
+    if let Some(policy) = &recipe.assess {
+        outcome
+            .assess(&mut ask, &context, policy, (view.step(), task))
+            .await;
+    }
     outcome.reward(&context, (&recipe.reward, &policies), view.step())?;
     let rollouts = outcome.rollouts(&context, &recipe.reward, view.step());
     for (rollout, each) in (0..).zip(&rollouts) {
@@ -145,6 +157,8 @@ async fn attempts(
             made,
             verdict,
             reward: None,
+            assessment: None,
+            process: None,
         }
     });
     attempts.await
@@ -195,6 +209,53 @@ fn credits(
 }
 
 impl Outcome {
+    /// Assesses each attempt that has a verdict, all at once, if the run learns.
+    async fn assess(
+        &mut self,
+        ask: &mut Ask,
+        context: &Context<'_>,
+        policy: &AssessPolicy,
+        (step, task): (u64, &Task),
+    ) {
+        if context.mode != Mode::Train {
+            return;
+        }
+        let seed = context.step_seed(step);
+        let judged = (0..).zip(&self.tried).filter_map(|(place, tried)| {
+            let verdict = tried.verdict.as_ref()?.as_ref().ok()?;
+            let trajectory = tried.made.as_ref().ok()?;
+            Some((place, asking::kept(seed, task, trajectory, Some(verdict))))
+        });
+        let judged: Vec<(usize, Trace)> = judged.collect();
+        let library = context.library;
+        let assessed = ask.each(judged, async |mut ask, (place, attempt)| {
+            (place, assess(&mut ask, library, policy, &attempt).await)
+        });
+        let assessed = assessed.await;
+        let table = Calibration::of(library, policy.calibrate);
+        for (place, assessment) in assessed {
+            let (Some(tried), Some(assessment)) = (self.tried.get_mut(place), assessment) else {
+                continue;
+            };
+            tried.process = table.process(&assessment.subgoals, policy.weights);
+            ask.tell(EventKind::Assessed {
+                rollout: u32::try_from(place).unwrap_or(u32::MAX),
+                assessment: Box::new(assessment.clone()),
+                process: tried.process,
+            });
+            tried.assessment = Some(Box::new(assessment));
+        }
+    }
+
+    /// The assessments of the attempts, as changes.
+    pub(crate) fn assessments(&self) -> impl Iterator<Item = LibraryChange> {
+        let assessed = self
+            .tried
+            .iter()
+            .filter_map(|tried| tried.assessment.clone());
+        assessed.map(LibraryChange::Assess)
+    }
+
     /// Rewards each attempt that has a verdict by the host's own rule, if the recipe names one.
     ///
     /// # Errors
@@ -248,7 +309,10 @@ impl Outcome {
                 self.selected.injected(number),
                 &tried.made,
                 tried.verdict.as_ref(),
-                tried.reward,
+                fold::Measured {
+                    process: tried.process,
+                    reward: tried.reward,
+                },
             )
         });
         tried.collect()

@@ -15,6 +15,15 @@ use crate::{
 /// The epsilon of Eq. 5, which is added to the standard deviation in the denominator of an advantage.
 const ADVANTAGE_EPSILON: f64 = 1e-8;
 
+/// What was measured of an attempt beside its verdict.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Measured {
+    /// The process score.
+    pub(crate) process: Option<f64>,
+    /// The reward by the host's own rule.
+    pub(crate) reward: Option<f64>,
+}
+
 pub(crate) fn rollout<'a>(
     reward: &RewardPolicy,
     warming_up: bool,
@@ -22,7 +31,7 @@ pub(crate) fn rollout<'a>(
     injected: &[SkillRef],
     made: &'a Result<Box<Trajectory>>,
     verdict: Option<&'a Result<Verdict>>,
-    own_reward: Option<f64>,
+    measured: Measured,
 ) -> Rollout<'a> {
     let mut report = AttemptReport {
         attempt,
@@ -31,6 +40,7 @@ pub(crate) fn rollout<'a>(
         success: None,
         score: 0.0,
         parts: std::collections::BTreeMap::new(),
+        process: None,
         reward: None,
         steps: 0,
         usage: crate::domain::Usage::default(),
@@ -62,8 +72,9 @@ pub(crate) fn rollout<'a>(
             report.success = verdict.success();
             report.score = verdict.score();
             report.parts = verdict.parts().clone();
+            report.process = measured.process;
             let built_in = |success| reward_of(reward, warming_up, &report, success);
-            report.reward = own_reward.or_else(|| verdict.success().map(built_in));
+            report.reward = measured.reward.or_else(|| verdict.success().map(built_in));
         }
         Some(Err(error)) => report.error = Some(error.clone()),
         None => report.error = trajectory.fault().cloned(),
@@ -98,7 +109,11 @@ fn reward_of(
         SkillUse::Injected => !report.injected.is_empty(),
         SkillUse::Reported => report.used,
     };
-    if warming_up || policy.binary {
+    if warming_up {
+        policy.levels.binary(success)
+    } else if let Some(process) = policy.process {
+        process.of(report.process, success)
+    } else if policy.binary {
         policy.levels.binary(success)
     } else {
         policy.levels.of(success, used)

@@ -24,7 +24,7 @@ use crate::{
     program::{Place, Program, Running},
     recipe::{
         Recipe,
-        programs::{Decided, across_tasks, gains, micro},
+        programs::{Decided, across_tasks, gains, micro, prototypes},
     },
     report::{EventKind, MaintenanceUsage},
 };
@@ -36,6 +36,7 @@ enum Part {
     Micro,
     Macro,
     Gains,
+    Prototypes,
     /// A program of the host's own, by its index in the recipe.
     Own(u32),
 }
@@ -48,6 +49,7 @@ impl Part {
             Self::Micro => Box::pin(micro(ask, view, recipe, overlaps).map(Ok)),
             Self::Macro => Box::pin(across_tasks(ask, view, recipe, overlaps).map(Ok)),
             Self::Gains => Box::pin(gains(ask, view).map(Ok)),
+            Self::Prototypes => Box::pin(prototypes(ask, view, recipe)),
             Self::Own(place) => Box::pin(own::run_program(
                 ask,
                 view,
@@ -62,6 +64,7 @@ impl Part {
             Self::Micro => "micro".to_owned(),
             Self::Macro => "macro".to_owned(),
             Self::Gains => "gains".to_owned(),
+            Self::Prototypes => "prototypes".to_owned(),
             Self::Own(place) => {
                 let scheduled = recipe.programs.get(place as usize);
                 scheduled.map_or_else(String::new, |one| one.program.name.clone())
@@ -76,6 +79,8 @@ impl Part {
             Self::Macro => 1,
             Self::Gains => 2,
             Self::Own(place) => place.saturating_add(3),
+            // Behind all programs of the host's own.
+            Self::Prototypes => u32::MAX,
         }
     }
 
@@ -84,6 +89,7 @@ impl Part {
             Self::Micro => "skills were tested, mended and filtered",
             Self::Macro => "attempts were refactored and rules learnt",
             Self::Gains => "the gain of skills was measured",
+            Self::Prototypes => "subgoals were clustered and distilled",
             Self::Own(_) => "a program of the host's own looked after the library",
         }
     }
@@ -106,13 +112,16 @@ pub(crate) struct Due {
     pub(crate) r#macro: bool,
     /// Whether information gain is measured.
     pub(crate) gain: bool,
+    /// Whether the prototypes are refreshed.
+    pub(crate) prototypes: bool,
     /// Programs of the host's own, by their indices in the recipe.
     pub(crate) own: Vec<u32>,
 }
 
 impl Due {
     pub(crate) fn is_none(&self) -> bool {
-        !(self.micro || self.r#macro || self.gain) && self.own.is_empty()
+        let any = self.micro || self.r#macro || self.gain || self.prototypes;
+        !any && self.own.is_empty()
     }
 
     fn parts(self) -> Vec<Part> {
@@ -120,6 +129,7 @@ impl Due {
             (self.micro, Part::Micro),
             (self.r#macro, Part::Macro),
             (self.gain, Part::Gains),
+            (self.prototypes, Part::Prototypes),
         ];
         let due = parts.into_iter().filter(|(is_due, _)| *is_due);
         let own = self.own.into_iter().map(Part::Own);
@@ -295,8 +305,8 @@ impl Maintaining {
 
     fn commit(&self, context: &Scene<'_>, part: Part, decided: &Decided) -> Need {
         let mut changes = decided.changes.clone();
-        // Measured gains are only recorded; they move no skill between tiers.
-        if part != Part::Gains {
+        // Gains and prototypes move no skill between tiers.
+        if !matches!(part, Part::Gains | Part::Prototypes) {
             changes.push(LibraryChange::Maintain);
         }
         let number = part.number();

@@ -278,6 +278,7 @@ impl TaskMachine {
         let mut evidence = asking::exposures(context, credit, &self.task, candidates, &rollouts);
         evidence.extend(asking::attributions(&outcome.replies));
         evidence.extend(asking::not_followed(credit, &self.task, &rollouts));
+        evidence.extend(outcome.assessments());
         if recipe.tiers.traces > 0 {
             let kept = asking::observations(context, self.step, &self.task, &rollouts);
             evidence.extend(kept);

@@ -1,6 +1,7 @@
 //! What happens between tasks: batches, bundles, mending, filtering, refactoring, rules (HiSME).
 
 mod asked;
+mod assessing;
 mod hostile;
 mod mending;
 mod own;

@@ -197,6 +197,10 @@ impl Reference {
             | LibraryChange::Note(_)
             | LibraryChange::Handled { .. }
             | LibraryChange::SetRules { .. }
+            | LibraryChange::Assess(_)
+            | LibraryChange::SetPrototypes(_)
+            | LibraryChange::SetAnchors(_)
+            | LibraryChange::CheckAnchors(_)
             | LibraryChange::Erased { .. } => {}
             LibraryChange::Restore { skill, .. } => {
                 if let Some(mut row) = self.gone.remove(skill.as_str()) {

@@ -1,0 +1,22 @@
+//! Assessment: cuts attempts into subgoals, routes each to a skill prototype, and has a judge score it against the
+//! prototype's rubric (SCRIBE; rows C1 to C7).
+//!
+//! [`AssessPolicy`] says how. While a run learns, each attempt is assessed after its verdict (3.2); the library keeps the assessed
+//! subgoals, and from time to time they are clustered again and distilled into prototypes
+//! ([`LibraryChange::SetPrototypes`](crate::domain::LibraryChange::SetPrototypes)). The scores are calibrated by what followed
+//! from earlier ones ([`Calibration`]). The process score goes into the reward
+//! ([`RewardPolicy::process`](crate::reward::RewardPolicy)).
+
+mod anchoring;
+pub(crate) mod assessing;
+mod calibration;
+mod cluster;
+mod options;
+mod persistence;
+pub(crate) mod refreshing;
+mod routing;
+
+pub use calibration::Calibration;
+pub use options::{
+    AnchorPolicy, AssessBy, AssessPolicy, CalibrationPolicy, ClusterPolicy, RouteBy, SubgoalWeights,
+};

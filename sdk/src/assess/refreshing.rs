@@ -1,0 +1,211 @@
+//! The refresh of the prototypes: clusters the assessed subgoals again, and distils each new cluster (SCRIBE 3.1, 3.2).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    AssessPolicy, anchoring,
+    assessing::roles,
+    cluster::{Cluster, clusters},
+    persistence::continued,
+    routing::embed,
+};
+use crate::{
+    contract::{RoleAnswer, RoleTask, SubgoalInAttempt},
+    domain::{LibraryChange, Prototype, Rubric, SubgoalRef, Taint, Trace},
+    error::Result,
+    id::{AttemptId, PrototypeId, Seed, sha256_hex},
+    library::{KnownSubgoal, SkillLibrary},
+    policy::{Ask, View},
+    report::EventKind,
+};
+
+/// Refreshes the prototypes, and judges the anchors again. A cluster of one subgoal becomes no prototype.
+///
+/// # Errors
+/// `Internal` where the clustering fails.
+pub(crate) async fn refresh(
+    ask: &mut Ask,
+    view: &View,
+    policy: &AssessPolicy,
+) -> Result<Vec<LibraryChange>> {
+    let library = view.library();
+    let subgoals: Vec<&KnownSubgoal> = library.subgoals().collect();
+    let texts = subgoals.iter().map(|known| known.assessed.subgoal.text());
+    let embeddings = embed(ask, texts.collect()).await;
+    let found = clusters(&embeddings, &policy.cluster, view.seed())?;
+    let found: Vec<Cluster> = found
+        .into_iter()
+        .filter(|cluster| cluster.members.len() > 1)
+        .collect();
+
+    let prototypes = distilled(ask, library, policy, view.seed(), &subgoals, &found).await;
+    let before = library.prototypes();
+    let persist = |one: &&Prototype| before.iter().any(|old| old.id == one.id);
+    ask.tell(EventKind::PrototypesRefreshed {
+        subgoals: subgoals.len(),
+        prototypes: prototypes.len(),
+        persisting: prototypes.iter().filter(persist).count(),
+        before: before.len(),
+    });
+    let mut changes = Vec::new();
+    if let Some(anchors) = policy.anchors {
+        let chosen = anchoring::anchors(library, &prototypes, anchors);
+        changes = anchoring::check(ask, library, chosen, anchors).await;
+    }
+    changes.insert(0, LibraryChange::SetPrototypes(prototypes));
+    Ok(changes)
+}
+
+/// A prototype for each cluster. One that continues keeps its id; it keeps its rubric too, until it has twice the members that
+/// the rubric was distilled from. A cluster whose rubric cannot be distilled becomes none.
+async fn distilled(
+    ask: &mut Ask,
+    library: &SkillLibrary,
+    policy: &AssessPolicy,
+    seed: Seed,
+    subgoals: &[&KnownSubgoal],
+    found: &[Cluster],
+) -> Vec<Prototype> {
+    let ids = continued(
+        &found
+            .iter()
+            .map(|cluster| cluster.members.as_slice())
+            .collect::<Vec<_>>(),
+        &prototypes_of(library, subgoals),
+    );
+    let old: Vec<Option<&Prototype>> = ids
+        .iter()
+        .map(|id| {
+            let mut before = library.prototypes().iter();
+            before.find(|one| Some(&one.id) == id.as_ref())
+        })
+        .collect();
+    let traces: BTreeMap<&AttemptId, &Trace> = library
+        .traces()
+        .map(|trace| (&trace.trajectory.attempt, trace))
+        .collect();
+    let shown: Vec<Vec<SubgoalInAttempt>> = found
+        .iter()
+        .map(|cluster| shown(cluster, subgoals, &traces, policy.cluster.shown.get()))
+        .collect();
+    let is_due = |place: usize| {
+        let stale = |old: &Prototype| found[place].members.len() >= 2 * old.distilled_from.max(1);
+        !shown[place].is_empty() && old[place].is_none_or(stale)
+    };
+    let due: Vec<usize> = (0..found.len()).filter(|place| is_due(*place)).collect();
+    let tasks = due.iter().map(|place| RoleTask::DistilPrototype {
+        members: shown[*place].clone(),
+    });
+    let answers = roles(ask, tasks.collect()).await;
+    let mut rubrics: BTreeMap<usize, Rubric> = BTreeMap::new();
+    for (place, answer) in due.into_iter().zip(answers) {
+        if let Some(RoleAnswer::Rubric(rubric)) = answer {
+            rubrics.insert(place, *rubric);
+        }
+    }
+
+    let mut prototypes = Vec::new();
+    for (place, cluster) in found.iter().enumerate() {
+        let new = rubrics.remove(&place);
+        let count = cluster.members.len();
+        let (rubric, distilled_from, taint) = match (new, old[place]) {
+            (Some(rubric), _) => (rubric, count, taint(&shown[place])),
+            (None, Some(old)) => (old.rubric.clone(), old.distilled_from, old.taint),
+            (None, None) => continue,
+        };
+        let members = members(cluster, subgoals);
+        let new_id = || new_id(seed, &members);
+        let prototype = Prototype {
+            id: ids[place].clone().unwrap_or_else(new_id),
+            rubric,
+            dense: cluster.dense,
+            distilled_from,
+            exemplars: exemplars(cluster, subgoals),
+            members,
+            taint,
+        };
+        // What a model distilled without a checklist cannot be judged by.
+        if prototype.validate().is_ok() {
+            prototypes.push(prototype);
+        }
+    }
+    prototypes
+}
+
+/// The prototype of each subgoal that was a member of a cluster before the refresh, by its index. Where a subgoal was only routed
+/// does not count: a new kind of subgoal is routed to whatever is nearest.
+fn prototypes_of<'a>(
+    library: &'a SkillLibrary,
+    subgoals: &[&'a KnownSubgoal],
+) -> BTreeMap<usize, &'a PrototypeId> {
+    let of_clusters: BTreeMap<&SubgoalRef, &PrototypeId> = library
+        .prototypes()
+        .iter()
+        .flat_map(|one| one.members.iter().map(move |member| (member, &one.id)))
+        .collect();
+    let known = (0..).zip(subgoals);
+    known
+        .filter_map(|(place, known)| Some((place, *of_clusters.get(&known.at)?)))
+        .collect()
+}
+
+/// The members nearest to the center whose attempts are still kept: one of each task first, since what several tasks share is
+/// asked for.
+fn shown(
+    cluster: &Cluster,
+    subgoals: &[&KnownSubgoal],
+    traces: &BTreeMap<&AttemptId, &Trace>,
+    most: usize,
+) -> Vec<SubgoalInAttempt> {
+    let known = cluster
+        .members
+        .iter()
+        .filter_map(|place| subgoals.get(*place));
+    let known = known.filter(|known| traces.contains_key(&known.at.attempt));
+    let mut tasks = BTreeSet::new();
+    let (mut firsts, others): (Vec<&KnownSubgoal>, Vec<&KnownSubgoal>) =
+        known.partition(|known| tasks.insert(&known.task));
+    firsts.extend(others);
+    let kept = firsts.into_iter().take(most).filter_map(|known| {
+        Some(SubgoalInAttempt {
+            attempt: Trace::clone(traces.get(&known.at.attempt)?),
+            subgoal: known.assessed.subgoal.clone(),
+        })
+    });
+    kept.collect()
+}
+
+fn taint(shown: &[SubgoalInAttempt]) -> Taint {
+    let of = |one: &SubgoalInAttempt| one.attempt.taint();
+    shown.iter().map(of).max().unwrap_or_default()
+}
+
+fn members(cluster: &Cluster, subgoals: &[&KnownSubgoal]) -> Vec<SubgoalRef> {
+    let known = cluster
+        .members
+        .iter()
+        .filter_map(|place| subgoals.get(*place));
+    known.map(|known| known.at.clone()).collect()
+}
+
+/// Different texts of the members nearest to the center.
+fn exemplars(cluster: &Cluster, subgoals: &[&KnownSubgoal]) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for place in &cluster.members {
+        let text = subgoals
+            .get(*place)
+            .map(|known| known.assessed.subgoal.text());
+        texts.extend(text.filter(|text| !texts.contains(text)));
+        if texts.len() == Prototype::EXEMPLARS {
+            break;
+        }
+    }
+    texts
+}
+
+/// An id that no other prototype has: it depends on the step and on the cluster.
+fn new_id(seed: Seed, members: &[SubgoalRef]) -> PrototypeId {
+    let first = members.iter().min().map(ToString::to_string);
+    let hash = sha256_hex(format!("{}\0{}", seed.0, first.unwrap_or_default()));
+    PrototypeId::new(format!("prototype-{}", hash.get(..12).unwrap_or(&hash)))
+}

@@ -1,0 +1,29 @@
+//! Events for roles whose answers cannot be used.
+
+use super::{Ask, RoleReply};
+use crate::{contract::RoleTask, report::EventKind};
+
+/// Gives each role its task, all concurrently, and emits an event for each that could not be played.
+pub(crate) async fn ask_roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<RoleReply> {
+    let replies = ask.roles(tasks).await;
+    let failed = unreadable(&replies).into_iter();
+    let failed = failed.filter(|event| matches!(event, EventKind::RoleFailed { .. }));
+    failed.for_each(|event| ask.tell(event));
+    replies
+}
+
+/// Events for roles that could not be played, and for unreadable answers that a fallback stands in for.
+pub(crate) fn unreadable(replies: &[RoleReply]) -> Vec<EventKind> {
+    let failed = |RoleReply { task, reply }: &RoleReply| match reply {
+        Err(error) => Some(EventKind::RoleFailed {
+            role: task.role(),
+            reason: error.to_string(),
+        }),
+        Ok(Some(played)) if played.fallback => Some(EventKind::FellBack {
+            role: task.role(),
+            reason: played.why_unreadable(),
+        }),
+        Ok(_) => None,
+    };
+    replies.iter().filter_map(failed).collect()
+}

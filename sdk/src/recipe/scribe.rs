@@ -1,0 +1,47 @@
+//! SCRIBE with the paper's numbers (sections 3 and 4).
+
+use std::num::NonZeroU32;
+
+use super::{Recipe, standard};
+use crate::{
+    assess::AssessPolicy,
+    propose::{WritePolicy, WriteWhen, Writer},
+    reward::{ProcessReward, RewardPolicy},
+};
+
+/// SCRIBE: attempts are cut into subgoals, each is routed to a skill prototype and scored 0 to 3 by its rubric, the scores are
+/// calibrated, and an attempt's reward is 0.3 of its process score and 0.7 of its outcome. Groups of 8; prototypes refreshed
+/// each 1,000 steps; 20 anchors for each task type, judged 5 times.
+///
+/// Departures, with their reasons:
+/// - In the paper the reward trains the agent's weights. Here they stay fixed: the reward credits skills, and a skill is written
+///   from the attempt of a group with the greatest reward. How skills are found, chosen and kept, the paper does not say: as in
+///   [`standard`].
+/// - The paper clusters a training set first; here the first clustering is after [`AssessPolicy::first`] tasks, and until then the
+///   reward is the outcome.
+/// - The router is no trained model: [`RouteBy`](crate::assess::RouteBy).
+pub fn scribe() -> Recipe {
+    let standard = standard();
+    Recipe {
+        name: "scribe".to_owned(),
+        attempts: super::AttemptPolicy {
+            group: const { NonZeroU32::new(8).expect("not 0") },
+            temperature: 1.0,
+            ..standard.attempts
+        },
+        reward: RewardPolicy {
+            process: Some(ProcessReward::default()),
+            ..standard.reward
+        },
+        assess: Some(AssessPolicy::default()),
+        write: WritePolicy {
+            when: WriteWhen::Always,
+            by: Writer::Summarize,
+        },
+        tiers: crate::domain::TierPolicy {
+            traces: 200,
+            ..standard.tiers
+        },
+        ..standard
+    }
+}

@@ -1,0 +1,370 @@
+//! Attempts are cut, routed and scored, and prototypes are distilled from what was learned (SCRIBE).
+
+use journeyman::{
+    assess::{AnchorPolicy, AssessBy, AssessPolicy, RouteBy},
+    domain::SubgoalScore,
+    report::{EventKind, FindingKind},
+};
+
+use super::*;
+
+/// What the roles' model answers, by role.
+#[derive(Clone, Copy)]
+struct Judge {
+    segment: &'static str,
+    distil: &'static str,
+    score: &'static str,
+}
+
+impl Default for Judge {
+    fn default() -> Self {
+        Self {
+            segment: "say the first word | speaking | 0 0\nsay the rest | finishing | 1 9",
+            distil: "title: speaking\nuse: words are due\npattern: say each word\ncheck: each word was said",
+            score: "2 almost",
+        }
+    }
+}
+
+fn scribe() -> Recipe {
+    let mut recipe = recipe::scribe();
+    recipe.attempts.group = n32(2);
+    recipe.assess = Some(AssessPolicy {
+        first: n64(3),
+        refresh: n64(6),
+        anchors: Some(AnchorPolicy {
+            each: NonZeroUsize::new(2).unwrap(),
+            repeats: n32(2),
+        }),
+        ..AssessPolicy::default()
+    });
+    recipe
+}
+
+fn scribe_parts(judge: Judge) -> Backends {
+    let model = ScriptedModel::by(move |request, _| {
+        let text = request.prompt.text();
+        let role = text.lines().next().unwrap_or_default();
+        Play::Give(
+            match role.strip_prefix("role: ").unwrap_or_default() {
+                "segment" => judge.segment,
+                "distil-prototype" => judge.distil,
+                "score" => judge.score,
+                "route" => "0 0.9",
+                "summarize" => "none: it was well known",
+                other => panic!("no such role: {other}"),
+            }
+            .to_owned(),
+        )
+    });
+    let mut backends = backends();
+    backends.model = Some(Arc::new(model));
+    let played = [
+        Role::Summarize,
+        Role::Segment,
+        Role::DistilPrototype,
+        Role::Route,
+        Role::Score,
+    ];
+    backends.roles = Some(Arc::new(ScriptedRoles::only(played)));
+    backends
+}
+
+/// Learns from so many tasks; the report, the library, the events, and the roles that are missing.
+fn assessed(
+    recipe: Recipe,
+    backends: Backends,
+    n: usize,
+) -> (RunReport, SkillLibrary, Vec<EventKind>) {
+    block_on(async {
+        let options = Options::new("test", Seed(7));
+        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = journeyman.expect("it opens");
+        let events = journeyman.events();
+        let report = journeyman.learn(tasks(n)).await.expect("it learns");
+        let library = journeyman.library().await.expect("a library");
+        drop(journeyman);
+        let events = events.map(|event| event.kind).collect::<Vec<_>>().await;
+        (report, library, events)
+    })
+}
+
+fn processes(report: &RunReport) -> Vec<Option<f64>> {
+    let attempts = report.attempts().filter(|one| one.success.is_some());
+    attempts.map(|one| one.process).collect()
+}
+
+#[test]
+fn attempts_are_scored_once_there_are_prototypes_and_the_reward_is_of_process_and_outcome() {
+    let (report, library, events) = assessed(scribe(), scribe_parts(Judge::default()), 5);
+    assert!(library.subgoals().count() > 5);
+    let titles: Vec<_> = library
+        .prototypes()
+        .iter()
+        .map(|one| &one.rubric.title)
+        .collect();
+    assert!(!titles.is_empty() && titles.iter().all(|title| *title == "speaking"));
+    let first: Vec<_> = report.tasks[..3]
+        .iter()
+        .flat_map(|task| &task.attempts)
+        .collect();
+    assert!(first.iter().all(|one| one.process.is_none()));
+    let later = report.tasks[3..].iter().flat_map(|task| &task.attempts);
+    // An attempt without a step has no subgoal.
+    let later: Vec<_> = later.filter(|one| one.steps > 0).collect();
+    assert!(!later.is_empty());
+    // Nothing is calibrated yet: too few subgoals have a score.
+    for one in &later {
+        let outcome = f64::from(u8::from(one.success == Some(true)));
+        let process = one.process.expect("it was scored");
+        assert!((process - 2.0 / 3.0).abs() < 1e-9);
+        let reward = one.reward.expect("it was judged");
+        assert!((reward - (0.3 * process + 0.7 * outcome)).abs() < 1e-9);
+    }
+    assert!(
+        first
+            .iter()
+            .all(|one| one.reward == Some(f64::from(u8::from(one.success == Some(true)))))
+    );
+    let told = events
+        .iter()
+        .any(|event| matches!(event, EventKind::Assessed { .. }));
+    assert!(told);
+}
+
+#[test]
+fn prototypes_that_persist_keep_their_ids_and_anchors_are_judged_again() {
+    let (_, library, events) = assessed(scribe(), scribe_parts(Judge::default()), 12);
+    let refreshed: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            EventKind::PrototypesRefreshed {
+                prototypes,
+                persisting,
+                before,
+                ..
+            } => Some((*prototypes, *persisting, *before)),
+            _ => None,
+        })
+        .collect();
+    // After 3 tasks, and after 6 and 12.
+    assert_eq!(refreshed.len(), 3, "{refreshed:?}");
+    let (now, persisting, before) = refreshed[1];
+    assert!(
+        persisting == before && now >= before && before > 0,
+        "{refreshed:?}"
+    );
+    assert!(!library.anchors().is_empty() && library.anchors().len() <= 2);
+    let checks: Vec<_> = library.anchor_checks().collect();
+    assert_eq!(checks.len(), 3);
+    let two = SubgoalScore::new(2).unwrap();
+    assert!(
+        checks
+            .iter()
+            .all(|check| check.iter().all(|one| one.scores == [two, two]))
+    );
+    let steady = |event: &EventKind| match event {
+        EventKind::AnchorsChecked { drift } => drift.changed == 0 && drift.unsteady == 0,
+        _ => true,
+    };
+    assert!(events.iter().all(steady));
+}
+
+#[test]
+fn a_judge_that_answers_otherwise_leaves_the_outcome() {
+    for score in ["7 too good", "well done", ""] {
+        let judge = Judge {
+            score,
+            ..Judge::default()
+        };
+        let (report, library, events) = assessed(scribe(), scribe_parts(judge), 5);
+        assert_eq!(processes(&report).iter().flatten().count(), 0, "{score:?}");
+        assert!(!library.prototypes().is_empty(), "{score:?}: {events:?}");
+        let failed = |event: &EventKind| matches!(event, EventKind::RoleFailed { role, .. } if *role == Role::Score);
+        assert!(events.iter().any(failed), "{score:?}");
+        let attempts = report.attempts().filter(|one| one.success.is_some());
+        assert!(
+            attempts
+                .map(|one| one.reward)
+                .all(|reward| reward == Some(0.0) || reward == Some(1.0))
+        );
+    }
+}
+
+#[test]
+fn an_attempt_that_cannot_be_cut_is_not_assessed() {
+    let judge = Judge {
+        segment: "it went well",
+        ..Judge::default()
+    };
+    let (report, library, _) = assessed(scribe(), scribe_parts(judge), 4);
+    assert_eq!(library.subgoals().count(), 0);
+    assert_eq!(processes(&report).iter().flatten().count(), 0);
+    assert!(library.prototypes().is_empty());
+}
+
+#[test]
+fn a_rubric_that_cannot_be_read_makes_no_prototype() {
+    let judge = Judge {
+        distil: "they are all alike",
+        ..Judge::default()
+    };
+    let (_, library, events) = assessed(scribe(), scribe_parts(judge), 4);
+    assert!(library.subgoals().count() > 0 && library.prototypes().is_empty());
+    let failed = |event: &EventKind| matches!(event, EventKind::RoleFailed { role, .. } if *role == Role::DistilPrototype);
+    assert!(events.iter().any(failed));
+}
+
+#[test]
+fn the_baseline_scores_each_step_without_a_rubric() {
+    let mut recipe = scribe();
+    recipe.assess = recipe.assess.map(|assess| AssessPolicy {
+        by: AssessBy::Steps,
+        anchors: None,
+        ..assess
+    });
+    let (report, library, _) = assessed(recipe, scribe_parts(Judge::default()), 2);
+    let steps: u32 = report
+        .attempts()
+        .filter(|one| one.success.is_some())
+        .map(|one| one.steps)
+        .sum();
+    assert_eq!(library.subgoals().count(), steps as usize);
+    assert!(
+        library
+            .subgoals()
+            .all(|known| known.assessed.route.is_none())
+    );
+    let mut judged = report.attempts().filter(|one| one.success.is_some());
+    assert!(judged.all(|one| one.process.is_some() == (one.steps > 0)));
+}
+
+#[test]
+fn a_role_can_route() {
+    let mut recipe = scribe();
+    recipe.assess = recipe.assess.map(|assess| AssessPolicy {
+        route: RouteBy::Role,
+        least_confidence: 0.5,
+        ..assess
+    });
+    let (report, library, _) = assessed(recipe.clone(), scribe_parts(Judge::default()), 5);
+    let first = &library.prototypes()[0].id;
+    let routed = library
+        .subgoals()
+        .filter_map(|known| known.assessed.route.as_ref());
+    let routed: Vec<_> = routed.collect();
+    assert!(!routed.is_empty());
+    assert!(
+        routed
+            .iter()
+            .all(|route| route.prototype == *first && route.confidence == 0.9)
+    );
+    assert!(processes(&report).iter().flatten().count() > 0);
+    // A router that is less sure than the recipe asks for gives no prototype, and nothing is scored.
+    recipe.assess = recipe.assess.map(|assess| AssessPolicy {
+        least_confidence: 0.95,
+        ..assess
+    });
+    let (report, ..) = assessed(recipe, scribe_parts(Judge::default()), 5);
+    assert_eq!(processes(&report).iter().flatten().count(), 0);
+}
+
+#[test]
+fn roles_that_nobody_plays_are_findings() {
+    let mut backends = scribe_parts(Judge::default());
+    backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Summarize])));
+    block_on(async {
+        let journeyman = Journeyman::open(backends, scribe(), Options::new("test", Seed(7))).await;
+        let findings = journeyman.expect("it opens").findings();
+        let text: Vec<_> = findings.iter().map(|one| format!("{one:?}")).collect();
+        for role in [Role::Segment, Role::DistilPrototype, Role::Score] {
+            assert!(
+                text.iter().any(|one| one.contains(role.name())),
+                "{role}: {text:?}"
+            );
+        }
+        assert!(findings.iter().any(|one| one.kind == FindingKind::NoRoles));
+    });
+}
+
+#[test]
+fn nothing_is_assessed_in_evaluation() {
+    let backends = scribe_parts(Judge::default());
+    block_on(async {
+        let journeyman = Journeyman::open(backends, scribe(), Options::new("test", Seed(7))).await;
+        let journeyman = journeyman.expect("it opens");
+        let report = journeyman.evaluate(tasks(3)).await.expect("it evaluates");
+        assert_eq!(processes(&report).iter().flatten().count(), 0);
+        assert_eq!(
+            journeyman
+                .library()
+                .await
+                .expect("a library")
+                .subgoals()
+                .count(),
+            0
+        );
+    });
+}
+
+#[test]
+fn an_assessed_run_replays_and_resumes_to_the_same_bytes() {
+    let journal = Arc::new(MemoryJournal::new());
+    let mut backends = scribe_parts(Judge::default());
+    backends.journal = Some(journal.clone());
+    block_on(async {
+        let journeyman = Journeyman::open(backends, scribe(), Options::new("test", Seed(7))).await;
+        let journeyman = journeyman.expect("it opens");
+        let report = journeyman.learn(tasks(7)).await.expect("it learns");
+        let json = bytes(&journeyman.library().await.expect("a library"));
+        let entries = journal.read(&report.run).await.expect("it reads");
+        let replayed = replay(&entries, &journeyman::policy::Policies::new()).expect("it replays");
+        assert_eq!(bytes(replayed.library()), json);
+        let saved = replayed.save().expect("it saves");
+        let resumed = RunMachine::resume(&saved, &journeyman::policy::Policies::new());
+        assert_eq!(resumed.expect("it resumes"), replayed);
+        assert_eq!(
+            bytes(&SkillLibrary::from_json(&json).expect("it is read")),
+            json
+        );
+    });
+}
+
+#[test]
+fn taking_a_run_back_takes_its_assessments() {
+    let backends = scribe_parts(Judge::default());
+    block_on(async {
+        let journeyman = Journeyman::open(backends, scribe(), Options::new("test", Seed(7))).await;
+        let journeyman = journeyman.expect("it opens");
+        let report = journeyman.learn(tasks(4)).await.expect("it learns");
+        assert!(
+            !journeyman
+                .library()
+                .await
+                .expect("a library")
+                .prototypes()
+                .is_empty()
+        );
+        let change = LibraryChange::RetireRun {
+            run: report.run.clone(),
+            reason: "a test".to_owned(),
+        };
+        let mut library = journeyman.library().await.expect("a library");
+        let retired = journeyman::domain::Committed {
+            revision: library.revision().next(),
+            key: "retire".into(),
+            cause: Cause {
+                run: None,
+                task: None,
+                reason: "a test".to_owned(),
+            },
+            changes: vec![change],
+        };
+        library.apply(&retired).expect("it is taken back");
+        assert!(library.prototypes().is_empty() && library.anchors().is_empty());
+        assert_eq!(
+            (library.subgoals().count(), library.anchor_checks().count()),
+            (0, 0)
+        );
+    });
+}
