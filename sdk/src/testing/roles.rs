@@ -216,6 +216,16 @@ fn lines(task: &RoleTask) -> String {
             lines.extend(rows.iter().map(row));
             learnt = rules;
         }
+        other => lines = assessing_lines(other),
+    }
+    lines.extend(learnt.iter().map(|rule| format!("rule: {rule}")));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The same of the roles of SCRIBE, SkillOS and SkillRL.
+fn assessing_lines(task: &RoleTask) -> Vec<String> {
+    let mut lines = Vec::new();
+    match task {
         RoleTask::Segment { prompt, .. } => lines.push(format!("prompt: {prompt:?}")),
         RoleTask::DistilPrototype { members } => {
             lines.extend(members.iter().map(|one| subgoal(&one.subgoal)));
@@ -245,7 +255,6 @@ fn lines(task: &RoleTask) -> String {
             lines.extend(skills.iter().map(|skill| format!("skill: {}", skill.id)));
         }
         RoleTask::Tag { task } => lines.push(format!("task: {}", task.instruction)),
-        RoleTask::Lesson { .. } => {}
         RoleTask::DistilBank {
             category,
             findings,
@@ -259,9 +268,9 @@ fn lines(task: &RoleTask) -> String {
             lines.extend(findings.iter().map(|one| format!("finding: {}", one.task)));
             lines.extend(skills.iter().map(|skill| format!("skill: {}", skill.id)));
         }
+        _ => {}
     }
-    lines.extend(learnt.iter().map(|rule| format!("rule: {rule}")));
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines
 }
 
 fn subgoal(one: &Subgoal) -> String {

@@ -21,30 +21,17 @@ pub(crate) const ANSWER_TOKENS: usize = 96;
 /// [`Roles`] for the bundled model, in the worlds' compact language ([`crate::roles`]).
 ///
 /// Prompts contain only what the model was trained on, except an open judgement: it was trained to score by a checklist, and
-/// without one it is asked all the same. There is one wording for cutting an attempt. Left out are: rules that [`Rule::parse`] does not read; attempts
-/// other than the first for a summary or a repair, and other than the last three of a group; a group's skills and
-/// reason; a group's calls of tools that an attempt did not have; the cases that a skill fails. A repair or a credit of
-/// a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than two attempts. Of the SDK's
-/// roles it plays summarize, extract, refactor, refine, attribute, bundle, evolve, segment, distil-prototype and score; the
-/// others are `Unsupported`.
+/// without one it is asked all the same. There is one wording for cutting an attempt. Left out are: rules that
+/// [`Rule::parse`] does not read; attempts other than the first for a summary or a repair, and other than the last three of
+/// a group; a group's skills and reason; a group's calls of tools that an attempt did not have; the cases that a skill
+/// fails. A repair or a credit of a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than
+/// two attempts. The roles route, curate, tag, lesson and distil-bank are `Unsupported`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeRoles;
 
 impl Roles for ApprenticeRoles {
     fn plays(&self, role: Played) -> bool {
-        matches!(
-            role,
-            Played::Summarize
-                | Played::Extract
-                | Played::Refactor
-                | Played::Refine
-                | Played::Attribute
-                | Played::Bundle
-                | Played::Evolve
-                | Played::Segment
-                | Played::DistilPrototype
-                | Played::Score
-        )
+        played_as(role).is_some()
     }
 
     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
@@ -154,19 +141,24 @@ fn sampling(request: &RoleRequest<'_>) -> Sampling {
     }
 }
 
+/// The model's role for a role of the SDK; `None` for one that it does not play.
+fn played_as(role: Played) -> Option<Role> {
+    match role {
+        Played::Summarize | Played::Extract => Some(Role::Extract),
+        Played::Refactor | Played::DistilPrototype => Some(Role::Compare),
+        Played::Refine => Some(Role::Repair),
+        Played::Attribute => Some(Role::Credit),
+        Played::Bundle | Played::Segment => Some(Role::Segment),
+        Played::Score => Some(Role::Score),
+        Played::Evolve => Some(Role::Rule),
+        _ => None,
+    }
+}
+
 /// The model's role for a task of the SDK.
 fn role_of(task: &RoleTask) -> Result<Role> {
-    match task {
-        RoleTask::Summarize { .. } | RoleTask::Extract { .. } => Ok(Role::Extract),
-        RoleTask::Refactor { .. } => Ok(Role::Compare),
-        RoleTask::Refine { .. } => Ok(Role::Repair),
-        RoleTask::Attribute { .. } => Ok(Role::Credit),
-        RoleTask::Bundle { .. } | RoleTask::Segment { .. } => Ok(Role::Segment),
-        RoleTask::DistilPrototype { .. } => Ok(Role::Compare),
-        RoleTask::Score { .. } => Ok(Role::Score),
-        RoleTask::Evolve { .. } => Ok(Role::Rule),
-        _ => Err(refused("the bundled model does not play this role")),
-    }
+    let role = played_as(task.role());
+    role.ok_or_else(|| refused("the bundled model does not play this role"))
 }
 
 fn rules_of(task: &RoleTask) -> &[RoleRule] {

@@ -17,7 +17,8 @@ pub(super) fn cases() -> Vec<AnswerCase> {
         several_turns(),
         more_turns(),
         roles(),
-        assessing_roles(),
+        segments_of_attempts(),
+        scores_and_routes(),
         curating_roles(),
     ]
     .concat()
@@ -216,8 +217,8 @@ fn roles() -> Vec<AnswerCase> {
     ]
 }
 
-/// Answers of the roles of SCRIBE, written beside their parsers.
-fn assessing_roles() -> Vec<AnswerCase> {
+/// Answers of segment, written beside its parser.
+fn segments_of_attempts() -> Vec<AnswerCase> {
     let refused = Meaning::Refused;
     vec![
         role(
@@ -244,6 +245,13 @@ fn assessing_roles() -> Vec<AnswerCase> {
             r#"{"rejected": [{"subgoal": "Greet", "skill": "saying", "first": 0, "last": 1}]}"#,
             refused("subgoals is missing"),
         ),
+    ]
+}
+
+/// Answers of score, route and distil-prototype, written beside their parsers.
+fn scores_and_routes() -> Vec<AnswerCase> {
+    let refused = Meaning::Refused;
+    vec![
         role(
             "held back: a score in another score",
             Role::Score,
