@@ -1,10 +1,11 @@
-//! Recipes: a policy for each station and a schedule, as data that a run's journal holds. [`standard`] is the default, [`arise`]
-//! and [`hisme`] have the papers' numbers, [`hisme_robust`] is HiSME with options of our own.
+//! Recipes: a policy for each station and a schedule, as data that a run's journal holds. [`standard`] is the default, [`arise`],
+//! [`hisme`] and [`skillrl`] have the papers' numbers, [`hisme_robust`] is HiSME with options of our own.
 
 mod arise;
 mod hisme;
 pub(crate) mod programs;
 mod schedule;
+mod skillrl;
 mod standard;
 
 use std::{
@@ -18,6 +19,7 @@ pub use self::{
     arise::arise,
     hisme::{hisme, hisme_robust},
     schedule::Schedule,
+    skillrl::skillrl,
     standard::standard,
 };
 use crate::{
@@ -220,6 +222,15 @@ impl Recipe {
             );
         }
         self.maintenance.validate()?;
+        if let Some(bank) = &self.maintenance.bank {
+            let attempts = u64::from(self.attempts.group.get()).saturating_mul(bank.round.get());
+            if (self.tiers.traces as u64) < attempts {
+                return invalid(
+                    "tiers.traces",
+                    "a bank is distilled from attempts that are kept: keep those of a whole round,                      `maintenance.bank.round` times `attempts.group`",
+                );
+            }
+        }
         self.tiers.validate()
     }
 }

@@ -69,10 +69,14 @@ fn injection_findings(checked: &Checked<'_>) -> Vec<Finding> {
             (Some(_), Some(_)) => None,
         };
         findings.extend(missing.map(|missing| {
-            never(
+            let mut finding = never(
                 &format!("the recipe's gate decides by log-probabilities, and the host gave {missing}"),
                 "set `Backends::scorer` and `Backends::dialect`, or choose `Selector::Top`, which needs no scores",
-            )
+            );
+            if exempts_general(&recipe.select.selector) {
+                finding.consequence = "only general skills are injected".to_owned();
+            }
+            finding
         }));
     }
     if !checked.read_only {
@@ -84,6 +88,14 @@ fn injection_findings(checked: &Checked<'_>) -> Vec<Finding> {
         .rank
         .as_ref()
         .is_some_and(|rank| rank.dense > 0.0);
+    if matches!(recipe.select.selector, Selector::Bank(_)) && backends.embedder.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoEmbedder,
+            "the skills of a category are compared by the retriever's scores, and the threshold is a share of the best one",
+            "the recipe selects from a bank by embeddings, and the host gave no embedder",
+            "set `Backends::embedder`",
+        ));
+    }
     if weighs && backends.embedder.is_none() {
         findings.push(Finding::new(
             FindingKind::NoEmbedder,
@@ -93,6 +105,14 @@ fn injection_findings(checked: &Checked<'_>) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// Whether general skills pass a bank's gate untested.
+fn exempts_general(selector: &Selector) -> bool {
+    match selector {
+        Selector::Bank(bank) => bank.gate.as_ref().is_some_and(|gate| gate.exempt_general),
+        _ => false,
+    }
 }
 
 fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
@@ -118,6 +138,8 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
         Finding::new(FindingKind::NeverWrites, consequence, reason, hint)
     };
     match missing {
+        // The bank's skills are written in maintenance.
+        None if recipe.write.when == WriteWhen::Never && recipe.maintenance.bank.is_some() => {}
         _ if recipe.write.when == WriteWhen::Never => findings.push(never(
             "the recipe says `WriteWhen::Never`".to_owned(),
             "choose another rule in `WritePolicy::when` of the recipe",
@@ -151,6 +173,7 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
     }
     let maintenance = &recipe.maintenance;
     let asks = recipe.credit.attribute
+        || maintenance.bank.is_some()
         || maintenance.refine.is_some()
         || maintenance.refactor.is_some()
         || maintenance.evolve.is_some();
@@ -213,9 +236,7 @@ fn release_findings(checked: &Checked<'_>) -> Vec<Finding> {
 
 /// A finding if the gate's thresholds were fitted for another model than the scorer's.
 fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
-    let Selector::Gate(policy) = &recipe.select.selector else {
-        return None;
-    };
+    let policy = recipe.select.selector.gate()?;
     let scorer = backends.scorer.as_ref()?;
     let fault = policy.validate_for(scorer.model()).err()?;
     Some(Finding::new(
@@ -235,6 +256,9 @@ fn asked_roles(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
         (maintenance.refine.is_some(), Role::Refine),
         (maintenance.refactor.is_some(), Role::Refactor),
         (maintenance.evolve.is_some(), Role::Evolve),
+        // Without `distil-bank` patterns and lessons are skills by themselves.
+        (maintenance.bank.is_some_and(|bank| bank.first), Role::Extract),
+        (maintenance.bank.is_some(), Role::Lesson),
     ];
     let beside = beside.into_iter().filter(|(asked, _)| *asked);
     let writer = match recipe.write.by {

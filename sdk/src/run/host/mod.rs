@@ -2,6 +2,7 @@
 
 pub(crate) mod add_report;
 pub(crate) mod attempts;
+pub(crate) mod bank;
 pub(crate) mod checking;
 pub(crate) mod group;
 pub(crate) mod handle;
@@ -13,6 +14,7 @@ pub(crate) mod previous_runs;
 pub(crate) mod session;
 
 pub use add_report::{AddFate, AddReport, AddedSkill};
+pub use bank::BankReport;
 pub use handle::AttemptHandle;
 pub use journeyman::Journeyman;
 pub use options::Options;

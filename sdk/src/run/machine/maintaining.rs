@@ -1,7 +1,7 @@
-//! Maintenance of the library between tasks (HiSME algorithms 1, 3, 4, 5; ARISE D.3).
+//! Maintenance of the library between tasks (HiSME algorithms 1, 3, 4, 5; SkillRL algorithm 1; ARISE D.3).
 //!
-//! Each part is a [program](crate::program): micro maintenance, macro maintenance, the measurement of information gains, and
-//! the host's own programs. The decisions of a part are one commit; the next part starts from the library after it.
+//! Each part is a [program](crate::program): micro maintenance, macro maintenance, the bank, the measurement of information
+//! gains, and the host's own programs. The decisions of a part are one commit; the next part starts from the library after it.
 
 use std::task::Poll;
 
@@ -24,7 +24,7 @@ use crate::{
     program::{Place, Program, Running},
     recipe::{
         Recipe,
-        programs::{Decided, across_tasks, gains, micro},
+        programs::{Decided, across_tasks, bank, gains, micro},
     },
     report::{EventKind, MaintenanceUsage},
 };
@@ -35,6 +35,7 @@ use crate::{
 enum Part {
     Micro,
     Macro,
+    Bank,
     Gains,
     /// A program of the host's own, by its index in the recipe.
     Own(u32),
@@ -47,6 +48,7 @@ impl Part {
         match self {
             Self::Micro => Box::pin(micro(ask, view, recipe, overlaps).map(Ok)),
             Self::Macro => Box::pin(across_tasks(ask, view, recipe, overlaps).map(Ok)),
+            Self::Bank => Box::pin(bank(ask, view, recipe, overlaps).map(Ok)),
             Self::Gains => Box::pin(gains(ask, view).map(Ok)),
             Self::Own(place) => Box::pin(own::run_program(
                 ask,
@@ -61,6 +63,7 @@ impl Part {
         match self {
             Self::Micro => "micro".to_owned(),
             Self::Macro => "macro".to_owned(),
+            Self::Bank => "bank".to_owned(),
             Self::Gains => "gains".to_owned(),
             Self::Own(place) => {
                 let scheduled = recipe.programs.get(place as usize);
@@ -76,6 +79,8 @@ impl Part {
             Self::Macro => 1,
             Self::Gains => 2,
             Self::Own(place) => place.saturating_add(3),
+            // From the top down, so that the numbers of the host's programs stay as they are in older journals.
+            Self::Bank => u32::MAX,
         }
     }
 
@@ -83,6 +88,7 @@ impl Part {
         match self {
             Self::Micro => "skills were tested, mended and filtered",
             Self::Macro => "attempts were refactored and rules learnt",
+            Self::Bank => "attempts were distilled into the bank",
             Self::Gains => "the gain of skills was measured",
             Self::Own(_) => "a program of the host's own looked after the library",
         }
@@ -104,6 +110,8 @@ fn usage_of(answer: &Answer) -> MaintenanceUsage {
 pub(crate) struct Due {
     pub(crate) micro: bool,
     pub(crate) r#macro: bool,
+    /// Whether the bank is distilled or grown.
+    pub(crate) bank: bool,
     /// Whether information gain is measured.
     pub(crate) gain: bool,
     /// Programs of the host's own, by their indices in the recipe.
@@ -112,13 +120,14 @@ pub(crate) struct Due {
 
 impl Due {
     pub(crate) fn is_none(&self) -> bool {
-        !(self.micro || self.r#macro || self.gain) && self.own.is_empty()
+        !(self.micro || self.r#macro || self.bank || self.gain) && self.own.is_empty()
     }
 
     fn parts(self) -> Vec<Part> {
         let parts = [
             (self.micro, Part::Micro),
             (self.r#macro, Part::Macro),
+            (self.bank, Part::Bank),
             (self.gain, Part::Gains),
         ];
         let due = parts.into_iter().filter(|(is_due, _)| *is_due);
