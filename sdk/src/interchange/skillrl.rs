@@ -9,7 +9,7 @@
 //! | a mistake's `description` | the description, and the name from its first words; the kind is knowledge |
 //! | `why_it_happens`, `how_to_avoid` | the body's two sections |
 //!
-//! SkillRL's published memories are trajectories and not skills; they are not read here.
+//! SkillRL's published memories are no skills; [`memories`](super::memories) reads them and makes a bank of them.
 
 use serde_json::{Map, Value, json};
 
@@ -74,7 +74,7 @@ pub fn read(bank: &str, source: &Source) -> Result<Vec<Skill>> {
         }
         _ => {
             return Err(Error::invalid(READ, "this is no SkillRL bank").hint(format!(
-                "a bank is an object with `{GENERAL}`, `{SPECIFIC}` or `{MISTAKES}`; a list of memories holds no skills"
+                "a bank is an object with `{GENERAL}`, `{SPECIFIC}` or `{MISTAKES}`; a list of memories holds no skills, and is read by `memories::read`"
             )));
         }
     };

@@ -1,5 +1,7 @@
 //! Which distilled skills enter the bank, and as what (SkillRL 3.3; row R4).
 
+use std::collections::BTreeSet;
+
 use crate::{
     admit::{
         Wording,
@@ -24,13 +26,23 @@ pub(crate) fn is_empty(library: &SkillLibrary) -> bool {
     library.entries().next().is_none()
 }
 
-/// The judged attempts among these that were not distilled yet.
+/// The attempts to distil: the kept ones that a temporary error kept from being distilled, then those of `attempts`; none that
+/// was distilled before.
 pub(crate) fn undistilled<'a>(
     library: &SkillLibrary,
     attempts: impl IntoIterator<Item = &'a Trace>,
 ) -> Vec<Trace> {
-    let is_new = |trace: &&Trace| !library.is_handled(&mark(&trace.trajectory.attempt));
-    attempts.into_iter().filter(is_new).cloned().collect()
+    let missed = library.handled().filter(|mark| mark.miss.is_some());
+    let missed: BTreeSet<&str> = missed.map(|mark| mark.subject.as_str()).collect();
+    let was_missed = |trace: &&Trace| missed.contains(mark(&trace.trajectory.attempt).as_str());
+    let again = library.traces().filter(was_missed).cloned();
+    let mut known = BTreeSet::new();
+    let is_new = |trace: &Trace| {
+        let attempt = &trace.trajectory.attempt;
+        known.insert(attempt.clone()) && !library.is_handled(&mark(attempt))
+    };
+    let all = again.chain(attempts.into_iter().cloned());
+    all.filter(is_new).collect()
 }
 
 /// The subject of the mark of an attempt that was distilled.

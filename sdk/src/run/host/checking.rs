@@ -1,8 +1,9 @@
 //! Checks of a host's parts and library against its recipe, with a finding for each function that is disabled.
 
+use super::asked_roles::asked_roles;
 use crate::{
     contract::Backends,
-    domain::{Role, State},
+    domain::State,
     library::SkillLibrary,
     propose::{WriteWhen, Writer},
     recipe::Recipe,
@@ -245,28 +246,6 @@ fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> 
         fault.message(),
         "fit them for this model, or choose them by hand and leave `GatePolicy::fitted_for` empty",
     ))
-}
-
-/// The roles that a recipe asks: the writer's role, and the roles of all other policies.
-fn asked_roles(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
-    let maintenance = &recipe.maintenance;
-    let beside = [
-        (recipe.credit.attribute, Role::Attribute),
-        (maintenance.bundles.is_some(), Role::Bundle),
-        (maintenance.refine.is_some(), Role::Refine),
-        (maintenance.refactor.is_some(), Role::Refactor),
-        (maintenance.evolve.is_some(), Role::Evolve),
-        // Without `distil-bank` patterns and lessons are skills by themselves.
-        (maintenance.bank.is_some_and(|bank| bank.first), Role::Extract),
-        (maintenance.bank.is_some(), Role::Lesson),
-    ];
-    let beside = beside.into_iter().filter(|(asked, _)| *asked);
-    let writer = match recipe.write.by {
-        Writer::Summarize => Some(Role::Summarize),
-        Writer::Extract { .. } => Some(Role::Extract),
-        Writer::Own(_) => None,
-    };
-    (writer, beside.map(|(_, role)| role).collect())
 }
 
 /// The findings that depend on the library. They are computed when a session opens, and again whenever a host asks for the

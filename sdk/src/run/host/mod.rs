@@ -1,6 +1,7 @@
 //! The interface for hosts: sessions, runs, attempts in the host's own loop, and changes of the library.
 
 pub(crate) mod add_report;
+pub(crate) mod asked_roles;
 pub(crate) mod attempts;
 pub(crate) mod bank;
 pub(crate) mod checking;
