@@ -157,6 +157,7 @@ pub(crate) fn skill_of(
         Role::Extract => Origin::Extracted,
         Role::Refactor => Origin::Refactored,
         Role::Refine => Origin::Refined,
+        Role::Lesson | Role::DistilBank => Origin::Distilled,
         _ => Origin::Summary,
     };
     let provenance = Provenance {

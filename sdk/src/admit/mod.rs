@@ -5,10 +5,12 @@
 //! a draft its name, id, provenance and quarantine. An [`AdmitPolicy`] decides about duplicates and the first state.
 
 pub(crate) mod admission;
+mod near;
 mod options;
 mod schema;
 mod to_skill;
 
+pub use near::Wording;
 pub use options::{AdmitPolicy, Duplicates};
 pub use schema::{insert_ready, validate};
 pub use to_skill::{Admittance, to_skill};

@@ -1,10 +1,10 @@
 //! A dialect for general instruct models, inside the model's own chat template.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     contract::{Dialect, TurnMove, TurnView},
-    domain::{Action, Message, Prompt, Skill, Span, Speaker, Step, ToolDefinition},
+    domain::{Action, Message, Prompt, Skill, Span, Speaker, ToolDefinition},
     error::Result,
     format::AriseDocument,
     text::{fenced, quote_skill_marks, skill_block, without_thinking},
@@ -174,7 +174,7 @@ impl ChatDialect {
                 .steps
                 .get(index + 1)
                 .map_or(view.observation, |step| &step.observation);
-            messages.push(Message::data(Speaker::Assistant, said(step)));
+            messages.push(Message::data(Speaker::Assistant, step.words()));
             let label = if step.result.is_error {
                 "error"
             } else {
@@ -232,35 +232,13 @@ fn tools(tools: &[ToolDefinition]) -> String {
     )
 }
 
-/// The transcript of a step, or its action in the form of an answer.
-fn said(step: &Step) -> String {
-    if step.transcript.trim().is_empty() {
-        spell(&step.action)
-    } else {
-        step.transcript.clone()
-    }
-}
-
 fn transcript(reply: &str, action: &Action) -> String {
     let text = without_thinking(reply);
     let text = text.trim();
     if text.is_empty() {
-        spell(action)
+        action.to_json()
     } else {
         text.to_owned()
-    }
-}
-
-/// An action in the form of an answer.
-fn spell(action: &Action) -> String {
-    match action {
-        Action::Call(calls) => {
-            let calls = (calls.iter())
-                .map(|call| json!({ "tool": call.tool, "arguments": call.arguments }).to_string());
-            calls.collect::<Vec<_>>().join("\n")
-        }
-        Action::Message(text) => json!({ "message": text }).to_string(),
-        _ => json!({ "done": true }).to_string(),
     }
 }
 

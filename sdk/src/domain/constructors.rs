@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::json;
+
 use super::{
     Action, EndReason, Injection, Observation, Outcome, Source, Step, StepResult, ToolCall,
     ToolDefinition, Trajectory, Transition, Trust, Usage,
@@ -92,6 +94,32 @@ impl Action {
     pub fn call(tool: impl Into<String>, arguments: serde_json::Value) -> Self {
         Self::Call(vec![ToolCall::new(tool, arguments)])
     }
+
+    /// The action as JSON, in the form in which [`ChatDialect`](crate::builtin::ChatDialect) asks a model for it: an object with
+    /// `tool` and `arguments` for each call, on lines of their own; `message`; or `done`.
+    ///
+    /// ```
+    /// use journeyman::domain::Action;
+    /// use serde_json::json;
+    ///
+    /// let call = Action::call("close", json!({"ticket": 7})).to_json();
+    /// let call: serde_json::Value = serde_json::from_str(&call)?;
+    /// assert_eq!(call, json!({"tool": "close", "arguments": {"ticket": 7}}));
+    /// assert_eq!(Action::EndTurn.to_json(), r#"{"done":true}"#);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn to_json(&self) -> String {
+        match self {
+            Self::Call(calls) => {
+                let calls = calls.iter().map(|call| {
+                    json!({ "tool": call.tool, "arguments": call.arguments }).to_string()
+                });
+                calls.collect::<Vec<_>>().join("\n")
+            }
+            Self::Message(text) => json!({ "message": text }).to_string(),
+            Self::EndTurn => json!({ "done": true }).to_string(),
+        }
+    }
 }
 
 impl Outcome {
@@ -180,6 +208,14 @@ impl StepResult {
 }
 
 impl Step {
+    /// What the agent wrote for this step: its transcript, or where it has none its action as JSON.
+    pub fn words(&self) -> String {
+        match self.transcript.trim().is_empty() {
+            true => self.action.to_json(),
+            false => self.transcript.clone(),
+        }
+    }
+
     /// A step of the agent: an action and its result. [`Trajectory::push`] numbers it.
     ///
     /// ```

@@ -69,6 +69,26 @@ impl SkillName {
         Self::new(name.trim_end_matches('-')).ok()
     }
 
+    /// The name of the first whole words of a text, as many as fit. `None` where these have no letter or digit.
+    ///
+    /// ```
+    /// use journeyman::domain::SkillName;
+    ///
+    /// let text = "Look into every drawer of the room before you go back to one that you have seen.";
+    /// let name = SkillName::of_first_words(text).map(String::from);
+    /// assert_eq!(name.as_deref(), Some("look-into-every-drawer-of-the-room-before-you-go-back-to-one"));
+    /// ```
+    pub fn of_first_words(text: &str) -> Option<Self> {
+        let words = text.split_whitespace().map_while({
+            let mut length = 0;
+            move |word| {
+                length += word.len() + 1;
+                (length <= Self::MAX).then_some(word)
+            }
+        });
+        Self::slug(&words.collect::<Vec<_>>().join(" "))
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -231,6 +251,8 @@ pub enum Origin {
     Refactored,
     /// A model refined an earlier version (HiSME 3.3).
     Refined,
+    /// A model distilled it from patterns of successes and lessons of failures, or it is such a lesson (SkillRL 3.1, 3.2).
+    Distilled,
     /// Made from a trace without a model, when the summary could not be read.
     TraceAbstract,
     /// The library started with it.

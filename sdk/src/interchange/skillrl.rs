@@ -9,7 +9,7 @@
 //! | a mistake's `description` | the description, and the name from its first words; the kind is knowledge |
 //! | `why_it_happens`, `how_to_avoid` | the body's two sections |
 //!
-//! SkillRL's published memories are trajectories and not skills; they are not read here.
+//! SkillRL's published memories are no skills; [`memories`](super::memories) reads them and makes a bank of them.
 
 use serde_json::{Map, Value, json};
 
@@ -74,7 +74,7 @@ pub fn read(bank: &str, source: &Source) -> Result<Vec<Skill>> {
         }
         _ => {
             return Err(Error::invalid(READ, "this is no SkillRL bank").hint(format!(
-                "a bank is an object with `{GENERAL}`, `{SPECIFIC}` or `{MISTAKES}`; a list of memories holds no skills"
+                "a bank is an object with `{GENERAL}`, `{SPECIFIC}` or `{MISTAKES}`; a list of memories holds no skills, and is read by `memories::read`"
             )));
         }
     };
@@ -212,7 +212,8 @@ fn mistake_draft(entry: &Entry) -> Result<SkillDraft> {
         mistake.clone_into(&mut body);
     }
     Ok(SkillDraft {
-        title: first_words(mistake),
+        title: SkillName::of_first_words(mistake)
+            .map_or_else(|| "mistake".to_owned(), |name| name.as_str().to_owned()),
         description: description(mistake),
         kind: Kind::Knowledge,
         scope: Scope::General,
@@ -244,17 +245,4 @@ fn mistake_fields(draft: &SkillDraft) -> Result<Entry> {
             .into_iter()
             .filter_map(|(field, text)| Some((field, text?))),
     ))
-}
-
-/// A name of the first whole words that fit.
-fn first_words(text: &str) -> String {
-    let name = text.split_whitespace().map_while({
-        let mut length = 0;
-        move |word| {
-            length += word.len() + 1;
-            (length <= SkillName::MAX).then_some(word)
-        }
-    });
-    SkillName::slug(&name.collect::<Vec<_>>().join(" "))
-        .map_or_else(|| "mistake".to_owned(), |name| name.as_str().to_owned())
 }

@@ -41,9 +41,9 @@ pub(crate) fn release(entry: &Entry, tasks: u32) -> LibraryChange {
     }
 }
 
-/// Releases of skills on trial by live attempts, if the recipe has no maintenance.
+/// Releases of skills on trial by live attempts, if the recipe has no maintenance that releases them.
 pub(crate) fn released(context: &Upkeep<'_>) -> Vec<LibraryChange> {
-    if !context.policy.is_none() {
+    if context.policy.looks_after_skills() {
         return Vec::new();
     }
     let on_trial = context.offered();

@@ -1,10 +1,12 @@
 //! Maintenance: decides between tasks, from kept attempts, judgements and test cases, which skills are released, refined,
-//! disabled and made anew (HiSME 3.2 and 3.3, algorithms 1, 3 and 4; rows H2 to H10).
+//! disabled and made anew (HiSME 3.2 and 3.3, algorithms 1, 3 and 4; rows H2 to H10), and how a bank of general and category
+//! skills is distilled and grown (SkillRL 3.1 to 3.3; rows R1, R4).
 //!
 //! [`Maintenance`] has a policy for each part, or `None` to switch it off: [`BundlePolicy`] for test cases and release,
-//! [`RefinePolicy`], [`FilterPolicy`] and [`RefactorPolicy`] for what happens to skills, and [`EvolvePolicy`] for the rules of
-//! roles ([`meta`](crate::meta)). A [`Schedule`](crate::recipe::Schedule) says when each part runs.
+//! [`RefinePolicy`], [`FilterPolicy`] and [`RefactorPolicy`] for what happens to skills, [`EvolvePolicy`] for the rules of
+//! roles ([`meta`](crate::meta)), and [`BankPolicy`] for a bank. A [`Schedule`](crate::recipe::Schedule) says when each part runs.
 
+pub(crate) mod bank;
 pub(crate) mod bundling;
 mod covered;
 pub(crate) mod filtering;
@@ -18,6 +20,7 @@ mod retries;
 mod support;
 mod upkeep;
 
+pub use bank::{BankPolicy, Failure, SuccessRate, ValidationRound, lesson_draft};
 pub use options::{
     BundlePolicy, EvolvePolicy, FilterPolicy, Gate, Maintenance, RefactorPolicy, RefinePolicy,
 };

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
+use super::BankPolicy;
 use crate::{
     domain::RoleRule,
     error::{Error, Result},
@@ -45,12 +46,32 @@ pub struct Maintenance {
     pub refactor: Option<RefactorPolicy>,
     /// Roles learn rules from the results of the skills that they wrote (H13).
     pub evolve: Option<EvolvePolicy>,
+    /// A bank of general and category skills is distilled from attempts, and grows from failures (SkillRL; R1, R4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bank: Option<BankPolicy>,
 }
 
 impl Maintenance {
     /// Whether every part is switched off.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether a part of HiSME's micro or macro maintenance is switched on.
+    pub(crate) fn looks_after_skills(&self) -> bool {
+        let Self {
+            bundles,
+            refine,
+            filter,
+            refactor,
+            evolve,
+            bank: _,
+        } = self;
+        bundles.is_some()
+            || refine.is_some()
+            || filter.is_some()
+            || refactor.is_some()
+            || evolve.is_some()
     }
 }
 
@@ -349,6 +370,9 @@ impl Maintenance {
     /// # Errors
     /// `Invalid`, naming the field.
     pub(crate) fn validate(&self) -> Result<()> {
+        if let Some(bank) = &self.bank {
+            bank.validate()?;
+        }
         if let Some(filter) = &self.filter {
             check(filter.window >= filter.harmful, "filter.window")?;
         }

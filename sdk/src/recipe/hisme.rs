@@ -95,6 +95,7 @@ pub fn hisme() -> Recipe {
             filter: Some(FilterPolicy::paper()),
             refactor: Some(RefactorPolicy::paper()),
             evolve: Some(EvolvePolicy::default()),
+            bank: None,
         },
         programs: Vec::new(),
         limits: Limits::default(),

@@ -1,11 +1,12 @@
 //! Recipes: a policy for each station and a schedule, as data that a run's journal holds. [`standard`] is the default, [`arise`],
-//! [`hisme`] and [`scribe`] have the papers' numbers, [`hisme_robust`] is HiSME with options of our own.
+//! [`hisme`], [`scribe`] and [`skillrl`] have the papers' numbers, [`hisme_robust`] is HiSME with options of our own.
 
 mod arise;
 mod hisme;
 pub(crate) mod programs;
 mod schedule;
 mod scribe;
+mod skillrl;
 mod standard;
 
 use std::{
@@ -20,6 +21,7 @@ pub use self::{
     hisme::{hisme, hisme_robust},
     schedule::Schedule,
     scribe::scribe,
+    skillrl::skillrl,
     standard::standard,
 };
 use crate::{
@@ -240,6 +242,15 @@ impl Recipe {
             );
         }
         self.maintenance.validate()?;
+        if let Some(bank) = &self.maintenance.bank {
+            let attempts = u64::from(self.attempts.group.get()).saturating_mul(bank.round.get());
+            if (self.tiers.traces as u64) < attempts {
+                return invalid(
+                    "tiers.traces",
+                    "a bank is distilled from attempts that are kept: keep those of a whole round,                      `maintenance.bank.round` times `attempts.group`",
+                );
+            }
+        }
         self.tiers.validate()
     }
 }

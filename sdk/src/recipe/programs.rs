@@ -1,13 +1,22 @@
-//! The programs of maintenance, to be read beside the paper's listings (HiSME algorithms 1, 3, 4 and 5).
+//! The programs of maintenance, to be read beside the papers' listings (HiSME algorithms 1, 3, 4 and 5; SkillRL algorithm 1).
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 use super::Recipe;
 use crate::{
     assess::refreshing::refresh,
-    domain::LibraryChange,
+    domain::{LibraryChange, Trace},
     error::Result,
-    maintain::{Overlaps, bundling, filtering, outcomes::undecided, refactoring, refining},
+    id::AttemptId,
+    maintain::{
+        BankPolicy, Overlaps, Upkeep, ValidationRound,
+        bank::{distilling, entering},
+        bundling, filtering,
+        outcomes::undecided,
+        refactoring, refining,
+    },
     measure::gaining,
     meta::evolving,
     policy::{Ask, Case, PlayedCase, View, ask_roles},
@@ -97,6 +106,73 @@ pub(crate) async fn across_tasks(
     let written = ask_roles(&mut ask, evolving::due(&context)).await;
     decided.add(evolving::learned(&context, &written));
     decided
+}
+
+/// The bank (SkillRL algorithm 1, lines 2 to 14 and 26 to 30): the first one is distilled from kept attempts of both kinds; then
+/// the failures of the weak categories of each validation round give new skills, and refinements of those that are there.
+pub(crate) async fn bank(mut ask: Ask, view: View, recipe: Recipe, overlaps: Overlaps) -> Decided {
+    let context = recipe.upkeep(view.context(), &overlaps);
+    let Some(policy) = &recipe.maintenance.bank else {
+        return Decided::default();
+    };
+    let library = view.library();
+    let is_first = policy.first && entering::is_empty(library);
+    let attempts = match is_first {
+        true => entering::undistilled(library, library.traces()),
+        false => {
+            let round = ValidationRound::of_latest(library, policy);
+            entering::undistilled(library, round.drawn(policy))
+        }
+    };
+    let mut decided = Decided::default();
+    let missed = distil(
+        &mut ask,
+        &context,
+        (policy, view.step()),
+        (&attempts, is_first),
+        &mut decided,
+    )
+    .await;
+    let mut events = Vec::new();
+    decided.add(entering::marked(
+        &context,
+        &attempts,
+        |attempt| missed.contains(attempt),
+        &mut events,
+    ));
+    decided.tell(&mut ask, events);
+    decided
+}
+
+/// Distils attempts into skills that enter the bank: successes into patterns if `patterns` is set, failures into lessons, and
+/// these into skills. Returns the attempts that have to be distilled again after a temporary error.
+pub(crate) async fn distil(
+    ask: &mut Ask,
+    context: &Upkeep<'_>,
+    (policy, step): (&BankPolicy, u64),
+    (attempts, patterns): (&[Trace], bool),
+    decided: &mut Decided,
+) -> BTreeSet<AttemptId> {
+    let replies = ask_roles(
+        ask,
+        distilling::teaching_tasks(context, policy, attempts, patterns),
+    )
+    .await;
+    let (taught, mut missed) = distilling::taught(&replies);
+
+    let distilled = distilling::distil_bank(ask, context, policy, &taught).await;
+    missed.extend(distilled.missed);
+
+    let mut events = Vec::new();
+    decided.add(entering::entering(
+        context,
+        policy,
+        step,
+        &distilled.skills,
+        &mut events,
+    ));
+    decided.tell(ask, events);
+    missed
 }
 
 /// Measures the skills' information gain (ARISE D.3). The measurement decides nothing.

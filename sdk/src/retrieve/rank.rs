@@ -91,7 +91,7 @@ pub struct Ranked<'a> {
 /// let helpful = JudgementCounts { helpful: 3, ..JudgementCounts::default() };
 /// let harmful = JudgementCounts { harmful: 3, ..JudgementCounts::default() };
 /// let with = |skill, judged| Ranked { skill, sparse: 2.5, embedding: None, judged };
-/// let query = TurnQuery { text: "brew coffee".into(), tools: Vec::new() };
+/// let query = TurnQuery { text: "brew coffee".into(), ..TurnQuery::default() };
 /// let skills = [with(&harms, harmful), with(&helps, helpful)];
 /// let ranked = rank(&query, None, &skills, &RankWeights::default());
 /// assert_eq!(ranked[0].skill.id, helps.id);
@@ -161,6 +161,7 @@ mod tests {
         TurnQuery {
             text: "brew coffee".to_owned(),
             tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+            category: None,
         }
     }
 

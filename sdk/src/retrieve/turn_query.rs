@@ -56,6 +56,7 @@ pub fn turn_query(
             .iter()
             .map(|tool| tool.name.clone())
             .collect(),
+        category: task.category.clone(),
     }
 }
 

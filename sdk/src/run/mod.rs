@@ -11,7 +11,8 @@ pub(crate) mod host;
 pub(crate) mod machine;
 
 pub use driver::Performer;
-pub use host::{AddFate, AddReport, AddedSkill, AttemptHandle, Journeyman, Options};
+pub use host::{AddFate, AddReport, AddedSkill, AttemptHandle, BankReport, Journeyman, Options};
 pub use machine::{
-    AttemptNeed, CaseNeed, Need, NeedId, RunEntry, RunMachine, RunPlan, Station, TurnAsk, replay,
+    AttemptNeed, CaseNeed, Need, NeedId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,
+    recorded_attempts, replay,
 };

@@ -52,6 +52,36 @@ pub fn decide(
     })
 }
 
+/// The candidates that pass a policy's tests, each by itself.
+#[derive(Debug, Default)]
+pub(super) struct Gated {
+    /// All candidates with their scores, the best first.
+    pub(super) scored: Vec<Scored>,
+    /// Those that pass, the best first.
+    pub(super) passing: Vec<SkillRef>,
+    /// The test that the best candidate fails, if it fails one.
+    pub(super) refusal: Option<NothingReason>,
+}
+
+/// Tests each candidate by itself, without exploration.
+///
+/// # Errors
+/// As [`decide`].
+pub(super) fn gated(policy: &GatePolicy, candidates: &[SkillScores]) -> Result<Gated> {
+    policy.validate()?;
+    let scored = scored(policy, candidates)?;
+    let passes = |one: &&Scored| refusal(policy, one).is_none();
+    Ok(Gated {
+        passing: scored
+            .iter()
+            .filter(passes)
+            .map(|one| one.skill.clone())
+            .collect(),
+        refusal: scored.first().and_then(|best| refusal(policy, best)),
+        scored,
+    })
+}
+
 /// The candidates with their value and softmax probability (Eq. 3), best first.
 fn scored(policy: &GatePolicy, candidates: &[SkillScores]) -> Result<Vec<Scored>> {
     let mut seen = BTreeSet::new();

@@ -1,13 +1,16 @@
 //! Selection: decides which skills, if any, go into the agent's prompt for a query (ARISE 3.2; HiSME appendix B and
-//! algorithm 2; rows A3, H12, J4). 'Inject nothing' is a regular answer.
+//! algorithm 2; SkillRL 3.2; rows A3, H12, J4, R3). 'Inject nothing' is a regular answer.
 //!
 //! A [`SelectPolicy`] says which skills are candidates, how they are ranked, which [`Selector`] chooses among them, and how
 //! often. A [`GatePolicy`] selector decides from the scorer's log-probabilities of each candidate
-//! ([`SkillScores`](crate::contract::SkillScores)) by [`decide`]; the other selectors are baselines and need no scores. Every
+//! ([`SkillScores`](crate::contract::SkillScores)) by [`decide`]; a [`BankSelector`] takes general skills and those of the task's
+//! category, and may have a gate behind it; the other selectors are baselines and need no scores. Every
 //! answer is a [`Selection`](crate::domain::Selection): the decision, the score that it was made by, and the reason.
 //!
 //! A threshold is valid for one score and one model ([`ThresholdFor`]).
 
+mod bank_selector;
+mod from_bank;
 mod gate;
 mod gate_policy;
 mod options;
@@ -17,6 +20,7 @@ mod selector;
 #[cfg(test)]
 mod tests;
 
+pub use bank_selector::{BankGate, BankSelector, WithoutCategory};
 pub use gate::decide;
 pub use gate_policy::{GatePolicy, ThresholdFor};
 pub use options::{Candidates, SelectPer, SelectPolicy};

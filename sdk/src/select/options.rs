@@ -5,7 +5,10 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use super::Selector;
-use crate::{error::Result, retrieve::RankWeights};
+use crate::{
+    error::{Error, Result},
+    retrieve::RankWeights,
+};
 
 /// Which skills are candidates.
 #[non_exhaustive]
@@ -87,6 +90,13 @@ impl SelectPolicy {
         }
         match &self.selector {
             Selector::Gate(policy) => policy.validate(),
+            Selector::Bank(_) if self.rank.is_some() => Err(Error::invalid(
+                "SelectPolicy::validate",
+                "a bank selects by similarity, and has no ranking by weights",
+            )
+            .with("field", "rank")
+            .hint("set `SelectPolicy::rank` to `None`")),
+            Selector::Bank(bank) => bank.validate(),
             _ => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidates, SelectPer, SelectPolicy, Selector};
+use super::{Candidates, SelectPer, SelectPolicy, Selector, from_bank};
 use crate::{
     contract::{Embedding, SkillScores},
     domain::{
@@ -93,6 +93,13 @@ pub(crate) async fn select(
                 selections: vec![selection],
             },
             Err(error) => nothing(NothingReason::SelectorFailed(error.to_string())),
+        };
+    }
+    if let Selector::Bank(bank) = &policy.selector {
+        let (candidates, selection) = from_bank::select(ask, view, (policy, bank), query).await;
+        return Selected {
+            candidates,
+            selections: vec![selection],
         };
     }
     let candidates = match policy.candidates {

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use super::{GatePolicy, decide, gate::draw};
+use super::{BankSelector, GatePolicy, decide, gate::draw};
 use crate::{
     contract::SkillScores,
     domain::{Candidate, Decision, Mode, NothingReason, ScoreKind, Selection, SkillRef},
@@ -47,6 +47,8 @@ pub enum Selector {
     },
     /// Always a skill drawn from the whole pool (ARISE Table 2 (b)).
     Random,
+    /// All general skills, and those of the task's category that are similar to the task (SkillRL Eq. 4).
+    Bank(BankSelector),
     /// Never a skill.
     Nothing,
     /// The choice of a program of the host's own ([`SelectProgram`](crate::policy::SelectProgram)).
@@ -60,19 +62,26 @@ impl Default for Selector {
 }
 
 impl Selector {
-    /// The score of each candidate that [`choose`](Self::choose) needs; `None` for a selector without scores.
-    pub fn score(&self) -> Option<ScoreKind> {
+    /// The gate that decides by scores, if the selector has one.
+    pub fn gate(&self) -> Option<&GatePolicy> {
         match self {
-            Self::Gate(policy) => Some(policy.score),
-            Self::First | Self::Top { .. } | Self::Random | Self::Nothing | Self::Own(_) => None,
+            Self::Gate(policy) => Some(policy),
+            Self::Bank(bank) => bank.gate.as_ref().map(|gate| &gate.policy),
+            _ => None,
         }
+    }
+
+    /// The score of each candidate that is needed to choose; `None` for a selector without scores.
+    pub fn score(&self) -> Option<ScoreKind> {
+        self.gate().map(|policy| policy.score)
     }
 
     /// Chooses. `retrieved` are the retriever's candidates (for [`Selector::First`] and [`Selector::Top`]), `scores` the
     /// scorer's answer (for the gate), `pool` the whole cache (for the gate's exploration and [`Selector::Random`]).
     ///
     /// # Errors
-    /// Those of [`decide`] for the gate; `Unsupported` for a program of the host's own; none for the others.
+    /// Those of [`decide`] for the gate; `Unsupported` for a bank and for a program of the host's own, which choose within a
+    /// run; none for the others.
     pub fn choose(
         &self,
         retrieved: &[Candidate],
@@ -84,6 +93,12 @@ impl Selector {
         let skills: Vec<SkillRef> = match self {
             Self::Gate(policy) => return decide(policy, scores, pool, seed, mode),
             Self::Nothing => return Ok(Selection::nothing(NothingReason::Disabled)),
+            Self::Bank(_) => {
+                return Err(Error::unsupported(
+                    "Selector::choose",
+                    "skills are chosen from a bank within a run",
+                ));
+            }
             Self::Own(own) => {
                 return Err(Error::unsupported(
                     "Selector::choose",

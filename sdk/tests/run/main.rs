@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, and a hang needs a thread that ticks"
 )]
 
+mod banks;
 mod between;
 mod edges;
 mod failures;

@@ -1,9 +1,9 @@
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use super::*;
 use crate::{
     contract::{FinishReason, Generation},
-    domain::{InjectedSkill, Injection, Observation, SkillDraft, Task},
+    domain::{InjectedSkill, Injection, Observation, SkillDraft, Step, Task},
     format::AriseDocument,
     id::ModelId,
     testing::sample,
@@ -54,7 +54,7 @@ fn texts(next: TurnMove) -> Vec<String> {
 
 /// Reads one answer; an error is the reason.
 fn check(answer: &str, expect: Result<&str, &str>) {
-    let read = answer::read_action(answer, &[]).map(|action| spell(&action));
+    let read = answer::read_action(answer, &[]).map(|action| action.to_json());
     assert_eq!(read.as_deref().map_err(String::as_str), expect);
 }
 

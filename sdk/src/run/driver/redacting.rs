@@ -13,7 +13,7 @@ use std::{
 use crate::{
     domain::{
         Action, EndReason, Observation, RoleRule, Scope, Skill, SkillDraft, Source, Step,
-        StepResult, Task, ToolDefinition, Trajectory, Verdict,
+        StepResult, Task, ToolDefinition, Trace, Trajectory, Verdict,
     },
     error::{Error, Result},
     id::{Category, RunId, TaskId},
@@ -143,6 +143,23 @@ impl Redacting {
         skill.allowed_tools.iter_mut().for_each(|t| self.text(t));
         self.metadata(&mut skill.metadata);
         Ok(skill)
+    }
+
+    /// The redacted form of an attempt that the host hands over.
+    ///
+    /// # Errors
+    /// `Invalid` where the attempt's id, the task's id or the task's category holds a secret.
+    pub(crate) fn trace(&self, mut trace: Trace) -> Result<Trace> {
+        let category = trace.task.category.as_ref().map_or("", |c| c.as_str());
+        self.refuse("an attempt's id", trace.trajectory.attempt.as_str())?;
+        self.refuse("a task's id", trace.task.id.as_str())?;
+        self.refuse("a task's category", category)?;
+        self.task(&mut trace.task);
+        self.trajectory(&mut trace.trajectory, true);
+        if let Some(verdict) = &mut trace.verdict {
+            self.verdict(verdict);
+        }
+        Ok(trace)
     }
 
     pub(crate) fn text(&self, text: &mut String) {

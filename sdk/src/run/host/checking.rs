@@ -1,9 +1,9 @@
 //! Checks of a host's parts and library against its recipe, with a finding for each function that is disabled.
 
+use super::asked_roles::asked_roles;
 use crate::{
-    assess::{AssessBy, RouteBy},
     contract::Backends,
-    domain::{Role, State},
+    domain::State,
     library::SkillLibrary,
     propose::{WriteWhen, Writer},
     recipe::Recipe,
@@ -70,10 +70,14 @@ fn injection_findings(checked: &Checked<'_>) -> Vec<Finding> {
             (Some(_), Some(_)) => None,
         };
         findings.extend(missing.map(|missing| {
-            never(
+            let mut finding = never(
                 &format!("the recipe's gate decides by log-probabilities, and the host gave {missing}"),
                 "set `Backends::scorer` and `Backends::dialect`, or choose `Selector::Top`, which needs no scores",
-            )
+            );
+            if exempts_general(&recipe.select.selector) {
+                finding.consequence = "only general skills are injected".to_owned();
+            }
+            finding
         }));
     }
     if !checked.read_only {
@@ -85,6 +89,14 @@ fn injection_findings(checked: &Checked<'_>) -> Vec<Finding> {
         .rank
         .as_ref()
         .is_some_and(|rank| rank.dense > 0.0);
+    if matches!(recipe.select.selector, Selector::Bank(_)) && backends.embedder.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoEmbedder,
+            "the skills of a category are compared by the retriever's scores, and the threshold is a share of the best one",
+            "the recipe selects from a bank by embeddings, and the host gave no embedder",
+            "set `Backends::embedder`",
+        ));
+    }
     if weighs && backends.embedder.is_none() {
         findings.push(Finding::new(
             FindingKind::NoEmbedder,
@@ -94,6 +106,14 @@ fn injection_findings(checked: &Checked<'_>) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// Whether general skills pass a bank's gate untested.
+fn exempts_general(selector: &Selector) -> bool {
+    match selector {
+        Selector::Bank(bank) => bank.gate.as_ref().is_some_and(|gate| gate.exempt_general),
+        _ => false,
+    }
 }
 
 fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
@@ -119,6 +139,8 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
         Finding::new(FindingKind::NeverWrites, consequence, reason, hint)
     };
     match missing {
+        // The bank's skills are written in maintenance.
+        None if recipe.write.when == WriteWhen::Never && recipe.maintenance.bank.is_some() => {}
         _ if recipe.write.when == WriteWhen::Never => findings.push(never(
             "the recipe says `WriteWhen::Never`".to_owned(),
             "choose another rule in `WritePolicy::when` of the recipe",
@@ -152,6 +174,7 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
     }
     let maintenance = &recipe.maintenance;
     let asks = recipe.credit.attribute
+        || maintenance.bank.is_some()
         || maintenance.refine.is_some()
         || maintenance.refactor.is_some()
         || maintenance.evolve.is_some();
@@ -214,9 +237,7 @@ fn release_findings(checked: &Checked<'_>) -> Vec<Finding> {
 
 /// A finding if the gate's thresholds were fitted for another model than the scorer's.
 fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
-    let Selector::Gate(policy) = &recipe.select.selector else {
-        return None;
-    };
+    let policy = recipe.select.selector.gate()?;
     let scorer = backends.scorer.as_ref()?;
     let fault = policy.validate_for(scorer.model()).err()?;
     Some(Finding::new(
@@ -225,37 +246,6 @@ fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> 
         fault.message(),
         "fit them for this model, or choose them by hand and leave `GatePolicy::fitted_for` empty",
     ))
-}
-
-/// The roles that a recipe asks: the writer's role, and the roles of all other policies.
-fn asked_roles(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
-    let maintenance = &recipe.maintenance;
-    let by_subgoals = recipe
-        .assess
-        .iter()
-        .any(|assess| matches!(assess.by, AssessBy::Subgoals(_)));
-    let by_role = recipe
-        .assess
-        .iter()
-        .any(|assess| assess.route == RouteBy::Role);
-    let beside = [
-        (recipe.credit.attribute, Role::Attribute),
-        (maintenance.bundles.is_some(), Role::Bundle),
-        (maintenance.refine.is_some(), Role::Refine),
-        (maintenance.refactor.is_some(), Role::Refactor),
-        (maintenance.evolve.is_some(), Role::Evolve),
-        (by_subgoals, Role::Segment),
-        (by_subgoals, Role::DistilPrototype),
-        (by_role, Role::Route),
-        (recipe.assess.is_some(), Role::Score),
-    ];
-    let beside = beside.into_iter().filter(|(asked, _)| *asked);
-    let writer = match recipe.write.by {
-        Writer::Summarize => Some(Role::Summarize),
-        Writer::Extract { .. } => Some(Role::Extract),
-        Writer::Own(_) => None,
-    };
-    (writer, beside.map(|(_, role)| role).collect())
 }
 
 /// The findings that depend on the library. They are computed when a session opens, and again whenever a host asks for the

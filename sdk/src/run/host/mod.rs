@@ -1,7 +1,9 @@
 //! The interface for hosts: sessions, runs, attempts in the host's own loop, and changes of the library.
 
 pub(crate) mod add_report;
+pub(crate) mod asked_roles;
 pub(crate) mod attempts;
+pub(crate) mod bank;
 pub(crate) mod checking;
 pub(crate) mod group;
 pub(crate) mod handle;
@@ -13,6 +15,7 @@ pub(crate) mod previous_runs;
 pub(crate) mod session;
 
 pub use add_report::{AddFate, AddReport, AddedSkill};
+pub use bank::BankReport;
 pub use handle::AttemptHandle;
 pub use journeyman::Journeyman;
 pub use options::Options;

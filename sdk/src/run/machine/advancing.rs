@@ -255,10 +255,12 @@ impl RunMachine {
         let (before, now) = (self.maintained, self.library.tasks_learned());
         self.maintained = now;
         let passed = |every: NonZeroU64| now / every > before / every;
-        let (schedule, any) = (self.recipe.schedule, !self.recipe.maintenance.is_none());
+        let (schedule, maintenance) = (self.recipe.schedule, &self.recipe.maintenance);
+        let any = maintenance.looks_after_skills();
         let due = Due {
             micro: any && passed(schedule.micro),
             r#macro: any && passed(schedule.r#macro),
+            bank: maintenance.bank.is_some_and(|bank| passed(bank.round)),
             gain: schedule.gain_tasks().is_some_and(passed),
             prototypes: (self.recipe.assess.iter()).any(|assess| {
                 let is_first = assess.first.get() <= now && before < assess.first.get();

@@ -76,6 +76,7 @@ pub(crate) async fn one_task(
     let query = TurnQuery {
         text: task.instruction.clone(),
         tools: Vec::new(),
+        category: task.category.clone(),
     };
     let seed = context.step_seed(view.step());
     outcome.selected = select(&mut ask, &view, (&recipe.select, &policies), &query).await;

@@ -1,7 +1,7 @@
-//! Maintenance of the library between tasks (HiSME algorithms 1, 3, 4, 5; ARISE D.3).
+//! Maintenance of the library between tasks (HiSME algorithms 1, 3, 4, 5; SkillRL algorithm 1; ARISE D.3).
 //!
-//! Each part is a [program](crate::program): micro maintenance, macro maintenance, the measurement of information gains, and
-//! the host's own programs. The decisions of a part are one commit; the next part starts from the library after it.
+//! Each part is a [program](crate::program): micro maintenance, macro maintenance, the bank, the measurement of information
+//! gains, and the host's own programs. The decisions of a part are one commit; the next part starts from the library after it.
 
 use std::task::Poll;
 
@@ -24,7 +24,7 @@ use crate::{
     program::{Place, Program, Running},
     recipe::{
         Recipe,
-        programs::{Decided, across_tasks, gains, micro, prototypes},
+        programs::{Decided, across_tasks, bank, gains, micro, prototypes},
     },
     report::{EventKind, MaintenanceUsage},
 };
@@ -35,6 +35,7 @@ use crate::{
 enum Part {
     Micro,
     Macro,
+    Bank,
     Gains,
     Prototypes,
     /// A program of the host's own, by its index in the recipe.
@@ -48,6 +49,7 @@ impl Part {
         match self {
             Self::Micro => Box::pin(micro(ask, view, recipe, overlaps).map(Ok)),
             Self::Macro => Box::pin(across_tasks(ask, view, recipe, overlaps).map(Ok)),
+            Self::Bank => Box::pin(bank(ask, view, recipe, overlaps).map(Ok)),
             Self::Gains => Box::pin(gains(ask, view).map(Ok)),
             Self::Prototypes => Box::pin(prototypes(ask, view, recipe)),
             Self::Own(place) => Box::pin(own::run_program(
@@ -63,6 +65,7 @@ impl Part {
         match self {
             Self::Micro => "micro".to_owned(),
             Self::Macro => "macro".to_owned(),
+            Self::Bank => "bank".to_owned(),
             Self::Gains => "gains".to_owned(),
             Self::Prototypes => "prototypes".to_owned(),
             Self::Own(place) => {
@@ -79,8 +82,9 @@ impl Part {
             Self::Macro => 1,
             Self::Gains => 2,
             Self::Own(place) => place.saturating_add(3),
-            // Behind all programs of the host's own.
-            Self::Prototypes => u32::MAX,
+            // From the top down, so that the numbers of the host's programs stay as they are in older journals.
+            Self::Bank => u32::MAX,
+            Self::Prototypes => u32::MAX - 1,
         }
     }
 
@@ -88,6 +92,7 @@ impl Part {
         match self {
             Self::Micro => "skills were tested, mended and filtered",
             Self::Macro => "attempts were refactored and rules learnt",
+            Self::Bank => "attempts were distilled into the bank",
             Self::Gains => "the gain of skills was measured",
             Self::Prototypes => "subgoals were clustered and distilled",
             Self::Own(_) => "a program of the host's own looked after the library",
@@ -110,6 +115,8 @@ fn usage_of(answer: &Answer) -> MaintenanceUsage {
 pub(crate) struct Due {
     pub(crate) micro: bool,
     pub(crate) r#macro: bool,
+    /// Whether the bank is distilled or grown.
+    pub(crate) bank: bool,
     /// Whether information gain is measured.
     pub(crate) gain: bool,
     /// Whether the prototypes are refreshed.
@@ -120,7 +127,7 @@ pub(crate) struct Due {
 
 impl Due {
     pub(crate) fn is_none(&self) -> bool {
-        let any = self.micro || self.r#macro || self.gain || self.prototypes;
+        let any = self.micro || self.r#macro || self.bank || self.gain || self.prototypes;
         !any && self.own.is_empty()
     }
 
@@ -128,6 +135,7 @@ impl Due {
         let parts = [
             (self.micro, Part::Micro),
             (self.r#macro, Part::Macro),
+            (self.bank, Part::Bank),
             (self.gain, Part::Gains),
             (self.prototypes, Part::Prototypes),
         ];

@@ -8,6 +8,7 @@ pub(crate) mod journal;
 pub(crate) mod maintaining;
 pub(crate) mod need;
 pub(crate) mod own;
+pub(crate) mod recorded;
 pub(crate) mod run_machine;
 pub(crate) mod scene;
 pub(crate) mod settled;
@@ -17,4 +18,5 @@ pub(crate) mod work;
 
 pub use journal::{RunEntry, replay};
 pub use need::{AttemptNeed, CaseNeed, Need, NeedId, Station, TurnAsk};
+pub use recorded::recorded_attempts;
 pub use run_machine::{RunMachine, RunPlan};

@@ -130,7 +130,7 @@ fn depends_on(change: &LibraryChange, refused: &SkillRef) -> bool {
 
 /// Removes from the changes of maintenance the skills that the host's own admission rule does not admit, with the changes
 /// that depend on them.
-pub(super) fn remove_refused(
+pub(crate) fn remove_refused(
     scene: &Scene<'_>,
     decided: &mut Decided,
     events: &mut Vec<EventKind>,

@@ -1,0 +1,221 @@
+//! Which distilled skills enter the bank, and as what (SkillRL 3.3; row R4).
+
+use std::collections::BTreeSet;
+
+use crate::{
+    admit::{
+        Wording,
+        admission::{self, Drafted, has_same_content},
+    },
+    domain::{LibraryChange, Origin, Scope, Skill, Trace},
+    error::{Error, ErrorKind, Result},
+    id::AttemptId,
+    library::SkillLibrary,
+    maintain::{
+        Upkeep,
+        retries::{handled, missed},
+    },
+    policy::Played,
+    report::EventKind,
+};
+
+use super::{BankPolicy, distilling::DraftedSkill};
+
+/// Whether the library has no skill, in whatever state.
+pub(crate) fn is_empty(library: &SkillLibrary) -> bool {
+    library.entries().next().is_none()
+}
+
+/// The attempts to distil: the kept ones that a temporary error kept from being distilled, then those of `attempts`; none that
+/// was distilled before.
+pub(crate) fn undistilled<'a>(
+    library: &SkillLibrary,
+    attempts: impl IntoIterator<Item = &'a Trace>,
+) -> Vec<Trace> {
+    let missed = library.handled().filter(|mark| mark.miss.is_some());
+    let missed: BTreeSet<&str> = missed.map(|mark| mark.subject.as_str()).collect();
+    let was_missed = |trace: &&Trace| missed.contains(mark(&trace.trajectory.attempt).as_str());
+    let again = library.traces().filter(was_missed).cloned();
+    let mut known = BTreeSet::new();
+    let is_new = |trace: &Trace| {
+        let attempt = &trace.trajectory.attempt;
+        known.insert(attempt.clone()) && !library.is_handled(&mark(attempt))
+    };
+    let all = again.chain(attempts.into_iter().cloned());
+    all.filter(is_new).collect()
+}
+
+/// The subject of the mark of an attempt that was distilled.
+fn mark(attempt: &AttemptId) -> String {
+    format!("bank/{attempt}")
+}
+
+/// The changes that mark attempts as distilled, or as missed after a temporary error.
+pub(crate) fn marked(
+    context: &Upkeep<'_>,
+    attempts: &[Trace],
+    is_missed: impl Fn(&AttemptId) -> bool,
+    events: &mut Vec<EventKind>,
+) -> Vec<LibraryChange> {
+    let mark = |trace: &Trace| {
+        let attempt = &trace.trajectory.attempt;
+        match is_missed(attempt) {
+            true => missed(
+                context,
+                &format!("distilling {attempt}"),
+                &mark(attempt),
+                events,
+            ),
+            false => handled(&mark(attempt)),
+        }
+    };
+    attempts.iter().map(mark).collect()
+}
+
+/// The changes by which drafted skills enter the bank: a new skill is added, a refined one becomes the next version of its
+/// skill. A skill that the bank has already stays out, with an event that says so.
+pub(crate) fn entering(
+    context: &Upkeep<'_>,
+    policy: &BankPolicy,
+    step: u64,
+    drafted: &[DraftedSkill],
+    events: &mut Vec<EventKind>,
+) -> Vec<LibraryChange> {
+    let mut bank = Known::of(context.library);
+    let mut changes = Vec::new();
+    for (number, one) in drafted.iter().enumerate() {
+        let entered = skill_of(context, step, number, one)
+            .and_then(|skill| placed(context, policy, &bank, one, skill));
+        match entered {
+            Ok((skill, revised)) => {
+                bank.add(&skill);
+                let skill = Box::new(skill);
+                events.push(EventKind::Admitted {
+                    skill: skill.clone(),
+                    revised,
+                });
+                changes.push(match revised {
+                    true => LibraryChange::Revise(skill),
+                    false => LibraryChange::Add(skill),
+                });
+            }
+            Err(error) => {
+                let reason = format!("{}: {}", one.draft.title, error.message());
+                events.push(EventKind::Refused { reason });
+            }
+        }
+    }
+    changes
+}
+
+fn skill_of(context: &Upkeep<'_>, step: u64, number: usize, one: &DraftedSkill) -> Result<Skill> {
+    let reply: Result<Option<Played>> = Ok(None);
+    let drafted = Drafted {
+        key: format!("{step}/bank/{number}"),
+        role: one.role,
+        tasks: one.tasks.clone(),
+        taint: one.taint,
+        parents: one.refines.iter().cloned().collect(),
+        reply: &reply,
+    };
+    admission::skill_of(context, context.admit, &drafted, &one.draft, false)
+}
+
+/// The skill as it enters, and whether it is the next version of a skill of the bank.
+///
+/// # Errors
+/// `Conflict`, with the reason why it stays out.
+fn placed(
+    context: &Upkeep<'_>,
+    policy: &BankPolicy,
+    bank: &Known<'_>,
+    one: &DraftedSkill,
+    skill: Skill,
+) -> Result<(Skill, bool)> {
+    let out = |why: String| Err(Error::new(ErrorKind::Conflict, "bank::placed", why));
+    let before = one
+        .refines
+        .as_ref()
+        .and_then(|skill| context.library.get(&skill.id));
+    // A person's skill is not overwritten: the refinement becomes a skill of its own.
+    let before = before.filter(|entry| entry.skill.provenance.origin != Origin::Human);
+    if let Some(before) = before {
+        let before = &before.skill;
+        if bank.is_revised(before) {
+            return out("another refinement of the same skill comes first".to_owned());
+        }
+        if has_same_content(before, &skill) {
+            return out("nothing was changed".to_owned());
+        }
+        // A quarantined version would take the place of one that is offered.
+        if skill.taint > before.taint {
+            return out(
+                "it has untrusted sources, and the skill that it refines has none".to_owned(),
+            );
+        }
+        let mut next = admission::revision_of(before, skill);
+        // The name stays: with another one it would look like another skill.
+        next.name = before.name.clone();
+        next.original_name.clone_from(&before.original_name);
+        return Ok((next, true));
+    }
+    match bank.duplicate(&skill, policy.near) {
+        Some(why) => out(why),
+        None => Ok((skill, false)),
+    }
+}
+
+/// The skills that a new one may be a duplicate of: the library's in every state, so that a disabled skill does not come back,
+/// and those that entered before it.
+struct Known<'a> {
+    skills: Vec<(std::borrow::Cow<'a, Skill>, Wording)>,
+    added: usize,
+}
+
+impl<'a> Known<'a> {
+    fn of(library: &'a SkillLibrary) -> Self {
+        let entries = library.entries().map(|entry| &entry.skill);
+        let known =
+            entries.map(|skill| (std::borrow::Cow::Borrowed(skill), Wording::of_skill(skill)));
+        let skills: Vec<_> = known.collect();
+        Self {
+            added: skills.len(),
+            skills,
+        }
+    }
+
+    fn add(&mut self, skill: &Skill) {
+        let wording = Wording::of_skill(skill);
+        self.skills
+            .push((std::borrow::Cow::Owned(skill.clone()), wording));
+    }
+
+    /// Whether a version of this skill entered before.
+    fn is_revised(&self, skill: &Skill) -> bool {
+        let mut new = self.skills.iter().skip(self.added);
+        new.any(|(known, _)| known.id == skill.id)
+    }
+
+    /// Why a new skill is a duplicate: a skill of its scope, or a general one, has its title, its content or nearly its wording.
+    /// A tainted skill keeps no clean one out.
+    fn duplicate(&self, skill: &Skill, near: f64) -> Option<String> {
+        let wording = Wording::of_skill(skill);
+        let comparable = |known: &Skill| {
+            (known.scope == skill.scope || known.scope == Scope::General)
+                && known.taint <= skill.taint
+        };
+        self.skills.iter().find_map(|(known, of_known)| {
+            let what = match () {
+                () if !comparable(known) => return None,
+                () if known.name == skill.name => "title",
+                () if has_same_content(known, skill) => "content",
+                () if of_known.similarity(&wording) >= near => "wording",
+                () => return None,
+            };
+            Some(format!(
+                "the bank has a skill with this {what}: {}",
+                known.name
+            ))
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! The skill that lessons make by themselves (SkillRL 3.1).
+
+use std::collections::BTreeMap;
+
+use crate::{
+    domain::{Kind, Lesson, Scope, SkillDraft, SkillName},
+    format::SkillMd,
+};
+
+/// The skill that the lessons of one attempt make, where no role distils skills from several of them. `None` for lessons without
+/// words.
+///
+/// It is knowledge: its description is the principles, its name the first words of the first one, and its body has the four
+/// points of each lesson (SkillRL 3.1): the principle, the step and the flawed action, and what should have been done. Each
+/// point is one line.
+///
+/// ```
+/// use journeyman::{domain::Lesson, maintain::lesson_draft};
+///
+/// let lesson = Lesson {
+///     step: 2,
+///     flawed: "put the mug into the cupboard".to_owned(),
+///     should: "heat the mug first".to_owned(),
+///     principle: "Heat what has to be hot before you put it down.".to_owned(),
+/// };
+/// let draft = lesson_draft(&[lesson]).expect("it has words");
+/// assert_eq!(draft.title, "heat-what-has-to-be-hot-before-you-put-it-down");
+/// assert_eq!(draft.description, "Heat what has to be hot before you put it down.");
+/// assert_eq!(
+///     draft.body,
+///     "## Principle\n\nHeat what has to be hot before you put it down.\n\n\
+///      ## Where it failed\n\nStep 3: put the mug into the cupboard\n\n\
+///      ## Instead\n\nheat the mug first\n"
+/// );
+/// ```
+pub fn lesson_draft(lessons: &[Lesson]) -> Option<SkillDraft> {
+    let lessons: Vec<Lesson> = lessons.iter().filter_map(in_lines).collect();
+    let principles: Vec<&str> = lessons.iter().map(|one| one.principle.as_str()).collect();
+    let title = SkillName::of_first_words(principles.first()?)
+        .map_or_else(|| "lesson".to_owned(), |name| name.as_str().to_owned());
+    let description = principles.join(" ");
+    let description: String = description.chars().take(SkillMd::MAX_DESCRIPTION).collect();
+    let sections = lessons.iter().map(|lesson| {
+        let Lesson {
+            step,
+            flawed,
+            should,
+            principle,
+        } = lesson;
+        format!(
+            "## Principle\n\n{principle}\n\n## Where it failed\n\nStep {}: {flawed}\n\n## Instead\n\n{should}\n",
+            step.saturating_add(1)
+        )
+    });
+    Some(SkillDraft {
+        title,
+        description: description.trim_end().to_owned(),
+        kind: Kind::Knowledge,
+        scope: Scope::General,
+        trigger: None,
+        body: sections.collect::<Vec<_>>().join("\n"),
+        metadata: BTreeMap::new(),
+    })
+}
+
+/// A lesson with each point on one line. `None` for one without a principle and without a remedy.
+fn in_lines(lesson: &Lesson) -> Option<Lesson> {
+    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (principle, should) = (line(&lesson.principle), line(&lesson.should));
+    let principle = match principle.is_empty() {
+        true => should.clone(),
+        false => principle,
+    };
+    (!principle.is_empty()).then(|| Lesson {
+        step: lesson.step,
+        flawed: line(&lesson.flawed),
+        should,
+        principle,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admit::insert_ready;
+
+    fn lesson(principle: &str, should: &str) -> Lesson {
+        Lesson {
+            step: 0,
+            flawed: "said it\nat once".to_owned(),
+            should: should.to_owned(),
+            principle: principle.to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_lessons_of_an_attempt_make_one_skill() {
+        let draft = lesson_draft(&[
+            lesson("Ask first.", "ask"),
+            lesson("Then answer.", "answer"),
+        ]);
+        let draft = draft.unwrap();
+        assert_eq!(
+            (draft.title.as_str(), draft.kind),
+            ("ask-first", Kind::Knowledge)
+        );
+        assert_eq!(draft.description, "Ask first. Then answer.");
+        assert_eq!(draft.body.matches("## Principle").count(), 2);
+        assert!(
+            draft.body.contains("\nStep 1: said it at once\n"),
+            "{}",
+            draft.body
+        );
+        insert_ready(&draft).unwrap();
+    }
+
+    #[test]
+    fn a_lesson_needs_words_and_long_ones_are_cut() {
+        assert_eq!(lesson_draft(&[]), None);
+        assert_eq!(lesson_draft(&[lesson(" ", "\n")]), None);
+        assert_eq!(
+            lesson_draft(&[lesson("", "ask")]).unwrap().description,
+            "ask"
+        );
+        let title = |principle: &str| lesson_draft(&[lesson(principle, "")]).unwrap().title;
+        assert_eq!(title("!?"), "lesson");
+        let long = lesson_draft(&[lesson(&"word ".repeat(900), "ask")]).unwrap();
+        assert!(long.description.chars().count() <= SkillMd::MAX_DESCRIPTION);
+        insert_ready(&long).unwrap();
+    }
+}

@@ -1,0 +1,98 @@
+//! SkillRL (algorithm 1, 4.1) over fixed model weights.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use super::{AttemptPolicy, Limits, Recipe, Schedule};
+use crate::{
+    admit::{AdmitPolicy, Duplicates},
+    credit::{CreditPer, CreditPolicy},
+    domain::{State, TierPolicy},
+    maintain::{BankPolicy, Maintenance},
+    propose::{WritePolicy, WriteWhen, Writer},
+    reward::{HierarchicalReward, RewardPolicy, SkillUse},
+    select::{BankSelector, Candidates, SelectPer, SelectPolicy, Selector},
+};
+
+/// SkillRL with the paper's numbers: a bank of general and category skills ([`BankPolicy`]), distilled from attempts of both
+/// kinds and grown from the failures of categories with a success rate below 0.4; general skills always in the prompt, and at
+/// most 6 of the task's category by similarity ([`BankSelector`]); groups of 8 attempts, steps of 16 tasks, a binary reward. No
+/// skill is written from a single task.
+///
+/// Departures, since model weights stay fixed here: there is no reinforcement learning and no cold start. What they need is
+/// exported: groups with rewards and advantages, and demonstrations
+/// ([`interchange::demonstrations`](crate::interchange::demonstrations)). A validation round is the attempts at the latest
+/// tasks, five steps of them, and not an evaluation on tasks of its own; a host that has such tasks hands the round over
+/// ([`Journeyman::evolve_bank`](crate::run::Journeyman::evolve_bank)).
+///
+/// The paper publishes neither the threshold of similarity (here 0) nor how often it validates, how many failures are distilled
+/// (here 16), which texts are duplicates (here 0.9) and the temperature of attempts (here 1). The tiers are wide, so that no
+/// skill is evicted: the paper's bank only grows.
+///
+/// Where the host's model does not play `distil-bank`, patterns and lessons become skills by themselves; a task without a
+/// category then gives a general skill, which every prompt has. A host with such a model gives its tasks categories.
+///
+/// ```
+/// use journeyman::{recipe, select::Selector};
+///
+/// let recipe = recipe::skillrl();
+/// recipe.validate()?;
+/// let Selector::Bank(bank) = &recipe.select.selector else { panic!("it selects from a bank") };
+/// assert_eq!((bank.limit.get(), recipe.attempts.group.get()), (6, 8));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+pub fn skillrl() -> Recipe {
+    Recipe {
+        name: "skillrl".to_owned(),
+        select: SelectPolicy {
+            candidates: Candidates::Cache,
+            rank: None,
+            selector: Selector::Bank(BankSelector::default()),
+            per: SelectPer::Query,
+            skill_tokens: None,
+        },
+        attempts: AttemptPolicy {
+            group: const { NonZeroU32::new(8).expect("not 0") },
+            temperature: 1.0,
+            warm_up: 0,
+        },
+        reward: RewardPolicy {
+            levels: HierarchicalReward::default(),
+            binary: true,
+            skill_use: SkillUse::Injected,
+            process: None,
+            own: None,
+        },
+        assess: None,
+        credit: CreditPolicy {
+            per: CreditPer::Step,
+            attribute: false,
+            own: None,
+        },
+        write: WritePolicy {
+            when: WriteWhen::Never,
+            by: Writer::Summarize,
+        },
+        admit: AdmitPolicy {
+            initial_state: State::Active,
+            duplicates: Duplicates::Distinct,
+            revive: false,
+            own: None,
+        },
+        tiers: TierPolicy {
+            cache: 400,
+            reservoir: 1_000,
+            traces: 640,
+            ..TierPolicy::default()
+        },
+        schedule: Schedule {
+            batch: const { NonZeroU64::new(16).expect("not 0") },
+            ..Schedule::default()
+        },
+        maintenance: Maintenance {
+            bank: Some(BankPolicy::default()),
+            ..Maintenance::default()
+        },
+        programs: Vec::new(),
+        limits: Limits::default(),
+    }
+}

@@ -1,0 +1,240 @@
+//! Selection from a bank of general and category skills (SkillRL 3.2, Eq. 4; row R3).
+
+use std::collections::BTreeSet;
+
+use super::{
+    BankSelector, Candidates, SelectPolicy, WithoutCategory,
+    gate::{Gated, gated},
+};
+use crate::{
+    domain::{
+        Candidate, Decision, NothingReason, Query, Scope, ScoreKind, Selection, Skill, SkillRef,
+        TurnQuery,
+    },
+    error::Result,
+    library::Entry,
+    policy::{Ask, Context, View},
+    report::EventKind,
+    retrieve::view_text,
+};
+
+/// Selects the general skills, and the skills of the task's category that are similar to the query (Eq. 4). Returns all skills
+/// that were looked at, too.
+pub(super) async fn select(
+    ask: &mut Ask,
+    view: &View,
+    (policy, bank): (&SelectPolicy, &BankSelector),
+    query: &TurnQuery,
+) -> (Vec<Candidate>, Selection) {
+    let context = view.context();
+    let general = context.offered().map(|entry| &entry.skill);
+    let general: Vec<&Skill> = general.filter(|one| one.scope == Scope::General).collect();
+    let of_category: Vec<&Entry> = context
+        .offered()
+        .filter(|entry| is_of_category(bank, query, &entry.skill.scope))
+        .collect();
+
+    let similar = similar(ask, policy, query, &of_category).await;
+    let (similar, failed) = match similar {
+        Ok(similar) => (similar, None),
+        Err(error) => (Vec::new(), Some(error)),
+    };
+    if !of_category.is_empty() && failed.is_none() {
+        ask.tell(EventKind::Retrieved {
+            candidates: similar.clone(),
+        });
+    }
+    let above = similar.iter().filter(|one| one.score > bank.threshold);
+    let retrieved: Vec<&Candidate> = above.take(bank.limit.get()).collect();
+
+    let candidates = candidates(&general, &similar);
+    let chosen: Vec<SkillRef> = (general.iter().map(|skill| skill.reference()))
+        .chain(retrieved.iter().map(|one| one.skill.clone()))
+        .collect();
+    let selection = match (chosen.is_empty(), failed) {
+        (true, Some(error)) => {
+            Selection::nothing(NothingReason::RetrieverUnavailable(error.to_string()))
+        }
+        (true, None) => Selection::nothing(NothingReason::NoCandidates),
+        (false, failed) => {
+            if let Some(error) = failed {
+                tracing::warn!(%error, "the skills of the category could not be compared: the general ones stand alone");
+            }
+            passed(ask, &context, bank, query, chosen).await
+        }
+    };
+    (candidates, selection)
+}
+
+/// Whether a skill of this scope may be chosen as one of the task's category.
+fn is_of_category(bank: &BankSelector, query: &TurnQuery, scope: &Scope) -> bool {
+    match (scope, &query.category) {
+        (Scope::Category(of_skill), Some(of_task)) => of_skill == of_task,
+        (Scope::Category(_), None) => bank.without_category == WithoutCategory::AllCategories,
+        _ => false,
+    }
+}
+
+/// The skills with their similarity to the query, the most similar first, of equal ones the smaller id first.
+///
+/// # Errors
+/// The retriever's error where it has to be asked.
+async fn similar(
+    ask: &mut Ask,
+    policy: &SelectPolicy,
+    query: &TurnQuery,
+    skills: &[&Entry],
+) -> Result<Vec<Candidate>> {
+    if skills.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found = match policy.candidates {
+        Candidates::Cache => None,
+        Candidates::Search { limit } => Some(search(ask, query, skills, limit.get()).await?),
+    };
+    let is_found = |entry: &&&Entry| {
+        let mut found = found.iter().flatten();
+        found.any(|one| one.skill == entry.skill.reference())
+    };
+    let compared: Vec<&&Entry> = match &found {
+        None => skills.iter().collect(),
+        Some(_) => skills.iter().filter(is_found).collect(),
+    };
+    let views = compared.iter().map(|entry| view_text(&entry.skill));
+    let texts: Vec<String> = std::iter::once(query.text.clone()).chain(views).collect();
+    let embeddings = match compared.is_empty() {
+        true => None,
+        false => ask.embed(texts).await,
+    };
+    let mut similar: Vec<Candidate> = match embeddings.as_deref() {
+        Some([of_query, of_skills @ ..]) if of_skills.len() == compared.len() => {
+            let pairs = compared.iter().zip(of_skills);
+            let pairs = pairs.map(|(entry, embedding)| Candidate {
+                skill: entry.skill.reference(),
+                score: of_query.cosine(embedding),
+            });
+            pairs.collect()
+        }
+        _ => {
+            let found = match found {
+                Some(found) => found,
+                None => search(ask, query, skills, skills.len()).await?,
+            };
+            shares_of_best(found)
+        }
+    };
+    similar.sort_by(|a, b| {
+        let by_score = b.score.total_cmp(&a.score);
+        by_score.then_with(|| a.skill.cmp(&b.skill))
+    });
+    Ok(similar)
+}
+
+/// The retriever's candidates among these skills, in the library's versions.
+async fn search(
+    ask: &mut Ask,
+    query: &TurnQuery,
+    skills: &[&Entry],
+    limit: usize,
+) -> Result<Vec<Candidate>> {
+    let ids = skills.iter().map(|entry| entry.skill.id.clone());
+    let found = ask.retrieve(Query {
+        text: query.text.clone(),
+        limit,
+        among: Some(ids.collect()),
+    });
+    let current = |one: Candidate| {
+        let entry = skills.iter().find(|entry| entry.skill.id == one.skill.id)?;
+        let skill = entry.skill.reference();
+        Some(Candidate { skill, ..one })
+    };
+    Ok(found.await?.into_iter().filter_map(current).collect())
+}
+
+/// Each score as a share of the greatest one; negative scores count as 0. Where none is positive, as without a retriever, the
+/// skills were not compared, and each counts as the best.
+fn shares_of_best(found: Vec<Candidate>) -> Vec<Candidate> {
+    let best = found.iter().map(|one| one.score).fold(0.0, f64::max);
+    let share = |one: Candidate| Candidate {
+        score: match best > 0.0 {
+            true => one.score.max(0.0) / best,
+            false => 1.0,
+        },
+        ..one
+    };
+    found.into_iter().map(share).collect()
+}
+
+/// The general skills and the compared ones, as candidates.
+fn candidates(general: &[&Skill], similar: &[Candidate]) -> Vec<Candidate> {
+    let general = general.iter().map(|skill| Candidate {
+        skill: skill.reference(),
+        score: 0.0,
+    });
+    general.chain(similar.iter().cloned()).collect()
+}
+
+/// The chosen skills that pass the bank's gate, if it has one.
+async fn passed(
+    ask: &mut Ask,
+    context: &Context<'_>,
+    bank: &BankSelector,
+    query: &TurnQuery,
+    chosen: Vec<SkillRef>,
+) -> Selection {
+    let inject = |skills| Decision::Inject {
+        skills,
+        explored: false,
+    };
+    let Some(gate) = &bank.gate else {
+        return Selection::unscored(inject(chosen));
+    };
+    let skill = |one: &SkillRef| context.library.get(&one.id).map(|entry| &entry.skill);
+    let is_exempt = |one: &SkillRef| {
+        gate.exempt_general && skill(one).is_some_and(|skill| skill.scope == Scope::General)
+    };
+    let tested = chosen.iter().filter(|one| !is_exempt(one));
+    let tested: Vec<Skill> = tested.filter_map(skill).cloned().collect();
+    let scores = match tested.is_empty() {
+        true => Ok(Vec::new()),
+        false => {
+            let unconditional = ScoreKind::needs_unconditional(gate.policy.score);
+            ask.score(query.text.clone(), tested, unconditional).await
+        }
+    };
+    let result = scores.and_then(|scores| gated(&gate.policy, &scores));
+    let (
+        Gated {
+            scored,
+            passing,
+            refusal,
+        },
+        failed,
+    ) = match result {
+        Ok(gated) => (gated, None),
+        Err(error) => (Gated::default(), Some(error.to_string())),
+    };
+    let passing: BTreeSet<SkillRef> = passing.into_iter().collect();
+    let stays = |one: &SkillRef| is_exempt(one) || passing.contains(one);
+    let skills: Vec<SkillRef> = chosen.into_iter().filter(stays).collect();
+    let decision = match (skills.is_empty(), failed, refusal) {
+        (false, failed, _) => {
+            if let Some(error) = failed {
+                tracing::warn!(
+                    error,
+                    "skills could not be scored: the general ones stand alone"
+                );
+            }
+            inject(skills)
+        }
+        // Missing or invalid scores cost the injection, not the task (F13).
+        (true, Some(error), _) => Decision::Nothing(NothingReason::ScorerUnavailable(error)),
+        (true, None, Some(reason)) => Decision::Nothing(reason),
+        (true, None, None) => Decision::Nothing(NothingReason::NoCandidates),
+    };
+    Selection {
+        decision,
+        score: Some(gate.policy.score),
+        candidates: scored,
+    }
+}
