@@ -408,10 +408,20 @@ fn each_role_is_shown_what_it_works_on() {
         !prompt(&task).contains(verdict),
         "a score does not rest on the end"
     );
-    if let RoleTask::Score { rubric, .. } = &mut task {
+    if let RoleTask::Score {
+        subgoal, rubric, ..
+    } = &mut task
+    {
+        subgoal.subgoal.skill.clear();
         *rubric = None;
     }
-    shows(&task, &["There is no rubric for this subgoal."]);
+    shows(
+        &task,
+        &[
+            "There is no rubric for this subgoal.",
+            "<subgoal>\nsubgoal: greet\n</subgoal>",
+        ],
+    );
     assert!(!prompt(&task).contains("<rubric>"));
 }
 
