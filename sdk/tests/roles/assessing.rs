@@ -454,15 +454,18 @@ fn a_cut_is_asked_for_in_six_wordings() {
 }
 
 #[test]
-fn few_members_are_shown_and_steps_keep_their_numbers() {
+fn as_many_members_are_shown_as_the_skill_says_and_steps_keep_their_numbers() {
     let mut task = sample::role_task(Role::DistilPrototype);
     if let RoleTask::DistilPrototype { members } = &mut task {
         members[0].subgoal.first = 1;
         *members = vec![members[0].clone(); 12];
     }
-    let text = prompt(&task);
+    shows(&task, &["Subgoal 12\n", "<steps-12>\n1. day\n"]);
+    let mut skill = shipped().skill(Role::DistilPrototype).unwrap().clone();
+    skill.metadata.insert("shown".to_owned(), "8".to_owned());
+    let roles = shipped().with_skill(&skill).unwrap();
+    let text = roles.prompt(&request(&task)).unwrap().prompt.text();
     assert!(text.contains("Subgoal 8\n") && !text.contains("Subgoal 9\n"));
-    assert!(text.contains("<steps-8>\n1. day\n"));
 }
 
 #[test]
