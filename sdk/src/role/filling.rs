@@ -125,7 +125,7 @@ fn of_curating(template: &Template, task: &RoleTask, slot: &str) -> Option<Strin
     Some(match (slot, task) {
         ("correct", RoleTask::Curate { correct, .. }) => own_judgement(*correct).to_owned(),
         ("skills", RoleTask::Curate { skills, .. }) => {
-            whole(skills.iter().map(shown::skill).collect())
+            whole(skills.iter().map(shown::skill_of_library).collect())
         }
         ("category", RoleTask::DistilBank { category, .. }) => kind_of_bank(category.as_ref()),
         ("findings", RoleTask::DistilBank { findings, .. }) => {

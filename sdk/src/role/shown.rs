@@ -156,7 +156,15 @@ pub(super) fn name(skill: &Skill) -> &str {
 
 /// A whole skill, since a skill that is to be refined must not be cut.
 pub(super) fn skill(skill: &Skill) -> String {
-    let name = name(skill);
+    skill_as(name(skill), skill)
+}
+
+/// A whole skill under the library's name, by which a call finds it: two skills may have the same original name.
+pub(super) fn skill_of_library(skill: &Skill) -> String {
+    skill_as(skill.name.as_str(), skill)
+}
+
+fn skill_as(name: &str, skill: &Skill) -> String {
     let trigger = match &skill.trigger {
         Some(trigger) => format!("\ntrigger: {trigger}"),
         None => String::new(),

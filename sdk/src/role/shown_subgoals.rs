@@ -51,11 +51,11 @@ pub(super) fn wording(prompt: SegmentPrompt) -> &'static str {
 /// A subgoal and its steps, in blocks whose labels end with `suffix`.
 pub(super) fn subgoal(suffix: &str, one: &SubgoalInAttempt, most: usize) -> String {
     let SubgoalInAttempt { attempt, subgoal } = one;
-    let words = format!(
-        "subgoal: {}\nskill: {}",
-        one_line(&subgoal.subgoal),
-        one_line(&subgoal.skill)
-    );
+    let mut words = format!("subgoal: {}", one_line(&subgoal.subgoal));
+    // A step that is judged as a subgoal of its own has none.
+    if !subgoal.skill.trim().is_empty() {
+        words.push_str(&format!("\nskill: {}", one_line(&subgoal.skill)));
+    }
     let (first, last) = (subgoal.first, subgoal.last);
     format!(
         "{}\nIts steps, {first} to {last}, of an attempt with {} steps, numbered from 0:\n{}",

@@ -408,10 +408,20 @@ fn each_role_is_shown_what_it_works_on() {
         !prompt(&task).contains(verdict),
         "a score does not rest on the end"
     );
-    if let RoleTask::Score { rubric, .. } = &mut task {
+    if let RoleTask::Score {
+        subgoal, rubric, ..
+    } = &mut task
+    {
+        subgoal.subgoal.skill.clear();
         *rubric = None;
     }
-    shows(&task, &["There is no rubric for this subgoal."]);
+    shows(
+        &task,
+        &[
+            "There is no rubric for this subgoal.",
+            "<subgoal>\nsubgoal: greet\n</subgoal>",
+        ],
+    );
     assert!(!prompt(&task).contains("<rubric>"));
 }
 
@@ -444,15 +454,18 @@ fn a_cut_is_asked_for_in_six_wordings() {
 }
 
 #[test]
-fn few_members_are_shown_and_steps_keep_their_numbers() {
+fn as_many_members_are_shown_as_the_skill_says_and_steps_keep_their_numbers() {
     let mut task = sample::role_task(Role::DistilPrototype);
     if let RoleTask::DistilPrototype { members } = &mut task {
         members[0].subgoal.first = 1;
         *members = vec![members[0].clone(); 12];
     }
-    let text = prompt(&task);
+    shows(&task, &["Subgoal 12\n", "<steps-12>\n1. day\n"]);
+    let mut skill = shipped().skill(Role::DistilPrototype).unwrap().clone();
+    skill.metadata.insert("shown".to_owned(), "8".to_owned());
+    let roles = shipped().with_skill(&skill).unwrap();
+    let text = roles.prompt(&request(&task)).unwrap().prompt.text();
     assert!(text.contains("Subgoal 8\n") && !text.contains("Subgoal 9\n"));
-    assert!(text.contains("<steps-8>\n1. day\n"));
 }
 
 #[test]

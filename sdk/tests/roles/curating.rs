@@ -454,11 +454,17 @@ fn each_role_is_shown_what_it_works_on() {
     } = &mut task
     {
         *correct = None;
+        skills[0].original_name = Some("say_it".to_owned());
         skills[0].body.clone_from(&long);
     }
     shows(
         &task,
-        &["The agent could not tell whether it did the task.", &long],
+        &[
+            "The agent could not tell whether it did the task.",
+            &long,
+            // The name by which the library finds it.
+            "<skill-1>\nname: saying\n",
+        ],
     );
     if let RoleTask::Curate {
         correct, skills, ..
