@@ -73,7 +73,7 @@ async fn cut(
 fn steps(attempt: &Trace) -> Option<Vec<Subgoal>> {
     let count = attempt.trajectory.steps.len();
     let step = |place: usize| Subgoal {
-        subgoal: format!("step {}", place + 1),
+        subgoal: format!("step {place}"),
         skill: String::new(),
         first: place,
         last: place,

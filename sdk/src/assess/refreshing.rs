@@ -93,16 +93,7 @@ async fn distilled(
         !shown[place].is_empty() && old[place].is_none_or(stale)
     };
     let due: Vec<usize> = (0..found.len()).filter(|place| is_due(*place)).collect();
-    let tasks = due.iter().map(|place| RoleTask::DistilPrototype {
-        members: shown[*place].clone(),
-    });
-    let answers = roles(ask, tasks.collect()).await;
-    let mut rubrics: BTreeMap<usize, Rubric> = BTreeMap::new();
-    for (place, answer) in due.into_iter().zip(answers) {
-        if let Some(RoleAnswer::Rubric(rubric)) = answer {
-            rubrics.insert(place, *rubric);
-        }
-    }
+    let mut rubrics = rubrics(ask, &due, &shown).await;
 
     let mut prototypes = Vec::new();
     for (place, cluster) in found.iter().enumerate() {
@@ -130,6 +121,26 @@ async fn distilled(
         }
     }
     prototypes
+}
+
+/// The rubrics that a role distils for the clusters at these places; those that cannot be read are left out.
+async fn rubrics(
+    ask: &mut Ask,
+    due: &[usize],
+    shown: &[Vec<SubgoalInAttempt>],
+) -> BTreeMap<usize, Rubric> {
+    let tasks = due.iter().filter_map(|place| {
+        let members = shown.get(*place)?.clone();
+        Some(RoleTask::DistilPrototype { members })
+    });
+    let answers = roles(ask, tasks.collect()).await;
+    let rubrics = due.iter().zip(answers);
+    rubrics
+        .filter_map(|(place, answer)| match answer {
+            Some(RoleAnswer::Rubric(rubric)) => Some((*place, *rubric)),
+            _ => None,
+        })
+        .collect()
 }
 
 /// The prototype of each subgoal that was a member of a cluster before the refresh, by its index. Where a subgoal was only routed

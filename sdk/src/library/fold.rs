@@ -5,7 +5,7 @@ use super::{
     applied::Outcome, tiers,
 };
 use crate::{
-    domain::{Committed, LibraryChange, Origin, Skill, State, Taint},
+    domain::{Committed, LibraryChange, Origin, Skill, SkillRef, State, Taint},
     error::{Error, Result},
     id::SkillId,
 };
@@ -95,39 +95,43 @@ impl SkillLibrary {
             | LibraryChange::SetPrototypes(_)
             | LibraryChange::SetAnchors(_)
             | LibraryChange::CheckAnchors(_) => self.remember(commit.cause.run.as_ref(), change),
-            LibraryChange::SetState { skill, state, .. } => {
-                let before = self.known(skill)?.skill.state;
-                let moves = self.set_state(skill, *state)?;
-                let entry = self.known(skill)?;
-                let version = entry.skill.version;
-                if *state == State::Trial && before != State::Trial {
-                    entry.life.begin_trial();
-                }
-                let run = commit.cause.run.clone();
-                entry.life.state_set_by = run.map(|run| StateSetter { version, run });
-                Ok(moves)
-            }
-            LibraryChange::Release { skill, .. } => {
-                let entry = self.known(&skill.id)?;
-                if entry.skill.version != skill.version {
-                    return Err(PassReason::OtherVersion);
-                }
-                if entry.skill.state != State::Trial {
-                    return Err(PassReason::NotOnTrial);
-                }
-                let moves = self.set_state(&skill.id, State::Active)?;
-                let run = commit.cause.run.clone();
-                let entry = self.known(&skill.id)?;
-                let version = skill.version;
-                entry.life.state_set_by = run.map(|run| StateSetter { version, run });
-                Ok(moves)
-            }
+            LibraryChange::SetState { skill, state, .. } => self.state_set(commit, skill, *state),
+            LibraryChange::Release { skill, .. } => self.released(commit, skill),
             LibraryChange::RollBack { skill, to, .. } => self.roll_back(skill, *to),
             LibraryChange::RetireRun { run, .. } => Ok(self.retire_run(run)),
             LibraryChange::Restore { skill, .. } => self.restore(skill),
             LibraryChange::Erased { skills } => Ok(self.erased(skills)),
             LibraryChange::Place { skill, tier, .. } => tiers::place(self.known(skill)?, *tier),
         }
+    }
+
+    fn state_set(&mut self, commit: &Committed, skill: &SkillId, state: State) -> Outcome {
+        let before = self.known(skill)?.skill.state;
+        let moves = self.set_state(skill, state)?;
+        let entry = self.known(skill)?;
+        let version = entry.skill.version;
+        if state == State::Trial && before != State::Trial {
+            entry.life.begin_trial();
+        }
+        let run = commit.cause.run.clone();
+        entry.life.state_set_by = run.map(|run| StateSetter { version, run });
+        Ok(moves)
+    }
+
+    fn released(&mut self, commit: &Committed, skill: &SkillRef) -> Outcome {
+        let entry = self.known(&skill.id)?;
+        if entry.skill.version != skill.version {
+            return Err(PassReason::OtherVersion);
+        }
+        if entry.skill.state != State::Trial {
+            return Err(PassReason::NotOnTrial);
+        }
+        let moves = self.set_state(&skill.id, State::Active)?;
+        let run = commit.cause.run.clone();
+        let entry = self.known(&skill.id)?;
+        let version = skill.version;
+        entry.life.state_set_by = run.map(|run| StateSetter { version, run });
+        Ok(moves)
     }
 
     fn credit(&mut self, id: &SkillId, evidence: Evidence) -> Outcome {

@@ -122,20 +122,7 @@ impl SkillLibrary {
                 self.memory.set_rules(*role, rules, run);
                 true
             }
-            LibraryChange::Assess(assessment) => self.rubrics.assess(assessment, run),
-            LibraryChange::SetPrototypes(prototypes) => {
-                self.rubrics.set_prototypes(prototypes, run);
-                true
-            }
-            LibraryChange::SetAnchors(anchors) => {
-                self.rubrics.set_anchors(anchors, run);
-                true
-            }
-            LibraryChange::CheckAnchors(scores) => {
-                self.rubrics.check_anchors(scores, run);
-                true
-            }
-            _ => true,
+            change => self.rubrics.remember(run, change),
         };
         if new {
             Ok(Vec::new())

@@ -6,7 +6,9 @@ use rpds::QueueSync;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Anchor, AnchorScores, AssessedSubgoal, Assessment, Prototype, SubgoalRef},
+    domain::{
+        Anchor, AnchorScores, AssessedSubgoal, Assessment, LibraryChange, Prototype, SubgoalRef,
+    },
     id::{Category, RunId, TaskId},
 };
 
@@ -81,8 +83,24 @@ impl Rubrics {
         self.checks.iter().map(|made| made.what.as_slice())
     }
 
+    /// Applies a change of what attempts are assessed by. Returns whether it was new.
+    pub(super) fn remember(&mut self, run: Option<&RunId>, change: &LibraryChange) -> bool {
+        match change {
+            LibraryChange::Assess(assessment) => return self.assess(assessment, run),
+            LibraryChange::SetPrototypes(prototypes) => {
+                set(&mut self.prototypes, Made::new(prototypes.to_vec(), run));
+            }
+            LibraryChange::SetAnchors(anchors) => {
+                set(&mut self.anchors, Made::new(anchors.to_vec(), run));
+            }
+            LibraryChange::CheckAnchors(scores) => self.check_anchors(scores, run),
+            _ => {}
+        }
+        true
+    }
+
     /// Adds the subgoals of an attempt, unless it was assessed before, and keeps the latest.
-    pub(super) fn assess(&mut self, assessment: &Assessment, run: Option<&RunId>) -> bool {
+    fn assess(&mut self, assessment: &Assessment, run: Option<&RunId>) -> bool {
         let attempt = &assessment.attempt;
         if self.subgoals().any(|known| known.at.attempt == *attempt) {
             return false;
@@ -106,15 +124,7 @@ impl Rubrics {
         true
     }
 
-    pub(super) fn set_prototypes(&mut self, prototypes: &[Prototype], run: Option<&RunId>) {
-        set(&mut self.prototypes, Made::new(prototypes.to_vec(), run));
-    }
-
-    pub(super) fn set_anchors(&mut self, anchors: &[Anchor], run: Option<&RunId>) {
-        set(&mut self.anchors, Made::new(anchors.to_vec(), run));
-    }
-
-    pub(super) fn check_anchors(&mut self, scores: &[AnchorScores], run: Option<&RunId>) {
+    fn check_anchors(&mut self, scores: &[AnchorScores], run: Option<&RunId>) {
         self.checks.push(Made::new(scores.to_vec(), run));
         let over = self.checks.len().saturating_sub(MOST_CHECKS);
         self.checks.drain(..over);

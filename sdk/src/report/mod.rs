@@ -1,6 +1,7 @@
 //! The data that a run reports: progress events, reports of runs and tasks, and findings about the configuration.
 
 mod event;
+mod event_line;
 mod finding;
 mod run_report;
 

@@ -102,21 +102,9 @@ pub(crate) async fn select(
             selections: vec![selection],
         };
     }
-    let candidates = match policy.candidates {
-        Candidates::Cache => cache(context),
-        Candidates::Search { limit } => {
-            let found = match ask.retrieve(search(query, context, limit.get())).await {
-                Ok(found) => at_current_versions(context, found),
-                Err(error) => {
-                    return nothing(NothingReason::RetrieverUnavailable(error.to_string()));
-                }
-            };
-            let ranked = ranked(ask, context, policy, query, found).await;
-            ask.tell(EventKind::Retrieved {
-                candidates: ranked.clone(),
-            });
-            ranked
-        }
+    let candidates = match candidates(ask, context, policy, query).await {
+        Ok(candidates) => candidates,
+        Err(error) => return nothing(NothingReason::RetrieverUnavailable(error.to_string())),
     };
     if candidates.is_empty() {
         return nothing(NothingReason::NoCandidates);
@@ -143,6 +131,29 @@ pub(crate) async fn select(
             NothingReason::ScorerUnavailable(error.to_string()),
         ),
     }
+}
+
+/// The candidates: the whole cache, or what the retriever finds, ranked.
+///
+/// # Errors
+/// The retriever's error.
+async fn candidates(
+    ask: &mut Ask,
+    context: &Context<'_>,
+    policy: &SelectPolicy,
+    query: &TurnQuery,
+) -> Result<Vec<Candidate>> {
+    let limit = match policy.candidates {
+        Candidates::Cache => return Ok(cache(context)),
+        Candidates::Search { limit } => limit,
+    };
+    let found = ask.retrieve(search(query, context, limit.get())).await?;
+    let found = at_current_versions(context, found);
+    let ranked = ranked(ask, context, policy, query, found).await;
+    ask.tell(EventKind::Retrieved {
+        candidates: ranked.clone(),
+    });
+    Ok(ranked)
 }
 
 /// The selection of the host's own selector, which may contain offered skills alone.

@@ -172,13 +172,7 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
             ));
         }
     }
-    let maintenance = &recipe.maintenance;
-    let asks = recipe.credit.attribute
-        || maintenance.bank.is_some()
-        || maintenance.refine.is_some()
-        || maintenance.refactor.is_some()
-        || maintenance.evolve.is_some();
-    if let Some(missing) = missing.filter(|_| asks) {
+    if let Some(missing) = missing.filter(|_| asks_beside_writing(recipe)) {
         findings.push(Finding::new(
             FindingKind::NoRoles,
             "the effects of skills are not judged, and no skill is refined or refactored",
@@ -187,6 +181,17 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// Whether policies of the recipe beside its writer ask roles.
+fn asks_beside_writing(recipe: &Recipe) -> bool {
+    let maintenance = &recipe.maintenance;
+    recipe.credit.attribute
+        || recipe.assess.is_some()
+        || maintenance.bank.is_some()
+        || maintenance.refine.is_some()
+        || maintenance.refactor.is_some()
+        || maintenance.evolve.is_some()
 }
 
 fn release_findings(checked: &Checked<'_>) -> Vec<Finding> {

@@ -92,12 +92,7 @@ pub(crate) async fn one_task(
     }
     outcome.reward(&context, (&recipe.reward, &policies), view.step())?;
     let rollouts = outcome.rollouts(&context, &recipe.reward, view.step());
-    for (rollout, each) in (0..).zip(&rollouts) {
-        ask.tell(EventKind::Attempted {
-            rollout,
-            report: Box::new(each.report.clone()),
-        });
-    }
+    tell_attempts(&mut ask, &rollouts);
     if !outcome.teaches(&context) {
         return Ok(outcome);
     }
@@ -133,6 +128,16 @@ pub(crate) async fn one_task(
         outcome.replies.extend(drafted(&shown, drafts));
     }
     Ok(outcome)
+}
+
+/// Emits an event for each attempt.
+fn tell_attempts(ask: &mut Ask, rollouts: &[Rollout<'_>]) {
+    for (rollout, each) in (0..).zip(rollouts) {
+        ask.tell(EventKind::Attempted {
+            rollout,
+            report: Box::new(each.report.clone()),
+        });
+    }
 }
 
 /// Makes the attempts of the group concurrently. Each is judged as soon as it is made.
