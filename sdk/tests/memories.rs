@@ -319,7 +319,9 @@ fn a_bank_of_the_published_memories() {
                 format!("{}\n{}\n{steps}{mistakes}", memory.task, memory.description)
             })
             .collect();
-        let bodies = skills.iter().map(|skill| skill.body.as_str());
+        let bodies = skills
+            .iter()
+            .flat_map(|skill| [skill.description.as_str(), &skill.body]);
         let compression =
             Compression::of_texts(&FourCharacters, bodies, texts.iter().map(String::as_str));
         println!(

@@ -2,13 +2,14 @@
 
 mod evolving;
 mod judging;
+mod lesson;
 mod shown;
 mod unusable;
 mod writing;
 
 use journeyman::Result;
 use journeyman::contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles};
-use journeyman::domain::{Injection, RoleRule, Sampling, Trace};
+use journeyman::domain::{Injection, Role as SdkRole, RoleRule, Sampling, Trace};
 
 use self::shown::{absent, refused, shown, tools_shown};
 use crate::dialect::{head, transcript};
@@ -21,7 +22,8 @@ pub(crate) const ANSWER_TOKENS: usize = 96;
 ///
 /// Prompts contain only what the model was trained on. Left out are: rules that [`Rule::parse`] does not read; attempts
 /// other than the first for a summary or a repair, and other than the last three of a group; a group's skills and
-/// reason; a group's calls of tools that an attempt did not have; the cases that a skill fails. A repair or a credit of
+/// reason; a group's calls of tools that an attempt did not have; the cases that a skill fails; for a lesson, what came after
+/// the last refusal. A repair or a credit of
 /// a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than two attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeRoles;
@@ -29,15 +31,19 @@ pub struct ApprenticeRoles;
 impl Roles for ApprenticeRoles {
     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
         let task = request.task;
+        let role = role_of(task.role())?;
         let rules = readable(rules_of(task));
         let (attempts, asked) = shown(task)?;
         let script = match (task, attempts.as_slice()) {
             (RoleTask::Evolve { rows, .. }, _) => evolving::script(rows),
             (RoleTask::Refactor { .. }, attempts) => writing::compared(attempts),
-            (_, [attempt, ..]) => attempt_script(role_of(task)?, attempt),
+            (RoleTask::Lesson { attempt }, _) => {
+                attempt_script(Role::Lesson, &lesson::up_to_refusal(attempt)?)
+            }
+            (_, [attempt, ..]) => attempt_script(role, attempt),
             _ => return Err(absent("there is no attempt to show")),
         };
-        let mut generate = ask(role_of(task)?, asked, with_rule_notes(script, &rules));
+        let mut generate = ask(role, asked, with_rule_notes(script, &rules));
         generate.sampling = sampling(request);
         Ok(generate)
     }
@@ -47,8 +53,13 @@ impl Roles for ApprenticeRoles {
             RoleTask::Attribute { attempt, skill } => judging::credit(attempt, *skill, text),
             RoleTask::Bundle { attempt, .. } => judging::cases(attempt, text),
             RoleTask::Evolve { rules, rows, .. } => evolving::read(rules, rows, text),
+            RoleTask::Lesson { attempt } => lesson::read(attempt, text),
             task => writing::read(task, &readable(rules_of(task)), text),
         }
+    }
+
+    fn plays(&self, role: SdkRole) -> bool {
+        role_of(role).is_ok()
     }
 
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
@@ -121,16 +132,17 @@ fn sampling(request: &RoleRequest<'_>) -> Sampling {
     }
 }
 
-/// The model's role for a task of the SDK.
-fn role_of(task: &RoleTask) -> Result<Role> {
-    match task {
-        RoleTask::Summarize { .. } | RoleTask::Extract { .. } => Ok(Role::Extract),
-        RoleTask::Refactor { .. } => Ok(Role::Compare),
-        RoleTask::Refine { .. } => Ok(Role::Repair),
-        RoleTask::Attribute { .. } => Ok(Role::Credit),
-        RoleTask::Bundle { .. } => Ok(Role::Segment),
-        RoleTask::Evolve { .. } => Ok(Role::Rule),
-        _ => Err(refused("the bundled model does not play this role")),
+/// The model's role for a role of the SDK.
+fn role_of(role: SdkRole) -> Result<Role> {
+    match role {
+        SdkRole::Summarize | SdkRole::Extract => Ok(Role::Extract),
+        SdkRole::Refactor => Ok(Role::Compare),
+        SdkRole::Refine => Ok(Role::Repair),
+        SdkRole::Attribute => Ok(Role::Credit),
+        SdkRole::Bundle => Ok(Role::Segment),
+        SdkRole::Evolve => Ok(Role::Rule),
+        SdkRole::Lesson => Ok(Role::Lesson),
+        _ => Err(refused("the bundled model does not play this role").with("role", role)),
     }
 }
 

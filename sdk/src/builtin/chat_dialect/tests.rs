@@ -1,9 +1,9 @@
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use super::*;
 use crate::{
     contract::{FinishReason, Generation},
-    domain::{InjectedSkill, Injection, Observation, SkillDraft, Task},
+    domain::{InjectedSkill, Injection, Observation, SkillDraft, Step, Task},
     format::AriseDocument,
     id::ModelId,
     testing::sample,
