@@ -30,7 +30,7 @@ pub enum Mode {
 /// The control tokens that a model needs for acting and for the roles of the SDK ([`ApprenticeRoles`]).
 ///
 /// [`ApprenticeRoles`]: crate::writer::ApprenticeRoles
-pub const TOKENS: [&str; 19] = [
+pub const TOKENS: [&str; 20] = [
     "<s>",
     "<task>",
     "<skill>",
@@ -44,6 +44,7 @@ pub const TOKENS: [&str; 19] = [
     "<obs>",
     "<note>",
     "<extract>",
+    "<lesson>",
     "<compare>",
     "<repair>",
     "<credit>",

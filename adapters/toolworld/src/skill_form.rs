@@ -4,6 +4,9 @@ use journeyman::domain::{Kind, Scope, Skill, SkillDraft};
 
 use crate::tool::{ANY_NOUN, DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, ToolName};
 
+/// The word of a sentence between a tool and its demand ([`Demand::note`](crate::tool::Demand::note)).
+const NEEDS: &str = "needs";
+
 /// The skill draft of a step list.
 #[must_use]
 pub fn to_draft(text: &SkillText) -> SkillDraft {
@@ -30,12 +33,15 @@ pub fn to_draft(text: &SkillText) -> SkillDraft {
 }
 
 /// A skill's text in the dialect: its steps under the title of the tool that the last step calls, or of all tools of
-/// its verb where the trigger says so. A skill whose body is not a step list becomes its name and the words of its
-/// body.
+/// its verb where the trigger says so. A skill whose body has sentences about a tool, such as the principles of lessons,
+/// becomes these sentences ([`read_sentences`]), and any other one its name and the words of its body.
 #[must_use]
 pub fn of_skill(skill: &Skill) -> String {
     let Some(mut text) = read_body(&skill.body) else {
-        return plain_words(skill);
+        return match read_sentences(&skill.body) {
+            Some(Sentences { title, sentences }) => format!("{title}: {}", sentences.join("; ")),
+            None => plain_words(skill),
+        };
     };
     if skill.trigger.as_deref() == Some(&format!("{} {ANY_NOUN}", text.title.verb)) {
         text.title.noun = ANY_NOUN.to_owned();
@@ -54,6 +60,49 @@ pub fn read_body(body: &str) -> Option<SkillText> {
     let steps: Vec<String> = body.lines().filter_map(numbered).collect();
     let title = ToolName::parse(steps.last()?)?;
     SkillText::parse(&SkillText { title, steps }.to_string())
+}
+
+/// What a tool demands, in sentences.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sentences {
+    /// The tool.
+    pub title: ToolName,
+    /// Sentences such as `unseal coffee needs tone off`, each once.
+    pub sentences: Vec<String>,
+}
+
+/// Reads the sentences of a body: its lines of the form `VERB NOUN needs VERB NOUN`, `... needs PARAMETER VALUE` or `... needs
+/// PARAMETER from VERB NOUN`, about the tool of the first one. `None` when there are none.
+#[must_use]
+pub fn read_sentences(body: &str) -> Option<Sentences> {
+    let about = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            // A tool or a value of a parameter, or a value from a tool.
+            [verb, noun, NEEDS, _, _] | [verb, noun, NEEDS, _, "from", _, _] => {
+                is_plain(&[verb, noun]).then(|| ToolName::new(verb, noun))
+            }
+            _ => None,
+        }
+    };
+    let mut lines = body
+        .lines()
+        .map(str::trim)
+        .filter_map(|line| Some((about(line)?, line)));
+    let (title, first) = lines.next()?;
+    let mut sentences = vec![first.to_owned()];
+    for (tool, line) in lines {
+        if tool == title && !sentences.iter().any(|known| known == line) {
+            sentences.push(line.to_owned());
+        }
+    }
+    Some(Sentences { title, sentences })
+}
+
+/// Whether words are written as those of tools are: in lower case, without marks.
+fn is_plain(words: &[&str]) -> bool {
+    let mut letters = words.iter().flat_map(|word| word.chars());
+    letters.all(|c| c.is_lowercase() || c.is_numeric())
 }
 
 fn plain_words(skill: &Skill) -> String {

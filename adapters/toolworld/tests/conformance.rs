@@ -267,13 +267,7 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
 }
 
 /// The roles that the bundled model does not play.
-const UNTRAINED: [Role; 5] = [
-    Role::Route,
-    Role::Curate,
-    Role::Tag,
-    Role::Lesson,
-    Role::DistilBank,
-];
+const UNTRAINED: [Role; 4] = [Role::Route, Role::Curate, Role::Tag, Role::DistilBank];
 
 /// Tasks of roles that are not played, and a comparison with nothing.
 fn unplayed(lone: Vec<Trace>) -> Vec<RoleTask> {

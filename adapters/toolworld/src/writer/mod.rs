@@ -3,6 +3,7 @@
 mod assessing;
 mod evolving;
 mod judging;
+mod lesson;
 mod shown;
 mod unusable;
 mod writing;
@@ -24,8 +25,8 @@ pub(crate) const ANSWER_TOKENS: usize = 96;
 /// without one it is asked all the same. There is one wording for cutting an attempt. Left out are: rules that
 /// [`Rule::parse`] does not read; attempts other than the first for a summary or a repair, and other than the last three of
 /// a group; a group's skills and reason; a group's calls of tools that an attempt did not have; the cases that a skill
-/// fails. A repair or a credit of a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than
-/// two attempts. The roles route, curate, tag, lesson and distil-bank are `Unsupported`.
+/// fails; for a lesson, what came after the last refusal. A repair or a credit of a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than
+/// two attempts. The roles route, curate, tag and distil-bank are `Unsupported`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeRoles;
 
@@ -49,6 +50,9 @@ impl Roles for ApprenticeRoles {
                 _,
             ) => assessing::score(subgoal, rubric.as_deref())?,
             (RoleTask::Refactor { .. }, attempts) => writing::compared(attempts, true),
+            (RoleTask::Lesson { attempt }, _) => {
+                attempt_script(Role::Lesson, &lesson::up_to_refusal(attempt)?)
+            }
             (_, [attempt, ..]) => attempt_script(role, attempt),
             _ => return Err(absent("there is no attempt to show")),
         };
@@ -66,6 +70,7 @@ impl Roles for ApprenticeRoles {
             RoleTask::DistilPrototype { members } => assessing::rubric(members, text),
             RoleTask::Score { .. } => assessing::scored(text),
             RoleTask::Evolve { rules, rows, .. } => evolving::read(rules, rows, text),
+            RoleTask::Lesson { attempt } => lesson::read(attempt, text),
             task => writing::read(task, &readable(rules_of(task)), text),
         }
     }
@@ -151,6 +156,7 @@ fn played_as(role: Played) -> Option<Role> {
         Played::Bundle | Played::Segment => Some(Role::Segment),
         Played::Score => Some(Role::Score),
         Played::Evolve => Some(Role::Rule),
+        Played::Lesson => Some(Role::Lesson),
         _ => None,
     }
 }

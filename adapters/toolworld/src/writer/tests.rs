@@ -1,4 +1,5 @@
 mod judging;
+mod lessons;
 mod rules;
 
 use journeyman::admit::{Admittance, to_skill};
