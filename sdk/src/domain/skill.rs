@@ -231,6 +231,8 @@ pub enum Origin {
     Refactored,
     /// A model refined an earlier version (HiSME 3.3).
     Refined,
+    /// A curator inserted or updated it (SkillOS, architecture).
+    Curated,
     /// Made from a trace without a model, when the summary could not be read.
     TraceAbstract,
     /// The library started with it.

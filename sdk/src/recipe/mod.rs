@@ -1,10 +1,13 @@
-//! Recipes: a policy for each station and a schedule, as data that a run's journal holds. [`standard`] is the default, [`arise`]
-//! and [`hisme`] have the papers' numbers, [`hisme_robust`] is HiSME with options of our own.
+//! Recipes: a policy for each station and a schedule, as data that a run's journal holds. [`standard`] is the default,
+//! [`arise`], [`hisme`] and [`skillos`] have the papers' numbers, [`hisme_robust`] is HiSME with options of our own.
+//! [`Grouping`] puts tasks into the groups that SkillOS runs in sequence.
 
 mod arise;
+mod grouping;
 mod hisme;
 pub(crate) mod programs;
 mod schedule;
+mod skillos;
 mod standard;
 
 use std::{
@@ -16,8 +19,10 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     arise::arise,
+    grouping::Grouping,
     hisme::{hisme, hisme_robust},
     schedule::Schedule,
+    skillos::skillos,
     standard::standard,
 };
 use crate::{

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AttemptReport, TaskReport};
+use super::{AttemptReport, CallKind, CallRefusal, TaskReport};
 use crate::{
     domain::{Candidate, EndReason, Judgement, Role, Selection, Skill, SkillName, SkillRef, State},
     id::{AttemptId, Revision, RunId, Seed, SkillId, TaskId},
@@ -128,6 +128,15 @@ pub enum EventKind {
     Refused {
         /// The reason.
         reason: String,
+    },
+    /// A call of the curator was refused (SkillOS, architecture).
+    CallRefused {
+        /// The kind of the call.
+        call: CallKind,
+        /// The skill's name as the model wrote it; of an unknown tool the tool's name.
+        about: String,
+        /// The reason.
+        refusal: CallRefusal,
     },
     /// A role's answers could not be parsed, and a draft was made without a model instead (ARISE D.1).
     FellBack {
@@ -257,6 +266,11 @@ impl fmt::Display for EventKind {
             }
             Self::NotDue { reason } => write!(f, "no skill is to be written: {reason}"),
             Self::Refused { reason } => write!(f, "no skill is added: {reason}"),
+            Self::CallRefused {
+                call,
+                about,
+                refusal,
+            } => write!(f, "{call} of {about} is refused: {refusal}"),
             Self::FellBack { role, reason } => {
                 write!(
                     f,

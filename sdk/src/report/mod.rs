@@ -1,9 +1,13 @@
 //! The data that a run reports: progress events, reports of runs and tasks, and findings about the configuration.
 
+mod curation;
 mod event;
 mod finding;
 mod run_report;
 
+pub use curation::{
+    CallCounts, CallKind, CallOutcome, CallRefusal, CuratedCall, CurationReport, NoAnswer,
+};
 pub use event::{Event, EventKind};
 pub(crate) use finding::Observed;
 pub use finding::{Finding, FindingKind};

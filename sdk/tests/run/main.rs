@@ -8,6 +8,7 @@
 )]
 
 mod between;
+mod curating;
 mod edges;
 mod failures;
 mod host;
