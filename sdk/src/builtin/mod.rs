@@ -1,10 +1,11 @@
-//! Implementations of contracts that need no other crate: a store and a journal in memory, a frozen store, a journal of
-//! JSON lines, a judge that reads the environment's outcome, an agent driven by a language model, a dialect for instruct
+//! Implementations of contracts that need no other crate: a store and a journal in memory, a frozen store, a store for one
+//! rollout, a journal of JSON lines, a judge that reads the environment's outcome, an agent driven by a language model, a dialect for instruct
 //! models, and retrieval by embeddings. With the feature `threads` also a wrapper that runs blocking parts on threads, and
 //! with `system-clock` a clock.
 
 mod chat_dialect;
 mod environment_judge;
+mod fork_store;
 mod frozen_store;
 mod json_lines_journal;
 mod memory_journal;
@@ -18,6 +19,7 @@ mod vector_retriever;
 
 pub use chat_dialect::ChatDialect;
 pub use environment_judge::EnvironmentJudge;
+pub use fork_store::ForkStore;
 pub use frozen_store::FrozenStore;
 pub use json_lines_journal::{
     JsonLinesJournal, RecoveredJournal, read_json_lines, recover_json_lines,

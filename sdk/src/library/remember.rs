@@ -1,9 +1,12 @@
 //! The changes that move no skill: evidence, notes, marks, and roles' rules.
 
+use std::sync::Arc;
+
 use super::{
     PassReason, SkillLibrary,
     applied::Outcome,
     life::{Exposed, Gained, Judged, Tested},
+    memory::Memory,
 };
 use crate::{
     domain::{AttemptNote, HandledMark, LibraryChange, Role, RoleRule, Trace},
@@ -35,6 +38,11 @@ impl SkillLibrary {
     /// The latest marks of [`LibraryChange::Handled`], oldest first.
     pub fn handled(&self) -> impl Iterator<Item = &HandledMark> {
         self.memory.all_handled()
+    }
+
+    /// The data besides skills, apart from the copies of this library.
+    pub(super) fn memory_mut(&mut self) -> &mut Memory {
+        Arc::make_mut(&mut self.memory)
     }
 
     pub(super) fn remember(&mut self, run: Option<&RunId>, change: &LibraryChange) -> Outcome {
@@ -92,11 +100,14 @@ impl SkillLibrary {
                 });
                 true
             }
-            LibraryChange::Observe(trace) => self.memory.observe(trace, run, self.policy.traces),
-            LibraryChange::Note(note) => self.memory.note(note, run),
-            LibraryChange::Handled { fingerprint } => self.memory.handled(fingerprint, run),
+            LibraryChange::Observe(trace) => {
+                let most = self.policy.traces;
+                self.memory_mut().observe(trace, run, most)
+            }
+            LibraryChange::Note(note) => self.memory_mut().note(note, run),
+            LibraryChange::Handled { fingerprint } => self.memory_mut().handled(fingerprint, run),
             LibraryChange::SetRules { role, rules } => {
-                self.memory.set_rules(*role, rules, run);
+                self.memory_mut().set_rules(*role, rules, run);
                 true
             }
             _ => true,

@@ -1,13 +1,13 @@
 //! The library and its queries.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
     Entry, PassReason,
     keys::Keys,
-    memory::Memory,
+    memory::{Memory, shared},
     shelf::{Names, Shelf},
 };
 use crate::{
@@ -47,7 +47,9 @@ pub struct SkillLibrary {
     #[serde(skip)]
     pub(super) names: Names,
     pub(super) passed_over: BTreeMap<PassReason, u64>,
-    pub(super) memory: Memory,
+    /// Shared with the copies of this library until one of them changes it.
+    #[serde(serialize_with = "shared::serialize")]
+    pub(super) memory: Arc<Memory>,
     /// The keys of the last commits, by which an index knows a library that was put back.
     pub(super) keys: Keys,
 }
@@ -74,7 +76,7 @@ impl SkillLibrary {
             deleted: Shelf::default(),
             names: Names::default(),
             passed_over: BTreeMap::new(),
-            memory: Memory::default(),
+            memory: Arc::default(),
             keys: Keys::default(),
         }
     }
@@ -289,7 +291,7 @@ impl TryFrom<Saved> for SkillLibrary {
             deleted: saved.deleted,
             names,
             passed_over: saved.passed_over,
-            memory: saved.memory,
+            memory: Arc::new(saved.memory),
             keys: saved.keys,
         })
     }

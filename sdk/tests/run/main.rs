@@ -13,6 +13,7 @@ mod edges;
 mod failures;
 mod host;
 mod machine;
+mod rollouts;
 mod secrets;
 mod turns;
 

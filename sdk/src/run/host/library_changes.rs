@@ -113,7 +113,7 @@ impl Journeyman {
         self.commit_changes(run, changes, reason).await
     }
 
-    async fn commit_changes(
+    pub(super) async fn commit_changes(
         &self,
         run: RunId,
         changes: Vec<LibraryChange>,
