@@ -171,7 +171,7 @@ fn dialect() {
     }
 }
 
-/// All seven roles, of two attempts at the same task that met a refusal.
+/// All roles that it plays, of two attempts at the same task that met a refusal.
 fn samples(task: &StreamTask) -> Vec<RoleSample> {
     let universe = Universe::make(UniverseSpec::default(), 2).unwrap();
     let mut members = universe.members().iter();
@@ -235,10 +235,26 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
         sample(
             RoleTask::Bundle {
                 skill: Box::new(stale.clone()),
-                attempt,
+                attempt: attempt.clone(),
             },
             &[&format!("probe 1 1; finish 2 {steps}")],
             &["finish 1 99", "finish"],
+        ),
+        sample(
+            RoleTask::Curate {
+                attempt: attempt.clone(),
+                correct: Some(true),
+                skills: vec![stale.clone()],
+            },
+            &["keep", "delete 1", &format!("insert{written}")],
+            &["delete 2", "insert", "I would keep it."],
+        ),
+        sample(
+            RoleTask::Tag {
+                task: Box::new(attempt.task.clone()),
+            },
+            &["unseal coffee; power", "unseal coffee"],
+            &["unseal", "unseal coffee; the power"],
         ),
         sample(
             RoleTask::Evolve {
@@ -267,13 +283,20 @@ fn roles() {
     let lone = played[0].task.attempts()[..1].to_vec();
     let fixture = RolesFixture {
         // Compares attempts, and does not write one up with a skill.
-        unplayed: vec![RoleTask::Refactor {
-            attempts: lone,
-            skills: Vec::new(),
-            reason: "alone".into(),
-            group: "g".into(),
-            rules: Vec::new(),
-        }],
+        unplayed: vec![
+            RoleTask::Refactor {
+                attempts: lone,
+                skills: Vec::new(),
+                reason: "alone".into(),
+                group: "g".into(),
+                rules: Vec::new(),
+            },
+            RoleTask::DistilBank {
+                category: None,
+                findings: Vec::new(),
+                skills: Vec::new(),
+            },
+        ],
         played,
     };
     let report = block_on(conformance::roles::check(&ApprenticeRoles, &fixture));

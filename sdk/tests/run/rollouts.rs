@@ -80,11 +80,6 @@ fn each_rollout_runs_the_group_in_sequence_on_a_library_of_its_own() {
         let backends = parts();
         let (store, journal) = (backends.store.clone(), backends.journal.clone());
         let journeyman = opened(backends).await;
-        journeyman
-            .add(vec![sample::skill("shipped")], "a start")
-            .await
-            .expect("added");
-        let before = bytes(&journeyman.library().await.expect("a library"));
         let rolled = rolled(&journeyman, 6, 8).await;
         assert_eq!(rolled.len(), 8);
         for (number, one) in (0..).zip(&rolled) {

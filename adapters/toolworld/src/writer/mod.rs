@@ -1,5 +1,6 @@
 //! [`ApprenticeRoles`]: the SDK's roles played by the bundled model, with its prompts and the parser of its answers.
 
+mod curating;
 mod evolving;
 mod judging;
 mod shown;
@@ -8,7 +9,7 @@ mod writing;
 
 use journeyman::Result;
 use journeyman::contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles};
-use journeyman::domain::{Injection, RoleRule, Sampling, Trace};
+use journeyman::domain::{Injection, Role as Part, RoleRule, Sampling, Trace};
 
 use self::shown::{absent, refused, shown, tools_shown};
 use crate::dialect::{head, transcript};
@@ -21,8 +22,10 @@ pub(crate) const ANSWER_TOKENS: usize = 96;
 ///
 /// Prompts contain only what the model was trained on. Left out are: rules that [`Rule::parse`] does not read; attempts
 /// other than the first for a summary or a repair, and other than the last three of a group; a group's skills and
-/// reason; a group's calls of tools that an attempt did not have; the cases that a skill fails. A repair or a credit of
-/// a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than two attempts.
+/// reason; a group's calls of tools that an attempt did not have; the cases that a skill fails; of a curator's retrieved
+/// skills all but the first two, and whether the attempt succeeded: it was trained on attempts that did. A repair or a credit of
+/// a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than two attempts. A curator makes
+/// one call, or none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeRoles;
 
@@ -34,6 +37,13 @@ impl Roles for ApprenticeRoles {
         let script = match (task, attempts.as_slice()) {
             (RoleTask::Evolve { rows, .. }, _) => evolving::script(rows),
             (RoleTask::Refactor { .. }, attempts) => writing::compared(attempts),
+            (RoleTask::Tag { task }, _) => Script::task(&task.instruction),
+            (
+                RoleTask::Curate {
+                    attempt, skills, ..
+                },
+                _,
+            ) => attempt_script(Role::Curate, &curating::shown(attempt, skills)),
             (_, [attempt, ..]) => attempt_script(role_of(task)?, attempt),
             _ => return Err(absent("there is no attempt to show")),
         };
@@ -47,6 +57,10 @@ impl Roles for ApprenticeRoles {
             RoleTask::Attribute { attempt, skill } => judging::credit(attempt, *skill, text),
             RoleTask::Bundle { attempt, .. } => judging::cases(attempt, text),
             RoleTask::Evolve { rules, rows, .. } => evolving::read(rules, rows, text),
+            RoleTask::Curate {
+                attempt, skills, ..
+            } => curating::calls(attempt, skills, text),
+            RoleTask::Tag { .. } => curating::tags(text),
             task => writing::read(task, &readable(rules_of(task)), text),
         }
     }
@@ -58,7 +72,24 @@ impl Roles for ApprenticeRoles {
         let draft = writing::abstracted(attempts.first());
         Some(RoleAnswer::Draft(Box::new(draft)))
     }
+
+    fn plays(&self, role: Part) -> bool {
+        PLAYED.contains(&role)
+    }
 }
+
+/// The SDK's roles that the bundled model plays.
+const PLAYED: [Part; 9] = [
+    Part::Summarize,
+    Part::Extract,
+    Part::Refactor,
+    Part::Refine,
+    Part::Attribute,
+    Part::Bundle,
+    Part::Evolve,
+    Part::Curate,
+    Part::Tag,
+];
 
 /// The request of a role about a finished attempt: extract, lesson, repair, credit, segment or curate. Compare, score,
 /// tag and rule have other prompts ([`Role::case`]).
@@ -130,6 +161,8 @@ fn role_of(task: &RoleTask) -> Result<Role> {
         RoleTask::Attribute { .. } => Ok(Role::Credit),
         RoleTask::Bundle { .. } => Ok(Role::Segment),
         RoleTask::Evolve { .. } => Ok(Role::Rule),
+        RoleTask::Curate { .. } => Ok(Role::Curate),
+        RoleTask::Tag { .. } => Ok(Role::Tag),
         _ => Err(refused("the bundled model does not play this role")),
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn read(task: &RoleTask, rules: &[Rule], text: &str) -> Result<RoleAn
 }
 
 /// The fault of a step, for an agent with these tools.
-fn fault(step: &str, tools: &[Tool]) -> Option<&'static str> {
+pub(super) fn fault(step: &str, tools: &[Tool]) -> Option<&'static str> {
     let name = ToolName::parse(step);
     let Some(tool) = tools.iter().find(|tool| Some(&tool.name) == name.as_ref()) else {
         return Some("a step calls a tool that the attempt did not have");
