@@ -34,7 +34,7 @@ pub struct Curating {
     /// The right skill, or a tool without hidden demands: nothing is called.
     pub kept: Share,
     /// As `updated`, where the skill was retrieved and not injected: the agent found out by itself. The training text has no
-    /// such attempt.
+    /// such attempt; the model writes `insert` with the right text there, which is read as an update.
     pub not_injected: Share,
 }
 

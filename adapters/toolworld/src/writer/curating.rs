@@ -2,7 +2,7 @@
 
 use journeyman::Result;
 use journeyman::contract::RoleAnswer;
-use journeyman::domain::{InjectedSkill, Injection, Skill, SkillRef, ToolCall, Trace};
+use journeyman::domain::{InjectedSkill, Injection, Skill, SkillDraft, SkillRef, ToolCall, Trace};
 use serde_json::{Value, json};
 
 use super::shown::{SKILLS, tools_shown};
@@ -40,7 +40,8 @@ pub(super) fn shown(attempt: &Trace, retrieved: &[Skill]) -> Trace {
     shown
 }
 
-/// Reads `insert SKILL`, `update N SKILL`, `delete N` or `keep` as calls: at most one.
+/// Reads `insert SKILL`, `update N SKILL`, `delete N` or `keep` as calls: at most one. An insert of a skill about the tool of a
+/// retrieved one is an update of that one.
 pub(super) fn calls(attempt: &Trace, retrieved: &[Skill], text: &str) -> Result<RoleAnswer> {
     let retrieved = retrieved
         .get(..SKILLS.min(retrieved.len()))
@@ -49,11 +50,11 @@ pub(super) fn calls(attempt: &Trace, retrieved: &[Skill], text: &str) -> Result<
     let call = match verb {
         "keep" if rest.is_empty() => return Ok(RoleAnswer::Calls(Vec::new())),
         "insert" => {
-            let draft = to_draft(&skill(attempt, rest, text)?);
-            call(
-                "insert_skill",
-                json!({"name": draft.title, "description": draft.description, "body": draft.body}),
-            )
+            let new = skill(attempt, rest, text)?;
+            match of_title(retrieved, &new) {
+                Some(before) => update(before, &new),
+                None => insert(&new),
+            }
         }
         "update" => {
             let (place, rest) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -62,10 +63,7 @@ pub(super) fn calls(attempt: &Trace, retrieved: &[Skill], text: &str) -> Result<
             if read_body(&before.body).is_some_and(|old| old.title != new.title) {
                 return Err(unusable("the new text is about another tool", text));
             }
-            call(
-                "update_skill",
-                json!({"skill": before.name, "body": to_draft(&new).body}),
-            )
+            update(before, &new)
         }
         "delete" => {
             let skill = numbered(retrieved, rest, text)?;
@@ -82,6 +80,34 @@ pub(super) fn calls(attempt: &Trace, retrieved: &[Skill], text: &str) -> Result<
         }
     };
     Ok(RoleAnswer::Calls(vec![call]))
+}
+
+fn insert(new: &SkillText) -> ToolCall {
+    let SkillDraft {
+        title,
+        description,
+        body,
+        ..
+    } = to_draft(new);
+    call(
+        "insert_skill",
+        json!({"name": title, "description": description, "body": body}),
+    )
+}
+
+fn update(before: &Skill, new: &SkillText) -> ToolCall {
+    call(
+        "update_skill",
+        json!({"skill": before.name, "body": to_draft(new).body}),
+    )
+}
+
+/// The retrieved skill about the tool of a new one, if it is the only one. After an attempt that did not follow it the model
+/// writes `insert`, with the text that the skill should have.
+fn of_title<'a>(retrieved: &'a [Skill], new: &SkillText) -> Option<&'a Skill> {
+    let about = |skill: &&Skill| read_body(&skill.body).is_some_and(|old| old.title == new.title);
+    let mut about = retrieved.iter().filter(about);
+    about.next().filter(|_| about.next().is_none())
 }
 
 fn call(tool: &str, arguments: Value) -> ToolCall {

@@ -32,6 +32,7 @@ pub struct ApprenticeRoles;
 impl Roles for ApprenticeRoles {
     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
         let task = request.task;
+        let role = role_of(task)?;
         let rules = readable(rules_of(task));
         let (attempts, asked) = shown(task)?;
         let script = match (task, attempts.as_slice()) {
@@ -44,10 +45,10 @@ impl Roles for ApprenticeRoles {
                 },
                 _,
             ) => attempt_script(Role::Curate, &curating::shown(attempt, skills)),
-            (_, [attempt, ..]) => attempt_script(role_of(task)?, attempt),
+            (_, [attempt, ..]) => attempt_script(role, attempt),
             _ => return Err(absent("there is no attempt to show")),
         };
-        let mut generate = ask(role_of(task)?, asked, with_rule_notes(script, &rules));
+        let mut generate = ask(role, asked, with_rule_notes(script, &rules));
         generate.sampling = sampling(request);
         Ok(generate)
     }

@@ -116,14 +116,23 @@ fn its_answers_become_calls_and_what_is_no_answer_is_refused() {
     let insert = serde_json::json!({
         "name": draft.title, "description": draft.description, "body": draft.body,
     });
+    let nothing_like_it = curate(&attempt, vec![other.clone()]);
     assert_eq!(
-        called(&task, &format!("insert {right}")),
+        called(&nothing_like_it, &format!("insert {right}")),
         [("insert_skill".to_owned(), insert)]
     );
     let update = serde_json::json!({"skill": stale.name, "body": draft.body});
     assert_eq!(
         called(&task, &format!(" update 2 {right}\n")),
         [("update_skill".to_owned(), update)]
+    );
+    // A skill about this tool is there, and was not followed.
+    let inserted = called(&task, &format!("insert {right}"));
+    assert_eq!(inserted, called(&task, &format!("update 2 {right}")));
+    let rivals = curate(&attempt, vec![stale.clone(), stale.clone()]);
+    assert_eq!(
+        called(&rivals, &format!("insert {right}"))[0].0,
+        "insert_skill"
     );
     let deleted = called(&task, "delete 1");
     assert_eq!(deleted[0].0, "delete_skill");
