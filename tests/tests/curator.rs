@@ -33,8 +33,8 @@ fn parts() -> Parts {
     Parts::load(&model, 8).expect("the bundled model")
 }
 
-/// Measured on 450 worlds a kind of the seeds 11 to 13, which this test does not use: inserted 99.6, updated 99.6, deleted, kept
-/// and not injected 100 per cent. The bounds are five points below.
+/// Measured on 450 worlds a kind of the seeds 11 to 13, which this test does not use: inserted 99.3, updated 99.3, deleted and kept
+/// 100, updated where it was not injected 99.8 per cent. The bounds are five points below.
 #[test]
 fn it_inserts_a_useful_skill_updates_a_stale_one_and_deletes_it_beside_a_better_one() {
     let parts = parts();
@@ -48,14 +48,14 @@ fn it_inserts_a_useful_skill_updates_a_stale_one_and_deletes_it_beside_a_better_
             "{what}: {share}, and the bound is {least}"
         );
     };
-    check("inserted a useful skill", &measured.inserted, 0.946);
-    check("updated a stale one, right then", &measured.updated, 0.946);
+    check("inserted a useful skill", &measured.inserted, 0.943);
+    check("updated a stale one, right then", &measured.updated, 0.943);
     check("deleted it beside the right one", &measured.deleted, 0.95);
     check("left alone what is right", &measured.kept, 0.95);
     check(
         "updated a stale one that was not injected",
         &measured.not_injected,
-        0.95,
+        0.948,
     );
 }
 

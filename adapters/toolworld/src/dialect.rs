@@ -301,9 +301,8 @@ pub(crate) fn with_choice(words: &str, used: Option<usize>) -> String {
     let Some((opening, call)) = words.split_once("<call>") else {
         return words.to_owned();
     };
-    let row = ["<use>", "<use2>", "<skip>"]
-        .into_iter()
-        .fold(opening.to_owned(), |row, choice| row.replace(choice, ""));
+    let choices = ["<use>", "<use2>", "<skip>"].into_iter();
+    let row = choices.fold(opening.to_owned(), |row, choice| row.replace(choice, ""));
     format!("{row}{}<call>{call}", choice(used))
 }
 

@@ -100,10 +100,20 @@ impl SkillLibrary {
                 });
                 true
             }
-            LibraryChange::Observe(trace) => {
-                let most = self.policy.traces;
-                self.memory_mut().observe(trace, run, most)
-            }
+            other => self.keep_in_memory(run, other),
+        };
+        if new {
+            Ok(Vec::new())
+        } else {
+            Err(PassReason::SeenBefore)
+        }
+    }
+
+    /// The changes that are about no skill; whether they are new.
+    fn keep_in_memory(&mut self, run: Option<&RunId>, change: &LibraryChange) -> bool {
+        let most = self.policy.traces;
+        match change {
+            LibraryChange::Observe(trace) => self.memory_mut().observe(trace, run, most),
             LibraryChange::Note(note) => self.memory_mut().note(note, run),
             LibraryChange::Handled { fingerprint } => self.memory_mut().handled(fingerprint, run),
             LibraryChange::SetRules { role, rules } => {
@@ -111,11 +121,6 @@ impl SkillLibrary {
                 true
             }
             _ => true,
-        };
-        if new {
-            Ok(Vec::new())
-        } else {
-            Err(PassReason::SeenBefore)
         }
     }
 }
