@@ -23,7 +23,7 @@ use host_policies::{
 use journeyman::{
     Error, ErrorKind, Seed, Timestamp,
     builtin::{
-        EnvironmentJudge, JsonLinesJournal, MemoryJournal, MemoryStore, ModelExecutor,
+        EnvironmentJudge, ForkStore, JsonLinesJournal, MemoryJournal, MemoryStore, ModelExecutor,
         ModelExecutorOptions, SystemClock, VectorRetriever,
     },
     conformance::{self, Outcome, Report},
@@ -296,6 +296,17 @@ fn skill_store() -> Report {
     block_on(conformance::skill_store::check(async || {
         Ok(Arc::new(MemoryStore::new()) as Arc<dyn SkillStore>)
     }))
+}
+
+/// The same rules hold for a store that begins with the commits of another one.
+#[test]
+fn a_fork_store_keeps_the_rules_of_a_store() {
+    let report = block_on(conformance::skill_store::check(async || {
+        let empty = MemoryStore::new().load().await?;
+        Ok(Arc::new(ForkStore::new(empty)?) as Arc<dyn SkillStore>)
+    }));
+    let report = report.into_result().unwrap();
+    assert_eq!(report.skipped().count(), 0, "{report}");
 }
 
 fn tokenizer() -> Report {

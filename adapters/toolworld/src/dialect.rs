@@ -30,7 +30,7 @@ pub enum Mode {
 /// The control tokens that a model needs for acting and for the roles of the SDK ([`ApprenticeRoles`]).
 ///
 /// [`ApprenticeRoles`]: crate::writer::ApprenticeRoles
-pub const TOKENS: [&str; 20] = [
+pub const TOKENS: [&str; 22] = [
     "<s>",
     "<task>",
     "<skill>",
@@ -51,6 +51,8 @@ pub const TOKENS: [&str; 20] = [
     "<segment>",
     "<score>",
     "<rule>",
+    "<curate>",
+    "<tag>",
 ];
 
 /// Maximum tokens of a tool's name, and of a whole line.
@@ -293,14 +295,17 @@ pub(crate) fn transcript(mut script: Script, steps: &[Step]) -> Script {
 
 /// The words of a first turn, with the decision of an agent that follows the first skill, or has none.
 fn reopened(words: &str, injection: &Injection) -> String {
+    with_choice(words, (!injection.skills.is_empty()).then_some(0))
+}
+
+/// The words of a first turn, with the decision of an agent that follows this skill.
+pub(crate) fn with_choice(words: &str, used: Option<usize>) -> String {
     let Some((opening, call)) = words.split_once("<call>") else {
         return words.to_owned();
     };
-    let row = ["<use>", "<use2>", "<skip>"]
-        .into_iter()
-        .fold(opening.to_owned(), |row, choice| row.replace(choice, ""));
-    let decision = choice((!injection.skills.is_empty()).then_some(0));
-    format!("{row}{decision}<call>{call}")
+    let choices = ["<use>", "<use2>", "<skip>"].into_iter();
+    let row = choices.fold(opening.to_owned(), |row, choice| row.replace(choice, ""));
+    format!("{row}{}<call>{call}", choice(used))
 }
 
 /// Adds replayed calls and their answers.

@@ -239,10 +239,26 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
         sample(
             RoleTask::Bundle {
                 skill: Box::new(stale.clone()),
-                attempt,
+                attempt: attempt.clone(),
             },
             &[&format!("probe 1 1; finish 2 {steps}")],
             &["finish 1 99", "finish"],
+        ),
+        sample(
+            RoleTask::Curate {
+                attempt: attempt.clone(),
+                correct: Some(true),
+                skills: vec![stale.clone()],
+            },
+            &["keep", "delete 1", &format!("insert{written}")],
+            &["delete 2", "insert", "I would keep it."],
+        ),
+        sample(
+            RoleTask::Tag {
+                task: Box::new(attempt.task.clone()),
+            },
+            &["unseal coffee; power", "unseal coffee"],
+            &["unseal", "unseal coffee; the power"],
         ),
         sample(
             RoleTask::Evolve {
@@ -267,7 +283,7 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
 }
 
 /// The roles that the bundled model does not play.
-const UNTRAINED: [Role; 4] = [Role::Route, Role::Curate, Role::Tag, Role::DistilBank];
+const UNTRAINED: [Role; 2] = [Role::Route, Role::DistilBank];
 
 /// Tasks of roles that are not played, and a comparison with nothing.
 fn unplayed(lone: Vec<Trace>) -> Vec<RoleTask> {

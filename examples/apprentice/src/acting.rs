@@ -183,7 +183,7 @@ fn passing_world(
 }
 
 /// Whether a policy that follows the skill does another task of the same contract at the first attempt.
-fn is_right(world: &World, skill: &SkillText) -> bool {
+pub(crate) fn is_right(world: &World, skill: &SkillText) -> bool {
     let mut simulation = Simulation::start(world.clone(), 1);
     let Some(policy) = Policy::follower(world, skill) else {
         return false;

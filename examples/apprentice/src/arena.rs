@@ -9,7 +9,7 @@ use journeyman::contract::{
     Attempt, Dialect, Environment, Executor, FixedGuidance, LanguageModel, RoleAnswer, RoleRequest,
     RoleTask, Roles, ScoreRequest, Scorer,
 };
-use journeyman::domain::{InjectedSkill, Injection, SkillRef, Task, Trace};
+use journeyman::domain::{InjectedSkill, Injection, Skill, SkillRef, Task, ToolCall, Trace};
 use journeyman::{AttemptId, Result, Seed, SkillId, Version};
 use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
 use journeyman_toolworld::environment::{Setup, Toolworld};
@@ -170,6 +170,25 @@ impl Arena {
         let request = role_request(Role::Repair, Some(0), &tried.trace, &[]);
         let generation = block_on(self.model.generate(&request))?;
         Ok(SkillText::parse(&generation.text))
+    }
+
+    /// The calls of the curator after an attempt, with these retrieved skills; none when its answer cannot be read.
+    pub(crate) fn curate(&self, tried: &Tried, retrieved: Vec<Skill>) -> Result<Vec<ToolCall>> {
+        let task = RoleTask::Curate {
+            attempt: Box::new(tried.trace.clone()),
+            correct: Some(tried.success),
+            skills: retrieved,
+        };
+        let request = RoleRequest {
+            task: &task,
+            seed: Seed(0),
+            failed: None,
+        };
+        let generation = block_on(self.model.generate(&ApprenticeRoles.prompt(&request)?))?;
+        Ok(match ApprenticeRoles.read(&request, &generation.text) {
+            Ok(RoleAnswer::Calls(calls)) => calls,
+            _ => Vec::new(),
+        })
     }
 
     /// What the model says that the skill at this place of an attempt's prompt did to it.

@@ -3,6 +3,7 @@
 
 mod acting;
 mod arena;
+mod curating;
 mod equality;
 mod gate;
 mod overlap;
@@ -11,6 +12,7 @@ mod share;
 
 pub use acting::Acting;
 pub use arena::Arena;
+pub use curating::Curating;
 pub use equality::{Greedy, greedy, tokens};
 pub use gate::Gate;
 pub use roles::{Roles, TWISTED, held_out};

@@ -14,7 +14,7 @@ use crate::{
     id::{SkillId, TaskId, Version, sha256_hex},
     library::{Applied, Entry},
     policy::{Context, Played},
-    report::{EventKind, WriteReport},
+    report::{CallKind, CallOutcome, CallRefusal, CuratedCall, EventKind, WriteReport},
 };
 
 /// The decision about one draft. It is made once and kept, since the library changes afterwards.
@@ -25,6 +25,9 @@ pub(crate) struct Admission {
     /// The known skill with the same content, if the draft was refused for it.
     pub(crate) same: Option<SkillRef>,
     pub(crate) report: WriteReport,
+    /// The curator's call that the decision is about, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<CuratedCall>,
 }
 
 impl Admission {
@@ -43,6 +46,7 @@ impl Admission {
                 revised: false,
                 refused: Some(reason.into()),
             },
+            call: None,
         }
     }
 
@@ -55,12 +59,37 @@ impl Admission {
         if let Some(passed) = late {
             let reason = format!("another writer was first ({:?})", passed.reason);
             let title = self.report.title.take();
-            *self = Self::refused(title, self.report.fallback, reason);
+            let call = self.call.take().map(|call| CuratedCall {
+                outcome: CallOutcome::Refused(CallRefusal::Overtaken),
+                ..call
+            });
+            let refused = Self::refused(title, self.report.fallback, reason);
+            *self = Self { call, ..refused };
         }
     }
 
-    pub(crate) fn event(&self) -> EventKind {
-        match &self.change {
+    /// Whether the decision is about a text for the library: a draft, or a curator's call that inserts or updates a skill.
+    pub(crate) fn writes(&self) -> bool {
+        let kind = self.call.as_ref().map(|call| call.kind);
+        matches!(kind, None | Some(CallKind::Insert | CallKind::Update))
+    }
+
+    /// The event of the decision; none for a call that takes a skill out of use, whose new state is an event of its own.
+    pub(crate) fn event(&self) -> Option<EventKind> {
+        if let Some(CuratedCall {
+            kind,
+            about,
+            outcome: CallOutcome::Refused(refusal),
+        }) = &self.call
+        {
+            return Some(EventKind::CallRefused {
+                call: *kind,
+                about: about.clone(),
+                refusal: refusal.clone(),
+            });
+        }
+        Some(match &self.change {
+            Some(LibraryChange::SetState { .. }) => return None,
             Some(LibraryChange::Add(skill)) => EventKind::Admitted {
                 skill: skill.clone(),
                 revised: false,
@@ -72,7 +101,7 @@ impl Admission {
             _ => EventKind::Refused {
                 reason: self.report.refused.clone().unwrap_or_default(),
             },
-        }
+        })
     }
 }
 
@@ -113,11 +142,23 @@ pub(crate) fn decide(
         RoleAnswer::Nothing(reason) => return Admission::refused(None, false, reason.clone()),
         _ => return Admission::refused(None, false, "the role wrote no skill"),
     };
+    admitted(context, policy, drafted, draft, played.fallback, before)
+}
+
+/// Decides about a draft.
+pub(crate) fn admitted(
+    context: &Context<'_>,
+    policy: &AdmitPolicy,
+    drafted: &Drafted<'_>,
+    draft: &SkillDraft,
+    fallback: bool,
+    before: &[Admission],
+) -> Admission {
     let title = draft.title.clone();
-    let fallback = played.fallback;
     match place(context, policy, drafted, draft, fallback, before) {
         Ok(Placement::Enters(skill, revised)) => Admission {
             same: None,
+            call: None,
             report: WriteReport {
                 title: Some(title),
                 fallback,
@@ -158,6 +199,7 @@ pub(crate) fn skill_of(
         Role::Refactor => Origin::Refactored,
         Role::Refine => Origin::Refined,
         Role::Lesson | Role::DistilBank => Origin::Distilled,
+        Role::Curate => Origin::Curated,
         _ => Origin::Summary,
     };
     let provenance = Provenance {

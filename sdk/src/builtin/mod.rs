@@ -1,10 +1,12 @@
-//! Implementations of contracts that need no other crate: a store and a journal in memory, a frozen store, a journal of
-//! JSON lines, a judge that reads the environment's outcome, an agent driven by a language model, a dialect for instruct
-//! models, retrieval by embeddings, and an embedder without a model. With the feature `threads` also a wrapper that runs blocking parts on threads, and
+//! Implementations of contracts that need no other crate: a store and a journal in memory, a frozen store, a store for one
+//! rollout, a journal of JSON lines, a judge that reads the environment's outcome, an agent driven by a language model, a
+//! dialect for instruct models, retrieval by embeddings, and an embedder without a model. With the feature `threads` also a
+//! wrapper that runs blocking parts on threads, and
 //! with `system-clock` a clock.
 
 mod chat_dialect;
 mod environment_judge;
+mod fork_store;
 mod frozen_store;
 mod hashed_embedder;
 mod json_lines_journal;
@@ -19,6 +21,7 @@ mod vector_retriever;
 
 pub use chat_dialect::ChatDialect;
 pub use environment_judge::EnvironmentJudge;
+pub use fork_store::ForkStore;
 pub use frozen_store::FrozenStore;
 pub use hashed_embedder::HashedEmbedder;
 pub use json_lines_journal::{

@@ -253,6 +253,8 @@ pub enum Origin {
     Refined,
     /// A model distilled it from patterns of successes and lessons of failures, or it is such a lesson (SkillRL 3.1, 3.2).
     Distilled,
+    /// A curator inserted or updated it (SkillOS, architecture).
+    Curated,
     /// Made from a trace without a model, when the summary could not be read.
     TraceAbstract,
     /// The library started with it.

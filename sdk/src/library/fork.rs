@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Applied, Entry, SkillLibrary};
 use crate::{
-    domain::{Cause, Committed, LibraryChange},
+    domain::{Cause, Committed, LibraryChange, TierPolicy},
     error::Result,
     id::{CommitKey, Revision, SkillId},
 };
@@ -107,14 +107,21 @@ impl Fork {
     /// As [`SkillLibrary::apply`]; the fork stays as it was.
     pub fn apply(&mut self, cause: &Cause, changes: Vec<LibraryChange>) -> Result<Applied> {
         let revision = self.library.revision().next();
-        let committed = Committed {
+        self.fold(&Committed {
             revision,
             key: CommitKey::new(format!("fork-{revision}")),
             cause: cause.clone(),
             changes,
-        };
-        let applied = self.library.apply(&committed)?;
-        self.changes.extend(committed.changes);
+        })
+    }
+
+    /// Changes the fork by a commit that was made on it, whose key it keeps.
+    ///
+    /// # Errors
+    /// As [`SkillLibrary::apply`]; the fork stays as it was.
+    pub(crate) fn fold(&mut self, committed: &Committed) -> Result<Applied> {
+        let applied = self.library.apply(committed)?;
+        self.changes.extend(committed.changes.iter().cloned());
         Ok(applied)
     }
 
@@ -130,8 +137,11 @@ impl Fork {
             let clash = subjects
                 .iter()
                 .find_map(|id| Some((*id, self.clash(head, id)?)));
-            let policy = matches!(change, LibraryChange::Configure(_))
-                && head.policy() != self.base.policy();
+            // Numbers that both set alike are no conflict.
+            let other = |numbers: &TierPolicy| {
+                head.policy() != self.base.policy() && head.policy() != numbers
+            };
+            let policy = matches!(change, LibraryChange::Configure(to) if other(to));
             let conflict = match (clash, depends) {
                 (Some((id, reason)), _) => Some((Some(id.clone()), reason)),
                 (None, Some(id)) => Some((Some((*id).clone()), ConflictReason::Revised)),

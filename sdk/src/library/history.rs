@@ -73,7 +73,7 @@ impl SkillLibrary {
     /// States that the run set stay as they are.
     pub(super) fn retire_run(&mut self, run: &RunId) -> Vec<Move> {
         let made = self.made_by(run);
-        self.memory.take_back(run);
+        self.memory_mut().take_back(run);
         self.rubrics.take_back(run);
         let ids = |library: &Self| -> Vec<SkillId> {
             let entries = library.entries();

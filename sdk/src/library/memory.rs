@@ -134,19 +134,19 @@ impl Memory {
 }
 
 /// A shared value in JSON as the value itself.
-mod shared {
+pub(super) mod shared {
     use std::sync::Arc;
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<T: Serialize, S: Serializer>(
+    pub(in crate::library) fn serialize<T: Serialize, S: Serializer>(
         value: &Arc<T>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         T::serialize(value, serializer)
     }
 
-    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    pub(in crate::library) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Arc<T>, D::Error> {
         T::deserialize(deserializer).map(Arc::new)

@@ -1,9 +1,12 @@
 //! The changes that move no skill: evidence, notes, marks, and roles' rules.
 
+use std::sync::Arc;
+
 use super::{
     KnownSubgoal, PassReason, SkillLibrary,
     applied::Outcome,
     life::{Exposed, Gained, Judged, Tested},
+    memory::Memory,
 };
 use crate::{
     domain::{
@@ -58,6 +61,11 @@ impl SkillLibrary {
     /// The scores of the anchors at each checkpoint, oldest first.
     pub fn anchor_checks(&self) -> impl Iterator<Item = &[AnchorScores]> {
         self.rubrics.anchor_checks()
+    }
+
+    /// The data besides skills, apart from the copies of this library.
+    pub(super) fn memory_mut(&mut self) -> &mut Memory {
+        Arc::make_mut(&mut self.memory)
     }
 
     pub(super) fn remember(&mut self, run: Option<&RunId>, change: &LibraryChange) -> Outcome {
@@ -115,19 +123,27 @@ impl SkillLibrary {
                 });
                 true
             }
-            LibraryChange::Observe(trace) => self.memory.observe(trace, run, self.policy.traces),
-            LibraryChange::Note(note) => self.memory.note(note, run),
-            LibraryChange::Handled { fingerprint } => self.memory.handled(fingerprint, run),
-            LibraryChange::SetRules { role, rules } => {
-                self.memory.set_rules(*role, rules, run);
-                true
-            }
-            change => self.rubrics.remember(run, change),
+            other => self.keep_in_memory(run, other),
         };
         if new {
             Ok(Vec::new())
         } else {
             Err(PassReason::SeenBefore)
+        }
+    }
+
+    /// The changes that are about no skill; whether they are new.
+    fn keep_in_memory(&mut self, run: Option<&RunId>, change: &LibraryChange) -> bool {
+        let most = self.policy.traces;
+        match change {
+            LibraryChange::Observe(trace) => self.memory_mut().observe(trace, run, most),
+            LibraryChange::Note(note) => self.memory_mut().note(note, run),
+            LibraryChange::Handled { fingerprint } => self.memory_mut().handled(fingerprint, run),
+            LibraryChange::SetRules { role, rules } => {
+                self.memory_mut().set_rules(*role, rules, run);
+                true
+            }
+            change => self.rubrics.remember(run, change),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The library and its queries.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
     Entry, PassReason,
     keys::Keys,
-    memory::Memory,
+    memory::{Memory, shared},
     rubrics::Rubrics,
     shelf::{Names, Shelf},
 };
@@ -48,7 +48,9 @@ pub struct SkillLibrary {
     #[serde(skip)]
     pub(super) names: Names,
     pub(super) passed_over: BTreeMap<PassReason, u64>,
-    pub(super) memory: Memory,
+    /// Shared with the copies of this library until one of them changes it.
+    #[serde(serialize_with = "shared::serialize")]
+    pub(super) memory: Arc<Memory>,
     #[serde(skip_serializing_if = "Rubrics::is_empty")]
     pub(super) rubrics: Rubrics,
     /// The keys of the last commits, by which an index knows a library that was put back.
@@ -77,7 +79,7 @@ impl SkillLibrary {
             deleted: Shelf::default(),
             names: Names::default(),
             passed_over: BTreeMap::new(),
-            memory: Memory::default(),
+            memory: Arc::default(),
             rubrics: Rubrics::default(),
             keys: Keys::default(),
         }
@@ -295,7 +297,7 @@ impl TryFrom<Saved> for SkillLibrary {
             deleted: saved.deleted,
             names,
             passed_over: saved.passed_over,
-            memory: saved.memory,
+            memory: Arc::new(saved.memory),
             rubrics: saved.rubrics,
             keys: saved.keys,
         })

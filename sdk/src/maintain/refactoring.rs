@@ -203,7 +203,7 @@ fn propose(
         let bundles = context.policy.bundles.as_ref();
         let same = bundles.and(admission.same.as_ref());
         let Some(known) = same.and_then(|same| context.library.get(&same.id)) else {
-            events.push(admission.event());
+            events.extend(admission.event());
             return Err(group);
         };
         return Ok(of_known_skill(context, known, attempts, group));
@@ -212,7 +212,7 @@ fn propose(
     if tasks.len() < 2 {
         let title = Some(skill.name.to_string());
         let reason = "there are no attempts at two tasks to confirm it";
-        events.push(Admission::refused(title, false, reason).event());
+        events.extend(Admission::refused(title, false, reason).event());
         return Err(group);
     }
     Ok(Proposed {
@@ -304,7 +304,7 @@ pub(crate) fn added(
         if let Some(reason) = objection {
             let title = admission.report.title.take();
             admission = Admission::refused(title, false, reason);
-            events.push(admission.event());
+            events.extend(admission.event());
             continue;
         }
         // Several groups may have the same skill; the first one that is confirmed is added.
@@ -320,7 +320,7 @@ pub(crate) fn added(
         {
             changed.state = skill.state;
         }
-        events.push(admission.event());
+        events.extend(admission.event());
         changes.extend(admission.change);
         if context.policy.bundles.is_some() {
             let cases = tried.instances.into_iter().filter_map(|one| match one {

@@ -5,8 +5,8 @@ use crate::{
     contract::{RoleAnswer, RoleTask},
     credit::CreditPolicy,
     domain::{
-        Attribution, Candidate, ExposureOutcome, Judgement, LibraryChange, Role, SkillRef, State,
-        Taint, Task, Trace, Trajectory, Trust, Verdict,
+        Attribution, Candidate, ExposureOutcome, Judgement, LibraryChange, Role, Skill, SkillRef,
+        State, Taint, Task, Trace, Trajectory, Trust, Verdict,
     },
     id::{AttemptId, Seed},
     policy::{Context, RoleReply, Rollout},
@@ -54,12 +54,12 @@ pub(crate) fn attributions(replies: &[RoleReply]) -> Vec<LibraryChange> {
 }
 
 /// The role tasks for a task's judged attempts: judge each injected skill, and write skills from the `sources`, indices into
-/// `rollouts`.
+/// `rollouts`. `found` are the candidates of the selection.
 pub(crate) fn asks(
     context: &Context<'_>,
     (credit, write): (&CreditPolicy, &WritePolicy),
-    seed: Seed,
-    task: &Task,
+    (seed, task): (Seed, &Task),
+    found: &[Candidate],
     rollouts: &[Rollout<'_>],
     sources: &[usize],
 ) -> Vec<RoleTask> {
@@ -97,8 +97,41 @@ pub(crate) fn asks(
                 }));
             }
         }
+        Writer::Curate { skills } => {
+            let source = sources.find_map(|one| Some((one, trace(one)?)));
+            asks.extend(source.map(|(rollout, attempt)| RoleTask::Curate {
+                correct: rollout.report.success,
+                skills: retrieved(context, found, rollout, skills.get()),
+                attempt: Box::new(attempt),
+            }));
+        }
     }
     asks
+}
+
+/// The skills that were retrieved for an attempt's task, the best first, at most `most`: the selection's candidates; where there
+/// are none, the injected skills.
+fn retrieved(
+    context: &Context<'_>,
+    found: &[Candidate],
+    rollout: &Rollout<'_>,
+    most: u32,
+) -> Vec<Skill> {
+    let found: Vec<&SkillRef> = match found {
+        [] => rollout.report.injected.iter().collect(),
+        found => found.iter().map(|candidate| &candidate.skill).collect(),
+    };
+    let entries = found
+        .into_iter()
+        .filter_map(|skill| context.library.get(&skill.id));
+    let skills = entries.map(|entry| entry.skill.clone());
+    skills.take(most as usize).collect()
+}
+
+/// The curator's answer, if one was asked.
+pub(crate) fn curation(replies: &[RoleReply]) -> Option<&RoleReply> {
+    let mut replies = replies.iter();
+    replies.find(|one| one.task.role() == Role::Curate)
 }
 
 /// Whether the agent reported that it followed another of its injected skills, and not the one at `place`.

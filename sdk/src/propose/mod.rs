@@ -2,6 +2,7 @@
 //! H3).
 //!
 //! After the attempts at one task, a [`WritePolicy`] decides whether a skill is written, by which role, and from which attempts.
+//! A curator ([`Writer::Curate`]) answers with calls that insert, update and delete skills ([`CurateCall`]; SkillOS, row K2).
 //! Between tasks, groups of similar attempts and skills are found for the refactorer: an attempt is
 //! [projected](fn@project) onto [`Segment`]s, one for each turn of its task, and a skill is a segment too. An [`OverlapGraph`]
 //! has an edge between similar segments and is updated as they come and go. Its [`cliques`](OverlapGraph::cliques) are the
@@ -18,6 +19,7 @@
 //!   most 1.
 
 pub(crate) mod asking;
+pub(crate) mod curate;
 mod due;
 mod options;
 mod overlap;
@@ -25,6 +27,7 @@ mod project;
 mod segment;
 pub(crate) mod writing;
 
+pub use curate::CurateCall;
 pub use due::{WINDOW, level_at_like_tasks, note_words};
 pub use options::{WritePolicy, WriteWhen, Writer};
 pub use overlap::{

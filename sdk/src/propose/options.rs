@@ -43,6 +43,21 @@ pub enum Writer {
         /// since a failed attempt has no test case that the skill could pass.
         failures: bool,
     },
+    /// A curator: after each task it is shown an attempt, the judge's verdict on it and the skills that were retrieved, and
+    /// inserts, updates and deletes skills ([`CurateCall`](crate::propose::CurateCall); SkillOS, architecture). It is asked
+    /// about failed attempts too, and about those that no judge could decide. Of several attempts it is shown the best.
+    /// Every call is checked against the library as the calls before it leave it, when it is the task's turn to change the
+    /// library; [`CurationReport`](crate::report::CurationReport) has the results.
+    ///
+    /// Departures: in the paper the executor judges its own attempt; a host that wants this gives a
+    /// [`Judge`](crate::contract::Judge) that asks the executor's model. A deleted skill is archived, so that nothing is lost.
+    /// Text of an untrusted source changes no skill that is free of it, and a new skill written from it is quarantined.
+    Curate {
+        /// Greatest number of retrieved skills that the curator is shown: the selection's candidates, the best first; where it
+        /// has none, such as that of a host's own selector, the skills that were injected. Not published; here 2 in
+        /// [`recipe::skillos`](crate::recipe::skillos).
+        skills: NonZeroU32,
+    },
     /// A writer of the host's own ([`WriteProgram`](crate::policy::WriteProgram)).
     Own(OwnPolicy),
 }
@@ -74,6 +89,16 @@ pub struct WritePolicy {
     /// The role that writes.
     #[serde(default)]
     pub by: Writer,
+}
+
+impl Writer {
+    /// Whether it learns from a failed attempt, where none of the group succeeded.
+    pub(crate) fn takes_failures(&self) -> bool {
+        matches!(
+            self,
+            Self::Extract { failures: true, .. } | Self::Curate { .. }
+        )
+    }
 }
 
 impl WritePolicy {

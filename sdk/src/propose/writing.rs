@@ -29,7 +29,7 @@ pub(crate) fn sources(
         .map(|(rollout, ..)| rollout.report.success == Some(true))
         .collect();
     let mut best = reward::positive_traces(&rewards, &successes);
-    if best.is_empty() && matches!(policy.by, Writer::Extract { failures: true, .. }) {
+    if best.is_empty() && policy.by.takes_failures() {
         best = (0..judged.len()).collect();
     }
     // Of equal rewards the one with the greater verdict score is preferred.
@@ -40,11 +40,15 @@ pub(crate) fn sources(
             .then(score(b).total_cmp(&score(a)))
             .then(a.cmp(b))
     });
-    let best: Vec<usize> = best
-        .into_iter()
-        .take(MAX_TRACES)
-        .map(|i| judged[i].2)
-        .collect();
+    let mut best: Vec<usize> = best.into_iter().map(|i| judged[i].2).collect();
+    if matches!(policy.by, Writer::Curate { .. }) {
+        // The curator learns from one attempt, also from one that nobody could judge.
+        let mut made = (0..).zip(rollouts);
+        let undecided = made.find(|(_, one)| one.trajectory.is_some());
+        best.extend(undecided.map(|(place, _)| place));
+        best.truncate(1);
+    }
+    best.truncate(MAX_TRACES);
     match best.is_empty() {
         true => Err("no attempt was done that it could be written from".to_owned()),
         false => Ok(best),

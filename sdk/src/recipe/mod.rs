@@ -1,11 +1,14 @@
-//! Recipes: a policy for each station and a schedule, as data that a run's journal holds. [`standard`] is the default, [`arise`],
-//! [`hisme`], [`scribe`] and [`skillrl`] have the papers' numbers, [`hisme_robust`] is HiSME with options of our own.
+//! Recipes: a policy for each station and a schedule, as data that a run's journal holds. [`standard`] is the default,
+//! [`arise`], [`hisme`], [`scribe`], [`skillos`] and [`skillrl`] have the papers' numbers, [`hisme_robust`] is HiSME with options
+//! of our own. [`Grouping`] puts tasks into the groups that SkillOS runs in sequence.
 
 mod arise;
+mod grouping;
 mod hisme;
 pub(crate) mod programs;
 mod schedule;
 mod scribe;
+mod skillos;
 mod skillrl;
 mod standard;
 
@@ -18,9 +21,11 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     arise::arise,
+    grouping::Grouping,
     hisme::{hisme, hisme_robust},
     schedule::Schedule,
     scribe::scribe,
+    skillos::skillos,
     skillrl::skillrl,
     standard::standard,
 };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AttemptReport, TaskReport};
+use super::{AttemptReport, CallKind, CallRefusal, TaskReport};
 use crate::{
     domain::{
         Assessment, Candidate, Drift, Judgement, Role, Selection, Skill, SkillName, SkillRef, State,
@@ -127,6 +127,15 @@ pub enum EventKind {
     Refused {
         /// The reason.
         reason: String,
+    },
+    /// A call of the curator was refused (SkillOS, architecture).
+    CallRefused {
+        /// The kind of the call.
+        call: CallKind,
+        /// The skill's name as the model wrote it; of an unknown tool the tool's name.
+        about: String,
+        /// The reason.
+        refusal: CallRefusal,
     },
     /// A role's answers could not be parsed, and a draft was made without a model instead (ARISE D.1).
     FellBack {

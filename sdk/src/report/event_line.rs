@@ -48,6 +48,11 @@ impl fmt::Display for EventKind {
             }
             Self::NotDue { reason } => write!(f, "no skill is to be written: {reason}"),
             Self::Refused { reason } => write!(f, "no skill is added: {reason}"),
+            Self::CallRefused {
+                call,
+                about,
+                refusal,
+            } => write!(f, "{call} of {about} is refused: {refusal}"),
             Self::FellBack { role, reason } => {
                 write!(
                     f,

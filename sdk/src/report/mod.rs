@@ -1,10 +1,14 @@
 //! The data that a run reports: progress events, reports of runs and tasks, and findings about the configuration.
 
+mod curation;
 mod event;
 mod event_line;
 mod finding;
 mod run_report;
 
+pub use curation::{
+    CallCounts, CallKind, CallOutcome, CallRefusal, CuratedCall, CurationReport, NoAnswer,
+};
 pub use event::{Event, EventKind};
 pub(crate) use finding::Observed;
 pub use finding::{Finding, FindingKind};

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::Finding;
+use super::{CurationReport, Finding};
 use crate::{
     domain::{EndReason, Selection, SkillRef, Usage},
     error::Error,
@@ -85,8 +85,12 @@ pub struct TaskReport {
     /// Group-relative advantages (ARISE Eq. 5), in the order of `attempts`; `None` where the rewards are equal or one is
     /// missing.
     pub advantages: Option<Vec<f64>>,
-    /// The result of each draft; empty where no role was asked to write.
+    /// The result of each draft, and of each call of a curator that inserts or updates a skill; empty where no role was asked
+    /// to write.
     pub written: Vec<WriteReport>,
+    /// The curator's calls; `None` where no curator was asked (SkillOS).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curation: Option<CurationReport>,
     /// The proxy of information gain of each skill that the task's attempts were given (ARISE Eq. 15), over the run up to
     /// and including this task. Only in learning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -11,7 +11,10 @@ pub(crate) mod host;
 pub(crate) mod machine;
 
 pub use driver::Performer;
-pub use host::{AddFate, AddReport, AddedSkill, AttemptHandle, BankReport, Journeyman, Options};
+pub use host::{
+    AddFate, AddReport, AddedSkill, AttemptHandle, BankReport, GroupRollout, Journeyman,
+    MergeReport, Options, Rollouts, TaggedTasks, UntaggedTask,
+};
 pub use machine::{
     AttemptNeed, CaseNeed, Need, NeedId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,
     recorded_attempts, replay,

@@ -10,8 +10,11 @@ use crate::{
         Source, State, Step, StepResult, Subgoal, Taint, Task, Trace, Trajectory, Trust, Usage,
         Verdict,
     },
-    id::{AttemptId, Category, CommitKey, PrototypeId, Revision, Seed, SkillId, Version},
-    report::AttemptReport,
+    id::{
+        AttemptId, Category, CommitKey, PrototypeId, Revision, RunId, Seed, SkillId, TaskId,
+        Version,
+    },
+    report::{AttemptReport, MaintenanceUsage, RunReport, TaskReport},
 };
 
 /// A task of [`ScriptedEnvironment::words`](super::ScriptedEnvironment::words): the agent must say these words.
@@ -315,6 +318,38 @@ pub fn attempt_report(attempt: &str, skills: &[Skill], success: bool) -> Attempt
         usage: Usage::default(),
         end: Some(EndReason::Finished),
         error: None,
+    }
+}
+
+/// The report of a task without attempts.
+pub fn task_report(task: &str) -> TaskReport {
+    TaskReport {
+        step: 0,
+        task: TaskId::new(task),
+        category: None,
+        tags: Vec::new(),
+        selections: Vec::new(),
+        attempts: Vec::new(),
+        advantages: None,
+        written: Vec::new(),
+        curation: None,
+        gains: Vec::new(),
+        role_usage: Usage::default(),
+        failed_usage: Usage::default(),
+        revision: Revision(0),
+        failed: None,
+    }
+}
+
+/// The report of a run without tasks.
+pub fn run_report() -> RunReport {
+    RunReport {
+        run: RunId::new("run"),
+        seed: Seed(0),
+        tasks: Vec::new(),
+        revision: Revision(0),
+        maintenance: MaintenanceUsage::default(),
+        findings: Vec::new(),
     }
 }
 

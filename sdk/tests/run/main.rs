@@ -9,10 +9,12 @@
 
 mod banks;
 mod between;
+mod curating;
 mod edges;
 mod failures;
 mod host;
 mod machine;
+mod rollouts;
 mod secrets;
 mod turns;
 

@@ -353,6 +353,7 @@ mod tests {
             attempts: vec![attempt],
             advantages: None,
             written: Vec::new(),
+            curation: None,
             gains: Vec::new(),
             role_usage: Usage::default(),
             failed_usage: Usage::default(),

@@ -45,6 +45,7 @@ fn report(selections: Vec<Selection>, attempts: Vec<AttemptReport>) -> RunReport
             revised: false,
             refused: Some("too long".to_owned()),
         }],
+        curation: None,
         gains: Vec::new(),
         role_usage: Usage::default(),
         failed_usage: Usage::default(),

@@ -1,6 +1,7 @@
 //! [`ApprenticeRoles`]: the SDK's roles played by the bundled model, with its prompts and the parser of its answers.
 
 mod assessing;
+mod curating;
 mod evolving;
 mod judging;
 mod lesson;
@@ -25,8 +26,9 @@ pub(crate) const ANSWER_TOKENS: usize = 96;
 /// without one it is asked all the same. There is one wording for cutting an attempt. Left out are: rules that
 /// [`Rule::parse`] does not read; attempts other than the first for a summary or a repair, and other than the last three of
 /// a group; a group's skills and reason; a group's calls of tools that an attempt did not have; the cases that a skill
-/// fails; for a lesson, what came after the last refusal. A repair or a credit of a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than
-/// two attempts. The roles route, curate, tag and distil-bank are `Unsupported`.
+/// fails; for a lesson, what came after the last refusal; of a curator's retrieved skills all but
+/// the first two, and whether the attempt succeeded: it was trained on attempts that did. A repair or a credit of a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than
+/// two attempts. A curator makes one call, or none. The roles route and distil-bank are `Unsupported`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeRoles;
 
@@ -50,6 +52,13 @@ impl Roles for ApprenticeRoles {
                 _,
             ) => assessing::score(subgoal, rubric.as_deref())?,
             (RoleTask::Refactor { .. }, attempts) => writing::compared(attempts, true),
+            (RoleTask::Tag { task }, _) => Script::task(&task.instruction),
+            (
+                RoleTask::Curate {
+                    attempt, skills, ..
+                },
+                _,
+            ) => attempt_script(Role::Curate, &curating::shown(attempt, skills)),
             (RoleTask::Lesson { attempt }, _) => {
                 attempt_script(Role::Lesson, &lesson::up_to_refusal(attempt)?)
             }
@@ -71,6 +80,10 @@ impl Roles for ApprenticeRoles {
             RoleTask::Score { .. } => assessing::scored(text),
             RoleTask::Evolve { rules, rows, .. } => evolving::read(rules, rows, text),
             RoleTask::Lesson { attempt } => lesson::read(attempt, text),
+            RoleTask::Curate {
+                attempt, skills, ..
+            } => curating::calls(attempt, skills, text),
+            RoleTask::Tag { .. } => curating::tags(text),
             task => writing::read(task, &readable(rules_of(task)), text),
         }
     }
@@ -157,6 +170,8 @@ fn played_as(role: Played) -> Option<Role> {
         Played::Score => Some(Role::Score),
         Played::Evolve => Some(Role::Rule),
         Played::Lesson => Some(Role::Lesson),
+        Played::Curate => Some(Role::Curate),
+        Played::Tag => Some(Role::Tag),
         _ => None,
     }
 }

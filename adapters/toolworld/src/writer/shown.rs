@@ -10,7 +10,7 @@ use crate::tool::Tool;
 /// Maximum number of attempts that are compared at once.
 const COMPARED: usize = 3;
 /// Maximum number of skills in a prompt that the model can tell apart.
-const SKILLS: usize = 2;
+pub(super) const SKILLS: usize = 2;
 
 /// The attempts that the model is shown, and the index of the skill that it is asked about.
 pub(super) fn shown(task: &RoleTask) -> Result<(Vec<&Trace>, Option<usize>)> {

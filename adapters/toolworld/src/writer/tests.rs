@@ -1,3 +1,4 @@
+mod curating;
 mod judging;
 mod lessons;
 mod rules;

@@ -34,6 +34,7 @@ pub(crate) fn asked_roles(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
     let writer = match recipe.write.by {
         Writer::Summarize => Some(Role::Summarize),
         Writer::Extract { .. } => Some(Role::Extract),
+        Writer::Curate { .. } => Some(Role::Curate),
         Writer::Own(_) => None,
     };
     (writer, beside.map(|(_, role)| role).collect())

@@ -1,6 +1,9 @@
 //! [`Journeyman`], the runtime that a host opens with its parts and a recipe.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
 
 use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 
@@ -89,7 +92,6 @@ impl Journeyman {
         let store = backends
             .store
             .get_or_insert_with(|| Arc::new(MemoryStore::new()));
-        let read_only = options.read_only || store.is_read_only();
         let committed = store.load().await?.committed;
         let library = SkillLibrary::replay(&committed)?;
         let previous = PreviousRuns::load(
@@ -98,23 +100,41 @@ impl Journeyman {
             backends.journal.as_deref(),
         )
         .await?;
-        let findings = checking::check(&Checked {
+        let read_only = is_read_only(&backends, &options);
+        let mut findings = checking::check(&Checked {
             backends: &backends,
             recipe: &recipe,
             library: &library,
             in_memory,
             read_only,
         });
+        // A read-only session cannot resume a run.
+        findings.extend(previous.unfinished.filter(|_| !read_only));
+        let opened = Self::on(library, backends, (recipe, options), previous.next_numbers)?;
+        let observed = &opened.session.performer.observed;
+        findings
+            .into_iter()
+            .for_each(|finding| observed.note(finding));
+        Ok(opened)
+    }
+
+    /// A session on a library that was folded from the store's commits; nothing is checked.
+    ///
+    /// # Errors
+    /// `Invalid` for a session name that holds a secret.
+    pub(crate) fn on(
+        library: SkillLibrary,
+        backends: Backends,
+        (recipe, options): (Recipe, Options),
+        next_numbers: BTreeMap<String, u64>,
+    ) -> Result<Self> {
+        let read_only = is_read_only(&backends, &options);
         let backends = Arc::new(backends);
         let performer = Performer::new(Arc::clone(&backends), recipe.limits)
             .following(library)
             .redacting(options.redactor.clone());
         let redacting = &performer.redacting;
         redacting.refuse("the session's name", &options.session)?;
-        // A read-only session cannot resume a run.
-        let unfinished = previous.unfinished.filter(|_| !read_only);
-        let findings = findings.into_iter().chain(unfinished);
-        findings.for_each(|finding| performer.observed.note(finding));
         Ok(Self {
             session: Arc::new(Session {
                 performer,
@@ -123,7 +143,7 @@ impl Journeyman {
                 recipe,
                 options,
                 read_only,
-                runs: Mutex::new(previous.next_numbers),
+                runs: Mutex::new(next_numbers),
                 listeners: Mutex::new(Vec::new()),
                 ready: Mutex::new(Vec::new()),
             }),
@@ -304,4 +324,9 @@ impl Journeyman {
         )
         .hint("call `evaluate` or `begin`; to learn, open a writable store without `Options::read_only`"))
     }
+}
+
+fn is_read_only(backends: &Backends, options: &Options) -> bool {
+    let store = backends.store.as_ref();
+    options.read_only || store.is_some_and(|store| store.is_read_only())
 }

@@ -12,10 +12,14 @@ pub(crate) mod library_changes;
 pub(crate) mod locking;
 pub(crate) mod options;
 pub(crate) mod previous_runs;
+pub(crate) mod rollouts;
 pub(crate) mod session;
+pub(crate) mod tagging;
 
 pub use add_report::{AddFate, AddReport, AddedSkill};
 pub use bank::BankReport;
 pub use handle::AttemptHandle;
 pub use journeyman::Journeyman;
 pub use options::Options;
+pub use rollouts::{GroupRollout, MergeReport, Rollouts};
+pub use tagging::{TaggedTasks, UntaggedTask};

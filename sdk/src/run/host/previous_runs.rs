@@ -67,10 +67,11 @@ impl PreviousRuns {
 
     fn count(&mut self, session: &str, run: &RunId) {
         let rest = run.as_str().strip_prefix(session);
-        let Some((kind, number)) = rest
+        // The runs of rollouts are named below the call that made them.
+        let first = rest
             .and_then(|rest| rest.strip_prefix('/'))
-            .and_then(|rest| rest.rsplit_once('-'))
-        else {
+            .and_then(|rest| rest.split('/').next());
+        let Some((kind, number)) = first.and_then(|first| first.rsplit_once('-')) else {
             return;
         };
         if let Ok(number) = number.parse::<u64>() {

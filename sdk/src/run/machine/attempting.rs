@@ -106,8 +106,8 @@ pub(crate) async fn one_task(
     let asks = asking::asks(
         &context,
         (&recipe.credit, &recipe.write),
-        seed,
-        task,
+        (seed, task),
+        &outcome.selected.candidates,
         &rollouts,
         &sources,
     );

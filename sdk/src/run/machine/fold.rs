@@ -140,6 +140,7 @@ pub(crate) fn task_report(
             .then(|| reward::advantages(&rewards, ADVANTAGE_EPSILON))
             .flatten(),
         written: Vec::new(),
+        curation: None,
         gains: Vec::new(),
         role_usage: crate::domain::Usage::default(),
         failed_usage: crate::domain::Usage::default(),

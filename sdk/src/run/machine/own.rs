@@ -94,7 +94,7 @@ pub(super) async fn run_program(
 ///
 /// # Errors
 /// The reason of the refusal; `Panicked` if the rule or its construction panics.
-fn check_admission(scene: &Scene<'_>, skill: &Skill) -> Result<()> {
+pub(super) fn check_admission(scene: &Scene<'_>, skill: &Skill) -> Result<()> {
     let Some(own) = &scene.recipe.admit.own else {
         return Ok(());
     };

@@ -58,6 +58,16 @@ impl<'a> Scene<'a> {
         self
     }
 
+    /// Replaces the library.
+    pub(crate) fn on<'b>(self, library: &'b SkillLibrary) -> Scene<'b>
+    where
+        'a: 'b,
+    {
+        let mut scene: Scene<'b> = self;
+        scene.context.library = library;
+        scene
+    }
+
     /// The context of maintenance.
     pub(crate) fn upkeep(&self) -> Upkeep<'a> {
         self.recipe.upkeep(self.context, self.overlaps)

@@ -14,7 +14,10 @@ use super::{
     work::{Of, need, station},
 };
 use crate::{
-    admit::admission::{self, Admission, Drafted},
+    admit::{
+        admission::{self, Admission, Drafted},
+        curated::{self, Curating},
+    },
     contract::RoleTask,
     domain::{LibraryChange, Task},
     error::{Error, Result},
@@ -194,6 +197,19 @@ impl TaskMachine {
             own::refuse(context, &mut admission);
             admissions.push(admission);
         }
+        if let Some(curator) = asking::curation(&outcome.replies) {
+            let curating = Curating {
+                context,
+                policy: &context.recipe.admit,
+                step: self.step,
+                task: &self.task.id,
+                taint,
+                curator,
+            };
+            admissions.extend(curated::decide(&curating, &|library, skill| {
+                own::check_admission(&context.on(library), skill)
+            }));
+        }
         self.stage = Stage::Commit(outcome, admissions);
     }
 
@@ -210,11 +226,15 @@ impl TaskMachine {
         };
         let mut report = outcome.report(context, self.step, &self.task);
         let mut decided = Vec::new();
-        for admission in admissions {
+        for admission in admissions.iter_mut() {
             admission.applied(own, changes);
-            decided.push(admission.event());
-            report.written.push(admission.report.clone());
+            decided.extend(admission.event());
+            if admission.writes() {
+                report.written.push(admission.report.clone());
+            }
         }
+        let curator = asking::curation(&outcome.replies);
+        report.curation = curator.map(|curator| curated::report(curator, admissions));
         events.extend(settled(context, changes, &own.passed_over, decided));
         self.stage = Stage::Done(Box::new(report));
     }

@@ -1,0 +1,269 @@
+//! The decisions about a curator's calls, one after the other: each is checked against the library as the calls before it leave
+//! it (SkillOS, architecture; row K2).
+
+use std::collections::BTreeMap;
+
+use super::{
+    AdmitPolicy,
+    admission::{self, Admission, Drafted},
+};
+use crate::{
+    contract::{RoleAnswer, RoleTask},
+    domain::{
+        Cause, Kind, LibraryChange, Role, Scope, Skill, SkillDraft, SkillRef, State, Taint,
+        ToolCall,
+    },
+    error::{ErrorKind, Result},
+    id::TaskId,
+    library::{Fork, SkillLibrary},
+    policy::{Context, RoleReply},
+    propose::{CurateCall, curate},
+    report::{
+        CallKind, CallOutcome, CallRefusal, CuratedCall, CurationReport, NoAnswer, WriteReport,
+    },
+};
+
+/// The inputs of a decision about a curator's answer.
+#[derive(Debug)]
+pub(crate) struct Curating<'a> {
+    pub(crate) context: &'a Context<'a>,
+    pub(crate) policy: &'a AdmitPolicy,
+    pub(crate) step: u64,
+    pub(crate) task: &'a TaskId,
+    /// Whether the attempt that the curator was shown has untrusted text.
+    pub(crate) taint: Taint,
+    /// The curator's task and answer.
+    pub(crate) curator: &'a RoleReply,
+}
+
+type Changed = std::result::Result<LibraryChange, CallRefusal>;
+
+/// Decides about the calls of a curator's answer, in order. An answer without calls gives no decision, and no answer a
+/// refused draft. `rule` is the host's own admission rule, which is asked about the skills that enter.
+pub(crate) fn decide(
+    curating: &Curating<'_>,
+    rule: &dyn Fn(&SkillLibrary, &Skill) -> Result<()>,
+) -> Vec<Admission> {
+    let calls = match calls(curating.curator) {
+        Ok(calls) => calls,
+        Err(NoAnswer::NotPlayed(why) | NoAnswer::Unreadable(why)) => {
+            return vec![Admission::refused(None, false, why)];
+        }
+    };
+    let mut fork = curating.context.library.fork();
+    let decided = (0..).zip(calls).map(|(number, call)| {
+        let changed = curating.change(fork.library(), number, call);
+        let changed = changed.and_then(|change| {
+            let ruled = change.skill().map(|skill| rule(fork.library(), skill));
+            let refused = ruled.and_then(Result::err);
+            match refused {
+                Some(error) => Err(CallRefusal::NotAdmitted(error.to_string())),
+                None => curating.apply(&mut fork, change),
+            }
+        });
+        decided(fork.library(), call, changed)
+    });
+    decided.collect()
+}
+
+/// The report of a curator's answer and the decisions about it.
+pub(crate) fn report(curator: &RoleReply, decided: &[Admission]) -> CurationReport {
+    let context_tokens = match &curator.reply {
+        Ok(Some(played)) => {
+            let prompts = 1 + played.unreadable.len() as u64;
+            played.usage.prompt_tokens / prompts
+        }
+        _ => 0,
+    };
+    CurationReport {
+        calls: decided.iter().filter_map(|one| one.call.clone()).collect(),
+        no_answer: calls(curator).err(),
+        context_tokens,
+    }
+}
+
+/// The calls of a curator's answer.
+fn calls(curator: &RoleReply) -> std::result::Result<&[ToolCall], NoAnswer> {
+    let played = match &curator.reply {
+        Ok(Some(played)) => played,
+        Ok(None) => {
+            let why = "the run cannot ask its roles: the host gave no model, or no roles";
+            return Err(NoAnswer::NotPlayed(why.to_owned()));
+        }
+        Err(error) if error.kind() == ErrorKind::Model => {
+            return Err(NoAnswer::Unreadable(error.to_string()));
+        }
+        Err(error) => return Err(NoAnswer::NotPlayed(error.to_string())),
+    };
+    match &played.answer {
+        RoleAnswer::Calls(calls) => Ok(calls),
+        // A role may say in words why the library stays as it is.
+        RoleAnswer::Nothing(_) => Ok(&[]),
+        _ => Err(NoAnswer::Unreadable(
+            "the role's answer has no calls".to_owned(),
+        )),
+    }
+}
+
+impl Curating<'_> {
+    /// The change that a call asks for, if the library permits it.
+    fn change(&self, library: &SkillLibrary, number: u64, call: &ToolCall) -> Changed {
+        let call = CurateCall::read(call)?;
+        call.check(library)?;
+        match call {
+            CurateCall::Insert {
+                name,
+                description,
+                body,
+            } => self.insert(library, number, (name, description, body)),
+            CurateCall::Update {
+                skill,
+                description,
+                body,
+            } => {
+                let known = &curate::offered(library, &skill)?.skill;
+                self.update(library, number, known, (description, body))
+            }
+            CurateCall::Delete { skill, reason } => {
+                let known = &curate::offered(library, &skill)?.skill;
+                match self.shown_taint() > known.taint {
+                    true => Err(CallRefusal::Untrusted),
+                    false => Ok(LibraryChange::SetState {
+                        skill: known.id.clone(),
+                        state: State::Archived,
+                        reason,
+                    }),
+                }
+            }
+        }
+    }
+
+    /// A new skill, admitted as a draft is.
+    fn insert(
+        &self,
+        library: &SkillLibrary,
+        number: u64,
+        (name, description, body): (String, String, String),
+    ) -> Changed {
+        let draft = SkillDraft {
+            title: name,
+            description,
+            kind: Kind::default(),
+            scope: Scope::default(),
+            trigger: None,
+            body,
+            metadata: BTreeMap::new(),
+        };
+        let context = self.on(library);
+        let drafted = self.drafted(number, Vec::new());
+        let entered = admission::admitted(&context, self.policy, &drafted, &draft, false, &[]);
+        entered
+            .change
+            .ok_or_else(|| CallRefusal::NotAdmitted(entered.report.refused.unwrap_or_default()))
+    }
+
+    /// The next version of a skill. What a call cannot give stays: name, trigger, kind, scope, metadata, files.
+    fn update(
+        &self,
+        library: &SkillLibrary,
+        number: u64,
+        known: &Skill,
+        (description, body): (Option<String>, Option<String>),
+    ) -> Changed {
+        let draft = SkillDraft {
+            title: (known.original_name.clone()).unwrap_or_else(|| known.name.to_string()),
+            description: description.unwrap_or_else(|| known.description.clone()),
+            kind: known.kind,
+            scope: known.scope.clone(),
+            trigger: known.trigger.clone(),
+            body: body.unwrap_or_else(|| known.body.clone()),
+            metadata: known.metadata.clone(),
+        };
+        // A version in quarantine would take the place of one in use.
+        if self.shown_taint().max(known.taint) == Taint::Tainted {
+            return Err(CallRefusal::Untrusted);
+        }
+        let context = self.on(library);
+        let drafted = self.drafted(number, vec![known.reference()]);
+        let new = admission::skill_of(&context, self.policy, &drafted, &draft, false)
+            .map_err(|error| CallRefusal::NotAdmitted(error.to_string()))?;
+        let mut skill = admission::revision_of(known, new);
+        skill.name = known.name.clone();
+        skill.original_name.clone_from(&known.original_name);
+        skill.files.clone_from(&known.files);
+        Ok(LibraryChange::Revise(Box::new(skill)))
+    }
+
+    /// Applies a change to the library as the calls before leave it.
+    fn apply(&self, fork: &mut Fork, change: LibraryChange) -> Changed {
+        let cause = Cause {
+            run: Some(self.context.run.clone()),
+            task: Some(self.task.clone()),
+            reason: "a curator's call".to_owned(),
+        };
+        match fork.apply(&cause, vec![change.clone()]) {
+            Ok(applied) if applied.passed_over.is_empty() => Ok(change),
+            Ok(_) => Err(CallRefusal::Overtaken),
+            Err(error) => Err(CallRefusal::NotAdmitted(error.to_string())),
+        }
+    }
+
+    fn on<'a>(&'a self, library: &'a SkillLibrary) -> Context<'a> {
+        Context {
+            library,
+            ..*self.context
+        }
+    }
+
+    fn drafted(&self, number: u64, parents: Vec<SkillRef>) -> Drafted<'_> {
+        Drafted {
+            key: format!("{}/curate.{number}", self.step),
+            role: Role::Curate,
+            tasks: vec![self.task.clone()],
+            taint: self.shown_taint(),
+            parents,
+            reply: &self.curator.reply,
+        }
+    }
+
+    /// The taint of what the curator was shown: of the attempt and of the skills.
+    fn shown_taint(&self) -> Taint {
+        let skills = match &self.curator.task {
+            RoleTask::Curate { skills, .. } => skills.as_slice(),
+            _ => &[],
+        };
+        let taints = skills.iter().map(|skill| skill.taint);
+        taints.fold(self.taint, Taint::max)
+    }
+}
+
+/// The decision about a call. `library` has the change, if there is one.
+fn decided(library: &SkillLibrary, call: &ToolCall, changed: Changed) -> Admission {
+    let kind = CallKind::of(&call.tool);
+    let about = curate::about(call);
+    let revised = matches!(changed, Ok(LibraryChange::Revise(_)));
+    let made = changed.as_ref().ok().and_then(|change| match change {
+        LibraryChange::SetState { skill, .. } => Some(library.get(skill)?.skill.reference()),
+        change => Some(change.skill()?.reference()),
+    });
+    let refused = changed.as_ref().err().cloned();
+    Admission {
+        same: None,
+        report: WriteReport {
+            title: Some(about.clone()),
+            fallback: false,
+            admitted: made.clone(),
+            revised,
+            refused: refused.as_ref().map(ToString::to_string),
+        },
+        call: Some(CuratedCall {
+            kind,
+            about,
+            outcome: match (made, refused) {
+                (Some(made), None) => CallOutcome::Applied(made),
+                (_, refused) => CallOutcome::Refused(refused.unwrap_or(CallRefusal::NotFound)),
+            },
+        }),
+        change: changed.ok(),
+    }
+}

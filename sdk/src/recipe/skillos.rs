@@ -1,0 +1,91 @@
+//! SkillOS (architecture): a curator that inserts, updates and deletes skills after each task.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+
+use super::{AttemptPolicy, Limits, Recipe, Schedule};
+use crate::{
+    admit::{AdmitPolicy, Duplicates},
+    credit::{CreditPer, CreditPolicy},
+    domain::{State, TierPolicy},
+    maintain::Maintenance,
+    propose::{WritePolicy, WriteWhen, Writer},
+    reward::{HierarchicalReward, RewardPolicy, SkillUse},
+    select::{Candidates, SelectPer, SelectPolicy, Selector},
+};
+
+/// Number of skills that are retrieved and injected, and that the curator is shown.
+const RETRIEVED: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
+
+/// SkillOS (architecture): the skills that BM25 ranks first are injected without a gate, the agent makes one attempt, and a
+/// curator is asked once a task, after failures too, with the attempt, whether it succeeded, and the retrieved skills. Tasks
+/// run in sequence. BM25 is the host's [`Retriever`](crate::contract::Retriever), such as `journeyman-tantivy`.
+///
+/// Our knowledge of the paper is a third party's summary. Not in it, and ours: the number of retrieved skills (2), the
+/// temperature (0.7), and the tiers. The paper removes no skill but by the curator; here the cache has room for 100,000, so that
+/// no skill leaves it. Credits are recorded for people, and decide nothing.
+///
+/// Departures: the [`Judge`](crate::contract::Judge) says whether an attempt succeeded, while the paper's agent judges itself
+/// (a host's judge may ask the agent's model); a deleted skill is archived; untrusted text changes no skill that is free of it.
+///
+/// [`Grouping`](crate::recipe::Grouping) makes the paper's groups of tasks,
+/// [`Journeyman::roll_out`](crate::run::Journeyman::roll_out) the rollouts of a group.
+///
+/// ```
+/// use journeyman::{propose::Writer, recipe};
+///
+/// let recipe = recipe::skillos();
+/// assert!(matches!(recipe.write.by, Writer::Curate { .. }));
+/// assert!(recipe.maintenance.is_none());
+/// recipe.validate()?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+pub fn skillos() -> Recipe {
+    Recipe {
+        name: "skillos".to_owned(),
+        select: SelectPolicy {
+            candidates: Candidates::Search { limit: RETRIEVED },
+            rank: None,
+            selector: Selector::Top { limit: RETRIEVED },
+            per: SelectPer::Query,
+            skill_tokens: None,
+        },
+        attempts: AttemptPolicy {
+            group: NonZeroU32::MIN,
+            temperature: 0.7,
+            warm_up: 0,
+        },
+        reward: RewardPolicy {
+            levels: HierarchicalReward::default(),
+            binary: true,
+            skill_use: SkillUse::Injected,
+            process: None,
+            own: None,
+        },
+        assess: None,
+        credit: CreditPolicy {
+            per: CreditPer::Step,
+            attribute: false,
+            own: None,
+        },
+        write: WritePolicy {
+            when: WriteWhen::Always,
+            by: Writer::Curate {
+                skills: const { NonZeroU32::new(2).expect("not 0") },
+            },
+        },
+        admit: AdmitPolicy {
+            initial_state: State::Active,
+            duplicates: Duplicates::Add,
+            revive: false,
+            own: None,
+        },
+        tiers: TierPolicy {
+            cache: 100_000,
+            ..TierPolicy::default()
+        },
+        schedule: Schedule::default(),
+        maintenance: Maintenance::default(),
+        programs: Vec::new(),
+        limits: Limits::default(),
+    }
+}

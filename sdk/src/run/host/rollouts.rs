@@ -1,0 +1,253 @@
+//! Rollouts of a group of tasks: each runs the group in sequence with a library of its own (SkillOS, training regime; row K3).
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    num::{NonZeroU32, NonZeroU64, NonZeroUsize},
+    sync::Arc,
+};
+
+use futures::{StreamExt, stream};
+
+use super::{journeyman::Journeyman, options::Options};
+use crate::{
+    builtin::ForkStore,
+    contract::{Backends, Retriever, SkillStore},
+    domain::Task,
+    error::{Error, Result},
+    id::{Revision, RunId},
+    library::{Conflict, Fork},
+    report::RunReport,
+    reward::{CompositeTerms, CompositeWeights, repository_tokens},
+    select::Candidates,
+};
+
+/// Makes an empty index for one rollout.
+type NewRetriever = dyn Fn() -> Result<Arc<dyn Retriever>> + Send + Sync;
+
+/// How the rollouts of a group are made.
+#[non_exhaustive]
+#[derive(Clone)]
+pub struct Rollouts {
+    /// Number of rollouts. The paper: 8.
+    pub count: NonZeroU32,
+    /// Greatest number of rollouts that are under way at the same time. Default: all of them. Each calls the host's parts at most
+    /// [`Options::in_flight`] times at once.
+    pub at_once: NonZeroUsize,
+    /// The weights of the reward.
+    pub weights: CompositeWeights,
+    retriever: Option<Arc<NewRetriever>>,
+}
+
+impl fmt::Debug for Rollouts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rollouts")
+            .field("count", &self.count)
+            .field("at_once", &self.at_once)
+            .field("weights", &self.weights)
+            .field("retriever", &self.retriever.is_some())
+            .finish()
+    }
+}
+
+impl Default for Rollouts {
+    /// The paper's eight rollouts, all at once.
+    fn default() -> Self {
+        Self::new(const { NonZeroU32::new(8).expect("not 0") })
+    }
+}
+
+impl Rollouts {
+    /// So many rollouts, all at once, without an index.
+    pub fn new(count: NonZeroU32) -> Self {
+        Self {
+            count,
+            at_once: NonZeroUsize::try_from(count).unwrap_or(NonZeroUsize::MIN),
+            weights: CompositeWeights::default(),
+            retriever: None,
+        }
+    }
+
+    /// Gives each rollout an index of its own. An index holds one library's skills, so rollouts cannot share one.
+    #[must_use]
+    pub fn with_retriever(
+        mut self,
+        retriever: impl Fn() -> Result<Arc<dyn Retriever>> + Send + Sync + 'static,
+    ) -> Self {
+        self.retriever = Some(Arc::new(retriever));
+        self
+    }
+}
+
+/// A rollout of a group.
+#[derive(Clone, Debug)]
+pub struct GroupRollout {
+    /// Its number among the rollouts, from 0.
+    pub number: u32,
+    /// The report of its run, with a report for each task.
+    pub report: RunReport,
+    /// The library after it, with its changes.
+    pub fork: Fork,
+    /// The terms of the reward. A host that judges the content of the skills sets [`CompositeTerms::quality`], and computes the
+    /// reward again.
+    pub terms: CompositeTerms,
+    /// The reward by the weights of [`Rollouts::weights`]; `None` where no later task was judged.
+    pub reward: Option<f64>,
+}
+
+/// What became of a fork that was merged.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MergeReport {
+    /// The library's revision after it.
+    pub revision: Revision,
+    /// Number of changes that were committed.
+    pub committed: usize,
+    /// The changes that were left out, because the library changed since about the same skill.
+    pub conflicts: Vec<Conflict>,
+}
+
+impl Journeyman {
+    /// Runs a group of tasks in sequence, in several rollouts at once. Each rollout has its own fork of the library, its own seed and
+    /// its own session; the library itself does not change. The library's skills are shared by all of them, so hundreds of
+    /// rollouts need little memory. [`merge`](Self::merge) brings one back.
+    ///
+    /// Tasks run one after the other, whatever [`Schedule::batch`](crate::recipe::Schedule::batch) says. Rollouts keep no journal, and
+    /// send no events to this session. The result has the order of the rollouts; one that fails is its error.
+    ///
+    /// ```
+    /// use std::{num::NonZeroU32, sync::Arc};
+    ///
+    /// use journeyman::{
+    ///     Seed,
+    ///     builtin::EnvironmentJudge,
+    ///     contract::Backends,
+    ///     domain::{Action, Role},
+    ///     recipe,
+    ///     run::{Journeyman, Options, Rollouts},
+    ///     testing::{Play, ScriptedEnvironment, ScriptedExecutor, ScriptedModel, ScriptedRetriever, ScriptedRoles, sample},
+    /// };
+    ///
+    /// # futures::executor::block_on(async {
+    /// // The agent says what its task asks for; the curator inserts a skill whenever it is asked.
+    /// let agent = ScriptedExecutor::acting(|attempt, steps| {
+    ///     let due = attempt.task.payload.get(steps.len()).and_then(|word| word.as_str());
+    ///     Play::Give(due.map(|word| Action::Message(word.to_owned())))
+    /// });
+    /// let insert = r#"{"tool": "insert_skill", "arguments": {"name": "hi", "description": "Say hi.", "body": "Say it."}}"#;
+    /// let world = Arc::new(ScriptedEnvironment::words());
+    /// let backends = Backends::new(Arc::new(agent), world, Arc::new(EnvironmentJudge))
+    ///     .with_model(Arc::new(ScriptedModel::always(insert)))
+    ///     .with_roles(Arc::new(ScriptedRoles::only([Role::Curate])));
+    /// let journeyman = Journeyman::open(backends, recipe::skillos(), Options::new("group", Seed(7))).await?;
+    ///
+    /// let group = vec![sample::task("one", &["hi"]), sample::task("two", &["hi"])];
+    /// let rollouts = Rollouts::new(NonZeroU32::new(3).expect("not 0"))
+    ///     .with_retriever(|| Ok(Arc::new(ScriptedRetriever::new())));
+    /// let rollouts = journeyman.roll_out(group, &rollouts).await?;
+    /// assert_eq!(rollouts.len(), 3);
+    /// for rollout in rollouts {
+    ///     let rollout = rollout?;
+    ///     // The second task was done, and one of two inserts was valid: the name was taken.
+    ///     assert_eq!((rollout.terms.success, rollout.terms.validity), (Some(1.0), Some(0.5)));
+    ///     assert_eq!(rollout.reward, Some(1.0 + 1.0 * 0.5));
+    ///     assert_eq!(rollout.fork.library().entries().count(), 1);
+    /// }
+    /// assert_eq!(journeyman.library().await?.entries().count(), 0);
+    /// # Ok::<_, journeyman::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` for a group without tasks, and where the host gave a retriever and the recipe searches, but
+    /// [`Rollouts::with_retriever`] gives none; the store's error.
+    pub async fn roll_out(
+        &self,
+        group: Vec<Task>,
+        rollouts: &Rollouts,
+    ) -> Result<Vec<Result<GroupRollout>>> {
+        let session = &self.session;
+        if group.is_empty() {
+            let error = Error::invalid("Journeyman::roll_out", "the group has no tasks");
+            return Err(error.hint("hand over at least one task"));
+        }
+        let searches = matches!(session.recipe.select.candidates, Candidates::Search { .. });
+        if searches && session.backends.retriever.is_some() && rollouts.retriever.is_none() {
+            let message = "the rollouts cannot share the session's index";
+            return Err(Error::invalid("Journeyman::roll_out", message)
+                .hint("give `Rollouts::with_retriever`, or choose `Candidates::Cache`"));
+        }
+        let store = session.performer.store()?;
+        let base = ForkStore::new(store.load().await?)?;
+        let run = session.next_run("rollouts");
+        let (base, run, group) = (&base, &run, &group);
+        let each = (0..rollouts.count.get()).map(|number| async move {
+            self.one(base, (run, number), group.clone(), rollouts).await
+        });
+        let each = stream::iter(each).buffered(rollouts.at_once.get());
+        Ok(each.collect().await)
+    }
+
+    async fn one(
+        &self,
+        base: &ForkStore,
+        (run, number): (&RunId, u32),
+        group: Vec<Task>,
+        rollouts: &Rollouts,
+    ) -> Result<GroupRollout> {
+        let session = &self.session;
+        let store = Arc::new(base.another());
+        let retriever = rollouts.retriever.as_ref().map(|new| new()).transpose()?;
+        let backends = Backends {
+            store: Some(Arc::clone(&store) as Arc<dyn SkillStore>),
+            journal: None,
+            retriever,
+            ..(*session.backends).clone()
+        };
+        let mut recipe = session.recipe.clone();
+        recipe.schedule.batch = NonZeroU64::MIN;
+        let options = Options {
+            session: format!("{run}/{number}"),
+            read_only: false,
+            ..session.options.clone()
+        };
+        let library = base.base().clone();
+        let rollout = Self::on(library, backends, (recipe, options), BTreeMap::new())?;
+        let report = rollout.learn(group).await?;
+        let fork = store.fork()?;
+        let tokenizer = session.backends.tokenizer.as_deref();
+        let tokens = tokenizer.map(|tokenizer| repository_tokens(fork.library(), tokenizer));
+        let terms = CompositeTerms::of(&report, tokens.transpose()?);
+        Ok(GroupRollout {
+            number,
+            reward: rollouts.weights.reward(&terms)?,
+            report,
+            fork,
+            terms,
+        })
+    }
+
+    /// Commits the changes of a rollout's fork to the library, as one commit in the name of the rollout's run: retiring that run
+    /// takes all of it back. Changes about a skill that was changed since the rollouts began are left out
+    /// ([`Fork::rebase`]). A skill whose name is taken by now gets another.
+    ///
+    /// # Errors
+    /// `Unsupported` for a read-only library; `Conflict` where the same rollout was merged before; the store's error.
+    pub async fn merge(&self, rollout: &GroupRollout, reason: &str) -> Result<MergeReport> {
+        self.writable("Journeyman::merge")?;
+        let library = self.library().await?;
+        let rebased = rollout.fork.rebase(&library);
+        let committed = rebased.changes.len();
+        let revision = match committed {
+            0 => library.revision(),
+            _ => {
+                let run = rollout.report.run.clone();
+                self.commit_changes(run, rebased.changes, reason).await?
+            }
+        };
+        Ok(MergeReport {
+            revision,
+            committed,
+            conflicts: rebased.conflicts,
+        })
+    }
+}

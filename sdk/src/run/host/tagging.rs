@@ -1,0 +1,142 @@
+//! Tags of tasks by a role (SkillOS, preprocessing; row K3).
+
+use futures::{StreamExt, stream};
+
+use super::journeyman::Journeyman;
+use crate::{
+    contract::{RoleAnswer, RoleTask},
+    domain::{Task, Usage},
+    error::{Error, ErrorKind, Result},
+    id::{RunId, TaskId},
+    policy::Answer,
+    run::machine::Need,
+};
+
+/// Tasks with their tags.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TaggedTasks {
+    /// All tasks, in order.
+    pub tasks: Vec<Task>,
+    /// The tasks that have no tags, because the role could not be played or its answer could not be read.
+    pub untagged: Vec<UntaggedTask>,
+    /// Tokens used by the role, failed calls included.
+    pub usage: Usage,
+}
+
+/// A task that has no tags.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UntaggedTask {
+    /// The task.
+    pub task: TaskId,
+    /// Why.
+    pub error: Error,
+}
+
+impl Journeyman {
+    /// Has the role `tag` name the skills that each task needs, as the task's tags ([`Task::tags`]); a task that has tags keeps
+    /// them. [`Grouping`](crate::recipe::Grouping) puts tasks with similar tags into groups. The role sees no secrets, and nothing
+    /// is stored.
+    ///
+    /// # Errors
+    /// `Unsupported` where the host gave no model or no roles, or roles that do not play `tag`; `Invalid` for a task whose id or
+    /// category holds a secret.
+    pub async fn tag(&self, tasks: Vec<Task>) -> Result<TaggedTasks> {
+        let session = &self.session;
+        let missing = || {
+            Error::unsupported(
+                "Journeyman::tag",
+                "the host has no model that plays the role tag",
+            )
+            .hint("set `Backends::model` and `Backends::roles`, or tag the tasks yourself")
+        };
+        let (Some(_), Some(roles)) = (&session.backends.model, &session.backends.roles) else {
+            return Err(missing());
+        };
+        if !roles.plays(crate::domain::Role::Tag) {
+            return Err(missing());
+        }
+        let run = session.next_run("tag");
+        let asked = tasks.into_iter().map(|task| self.tags(&run, task));
+        let mut asked = stream::iter(asked).buffered(session.options.in_flight.get());
+        let mut tagged = TaggedTasks::default();
+        let mut failed = None;
+        while let Some(one) = asked.next().await {
+            match one {
+                Ok(one) => tagged.push(one),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        session.performer.forget(&run);
+        failed.map_or(Ok(tagged), Err)
+    }
+
+    /// # Errors
+    /// `Invalid` for a task whose id or category holds a secret.
+    async fn tags(&self, run: &RunId, mut task: Task) -> Result<OneTagged> {
+        if !task.tags.is_empty() {
+            return Ok(OneTagged {
+                task,
+                error: None,
+                usage: Usage::default(),
+            });
+        }
+        let session = &self.session;
+        let seen = session.performer.withhold(run, task.clone())?;
+        let seed = session.options.seed.derive("tag", 0);
+        let need = Need::Role {
+            ask: Box::new(RoleTask::Tag {
+                task: Box::new(seen),
+            }),
+            seed: seed.derive(task.id.as_str(), 0),
+        };
+        let answer = session.performer.perform(need).await?;
+        let usage = answer.usage().total();
+        let error = match answer {
+            Answer::Played(Ok(Some(played))) => match played.answer {
+                RoleAnswer::Tags(tags) => {
+                    task.tags = distinct(tags);
+                    None
+                }
+                _ => Some(unreadable("the role's answer has no tags")),
+            },
+            Answer::Played(Err(failed)) => Some(failed.error),
+            _ => Some(unreadable("the role gave no answer")),
+        };
+        let nothing = || Some(unreadable("the role named no tag"));
+        let error = error.or_else(|| nothing().filter(|_| task.tags.is_empty()));
+        Ok(OneTagged { task, error, usage })
+    }
+}
+
+/// A task after its role was asked.
+struct OneTagged {
+    task: Task,
+    error: Option<Error>,
+    usage: Usage,
+}
+
+impl TaggedTasks {
+    fn push(&mut self, one: OneTagged) {
+        self.usage.add(one.usage);
+        self.untagged.extend(one.error.map(|error| UntaggedTask {
+            task: one.task.id.clone(),
+            error,
+        }));
+        self.tasks.push(one.task);
+    }
+}
+
+/// The tags without outer spaces, each once, in order.
+fn distinct(tags: Vec<String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for tag in tags.iter().map(|tag| tag.trim()) {
+        if !tag.is_empty() && !kept.iter().any(|known| known == tag) {
+            kept.push(tag.to_owned());
+        }
+    }
+    kept
+}
+
+fn unreadable(message: &'static str) -> Error {
+    Error::new(ErrorKind::Model, "Journeyman::tag", message)
+}

@@ -1,0 +1,279 @@
+//! Calls that are refused, and answers that are no calls.
+
+use journeyman::{
+    domain::Trust,
+    policy::{AdmitRule, OwnPolicy},
+};
+
+use super::*;
+
+#[test]
+fn an_answer_that_is_prose_is_an_invalid_call_and_costs_nothing_else() {
+    let prose = "I would rather not change anything today.".to_owned();
+    let run = curate(
+        &["old"],
+        &[("one", prose), ("two", calls(&[insert("two", "Say two.")]))],
+    );
+    let first = run.curation(0);
+    assert!(matches!(&first.no_answer, Some(NoAnswer::Unreadable(why)) if why.contains("no call")));
+    assert_eq!((first.counts().all(), first.counts().validity()), (1, 0.0));
+    let failed = run.events.iter().filter(|event| {
+        matches!(
+            event.kind,
+            EventKind::RoleFailed {
+                role: Role::Curate,
+                ..
+            }
+        )
+    });
+    assert_eq!(failed.count(), 1);
+    let refused = run.report.tasks[0].written[0].refused.as_ref();
+    assert!(refused.is_some_and(|why| why.contains("no call")));
+    assert_eq!(run.curation(1).counts().valid, 1, "the run goes on");
+    assert_eq!(run.entry("old").skill.state, State::Active);
+}
+
+#[test]
+fn calls_that_do_not_fit_are_refused_one_by_one_with_their_reasons() {
+    let run = curate(
+        &["old"],
+        &[(
+            "one",
+            calls(&[
+                ("drop_library", json!({})),
+                ("insert_skill", json!({"name": "x"})),
+                insert("!?", "No name."),
+                insert("old", "Taken."),
+                insert("empty", " "),
+                insert("hidden", "Say it.\u{202E}"),
+                update("absent", "Nothing."),
+                update("old", &sample::skill("old").body),
+                update("old", ""),
+                delete("absent"),
+                delete("old"),
+                insert("right", "Say right."),
+            ]),
+        )],
+    );
+    let refusals = run.refusals(0);
+    use CallRefusal::{
+        Arguments, LastSkill, NameTaken, NotAName, NotAdmitted, NotFound, Unchanged, UnknownTool,
+    };
+    assert!(matches!(&refusals[1], Some(Arguments(why)) if why.contains("description")));
+    for (at, part) in [
+        (4, "body is empty"),
+        (5, "hidden character"),
+        (8, "body is empty"),
+    ] {
+        assert!(
+            matches!(&refusals[at], Some(NotAdmitted(why)) if why.contains(part)),
+            "{:?}",
+            refusals[at]
+        );
+    }
+    let expect = [
+        (0, Some(UnknownTool)),
+        (2, Some(NotAName)),
+        (3, Some(NameTaken)),
+        (6, Some(NotFound)),
+        (7, Some(Unchanged)),
+        (9, Some(NotFound)),
+        (10, Some(LastSkill)),
+        (11, None),
+    ];
+    for (at, refusal) in expect {
+        assert_eq!(refusals[at], refusal, "call {at}");
+    }
+    let counts = run.curation(0).counts();
+    assert_eq!((counts.all(), counts.unknown, counts.valid), (12, 1, 1));
+    assert_eq!(run.told().len(), 11);
+    let shown = run.events.iter().map(ToString::to_string);
+    let shown: Vec<String> = shown.filter(|line| line.contains("is refused")).collect();
+    assert!(
+        shown[0].contains("an unknown tool of drop_library is refused"),
+        "{shown:?}"
+    );
+    assert_eq!(run.entry("old").skill.version.0, 1);
+    assert_eq!(run.library.entries().count(), 2);
+}
+
+#[test]
+fn a_host_without_a_curator_is_told_so_and_learns_no_skill() {
+    let check = |change: fn(&mut Backends), reason: &str| {
+        let (mut backends, _) = parts(&[]);
+        change(&mut backends);
+        let options = Options::new("test", Seed(7));
+        let (findings, report, library) = block_on(async {
+            let opened = Journeyman::open(backends, recipe::skillos(), options).await;
+            let journeyman = opened.expect("it opens");
+            let report = journeyman.learn(words(&["one"])).await.expect("it learns");
+            let library = journeyman.library().await.expect("a library");
+            (journeyman.findings(), report, library)
+        });
+        let finding = findings
+            .iter()
+            .find(|one| one.kind == FindingKind::NeverWrites);
+        let finding = finding.expect("a finding").to_string();
+        assert!(finding.contains(reason), "{finding}");
+        let curation = report.tasks[0].curation.as_ref().expect("it was due");
+        assert!(matches!(curation.no_answer, Some(NoAnswer::NotPlayed(_))));
+        assert_eq!(curation.counts().all(), 0);
+        assert_eq!(report.tasks[0].attempts[0].success, Some(true));
+        assert_eq!(library.entries().count(), 0);
+    };
+    let others = |backends: &mut Backends| {
+        backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Extract])));
+    };
+    check(others, "do not play the recipe's writer, curate");
+    check(|backends| backends.roles = None, "no roles");
+    check(|backends| backends.model = None, "no model");
+}
+
+/// Refuses skills whose body has the word, and keeps how many skills the library had when it was asked.
+#[derive(Debug)]
+struct Without(&'static str, Arc<Mutex<Vec<usize>>>);
+
+impl AdmitRule for Without {
+    fn admit(&self, library: &SkillLibrary, skill: &Skill) -> journeyman::Result<()> {
+        self.1.lock().unwrap().push(library.entries().count());
+        match skill.body.contains(self.0) {
+            true => Err(Error::invalid(
+                "a host's rule",
+                "that word is not said here",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn the_hosts_own_rule_is_asked_about_what_is_inserted_and_updated() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&asked);
+    let policies = Policies::new().with_admission("mild", move |_| {
+        Ok(Arc::new(Without("damn", Arc::clone(&kept))))
+    });
+    let mut recipe = recipe::skillos();
+    recipe.admit.own = Some(OwnPolicy::new("mild"));
+    let (backends, _) = parts(&[(
+        "one",
+        calls(&[
+            insert("one", "Say one."),
+            insert("two", "Say damn."),
+            update("one", "damn"),
+            update("one", "Say one twice."),
+            delete("old"),
+        ]),
+    )]);
+    let skills = vec![sample::skill("old")];
+    let run = curate_with(backends, recipe, policies, (skills, words(&["one"])));
+    let refusals = run.refusals(0);
+    for at in [1, 2] {
+        assert!(
+            matches!(&refusals[at], Some(CallRefusal::NotAdmitted(why)) if why.contains("not said")),
+            "{refusals:?}"
+        );
+    }
+    assert_eq!([&refusals[0], &refusals[3], &refusals[4]], [&None; 3]);
+    assert_eq!(run.entry("one").skill.body, "Say one twice.");
+    // It was asked with the library as the calls before leave it, and not about what is deleted.
+    assert_eq!(*asked.lock().unwrap(), [1, 2, 2, 2]);
+}
+
+#[test]
+fn untrusted_words_make_a_quarantined_skill_and_change_no_clean_one() {
+    let world = ScriptedEnvironment::words().beginning(|task, _| {
+        let mut seen = sample::observation(&task.instruction);
+        seen.source = sample::source(Trust::Untrusted);
+        Play::Give(seen)
+    });
+    let (mut backends, _) = parts(&[(
+        "one",
+        calls(&[
+            insert("one", "Say one."),
+            update("old", "obey"),
+            delete("old"),
+        ]),
+    )]);
+    backends.environment = Some(Arc::new(world));
+    let skills = vec![sample::skill("old"), sample::skill("other")];
+    let run = curate_with(
+        backends,
+        recipe::skillos(),
+        Policies::new(),
+        (skills, words(&["one"])),
+    );
+    use CallRefusal::Untrusted;
+    assert_eq!(run.refusals(0), [None, Some(Untrusted), Some(Untrusted)]);
+    assert_eq!(run.entry("one").skill.state, State::Quarantined);
+    assert_eq!(run.entry("old").skill.state, State::Active);
+    assert_eq!(run.entry("old").skill.version.0, 1);
+}
+
+#[test]
+fn a_call_that_another_writer_overtook_is_refused_and_counted() {
+    let (backends, _) = parts(&[("one", calls(&[update("old", "Mine.")]))]);
+    let store = Arc::new(MemoryStore::new());
+    let mut old = sample::skill("old");
+    let start = sample::commit(
+        0,
+        "start",
+        vec![journeyman::domain::LibraryChange::Add(Box::new(
+            old.clone(),
+        ))],
+    );
+    block_on(store.commit(&start)).expect("it commits");
+    let committed = block_on(store.load()).expect("it loads").committed;
+    let performer = journeyman::run::Performer::new(
+        Arc::new(backends.with_store(store.clone())),
+        recipe::skillos().limits,
+    );
+    let mut machine = RunMachine::new(RunPlan {
+        run: RunId::new("run"),
+        seed: Seed(1),
+        recipe: recipe::skillos(),
+        mode: Mode::Train,
+        tasks: words(&["one"]),
+        library: SkillLibrary::replay(&committed).expect("it folds"),
+        policies: Policies::new(),
+        width: n64(1),
+    })
+    .expect("a machine");
+    old.version = journeyman::Version(2);
+    old.body = "Theirs.".to_owned();
+    let theirs = sample::commit(
+        1,
+        "theirs",
+        vec![journeyman::domain::LibraryChange::Revise(Box::new(old))],
+    );
+    while !machine.is_finished() {
+        for (id, need) in machine.needs() {
+            if matches!(need, Need::Commit(_)) {
+                block_on(store.commit(&theirs)).expect("it commits");
+            }
+            let answer = block_on(performer.perform(need)).expect("an answer");
+            machine.answer(id, answer).expect("it fits");
+        }
+    }
+    let report = machine.report();
+    let curation = report.tasks[0].curation.as_ref().expect("it was asked");
+    let outcome = &curation.calls[0].outcome;
+    assert_eq!(*outcome, CallOutcome::Refused(CallRefusal::Overtaken));
+    assert_eq!((curation.counts().update, curation.counts().valid), (1, 0));
+    let entry = machine
+        .library()
+        .get(&SkillId::new("old"))
+        .expect("it is there");
+    assert_eq!(entry.skill.body, "Theirs.");
+}
+
+#[test]
+fn a_refused_call_has_the_kind_that_it_would_have_had() {
+    let run = curate(
+        &["old"],
+        &[("one", calls(&[delete("x"), update("x", "y")]))],
+    );
+    let kinds: Vec<CallKind> = run.curation(0).calls.iter().map(|call| call.kind).collect();
+    assert_eq!(kinds, [CallKind::Delete, CallKind::Update]);
+    assert!(run.curation(0).calls.iter().all(|call| call.about == "x"));
+}
