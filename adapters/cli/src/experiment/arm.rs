@@ -20,10 +20,11 @@ use super::{
 type MakeRecipe = fn() -> Recipe;
 
 /// The recipes by name. The name `none` stands for an arm without skills.
-const RECIPES: [(&str, MakeRecipe); 4] = [
+const RECIPES: [(&str, MakeRecipe); 5] = [
     ("arise", recipe::arise),
     ("hisme", recipe::hisme),
     ("hisme-robust", recipe::hisme_robust),
+    ("skillrl", recipe::skillrl),
     ("standard", recipe::standard),
 ];
 

@@ -3,7 +3,7 @@
 use super::asked_roles::asked_roles;
 use crate::{
     contract::Backends,
-    domain::State,
+    domain::{Role, State},
     library::SkillLibrary,
     propose::{WriteWhen, Writer},
     recipe::Recipe,
@@ -172,12 +172,9 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
             ));
         }
     }
-    let maintenance = &recipe.maintenance;
-    let asks = recipe.credit.attribute
-        || maintenance.bank.is_some()
-        || maintenance.refine.is_some()
-        || maintenance.refactor.is_some()
-        || maintenance.evolve.is_some();
+    // Without bundles nothing else of the recipe changes.
+    let (_, beside) = asked_roles(recipe);
+    let asks = beside.iter().any(|role| *role != Role::Bundle);
     if let Some(missing) = missing.filter(|_| asks) {
         findings.push(Finding::new(
             FindingKind::NoRoles,
