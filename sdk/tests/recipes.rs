@@ -43,6 +43,42 @@ fn arise_has_the_numbers_of_its_paper() {
     assert_eq!(gate.absolute, None);
 }
 
+#[test]
+fn skillrl_has_the_numbers_of_its_paper() {
+    let skillrl = recipe::skillrl();
+    check(
+        &skillrl,
+        &[
+            // 4.1: K, the threshold of evolution, groups of 8, batches of 16. Eq. 8: a binary reward.
+            ("/select/selector/bank/limit", json!(6)),
+            ("/maintenance/bank/success", json!(0.4)),
+            ("/attempts/group", json!(8)),
+            ("/schedule/batch", json!(16)),
+            ("/reward/binary", json!(true)),
+            // 3.3: failures are those of the verdict; 3.1: the first bank is distilled.
+            ("/maintenance/bank/failure", json!("verdict")),
+            ("/maintenance/bank/first", json!(true)),
+            // Algorithm 1 writes no skill from a single task.
+            ("/write/when", json!("never")),
+        ],
+    );
+    skillrl.validate().expect("it is a recipe");
+    let Selector::Bank(bank) = &skillrl.select.selector else {
+        panic!("{:?}", skillrl.select.selector);
+    };
+    assert_eq!(bank.gate, None);
+    let json = serde_json::to_string(&skillrl).expect("it is JSON");
+    assert_eq!(
+        serde_json::from_str::<Recipe>(&json).expect("it is read"),
+        skillrl
+    );
+    // The other recipes have no bank, and their JSON says nothing of one.
+    for recipe in [recipe::arise(), recipe::hisme(), recipe::standard()] {
+        let json = serde_json::to_string(&recipe).expect("it is JSON");
+        assert!(!json.contains("bank"), "{json}");
+    }
+}
+
 /// The places of every value of a JSON document that is no object.
 fn places(value: &Value, place: &str) -> Vec<String> {
     match value {

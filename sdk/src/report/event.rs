@@ -196,7 +196,7 @@ pub enum EventKind {
     },
     /// A part of maintenance failed. It committed nothing; earlier commits stay.
     MaintenanceFailed {
-        /// The part: `micro`, `macro`, `gains`, `prototypes`, or the name of the host's own program.
+        /// The part: `micro`, `macro`, `bank`, `gains`, `prototypes`, or the name of the host's own program.
         part: String,
         /// The error text.
         reason: String,

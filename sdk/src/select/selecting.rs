@@ -27,11 +27,16 @@ pub(crate) struct Selected {
 }
 
 impl Selected {
-    fn nothing(candidates: Vec<Candidate>, reason: NothingReason) -> Self {
+    /// One selection for all rollouts.
+    fn one(candidates: Vec<Candidate>, selection: Selection) -> Self {
         Self {
             candidates,
-            selections: vec![Selection::nothing(reason)],
+            selections: vec![selection],
         }
+    }
+
+    fn nothing(candidates: Vec<Candidate>, reason: NothingReason) -> Self {
+        Self::one(candidates, Selection::nothing(reason))
     }
 
     /// The skills for a rollout.
@@ -88,19 +93,13 @@ pub(crate) async fn select(
     }
     if let Selector::Own(own) = &policy.selector {
         return match chosen_by_host(ask, view, policies.selector(own), query).await {
-            Ok(selection) => Selected {
-                candidates: Vec::new(),
-                selections: vec![selection],
-            },
+            Ok(selection) => Selected::one(Vec::new(), selection),
             Err(error) => nothing(NothingReason::SelectorFailed(error.to_string())),
         };
     }
     if let Selector::Bank(bank) = &policy.selector {
-        let (candidates, selection) = from_bank::select(ask, view, (policy, bank), query).await;
-        return Selected {
-            candidates,
-            selections: vec![selection],
-        };
+        let (looked_at, selection) = from_bank::select(ask, view, (policy, bank), query).await;
+        return Selected::one(looked_at, selection);
     }
     let candidates = match candidates(ask, context, policy, query).await {
         Ok(candidates) => candidates,

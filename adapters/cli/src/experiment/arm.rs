@@ -20,11 +20,13 @@ use super::{
 type MakeRecipe = fn() -> Recipe;
 
 /// The recipes by name. The name `none` stands for an arm without skills.
-const RECIPES: [(&str, MakeRecipe); 5] = [
+const RECIPES: [(&str, MakeRecipe); 7] = [
     ("arise", recipe::arise),
     ("hisme", recipe::hisme),
     ("hisme-robust", recipe::hisme_robust),
+    ("scribe", recipe::scribe),
     ("skillos", recipe::skillos),
+    ("skillrl", recipe::skillrl),
     ("standard", recipe::standard),
 ];
 

@@ -1,6 +1,6 @@
 //! A bank of memories, made without a model: what is alike is grouped.
 
-use std::{collections::BTreeSet, num::NonZeroUsize};
+use std::{cmp::Reverse, collections::BTreeSet, num::NonZeroUsize};
 
 use serde_json::{Map, Value, json};
 
@@ -229,7 +229,7 @@ fn skill(texts: &[Text<'_>], category: Option<Category>) -> Group {
 
 /// The best supported groups of each category; of equal support the first.
 fn chosen(mut groups: Vec<Group>, options: &BankOptions) -> Vec<Group> {
-    groups.sort_by_key(|group| std::cmp::Reverse(group.members));
+    groups.sort_by_key(|group| Reverse(group.members));
     let Some(most) = options.most else {
         return groups;
     };

@@ -197,6 +197,7 @@ mod tests {
             attempts,
             advantages: None,
             written: Vec::new(),
+            curation: None,
             gains: Vec::new(),
             role_usage: Default::default(),
             failed_usage: Default::default(),

@@ -3,7 +3,7 @@
 use super::asked_roles::asked_roles;
 use crate::{
     contract::Backends,
-    domain::State,
+    domain::{Role, State},
     library::SkillLibrary,
     propose::{WriteWhen, Writer},
     recipe::Recipe,
@@ -172,7 +172,10 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
             ));
         }
     }
-    if let Some(missing) = missing.filter(|_| asks_beside_writing(recipe)) {
+    // Without bundles nothing else of the recipe changes.
+    let (_, beside) = asked_roles(recipe);
+    let asks = beside.iter().any(|role| *role != Role::Bundle);
+    if let Some(missing) = missing.filter(|_| asks) {
         findings.push(Finding::new(
             FindingKind::NoRoles,
             "the effects of skills are not judged, and no skill is refined or refactored",
@@ -181,17 +184,6 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
         ));
     }
     findings
-}
-
-/// Whether policies of the recipe beside its writer ask roles.
-fn asks_beside_writing(recipe: &Recipe) -> bool {
-    let maintenance = &recipe.maintenance;
-    recipe.credit.attribute
-        || recipe.assess.is_some()
-        || maintenance.bank.is_some()
-        || maintenance.refine.is_some()
-        || maintenance.refactor.is_some()
-        || maintenance.evolve.is_some()
 }
 
 fn release_findings(checked: &Checked<'_>) -> Vec<Finding> {

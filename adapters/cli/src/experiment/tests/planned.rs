@@ -215,7 +215,7 @@ fn each_fault_is_refused_with_its_line_and_a_remedy() {
         "\"arize\"",
         8,
         "there is no such recipe",
-        "`arise`, `hisme`, `hisme-robust`, `skillos`, `standard`",
+        "`arise`, `hisme`, `hisme-robust`, `scribe`, `skillos`, `skillrl`, `standard`",
     );
     refused(
         "\"none\"",
