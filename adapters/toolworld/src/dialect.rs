@@ -27,9 +27,7 @@ pub enum Mode {
     Host,
 }
 
-/// The control tokens that a model needs for acting and for the roles of the SDK ([`ApprenticeRoles`]).
-///
-/// [`ApprenticeRoles`]: crate::writer::ApprenticeRoles
+/// The control tokens that a model needs for acting and for the SDK's roles ([`crate::writer::ApprenticeRoles`]).
 pub const TOKENS: [&str; 22] = [
     "<s>",
     "<task>",

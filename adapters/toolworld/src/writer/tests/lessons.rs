@@ -182,7 +182,7 @@ fn roles_that_the_model_was_not_trained_for_are_unsupported() {
         (Part::Lesson, true),
         (Part::Extract, true),
         (Part::DistilBank, false),
-        (Part::Tag, false),
+        (Part::Route, false),
     ] {
         assert_eq!(ApprenticeRoles.plays(role), plays, "{role}");
         if !plays {
