@@ -153,7 +153,7 @@ pub enum LibraryChange {
         reason: String,
     },
     /// Records that a text was removed from earlier commits, and with them from these skills' versions. It has no other
-    /// effect than that a reader of the earlier commits has to fold them anew ([`Committed::erases`]).
+    /// effect than that a reader of the earlier commits has to fold them anew ([`Committed::erases`](super::Committed::erases)).
     Erased {
         /// The skills with versions that held it.
         skills: Vec<SkillId>,
