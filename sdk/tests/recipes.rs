@@ -7,6 +7,8 @@ use journeyman::{
     domain::RoleRule,
     propose::WriteWhen,
     recipe::{self, Recipe},
+    reward::CompositeWeights,
+    run::Rollouts,
     select::Selector,
 };
 use serde_json::{Value, json};
@@ -165,6 +167,42 @@ fn hisme_has_the_numbers_of_its_paper() {
         let unpublished = UNPUBLISHED.iter().any(|start| place.starts_with(start));
         assert!(unpublished || published.contains(place.as_str()), "{place}");
     }
+}
+
+/// SkillOS's fields that its summary speaks of; the others are ours.
+#[test]
+fn skillos_has_what_is_known_of_its_paper() {
+    let skillos = recipe::skillos();
+    check(
+        &skillos,
+        &[
+            // One attempt a task, and a curator after each, in sequence; skills by retrieval, without a gate.
+            ("/attempts/group", json!(1)),
+            ("/attempts/warm_up", json!(0)),
+            ("/write/when", json!("always")),
+            ("/write/by/curate/skills", json!(2)),
+            ("/select/selector/top/limit", json!(2)),
+            ("/select/candidates/search/limit", json!(2)),
+            ("/select/per", json!("query")),
+            ("/schedule/batch", json!(1)),
+            ("/credit/attribute", json!(false)),
+            // Nothing but the curator changes the repository.
+            ("/admit/initial_state", json!("active")),
+            ("/admit/duplicates", json!("add")),
+        ],
+    );
+    assert!(skillos.maintenance.is_none() && skillos.tiers.cache >= 100_000);
+    skillos.validate().expect("it is a recipe");
+    // Training regime: eight rollouts, and the weights of the reward.
+    let weights = CompositeWeights::default();
+    let published = (weights.validity, weights.quality, weights.compression);
+    assert_eq!(published, (1.0, 0.1, 0.05));
+    assert_eq!(Rollouts::default().count.get(), 8);
+    let json = serde_json::to_string(&skillos).expect("it is JSON");
+    let read: Recipe = serde_json::from_str(&json).expect("a recipe");
+    assert_eq!(read, skillos);
+    let zero = json.replace("\"curate\":{\"skills\":2}", "\"curate\":{\"skills\":0}");
+    assert!(serde_json::from_str::<Recipe>(&zero).is_err());
 }
 
 /// The JSON pointers at which two values differ.

@@ -48,6 +48,8 @@ fn it_inserts_a_useful_skill_updates_a_stale_one_and_deletes_it_beside_a_better_
             "{what}: {share}, and the bound is {least}"
         );
     };
+    let [inserted, kept] = &measured.failed;
+    println!("after a failed attempt: a useful skill {inserted}, nothing {kept}");
     check("inserted a useful skill", &measured.inserted, 0.943);
     check("updated a stale one, right then", &measured.updated, 0.943);
     check("deleted it beside the right one", &measured.deleted, 0.95);

@@ -36,6 +36,9 @@ pub struct Curating {
     /// As `updated`, where the skill was retrieved and not injected: the agent found out by itself. The training text has no
     /// such attempt; the model writes `insert` with the right text there, which is read as an update.
     pub not_injected: Share,
+    /// An attempt without a skill that ended at its first refusal, which the training text has none of: a right skill is inserted;
+    /// nothing is called. The rest are skills that lack a demand that the attempt did not get to.
+    pub failed: [Share; 2],
 }
 
 impl Curating {
@@ -72,10 +75,16 @@ impl Curating {
         let shown: Vec<&SkillText> = other.iter().collect();
         let tried = arena.attempt(&world, &shown, draws.below(1 << 40) as u64)?;
         let changed = curated(arena, &tried, &shown)?;
-        if let Some(next) = world.again(spec, draws) {
-            let right =
-                |made: &Made| matches!(made, Made::Inserted(skill) if is_right(&next, skill));
-            self.inserted.add(changed.as_ref().is_some_and(right));
+        let Some(next) = world.again(spec, draws) else {
+            return Ok(());
+        };
+        let right = |made: &Option<Made>| matches!(made, Some(Made::Inserted(skill)) if is_right(&next, skill));
+        self.inserted.add(right(&changed));
+        if let Some(failed) = cut_off(tried) {
+            let changed = curated(arena, &failed, &shown)?;
+            let [inserted, kept] = &mut self.failed;
+            inserted.add(right(&changed));
+            kept.add(changed.is_none());
         }
         Ok(())
     }
@@ -144,6 +153,15 @@ impl Curating {
         self.kept.add(curated(arena, &tried, &[&right])?.is_none());
         Ok(())
     }
+}
+
+/// The attempt up to its first refusal; none if no call was refused.
+fn cut_off(mut tried: Tried) -> Option<Tried> {
+    let steps = &mut tried.trace.trajectory.steps;
+    let refused = steps.iter().position(|step| step.result.is_error)?;
+    steps.truncate(refused + 1);
+    tried.success = false;
+    Some(tried)
 }
 
 /// What a curator's answer changes, by the place of the skill among the retrieved ones.

@@ -101,7 +101,7 @@ pub enum RoleAnswer {
     },
     /// Calls of `insert_skill`, `update_skill` and `delete_skill` as the model wrote them, in order; none to leave the library
     /// as it is: the answer of curate. They are checked against their schema and the library before they apply
-    /// ([`propose::curate`](crate::propose)).
+    /// ([`CurateCall`](crate::propose::CurateCall)).
     Calls(Vec<ToolCall>),
     /// The skills that a task needs: the answer of tag.
     Tags(Vec<String>),
