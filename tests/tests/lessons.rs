@@ -10,13 +10,15 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::MemoryStore,
-    domain::{Origin, Task},
+    builtin::{MemoryJournal, MemoryStore},
+    contract::{Journal, JournalEntry},
+    domain::Task,
+    interchange::demonstrations,
     maintain::{BankPolicy, Failure},
     measure::Compression,
     recipe::{self, Recipe},
     report::RunReport,
-    run::Journeyman,
+    run::{Journeyman, recorded_attempts},
     select::{BankSelector, Selector},
 };
 use journeyman_toolworld::{
@@ -102,7 +104,17 @@ fn parts(steps: usize) -> Parts {
 }
 
 async fn open(parts: &Parts, recipe: Recipe, store: &Arc<MemoryStore>) -> Journeyman {
-    let opened = parts.open(recipe, "lessons", Seed(7), store.clone(), None);
+    open_with(parts, recipe, store, &Arc::new(MemoryJournal::new())).await
+}
+
+async fn open_with(
+    parts: &Parts,
+    recipe: Recipe,
+    store: &Arc<MemoryStore>,
+    journal: &Arc<MemoryJournal>,
+) -> Journeyman {
+    let journal = journal.clone();
+    let opened = parts.open(recipe, "lessons", Seed(7), store.clone(), Some(journal));
     opened.await.expect("it opens")
 }
 
@@ -113,57 +125,85 @@ fn at_first(report: &RunReport) -> f64 {
     first.count() as f64 / report.tasks.len() as f64
 }
 
+/// What came of learning from one task of each contract, and then doing the other tasks.
+struct Measured {
+    skills: usize,
+    without: f64,
+    with: f64,
+}
+
 /// Learns from one task of each contract within so many steps, then does the other tasks without skills and with them.
-fn measure(seed: u64, by: By, failure: Failure, steps: usize) -> (f64, f64) {
-    let single = failure == Failure::Verdict;
+fn measure((seed, by): (u64, By), recipe: Recipe, steps: usize) -> Measured {
+    let policy = recipe.maintenance.bank.expect("it has a bank");
+    let single = policy.failure == Failure::Verdict;
     let (first, second) = contracts(seed, by, single).expect("worlds");
     let store = Arc::new(MemoryStore::new());
     block_on(async {
-        let journeyman = open(&parts(steps), lessons_alone(failure), &store).await;
+        let learning = parts(steps);
+        let journeyman = open(&learning, recipe.clone(), &store).await;
         journeyman.learn(first).await.expect("it learns");
         let library = journeyman.library().await.expect("a library");
         let skills: Vec<_> = library.entries().map(|entry| &entry.skill).collect();
-        assert_eq!(skills.len() as u64, CONTRACTS, "a lesson of each attempt");
-        assert!(
-            skills
-                .iter()
-                .all(|skill| skill.provenance.origin == Origin::Distilled)
-        );
-        let tokenizer = parts(1).model;
-        let compression = Compression::of_skills(tokenizer.as_ref(), &skills, library.traces());
+        let tokenizer = learning.model.as_ref();
+        let compression = Compression::of_skills(tokenizer, &skills, library.traces());
         println!(
-            "{} skills of {CONTRACTS} contracts; compression {:?}",
+            "{} skills, their attempts {:?} times as long",
             skills.len(),
             compression.ratio()
         );
 
         let parts = parts(8);
-        let mut none = lessons_alone(failure);
+        let mut none = recipe.clone();
         none.select.selector = Selector::Nothing;
         let without = open(&parts, none, &store)
             .await
             .evaluate(second.clone())
             .await;
-        let with = open(&parts, lessons_alone(failure), &store)
+        let journal = Arc::new(MemoryJournal::new());
+        let with = open_with(&parts, recipe, &store, &journal)
             .await
             .evaluate(second)
             .await;
-        (
-            at_first(&without.expect("it evaluates")),
-            at_first(&with.expect("it evaluates")),
-        )
+        let with = with.expect("it evaluates");
+        shows_how_skills_are_used(&with, &journal.read(&with.run).await.expect("it reads"));
+        Measured {
+            skills: skills.len(),
+            without: at_first(&without.expect("it evaluates")),
+            with: at_first(&with),
+        }
     })
+}
+
+/// Each success with a skill is a demonstration, in the model's own words, and is read back as it was written.
+fn shows_how_skills_are_used(report: &RunReport, journal: &[JournalEntry]) {
+    let attempts = recorded_attempts(journal).expect("its attempts");
+    let shown = demonstrations::of_attempts(&attempts).demonstrations;
+    let done = report
+        .attempts()
+        .filter(|one| one.success == Some(true) && !one.injected.is_empty());
+    assert_eq!(shown.len(), done.count());
+    let lines = demonstrations::write(&shown).expect("they are written");
+    assert_eq!(demonstrations::read(&lines).expect("they are read"), shown);
+    assert!(lines.contains("<call>"), "{lines}");
 }
 
 #[test]
 fn lessons_of_recovered_attempts_do_other_tasks_of_the_same_contract_at_once() {
     // Measured on these seeds: 0.967 both ways, 0 without skills.
     for by in [By::Tool, By::Verb] {
-        let (without, with) = measure(11, by, Failure::Refusal, 8);
+        let Measured {
+            skills,
+            without,
+            with,
+        } = measure((11, by), lessons_alone(Failure::Refusal), 8);
         println!(
             "{by:?}: at the first attempt {without:.3} without skills, {with:.3} with lessons"
         );
-        assert_eq!(without, 0.0);
+        assert_eq!(
+            (skills as u64, without),
+            (CONTRACTS, 0.0),
+            "a skill of each attempt"
+        );
         assert!(with >= 0.967 - MARGIN, "{by:?}: {with}");
     }
 }
@@ -171,8 +211,40 @@ fn lessons_of_recovered_attempts_do_other_tasks_of_the_same_contract_at_once() {
 #[test]
 fn a_lesson_of_a_failed_attempt_does_another_task_of_the_same_contract_at_once() {
     // Within one step an attempt fails at its first refusal. Measured on this seed: 0.983.
-    let (without, with) = measure(12, By::Tool, Failure::Verdict, 1);
+    let recipe = lessons_alone(Failure::Verdict);
+    let Measured {
+        skills,
+        without,
+        with,
+    } = measure((12, By::Tool), recipe, 1);
     println!("at the first attempt {without:.3} without skills, {with:.3} with lessons");
-    assert_eq!(without, 0.0);
+    assert_eq!(
+        (skills as u64, without),
+        (CONTRACTS, 0.0),
+        "a skill of each attempt"
+    );
     assert!(with >= 0.983 - MARGIN, "{with}");
+}
+
+#[test]
+fn a_first_bank_of_patterns_and_lessons_does_other_tasks_at_once() {
+    // Measured on this seed: 1.0.
+    let mut recipe = lessons_alone(Failure::Refusal);
+    if let Some(bank) = &mut recipe.maintenance.bank {
+        bank.first = true;
+    }
+    let Measured {
+        skills,
+        without,
+        with,
+    } = measure((13, By::Tool), recipe, 8);
+    println!(
+        "{skills} skills: at the first attempt {without:.3} without skills, {with:.3} with a bank"
+    );
+    assert_eq!(
+        (skills as u64, without),
+        (2 * CONTRACTS, 0.0),
+        "a pattern and a lesson of each"
+    );
+    assert!(with >= 1.0 - MARGIN, "{with}");
 }
