@@ -14,7 +14,7 @@ use crate::{
     },
     domain::{
         Action, EndReason, Exposure, GenerationRecord, Injection, Observation, Outcome, Prompt,
-        Sampling, SkillRef, Step, StepResult, Trajectory, Usage,
+        Sampling, SkillRef, Step, StepResult, Trajectory, UnreadTurn, Usage,
     },
     error::{Error, ErrorKind, Result},
 };
@@ -113,7 +113,10 @@ enum Turn {
         used: Vec<usize>,
         generations: Vec<GenerationRecord>,
     },
-    Unreadable,
+    Unreadable {
+        transcript: String,
+        generations: Vec<GenerationRecord>,
+    },
 }
 
 /// One attempt under way.
@@ -124,6 +127,7 @@ struct Run<'a> {
     /// The turn of the task, from 0; a turn ends with the end of the turn or a message to the user.
     turn: u32,
     exposures: Vec<Exposure>,
+    unread: Option<Box<UnreadTurn>>,
     outcome: Option<Outcome>,
     usage: Usage,
     generations: u64,
@@ -139,6 +143,7 @@ impl<'a> Run<'a> {
             steps: Vec::new(),
             turn: 0,
             exposures: Vec::new(),
+            unread: None,
             outcome: None,
             usage: Usage::default(),
             generations: 0,
@@ -165,7 +170,19 @@ impl<'a> Run<'a> {
                 .await;
             self.expose(&injection);
             match self.write(&observation, &injection).await? {
-                Turn::Unreadable => return Ok(EndReason::Unreadable),
+                Turn::Unreadable {
+                    transcript,
+                    generations,
+                } => {
+                    self.unread = (!generations.is_empty()).then(|| {
+                        Box::new(UnreadTurn {
+                            observation,
+                            transcript,
+                            generations,
+                        })
+                    });
+                    return Ok(EndReason::Unreadable);
+                }
                 Turn::Act {
                     action,
                     transcript,
@@ -238,11 +255,14 @@ impl<'a> Run<'a> {
                         generations,
                     });
                 }
-                TurnMove::Unreadable { reason, .. } => {
+                TurnMove::Unreadable { reason, transcript } => {
                     let attempt = &self.attempt.id;
                     tracing::warn!(%attempt, %reason, "what the model wrote is no action");
                     self.count_prompt(&replies);
-                    return Ok(Turn::Unreadable);
+                    return Ok(Turn::Unreadable {
+                        transcript,
+                        generations,
+                    });
                 }
             }
         }
@@ -377,6 +397,7 @@ impl<'a> Run<'a> {
             exposures: self.exposures,
             injection: Injection::NONE,
             left_out: Vec::new(),
+            unread: self.unread,
             outcome: self.outcome,
             end,
             usage: self.usage,

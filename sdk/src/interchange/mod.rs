@@ -1,5 +1,5 @@
-//! Conversion between [`Skill`](crate::domain::Skill)s and the JSON formats of other systems: [`skillrl`], [`arise`]. Pure
-//! functions on texts; the host reads and writes the files.
+//! Conversion between [`Skill`](crate::domain::Skill)s and the JSON formats of other systems: [`skillrl`], [`arise`]; and exports
+//! for trainers: [`rollouts`], [`assessments`]. Pure functions on texts; the host reads and writes the files.
 //!
 //! ```
 //! use journeyman::{
@@ -20,7 +20,7 @@
 //! # Ok::<(), journeyman::Error>(())
 //! ```
 //!
-//! # Rules of every format
+//! # Rules of every format of skills
 //! - *Lossless.* A text that is read and written again is equal as a JSON value, also when the skills were written to a
 //!   SKILL.md and read back in between. A field that cannot be derived from the skill's own fields is kept in its metadata
 //!   as JSON text (`<format>-entry.<field>`; an empty text for a field that was absent). Data that belongs to no skill is
@@ -33,10 +33,12 @@
 //! - *Untrusted origin* (S2). Every skill that is read has passed [`imported`].
 
 pub mod arise;
+pub mod assessments;
 mod entry;
 mod imported;
 mod json;
 mod record;
+pub mod rollouts;
 pub mod skillrl;
 
 pub use imported::{imported, offered};

@@ -6,7 +6,7 @@ mod hierarchical;
 mod options;
 mod process;
 
-pub use advantage::{advantages, positive_traces};
+pub use advantage::{ADVANTAGE_EPSILON, advantages, positive_traces};
 pub use hierarchical::HierarchicalReward;
 pub use options::{RewardPolicy, SkillUse};
 pub use process::ProcessReward;

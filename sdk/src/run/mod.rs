@@ -11,7 +11,10 @@ pub(crate) mod host;
 pub(crate) mod machine;
 
 pub use driver::Performer;
-pub use host::{AddFate, AddReport, AddedSkill, AttemptHandle, Journeyman, Options};
+pub use host::{
+    AddFate, AddReport, AddedSkill, AttemptHandle, Journeyman, Options, PlanRun, SubgoalRollouts,
+    TrialOptions,
+};
 pub use machine::{
     AttemptNeed, CaseNeed, Need, NeedId, RunEntry, RunMachine, RunPlan, Station, TurnAsk, replay,
 };

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use journeyman::{
     ModelId,
     contract::{Journal, JournalEntry},
-    domain::{GenerationRecord, Outcome, Sampling, StepResult, Transition, Trust},
+    domain::{GenerationRecord, Outcome, Sampling, StepResult, Transition, Trust, UnreadTurn},
     run::AttemptHandle,
     text::Redactor,
 };
@@ -245,7 +245,11 @@ fn tokens_of_a_secret_go_and_others_stay() {
         model: ModelId::new("scripted"),
         adapter: None,
     };
-    for (secret, kept) in [(true, false), (false, true)] {
+    for (secret, in_last_turn, kept) in [
+        (true, false, false),
+        (false, true, false),
+        (false, false, true),
+    ] {
         block_on(async {
             let mut backends = backends();
             backends.executor = Some(Arc::new(ScriptedExecutor::by(move |attempt, _| {
@@ -256,6 +260,12 @@ fn tokens_of_a_secret_go_and_others_stay() {
                     .for_each(|step| step.generations = vec![record()]);
                 // The second step's text alone is not what tells: its prompt holds the first's.
                 said.steps[0].transcript = if secret { IN_WORLD } else { "a" }.to_owned();
+                let last = if in_last_turn { IN_WORLD } else { "c" };
+                said.unread = Some(Box::new(UnreadTurn {
+                    observation: sample::observation(last),
+                    transcript: "?".to_owned(),
+                    generations: vec![record()],
+                }));
                 Play::Give(said)
             })));
             let journeyman = open(backends.clone()).await;
