@@ -244,6 +244,29 @@ fn every_generation_has_a_seed_of_its_own() {
 }
 
 #[test]
+fn what_could_not_be_read_is_kept_where_it_is_recorded() {
+    for record in [true, false] {
+        let model = ScriptedModel::answers(["one", " "]);
+        let options = ModelExecutorOptions {
+            record,
+            ..Default::default()
+        };
+        let trajectory = attempt(&executor(model, options), Try::default()).unwrap();
+        assert_eq!(trajectory.end, EndReason::Unreadable);
+        assert_eq!(said(&trajectory), ["one"]);
+        let Some(unread) = trajectory.unread.filter(|_| record) else {
+            assert!(!record);
+            continue;
+        };
+        assert_eq!(
+            (unread.transcript.as_str(), unread.generations.len()),
+            (" ", 1)
+        );
+        assert_eq!(unread.observation.text, "go on");
+    }
+}
+
+#[test]
 fn says_which_skills_it_had_and_used() {
     let injection = sample::injection(&[sample::skill("saying"), sample::skill("singing")]);
     let guidance = FixedGuidance::new(injection.clone());

@@ -124,7 +124,11 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ),
         (
             "interchange",
-            set(&[VALUES, &["format", "library", "admit"]]),
+            set(&[
+                CONTRACTS,
+                POLICY,
+                &["assess", "format", "library", "admit", "reward", "run"],
+            ]),
         ),
     ]);
     for (place, station) in STATIONS.into_iter().enumerate() {

@@ -6,18 +6,27 @@
 //! ([`LibraryChange::SetPrototypes`](crate::domain::LibraryChange::SetPrototypes)). The scores are calibrated by what followed
 //! from earlier ones ([`Calibration`]). The process score goes into the reward
 //! ([`RewardPolicy::process`](crate::reward::RewardPolicy)).
+//!
+//! [`RouterAccuracy`] compares a router with annotations, [`VariantAgreement`] two prompt variants; [`Journeyman::assess`] assesses
+//! attempts that were made before.
+//!
+//! [`Journeyman::assess`]: crate::run::Journeyman::assess
 
 mod anchoring;
+mod annotations;
 mod asking;
 pub(crate) mod assessing;
 mod calibration;
 mod cluster;
+mod comparing;
 mod options;
 mod persistence;
 pub(crate) mod refreshing;
 mod routing;
 
+pub use annotations::annotations;
 pub use calibration::Calibration;
+pub use comparing::{AssessedPair, RouterAccuracy, Share, VariantAgreement};
 pub use options::{
     AnchorPolicy, AssessBy, AssessPolicy, CalibrationPolicy, ClusterPolicy, RouteBy, SubgoalWeights,
 };

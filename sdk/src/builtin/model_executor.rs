@@ -14,7 +14,7 @@ use crate::{
     },
     domain::{
         Action, EndReason, Exposure, GenerationRecord, Injection, Observation, Outcome, Prompt,
-        Sampling, SkillRef, Step, StepResult, Trajectory, Usage,
+        Sampling, SkillRef, Step, StepResult, Trajectory, UnreadTurn, Usage,
     },
     error::{Error, ErrorKind, Result},
 };
@@ -113,7 +113,8 @@ enum Turn {
         used: Vec<usize>,
         generations: Vec<GenerationRecord>,
     },
-    Unreadable,
+    /// With the turn, if the model's generations are recorded.
+    Unreadable(Option<Box<UnreadTurn>>),
 }
 
 /// One attempt under way.
@@ -124,6 +125,7 @@ struct Run<'a> {
     /// The turn of the task, from 0; a turn ends with the end of the turn or a message to the user.
     turn: u32,
     exposures: Vec<Exposure>,
+    unread: Option<Box<UnreadTurn>>,
     outcome: Option<Outcome>,
     usage: Usage,
     generations: u64,
@@ -139,6 +141,7 @@ impl<'a> Run<'a> {
             steps: Vec::new(),
             turn: 0,
             exposures: Vec::new(),
+            unread: None,
             outcome: None,
             usage: Usage::default(),
             generations: 0,
@@ -165,7 +168,10 @@ impl<'a> Run<'a> {
                 .await;
             self.expose(&injection);
             match self.write(&observation, &injection).await? {
-                Turn::Unreadable => return Ok(EndReason::Unreadable),
+                Turn::Unreadable(unread) => {
+                    self.unread = unread;
+                    return Ok(EndReason::Unreadable);
+                }
                 Turn::Act {
                     action,
                     transcript,
@@ -238,11 +244,16 @@ impl<'a> Run<'a> {
                         generations,
                     });
                 }
-                TurnMove::Unreadable { reason, .. } => {
+                TurnMove::Unreadable { reason, transcript } => {
                     let attempt = &self.attempt.id;
                     tracing::warn!(%attempt, %reason, "what the model wrote is no action");
                     self.count_prompt(&replies);
-                    return Ok(Turn::Unreadable);
+                    let unread = (!generations.is_empty()).then(|| UnreadTurn {
+                        observation: observation.clone(),
+                        transcript,
+                        generations,
+                    });
+                    return Ok(Turn::Unreadable(unread.map(Box::new)));
                 }
             }
         }
@@ -377,6 +388,7 @@ impl<'a> Run<'a> {
             exposures: self.exposures,
             injection: Injection::NONE,
             left_out: Vec::new(),
+            unread: self.unread,
             outcome: self.outcome,
             end,
             usage: self.usage,

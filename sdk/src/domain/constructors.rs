@@ -267,6 +267,7 @@ impl Trajectory {
             exposures: Vec::new(),
             injection: Injection::NONE,
             left_out: Vec::new(),
+            unread: None,
             outcome: None,
             end: EndReason::GaveUp,
             usage: Usage::default(),

@@ -49,6 +49,7 @@ impl Trace {
         for step in &mut self.trajectory.steps {
             step.generations.clear();
         }
+        self.trajectory.unread = None;
         self
     }
 }

@@ -55,7 +55,7 @@ pub use tier_policy::TierPolicy;
 pub use trajectory::{
     Action, EndReason, Exposure, GenerationRecord, InjectedSkill, Injection, LeftOut, Observation,
     Outcome, Sampling, Source, Step, StepResult, TokenId, ToolCall, ToolDefinition, Trajectory,
-    Transition, Trust, Usage,
+    Transition, Trust, UnreadTurn, Usage,
 };
 pub use turn_query::TurnQuery;
 pub use verdict::Verdict;

@@ -182,6 +182,18 @@ pub struct Step {
     pub generations: Vec<GenerationRecord>,
 }
 
+/// The last turn of an attempt, if its text could not be read as an action ([`EndReason::Unreadable`]). It is no step, but a
+/// trainer learns from it too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnreadTurn {
+    /// The observation before it.
+    pub observation: Observation,
+    /// The agent's own words, as for a [`Step`].
+    pub transcript: String,
+    /// The generations behind it.
+    pub generations: Vec<GenerationRecord>,
+}
+
 /// Why a trajectory ended.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -324,6 +336,9 @@ pub struct Trajectory {
     /// The chosen skills that did not fit into the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// The last turn, if it could not be read and its generations were recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Box<UnreadTurn>>,
     /// The environment's outcome, where it gave one.
     pub outcome: Option<Outcome>,
     /// Why it ended.

@@ -1,6 +1,6 @@
 //! Conversion between [`Skill`](crate::domain::Skill)s and the JSON formats of other systems: [`skillrl`], [`arise`]. [`memories`]
-//! reads SkillRL's published memories, and [`demonstrations`] writes attempts for a trainer. Pure functions on texts; the host
-//! reads and writes the files.
+//! reads SkillRL's published memories; [`demonstrations`], [`rollouts`] and [`assessments`] are exports for trainers. Pure
+//! functions on texts; the host reads and writes the files.
 //!
 //! ```
 //! use journeyman::{
@@ -34,12 +34,14 @@
 //! - *Untrusted origin* (S2). Every skill that is read has passed [`imported`].
 
 pub mod arise;
+pub mod assessments;
 pub mod demonstrations;
 mod entry;
 mod imported;
 mod json;
 pub mod memories;
 mod record;
+pub mod rollouts;
 pub mod skillrl;
 
 pub use imported::{imported, offered};

@@ -1,7 +1,10 @@
 //! Group-relative advantages, and the attempts that a skill is written from (ARISE Eq. 5, 10 to 13; C.3).
 
+/// The epsilon of Eq. 5 that reports and exports use: it is added to the standard deviation.
+pub const ADVANTAGE_EPSILON: f64 = 1e-8;
+
 /// The advantage of each attempt of a group: `(r - mean) / (std + epsilon)`, with the population's standard
-/// deviation (ARISE Eq. 5, 10-13). `epsilon` is finite and at least 0; 1e-6 is usual.
+/// deviation (ARISE Eq. 5, 10-13). `epsilon` is finite and at least 0; [`ADVANTAGE_EPSILON`] is the SDK's own.
 ///
 /// `None` for a group without information: no rewards, equal rewards (dropped by dynamic sampling, A.2), or rewards
 /// that are not finite or too large to be averaged.

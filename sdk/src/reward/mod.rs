@@ -8,7 +8,7 @@ mod hierarchical;
 mod options;
 mod process;
 
-pub use advantage::{advantages, positive_traces};
+pub use advantage::{ADVANTAGE_EPSILON, advantages, positive_traces};
 pub use composite::{CompositeTerms, CompositeWeights, repository_tokens};
 pub use hierarchical::HierarchicalReward;
 pub use options::{RewardPolicy, SkillUse};

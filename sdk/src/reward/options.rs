@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{HierarchicalReward, ProcessReward};
-use crate::policy::OwnPolicy;
+use crate::{policy::OwnPolicy, report::AttemptReport};
 
 /// When the reward counts a skill as used.
 #[non_exhaustive]
@@ -14,6 +14,16 @@ pub enum SkillUse {
     Injected,
     /// When the executor reported its use.
     Reported,
+}
+
+impl SkillUse {
+    /// Whether an attempt used a skill.
+    pub(crate) fn counts(self, attempt: &AttemptReport) -> bool {
+        match self {
+            Self::Injected => !attempt.injected.is_empty(),
+            Self::Reported => attempt.used,
+        }
+    }
 }
 
 /// How attempts are rewarded.

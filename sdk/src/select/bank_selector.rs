@@ -72,7 +72,8 @@ pub enum WithoutCategory {
 pub struct BankGate {
     /// The tests. [`GatePolicy::epsilon`] is 0: a bank's choice has no exploration.
     pub policy: GatePolicy,
-    /// Whether general skills need not pass: the paper always includes them.
+    /// Whether general skills need not pass: the paper always includes them. Without a value they have to.
+    #[serde(default)]
     pub exempt_general: bool,
 }
 

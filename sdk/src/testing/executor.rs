@@ -104,6 +104,7 @@ async fn act(
         exposures,
         injection: Injection::NONE,
         left_out: Vec::new(),
+        unread: None,
         outcome: None,
         end: EndReason::StepBudget,
         usage: Usage::default(),

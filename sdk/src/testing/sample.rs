@@ -141,6 +141,7 @@ pub fn trajectory(attempt: &str, task: &Task, words: &[&str], success: bool) -> 
         exposures: Vec::new(),
         injection: Injection::NONE,
         left_out: Vec::new(),
+        unread: None,
         outcome: Some(outcome(success)),
         end: EndReason::Finished,
         usage: Usage::default(),

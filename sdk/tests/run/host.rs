@@ -12,6 +12,7 @@ mod settling;
 mod short;
 mod tainted;
 mod trial;
+mod trials;
 mod without_parts;
 mod worlds;
 

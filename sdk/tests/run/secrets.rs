@@ -8,6 +8,7 @@ use journeyman::{
     contract::{Journal, JournalEntry},
     domain::{
         GenerationRecord, LibraryChange, Outcome, Role, Sampling, StepResult, Transition, Trust,
+        UnreadTurn,
     },
     policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, View},
     run::AttemptHandle,
@@ -249,7 +250,11 @@ fn tokens_of_a_secret_go_and_others_stay() {
         model: ModelId::new("scripted"),
         adapter: None,
     };
-    for (secret, kept) in [(true, false), (false, true)] {
+    for (secret, in_last_turn, kept) in [
+        (true, false, false),
+        (false, true, false),
+        (false, false, true),
+    ] {
         block_on(async {
             let mut backends = backends();
             backends.executor = Some(Arc::new(ScriptedExecutor::by(move |attempt, _| {
@@ -260,6 +265,12 @@ fn tokens_of_a_secret_go_and_others_stay() {
                     .for_each(|step| step.generations = vec![record()]);
                 // The second step's text alone is not what tells: its prompt holds the first's.
                 said.steps[0].transcript = if secret { IN_WORLD } else { "a" }.to_owned();
+                let last = if in_last_turn { IN_WORLD } else { "c" };
+                said.unread = Some(Box::new(UnreadTurn {
+                    observation: sample::observation(last),
+                    transcript: "?".to_owned(),
+                    generations: vec![record()],
+                }));
                 Play::Give(said)
             })));
             let journeyman = open(backends.clone()).await;

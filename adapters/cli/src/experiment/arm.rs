@@ -66,14 +66,10 @@ impl ArmPlan {
         let arm = if base == "none" {
             refuse_more(source, form)?;
             Arm::without_skills(name)
-        } else if let Some((_, recipe)) = RECIPES.iter().find(|(name, _)| *name == base) {
-            let mut arm = Arm::new(name, recipe());
+        } else {
+            let mut arm = Arm::new(name, recipe_of(source, base, form.recipe.span())?);
             arm.learns = form.learn.as_ref().is_none_or(|learn| *learn.get_ref());
             arm
-        } else {
-            let names = RECIPES.map(|(name, _)| format!("`{name}`")).join(", ");
-            let hint = format!("take {names}, or `none` for no skills at all");
-            return Err(source.refused(form.recipe.span(), "there is no such recipe", hint));
         };
         let mut arm = Self {
             arm,
@@ -86,6 +82,9 @@ impl ArmPlan {
         if arm.arm.has_skills && !arm.arm.learns {
             arm.describe("nothing is learned");
         }
+        for (path, from) in &form.take {
+            arm.take(source, path, from)?;
+        }
         let taken_away = form.unset.iter().map(|path| Change {
             path: path.get_ref().clone(),
             value: None,
@@ -96,6 +95,25 @@ impl ArmPlan {
         }
         arm.check(source, form.name.span())?;
         Ok(arm)
+    }
+
+    /// Gives a field the value that it has in another recipe, or that another field has there.
+    fn take(&mut self, source: &Source<'_>, path: &str, from: &Spanned<String>) -> Result<()> {
+        let (name, at) = match from.get_ref().split_once('.') {
+            Some((name, at)) => (name, at),
+            None => (from.get_ref().as_str(), path),
+        };
+        let other = recipe_of(source, name, from.span())?;
+        let made = Change::taken(path, (&other, at), from.span())
+            .and_then(|change| change.make(&self.arm.recipe));
+        self.arm.recipe = made.map_err(|refusal| {
+            source
+                .refused(from.span(), refusal.message, refusal.hint)
+                .with("field", path)
+                .with("arm", &self.arm.name)
+        })?;
+        self.describe(&format!("{path} of {}", from.get_ref()));
+        Ok(())
     }
 
     fn change(&mut self, source: &Source<'_>, change: &Change) -> Result<()> {
@@ -130,6 +148,17 @@ impl ArmPlan {
             facts.with("arm", &self.arm.name)
         })
     }
+}
+
+/// The recipe of this name.
+fn recipe_of(source: &Source<'_>, name: &str, span: Range<usize>) -> Result<Recipe> {
+    let found = RECIPES.iter().find(|(known, _)| *known == name);
+    let (_, recipe) = found.ok_or_else(|| {
+        let names = RECIPES.map(|(name, _)| format!("`{name}`")).join(", ");
+        let hint = format!("take {names}, or for an arm `none`, for no skills at all");
+        source.refused(span, "there is no such recipe", hint)
+    })?;
+    Ok(recipe())
 }
 
 /// Makes an arm for each value of a sweep. The first `written` arms stand in the file; no sweep is made of a sweep's arm.
@@ -178,11 +207,12 @@ pub(super) fn sweep(
 
 /// Refuses settings that an arm without skills cannot have.
 fn refuse_more(source: &Source<'_>, form: &ArmForm) -> Result<()> {
+    let take = form.take.values().next().map(Spanned::span);
     let set = form.set.values().next().map(Spanned::span);
     let unset = form.unset.first().map(Spanned::span);
     let library = form.library.as_ref().map(Spanned::span);
     let learn = form.learn.as_ref().map(Spanned::span);
-    match set.or(unset).or(library).or(learn) {
+    match take.or(set).or(unset).or(library).or(learn) {
         None => Ok(()),
         Some(span) => Err(source.refused(
             span,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use journeyman::recipe::Recipe;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
@@ -24,6 +25,22 @@ pub(super) struct Refusal {
 }
 
 impl Change {
+    /// Gives the field at `path` the value of another recipe's field.
+    pub(super) fn taken(
+        path: &str,
+        (from, at): (&Recipe, &str),
+        span: Range<usize>,
+    ) -> Result<Self, Refusal> {
+        let form = written(from)?;
+        let at: Vec<&str> = at.split('.').collect();
+        let value = look(&form, &at).ok_or_else(|| unknown(&form, &at))?;
+        Ok(Self {
+            path: path.to_owned(),
+            value: (!value.is_null()).then(|| value.clone()),
+            span,
+        })
+    }
+
     /// Makes the change. Deserializing ignores unknown fields, so the change is accepted only if the result has the value
     /// at the path.
     pub(super) fn make<T>(&self, base: &T) -> Result<T, Refusal>

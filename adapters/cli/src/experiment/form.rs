@@ -58,6 +58,9 @@ pub(super) struct WorldForm {
 pub(super) struct ArmForm {
     pub(super) name: Spanned<String>,
     pub(super) recipe: Spanned<String>,
+    /// Paths of fields, each with the recipe whose value it gets, and behind a dot the path there if it is another.
+    #[serde(default)]
+    pub(super) take: BTreeMap<String, Spanned<String>>,
     #[serde(default)]
     pub(super) set: Table,
     #[serde(default)]

@@ -125,6 +125,7 @@ fn trace_of(scene: &Scene) -> Trace {
             exposures,
             injection,
             left_out: Vec::new(),
+            unread: None,
             outcome: None,
             end: EndReason::Finished,
             usage: Usage::default(),

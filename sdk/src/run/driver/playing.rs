@@ -1,9 +1,9 @@
 //! Performs role requests, test cases and embeddings.
 
-use super::{performer::Performer, sound};
+use super::{performer::Performer, redacting::holds_mark, sound};
 use crate::{
     contract::{Embedding, FailedAnswer, GenerateRequest, LanguageModel, RoleRequest, RoleTask},
-    domain::Usage,
+    domain::{Trajectory, Usage},
     error::{Error, Result},
     id::Seed,
     policy::{CaseRun, Played, Unreadable},
@@ -88,9 +88,7 @@ impl Performer {
     /// Plays a test case and judges the attempt. The attempt's tokens are added to `spent`, also where it cannot be judged.
     pub(crate) async fn case(&self, case: &CaseNeed, spent: &mut Usage) -> Result<CaseRun> {
         let CaseNeed { attempt, prefix } = case;
-        let world = self.backends.environment.as_ref();
-        let repeats = world.is_some_and(|world| world.capabilities().deterministic);
-        if !prefix.is_empty() && !repeats {
+        if !prefix.is_empty() && !self.repeats() {
             return Err(Error::unsupported(
                 "Performer::perform",
                 "a test case that begins in the middle of an attempt needs a deterministic environment",
@@ -114,6 +112,28 @@ impl Performer {
             verdict,
             usage: trajectory.usage,
         })
+    }
+
+    /// Whether the environment gives the same answers to the same actions, so that actions can be replayed.
+    pub(crate) fn repeats(&self) -> bool {
+        let world = self.backends.environment.as_ref();
+        world.is_some_and(|world| world.capabilities().deterministic)
+    }
+
+    /// An attempt outside a run, redacted.
+    ///
+    /// # Errors
+    /// The error of an attempt that could not be made, or that a part's fault ended.
+    pub(crate) async fn trial(&self, trial: &CaseNeed) -> Result<Box<Trajectory>> {
+        let CaseNeed { attempt, prefix } = trial;
+        let trajectory = self.attempt(attempt, prefix, None).await?;
+        let mut trajectory = sound::trajectory(trajectory)?;
+        self.redacting
+            .trajectory(&mut trajectory, holds_mark(&attempt.task));
+        match trajectory.fault() {
+            Some(fault) => Err(fault.clone()),
+            None => Ok(trajectory),
+        }
     }
 
     /// Embeds texts, using the cache; `None` without an embedder.

@@ -183,7 +183,7 @@ impl Redacting {
     }
 
     /// Redacts a trajectory. Token records cannot be redacted, so they are removed if the task or any step held a secret.
-    fn trajectory(&self, trajectory: &mut Trajectory, of_secrets: bool) {
+    pub(crate) fn trajectory(&self, trajectory: &mut Trajectory, of_secrets: bool) {
         let mut held = of_secrets;
         for step in &mut trajectory.steps {
             held |= self.step(step);
@@ -194,10 +194,16 @@ impl Redacting {
         if let Some(outcome) = &mut trajectory.outcome {
             self.keys(&mut outcome.parts);
         }
+        if let Some(unread) = &mut trajectory.unread {
+            held |= self.observation(&mut unread.observation);
+            self.text(&mut unread.transcript);
+            held |= unread.transcript.contains(MARK);
+        }
         if held {
             for step in &mut trajectory.steps {
                 step.generations.clear();
             }
+            trajectory.unread = None;
         }
     }
 
@@ -207,12 +213,7 @@ impl Redacting {
             index: _,
             turn: _,
             actor,
-            observation:
-                Observation {
-                    text: seen,
-                    tools,
-                    source: Source { name, trust: _ },
-                },
+            observation,
             action,
             result:
                 StepResult {
@@ -227,22 +228,10 @@ impl Redacting {
             transcript,
             generations: _,
         } = step;
-        let texts = [actor, seen, name, said, said_by, transcript];
-        let mut held = false;
-        for text in texts {
+        let mut held = self.observation(observation);
+        for text in [actor, said, said_by, transcript] {
             self.text(text);
             held |= text.contains(MARK);
-        }
-        for tool in tools {
-            let ToolDefinition {
-                name,
-                description,
-                input_schema,
-            } = tool;
-            self.text(name);
-            self.text(description);
-            self.redactor.redact_json(input_schema);
-            held |= name.contains(MARK) || description.contains(MARK) || marked(input_schema);
         }
         match action {
             Action::Call(calls) => {
@@ -257,6 +246,32 @@ impl Redacting {
                 held |= text.contains(MARK);
             }
             Action::EndTurn => {}
+        }
+        held
+    }
+
+    /// Redacts an observation; returns whether it holds redacted text.
+    fn observation(&self, observation: &mut Observation) -> bool {
+        let Observation {
+            text: seen,
+            tools,
+            source: Source { name, trust: _ },
+        } = observation;
+        let mut held = false;
+        for text in [seen, name] {
+            self.text(text);
+            held |= text.contains(MARK);
+        }
+        for tool in tools {
+            let ToolDefinition {
+                name,
+                description,
+                input_schema,
+            } = tool;
+            self.text(name);
+            self.text(description);
+            self.redactor.redact_json(input_schema);
+            held |= name.contains(MARK) || description.contains(MARK) || marked(input_schema);
         }
         held
     }

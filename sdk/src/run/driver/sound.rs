@@ -41,7 +41,9 @@ pub(crate) fn trajectory(trajectory: Box<Trajectory>) -> Result<Box<Trajectory>>
             "the outcome's score or one of its parts is not finite",
         );
     }
-    let mut records = trajectory.steps.iter().flat_map(|step| &step.generations);
+    let unread = trajectory.unread.iter().flat_map(|turn| &turn.generations);
+    let records = trajectory.steps.iter().flat_map(|step| &step.generations);
+    let mut records = records.chain(unread);
     if records.all(|record| record.logprobs.iter().all(|logprob| logprob.is_finite())) {
         return Ok(trajectory);
     }

@@ -192,6 +192,7 @@ impl AttemptHandle {
             exposures,
             injection,
             left_out,
+            unread: None,
             outcome,
             end: EndReason::Finished,
             usage: self.usage,

@@ -2,6 +2,7 @@
 
 pub(crate) mod add_report;
 pub(crate) mod asked_roles;
+pub(crate) mod assessing;
 pub(crate) mod attempts;
 pub(crate) mod bank;
 pub(crate) mod checking;
@@ -11,15 +12,21 @@ pub(crate) mod journeyman;
 pub(crate) mod library_changes;
 pub(crate) mod locking;
 pub(crate) mod options;
+pub(crate) mod plan_trials;
 pub(crate) mod previous_runs;
 pub(crate) mod rollouts;
 pub(crate) mod session;
+pub(crate) mod subgoal_rollouts;
 pub(crate) mod tagging;
+pub(crate) mod trials;
 
 pub use add_report::{AddFate, AddReport, AddedSkill};
 pub use bank::BankReport;
 pub use handle::AttemptHandle;
 pub use journeyman::Journeyman;
 pub use options::Options;
+pub use plan_trials::PlanRun;
 pub use rollouts::{GroupRollout, MergeReport, Rollouts};
+pub use subgoal_rollouts::SubgoalRollouts;
 pub use tagging::{TaggedTasks, UntaggedTask};
+pub use trials::TrialOptions;

@@ -9,11 +9,8 @@ use crate::{
     id::{AttemptId, CommitKey},
     policy::{Rollout, SkillCredit},
     report::{AttemptReport, TaskReport},
-    reward::{self, RewardPolicy, SkillUse},
+    reward::{self, RewardPolicy},
 };
-
-/// The epsilon of Eq. 5, which is added to the standard deviation in the denominator of an advantage.
-const ADVANTAGE_EPSILON: f64 = 1e-8;
 
 /// What was measured of an attempt beside its verdict.
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,10 +102,7 @@ fn reward_of(
     report: &AttemptReport,
     success: bool,
 ) -> f64 {
-    let used = match policy.skill_use {
-        SkillUse::Injected => !report.injected.is_empty(),
-        SkillUse::Reported => report.used,
-    };
+    let used = policy.skill_use.counts(report);
     if warming_up {
         policy.levels.binary(success)
     } else if let Some(process) = policy.process {
@@ -137,7 +131,7 @@ pub(crate) fn task_report(
         selections: selections.to_vec(),
         attempts: rollouts.into_iter().map(|r| r.report).collect(),
         advantages: complete
-            .then(|| reward::advantages(&rewards, ADVANTAGE_EPSILON))
+            .then(|| reward::advantages(&rewards, reward::ADVANTAGE_EPSILON))
             .flatten(),
         written: Vec::new(),
         curation: None,

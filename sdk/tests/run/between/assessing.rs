@@ -1,7 +1,8 @@
 //! Attempts are cut, routed and scored, and prototypes are distilled from what was learned (SCRIBE).
 
 use journeyman::{
-    assess::{AnchorPolicy, AssessBy, AssessPolicy, RouteBy},
+    assess::{AnchorPolicy, AssessBy, AssessPolicy, AssessedPair, RouteBy, VariantAgreement},
+    contract::SegmentPrompt,
     domain::SubgoalScore,
     report::{EventKind, FindingKind},
 };
@@ -366,5 +367,127 @@ fn taking_a_run_back_takes_its_assessments() {
             (library.subgoals().count(), library.anchor_checks().count()),
             (0, 0)
         );
+    });
+}
+
+/// The answers of a role that cuts attempts in another way when it is asked in another wording.
+fn variant_parts() -> Backends {
+    let model = ScriptedModel::by(|request, _| {
+        let text = request.prompt.text();
+        let role = text.lines().next().unwrap_or_default();
+        Play::Give(
+            match role {
+                "role: segment" if text.contains("prompt: Coverage") => {
+                    "all of it | speaking | 0 9"
+                }
+                "role: segment" => {
+                    "say the first word | speaking | 0 0\nsay the rest | finishing | 1 9"
+                }
+                _ => "2 almost",
+            }
+            .to_owned(),
+        )
+    });
+    let mut backends = backends();
+    backends.model = Some(Arc::new(model));
+    backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Segment, Role::Score])));
+    backends
+}
+
+#[test]
+fn attempts_are_assessed_again_without_a_change_of_the_library() {
+    block_on(async {
+        let journeyman =
+            Journeyman::open(variant_parts(), scribe(), Options::new("test", Seed(7))).await;
+        let journeyman = journeyman.expect("it opens");
+        let attempt = |id: &str, words: &[&str]| {
+            sample::trace(id, &sample::task("t", &["one", "two"]), words, true)
+        };
+        let attempts = [
+            attempt("a", &["one", "two"]),
+            attempt("b", &[]),
+            attempt("c", &["one", "two"]),
+        ];
+        let open = AssessPolicy {
+            open: true,
+            ..AssessPolicy::default()
+        };
+        let first = journeyman
+            .assess(&attempts, &open)
+            .await
+            .expect("it assesses");
+        let ids: Vec<_> = first
+            .iter()
+            .map(|one| one.as_ref().map(|one| one.attempt.as_str()))
+            .collect();
+        assert_eq!(ids, [Some("a"), None, Some("c")], "one has no step");
+        let two = SubgoalScore::new(2).unwrap();
+        let spans = |one: &journeyman::domain::Assessment| -> Vec<_> {
+            one.subgoals
+                .iter()
+                .map(|one| (one.subgoal.first, one.subgoal.last, one.score))
+                .collect()
+        };
+        assert_eq!(
+            spans(first[0].as_ref().unwrap()),
+            [(0, 0, Some(two)), (1, 1, Some(two))]
+        );
+
+        // The same wording agrees with itself.
+        let again = journeyman
+            .assess(&attempts, &open)
+            .await
+            .expect("it assesses");
+        assert_eq!(first, again);
+        let pair = AssessedPair {
+            predicted: first[0].as_ref().unwrap(),
+            annotated: again[2].as_ref().unwrap(),
+        };
+        assert!(
+            VariantAgreement::of(&[pair]).is_err(),
+            "they are of two attempts"
+        );
+        let agreement = VariantAgreement::of(&[AssessedPair {
+            annotated: again[0].as_ref().unwrap(),
+            ..pair
+        }]);
+        assert_eq!(agreement.unwrap().spans.rate(), Some(1.0));
+
+        // Another wording cuts otherwise: of three spans none is in both.
+        let coverage = AssessPolicy {
+            by: AssessBy::Subgoals(SegmentPrompt::Coverage),
+            ..open.clone()
+        };
+        let other = journeyman
+            .assess(&attempts[..1], &coverage)
+            .await
+            .expect("it assesses");
+        let agreement = VariantAgreement::of(&[AssessedPair {
+            annotated: other[0].as_ref().unwrap(),
+            ..pair
+        }]);
+        let spans = agreement.unwrap().spans;
+        assert_eq!((spans.hits, spans.of), (0, 3));
+
+        let library = journeyman.library().await.expect("a library");
+        assert_eq!(
+            (library.subgoals().count(), library.revision()),
+            (0, Revision(0))
+        );
+
+        let refused = AssessPolicy {
+            least_confidence: 2.0,
+            ..open
+        };
+        assert!(journeyman.assess(&attempts, &refused).await.is_err());
+        let mut without = variant_parts();
+        without.roles = None;
+        let without = Journeyman::open(without, scribe(), Options::new("test", Seed(7))).await;
+        let error = without
+            .expect("it opens")
+            .assess(&attempts, &open)
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
     });
 }

@@ -1,12 +1,17 @@
+use std::path::Path;
+
 use journeyman::{
     ErrorKind,
-    domain::TierPolicy,
+    domain::{State, TierPolicy},
+    maintain::Maintenance,
     propose::WriteWhen,
-    select::{Candidates, Selector},
+    recipe,
+    select::{Candidates, GatePolicy, Selector},
 };
 
 use super::planned;
 use crate::experiment::arm::Start;
+use crate::experiment::plan::PlanFile;
 
 const SMALL: &str = r#"
 name = "small"
@@ -287,6 +292,91 @@ fn each_fault_is_refused_with_its_line_and_a_remedy() {
         "no such field",
         "there are: hidden, passing, plain, world",
     );
+}
+
+#[test]
+fn fields_are_taken_from_other_recipes() {
+    let arm = r#""hisme"
+take = { assess = "scribe", reward = "scribe", "maintenance.refine" = "arise" }
+set.assess.first = 5"#;
+    let file = planned(&SMALL.replacen("\"none\"", arm, 1)).unwrap();
+    let arm = &file.plan.arms[0];
+    let (hisme, scribe) = (recipe::hisme(), recipe::scribe());
+    assert_eq!(arm.recipe.reward, scribe.reward);
+    let assess = arm.recipe.assess.as_ref().unwrap();
+    assert_eq!(assess.first.get(), 5);
+    assert_eq!(assess.refresh, scribe.assess.unwrap().refresh);
+    assert_eq!(arm.recipe.maintenance.refine, None, "ARISE has none");
+    assert_eq!(arm.recipe.maintenance.bundles, hisme.maintenance.bundles);
+    assert!(
+        arm.description.contains("reward of scribe"),
+        "{}",
+        arm.description
+    );
+
+    refused(
+        "\"none\"",
+        "\"hisme\"\ntake.reward = \"scrib\"",
+        9,
+        "there is no such recipe",
+        "`scribe`",
+    );
+    refused(
+        "\"none\"",
+        "\"hisme\"\ntake.rewards = \"scribe\"",
+        9,
+        "no such field",
+        "reward",
+    );
+    refused(
+        "\"none\"",
+        "\"hisme\"\ntake.reward = \"scribe.credit\"",
+        9,
+        "",
+        "",
+    );
+    refused(
+        "\"none\"",
+        "\"none\"\ntake.reward = \"scribe\"",
+        9,
+        "nothing to set",
+        "leave it out",
+    );
+}
+
+#[test]
+fn the_examples_mix_recipes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/experiments");
+    let mixed = |name: &str| {
+        let file = PlanFile::read(&folder.join(name)).unwrap();
+        file.plan.arms.last().unwrap().recipe.clone()
+    };
+
+    let recipe = mixed("hisme-under-scribe.toml");
+    assert_eq!(recipe.reward, recipe::scribe().reward);
+    assert!(recipe.assess.is_some());
+    assert_eq!(recipe.maintenance, recipe::hisme_robust().maintenance);
+
+    let recipe = mixed("skillrl-behind-arise.toml");
+    let Selector::Bank(bank) = &recipe.select.selector else {
+        unreachable!("{:?}", recipe.select.selector)
+    };
+    let absolute = GatePolicy {
+        epsilon: 0.0,
+        ..GatePolicy::default()
+    };
+    let gate = bank.gate.as_ref().unwrap();
+    assert_eq!((&gate.policy, gate.exempt_general), (&absolute, false));
+    assert_eq!(recipe.maintenance, recipe::skillrl().maintenance);
+
+    let recipe = mixed("skillos-released-as-hisme.toml");
+    assert_eq!(recipe.write, recipe::skillos().write);
+    assert_eq!(recipe.admit.initial_state, State::Trial);
+    let bundles = Maintenance {
+        bundles: recipe::hisme().maintenance.bundles,
+        ..Maintenance::default()
+    };
+    assert_eq!(recipe.maintenance, bundles);
 }
 
 #[test]

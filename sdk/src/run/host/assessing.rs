@@ -1,0 +1,148 @@
+//! Assessment of attempts outside a run (SCRIBE 3.2, appendix A.1, B; rows C3, C5).
+
+use std::{sync::Arc, task::Poll};
+
+use futures::{StreamExt, stream};
+
+use super::journeyman::Journeyman;
+use crate::{
+    assess::{AssessPolicy, assessing::assess},
+    domain::{Assessment, Trace},
+    error::{Error, Result},
+    id::Seed,
+    library::SkillLibrary,
+    policy::{Answer, Ask, Question, Questions},
+    program::{Place, Program, Running},
+    run::machine::Need,
+};
+
+/// The assessments of attempts, in their order.
+type Assessed = Vec<Option<Assessment>>;
+
+impl Journeyman {
+    /// Assesses attempts that were made before, by the library's present prototypes: with another prompt variant to see whether
+    /// the two agree ([`VariantAgreement`](crate::assess::VariantAgreement)), or with another router to compare it with
+    /// annotations ([`RouterAccuracy`](crate::assess::RouterAccuracy)). The library does not change. In the order of the attempts;
+    /// `None` for an attempt that has no step or could not be cut.
+    ///
+    /// The seeds of the roles follow from the session's and from the place of the attempt, so that two variants draw the same ones.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use journeyman::{
+    ///     Seed,
+    ///     assess::{AssessPolicy, AssessedPair, VariantAgreement},
+    ///     contract::Backends,
+    ///     domain::Role,
+    ///     recipe,
+    ///     run::{Journeyman, Options},
+    ///     testing::{ScriptedModel, ScriptedRoles, sample},
+    /// };
+    ///
+    /// # futures::executor::block_on(async {
+    /// let model = ScriptedModel::always("say good | speaking | 0 0\nsay day | speaking | 1 1");
+    /// let backends = Backends::own_loop()
+    ///     .with_model(Arc::new(model))
+    ///     .with_roles(Arc::new(ScriptedRoles::only([Role::Segment])));
+    /// let journeyman = Journeyman::open(backends, recipe::scribe(), Options::new("desk", Seed(7))).await?;
+    ///
+    /// let attempt = sample::trace("a-1", &sample::task("greet", &["good", "day"]), &["good", "day"], true);
+    /// let policy = AssessPolicy::default();
+    /// let once = journeyman.assess(&[attempt.clone()], &policy).await?;
+    /// let again = journeyman.assess(&[attempt], &policy).await?;
+    /// let pair = AssessedPair {
+    ///     predicted: once[0].as_ref().expect("it was cut"),
+    ///     annotated: again[0].as_ref().expect("it was cut"),
+    /// };
+    /// assert_eq!(VariantAgreement::of(&[pair])?.spans.rate(), Some(1.0));
+    /// # Ok::<_, journeyman::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` for a policy with a value out of range; `Unsupported` where the host gave no model or no roles; the store's error.
+    /// The failure of a role costs the attempt's assessment, or the subgoal's score, alone.
+    pub async fn assess(&self, attempts: &[Trace], policy: &AssessPolicy) -> Result<Assessed> {
+        policy.validate()?;
+        let session = &self.session;
+        let (model, roles) = (&session.backends.model, &session.backends.roles);
+        if model.is_none() || roles.is_none() {
+            return Err(Error::unsupported(
+                "Journeyman::assess",
+                "the host gave no model or no roles",
+            )
+            .hint(
+                "set `Backends::model` and `Backends::roles`, which play `segment` and `score`",
+            ));
+        }
+        let library = Arc::new(self.library().await?);
+        let attempts: Vec<Trace> = attempts.iter().cloned().map(Trace::lean).collect();
+        let inputs = Arc::new((attempts, policy.clone()));
+        let start = || {
+            let (library, inputs) = (Arc::clone(&library), Arc::clone(&inputs));
+            move |ask| assess_all(ask, library, inputs)
+        };
+        let mut program: Program<Questions, Assessed> = Program::new(0);
+        loop {
+            if let Poll::Ready(assessed) = program.poll(start()) {
+                return assessed;
+            }
+            let open = program.questions(start(), |place, question| {
+                Some((place.clone(), question.clone()))
+            });
+            for (place, answer) in self.answers(open).await? {
+                program.answer(&place, answer);
+            }
+        }
+    }
+
+    /// The answers to questions, at most as many at once as the session allows.
+    async fn answers(&self, open: Vec<(Place, Question)>) -> Result<Vec<(Place, Answer)>> {
+        let session = &self.session;
+        let seed = session.options.seed.derive("assess", 0);
+        let performed = open.into_iter().map(|(place, question)| async move {
+            let answer = session
+                .performer
+                .perform(need(seed, &place, question)?)
+                .await?;
+            Ok((place, answer))
+        });
+        let performed = stream::iter(performed).buffer_unordered(session.options.in_flight.get());
+        let answers: Vec<Result<(Place, Answer)>> = performed.collect().await;
+        answers.into_iter().collect()
+    }
+}
+
+/// Assesses all attempts at once.
+fn assess_all(
+    mut ask: Ask,
+    library: Arc<SkillLibrary>,
+    inputs: Arc<(Vec<Trace>, AssessPolicy)>,
+) -> Running<Assessed> {
+    Box::pin(async move {
+        let (attempts, policy) = &*inputs;
+        let library = &library;
+        let assessed = ask.each(attempts, async |mut ask, attempt| {
+            assess(&mut ask, library, policy, attempt).await
+        });
+        assessed.await
+    })
+}
+
+/// The need of a question that assessment asks.
+fn need(seed: Seed, place: &Place, question: Question) -> Result<Need> {
+    match question {
+        Question::Role(ask) => Ok(Need::Role {
+            ask,
+            seed: place.path().iter().fold(seed, |seed, number| {
+                seed.derive("place", u64::from(*number))
+            }),
+        }),
+        Question::Embed(texts) => Ok(Need::Embed(texts)),
+        _ => Err(Error::unsupported(
+            "Journeyman::assess",
+            "an assessment asks roles and embedders alone",
+        )),
+    }
+}

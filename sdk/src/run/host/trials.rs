@@ -1,0 +1,182 @@
+//! What repeated attempts at a subgoal and repeated executions of plans have in common (SCRIBE 6.1, appendix E; row C8).
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use super::journeyman::Journeyman;
+use crate::{
+    domain::{Action, Mode, Skill, Task},
+    error::{Error, ErrorKind, Result},
+    id::{AttemptId, RunId},
+    policy::ChosenSkill,
+    run::{
+        driver::{
+            drive::{Driver, Reach},
+            log::Log,
+        },
+        machine::{AttemptNeed, CaseNeed, Need, RunMachine, RunPlan},
+    },
+};
+
+/// How trials are made.
+///
+/// ```
+/// use journeyman::{measure::StructureOptions, run::TrialOptions};
+///
+/// // The paper's 64 rollouts of a subgoal.
+/// let options = TrialOptions::new(StructureOptions::default().rollouts);
+/// assert_eq!((options.count.get(), options.temperature), (64, None));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrialOptions {
+    /// Number of trials: of the subgoal, or of each plan.
+    pub count: NonZeroU32,
+    /// The agent's sampling temperature, at least 0. `None` for that of the recipe's attempts
+    /// ([`AttemptPolicy::temperature`](crate::recipe::AttemptPolicy)).
+    pub temperature: Option<f32>,
+    /// Whether a plan's executions also have the skills that are selected for the task, behind the plan. Rollouts of a subgoal
+    /// always have them. Default: no, so that the plan alone is measured.
+    pub with_selected: bool,
+}
+
+impl TrialOptions {
+    /// So many trials at the recipe's temperature.
+    pub fn new(count: NonZeroU32) -> Self {
+        Self {
+            count,
+            temperature: None,
+            with_selected: false,
+        }
+    }
+}
+impl Journeyman {
+    /// What the trials at a task have in common.
+    pub(super) async fn trials(
+        &self,
+        operation: &'static str,
+        task: Task,
+        options: &TrialOptions,
+    ) -> Result<TrialsOf<'_>> {
+        let session = &self.session;
+        let temperature = options
+            .temperature
+            .unwrap_or(session.recipe.attempts.temperature);
+        if !(temperature.is_finite() && temperature >= 0.0) {
+            let rule = "the temperature is not a number from 0";
+            return Err(Error::invalid(operation, rule).with("temperature", temperature));
+        }
+        let parts = (&session.backends.executor, &session.backends.environment);
+        if let (None, _) | (_, None) = parts {
+            return Err(
+                Error::unsupported(operation, "the host gave no agent or no world")
+                    .hint("set `Backends::executor` and `Backends::environment`"),
+            );
+        }
+        let run = session.next_run("trials");
+        let task = session.performer.withhold(&run, task)?;
+        let withheld = Withheld {
+            journeyman: self,
+            run: run.clone(),
+        };
+        let mut need = self.evaluation(run, task).await?;
+        need.temperature = temperature;
+        Ok(TrialsOf {
+            need,
+            _withheld: withheld,
+        })
+    }
+
+    /// The attempt of an evaluation of a redacted task, with its selected skills.
+    async fn evaluation(&self, run: RunId, task: Task) -> Result<AttemptNeed> {
+        let session = &self.session;
+        let performer = &session.performer;
+        performer.refresh_index().await;
+        let library = performer.library().await?;
+        let mut machine = RunMachine::new(RunPlan {
+            run,
+            seed: session.options.seed.derive("evaluate", 0),
+            recipe: session.recipe.clone(),
+            mode: Mode::Evaluate,
+            tasks: vec![task],
+            library,
+            policies: session.options.policies.clone(),
+            width: NonZeroU64::MIN,
+        })?;
+        let driver = Driver {
+            performer,
+            journal: None,
+            in_flight: session.options.in_flight,
+        };
+        let mut log = Log::new(0, None);
+        driver
+            .drive(&mut machine, Reach::AllButAttempts, &mut log, &mut |_| {})
+            .await?;
+        let mut needs = machine.needs().into_iter();
+        let attempt = needs.find_map(|(_, need)| match need {
+            Need::Attempt(attempt) => Some(*attempt),
+            _ => None,
+        });
+        attempt.ok_or_else(|| {
+            // The selection failed in a way that ended the task.
+            let report = machine.report().tasks.into_iter().next();
+            let failed = report.and_then(|report| report.failed);
+            failed.unwrap_or_else(|| {
+                let message = "an evaluation of the task makes no attempt";
+                Error::new(ErrorKind::Internal, "Journeyman::trials", message)
+            })
+        })
+    }
+}
+
+/// Trials at one task.
+pub(super) struct TrialsOf<'a> {
+    /// The attempt that all trials begin from.
+    pub(super) need: AttemptNeed,
+    _withheld: Withheld<'a>,
+}
+
+/// The original of a task with secrets. Dropping this drops the original.
+struct Withheld<'a> {
+    journeyman: &'a Journeyman,
+    run: RunId,
+}
+
+impl TrialsOf<'_> {
+    /// The attempt with a plan in place of the selected skills, or before them.
+    pub(super) fn following(&self, plan: Option<&Skill>, with_selected: bool) -> AttemptNeed {
+        let mut need = self.need.clone();
+        if !with_selected {
+            need.skills.clear();
+            // Nor may a later turn select others.
+            need.each_turn = false;
+        }
+        let plan = plan.map(|plan| ChosenSkill {
+            sha256: plan.content_sha256(),
+            skill: plan.clone(),
+        });
+        need.skills.splice(0..0, plan);
+        need
+    }
+
+    /// Trial `number` of what `of` names.
+    pub(super) fn trial(
+        &self,
+        need: &AttemptNeed,
+        prefix: &[Action],
+        of: &str,
+        number: u32,
+    ) -> CaseNeed {
+        let mut attempt = need.clone();
+        attempt.attempt = AttemptId::new(format!("{}/{of}/{number}", need.run));
+        attempt.seed = need.seed.derive(of, u64::from(number));
+        CaseNeed {
+            attempt,
+            prefix: prefix.to_vec(),
+        }
+    }
+}
+
+impl Drop for Withheld<'_> {
+    fn drop(&mut self) {
+        self.journeyman.session.performer.forget(&self.run);
+    }
+}

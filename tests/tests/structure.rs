@@ -1,0 +1,335 @@
+//! Structural metrics, router accuracy and annotated attempts on the bundled model (SCRIBE, appendices B and E).
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+use std::{
+    collections::BTreeMap,
+    num::{NonZeroU32, NonZeroU64},
+    path::Path,
+    sync::Arc,
+};
+
+use futures::executor::block_on;
+use journeyman::{
+    Result, Seed, TaskId, Version,
+    admit::{Admittance, to_skill},
+    assess::{AssessedPair, RouterAccuracy, annotations},
+    builtin::MemoryStore,
+    domain::{
+        Action, Assessment, Origin, Provenance, Skill, Subgoal, Taint, Task, Trace, Trajectory,
+    },
+    interchange::assessments::{self, Split},
+    library::{KnownSubgoal, SkillLibrary},
+    measure::{ExecutedPlan, HighLevel, MidLevel, Plan, StructureOptions, Trials, candidate_plans},
+    recipe::{self, Recipe},
+    run::{Journeyman, TrialOptions},
+};
+use journeyman_toolworld::{
+    skill_form::to_draft,
+    stream::{StreamTask, Universe, UniverseSpec},
+    tool::{SkillText, TASK_SLOT, ToolName},
+};
+use quickstart::Parts;
+
+/// Small numbers, so that the test takes seconds: the paper has 64 rollouts of a subgoal.
+const ROLLOUTS: u32 = 8;
+const TASKS: usize = 30;
+/// Steps of an attempt that is learned from.
+const STEPS: usize = 8;
+/// Steps of an execution of a plan: too few to find out by refusals what a tool demands.
+const FEW: usize = 3;
+
+fn recipe() -> Recipe {
+    let mut recipe = recipe::scribe();
+    recipe.attempts.group = const { NonZeroU32::new(4).expect("not 0") };
+    if let Some(assess) = &mut recipe.assess {
+        assess.first = const { NonZeroU64::new(15).expect("not 0") };
+        assess.refresh = const { NonZeroU64::new(15).expect("not 0") };
+    }
+    recipe
+}
+
+struct Learned {
+    stream: Vec<StreamTask>,
+    journeyman: Journeyman,
+    /// A session over the same library in which attempts have few steps.
+    few: Journeyman,
+    /// The first session over an empty library.
+    empty: Journeyman,
+    library: SkillLibrary,
+}
+
+fn learn(seed: u64) -> Learned {
+    let model = "../examples/apprentice/apprentice.gguf";
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
+    let parts = Parts::load(&model, STEPS).expect("the bundled model");
+    let few = Parts::load(&model, FEW).expect("the bundled model");
+    let spec = UniverseSpec {
+        hidden: 6,
+        plain: 1,
+        ..UniverseSpec::default()
+    };
+    let universe = Universe::make(spec, seed).expect("a universe");
+    let stream = universe.stream(TASKS);
+    let tasks: Result<Vec<Task>> = stream.iter().map(StreamTask::task).collect();
+    let tasks = tasks.expect("they are tasks");
+    block_on(async {
+        let open = async |parts: &Parts, store: &Arc<MemoryStore>| {
+            let opened = parts.open(recipe(), "structure", Seed(seed), store.clone(), None);
+            opened.await.expect("it opens")
+        };
+        let (store, none) = (Arc::new(MemoryStore::new()), Arc::new(MemoryStore::new()));
+        let journeyman = open(&parts, &store).await;
+        journeyman.learn(tasks).await.expect("it learns");
+        let (few, empty) = (open(&few, &store).await, open(&parts, &none).await);
+        let library = journeyman.library().await.expect("a library");
+        Learned {
+            stream,
+            journeyman,
+            few,
+            empty,
+            library,
+        }
+    })
+}
+
+fn traces(library: &SkillLibrary) -> BTreeMap<&str, &Trace> {
+    let traces = library.traces();
+    let traces = traces.map(|trace| (trace.trajectory.attempt.as_str(), trace));
+    traces.collect()
+}
+
+/// The tool that a step calls.
+fn tool(trajectory: &Trajectory, step: usize) -> Option<&str> {
+    match &trajectory.steps.get(step)?.action {
+        Action::Call(calls) => Some(calls.last()?.tool.as_str()),
+        _ => None,
+    }
+}
+
+/// Whether the agent completes a subgoal in as many steps of its own as the subgoal has: the tool of its last call is called and
+/// accepted.
+fn completes(of: &Trace, subgoal: &Subgoal, rollout: &Trajectory, own: usize) -> Option<bool> {
+    let wanted = tool(&of.trajectory, subgoal.last)?;
+    let until = own + subgoal.last - subgoal.first + 1;
+    let mut steps = own..until.min(rollout.steps.len());
+    Some(
+        steps.any(|step| {
+            tool(rollout, step) == Some(wanted) && !rollout.steps[step].result.is_error
+        }),
+    )
+}
+
+async fn trials(journeyman: &Journeyman, of: &Trace, subgoal: &Subgoal) -> Option<Trials> {
+    let options = TrialOptions::new(NonZeroU32::new(ROLLOUTS)?);
+    let rollouts = journeyman.subgoal_rollouts(of, subgoal, &options).await;
+    let rollouts = rollouts.expect("the world repeats itself");
+    assert_eq!(rollouts.replayed, subgoal.first);
+    // Every replayed step has the answer that it had.
+    for rollout in rollouts.rollouts.iter().flatten() {
+        let replayed = rollout.steps.iter().take(subgoal.first);
+        for (step, was) in replayed.zip(&of.trajectory.steps) {
+            assert_eq!((&step.action, &step.result), (&was.action, &was.result));
+        }
+    }
+    rollouts.trials(|rollout, own| completes(of, subgoal, rollout, own))
+}
+
+/// The last subgoals of successful attempts, one for each tool: of the latest attempt, which had a skill.
+fn last_subgoals(library: &SkillLibrary) -> Vec<(&Trace, &Subgoal)> {
+    let traces = traces(library);
+    let mut of_tool: BTreeMap<&str, (&Trace, &Subgoal)> = BTreeMap::new();
+    for known in library.subgoals() {
+        let Some(trace) = traces.get(known.at.attempt.as_str()) else {
+            continue;
+        };
+        let subgoal = &known.assessed.subgoal;
+        if trace.is_success() && subgoal.last + 1 == trace.trajectory.steps.len() {
+            of_tool.insert(
+                tool(&trace.trajectory, subgoal.last).unwrap_or_default(),
+                (trace, subgoal),
+            );
+        }
+    }
+    of_tool.into_values().collect()
+}
+
+#[test]
+fn subgoals_are_completed_more_often_with_the_learned_library() {
+    let learned = learn(21);
+    let subgoals = last_subgoals(&learned.library);
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for (trace, subgoal) in subgoals.iter().take(12) {
+        // From the beginning of the attempt, so that all of the work is the agent's.
+        let whole = Subgoal {
+            first: 0,
+            ..Subgoal::clone(subgoal)
+        };
+        block_on(async {
+            with.extend(trials(&learned.journeyman, trace, &whole).await);
+            without.extend(trials(&learned.empty, trace, &whole).await);
+        });
+    }
+    let mid = |trials: &[Trials]| MidLevel::of(trials).expect("there are subgoals");
+    let (with, without) = (mid(&with), mid(&without));
+    println!("with the library {with:?}, without {without:?}");
+    assert_eq!(with.subgoals, 7, "one for each tool");
+    assert!(with.success > without.success + 0.1);
+    // Behind the steps that came before it, the last call is easier.
+    let mut behind = Vec::new();
+    for (trace, subgoal) in subgoals.iter().take(12) {
+        block_on(async { behind.extend(trials(&learned.empty, trace, subgoal).await) });
+    }
+    let behind = mid(&behind);
+    println!("behind the steps before {behind:?}");
+    assert!(behind.success > without.success);
+}
+
+/// A plan as a skill: the call that ends each subgoal, with `$` for what the task gives.
+fn rendered(plan: &Plan, library: &SkillLibrary) -> Option<Skill> {
+    let trace = *traces(library).get(plan.attempt.as_str())?;
+    let given: Vec<&str> = trace.task.instruction.split_whitespace().collect();
+    let call = |subgoal: &Subgoal| {
+        let transcript = &trace.trajectory.steps.get(subgoal.last)?.transcript;
+        let (_, call) = transcript.rsplit_once("<call>")?;
+        let words = call.trim_end_matches("<obs>").split_whitespace();
+        let slots = words.enumerate().map(|(place, word)| {
+            // A value is every second word behind the tool.
+            let is_value = place > 2 && place % 2 == 1;
+            if is_value && given.contains(&word) {
+                TASK_SLOT
+            } else {
+                word
+            }
+        });
+        Some(slots.collect::<Vec<_>>().join(" "))
+    };
+    let steps: Vec<String> = plan.subgoals.iter().filter_map(call).collect();
+    let text = SkillText {
+        title: ToolName::parse(steps.last()?)?,
+        steps,
+    };
+    let skill = to_skill(
+        &to_draft(&text),
+        Admittance {
+            id: "a-plan".into(),
+            version: Version(1),
+            provenance: Provenance {
+                origin: Origin::Human,
+                runs: Vec::new(),
+                tasks: vec![plan.task.clone()],
+            },
+            taint: Taint::Clean,
+            parents: Vec::new(),
+        },
+    );
+    skill.ok()
+}
+
+#[test]
+fn plans_succeed_where_their_steps_suffice_and_are_told_from_longer_ones() {
+    let learned = learn(21);
+    let options = StructureOptions {
+        trials: const { NonZeroU32::new(4).expect("not 0") },
+        ..StructureOptions::default()
+    };
+    let library = &learned.library;
+    let traces = traces(library);
+    let (mut tasks, mut short, mut long) = (Vec::new(), Vec::new(), Vec::new());
+    // The last task of each tool, with plans of the attempts at all of its tasks.
+    let mut of_tool: BTreeMap<String, Vec<&StreamTask>> = BTreeMap::new();
+    for one in &learned.stream {
+        let tool = one.world.goal.target.to_string();
+        of_tool.entry(tool).or_default().push(one);
+    }
+    for of_tool in of_tool.values() {
+        let alike: Vec<TaskId> = of_tool.iter().map(|one| one.id.as_str().into()).collect();
+        let task = of_tool.last().expect("a task").task().expect("a task");
+        let plans = candidate_plans(library, &alike, options.plans);
+        let plans: Vec<(Plan, Skill)> = plans
+            .into_iter()
+            .filter_map(|plan| Some((plan.clone(), rendered(&plan, library)?)))
+            .collect();
+        if plans.len() < 2 {
+            continue;
+        }
+        let skills: Vec<Skill> = plans.iter().map(|(_, skill)| skill.clone()).collect();
+        let trials = TrialOptions::new(options.trials);
+        let runs = learned.few.plan_trials(task, &skills, &trials);
+        let runs = block_on(runs).expect("they are executed");
+        let executed: Vec<ExecutedPlan> = runs.iter().filter_map(|run| run.executed()).collect();
+        assert_eq!(executed.len(), plans.len());
+        for ((plan, _), run) in plans.iter().zip(&executed) {
+            let steps = traces[plan.attempt.as_str()].trajectory.steps.len();
+            let rates = if steps <= FEW { &mut short } else { &mut long };
+            rates.push(run.trials.rate());
+        }
+        tasks.push(executed);
+    }
+    let high = HighLevel::of(tasks.iter().map(Vec::as_slice), &options).expect("sound plans");
+    let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+    println!(
+        "{high:?}; {} plans of at most {FEW} steps: {}, {} of more: {}",
+        short.len(),
+        mean(&short),
+        long.len(),
+        mean(&long)
+    );
+    assert!(high.tasks >= 3, "{high:?}");
+    assert!(
+        high.separation
+            .is_some_and(|separation| (0.5..=1.0).contains(&separation))
+    );
+    assert!(
+        high.selection
+            .is_some_and(|selection| (0.0..=1.0).contains(&selection))
+    );
+    assert!(!short.is_empty() && !long.is_empty());
+    assert!(mean(&short) > mean(&long) + 0.5);
+}
+
+/// The assessments as they were made, before their subgoals were clustered.
+fn as_assessed(library: &SkillLibrary) -> Vec<Assessment> {
+    let known: Vec<&KnownSubgoal> = library.subgoals().collect();
+    let attempts = known.chunk_by(|one, next| one.at.attempt == next.at.attempt);
+    let assessment = |subgoals: &[&KnownSubgoal]| Assessment {
+        attempt: subgoals[0].at.attempt.clone(),
+        task: subgoals[0].task.clone(),
+        category: None,
+        success: subgoals[0].success,
+        repaired: false,
+        subgoals: subgoals.iter().map(|one| one.assessed.clone()).collect(),
+    };
+    attempts.map(assessment).collect()
+}
+
+#[test]
+fn a_router_is_compared_with_clusters_that_came_later_and_annotations_are_exported() {
+    let learned = learn(21);
+    let library = &learned.library;
+    let (predicted, annotated) = (as_assessed(library), annotations(library));
+    // Attempts that were routed before their subgoals belonged to a cluster.
+    let routed = predicted.iter().zip(&annotated);
+    let pairs: Vec<AssessedPair<'_>> = routed
+        .filter(|(one, _)| one.subgoals.iter().any(|one| one.route.is_some()))
+        .map(|(predicted, annotated)| AssessedPair {
+            predicted,
+            annotated,
+        })
+        .collect();
+    let accuracy = RouterAccuracy::of(&pairs).expect("pairs");
+    println!("{accuracy:?}");
+    assert!(accuracy.attempts >= 20);
+    assert_eq!(
+        (accuracy.spans.rate(), accuracy.skills.rate()),
+        (Some(1.0), Some(1.0))
+    );
+    assert!(accuracy.prototypes.rate().is_some_and(|rate| rate > 0.7));
+
+    let exported = assessments::of_library(library, &Split::new(Seed(7))).expect("a split");
+    assert!(exported.attempts.len() >= 50 && exported.refused.is_empty());
+    let lines = assessments::write(&exported.attempts).expect("they are valid");
+    assert_eq!(
+        assessments::read(&lines).expect("valid lines"),
+        exported.attempts
+    );
+}
