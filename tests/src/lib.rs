@@ -7,6 +7,7 @@ pub mod host;
 pub mod house;
 pub mod library;
 pub mod main_job;
+pub mod papers;
 pub mod quickstart;
 pub mod recipes;
 pub mod source;

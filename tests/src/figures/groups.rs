@@ -1,7 +1,7 @@
 //! The groups of figures that there are.
 
 use super::{Bound, Figures, Outcome, stats};
-use crate::{apprentice, engine, host, house, library, main_job, recipes};
+use crate::{apprentice, engine, host, house, library, main_job, papers, recipes};
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,12 @@ pub fn groups() -> &'static [Group] {
             about: "what rules that another world taught do to the skills that are written under them",
             listed: true,
             run: recipes::run_frozen_rules,
+        },
+        Group {
+            name: "scribe-skillos-skillrl",
+            about: "SCRIBE, SkillOS and SkillRL; all recipes and three mixed ones with the same number of model tokens",
+            listed: true,
+            run: papers::run,
         },
         Group {
             name: "host",

@@ -5,7 +5,7 @@ mod departures;
 mod frozen_rules;
 mod hisme;
 mod judged;
-mod noisy;
+pub(crate) mod noisy;
 mod poisoned;
 mod sweeps;
 

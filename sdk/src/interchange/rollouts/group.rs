@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    packing::shared,
-    rollout::{RewardPart, Rollout, RolloutEnd, RolloutKind, RolloutSampling, Segment},
+    rollout::{RewardPart, Rollout, RolloutEnd, RolloutKind, RolloutSampling},
+    segment::{Segment, shared},
 };
 use crate::{
     domain::{GenerationRecord, SkillRef},

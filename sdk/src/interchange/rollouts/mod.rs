@@ -18,6 +18,7 @@ mod lines;
 mod packing;
 mod rollout;
 mod schema;
+mod segment;
 
 pub use group::{
     ExportedRollouts, RefusedRollout, RolloutAttempt, RolloutGroup, StepGeneration, of_group,
@@ -25,5 +26,6 @@ pub use group::{
 pub use journal::of_journal;
 pub use lines::{RolloutSummary, Validator, read, write};
 pub use packing::Sequence;
-pub use rollout::{RewardPart, Rollout, RolloutEnd, RolloutKind, RolloutSampling, Segment};
+pub use rollout::{RewardPart, Rollout, RolloutEnd, RolloutKind, RolloutSampling};
 pub use schema::JSON_SCHEMA;
+pub use segment::Segment;

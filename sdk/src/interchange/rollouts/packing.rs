@@ -1,6 +1,9 @@
 //! Packing the segments of a rollout into sequences.
 
-use super::rollout::{Rollout, Segment};
+use super::{
+    rollout::Rollout,
+    segment::{Segment, shared},
+};
 use crate::domain::TokenId;
 
 /// Tokens that one pass of a trainer's model reads.
@@ -74,11 +77,4 @@ impl Sequence {
 /// Whether a segment's prompt begins with the whole segment before it.
 fn continues(before: &Segment, segment: &Segment) -> bool {
     shared(before, &segment.prompt_ids) == before.prompt_ids.len() + before.ids.len()
-}
-
-/// Number of leading tokens that a prompt has in common with the segment before it.
-pub(super) fn shared(before: &Segment, prompt: &[TokenId]) -> usize {
-    let earlier = before.prompt_ids.iter().chain(&before.ids);
-    let same = earlier.zip(prompt).take_while(|(one, other)| one == other);
-    same.count()
 }

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::packing;
+use super::segment::{Segment, VALIDATE, check};
 use crate::{
-    domain::{EndReason, SkillRef, TokenId},
+    domain::{EndReason, SkillRef},
     error::{Error, Result},
     id::{AttemptId, ModelId, Revision, RunId, TaskId},
 };
 
-const VALIDATE: &str = "Rollout::validate";
 /// The greatest difference between a reward and the sum of its weighted parts.
 const REWARD_TOLERANCE: f64 = 1e-6;
 
@@ -77,30 +76,6 @@ pub struct RewardPart {
     /// Its weight. Where every part has one, the reward is the sum of the weighted values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-}
-
-/// One generation of a model: a prompt, and the tokens after it.
-///
-/// A segment stands by itself: its prompt is whole, as the model saw it. A later prompt of a rollout usually repeats the earlier
-/// one with the tokens that were written after it; [`shared`](Self::shared) says how much of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Segment {
-    /// The step of the rollout, from 0. A step can have several segments. A last turn that could not be read has the number of
-    /// steps.
-    pub step: u32,
-    /// Number of leading tokens that `prompt_ids` has in common with the segment before it: its prompt and then its tokens. 0
-    /// for the first segment. Where it is the whole length of both, this segment continues the one before it.
-    pub shared: usize,
-    /// The prompt's tokens.
-    pub prompt_ids: Vec<TokenId>,
-    /// The tokens after the prompt.
-    pub ids: Vec<TokenId>,
-    /// The log-probability of each of `ids` in nats, by the model with the adapter at temperature 1 over the whole vocabulary,
-    /// given the prompt and the tokens before. Finite, and at most 0 where the model chose the token.
-    pub logprobs: Vec<f32>,
-    /// For each of `ids` whether the model chose it. A token that a harness wrote is context, and is not trained on.
-    pub mask: Vec<bool>,
 }
 
 /// One rollout of a group, as a trainer needs it.
@@ -246,57 +221,5 @@ impl Rollout {
             self.advantage.is_none_or(f64::is_finite),
             "the advantage is finite",
         )
-    }
-}
-
-impl Segment {
-    fn check(&self, steps: u32, before: Option<&Self>) -> Result<()> {
-        let first = before.map_or(0, |before| before.step);
-        check(
-            "step",
-            self.step >= first && self.step <= steps,
-            "segments are in the order of the steps",
-        )?;
-        check(
-            "prompt_ids",
-            !self.prompt_ids.is_empty(),
-            "there is no prompt",
-        )?;
-        check("ids", !self.ids.is_empty(), "there is no token")?;
-        let mut tokens = self.prompt_ids.iter().chain(&self.ids);
-        check(
-            "ids",
-            tokens.all(|id| *id >= 0),
-            "a token's number is at least 0",
-        )?;
-        check(
-            "logprobs",
-            self.logprobs.len() == self.ids.len(),
-            "there are as many log-probabilities as tokens",
-        )?;
-        check(
-            "mask",
-            self.mask.len() == self.ids.len(),
-            "the mask is as long as the tokens",
-        )?;
-        let mut logprobs = self.logprobs.iter().zip(&self.mask);
-        check(
-            "logprobs",
-            logprobs.all(|(logprob, chosen)| logprob.is_finite() && (*logprob <= 0.0 || !chosen)),
-            "a log-probability is finite, and at most 0 where the model chose the token",
-        )?;
-        let shared = before.map_or(0, |before| packing::shared(before, &self.prompt_ids));
-        check(
-            "shared",
-            self.shared == shared,
-            "the number of shared tokens is not what the segment before it gives",
-        )
-    }
-}
-
-fn check(field: &'static str, holds: bool, rule: &'static str) -> Result<()> {
-    match holds {
-        true => Ok(()),
-        false => Err(Error::invalid(VALIDATE, rule).with("field", field)),
     }
 }

@@ -1,0 +1,270 @@
+//! The arms: recipes at the scale of these streams, and what is no recipe (raw memory, groups of tasks).
+
+use std::{
+    num::{NonZeroU32, NonZeroU64, NonZeroUsize},
+    sync::Arc,
+};
+
+use futures::executor::block_on;
+use journeyman::{
+    Result, Version,
+    admit::{Admittance, to_skill},
+    builtin::{MemoryJournal, MemoryStore},
+    contract::{Journal, Retriever},
+    domain::{Origin, Provenance, Skill, State, Taint, Task, Trace},
+    maintain::{Failure, Maintenance},
+    propose::WriteWhen,
+    recipe::{self, Grouping, Recipe},
+    report::TaskReport,
+    run::{Journeyman, Rollouts},
+    select::{BankGate, GatePolicy, Selector},
+};
+use journeyman_tantivy::{Bm25Retriever, Config};
+use journeyman_toolworld::{
+    skill_form::to_draft,
+    tool::{SkillText, ToolName},
+};
+
+use super::world::{Host, World};
+
+/// Attempts at a task of the recipes that make several. The papers make 8; the bundled model's attempts differ little.
+const GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
+/// Tasks between two clusterings, and of a round of a bank.
+const ROUND: NonZeroU64 = NonZeroU64::new(10).expect("not 0");
+/// Skills that the bundled model tells apart in one prompt.
+const SHOWN: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
+/// Tasks that are put into groups together, and rollouts of a group.
+const GROUPED: usize = 16;
+const ROLLOUTS: NonZeroU32 = NonZeroU32::new(2).expect("not 0");
+
+/// ARISE without its warm-up of 32,000 tasks.
+pub(super) fn arise() -> Recipe {
+    let mut recipe = recipe::arise();
+    recipe.attempts.group = GROUP;
+    recipe.attempts.warm_up = 0;
+    recipe.schedule.batch = NonZeroU64::MIN;
+    recipe
+}
+
+/// SCRIBE whose first clustering and refreshes come after ten tasks.
+pub(super) fn scribe() -> Recipe {
+    let mut recipe = recipe::scribe();
+    recipe.attempts.group = GROUP;
+    soon(&mut recipe);
+    recipe
+}
+
+fn soon(recipe: &mut Recipe) {
+    if let Some(assess) = &mut recipe.assess {
+        assess.first = ROUND;
+        assess.refresh = ROUND;
+    }
+}
+
+/// SkillRL with rounds of ten tasks. The bundled model recovers from nearly all refusals, so a refusal counts as a failure.
+pub(super) fn skillrl() -> Recipe {
+    let mut recipe = recipe::skillrl();
+    recipe.attempts.group = GROUP;
+    recipe.schedule.batch = NonZeroU64::MIN;
+    if let Some(bank) = &mut recipe.maintenance.bank {
+        bank.round = ROUND;
+        bank.failure = Failure::Refusal;
+    }
+    if let Selector::Bank(bank) = &mut recipe.select.selector {
+        bank.limit = SHOWN;
+    }
+    recipe
+}
+
+/// HiSME's library under SCRIBE's judge.
+pub(super) fn hisme_under_scribe() -> Recipe {
+    let scribe = scribe();
+    let mut recipe = recipe::hisme();
+    recipe.attempts = scribe.attempts;
+    recipe.reward = scribe.reward;
+    recipe.assess = scribe.assess;
+    recipe
+}
+
+/// SkillRL's bank behind ARISE's gate with the absolute test.
+pub(super) fn skillrl_behind_arise() -> Recipe {
+    let mut recipe = skillrl();
+    if let Selector::Bank(bank) = &mut recipe.select.selector {
+        bank.gate = Some(BankGate {
+            policy: GatePolicy {
+                epsilon: 0.0,
+                ..GatePolicy::default()
+            },
+            exempt_general: false,
+        });
+    }
+    recipe
+}
+
+/// SkillOS's curator with HiSME's release gate.
+pub(super) fn skillos_released_as_hisme() -> Recipe {
+    let hisme = recipe::hisme();
+    let mut recipe = recipe::skillos();
+    recipe.admit.initial_state = State::Trial;
+    recipe.maintenance = Maintenance {
+        bundles: hisme.maintenance.bundles,
+        ..Maintenance::default()
+    };
+    recipe.tiers.traces = hisme.tiers.traces;
+    recipe.schedule = hisme.schedule;
+    recipe
+}
+
+/// How an arm learns from a stream.
+#[derive(Clone, Copy)]
+pub(super) enum Learning {
+    /// Not at all.
+    Nothing,
+    /// By its recipe.
+    Recipe,
+    /// By its recipe in groups of tasks with similar tags: of two rollouts of each group, the one with the greater reward is merged.
+    Grouped,
+    /// Each attempt becomes a skill as it is: its calls in their order, the refused ones too, with the values that they had.
+    Raw,
+}
+
+/// A way to learn.
+#[derive(Clone, Copy)]
+pub(super) struct Arm {
+    pub(super) name: &'static str,
+    pub(super) recipe: fn() -> Recipe,
+    pub(super) learning: Learning,
+}
+
+impl Arm {
+    pub(super) const fn of(name: &'static str, recipe: fn() -> Recipe) -> Self {
+        Self {
+            name,
+            recipe,
+            learning: Learning::Recipe,
+        }
+    }
+}
+
+/// What an arm learned with its tokens.
+pub(super) struct Learned {
+    pub(super) store: Arc<MemoryStore>,
+    /// The attempts, in order, where a journal was kept.
+    pub(super) journal: Arc<MemoryJournal>,
+    /// The tasks that were learned from by the recipe.
+    pub(super) tasks: Vec<TaskReport>,
+    /// Tokens that the model read and wrote for it.
+    pub(super) spent: u64,
+    /// Tasks that it learned from.
+    pub(super) learned: usize,
+}
+
+/// Learns from a world's stream until the model has used so many tokens, or the stream is at its end. The last step may go
+/// beyond them.
+pub(super) fn learn(host: &Host<'_>, world: &World, arm: &Arm, budget: u64) -> Result<Learned> {
+    let mut recipe = (arm.recipe)();
+    if matches!(arm.learning, Learning::Raw) {
+        recipe.write.when = WriteWhen::Never;
+        recipe.tiers.traces = 1;
+    }
+    let step = match arm.learning {
+        Learning::Nothing => world.stream.len(),
+        Learning::Grouped => GROUPED,
+        Learning::Raw => 1,
+        Learning::Recipe => usize::try_from(recipe.schedule.batch.get()).unwrap_or(1),
+    };
+    let store = Arc::new(MemoryStore::new());
+    let journal = Arc::new(MemoryJournal::new());
+    let kept: Arc<dyn Journal> = journal.clone();
+    let session = host.open(recipe, store.clone(), Some(kept))?;
+    let mut all = Learned {
+        store,
+        journal,
+        tasks: Vec::new(),
+        spent: 0,
+        learned: 0,
+    };
+    if matches!(arm.learning, Learning::Nothing) {
+        return Ok(all);
+    }
+    let before = host.meter.tokens();
+    for part in world.stream.chunks(step) {
+        all.spent = host.meter.tokens() - before;
+        if all.spent >= budget {
+            break;
+        }
+        let tasks = match arm.learning {
+            Learning::Grouped => block_on(by_groups(&session, part.to_vec()))?,
+            _ => block_on(session.learn(part.to_vec()))?.tasks,
+        };
+        if matches!(arm.learning, Learning::Raw) {
+            block_on(keep_raw(&session))?;
+        }
+        all.tasks.extend(tasks);
+        all.learned += part.len();
+    }
+    Ok(all)
+}
+
+async fn by_groups(session: &Journeyman, tasks: Vec<Task>) -> Result<Vec<TaskReport>> {
+    let tagged = session.tag(tasks).await?;
+    let rollouts = Rollouts::new(ROLLOUTS).with_retriever(|| {
+        let index = Bm25Retriever::new(Config::default())?;
+        Ok(Arc::new(index) as Arc<dyn Retriever>)
+    });
+    let mut reports = Vec::new();
+    for group in Grouping::default().groups(tagged.tasks)? {
+        let mut best = None;
+        for rollout in session.roll_out(group, &rollouts).await? {
+            let rollout = rollout?;
+            let reward = rollout.reward.unwrap_or(0.0);
+            if best.as_ref().is_none_or(|(known, _)| reward > *known) {
+                best = Some((reward, rollout));
+            }
+        }
+        if let Some((_, best)) = best {
+            session.merge(&best, "the better of two rollouts").await?;
+            reports.extend(best.report.tasks);
+        }
+    }
+    Ok(reports)
+}
+
+/// Adds the latest attempt as a skill.
+async fn keep_raw(session: &Journeyman) -> Result<()> {
+    let library = session.library().await?;
+    if let Some(skill) = library.traces().last().and_then(raw_skill) {
+        session.add(vec![skill], "an attempt as it was").await?;
+    }
+    Ok(())
+}
+
+/// An attempt's calls as a skill of the tool that it was about, which its last call names.
+fn raw_skill(attempt: &Trace) -> Option<Skill> {
+    let steps: Vec<String> = attempt.trajectory.steps.iter().flat_map(calls).collect();
+    let text = SkillText {
+        title: ToolName::parse(steps.last()?)?,
+        steps,
+    };
+    let admittance = Admittance {
+        id: format!("raw-{}", attempt.trajectory.attempt)
+            .replace('/', "-")
+            .into(),
+        version: Version(1),
+        provenance: Provenance {
+            origin: Origin::Human,
+            runs: Vec::new(),
+            tasks: vec![attempt.task.id.clone()],
+        },
+        taint: Taint::Clean,
+        parents: Vec::new(),
+    };
+    to_skill(&to_draft(&text), admittance).ok()
+}
+
+/// The calls of a step as the model wrote them.
+fn calls(step: &journeyman::domain::Step) -> Vec<String> {
+    let written = step.transcript.split("<call>").skip(1);
+    let calls = written.map(|call| call.split("<obs>").next().unwrap_or_default().trim());
+    calls.map(str::to_owned).collect()
+}

@@ -1,0 +1,68 @@
+//! A model that counts the tokens that it reads and writes.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use journeyman::{
+    ModelId, Result, async_trait,
+    contract::{
+        GenerateRequest, Generation, LanguageModel, ModelCapabilities, ScoreRequest, Scorer,
+        TokenScores, Tokenizer,
+    },
+};
+use journeyman_llama_cpp::LlamaCpp;
+
+/// Counts prompt and output tokens of acting and of roles, and what a gate reads: each prompt once, and every continuation.
+#[derive(Debug)]
+pub(super) struct Meter {
+    model: Arc<LlamaCpp>,
+    tokens: AtomicU64,
+}
+
+impl Meter {
+    pub(super) fn new(model: Arc<LlamaCpp>) -> Self {
+        Self {
+            model,
+            tokens: AtomicU64::new(0),
+        }
+    }
+
+    /// The tokens so far.
+    pub(super) fn tokens(&self) -> u64 {
+        self.tokens.load(Ordering::Relaxed)
+    }
+
+    fn count(&self, tokens: u64) {
+        self.tokens.fetch_add(tokens, Ordering::Relaxed);
+    }
+}
+
+#[async_trait]
+impl LanguageModel for Meter {
+    fn capabilities(&self) -> &ModelCapabilities {
+        self.model.capabilities()
+    }
+
+    async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
+        let written = self.model.generate(request).await?;
+        self.count(written.prompt_tokens + written.output_tokens);
+        Ok(written)
+    }
+}
+
+#[async_trait]
+impl Scorer for Meter {
+    fn model(&self) -> &ModelId {
+        self.model.model()
+    }
+
+    async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
+        let scores = self.model.score(request).await?;
+        let prompt = self.model.count(&request.prompt.text()).tokens;
+        let continuations: usize = scores.iter().map(|scores| scores.ids.len()).sum();
+        self.count((prompt + continuations) as u64);
+        Ok(scores)
+    }
+}

@@ -1,0 +1,71 @@
+//! SCRIBE, SkillOS and SkillRL on the bundled model, and all recipes beside each other with the same number of model tokens.
+
+mod arms;
+mod forks;
+mod meter;
+mod published;
+mod scribe;
+mod skillos;
+mod skillrl;
+mod structure;
+mod together;
+mod world;
+
+use std::{env, path::PathBuf};
+
+use journeyman::contract::LanguageModel;
+use quickstart::{Parts, default_model};
+
+use crate::{
+    figures::{Bound, Figures, Outcome, stats},
+    library::told,
+};
+
+/// The environment's step budget.
+const STEPS: usize = 8;
+
+/// Worlds behind each figure.
+const WORLDS: u64 = 5;
+
+/// Measures and records.
+pub fn run(figures: &mut Figures<'_>) -> Outcome {
+    let parts = Parts::load(&default_model(), STEPS)?;
+    figures.subject("model", parts.model.capabilities().model.as_str());
+    scribe::run(figures, &parts)?;
+    structure::run(figures, &parts)?;
+    skillos::run(figures, &parts)?;
+    forks::run(figures, &parts)?;
+    skillrl::run(figures, &parts)?;
+    published::run(figures, &parts)?;
+    together::run(figures, &parts)?;
+    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
+    let seed = figures.options().seed.0.to_string();
+    let cargo = ["bench", "-q", "--profile", "dev", "-p", "journeyman"];
+    let bench = ["--bench", "clusters", "--", "--seed", &seed];
+    let command = told::command(&root, "cargo", &[&cargo[..], &bench].concat());
+    told::run(figures, "clusters", command)
+}
+
+/// A result belongs to the model that it was measured on.
+fn key(parts: &Parts, what: &str) -> String {
+    format!("papers, {what}, {}", parts.model.capabilities().model)
+}
+
+/// Records the mean of values over worlds, and their standard deviation.
+fn spread(figures: &mut Figures<'_>, name: &str, values: &[f64]) {
+    figures.record(name, stats::mean(values), Bound::None);
+    let deviation = stats::sample_sd(values);
+    figures.record(&format!("{name}, sd"), deviation, Bound::None);
+}
+
+/// Records the mean difference of two lists over the same worlds, with its interval.
+fn difference(
+    figures: &mut Figures<'_>,
+    name: &str,
+    (one, other): (&[f64], &[f64]),
+    (low, high): (Bound, Bound),
+) {
+    let pairs = one.iter().zip(other);
+    let differences: Vec<f64> = pairs.map(|(one, other)| one - other).collect();
+    figures.interval(name, &stats::t_interval(&differences), low, high);
+}

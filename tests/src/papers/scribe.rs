@@ -1,0 +1,318 @@
+//! SCRIBE: the judge that is bound to rubrics against an open one, the router against what was clustered later, and prototypes
+//! that persist.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use futures::executor::block_on;
+use journeyman::{
+    AttemptId, Result, Seed,
+    assess::{AssessedPair, RouterAccuracy, annotations},
+    builtin::MemoryStore,
+    contract::{
+        LanguageModel, RoleAnswer, RoleRequest, RoleTask, Roles, SkillStore, SubgoalInAttempt,
+    },
+    domain::{AssessedSubgoal, Assessment, Rubric, SubgoalScore, Trace},
+    library::SkillLibrary,
+};
+use journeyman_toolworld::writer::ApprenticeRoles;
+use quickstart::Parts;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    WORLDS, arms, difference, key, spread,
+    world::{Host, World},
+};
+use crate::figures::{Bound, Figures, Outcome, stats};
+
+/// Tasks that are learned from, in parts of as many tasks as lie between two refreshes.
+const STREAM: usize = 50;
+const PART: usize = 10;
+/// Attempts whose subgoals are judged again and again: the latest that are kept.
+const JUDGED: usize = 60;
+/// How often each is judged.
+const REPEATS: u32 = 8;
+
+/// What an arm's judge made of the same subgoals.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Judge {
+    /// The variance of the repeated scores of a subgoal, on average.
+    variance: f64,
+    /// The share of judgements with the full score exactly where the world accepted the subgoal's last call.
+    agreement: f64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Cell {
+    bound: Judge,
+    open: Judge,
+    /// Of both judges for the subgoals of tasks without a passing demand alone, which no rubric can know.
+    lasting: [Judge; 2],
+    /// Subgoals that both judges scored each time, and those that were asked about.
+    subgoals: [usize; 2],
+    /// The router's accuracy: spans, skills, prototypes.
+    router: [f64; 3],
+    /// For each refresh, the share of the prototypes before that go on.
+    persisting: Vec<f64>,
+    prototypes: usize,
+}
+
+pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
+    let mut cells: Vec<Cell> = Vec::new();
+    for number in 0..WORLDS {
+        let seed = figures.options().seed;
+        let key = key(parts, &format!("scribe, world {number}"));
+        cells.push(figures.once(&key, || {
+            let world = World::new(seed, number)?;
+            Ok(cell(parts, &world)?)
+        })?);
+    }
+    let of = |value: &dyn Fn(&Cell) -> f64| -> Vec<f64> { cells.iter().map(value).collect() };
+    let subgoals = of(&|cell| cell.subgoals[0] as f64);
+    spread(
+        figures,
+        "scribe.subgoals judged by both each time",
+        &subgoals,
+    );
+    let asked = of(&|cell| cell.subgoals[1] as f64);
+    spread(figures, "scribe.subgoals with a rubric", &asked);
+    let bound = of(&|cell| cell.bound.variance);
+    let open = of(&|cell| cell.open.variance);
+    spread(
+        figures,
+        "scribe.variance of repeated judgements, bound to rubrics",
+        &bound,
+    );
+    spread(
+        figures,
+        "scribe.variance of repeated judgements, open",
+        &open,
+    );
+    difference(
+        figures,
+        "scribe.variance, bound to rubrics less open",
+        (&bound, &open),
+        (Bound::None, Bound::Below(0.0)),
+    );
+    let bound = of(&|cell| cell.bound.agreement);
+    let open = of(&|cell| cell.open.agreement);
+    figures.record(
+        "scribe.agreement with the world, bound to rubrics",
+        stats::mean(&bound),
+        Bound::AtLeast(0.85),
+    );
+    spread(figures, "scribe.agreement with the world, open", &open);
+    difference(
+        figures,
+        "scribe.agreement, bound to rubrics less open",
+        (&bound, &open),
+        (Bound::Above(0.0), Bound::None),
+    );
+    for (place, what) in ["bound to rubrics", "open"].into_iter().enumerate() {
+        let agreement = of(&|cell| cell.lasting[place].agreement);
+        let name = format!("scribe.agreement where no demand passes, {what}");
+        spread(figures, &name, &agreement);
+    }
+    for (place, what) in ["spans that match exactly", "skills", "prototypes"]
+        .into_iter()
+        .enumerate()
+    {
+        let accuracy = stats::mean(&of(&|cell| cell.router[place]));
+        let name = format!("scribe.router: {what}");
+        figures.record(&name, accuracy, Bound::AtLeast(0.95));
+    }
+    let prototypes = of(&|cell| cell.prototypes as f64);
+    spread(figures, "scribe.prototypes", &prototypes);
+    let persisting = of(&|cell| stats::mean(&cell.persisting));
+    figures.record(
+        "scribe.prototypes that persist over a refresh",
+        stats::mean(&persisting),
+        Bound::AtLeast(0.9),
+    );
+    Ok(())
+}
+
+/// Learns from the stream. The library, and for each refresh but the first the share of prototypes that go on.
+pub(super) fn learn(host: &Host<'_>, world: &World) -> Result<(Arc<MemoryStore>, Vec<f64>)> {
+    let store = Arc::new(MemoryStore::new());
+    let session = host.open(arms::scribe(), store.clone(), None)?;
+    let mut before = Vec::new();
+    let mut persisting = Vec::new();
+    let stream = world.stream.get(..STREAM).unwrap_or(&world.stream);
+    for part in stream.chunks(PART) {
+        block_on(session.learn(part.to_vec()))?;
+        let library = block_on(session.library())?;
+        let now = library.prototypes().iter().map(|one| one.id.clone());
+        let now: Vec<_> = now.collect();
+        if !before.is_empty() {
+            let go_on = before.iter().filter(|id| now.contains(id)).count();
+            persisting.push(go_on as f64 / before.len() as f64);
+        }
+        before = now;
+    }
+    Ok((store, persisting))
+}
+
+fn cell(parts: &Parts, world: &World) -> Result<Cell> {
+    let host = Host::new(parts, world.seed);
+    let (store, persisting) = learn(&host, world)?;
+    let library = SkillLibrary::replay(&block_on(store.load())?.committed)?;
+    let traces: Vec<Trace> = library.traces().cloned().collect();
+    let attempts = traces.get(traces.len().saturating_sub(JUDGED)..);
+    let attempts = attempts.unwrap_or(&traces);
+    let again = Host {
+        seed: world.seed.derive("judge", 0),
+        ..host.clone()
+    };
+    let session = again.open(arms::scribe(), store, None)?;
+    let policy = arms::scribe().assess.unwrap_or_default();
+    let assessed = block_on(session.assess(attempts, &policy))?;
+    let (mut scored, mut openly) = (Scores::new(), Scores::new());
+    for (attempt, assessment) in attempts.iter().zip(&assessed) {
+        for one in assessment.iter().flat_map(|of| &of.subgoals) {
+            // A subgoal that is like no prototype has no rubric, and SCRIBE does not score it.
+            let Some(rubric) = rubric(&library, one) else {
+                continue;
+            };
+            let place = Place {
+                attempt: attempt.trajectory.attempt.clone(),
+                last: one.subgoal.last,
+            };
+            let subgoal = SubgoalInAttempt {
+                attempt: attempt.clone(),
+                subgoal: one.subgoal.clone(),
+            };
+            for repeat in 1..=REPEATS {
+                let judge = |rubric| score(parts, world.seed, &subgoal, rubric, repeat);
+                scored
+                    .entry(place.clone())
+                    .or_default()
+                    .extend(judge(Some(rubric))?);
+                openly
+                    .entry(place.clone())
+                    .or_default()
+                    .extend(judge(None)?);
+            }
+        }
+    }
+    // Where both judged each time.
+    let whole = |scores: &Vec<SubgoalScore>| scores.len() == REPEATS as usize;
+    let asked = scored.len();
+    scored.retain(|_, scores| whole(scores));
+    openly.retain(|place, scores| whole(scores) && scored.contains_key(place));
+    scored.retain(|place, _| openly.contains_key(place));
+    let lasting: Vec<Trace> = attempts
+        .iter()
+        .filter(|attempt| !world.passing.contains(&attempt.task.id))
+        .cloned()
+        .collect();
+    let lasting = |scores: &Scores| {
+        let of_these = |place: &&Place| {
+            let mut known = lasting.iter();
+            known.any(|attempt| attempt.trajectory.attempt == place.attempt)
+        };
+        let places = scores.keys().filter(of_these);
+        let scores: Scores = places
+            .filter_map(|place| Some((place.clone(), scores.get(place)?.clone())))
+            .collect();
+        judged(&scores, &lasting)
+    };
+    Ok(Cell {
+        bound: judged(&scored, attempts),
+        open: judged(&openly, attempts),
+        lasting: [lasting(&scored), lasting(&openly)],
+        subgoals: [scored.len(), asked],
+        router: router(
+            &assessed.into_iter().flatten().collect::<Vec<_>>(),
+            &library,
+        )?,
+        persisting,
+        prototypes: library.prototypes().len(),
+    })
+}
+
+/// A judged subgoal: its attempt, and its last step.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    attempt: AttemptId,
+    last: usize,
+}
+
+type Scores = BTreeMap<Place, Vec<SubgoalScore>>;
+
+/// The rubric of the prototype that a subgoal was routed to.
+fn rubric<'a>(library: &'a SkillLibrary, subgoal: &AssessedSubgoal) -> Option<&'a Rubric> {
+    let route = subgoal.route.as_ref()?;
+    let mut prototypes = library.prototypes().iter();
+    let routed = prototypes.find(|one| one.id == route.prototype)?;
+    Some(&routed.rubric)
+}
+
+/// A sampled judgement; `None` where the answer could not be read.
+fn score(
+    parts: &Parts,
+    seed: Seed,
+    subgoal: &SubgoalInAttempt,
+    rubric: Option<&Rubric>,
+    repeat: u32,
+) -> Result<Option<SubgoalScore>> {
+    let task = RoleTask::Score {
+        subgoal: Box::new(subgoal.clone()),
+        rubric: rubric.cloned().map(Box::new),
+        repeat,
+    };
+    let request = RoleRequest {
+        task: &task,
+        seed,
+        failed: None,
+    };
+    let written = block_on(parts.model.generate(&ApprenticeRoles.prompt(&request)?))?;
+    match ApprenticeRoles.read(&request, &written.text) {
+        Ok(RoleAnswer::Scored { score, .. }) => Ok(Some(score)),
+        _ => Ok(None),
+    }
+}
+
+/// What the judgements of the subgoals of some attempts say.
+fn judged(scores: &Scores, attempts: &[Trace]) -> Judge {
+    let (mut variances, mut agreeing) = (Vec::new(), Vec::new());
+    for (place, scores) in scores {
+        let values: Vec<f64> = scores.iter().map(|score| f64::from(score.get())).collect();
+        let mean = stats::mean(&values);
+        let squares: Vec<f64> = values.iter().map(|value| (value - mean).powi(2)).collect();
+        variances.push(stats::mean(&squares));
+        let of_it = |attempt: &&Trace| attempt.trajectory.attempt == place.attempt;
+        let attempt = attempts.iter().find(of_it);
+        let step = attempt.and_then(|attempt| attempt.trajectory.steps.get(place.last));
+        let accepted = step.is_some_and(|step| !step.result.is_error);
+        let agrees = |score: &SubgoalScore| (score.get() == SubgoalScore::MAX) == accepted;
+        agreeing.extend(
+            scores
+                .iter()
+                .map(|score| f64::from(u8::from(agrees(score)))),
+        );
+    }
+    Judge {
+        variance: stats::mean(&variances),
+        agreement: stats::mean(&agreeing),
+    }
+}
+
+/// How a router that sees the attempts anew agrees with the library's cut and with the clusters of its subgoals.
+fn router(routed: &[Assessment], library: &SkillLibrary) -> Result<[f64; 3]> {
+    let annotated = annotations(library);
+    let pairs = routed.iter().filter_map(|predicted| {
+        let of_it = |one: &&Assessment| one.attempt == predicted.attempt;
+        let annotated = annotated.iter().find(of_it)?;
+        Some(AssessedPair {
+            predicted,
+            annotated,
+        })
+    });
+    let accuracy = RouterAccuracy::of(&pairs.collect::<Vec<_>>())?;
+    let rate = |share: journeyman::assess::Share| share.rate().unwrap_or(f64::NAN);
+    Ok([
+        rate(accuracy.spans),
+        rate(accuracy.skills),
+        rate(accuracy.prototypes),
+    ])
+}

@@ -1,0 +1,180 @@
+//! SkillOS: a curator against no memory and raw memory, groups of tasks, the mix of its calls, and another executor.
+
+use std::num::NonZeroUsize;
+
+use journeyman::{
+    measure::Efficiency,
+    recipe,
+    report::{CallCounts, TaskReport},
+};
+use journeyman_toolworld::dialect::Mode;
+use quickstart::Parts;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    WORLDS,
+    arms::{self, Arm, Learning},
+    difference, key, spread,
+    together::{BUDGET, Cell, cells, firsts},
+    world::{Host, World},
+};
+use crate::figures::{Bound, Figures, Outcome, stats};
+
+pub(super) const NONE: Arm = Arm {
+    name: "no skills",
+    recipe: recipe::skillos,
+    learning: Learning::Nothing,
+};
+pub(super) const RAW: Arm = Arm {
+    name: "raw memory",
+    recipe: recipe::skillos,
+    learning: Learning::Raw,
+};
+const GROUPED: Arm = Arm {
+    name: "skillos, grouped",
+    recipe: recipe::skillos,
+    learning: Learning::Grouped,
+};
+const CURATOR: Arm = Arm::of("skillos", recipe::skillos);
+
+/// The executor that did not learn: the model writes all of its calls itself, where the learner's harness gives a tool's usage.
+const OTHER: Mode = Mode::Model;
+/// Parts of a stream in which the mix of calls is told.
+const PARTS: usize = 4;
+
+/// A curator's work in one world.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Curated {
+    /// Calls that were valid, of all.
+    validity: f64,
+    /// For each part of the stream the shares of inserts, updates and deletes of its calls, and its calls a task.
+    parts: Vec<[f64; 4]>,
+    /// First attempts of the other executor with the library, and without it.
+    other: [f64; 2],
+}
+
+pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
+    let none = cells(figures, parts, &NONE)?;
+    let raw = cells(figures, parts, &RAW)?;
+    let curator = cells(figures, parts, &CURATOR)?;
+    let grouped = cells(figures, parts, &GROUPED)?;
+    for (name, cells) in [
+        ("no memory", &none),
+        ("raw memory", &raw),
+        ("curator", &curator),
+        ("curator, grouped", &grouped),
+    ] {
+        let mut record = |what: &str, value: &dyn Fn(&Cell) -> f64| {
+            let values: Vec<f64> = cells.iter().map(value).collect();
+            spread(figures, &format!("skillos.{name}.{what}"), &values);
+        };
+        record("first attempt", &|cell| cell.held.first);
+        record("within the budget", &|cell| cell.held.success);
+        record("steps a held-out task", &|cell| cell.held.steps);
+        record("tokens a held-out task", &|cell| cell.held.tokens);
+        record("tasks learned from", &|cell| cell.learned as f64);
+    }
+    let above = (Bound::Above(0.0), Bound::None);
+    for (name, one, other) in [
+        ("curator over no memory", &curator, &none),
+        ("curator over raw memory", &curator, &raw),
+        ("grouped over ungrouped", &grouped, &curator),
+    ] {
+        let name = format!("skillos.{name}, first attempt");
+        difference(figures, &name, (&firsts(one), &firsts(other)), above);
+    }
+    let steps = |cells: &[Cell]| -> Vec<f64> { cells.iter().map(|cell| cell.held.steps).collect() };
+    difference(
+        figures,
+        "skillos.steps of a held-out task, curator less no memory",
+        (&steps(&curator), &steps(&none)),
+        (Bound::None, Bound::Below(0.0)),
+    );
+    let mut curated = Vec::new();
+    for number in 0..WORLDS {
+        let seed = figures.options().seed;
+        let key = key(parts, &format!("curated, world {number}"));
+        curated.push(figures.once(&key, || {
+            let world = World::new(seed, number)?;
+            Ok(curate(parts, &world)?)
+        })?);
+    }
+    report(figures, &curated);
+    Ok(())
+}
+
+fn report(figures: &mut Figures<'_>, curated: &[Curated]) {
+    let valid: Vec<f64> = curated.iter().map(|one| one.validity).collect();
+    let name = "skillos.valid calls of the curator, of all";
+    figures.record(name, stats::mean(&valid), Bound::AtLeast(0.9));
+    for part in 0..PARTS {
+        for (place, what) in ["inserts", "updates", "deletes", "calls a task"]
+            .into_iter()
+            .enumerate()
+        {
+            let values = curated
+                .iter()
+                .filter_map(|one| one.parts.get(part)?.get(place));
+            let values: Vec<f64> = values.copied().filter(|value| value.is_finite()).collect();
+            let name = format!("skillos.calls in part {} of {PARTS}, {what}", part + 1);
+            match values.is_empty() {
+                true => figures.skip(&name, "no world has a call there"),
+                false => figures.record(&name, stats::mean(&values), Bound::None),
+            }
+        }
+    }
+    let other = |place: usize| -> Vec<f64> { curated.iter().map(|one| one.other[place]).collect() };
+    difference(
+        figures,
+        "skillos.another executor with the library over the same without, first attempt",
+        (&other(0), &other(1)),
+        (Bound::Above(0.0), Bound::None),
+    );
+}
+
+fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
+    let host = Host::new(parts, world.seed);
+    let learned = arms::learn(&host, world, &CURATOR, BUDGET)?;
+    let mut counts = CallCounts::default();
+    let curations = learned
+        .tasks
+        .iter()
+        .filter_map(|task| task.curation.as_ref());
+    curations.for_each(|curation| counts.add(curation.counts()));
+    let other = Host {
+        mode: OTHER,
+        ..host.clone()
+    };
+    let empty = journeyman::builtin::MemoryStore::new();
+    Ok(Curated {
+        validity: counts.validity(),
+        parts: mix(&learned.tasks),
+        other: [
+            other
+                .evaluate(recipe::skillos(), &learned.store, &world.held_out)?
+                .first,
+            other
+                .evaluate(recipe::skillos(), &empty, &world.held_out)?
+                .first,
+        ],
+    })
+}
+
+/// The mix of calls in each part of the stream; the shares are not numbers where a part has no call.
+fn mix(tasks: &[TaskReport]) -> Vec<[f64; 4]> {
+    let window = NonZeroUsize::new(tasks.len().div_ceil(PARTS)).unwrap_or(NonZeroUsize::MIN);
+    let windows = Efficiency::of(tasks, window).windows;
+    let part = |window: &journeyman::measure::CallWindow| {
+        let calls = f64::from(window.calls.all()) / window.tasks as f64;
+        let mix = window.mix();
+        let share =
+            |of: fn(&journeyman::measure::CallMix) -> f64| mix.as_ref().map_or(f64::NAN, of);
+        [
+            share(|mix| mix.insert),
+            share(|mix| mix.update),
+            share(|mix| mix.delete),
+            calls,
+        ]
+    };
+    windows.iter().map(part).collect()
+}

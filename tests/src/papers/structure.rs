@@ -1,0 +1,266 @@
+//! SCRIBE's structural metrics on fixed sets of subgoals and plans, before learning and after (appendix E).
+
+use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
+
+use futures::executor::block_on;
+use journeyman::{
+    Error, ErrorKind, Result, TaskId, Version,
+    admit::{Admittance, to_skill},
+    builtin::{MemoryJournal, MemoryStore},
+    contract::{Journal, SkillStore},
+    domain::{Action, Origin, Provenance, Skill, Subgoal, Taint, Task, Trace, Trajectory},
+    library::SkillLibrary,
+    measure::{ExecutedPlan, HighLevel, MidLevel, Plan, StructureOptions, Trials, candidate_plans},
+    run::{Journeyman, TrialOptions, recorded_attempts},
+};
+use journeyman_toolworld::{
+    environment::Setup,
+    skill_form::to_draft,
+    tool::{SkillText, TASK_SLOT, ToolName},
+};
+use quickstart::{Parts, default_model};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    WORLDS, arms, difference, key, scribe, spread,
+    world::{Host, World},
+};
+use crate::figures::{Bound, Figures, Outcome};
+
+/// Held-out tasks whose attempts give the subgoals.
+const TASKS: usize = 12;
+/// Rollouts of each subgoal. The paper: 64.
+const ROLLOUTS: NonZeroU32 = NonZeroU32::new(8).expect("not 0");
+/// Steps of an execution of a plan: too few to find out by refusals what a tool demands.
+const FEW: usize = 3;
+
+/// The metrics of one checkpoint; `None` where no task has viable and other plans.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Metrics {
+    success: f64,
+    uncertainty: f64,
+    selection: Option<f64>,
+    separation: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Cell {
+    subgoals: usize,
+    before: Metrics,
+    after: Metrics,
+}
+
+pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
+    let mut cells: Vec<Cell> = Vec::new();
+    for number in 0..WORLDS {
+        let seed = figures.options().seed;
+        let key = key(parts, &format!("structure, world {number}"));
+        cells.push(figures.once(&key, || {
+            let world = World::new(seed, number)?;
+            Ok(cell(parts, &world)?)
+        })?);
+    }
+    let subgoals: Vec<f64> = cells.iter().map(|cell| cell.subgoals as f64).collect();
+    spread(figures, "scribe.subgoals rolled out", &subgoals);
+    let mut each = |name: &str, value: fn(&Metrics) -> Option<f64>, low: Bound| {
+        let both = cells
+            .iter()
+            .filter_map(|cell| Some((value(&cell.before)?, value(&cell.after)?)));
+        let (before, after): (Vec<f64>, Vec<f64>) = both.unzip();
+        if before.len() < 2 {
+            figures.skip(
+                name,
+                "fewer than two worlds have it before and after learning",
+            );
+            return;
+        }
+        spread(figures, &format!("{name} before learning"), &before);
+        spread(figures, &format!("{name} after learning"), &after);
+        let name = format!("{name} after learning less before");
+        difference(figures, &name, (&after, &before), (low, Bound::None));
+    };
+    each("scribe.MidSucc", |of| Some(of.success), Bound::Above(0.0));
+    each("scribe.MidUnc", |of| Some(of.uncertainty), Bound::None);
+    each("scribe.HighLvl", |of| of.selection, Bound::None);
+    each("scribe.PlanSep", |of| of.separation, Bound::None);
+    Ok(())
+}
+
+/// A session whose attempts may have all steps, and one whose attempts have few.
+struct Checkpoint {
+    whole: Journeyman,
+    few: Journeyman,
+}
+
+fn cell(parts: &Parts, world: &World) -> Result<Cell> {
+    let host = Host::new(parts, world.seed);
+    let (store, _) = scribe::learn(&host, world)?;
+    let few_parts = Parts::load(&default_model(), FEW)?;
+    let few = Host {
+        parts: &few_parts,
+        ..host.clone()
+    };
+    let checkpoint = |store: Arc<MemoryStore>| -> Result<Checkpoint> {
+        Ok(Checkpoint {
+            whole: host.open(arms::scribe(), store.clone(), None)?,
+            few: few.open(arms::scribe(), store, None)?,
+        })
+    };
+    let before = checkpoint(Arc::new(MemoryStore::new()))?;
+    let after = checkpoint(store.clone())?;
+    let subgoals = subgoals(&host, &store, world)?;
+    let library = SkillLibrary::replay(&block_on(store.load())?.committed)?;
+    let plans = plans(&library, world)?;
+    Ok(Cell {
+        subgoals: subgoals.len(),
+        before: metrics(&before, &subgoals, &plans)?,
+        after: metrics(&after, &subgoals, &plans)?,
+    })
+}
+
+/// The subgoals of successful attempts at held-out tasks.
+fn subgoals(
+    host: &Host<'_>,
+    store: &Arc<MemoryStore>,
+    world: &World,
+) -> Result<Vec<(Trace, Subgoal)>> {
+    let journal = Arc::new(MemoryJournal::new());
+    let kept: Arc<dyn Journal> = journal.clone();
+    let session = host.open(arms::scribe(), store.clone(), Some(kept))?;
+    let tasks = world.held_out.iter().take(TASKS).cloned().collect();
+    block_on(async {
+        let report = session.evaluate(tasks).await?;
+        let attempts = recorded_attempts(&journal.read(&report.run).await?)?;
+        let policy = arms::scribe().assess.unwrap_or_default();
+        let assessed = session.assess(&attempts, &policy).await?;
+        let mut subgoals = Vec::new();
+        for (attempt, assessment) in attempts.iter().zip(assessed) {
+            let cut = assessment.into_iter().flat_map(|one| one.subgoals);
+            let cut = cut.filter(|_| attempt.is_success());
+            subgoals.extend(cut.map(|one| (attempt.clone(), one.subgoal)));
+        }
+        Ok(subgoals)
+    })
+}
+
+fn metrics(
+    checkpoint: &Checkpoint,
+    subgoals: &[(Trace, Subgoal)],
+    plans: &[(Task, Vec<Skill>)],
+) -> Result<Metrics> {
+    let options = StructureOptions::default();
+    let mut trials: Vec<Trials> = Vec::new();
+    for (attempt, subgoal) in subgoals {
+        let rollouts = TrialOptions::new(ROLLOUTS);
+        let rollouts = checkpoint
+            .whole
+            .subgoal_rollouts(attempt, subgoal, &rollouts);
+        let rollouts = block_on(rollouts)?;
+        trials.extend(rollouts.trials(|rollout, own| completes(attempt, subgoal, rollout, own)));
+    }
+    let mid = MidLevel::of(&trials)
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "figures", "no attempt has a subgoal"))?;
+    let mut executed: Vec<Vec<ExecutedPlan>> = Vec::new();
+    for (task, plans) in plans {
+        let trials = TrialOptions {
+            with_selected: true,
+            ..TrialOptions::new(options.trials)
+        };
+        let runs = checkpoint.few.plan_trials(task.clone(), plans, &trials);
+        let runs = block_on(runs)?;
+        executed.push(runs.iter().filter_map(|run| run.executed()).collect());
+    }
+    let high = HighLevel::of(executed.iter().map(Vec::as_slice), &options)?;
+    Ok(Metrics {
+        success: mid.success,
+        uncertainty: mid.uncertainty,
+        selection: high.selection,
+        separation: high.separation,
+    })
+}
+
+/// The tool that a step calls.
+fn tool(trajectory: &Trajectory, step: usize) -> Option<&str> {
+    match &trajectory.steps.get(step)?.action {
+        Action::Call(calls) => Some(calls.last()?.tool.as_str()),
+        _ => None,
+    }
+}
+
+/// Whether the agent completes a subgoal in as many steps of its own as the subgoal has: the tool of its last call is called and
+/// accepted.
+fn completes(of: &Trace, subgoal: &Subgoal, rollout: &Trajectory, own: usize) -> Option<bool> {
+    let wanted = tool(&of.trajectory, subgoal.last)?;
+    let until = own + subgoal.last - subgoal.first + 1;
+    let steps = own..until.min(rollout.steps.len());
+    let accepted = |step: usize| {
+        rollout
+            .steps
+            .get(step)
+            .is_some_and(|one| !one.result.is_error)
+    };
+    Some(
+        steps
+            .into_iter()
+            .any(|step| tool(rollout, step) == Some(wanted) && accepted(step)),
+    )
+}
+
+/// For the first held-out task of each tool, the plans of the attempts at the tool's tasks in the stream; tools with several plans.
+fn plans(library: &SkillLibrary, world: &World) -> Result<Vec<(Task, Vec<Skill>)>> {
+    let mut of_tool: BTreeMap<String, Vec<TaskId>> = BTreeMap::new();
+    for task in &world.stream {
+        let tool = Setup::of(task)?.world.goal.target.to_string();
+        of_tool.entry(tool).or_default().push(task.id.clone());
+    }
+    let attempts: BTreeMap<&str, &Trace> = library
+        .traces()
+        .map(|trace| (trace.trajectory.attempt.as_str(), trace))
+        .collect();
+    let mut first: BTreeMap<&str, &Task> = BTreeMap::new();
+    for (tool, task) in world.tools.iter().zip(&world.held_out) {
+        first.entry(tool).or_insert(task);
+    }
+    let most = StructureOptions::default().plans;
+    let plans = first.into_iter().filter_map(|(tool, task)| {
+        let alike = of_tool.get(tool)?;
+        let plans = candidate_plans(library, alike, most);
+        let plans = plans.iter().filter_map(|plan| rendered(plan, &attempts));
+        Some((task.clone(), plans.collect::<Vec<_>>()))
+    });
+    Ok(plans.filter(|(_, plans)| plans.len() > 1).collect())
+}
+
+/// A plan as a skill: the call that ends each subgoal, with a slot for what the task gave.
+fn rendered(plan: &Plan, attempts: &BTreeMap<&str, &Trace>) -> Option<Skill> {
+    let attempt = *attempts.get(plan.attempt.as_str())?;
+    let given: Vec<&str> = attempt.task.instruction.split_whitespace().collect();
+    let call = |subgoal: &Subgoal| {
+        let transcript = &attempt.trajectory.steps.get(subgoal.last)?.transcript;
+        let (_, call) = transcript.rsplit_once("<call>")?;
+        let words = call.trim_end_matches("<obs>").split_whitespace();
+        let slots = words.enumerate().map(|(place, word)| {
+            // A value is every second word behind the tool.
+            let is_given = place > 2 && place % 2 == 1 && given.contains(&word);
+            if is_given { TASK_SLOT } else { word }
+        });
+        Some(slots.collect::<Vec<_>>().join(" "))
+    };
+    let steps: Vec<String> = plan.subgoals.iter().filter_map(call).collect();
+    let text = SkillText {
+        title: ToolName::parse(steps.last()?)?,
+        steps,
+    };
+    let admittance = Admittance {
+        id: "a-plan".into(),
+        version: Version(1),
+        provenance: Provenance {
+            origin: Origin::Human,
+            runs: Vec::new(),
+            tasks: vec![plan.task.clone()],
+        },
+        taint: Taint::Clean,
+        parents: Vec::new(),
+    };
+    to_skill(&to_draft(&text), admittance).ok()
+}

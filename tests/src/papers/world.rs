@@ -1,0 +1,146 @@
+//! A world of tools with hidden contracts: the tasks that are learned from and those that are held out, and sessions in it.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use futures::executor::block_on;
+use journeyman::{
+    Result, Seed, TaskId,
+    builtin::{FrozenStore, MemoryStore, ModelExecutor, ModelExecutorOptions},
+    contract::{Journal, SkillStore},
+    domain::Task,
+    recipe::Recipe,
+    report::{AttemptReport, RunReport},
+    run::{Journeyman, Options},
+};
+use journeyman_toolworld::{
+    dialect::{ApprenticeDialect, Mode},
+    stream::StreamTask,
+};
+use quickstart::Parts;
+use serde::{Deserialize, Serialize};
+
+use super::meter::Meter;
+use crate::{figures::stats, recipes::noisy::universe};
+
+/// Tasks that are attempted with the frozen library.
+pub(super) const HELD_OUT: usize = 60;
+/// The longest stream.
+const STREAM: usize = 600;
+
+/// A world's tasks. Each has its tool's verb as its category, which its instruction names; no task has tags.
+pub(super) struct World {
+    pub(super) seed: Seed,
+    pub(super) stream: Vec<Task>,
+    pub(super) held_out: Vec<Task>,
+    /// The tasks of the stream that a service demands something for this once only.
+    pub(super) passing: BTreeSet<TaskId>,
+    /// The tools that the held-out tasks are about.
+    pub(super) tools: Vec<String>,
+}
+
+impl World {
+    /// World `number` of the figures' seed: the same for all arms.
+    pub(super) fn new(seed: Seed, number: u64) -> Result<Self> {
+        let seed = seed.derive("world", number);
+        let universe = universe(seed, number)?;
+        let stream = universe.stream(STREAM);
+        let held_out = universe.held_out(&stream, HELD_OUT);
+        let tools = held_out.iter().map(|one| one.world.goal.target.to_string());
+        let passing = stream.iter().filter(|one| one.passing);
+        Ok(Self {
+            seed,
+            passing: passing.map(|one| one.id.as_str().into()).collect(),
+            tools: tools.collect(),
+            stream: stream.iter().map(task).collect::<Result<_>>()?,
+            held_out: held_out.iter().map(task).collect::<Result<_>>()?,
+        })
+    }
+}
+
+fn task(one: &StreamTask) -> Result<Task> {
+    let mut task = one.task()?;
+    task.tags.clear();
+    Ok(task.with_category(one.world.goal.target.verb.clone()))
+}
+
+/// A host in a world: the model that is metered, and how the agent writes calls.
+#[derive(Clone)]
+pub(super) struct Host<'a> {
+    pub(super) parts: &'a Parts,
+    pub(super) meter: Arc<Meter>,
+    pub(super) mode: Mode,
+    pub(super) seed: Seed,
+}
+
+impl<'a> Host<'a> {
+    pub(super) fn new(parts: &'a Parts, seed: Seed) -> Self {
+        Self {
+            parts,
+            meter: Arc::new(Meter::new(parts.model.clone())),
+            mode: Mode::Row,
+            seed,
+        }
+    }
+
+    /// A session over a store.
+    pub(super) fn open(
+        &self,
+        recipe: Recipe,
+        store: Arc<dyn SkillStore>,
+        journal: Option<Arc<dyn Journal>>,
+    ) -> Result<Journeyman> {
+        let mut backends = self.parts.backends(store, journal)?;
+        let dialect = Arc::new(ApprenticeDialect::new(self.mode));
+        let options = ModelExecutorOptions::default();
+        let agent = ModelExecutor::new(self.meter.clone(), dialect.clone(), options)?;
+        backends.executor = Some(Arc::new(agent));
+        backends.dialect = Some(dialect);
+        backends.model = Some(self.meter.clone());
+        backends.scorer = Some(self.meter.clone());
+        let options = Options::new("papers", self.seed);
+        block_on(Journeyman::open(backends, recipe, options))
+    }
+
+    /// The held-out tasks with a library that stays as it is.
+    pub(super) fn evaluate(
+        &self,
+        recipe: Recipe,
+        store: &MemoryStore,
+        tasks: &[Task],
+    ) -> Result<Held> {
+        block_on(async {
+            let frozen = Arc::new(FrozenStore::new(store.load().await?));
+            let session = self.open(recipe, frozen, None)?;
+            let report = session.evaluate(tasks.to_vec()).await?;
+            Ok(Held::of(&report))
+        })
+    }
+}
+
+/// What came of held-out tasks.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Held {
+    /// The share of tasks done with no call refused and none in vain.
+    pub(super) first: f64,
+    /// The share of tasks done.
+    pub(super) success: f64,
+    /// The agent's steps and tokens a task.
+    pub(super) steps: f64,
+    pub(super) tokens: f64,
+}
+
+impl Held {
+    fn of(report: &RunReport) -> Self {
+        let attempts = report.tasks.iter().filter_map(|task| task.attempts.first());
+        let mean = |value: &dyn Fn(&AttemptReport) -> f64| {
+            stats::mean(&attempts.clone().map(value).collect::<Vec<_>>())
+        };
+        let share = |holds: bool| f64::from(u8::from(holds));
+        Self {
+            first: mean(&|one| share(one.parts.get("first_attempt") == Some(&1.0))),
+            success: mean(&|one| share(one.success == Some(true))),
+            steps: mean(&|one| one.steps as f64),
+            tokens: mean(&|one| (one.usage.prompt_tokens + one.usage.output_tokens) as f64),
+        }
+    }
+}
