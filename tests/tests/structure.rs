@@ -10,24 +10,18 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed, TaskId, Version,
-    admit::{Admittance, to_skill},
+    Result, Seed, TaskId,
     assess::{AssessedPair, RouterAccuracy, annotations},
     builtin::MemoryStore,
-    domain::{
-        Action, Assessment, Origin, Provenance, Skill, Subgoal, Taint, Task, Trace, Trajectory,
-    },
+    domain::{Assessment, Skill, Subgoal, Task, Trace},
     interchange::assessments::{self, Split},
     library::{KnownSubgoal, SkillLibrary},
     measure::{ExecutedPlan, HighLevel, MidLevel, Plan, StructureOptions, Trials, candidate_plans},
     recipe::{self, Recipe},
     run::{Journeyman, TrialOptions},
 };
-use journeyman_toolworld::{
-    skill_form::to_draft,
-    stream::{StreamTask, Universe, UniverseSpec},
-    tool::{SkillText, TASK_SLOT, ToolName},
-};
+use journeyman_tests::papers::subgoals::{completes, rendered, tool};
+use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::Parts;
 
 /// Small numbers, so that the test takes seconds: the paper has 64 rollouts of a subgoal.
@@ -98,27 +92,6 @@ fn traces(library: &SkillLibrary) -> BTreeMap<&str, &Trace> {
     traces.collect()
 }
 
-/// The tool that a step calls.
-fn tool(trajectory: &Trajectory, step: usize) -> Option<&str> {
-    match &trajectory.steps.get(step)?.action {
-        Action::Call(calls) => Some(calls.last()?.tool.as_str()),
-        _ => None,
-    }
-}
-
-/// Whether the agent completes a subgoal in as many steps of its own as the subgoal has: the tool of its last call is called and
-/// accepted.
-fn completes(of: &Trace, subgoal: &Subgoal, rollout: &Trajectory, own: usize) -> Option<bool> {
-    let wanted = tool(&of.trajectory, subgoal.last)?;
-    let until = own + subgoal.last - subgoal.first + 1;
-    let mut steps = own..until.min(rollout.steps.len());
-    Some(
-        steps.any(|step| {
-            tool(rollout, step) == Some(wanted) && !rollout.steps[step].result.is_error
-        }),
-    )
-}
-
 async fn trials(journeyman: &Journeyman, of: &Trace, subgoal: &Subgoal) -> Option<Trials> {
     let options = TrialOptions::new(NonZeroU32::new(ROLLOUTS)?);
     let rollouts = journeyman.subgoal_rollouts(of, subgoal, &options).await;
@@ -184,47 +157,6 @@ fn subgoals_are_completed_more_often_with_the_learned_library() {
     assert!(behind.success > without.success);
 }
 
-/// A plan as a skill: the call that ends each subgoal, with `$` for what the task gives.
-fn rendered(plan: &Plan, library: &SkillLibrary) -> Option<Skill> {
-    let trace = *traces(library).get(plan.attempt.as_str())?;
-    let given: Vec<&str> = trace.task.instruction.split_whitespace().collect();
-    let call = |subgoal: &Subgoal| {
-        let transcript = &trace.trajectory.steps.get(subgoal.last)?.transcript;
-        let (_, call) = transcript.rsplit_once("<call>")?;
-        let words = call.trim_end_matches("<obs>").split_whitespace();
-        let slots = words.enumerate().map(|(place, word)| {
-            // A value is every second word behind the tool.
-            let is_value = place > 2 && place % 2 == 1;
-            if is_value && given.contains(&word) {
-                TASK_SLOT
-            } else {
-                word
-            }
-        });
-        Some(slots.collect::<Vec<_>>().join(" "))
-    };
-    let steps: Vec<String> = plan.subgoals.iter().filter_map(call).collect();
-    let text = SkillText {
-        title: ToolName::parse(steps.last()?)?,
-        steps,
-    };
-    let skill = to_skill(
-        &to_draft(&text),
-        Admittance {
-            id: "a-plan".into(),
-            version: Version(1),
-            provenance: Provenance {
-                origin: Origin::Human,
-                runs: Vec::new(),
-                tasks: vec![plan.task.clone()],
-            },
-            taint: Taint::Clean,
-            parents: Vec::new(),
-        },
-    );
-    skill.ok()
-}
-
 #[test]
 fn plans_succeed_where_their_steps_suffice_and_are_told_from_longer_ones() {
     let learned = learn(21);
@@ -247,7 +179,7 @@ fn plans_succeed_where_their_steps_suffice_and_are_told_from_longer_ones() {
         let plans = candidate_plans(library, &alike, options.plans);
         let plans: Vec<(Plan, Skill)> = plans
             .into_iter()
-            .filter_map(|plan| Some((plan.clone(), rendered(&plan, library)?)))
+            .filter_map(|plan| Some((plan.clone(), rendered(&plan, &traces)?)))
             .collect();
         if plans.len() < 2 {
             continue;

@@ -8,6 +8,7 @@ mod scribe;
 mod skillos;
 mod skillrl;
 mod structure;
+pub mod subgoals;
 mod together;
 mod world;
 

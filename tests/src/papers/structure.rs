@@ -4,25 +4,21 @@ use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, Result, TaskId, Version,
-    admit::{Admittance, to_skill},
+    Error, ErrorKind, Result, TaskId,
     builtin::{MemoryJournal, MemoryStore},
     contract::{Journal, SkillStore},
-    domain::{Action, Origin, Provenance, Skill, Subgoal, Taint, Task, Trace, Trajectory},
+    domain::{Skill, Subgoal, Task, Trace},
     library::SkillLibrary,
-    measure::{ExecutedPlan, HighLevel, MidLevel, Plan, StructureOptions, Trials, candidate_plans},
+    measure::{ExecutedPlan, HighLevel, MidLevel, StructureOptions, Trials, candidate_plans},
     run::{Journeyman, TrialOptions, recorded_attempts},
 };
-use journeyman_toolworld::{
-    environment::Setup,
-    skill_form::to_draft,
-    tool::{SkillText, TASK_SLOT, ToolName},
-};
+use journeyman_toolworld::environment::Setup;
 use quickstart::{Parts, default_model};
 use serde::{Deserialize, Serialize};
 
 use super::{
     WORLDS, arms, difference, key, scribe, spread,
+    subgoals::{completes, rendered},
     world::{Host, World},
 };
 use crate::figures::{Bound, Figures, Outcome};
@@ -179,33 +175,6 @@ fn metrics(
     })
 }
 
-/// The tool that a step calls.
-fn tool(trajectory: &Trajectory, step: usize) -> Option<&str> {
-    match &trajectory.steps.get(step)?.action {
-        Action::Call(calls) => Some(calls.last()?.tool.as_str()),
-        _ => None,
-    }
-}
-
-/// Whether the agent completes a subgoal in as many steps of its own as the subgoal has: the tool of its last call is called and
-/// accepted.
-fn completes(of: &Trace, subgoal: &Subgoal, rollout: &Trajectory, own: usize) -> Option<bool> {
-    let wanted = tool(&of.trajectory, subgoal.last)?;
-    let until = own + subgoal.last - subgoal.first + 1;
-    let steps = own..until.min(rollout.steps.len());
-    let accepted = |step: usize| {
-        rollout
-            .steps
-            .get(step)
-            .is_some_and(|one| !one.result.is_error)
-    };
-    Some(
-        steps
-            .into_iter()
-            .any(|step| tool(rollout, step) == Some(wanted) && accepted(step)),
-    )
-}
-
 /// For the first held-out task of each tool, the plans of the attempts at the tool's tasks in the stream; tools with several plans.
 fn plans(library: &SkillLibrary, world: &World) -> Result<Vec<(Task, Vec<Skill>)>> {
     let mut of_tool: BTreeMap<String, Vec<TaskId>> = BTreeMap::new();
@@ -229,38 +198,4 @@ fn plans(library: &SkillLibrary, world: &World) -> Result<Vec<(Task, Vec<Skill>)
         Some((task.clone(), plans.collect::<Vec<_>>()))
     });
     Ok(plans.filter(|(_, plans)| plans.len() > 1).collect())
-}
-
-/// A plan as a skill: the call that ends each subgoal, with a slot for what the task gave.
-fn rendered(plan: &Plan, attempts: &BTreeMap<&str, &Trace>) -> Option<Skill> {
-    let attempt = *attempts.get(plan.attempt.as_str())?;
-    let given: Vec<&str> = attempt.task.instruction.split_whitespace().collect();
-    let call = |subgoal: &Subgoal| {
-        let transcript = &attempt.trajectory.steps.get(subgoal.last)?.transcript;
-        let (_, call) = transcript.rsplit_once("<call>")?;
-        let words = call.trim_end_matches("<obs>").split_whitespace();
-        let slots = words.enumerate().map(|(place, word)| {
-            // A value is every second word behind the tool.
-            let is_given = place > 2 && place % 2 == 1 && given.contains(&word);
-            if is_given { TASK_SLOT } else { word }
-        });
-        Some(slots.collect::<Vec<_>>().join(" "))
-    };
-    let steps: Vec<String> = plan.subgoals.iter().filter_map(call).collect();
-    let text = SkillText {
-        title: ToolName::parse(steps.last()?)?,
-        steps,
-    };
-    let admittance = Admittance {
-        id: "a-plan".into(),
-        version: Version(1),
-        provenance: Provenance {
-            origin: Origin::Human,
-            runs: Vec::new(),
-            tasks: vec![plan.task.clone()],
-        },
-        taint: Taint::Clean,
-        parents: Vec::new(),
-    };
-    to_skill(&to_draft(&text), admittance).ok()
 }
