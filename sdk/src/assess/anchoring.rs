@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{AnchorPolicy, asking::roles, assessing::score_task};
 use crate::{
     contract::RoleAnswer,
-    domain::{Anchor, AnchorScores, Drift, LibraryChange, Prototype, Trace},
+    domain::{Anchor, AnchorScores, Drift, LibraryChange, Prototype, SubgoalRef, Trace},
     id::{AttemptId, Category},
     library::SkillLibrary,
     policy::Ask,
@@ -28,16 +28,18 @@ pub(super) fn anchors(
         .traces()
         .map(|trace| (&trace.trajectory.attempt, trace))
         .collect();
+    let of_members: BTreeMap<&SubgoalRef, &Prototype> = prototypes
+        .iter()
+        .flat_map(|one| one.members.iter().map(move |member| (member, one)))
+        .collect();
     for known in library.subgoals() {
         let is_one = |anchor: &Anchor| anchor.at == known.at;
         let count = counts.entry(known.category.clone()).or_default();
         if *count >= policy.each.get() || anchors.iter().any(is_one) {
             continue;
         }
-        let mut own = prototypes
-            .iter()
-            .filter(|one| one.members.contains(&known.at));
-        let (Some(prototype), Some(trace)) = (own.next(), traces.get(&known.at.attempt)) else {
+        let own = of_members.get(&known.at);
+        let (Some(prototype), Some(trace)) = (own, traces.get(&known.at.attempt)) else {
             continue;
         };
         let mut attempt = Trace::clone(trace);
@@ -55,7 +57,18 @@ pub(super) fn anchors(
     anchors
 }
 
-/// Judges every anchor as often as the policy says, tells how far the judge moved since the first checkpoint, and gives the
+/// The scores of each anchor at the earliest checkpoint that is kept of it; of a new anchor the present ones.
+fn earliest(library: &SkillLibrary, now: &[AnchorScores]) -> Vec<AnchorScores> {
+    let of = |one: &AnchorScores| {
+        let mut kept = library.anchor_checks().flatten();
+        kept.find(|before| before.anchor == one.anchor).cloned()
+    };
+    now.iter()
+        .map(|one| of(one).unwrap_or_else(|| one.clone()))
+        .collect()
+}
+
+/// Judges every anchor as often as the policy says, tells how far the judge moved since the first checkpoint of each, and gives the
 /// changes.
 pub(super) async fn check(
     ask: &mut Ask,
@@ -89,9 +102,8 @@ pub(super) async fn check(
             }
         })
         .collect();
-    let first = library.anchor_checks().next().unwrap_or(&scores);
     ask.tell(EventKind::AnchorsChecked {
-        drift: Drift::between(first, &scores),
+        drift: Drift::between(&earliest(library, &scores), &scores),
     });
     let new = anchors != library.anchors();
     let chosen = new.then_some(LibraryChange::SetAnchors(anchors));

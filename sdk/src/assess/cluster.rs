@@ -56,9 +56,8 @@ pub(crate) fn clusters(
         .collect())
 }
 
-/// HDBSCAN's labels; -1 for noise. Equal texts have equal embeddings, whose density is without bound: each distinct embedding
-/// counts as often as it occurs, up to the least size of a cluster, and its copies are moved apart by a distance that no other
-/// difference is as small as.
+/// HDBSCAN's labels; -1 for noise. Equal texts have equal embeddings, whose density is without bound: the
+/// copies of an embedding are therefore moved apart, the farthest by 0.001.
 fn dense(embeddings: &[Embedding], policy: &ClusterPolicy) -> Result<Vec<i32>> {
     if embeddings.len() < policy.least.get().max(2) {
         return Ok(vec![-1; embeddings.len()]);

@@ -33,6 +33,7 @@ pub(crate) async fn refresh(
     let texts = subgoals.iter().map(|known| known.assessed.subgoal.text());
     let embeddings = embed(ask, texts.collect()).await;
     let found = clusters(&embeddings, &policy.cluster, view.seed())?;
+    let all = found.len();
     let found: Vec<Cluster> = found
         .into_iter()
         .filter(|cluster| cluster.members.len() > 1)
@@ -46,6 +47,7 @@ pub(crate) async fn refresh(
         prototypes: prototypes.len(),
         persisting: prototypes.iter().filter(persist).count(),
         before: before.len(),
+        left_out: all - prototypes.len(),
     });
     let mut changes = Vec::new();
     if let Some(anchors) = policy.anchors {
@@ -161,7 +163,7 @@ fn prototypes_of<'a>(
 }
 
 /// The members nearest to the center whose attempts are still kept: one of each task first, since what several tasks share is
-/// asked for.
+/// asked for. Where some attempts have no untrusted text, the others are left out: the rubric judges all.
 fn shown(
     cluster: &Cluster,
     subgoals: &[&KnownSubgoal],
@@ -172,7 +174,18 @@ fn shown(
         .members
         .iter()
         .filter_map(|place| subgoals.get(*place));
-    let known = known.filter(|known| traces.contains_key(&known.at.attempt));
+    let known: Vec<&KnownSubgoal> = known
+        .copied()
+        .filter(|known| traces.contains_key(&known.at.attempt))
+        .collect();
+    let is_clean = |known: &KnownSubgoal| {
+        let trace = traces.get(&known.at.attempt);
+        trace.is_some_and(|trace| trace.taint() == Taint::Clean)
+    };
+    let some_clean = known.iter().any(|known| is_clean(known));
+    let known = known
+        .into_iter()
+        .filter(|known| !some_clean || is_clean(known));
     let mut tasks = BTreeSet::new();
     let (mut firsts, others): (Vec<&KnownSubgoal>, Vec<&KnownSubgoal>) =
         known.partition(|known| tasks.insert(&known.task));

@@ -97,12 +97,18 @@ async fn by_role(
     attempt: &Trace,
     subgoals: &[Subgoal],
 ) -> Vec<Option<Route>> {
+    // Whom a prototype has as members, which may be thousands, is nothing that the role is shown.
+    let shown = |one: &Prototype| Prototype {
+        members: Vec::new(),
+        ..one.clone()
+    };
+    let shown: Vec<Prototype> = prototypes.iter().map(shown).collect();
     let task = |subgoal: &Subgoal| RoleTask::Route {
         subgoal: Box::new(SubgoalInAttempt {
             attempt: attempt.clone(),
             subgoal: subgoal.clone(),
         }),
-        prototypes: prototypes.to_vec(),
+        prototypes: shown.clone(),
     };
     let replies = roles(ask, subgoals.iter().map(task).collect()).await;
     let route = |answer: Option<RoleAnswer>| match answer {

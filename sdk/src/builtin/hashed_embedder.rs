@@ -9,7 +9,8 @@ use crate::{
 };
 
 /// An [`Embedder`] without a model: word n-grams and characters of words, hashed into 256 components. Texts with like words are
-/// near each other; it knows no synonyms, and words with digits do not count. The stations that need embeddings and find no embedder use the same numbers.
+/// near each other; it knows no synonyms, and words with digits do not count. Where a recipe
+/// assesses subgoals and the host gave no embedder, the same numbers are used.
 ///
 /// ```
 /// use futures::executor::block_on;

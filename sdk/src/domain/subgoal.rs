@@ -143,7 +143,9 @@ impl TryFrom<Vec<Subgoal>> for Segmentation {
     type Error = Error;
 
     fn try_from(subgoals: Vec<Subgoal>) -> Result<Self> {
-        let steps = subgoals.last().map_or(0, |last| last.last + 1);
+        let steps = subgoals
+            .last()
+            .map_or(0, |last| last.last.saturating_add(1));
         Self::new(subgoals, steps)
     }
 }

@@ -71,6 +71,8 @@ pub enum ConflictReason {
     Added,
     /// The tiers' numbers were changed.
     PolicyChanged,
+    /// What the change replaces as a whole (a role's rules, the prototypes, the anchors) was replaced.
+    Replaced,
 }
 
 impl SkillLibrary {
@@ -127,7 +129,8 @@ impl Fork {
 
     /// The changes that can be committed on `head`, a later state of the library that the fork came from. A change
     /// about a skill whose version, state or being there changed since is a conflict, and so is every later change of
-    /// the fork about that skill. `Maintain` and `RetireRun` are about no skill in particular and always hold.
+    /// the fork about that skill. `Maintain` and `RetireRun` are about no skill in particular and always hold. A role's rules, the
+    /// prototypes and the anchors are replaced as a whole: a change of them is a conflict if they were replaced since.
     pub fn rebase(&self, head: &SkillLibrary) -> Rebased {
         let mut rebased = Rebased::default();
         let mut refused: BTreeSet<SkillId> = BTreeSet::new();
@@ -146,6 +149,9 @@ impl Fork {
                 (Some((id, reason)), _) => Some((Some(id.clone()), reason)),
                 (None, Some(id)) => Some((Some((*id).clone()), ConflictReason::Revised)),
                 (None, None) if policy => Some((None, ConflictReason::PolicyChanged)),
+                (None, None) if self.is_replaced(head, change) => {
+                    Some((None, ConflictReason::Replaced))
+                }
                 (None, None) => None,
             };
             match conflict {
@@ -161,6 +167,17 @@ impl Fork {
             }
         }
         rebased
+    }
+
+    /// Whether what a change replaces as a whole is another one in `head` than in the fork's base.
+    fn is_replaced(&self, head: &SkillLibrary, change: &LibraryChange) -> bool {
+        let base = &self.base;
+        match change {
+            LibraryChange::SetRules { role, .. } => base.rules(*role) != head.rules(*role),
+            LibraryChange::SetPrototypes(_) => base.prototypes() != head.prototypes(),
+            LibraryChange::SetAnchors(_) => base.anchors() != head.anchors(),
+            _ => false,
+        }
     }
 
     /// The change of a skill between the fork's base and `head`.

@@ -44,11 +44,12 @@ impl Tokens {
 /// let task = sample::task("greet", &["good", "day"]);
 /// let attempts = [sample::trace("a-1", &task, &["good", "day"], true)];
 /// let mut skill = sample::skill("greet");
+/// skill.description = "Greeting.".to_owned();
 /// skill.body = "Say both.".to_owned();
 /// skill.provenance.tasks = vec![task.id.clone()];
 /// let compression = Compression::of_skills(&WordTokenizer, &[&skill], attempts.iter());
-/// assert_eq!((compression.skills.tokens, compression.trajectories), (2, 1));
-/// assert!(compression.ratio().expect("there is a trajectory") > 3.0);
+/// assert_eq!((compression.skills.tokens, compression.trajectories), (3, 1));
+/// assert!(compression.ratio().expect("there is a trajectory") > 2.0);
 /// // Without the attempts nothing can be compared.
 /// assert_eq!(Compression::of_skills(&WordTokenizer, &[&skill], []).ratio(), None);
 /// ```
@@ -77,8 +78,9 @@ impl Compression {
         }
     }
 
-    /// Compares the bodies of skills with those of the attempts that were made at the tasks that the skills were distilled from.
-    /// An attempt counts once, however many skills are from it.
+    /// Compares skills, each with its description and its body, with the attempts that were made at the tasks that the skills were
+    /// distilled from. An attempt counts once, however many skills are from it. All attempts at such a task count, since a memory of
+    /// raw trajectories keeps them all; a host that compares with those alone that a role was shown hands over these.
     pub fn of_skills<'a>(
         tokenizer: &dyn Tokenizer,
         skills: &[&Skill],
@@ -91,8 +93,10 @@ impl Compression {
             .filter(|attempt| sources.contains(&attempt.task.id))
             .map(raw_text)
             .collect();
-        let bodies = skills.iter().map(|skill| skill.body.as_str());
-        Self::of_texts(tokenizer, bodies, raw.iter().map(String::as_str))
+        let texts = skills
+            .iter()
+            .flat_map(|skill| [skill.description.as_str(), skill.body.as_str()]);
+        Self::of_texts(tokenizer, texts, raw.iter().map(String::as_str))
     }
 
     /// How many times longer the trajectories are than the skills; `None` where one of them has no token.

@@ -220,6 +220,10 @@ pub enum EventKind {
         persisting: usize,
         /// Number of prototypes before.
         before: usize,
+        /// Number of clusters that became no prototype: of one subgoal, of attempts of which none is kept any more, or whose
+        /// rubric could not be distilled.
+        #[serde(default)]
+        left_out: usize,
     },
     /// The anchors were judged again.
     AnchorsChecked {

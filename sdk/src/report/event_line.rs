@@ -136,9 +136,10 @@ fn fmt_assessment(kind: &EventKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             prototypes,
             persisting,
             before,
+            left_out,
         } => write!(
             f,
-            "{prototypes} prototypes of {subgoals} subgoals; {persisting} of the {before} before go on"
+            "{prototypes} prototypes of {subgoals} subgoals; {persisting} of the {before} before go on, {left_out} clusters became none"
         ),
         EventKind::AnchorsChecked { drift } => write!(
             f,

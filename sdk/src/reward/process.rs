@@ -42,7 +42,7 @@ impl ProcessReward {
         .with("outcome", outcome))
     }
 
-    /// The reward of an attempt with this process score, in [0, 1]. Without one the outcome counts for both.
+    /// The reward of an attempt with this process score in [0, 1]: from 0 to the sum of both weights, 1 by default. Without one the outcome counts for both.
     pub fn of(&self, process: Option<f64>, success: bool) -> f64 {
         let outcome = f64::from(u8::from(success));
         self.process * process.unwrap_or(outcome) + self.outcome * outcome

@@ -12,9 +12,9 @@ pub(crate) mod machine;
 
 pub use driver::Performer;
 pub use host::{
-    AddFate, AddReport, AddedSkill, AttemptHandle, BankReport, GroupRollout, Journeyman,
-    MergeReport, Options, PlanRun, Rollouts, SubgoalRollouts, TaggedTasks, TrialOptions,
-    UntaggedTask,
+    AddFate, AddReport, AddedSkill, AssessReport, AttemptHandle, BankReport, GroupRollout,
+    Journeyman, MergeReport, Options, PlanRun, Rollouts, SubgoalRollouts, TaggedTasks,
+    TrialOptions, UntaggedTask,
 };
 pub use machine::{
     AttemptNeed, CaseNeed, Need, NeedId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,

@@ -1,6 +1,6 @@
 //! Selection from a bank of general and category skills (SkillRL 3.2, Eq. 4; row R3).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     BankSelector, Candidates, SelectPolicy, WithoutCategory,
@@ -12,6 +12,7 @@ use crate::{
         TurnQuery,
     },
     error::Result,
+    id::SkillId,
     library::Entry,
     policy::{Ask, Context, View},
     report::EventKind,
@@ -92,10 +93,8 @@ async fn similar(
         Candidates::Cache => None,
         Candidates::Search { limit } => Some(search(ask, query, skills, limit.get()).await?),
     };
-    let is_found = |entry: &&&Entry| {
-        let mut found = found.iter().flatten();
-        found.any(|one| one.skill == entry.skill.reference())
-    };
+    let ids: BTreeSet<&SkillId> = found.iter().flatten().map(|one| &one.skill.id).collect();
+    let is_found = |entry: &&&Entry| ids.contains(&entry.skill.id);
     let compared: Vec<&&Entry> = match &found {
         None => skills.iter().collect(),
         Some(_) => skills.iter().filter(is_found).collect(),
@@ -143,9 +142,12 @@ async fn search(
         limit,
         among: Some(ids.collect()),
     });
+    let by_id: BTreeMap<&SkillId, &Entry> = skills
+        .iter()
+        .map(|entry| (&entry.skill.id, *entry))
+        .collect();
     let current = |one: Candidate| {
-        let entry = skills.iter().find(|entry| entry.skill.id == one.skill.id)?;
-        let skill = entry.skill.reference();
+        let skill = by_id.get(&one.skill.id)?.skill.reference();
         Some(Candidate { skill, ..one })
     };
     Ok(found.await?.into_iter().filter_map(current).collect())

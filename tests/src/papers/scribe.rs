@@ -1,7 +1,10 @@
 //! SCRIBE: the judge that is bound to rubrics against an open one, the router against what was clustered later, and prototypes
 //! that persist.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -14,7 +17,7 @@ use journeyman::{
     domain::{AssessedSubgoal, Assessment, Rubric, SubgoalScore, Trace},
     library::SkillLibrary,
 };
-use journeyman_toolworld::writer::ApprenticeRoles;
+use journeyman_toolworld::{tool::SkillText, writer::ApprenticeRoles};
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +57,8 @@ struct Cell {
     /// For each refresh, the share of the prototypes before that go on.
     persisting: Vec<f64>,
     prototypes: usize,
+    /// For prototypes with members of one task alone, and for those of several: how many have the true pattern, of how many.
+    right: [(usize, usize); 2],
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
@@ -122,6 +127,20 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     }
     let prototypes = of(&|cell| cell.prototypes as f64);
     spread(figures, "scribe.prototypes", &prototypes);
+    for (place, what) in ["one task alone", "several tasks"].into_iter().enumerate() {
+        let right: usize = cells.iter().map(|cell| cell.right[place].0).sum();
+        let all: usize = cells.iter().map(|cell| cell.right[place].1).sum();
+        let name = format!("scribe.prototypes of {what}");
+        figures.record(&name, all as f64, Bound::None);
+        if all > 0 {
+            let share = right as f64 / all as f64;
+            figures.record(
+                &format!("{name}, with the true pattern"),
+                share,
+                Bound::None,
+            );
+        }
+    }
     let persisting = of(&|cell| stats::mean(&cell.persisting));
     figures.record(
         "scribe.prototypes that persist over a refresh",
@@ -165,7 +184,7 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
     };
     let session = again.open(arms::scribe(), store, None)?;
     let policy = arms::scribe().assess.unwrap_or_default();
-    let assessed = block_on(session.assess(attempts, &policy))?;
+    let assessed = block_on(session.assess(attempts, &policy))?.assessments;
     let (mut scored, mut openly) = (Scores::new(), Scores::new());
     for (attempt, assessment) in attempts.iter().zip(&assessed) {
         for one in assessment.iter().flat_map(|of| &of.subgoals) {
@@ -227,6 +246,7 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         )?,
         persisting,
         prototypes: library.prototypes().len(),
+        right: right(&library, &world.truths),
     })
 }
 
@@ -295,6 +315,29 @@ fn judged(scores: &Scores, attempts: &[Trace]) -> Judge {
         variance: stats::mean(&variances),
         agreement: stats::mean(&agreeing),
     }
+}
+
+/// Of the prototypes of tools that tasks are about, how many have the true pattern: those with members of one task alone, and those
+/// with members of several.
+fn right(library: &SkillLibrary, truths: &[SkillText]) -> [(usize, usize); 2] {
+    let tasks: BTreeMap<_, _> = library
+        .subgoals()
+        .map(|known| (&known.at, &known.task))
+        .collect();
+    let mut counts = [(0, 0); 2];
+    for prototype in library.prototypes() {
+        let of_it = |truth: &&SkillText| truth.title.to_string() == prototype.rubric.title;
+        let Some(truth) = truths.iter().find(of_it) else {
+            continue;
+        };
+        let members = prototype.members.iter().filter_map(|at| tasks.get(at));
+        let several = members.collect::<BTreeSet<_>>().len() > 1;
+        let pattern = SkillText::parse(&prototype.rubric.pattern);
+        let right = pattern.is_some_and(|pattern| pattern.says_the_same(truth));
+        let count = &mut counts[usize::from(several)];
+        *count = (count.0 + usize::from(right), count.1 + 1);
+    }
+    counts
 }
 
 /// How a router that sees the attempts anew agrees with the library's cut and with the clusters of its subgoals.

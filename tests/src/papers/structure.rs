@@ -128,7 +128,7 @@ fn subgoals(
         let report = session.evaluate(tasks).await?;
         let attempts = recorded_attempts(&journal.read(&report.run).await?)?;
         let policy = arms::scribe().assess.unwrap_or_default();
-        let assessed = session.assess(&attempts, &policy).await?;
+        let assessed = session.assess(&attempts, &policy).await?.assessments;
         let mut subgoals = Vec::new();
         for (attempt, assessment) in attempts.iter().zip(assessed) {
             let cut = assessment.into_iter().flat_map(|one| one.subgoals);

@@ -14,7 +14,7 @@ use super::{
 use crate::figures::{Bound, Figures, Outcome};
 
 /// Tokens that the model may use to learn: in attempts, roles, test cases and the gate.
-pub(super) const BUDGET: u64 = 60_000;
+pub(super) const BUDGET: u64 = 120_000;
 
 const ARMS: [Arm; 10] = [
     Arm {

@@ -14,7 +14,8 @@ use journeyman::{
 };
 use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode},
-    stream::StreamTask,
+    stream::{Member, StreamTask},
+    tool::SkillText,
 };
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,8 @@ pub(super) struct World {
     pub(super) held_out: Vec<Task>,
     /// The tasks of the stream that a service demands something for this once only.
     pub(super) passing: BTreeSet<TaskId>,
+    /// What a skill of each tool says.
+    pub(super) truths: Vec<SkillText>,
     /// The tools that the held-out tasks are about.
     pub(super) tools: Vec<String>,
 }
@@ -49,6 +52,7 @@ impl World {
         let passing = stream.iter().filter(|one| one.passing);
         Ok(Self {
             seed,
+            truths: universe.members().iter().map(Member::skill).collect(),
             passing: passing.map(|one| one.id.as_str().into()).collect(),
             tools: tools.collect(),
             stream: stream.iter().map(task).collect::<Result<_>>()?,
@@ -108,12 +112,10 @@ impl<'a> Host<'a> {
         store: &MemoryStore,
         tasks: &[Task],
     ) -> Result<Held> {
-        block_on(async {
-            let frozen = Arc::new(FrozenStore::new(store.load().await?));
-            let session = self.open(recipe, frozen, None)?;
-            let report = session.evaluate(tasks.to_vec()).await?;
-            Ok(Held::of(&report))
-        })
+        let frozen = FrozenStore::new(block_on(store.load())?);
+        let session = self.open(recipe, Arc::new(frozen), None)?;
+        let report = block_on(session.evaluate(tasks.to_vec()))?;
+        Ok(Held::of(&report))
     }
 }
 

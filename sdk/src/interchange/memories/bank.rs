@@ -70,6 +70,8 @@ struct Text<'a> {
     text: String,
     when: String,
     wording: Wording,
+    /// Whether it is a pattern of planning; else a mistake.
+    is_pattern: bool,
 }
 
 /// Makes a bank: patterns are skills, and so are mistakes, as what to avoid and when. Within a category, texts that are alike
@@ -121,6 +123,7 @@ fn pattern(memory: &Memory) -> Option<Text<'_>> {
         wording: Wording::of(&text),
         text,
         when,
+        is_pattern: true,
     })
 }
 
@@ -132,6 +135,7 @@ fn mistakes_of(memory: &Memory) -> impl Iterator<Item = Text<'_>> {
             wording: Wording::of(&format!("{when} {bad}")),
             text: format!("Avoid this: {bad}"),
             when: when.clone(),
+            is_pattern: false,
         }
     })
 }
@@ -210,12 +214,7 @@ fn skill(texts: &[Text<'_>], category: Option<Category>) -> Group {
     let mut memories: Vec<String> = texts.iter().map(|text| text.memory.id.clone()).collect();
     memories.dedup();
     let when = match &category {
-        None if texts
-            .iter()
-            .any(|text| text.memory.planning_pattern.is_some()) =>
-        {
-            "When planning a task.".to_owned()
-        }
+        None if texts.iter().any(|text| text.is_pattern) => "When planning a task.".to_owned(),
         _ => best.map_or_else(String::new, |text| text.when.clone()),
     };
     Group {

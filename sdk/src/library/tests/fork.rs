@@ -1,6 +1,7 @@
 //! Forks: apart while they are made, named conflicts when they come back.
 
 use super::*;
+use crate::domain::{Role, RoleRule};
 
 fn cause() -> Cause {
     Cause {
@@ -133,4 +134,27 @@ fn what_was_changed_elsewhere_too_is_a_named_conflict() {
 
 fn check_applied_fully(applied: &Applied) {
     assert_eq!(applied.passed_over, []);
+}
+
+#[test]
+fn what_is_replaced_as_a_whole_is_not_overwritten() {
+    let rules = |text: &str| LibraryChange::SetRules {
+        role: Role::Extract,
+        rules: vec![RoleRule::new(text).unwrap()],
+    };
+    let check = |meanwhile: Vec<LibraryChange>, own: LibraryChange, expect: usize| {
+        let base = start(small(4, 4), Vec::new());
+        let fork = forked(&base, vec![own]);
+        let (head, _) = then(&base, meanwhile);
+        let conflicts = fork.rebase(&head).conflicts;
+        assert_eq!(conflicts.len(), expect, "{conflicts:?}");
+        let is_replaced =
+            |one: &Conflict| one.skill.is_none() && one.reason == ConflictReason::Replaced;
+        assert!(conflicts.iter().all(is_replaced), "{conflicts:?}");
+    };
+    check(vec![rules("theirs")], rules("own"), 1);
+    check(vec![add("a")], rules("own"), 0);
+    check(vec![rules("theirs")], add("a"), 0);
+    let none = || LibraryChange::SetPrototypes(Vec::new());
+    check(vec![none()], none(), 0);
 }

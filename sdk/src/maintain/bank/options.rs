@@ -55,7 +55,8 @@ impl Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BankPolicy {
     /// Number of tasks of a validation round. The bank is looked after when so many tasks were learned from since the last
-    /// time, and the round is the attempts at these tasks. The paper does not say how often it validates.
+    /// time, and the round is the attempts at these tasks. Tasks of one id count as one. The paper does not say how often it
+    /// validates.
     pub round: NonZeroU64,
     /// Whether the first bank is distilled from all kept attempts after a round, while the library has no skill at all. A
     /// library whose skills are all disabled has a bank, and is not given another one.

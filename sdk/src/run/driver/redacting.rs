@@ -336,6 +336,11 @@ pub(crate) fn holds_mark(task: &Task) -> bool {
     texts.into_iter().any(|text| text.contains(MARK)) || marked(&task.payload)
 }
 
+/// Whether a redacted action holds the replacement of a secret.
+pub(crate) fn action_holds_mark(action: &Action) -> bool {
+    serde_json::to_value(action).is_ok_and(|action| marked(&action))
+}
+
 fn marked(value: &serde_json::Value) -> bool {
     use serde_json::Value;
     match value {

@@ -1,29 +1,37 @@
 //! Assessment of attempts outside a run (SCRIBE 3.2, appendix A.1, B; rows C3, C5).
 
-use std::{sync::Arc, task::Poll};
+use std::sync::Arc;
 
-use futures::{StreamExt, stream};
+use serde::{Deserialize, Serialize};
 
 use super::journeyman::Journeyman;
 use crate::{
     assess::{AssessPolicy, assessing::assess},
-    domain::{Assessment, Trace},
+    domain::{Assessment, Trace, Usage},
     error::{Error, Result},
     id::Seed,
     library::SkillLibrary,
-    policy::{Answer, Ask, Question, Questions},
-    program::{Place, Program, Running},
+    policy::{Ask, Question},
+    program::{Place, Running},
     run::machine::Need,
 };
 
-/// The assessments of attempts, in their order.
-type Assessed = Vec<Option<Assessment>>;
+/// The assessments of attempts that were made before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AssessReport {
+    /// In the order of the attempts; `None` for an attempt that has no step or could not be cut.
+    pub assessments: Vec<Option<Assessment>>,
+    /// Why attempts were not cut and subgoals not scored, a line each.
+    pub refused: Vec<String>,
+    /// Tokens used by the roles.
+    pub usage: Usage,
+}
 
 impl Journeyman {
     /// Assesses attempts that were made before, by the library's present prototypes: with another prompt variant to see whether
     /// the two agree ([`VariantAgreement`](crate::assess::VariantAgreement)), or with another router to compare it with
-    /// annotations ([`RouterAccuracy`](crate::assess::RouterAccuracy)). The library does not change. In the order of the attempts;
-    /// `None` for an attempt that has no step or could not be cut.
+    /// annotations ([`RouterAccuracy`](crate::assess::RouterAccuracy)). The library does not change. Secrets are redacted before a
+    /// model sees the attempts.
     ///
     /// The seeds of the roles follow from the session's and from the place of the attempt, so that two variants draw the same ones.
     ///
@@ -52,8 +60,8 @@ impl Journeyman {
     /// let once = journeyman.assess(&[attempt.clone()], &policy).await?;
     /// let again = journeyman.assess(&[attempt], &policy).await?;
     /// let pair = AssessedPair {
-    ///     predicted: once[0].as_ref().expect("it was cut"),
-    ///     annotated: again[0].as_ref().expect("it was cut"),
+    ///     predicted: once.assessments[0].as_ref().expect("it was cut"),
+    ///     annotated: again.assessments[0].as_ref().expect("it was cut"),
     /// };
     /// assert_eq!(VariantAgreement::of(&[pair])?.spans.rate(), Some(1.0));
     /// # Ok::<_, journeyman::Error>(())
@@ -62,8 +70,8 @@ impl Journeyman {
     ///
     /// # Errors
     /// `Invalid` for a policy with a value out of range; `Unsupported` where the host gave no model or no roles; the store's error.
-    /// The failure of a role costs the attempt's assessment, or the subgoal's score, alone.
-    pub async fn assess(&self, attempts: &[Trace], policy: &AssessPolicy) -> Result<Assessed> {
+    /// The failure of a role costs the attempt's assessment, or the subgoal's score, alone; [`AssessReport::refused`] says why.
+    pub async fn assess(&self, attempts: &[Trace], policy: &AssessPolicy) -> Result<AssessReport> {
         policy.validate()?;
         let session = &self.session;
         let (model, roles) = (&session.backends.model, &session.backends.roles);
@@ -77,40 +85,20 @@ impl Journeyman {
             ));
         }
         let library = Arc::new(self.library().await?);
-        let attempts: Vec<Trace> = attempts.iter().cloned().map(Trace::lean).collect();
-        let inputs = Arc::new((attempts, policy.clone()));
-        let start = || {
-            let (library, inputs) = (Arc::clone(&library), Arc::clone(&inputs));
-            move |ask| assess_all(ask, library, inputs)
-        };
-        let mut program: Program<Questions, Assessed> = Program::new(0);
-        loop {
-            if let Poll::Ready(assessed) = program.poll(start()) {
-                return assessed;
-            }
-            let open = program.questions(start(), |place, question| {
-                Some((place.clone(), question.clone()))
-            });
-            for (place, answer) in self.answers(open).await? {
-                program.answer(&place, answer);
-            }
-        }
-    }
-
-    /// The answers to questions, at most as many at once as the session allows.
-    async fn answers(&self, open: Vec<(Place, Question)>) -> Result<Vec<(Place, Answer)>> {
-        let session = &self.session;
+        let redacting = session.redacting();
+        let attempts = attempts
+            .iter()
+            .map(|attempt| redacting.trace(attempt.clone().lean()));
+        let inputs = Arc::new((attempts.collect::<Result<Vec<Trace>>>()?, policy.clone()));
+        let start = |ask: Ask| assess_all(ask, Arc::clone(&library), Arc::clone(&inputs));
         let seed = session.options.seed.derive("assess", 0);
-        let performed = open.into_iter().map(|(place, question)| async move {
-            let answer = session
-                .performer
-                .perform(need(seed, &place, question)?)
-                .await?;
-            Ok((place, answer))
-        });
-        let performed = stream::iter(performed).buffer_unordered(session.options.in_flight.get());
-        let answers: Vec<Result<(Place, Answer)>> = performed.collect().await;
-        answers.into_iter().collect()
+        let need = |place: &Place, question| need(seed, place, question);
+        let ended = self.to_the_end(start, need).await?;
+        Ok(AssessReport {
+            refused: ended.refusals(),
+            usage: ended.usage,
+            assessments: ended.value,
+        })
     }
 }
 
@@ -119,7 +107,7 @@ fn assess_all(
     mut ask: Ask,
     library: Arc<SkillLibrary>,
     inputs: Arc<(Vec<Trace>, AssessPolicy)>,
-) -> Running<Assessed> {
+) -> Running<Vec<Option<Assessment>>> {
     Box::pin(async move {
         let (attempts, policy) = &*inputs;
         let library = &library;

@@ -1,22 +1,20 @@
 //! A bank that is distilled and grown without a run: from a host's own attempts, and after its own validation rounds.
 
-use std::{fmt, task::Poll};
+use std::fmt;
 
-use futures::{FutureExt, StreamExt, stream};
 use serde::{Deserialize, Serialize};
 
-use super::journeyman::Journeyman;
+use super::{asking::Ended, journeyman::Journeyman};
 use crate::{
     domain::{LibraryChange, Mode, SkillRef, Trace, Usage},
     error::{Error, Result},
     id::{Revision, RunId},
+    library::SkillLibrary,
     maintain::{BankPolicy, ValidationRound},
-    policy::{Ask, Questions},
-    program::{Place, Program, Running},
+    policy::Ask,
+    program::{Place, Running},
     recipe::programs::{Decided, distil},
-    report::EventKind,
     run::machine::{
-        need::Need,
         own,
         scene::Scene,
         work::{Of, need},
@@ -50,6 +48,30 @@ impl fmt::Display for BankReport {
         self.refused
             .iter()
             .try_for_each(|reason| writeln!(f, "  {reason}"))
+    }
+}
+
+impl BankReport {
+    /// Names the skills that the library has after the commit. Another writer may have changed it while the roles were asked, and
+    /// the library then passes over what comes too late.
+    fn confirm(&mut self, changes: &[LibraryChange], library: &SkillLibrary) {
+        for change in changes {
+            let (skill, list) = match change {
+                LibraryChange::Add(skill) => (skill, &mut self.added),
+                LibraryChange::Revise(skill) => (skill, &mut self.revised),
+                _ => continue,
+            };
+            let reference = skill.reference();
+            let held = library.version(&reference);
+            if held.is_some_and(|held| held.content_sha256() == skill.content_sha256()) {
+                list.push(reference);
+                continue;
+            }
+            let name = &skill.name;
+            self.refused.push(format!(
+                "{name}: the library was changed meanwhile; distil again"
+            ));
+        }
     }
 }
 
@@ -104,31 +126,26 @@ impl Journeyman {
             .map(|trace| redacting.trace(trace.lean()));
         let attempts: Vec<Trace> = attempts.collect::<Result<_>>()?;
         let run = session.next_run("bank");
-        let (decided, events, usage) = self.distilled(&run, attempts, patterns).await?;
+        let ended = self.distilled(&run, attempts, patterns).await?;
 
         let library = self.library().await?;
         let mut report = BankReport {
             revision: library.revision(),
             added: Vec::new(),
             revised: Vec::new(),
-            refused: events.iter().filter_map(refusal).collect(),
-            usage,
+            refused: ended.refusals(),
+            usage: ended.usage,
         };
+        let decided = ended.value;
         if decided.changes.is_empty() {
             return Ok(report);
         }
         let mut changes = vec![LibraryChange::Configure(session.recipe.tiers.clone())];
-        for change in decided.changes {
-            match &change {
-                LibraryChange::Add(skill) => report.added.push(skill.reference()),
-                LibraryChange::Revise(skill) => report.revised.push(skill.reference()),
-                _ => {}
-            }
-            changes.push(change);
-        }
+        changes.extend(decided.changes.iter().cloned());
         changes.push(LibraryChange::Maintain);
         let reason = "attempts were distilled into the bank";
         report.revision = self.commit_changes(run, changes, reason).await?;
+        report.confirm(&decided.changes, &self.library().await?);
         Ok(report)
     }
 
@@ -138,7 +155,7 @@ impl Journeyman {
         run: &RunId,
         attempts: Vec<Trace>,
         patterns: bool,
-    ) -> Result<(Decided, Vec<EventKind>, Usage)> {
+    ) -> Result<Ended<Decided>> {
         let session = &self.session;
         let (policy, library) = (self.bank_policy(), self.library().await?);
         let (recipe, policies) = (&session.recipe, &session.options.policies);
@@ -160,40 +177,9 @@ impl Journeyman {
                 decided
             })
         };
-        let mut program: Program<Questions, Decided> = Program::new(0);
-        let (mut events, mut usage) = (Vec::new(), Usage::default());
-        loop {
-            if let Poll::Ready(decided) = program.poll(start) {
-                events.extend(program.take_events());
-                let mut decided = decided?;
-                own::remove_refused(&scene, &mut decided, &mut events);
-                return Ok((decided, events, usage));
-            }
-            let open: Vec<(Place, Need)> = program.questions(start, |place, question| {
-                let need = need(&scene, 0, Of::Maintenance, place, question);
-                Some((place.clone(), need))
-            });
-            let answering = open.into_iter().map(|(place, need)| {
-                let performed = session.performer.perform(need);
-                performed.map(move |answer| (place, answer))
-            });
-            let mut answers =
-                stream::iter(answering).buffer_unordered(session.options.in_flight.get());
-            while let Some((place, answer)) = answers.next().await {
-                let answer = answer?;
-                usage.add(answer.usage().total());
-                program.answer(&place, answer);
-            }
-        }
-    }
-}
-
-/// Why a skill stayed out, or which role could not be played.
-fn refusal(event: &EventKind) -> Option<String> {
-    match event {
-        EventKind::Refused { reason } => Some(reason.clone()),
-        EventKind::RoleFailed { role, reason } => Some(format!("{role}: {reason}")),
-        EventKind::FellBack { role, reason } => Some(format!("{role} fell back: {reason}")),
-        _ => None,
+        let need = |place: &Place, question| Ok(need(&scene, 0, Of::Maintenance, place, &question));
+        let mut ended = self.to_the_end(start, need).await?;
+        own::remove_refused(&scene, &mut ended.value, &mut ended.events);
+        Ok(ended)
     }
 }

@@ -97,6 +97,14 @@ fn injection_findings(checked: &Checked<'_>) -> Vec<Finding> {
             "set `Backends::embedder`",
         ));
     }
+    if recipe.assess.is_some() && backends.embedder.is_none() {
+        findings.push(Finding::new(
+            FindingKind::NoEmbedder,
+            "subgoals are routed and clustered by hashed n-grams of their words",
+            "the recipe assesses subgoals by embeddings, and the host gave no embedder",
+            "set `Backends::embedder`; without it, subgoals that are worded otherwise count as different",
+        ));
+    }
     if weighs && backends.embedder.is_none() {
         findings.push(Finding::new(
             FindingKind::NoEmbedder,

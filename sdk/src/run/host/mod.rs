@@ -2,6 +2,7 @@
 
 pub(crate) mod add_report;
 pub(crate) mod asked_roles;
+pub(crate) mod asking;
 pub(crate) mod assessing;
 pub(crate) mod attempts;
 pub(crate) mod bank;
@@ -21,6 +22,7 @@ pub(crate) mod tagging;
 pub(crate) mod trials;
 
 pub use add_report::{AddFate, AddReport, AddedSkill};
+pub use assessing::AssessReport;
 pub use bank::BankReport;
 pub use handle::AttemptHandle;
 pub use journeyman::Journeyman;

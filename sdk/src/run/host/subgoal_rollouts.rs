@@ -7,7 +7,7 @@ use crate::{
     domain::{Action, Subgoal, Trace, Trajectory},
     error::{Error, Result},
     measure::Trials,
-    run::driver::redacting::holds_mark,
+    run::driver::redacting::{action_holds_mark, holds_mark},
 };
 
 const ROLLOUTS: &str = "Journeyman::subgoal_rollouts";
@@ -78,7 +78,7 @@ impl Journeyman {
     ///
     /// # Errors
     /// `Unsupported` where a prefix has to be replayed and the environment is not deterministic, where the host gave no agent or
-    /// no world, and for a task whose secrets were redacted; `Invalid` for a subgoal that is not among the attempt's steps, and
+    /// no world, and for a task, or an action before the subgoal, whose secrets were redacted; `Invalid` for a subgoal that is not among the attempt's steps, and
     /// for a temperature that is not a number from 0; the store's error.
     pub async fn subgoal_rollouts(
         &self,
@@ -110,11 +110,16 @@ impl Journeyman {
             .with("task", &attempt.task.id)
             .hint("take an attempt at a task without secrets"));
         }
-        let prefix: Vec<Action> = steps
-            .iter()
-            .take(subgoal.first)
-            .map(|step| step.action.clone())
-            .collect();
+        let prefix = steps.iter().take(subgoal.first);
+        let prefix: Vec<Action> = prefix.map(|step| step.action.clone()).collect();
+        if prefix.iter().any(action_holds_mark) {
+            return Err(Error::unsupported(
+                ROLLOUTS,
+                "an action before the subgoal held a secret, and only its redacted form was kept",
+            )
+            .with("attempt", &attempt.trajectory.attempt)
+            .hint("take a subgoal before that action, or an attempt without secrets"));
+        }
         let of = format!("{}#{}", attempt.trajectory.attempt, subgoal.first);
         let trials = self.trials(ROLLOUTS, attempt.task.clone(), options).await?;
         let mut need = trials.need.clone();

@@ -2,7 +2,7 @@
 
 use futures::{StreamExt, stream};
 
-use super::journeyman::Journeyman;
+use super::{journeyman::Journeyman, trials::Withheld};
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{Task, Usage},
@@ -17,7 +17,8 @@ use crate::{
 pub struct TaggedTasks {
     /// All tasks, in order.
     pub tasks: Vec<Task>,
-    /// The tasks that have no tags, because the role could not be played or its answer could not be read.
+    /// The tasks that have no tags: the role could not be played, its answer could not be read, or the task's id or category holds
+    /// a secret.
     pub untagged: Vec<UntaggedTask>,
     /// Tokens used by the role, failed calls included.
     pub usage: Usage,
@@ -37,9 +38,41 @@ impl Journeyman {
     /// them. [`Grouping`](crate::recipe::Grouping) puts tasks with similar tags into groups. The role sees no secrets, and nothing
     /// is stored.
     ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use journeyman::{
+    ///     Seed,
+    ///     contract::Backends,
+    ///     domain::{Role, Task},
+    ///     recipe::{self, Grouping},
+    ///     run::{Journeyman, Options},
+    ///     testing::{ScriptedModel, ScriptedRoles},
+    /// };
+    ///
+    /// # futures::executor::block_on(async {
+    /// let backends = Backends::own_loop()
+    ///     .with_model(Arc::new(ScriptedModel::always("cleaning\nkitchen")))
+    ///     .with_roles(Arc::new(ScriptedRoles::only([Role::Tag])));
+    /// let journeyman = Journeyman::open(backends, recipe::skillos(), Options::new("tags", Seed(7))).await?;
+    ///
+    /// let tasks = vec![
+    ///     Task::new("mug", "clean the mug"),
+    ///     Task::new("lamp", "turn on the lamp").with_tags(["light"]),
+    ///     Task::new("plate", "clean the plate"),
+    /// ];
+    /// let tagged = journeyman.tag(tasks).await?;
+    /// assert_eq!(tagged.tasks[0].tags, ["cleaning", "kitchen"]);
+    /// assert_eq!(tagged.tasks[1].tags, ["light"], "a task keeps the tags that it has");
+    /// let groups = Grouping::default().groups(tagged.tasks)?;
+    /// assert_eq!(groups.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
+    /// # Ok::<_, journeyman::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
     /// # Errors
-    /// `Unsupported` where the host gave no model or no roles, or roles that do not play `tag`; `Invalid` for a task whose id or
-    /// category holds a secret.
+    /// `Unsupported` where the host gave no model or no roles, or roles that do not play `tag`. A task whose id or category
+    /// holds a secret is not tagged ([`TaggedTasks::untagged`]).
     pub async fn tag(&self, tasks: Vec<Task>) -> Result<TaggedTasks> {
         let session = &self.session;
         let missing = || {
@@ -56,22 +89,21 @@ impl Journeyman {
             return Err(missing());
         }
         let run = session.next_run("tag");
+        let _withheld = Withheld {
+            journeyman: self,
+            run: run.clone(),
+        };
         let asked = tasks.into_iter().map(|task| self.tags(&run, task));
         let mut asked = stream::iter(asked).buffered(session.options.in_flight.get());
         let mut tagged = TaggedTasks::default();
-        let mut failed = None;
         while let Some(one) = asked.next().await {
-            match one {
-                Ok(one) => tagged.push(one),
-                Err(error) => failed = failed.or(Some(error)),
-            }
+            tagged.push(one?);
         }
-        session.performer.forget(&run);
-        failed.map_or(Ok(tagged), Err)
+        Ok(tagged)
     }
 
     /// # Errors
-    /// `Invalid` for a task whose id or category holds a secret.
+    /// Those of parts that end a call.
     async fn tags(&self, run: &RunId, mut task: Task) -> Result<OneTagged> {
         if !task.tags.is_empty() {
             return Ok(OneTagged {
@@ -81,7 +113,16 @@ impl Journeyman {
             });
         }
         let session = &self.session;
-        let seen = session.performer.withhold(run, task.clone())?;
+        let seen = match session.performer.withhold(run, task.clone()) {
+            Ok(seen) => seen,
+            Err(error) => {
+                return Ok(OneTagged {
+                    task,
+                    error: Some(error),
+                    usage: Usage::default(),
+                });
+            }
+        };
         let seed = session.options.seed.derive("tag", 0);
         let need = Need::Role {
             ask: Box::new(RoleTask::Tag {

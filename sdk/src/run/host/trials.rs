@@ -134,10 +134,10 @@ pub(super) struct TrialsOf<'a> {
     _withheld: Withheld<'a>,
 }
 
-/// The original of a task with secrets. Dropping this drops the original.
-struct Withheld<'a> {
-    journeyman: &'a Journeyman,
-    run: RunId,
+/// The originals of a run's tasks with secrets. Dropping this drops them.
+pub(super) struct Withheld<'a> {
+    pub(super) journeyman: &'a Journeyman,
+    pub(super) run: RunId,
 }
 
 impl TrialsOf<'_> {

@@ -1,9 +1,18 @@
 //! Attempts are cut, routed and scored, and prototypes are distilled from what was learned (SCRIBE).
 
+use std::sync::{
+    Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use journeyman::{
-    assess::{AnchorPolicy, AssessBy, AssessPolicy, AssessedPair, RouteBy, VariantAgreement},
+    assess::{
+        AnchorPolicy, AssessBy, AssessPolicy, AssessedPair, CalibrationPolicy, RouteBy,
+        VariantAgreement,
+    },
+    builtin::HashedEmbedder,
     contract::SegmentPrompt,
-    domain::SubgoalScore,
+    domain::{Drift, SubgoalScore},
     report::{EventKind, FindingKind},
 };
 
@@ -164,11 +173,177 @@ fn prototypes_that_persist_keep_their_ids_and_anchors_are_judged_again() {
             .iter()
             .all(|check| check.iter().all(|one| one.scores == [two, two]))
     );
-    let steady = |event: &EventKind| match event {
-        EventKind::AnchorsChecked { drift } => drift.changed == 0 && drift.unsteady == 0,
-        _ => true,
+    let drifts = drifts(&events);
+    assert!(drifts.iter().all(|drift| drift.anchors > 0));
+    let steady = |drift: &Drift| drift.changed == 0 && drift.unsteady == 0;
+    assert!(drifts.iter().all(steady), "{drifts:?}");
+}
+
+fn drifts(events: &[EventKind]) -> Vec<Drift> {
+    let drift = |event: &EventKind| match event {
+        EventKind::AnchorsChecked { drift } => Some(*drift),
+        _ => None,
     };
-    assert!(events.iter().all(steady));
+    events.iter().filter_map(drift).collect()
+}
+
+/// The parts whose judge gives another score from the second check of the anchors on; `cut` is how it cuts its `n`-th attempt.
+fn changing_parts(cut: fn(usize) -> &'static str, score: fn(usize) -> &'static str) -> Backends {
+    let (cuts, scores) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let model = ScriptedModel::by(move |request, _| {
+        let text = request.prompt.text();
+        let role = text.lines().next().unwrap_or_default();
+        Play::Give(
+            match role.strip_prefix("role: ").unwrap_or_default() {
+                "segment" => cut(cuts.fetch_add(1, Ordering::Relaxed)),
+                "distil-prototype" => Judge::default().distil,
+                "score" => score(scores.fetch_add(1, Ordering::Relaxed)),
+                _ => "none: it was well known",
+            }
+            .to_owned(),
+        )
+    });
+    let mut backends = scribe_parts(Judge::default());
+    backends.model = Some(Arc::new(model));
+    backends
+}
+
+#[test]
+fn a_judge_that_changes_drifts_from_each_anchors_first_check() {
+    // The first check of the two anchors asks four scores, before anything else is scored.
+    let score = |number| if number < 4 { "3 done" } else { "1 hardly" };
+    let backends = changing_parts(|_| Judge::default().segment, score);
+    let (_, library, events) = assessed(scribe(), backends, 12);
+    let drifts = drifts(&events);
+    assert_eq!(library.anchors().len(), 2);
+    assert_eq!((drifts[0].anchors, drifts[0].changed), (2, 0), "{drifts:?}");
+    for drift in &drifts[1..] {
+        assert_eq!((drift.anchors, drift.changed), (2, 2), "{drifts:?}");
+        assert!((drift.mean + 2.0).abs() < 1e-9, "{drifts:?}");
+    }
+}
+
+#[test]
+fn a_cluster_of_one_becomes_no_prototype_and_is_told() {
+    // The first attempt is like no other.
+    let cut = |number| match number {
+        0 => "feed the parrot | zoology | 0 9",
+        _ => Judge::default().segment,
+    };
+    let backends = changing_parts(cut, |_| "2 almost");
+    let (_, library, events) = assessed(scribe(), backends, 6);
+    let is_odd = |text: String| text.contains("parrot");
+    let odd = library
+        .subgoals()
+        .find(|known| is_odd(known.assessed.subgoal.text()));
+    let odd = &odd.expect("it is kept").at;
+    let prototypes = library.prototypes();
+    assert!(!prototypes.is_empty());
+    assert!(prototypes.iter().all(|one| !one.members.contains(odd)));
+    let left_out = events.iter().filter_map(|event| match event {
+        EventKind::PrototypesRefreshed { left_out, .. } => Some(*left_out),
+        _ => None,
+    });
+    assert_eq!(left_out.last(), Some(1), "{events:?}");
+}
+
+#[test]
+fn a_calibrated_score_reaches_the_reward() {
+    let mut recipe = scribe();
+    recipe.assess = recipe.assess.map(|assess| AssessPolicy {
+        calibrate: Some(CalibrationPolicy { least: n32(1) }),
+        ..assess
+    });
+    let (report, _, _) = assessed(recipe, scribe_parts(Judge::default()), 12);
+    let judged = report
+        .attempts()
+        .filter_map(|one| Some((one, one.process?)));
+    let judged: Vec<_> = judged.collect();
+    // All scores are 2, so that a calibrated one is the rate of success so far, and not two thirds.
+    let calibrated = |process: f64| (process - 2.0 / 3.0).abs() > 1e-9;
+    assert!(judged.iter().any(|(_, process)| calibrated(*process)));
+    for (one, process) in judged {
+        let outcome = f64::from(u8::from(one.success == Some(true)));
+        let reward = one.reward.expect("it was judged");
+        assert!((reward - (0.3 * process + 0.7 * outcome)).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn without_an_embedder_words_are_compared_and_it_is_a_finding() {
+    let open = |backends| {
+        let opened = Journeyman::open(backends, scribe(), Options::new("test", Seed(7)));
+        let findings = block_on(opened).expect("it opens").findings();
+        findings
+            .iter()
+            .any(|one| one.kind == FindingKind::NoEmbedder)
+    };
+    let backends = scribe_parts(Judge::default());
+    assert!(open(backends.clone()));
+    assert!(!open(
+        backends.with_embedder(Arc::new(HashedEmbedder::default()))
+    ));
+    let (_, without, _) = assessed(scribe(), scribe_parts(Judge::default()), 6);
+    let backends = scribe_parts(Judge::default());
+    let backends = backends.with_embedder(Arc::new(HashedEmbedder::default()));
+    let (_, with, _) = assessed(scribe(), backends, 6);
+    assert!(!without.prototypes().is_empty());
+    assert_eq!(without.prototypes(), with.prototypes());
+}
+
+#[test]
+fn an_assessment_outside_a_run_says_what_it_could_not_do_and_sees_no_secrets() {
+    let seen = Arc::new(Mutex::new(String::new()));
+    let told = Arc::clone(&seen);
+    let model = ScriptedModel::by(move |request, _| {
+        let text = request.prompt.text();
+        told.lock().unwrap().push_str(&text);
+        Play::Give(match text.starts_with("role: segment") {
+            true => Judge::default().segment.to_owned(),
+            false => "7 too good".to_owned(),
+        })
+    });
+    let mut backends = scribe_parts(Judge::default());
+    backends.model = Some(Arc::new(model));
+    let mut attempt = sample::trace(
+        "a",
+        &sample::task("t", &["one", "two"]),
+        &["one", "two"],
+        true,
+    );
+    attempt.task.instruction += " password=hunter2hunter2";
+    let open = AssessPolicy {
+        open: true,
+        ..AssessPolicy::default()
+    };
+    let report = block_on(async {
+        let journeyman = Journeyman::open(backends, scribe(), Options::new("test", Seed(7))).await;
+        journeyman
+            .expect("it opens")
+            .assess(&[attempt], &open)
+            .await
+            .expect("it assesses")
+    });
+    let assessment = report.assessments[0].as_ref().expect("it was cut");
+    assert!(assessment.subgoals.iter().all(|one| one.score.is_none()));
+    assert_eq!(
+        report.refused.len(),
+        assessment.subgoals.len(),
+        "{report:?}"
+    );
+    assert!(
+        report
+            .refused
+            .iter()
+            .all(|line| line.starts_with("score: ")),
+        "{report:?}"
+    );
+    assert!(report.usage.total() > 0);
+    let seen = seen.lock().unwrap();
+    assert!(
+        seen.contains("role: segment") && !seen.contains("hunter2"),
+        "{seen}"
+    );
 }
 
 #[test]
@@ -198,7 +373,9 @@ fn an_attempt_that_cannot_be_cut_is_not_assessed() {
         segment: "it went well",
         ..Judge::default()
     };
-    let (report, library, _) = assessed(scribe(), scribe_parts(judge), 4);
+    let (report, library, events) = assessed(scribe(), scribe_parts(judge), 4);
+    let failed = |event: &EventKind| matches!(event, EventKind::RoleFailed { role, .. } if *role == Role::Segment);
+    assert!(events.iter().any(failed), "{events:?}");
     assert_eq!(library.subgoals().count(), 0);
     assert_eq!(processes(&report).iter().flatten().count(), 0);
     assert!(library.prototypes().is_empty());
@@ -417,10 +594,15 @@ fn attempts_are_assessed_again_without_a_change_of_the_library() {
             .await
             .expect("it assesses");
         let ids: Vec<_> = first
+            .assessments
             .iter()
             .map(|one| one.as_ref().map(|one| one.attempt.as_str()))
             .collect();
         assert_eq!(ids, [Some("a"), None, Some("c")], "one has no step");
+        assert!(
+            first.refused.is_empty() && first.usage.total() > 0,
+            "{first:?}"
+        );
         let two = SubgoalScore::new(2).unwrap();
         let spans = |one: &journeyman::domain::Assessment| -> Vec<_> {
             one.subgoals
@@ -429,7 +611,7 @@ fn attempts_are_assessed_again_without_a_change_of_the_library() {
                 .collect()
         };
         assert_eq!(
-            spans(first[0].as_ref().unwrap()),
+            spans(first.assessments[0].as_ref().unwrap()),
             [(0, 0, Some(two)), (1, 1, Some(two))]
         );
 
@@ -440,15 +622,15 @@ fn attempts_are_assessed_again_without_a_change_of_the_library() {
             .expect("it assesses");
         assert_eq!(first, again);
         let pair = AssessedPair {
-            predicted: first[0].as_ref().unwrap(),
-            annotated: again[2].as_ref().unwrap(),
+            predicted: first.assessments[0].as_ref().unwrap(),
+            annotated: again.assessments[2].as_ref().unwrap(),
         };
         assert!(
             VariantAgreement::of(&[pair]).is_err(),
             "they are of two attempts"
         );
         let agreement = VariantAgreement::of(&[AssessedPair {
-            annotated: again[0].as_ref().unwrap(),
+            annotated: again.assessments[0].as_ref().unwrap(),
             ..pair
         }]);
         assert_eq!(agreement.unwrap().spans.rate(), Some(1.0));
@@ -463,7 +645,7 @@ fn attempts_are_assessed_again_without_a_change_of_the_library() {
             .await
             .expect("it assesses");
         let agreement = VariantAgreement::of(&[AssessedPair {
-            annotated: other[0].as_ref().unwrap(),
+            annotated: other.assessments[0].as_ref().unwrap(),
             ..pair
         }]);
         let spans = agreement.unwrap().spans;
