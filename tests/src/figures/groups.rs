@@ -17,81 +17,84 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
+const GROUPS: [Group; 12] = [
+    Group {
+        name: "main-job",
+        about: "an agent that learns skills on real local inference",
+        listed: true,
+        run: main_job::run,
+    },
+    Group {
+        name: "apprentice",
+        about: "the bundled model: acting, writing, judging, choosing",
+        listed: true,
+        run: apprentice::run,
+    },
+    Group {
+        name: "library",
+        about: "the library on disk: losses, safety, interchange, costs",
+        listed: true,
+        run: library::run,
+    },
+    Group {
+        name: "engine",
+        about: "the engine: many askers at once, exactness, speed beside a bare loop",
+        listed: true,
+        run: engine::run,
+    },
+    Group {
+        name: "arise-hisme",
+        about: "the recipes of the papers: HiSME with its ablations, the overlap graph",
+        listed: true,
+        run: recipes::run,
+    },
+    Group {
+        name: "arise-sweeps",
+        about: "ARISE with other exploration, cache sizes and warm-ups, and without generation",
+        listed: true,
+        run: recipes::run_sweeps,
+    },
+    Group {
+        name: "hisme-departures",
+        about: "HiSME as in the paper and ours, and what each option in which they differ brings",
+        listed: true,
+        run: recipes::run_departures,
+    },
+    Group {
+        name: "frozen-rules",
+        about: "what rules that another world taught do to the skills that are written under them",
+        listed: true,
+        run: recipes::run_frozen_rules,
+    },
+    Group {
+        name: "scribe-skillos-skillrl",
+        about: "SCRIBE, SkillOS and SkillRL; all recipes and three mixed ones with the same number of model tokens",
+        listed: true,
+        run: papers::run,
+    },
+    Group {
+        name: "host",
+        about: "a host's first hour: kills, the own loop, large libraries, answers, a library shipped twice",
+        listed: true,
+        run: host::run,
+    },
+    Group {
+        name: "house",
+        about: "that what was rebuilt leaves the same bytes",
+        listed: true,
+        run: house::run,
+    },
+    Group {
+        name: "self-test",
+        about: "that the frame works; always ok",
+        listed: false,
+        run: self_test,
+    },
+];
+
+/// All groups.
 pub fn groups() -> &'static [Group] {
-    &[
-        Group {
-            name: "main-job",
-            about: "an agent that learns skills on real local inference",
-            listed: true,
-            run: main_job::run,
-        },
-        Group {
-            name: "apprentice",
-            about: "the bundled model: acting, writing, judging, choosing",
-            listed: true,
-            run: apprentice::run,
-        },
-        Group {
-            name: "library",
-            about: "the library on disk: losses, safety, interchange, costs",
-            listed: true,
-            run: library::run,
-        },
-        Group {
-            name: "engine",
-            about: "the engine: many askers at once, exactness, speed beside a bare loop",
-            listed: true,
-            run: engine::run,
-        },
-        Group {
-            name: "arise-hisme",
-            about: "the recipes of the papers: HiSME with its ablations, the overlap graph",
-            listed: true,
-            run: recipes::run,
-        },
-        Group {
-            name: "arise-sweeps",
-            about: "ARISE with other exploration, cache sizes and warm-ups, and without generation",
-            listed: true,
-            run: recipes::run_sweeps,
-        },
-        Group {
-            name: "hisme-departures",
-            about: "HiSME as in the paper and ours, and what each option in which they differ brings",
-            listed: true,
-            run: recipes::run_departures,
-        },
-        Group {
-            name: "frozen-rules",
-            about: "what rules that another world taught do to the skills that are written under them",
-            listed: true,
-            run: recipes::run_frozen_rules,
-        },
-        Group {
-            name: "scribe-skillos-skillrl",
-            about: "SCRIBE, SkillOS and SkillRL; all recipes and three mixed ones with the same number of model tokens",
-            listed: true,
-            run: papers::run,
-        },
-        Group {
-            name: "host",
-            about: "a host's first hour: kills, the own loop, large libraries, answers, a library shipped twice",
-            listed: true,
-            run: host::run,
-        },
-        Group {
-            name: "house",
-            about: "that what was rebuilt leaves the same bytes",
-            listed: true,
-            run: house::run,
-        },
-        Group {
-            name: "self-test",
-            about: "that the frame works; always ok",
-            listed: false,
-            run: self_test,
-        },
-    ]
+    &GROUPS
 }
 
 fn self_test(figures: &mut Figures<'_>) -> Outcome {

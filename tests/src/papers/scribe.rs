@@ -71,6 +71,13 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
             Ok(cell(parts, &world)?)
         })?);
     }
+    judges(figures, &cells);
+    prototypes(figures, &cells);
+    Ok(())
+}
+
+/// The judge that is bound to rubrics beside the open one.
+fn judges(figures: &mut Figures<'_>, cells: &[Cell]) {
     let of = |value: &dyn Fn(&Cell) -> f64| -> Vec<f64> { cells.iter().map(value).collect() };
     let subgoals = of(&|cell| cell.subgoals[0] as f64);
     spread(
@@ -117,6 +124,11 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let name = format!("scribe.agreement where no demand passes, {what}");
         spread(figures, &name, &agreement);
     }
+}
+
+/// The router, and the prototypes that it routes to.
+fn prototypes(figures: &mut Figures<'_>, cells: &[Cell]) {
+    let of = |value: &dyn Fn(&Cell) -> f64| -> Vec<f64> { cells.iter().map(value).collect() };
     for (place, what) in ["spans that match exactly", "skills", "prototypes"]
         .into_iter()
         .enumerate()
@@ -147,7 +159,6 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         stats::mean(&persisting),
         Bound::AtLeast(0.9),
     );
-    Ok(())
 }
 
 /// Learns from the stream. The library, and for each refresh but the first the share of prototypes that go on.
@@ -185,11 +196,59 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
     let session = again.open(arms::scribe(), store, None)?;
     let policy = arms::scribe().assess.unwrap_or_default();
     let assessed = block_on(session.assess(attempts, &policy))?.assessments;
+    let both = scores(parts, world, &library, attempts.iter().zip(&assessed))?;
+    let [scored, openly] = &both.scores;
+    let lasting: Vec<Trace> = attempts
+        .iter()
+        .filter(|attempt| !world.passing.contains(&attempt.task.id))
+        .cloned()
+        .collect();
+    let lasting = |scores: &Scores| {
+        let of_these = |place: &&Place| {
+            let mut known = lasting.iter();
+            known.any(|attempt| attempt.trajectory.attempt == place.attempt)
+        };
+        let places = scores.keys().filter(of_these);
+        let scores: Scores = places
+            .filter_map(|place| Some((place.clone(), scores.get(place)?.clone())))
+            .collect();
+        judged(&scores, &lasting)
+    };
+    Ok(Cell {
+        bound: judged(scored, attempts),
+        open: judged(openly, attempts),
+        lasting: [lasting(scored), lasting(openly)],
+        subgoals: [scored.len(), both.asked],
+        router: router(
+            &assessed.into_iter().flatten().collect::<Vec<_>>(),
+            &library,
+        )?,
+        persisting,
+        prototypes: library.prototypes().len(),
+        right: right(&library, &world.truths),
+    })
+}
+
+/// The repeated scores of the same subgoals.
+struct Both {
+    /// Bound to rubrics, and open: of the subgoals that both judges scored each time.
+    scores: [Scores; 2],
+    /// Subgoals with a rubric.
+    asked: usize,
+}
+
+/// Judges each subgoal of assessed attempts that has a rubric, by the rubric and without it.
+fn scores<'a>(
+    parts: &Parts,
+    world: &World,
+    library: &SkillLibrary,
+    assessed: impl Iterator<Item = (&'a Trace, &'a Option<Assessment>)>,
+) -> Result<Both> {
     let (mut scored, mut openly) = (Scores::new(), Scores::new());
-    for (attempt, assessment) in attempts.iter().zip(&assessed) {
+    for (attempt, assessment) in assessed {
         for one in assessment.iter().flat_map(|of| &of.subgoals) {
             // A subgoal that is like no prototype has no rubric, and SCRIBE does not score it.
-            let Some(rubric) = rubric(&library, one) else {
+            let Some(rubric) = rubric(library, one) else {
                 continue;
             };
             let place = Place {
@@ -219,34 +278,9 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
     scored.retain(|_, scores| whole(scores));
     openly.retain(|place, scores| whole(scores) && scored.contains_key(place));
     scored.retain(|place, _| openly.contains_key(place));
-    let lasting: Vec<Trace> = attempts
-        .iter()
-        .filter(|attempt| !world.passing.contains(&attempt.task.id))
-        .cloned()
-        .collect();
-    let lasting = |scores: &Scores| {
-        let of_these = |place: &&Place| {
-            let mut known = lasting.iter();
-            known.any(|attempt| attempt.trajectory.attempt == place.attempt)
-        };
-        let places = scores.keys().filter(of_these);
-        let scores: Scores = places
-            .filter_map(|place| Some((place.clone(), scores.get(place)?.clone())))
-            .collect();
-        judged(&scores, &lasting)
-    };
-    Ok(Cell {
-        bound: judged(&scored, attempts),
-        open: judged(&openly, attempts),
-        lasting: [lasting(&scored), lasting(&openly)],
-        subgoals: [scored.len(), asked],
-        router: router(
-            &assessed.into_iter().flatten().collect::<Vec<_>>(),
-            &library,
-        )?,
-        persisting,
-        prototypes: library.prototypes().len(),
-        right: right(&library, &world.truths),
+    Ok(Both {
+        scores: [scored, openly],
+        asked,
     })
 }
 

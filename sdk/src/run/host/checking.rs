@@ -84,36 +84,41 @@ fn injection_findings(checked: &Checked<'_>) -> Vec<Finding> {
         findings.extend(warm_up_finding(recipe, library));
     }
     findings.extend(other_model_finding(backends, recipe));
-    let weighs = recipe
-        .select
-        .rank
-        .as_ref()
-        .is_some_and(|rank| rank.dense > 0.0);
-    if matches!(recipe.select.selector, Selector::Bank(_)) && backends.embedder.is_none() {
-        findings.push(Finding::new(
-            FindingKind::NoEmbedder,
+    if backends.embedder.is_none() {
+        findings.extend(embedder_findings(recipe));
+    }
+    findings
+}
+
+/// What a recipe that would use embeddings does without an embedder.
+fn embedder_findings(recipe: &Recipe) -> Vec<Finding> {
+    let rank = recipe.select.rank.as_ref();
+    let found = [
+        (
+            matches!(recipe.select.selector, Selector::Bank(_)),
             "the skills of a category are compared by the retriever's scores, and the threshold is a share of the best one",
             "the recipe selects from a bank by embeddings, and the host gave no embedder",
             "set `Backends::embedder`",
-        ));
-    }
-    if recipe.assess.is_some() && backends.embedder.is_none() {
-        findings.push(Finding::new(
-            FindingKind::NoEmbedder,
+        ),
+        (
+            recipe.assess.is_some(),
             "subgoals are routed and clustered by hashed n-grams of their words",
             "the recipe assesses subgoals by embeddings, and the host gave no embedder",
             "set `Backends::embedder`; without it, subgoals that are worded otherwise count as different",
-        ));
-    }
-    if weighs && backends.embedder.is_none() {
-        findings.push(Finding::new(
-            FindingKind::NoEmbedder,
+        ),
+        (
+            rank.is_some_and(|rank| rank.dense > 0.0),
             "candidates are ranked without embeddings",
             "the recipe gives embeddings a weight, and the host gave no embedder",
             "set `Backends::embedder`; without it, the other terms of the ranking decide",
-        ));
-    }
-    findings
+        ),
+    ];
+    let found = found.into_iter().filter(|(holds, ..)| *holds);
+    found
+        .map(|(_, consequence, cause, remedy)| {
+            Finding::new(FindingKind::NoEmbedder, consequence, cause, remedy)
+        })
+        .collect()
 }
 
 /// Whether general skills pass a bank's gate untested.
