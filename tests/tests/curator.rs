@@ -21,6 +21,7 @@ use journeyman::{
     run::{Journeyman, Options, Rollouts},
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
+use journeyman_tests::papers::rule_agent::RuleAgent;
 use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode},
     stream::{StreamTask, Universe, UniverseSpec},
@@ -114,13 +115,17 @@ fn a_library_that_it_curates_makes_later_tasks_cheaper_under_any_executor() {
     assert!(early.windows[0].calls.insert > late.windows[0].calls.insert);
     assert!(early.steps > late.steps);
 
-    let evaluate = |store: Arc<dyn SkillStore>, mode: Mode| {
+    let evaluate = |store: Arc<dyn SkillStore>, mode: Option<Mode>| {
         let mut backends = backends(store);
-        let dialect = Arc::new(ApprenticeDialect::new(mode));
-        let options = ModelExecutorOptions::default();
-        let executor = ModelExecutor::new(parts.model.clone(), dialect.clone(), options);
-        backends.executor = Some(Arc::new(executor.expect("an executor")));
-        backends.dialect = Some(dialect);
+        if let Some(mode) = mode {
+            let dialect = Arc::new(ApprenticeDialect::new(mode));
+            let options = ModelExecutorOptions::default();
+            let executor = ModelExecutor::new(parts.model.clone(), dialect.clone(), options);
+            backends.executor = Some(Arc::new(executor.expect("an executor")));
+            backends.dialect = Some(dialect);
+        } else {
+            backends.executor = Some(Arc::new(RuleAgent));
+        }
         block_on(async {
             let reading = open(backends, "test").await;
             let report = reading
@@ -132,7 +137,8 @@ fn a_library_that_it_curates_makes_later_tasks_cheaper_under_any_executor() {
         })
     };
     let snapshot = block_on(store.load()).expect("it loads");
-    for mode in [Mode::Row, Mode::Host, Mode::Model] {
+    // The model in three ways of acting, and an agent that has no model.
+    for mode in [Some(Mode::Row), Some(Mode::Host), Some(Mode::Model), None] {
         let frozen = Arc::new(FrozenStore::new(snapshot.clone()));
         let (with, library) = evaluate(frozen, mode);
         let (without, _) = evaluate(Arc::new(MemoryStore::new()), mode);

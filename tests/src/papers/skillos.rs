@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use journeyman::{
+    builtin::MemoryStore,
     measure::Efficiency,
     recipe,
     report::{CallCounts, TaskReport},
@@ -16,7 +17,7 @@ use super::{
     arms::{self, Arm, Learning},
     difference, key, spread,
     together::{BUDGET, Cell, cells, firsts},
-    world::{Host, World},
+    world::{Agent, Host, World},
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
 
@@ -37,8 +38,6 @@ const GROUPED: Arm = Arm {
 };
 const CURATOR: Arm = Arm::of("skillos", recipe::skillos);
 
-/// The executor that did not learn: the model writes all of its calls itself, where the learner's harness gives a tool's usage.
-const OTHER: Mode = Mode::Model;
 /// Parts of a stream in which the mix of calls is told.
 const PARTS: usize = 4;
 
@@ -49,8 +48,8 @@ struct Curated {
     validity: f64,
     /// For each part of the stream the shares of inserts, updates and deletes of its calls, and its calls a task.
     parts: Vec<[f64; 4]>,
-    /// First attempts of the other executor with the library, and without it.
-    other: [f64; 2],
+    /// First attempts with the library and without it: of the model that writes its calls whole, and of an agent without a model.
+    others: [[f64; 2]; 2],
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
@@ -123,13 +122,18 @@ fn report(figures: &mut Figures<'_>, curated: &[Curated]) {
             }
         }
     }
-    let other = |place: usize| -> Vec<f64> { curated.iter().map(|one| one.other[place]).collect() };
-    difference(
-        figures,
-        "skillos.another executor with the library over the same without, first attempt",
-        (&other(0), &other(1)),
-        (Bound::Above(0.0), Bound::None),
-    );
+    let names = ["another executor", "an agent by rule"];
+    for (place, name) in names.into_iter().enumerate() {
+        let firsts = |with: usize| -> Vec<f64> {
+            curated.iter().map(|one| one.others[place][with]).collect()
+        };
+        difference(
+            figures,
+            &format!("skillos.{name} with the library over the same without, first attempt"),
+            (&firsts(0), &firsts(1)),
+            (Bound::Above(0.0), Bound::None),
+        );
+    }
 }
 
 fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
@@ -141,22 +145,26 @@ fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
         .iter()
         .filter_map(|task| task.curation.as_ref());
     curations.for_each(|curation| counts.add(curation.counts()));
-    let other = Host {
-        mode: OTHER,
+    let model = Host {
+        agent: Agent::Model(Mode::Model),
         ..host.clone()
     };
-    let empty = journeyman::builtin::MemoryStore::new();
+    let rule = Host {
+        agent: Agent::Rule,
+        ..host.clone()
+    };
+    let empty = MemoryStore::new();
+    let first = |host: &Host<'_>, store: &MemoryStore| -> journeyman::Result<f64> {
+        let held = host.evaluate(recipe::skillos(), store, &world.held_out)?;
+        Ok(held.first)
+    };
+    let both = |host: &Host<'_>| -> journeyman::Result<[f64; 2]> {
+        Ok([first(host, &learned.store)?, first(host, &empty)?])
+    };
     Ok(Curated {
         validity: counts.validity(),
         parts: mix(&learned.tasks),
-        other: [
-            other
-                .evaluate(recipe::skillos(), &learned.store, &world.held_out)?
-                .first,
-            other
-                .evaluate(recipe::skillos(), &empty, &world.held_out)?
-                .first,
-        ],
+        others: [both(&model)?, both(&rule)?],
     })
 }
 

@@ -20,7 +20,7 @@ use journeyman_toolworld::{
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
-use super::meter::Meter;
+use super::{meter::Meter, rule_agent::RuleAgent};
 use crate::{figures::stats, recipes::noisy::universe};
 
 /// Tasks that are attempted with the frozen library.
@@ -67,12 +67,21 @@ fn task(one: &StreamTask) -> Result<Task> {
     Ok(task.with_category(one.world.goal.target.verb.clone()))
 }
 
-/// A host in a world: the model that is metered, and how the agent writes calls.
+/// Who acts.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Agent {
+    /// The model. In [`Mode::Row`], the learner's, the harness appends a tool's usage; in [`Mode::Model`] the model writes it.
+    Model(Mode),
+    /// An agent without a model.
+    Rule,
+}
+
+/// A host in a world: the model that is metered, and who acts.
 #[derive(Clone)]
 pub(super) struct Host<'a> {
     pub(super) parts: &'a Parts,
     pub(super) meter: Arc<Meter>,
-    pub(super) mode: Mode,
+    pub(super) agent: Agent,
     pub(super) seed: Seed,
 }
 
@@ -81,7 +90,7 @@ impl<'a> Host<'a> {
         Self {
             parts,
             meter: Arc::new(Meter::new(parts.model.clone())),
-            mode: Mode::Row,
+            agent: Agent::Model(Mode::Row),
             seed,
         }
     }
@@ -94,11 +103,16 @@ impl<'a> Host<'a> {
         journal: Option<Arc<dyn Journal>>,
     ) -> Result<Journeyman> {
         let mut backends = self.parts.backends(store, journal)?;
-        let dialect = Arc::new(ApprenticeDialect::new(self.mode));
-        let options = ModelExecutorOptions::default();
-        let agent = ModelExecutor::new(self.meter.clone(), dialect.clone(), options)?;
-        backends.executor = Some(Arc::new(agent));
-        backends.dialect = Some(dialect);
+        match self.agent {
+            Agent::Rule => backends.executor = Some(Arc::new(RuleAgent)),
+            Agent::Model(mode) => {
+                let dialect = Arc::new(ApprenticeDialect::new(mode));
+                let options = ModelExecutorOptions::default();
+                let agent = ModelExecutor::new(self.meter.clone(), dialect.clone(), options)?;
+                backends.executor = Some(Arc::new(agent));
+                backends.dialect = Some(dialect);
+            }
+        }
         backends.model = Some(self.meter.clone());
         backends.scorer = Some(self.meter.clone());
         let options = Options::new("papers", self.seed);

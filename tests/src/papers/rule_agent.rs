@@ -1,0 +1,105 @@
+//! An agent without a model: it follows a skill about its task's tool by rule, and corrects what a refusal names.
+
+use journeyman::{
+    Result, async_trait,
+    contract::{Attempt, Episode, Executor},
+    domain::{Action, EndReason, InjectedSkill, Step, StepResult, ToolCall, Trajectory},
+};
+use journeyman_toolworld::{
+    environment::{Setup, wire_name},
+    policy::Policy,
+    simulate::{Outcome, Reply, Simulation, parse},
+    tool::{DEFAULT_SLOT, Setting, SkillText},
+    world::World,
+};
+
+/// Reads a task's world for the tool that the task is about and for what a refusal means, where a model reads texts. It knows no
+/// contract before it is refused.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleAgent;
+
+#[async_trait]
+impl Executor for RuleAgent {
+    async fn execute(&self, attempt: Attempt<'_>, episode: &mut dyn Episode) -> Result<Trajectory> {
+        let world = Setup::of(attempt.task)?.world;
+        let mut trajectory = attempt.trajectory();
+        let skills = attempt.injection.skills.iter();
+        let mut skills = skills.filter_map(|skill| Some((skill, about(&world, skill)?)));
+        let (followed, policy) = match skills.next() {
+            Some((injected, text)) => (Some(injected), Policy::follower(&world, &text)),
+            None => (None, Policy::novice(&world)),
+        };
+        for exposure in &mut trajectory.exposures {
+            exposure.used = followed.is_some_and(|one| one.skill == exposure.skill);
+        }
+        let Some(mut policy) = policy else {
+            trajectory.end = EndReason::GaveUp;
+            return Ok(trajectory);
+        };
+        // Refuses as the world does; what results give is read from the world's own answers.
+        let mut shadow = Simulation::start(world, attempt.seed.0);
+        let mut prefix = attempt.prefix.iter().cloned();
+        loop {
+            let line = policy.next_call();
+            let action = prefix.next().unwrap_or_else(|| call(&line));
+            let seen = episode.observation().clone();
+            let transition = match episode.step(&action).await {
+                Ok(transition) => transition,
+                Err(error) => {
+                    trajectory.end = EndReason::Failed(error);
+                    return Ok(trajectory);
+                }
+            };
+            let now = transition.observation;
+            let refused = shadow.call(&line).outcome;
+            policy.hear(&heard(&now.text, transition.is_error, refused));
+            let result = StepResult {
+                is_error: transition.is_error,
+                ..StepResult::new(now.text, now.source)
+            };
+            trajectory.push(Step::new(action, result).seeing(seen));
+            if transition.outcome.is_some() {
+                (trajectory.outcome, trajectory.end) = (transition.outcome, EndReason::Finished);
+                return Ok(trajectory);
+            }
+        }
+    }
+}
+
+/// The steps of a skill, if it is about the tool of the world's task.
+fn about(world: &World, injected: &InjectedSkill) -> Option<SkillText> {
+    let text = SkillText::parse(&injected.text)?;
+    (text.title == world.goal.target).then_some(text)
+}
+
+/// What an answer says: a value, where it gives one; a refusal as the shadow understands it.
+fn heard(text: &str, is_error: bool, shadow: Outcome) -> Reply {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let outcome = match (is_error, words.as_slice()) {
+        (true, _) => shadow,
+        (false, ["ok", parameter, value]) => Outcome::Accepted(Some(Setting {
+            parameter: (*parameter).to_owned(),
+            value: (*value).to_owned(),
+        })),
+        (false, _) => Outcome::Accepted(None),
+    };
+    Reply {
+        text: text.to_owned(),
+        outcome,
+    }
+}
+
+/// A command line as a call.
+fn call(line: &str) -> Action {
+    let Ok((name, settings)) = parse(line) else {
+        return Action::EndTurn;
+    };
+    let settings = settings.into_iter();
+    let given = settings.filter(|setting| setting.value != DEFAULT_SLOT);
+    Action::Call(vec![ToolCall {
+        tool: wire_name(&name),
+        arguments: given
+            .map(|setting| (setting.parameter, setting.value.into()))
+            .collect(),
+    }])
+}
