@@ -69,6 +69,11 @@ pub enum EventKind {
         /// The candidates, the best first.
         candidates: Vec<Candidate>,
     },
+    /// A bank's general skills stand alone: none of the skills of the task's category could be chosen (SkillRL Eq. 4).
+    GeneralAlone {
+        /// The reason.
+        reason: String,
+    },
     /// The selector chose the skills for one attempt or for a whole group of attempts.
     Selected {
         /// The attempt's number within its group, from 0; 0 where one selection serves the whole group.

@@ -29,6 +29,7 @@ impl fmt::Display for EventKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RunStarted { seed, tasks } => write!(f, "run of {tasks} tasks, seed {seed}"),
+            Self::GeneralAlone { reason } => write!(f, "general skills alone: {reason}"),
             Self::Retrieved { candidates } => match candidates.len() {
                 1 => f.write_str("found 1 candidate"),
                 count => write!(f, "found {count} candidates"),

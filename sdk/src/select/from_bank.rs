@@ -45,6 +45,18 @@ pub(super) async fn select(
             candidates: similar.clone(),
         });
     }
+    let alone = match (&failed, &query.category) {
+        (Some(error), _) => Some(format!(
+            "the skills of the category could not be compared: {error}"
+        )),
+        (None, Some(category)) if of_category.is_empty() => {
+            Some(format!("no skill of the category {category} is offered"))
+        }
+        _ => None,
+    };
+    if let Some(reason) = alone {
+        ask.tell(EventKind::GeneralAlone { reason });
+    }
     let above = similar.iter().filter(|one| one.score > bank.threshold);
     let retrieved: Vec<&Candidate> = above.take(bank.limit.get()).collect();
 
@@ -57,12 +69,7 @@ pub(super) async fn select(
             Selection::nothing(NothingReason::RetrieverUnavailable(error.to_string()))
         }
         (true, None) => Selection::nothing(NothingReason::NoCandidates),
-        (false, failed) => {
-            if let Some(error) = failed {
-                tracing::warn!(%error, "the skills of the category could not be compared: the general ones stand alone");
-            }
-            passed(ask, &context, bank, query, chosen).await
-        }
+        (false, _) => passed(ask, &context, bank, query, chosen).await,
     };
     (candidates, selection)
 }

@@ -77,21 +77,37 @@ fn selected(
     category: Option<&str>,
     change: impl Fn(&mut Backends, &mut Recipe),
 ) -> Selection {
+    selected_and_told(selector, category, change).0
+}
+
+/// The selection, and why the general skills stand alone, if it was told.
+fn selected_and_told(
+    selector: BankSelector,
+    category: Option<&str>,
+    change: impl Fn(&mut Backends, &mut Recipe),
+) -> (Selection, Option<String>) {
     let (mut backends, _) = parts(says, &ALL);
     let mut recipe = skillrl(2);
     recipe.select.selector = Selector::Bank(selector);
     change(&mut backends, &mut recipe);
-    let report = block_on(async {
+    block_on(async {
         let options = Options::new("test", Seed(7));
         let journeyman = Journeyman::open(backends, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
+        let events = journeyman.events();
         journeyman.add(a_bank(), "a start").await.expect("added");
         let mut task = sample::task("one", &["one"]);
         task.instruction = "say one for t4".to_owned();
         task.category = category.map(Into::into);
-        journeyman.evaluate(vec![task]).await.expect("it evaluates")
-    });
-    report.tasks[0].selections[0].clone()
+        let report = journeyman.evaluate(vec![task]).await.expect("it evaluates");
+        drop(journeyman);
+        let told = events.filter_map(async |event| match event.kind {
+            EventKind::GeneralAlone { reason } => Some(reason),
+            _ => None,
+        });
+        let told = Box::pin(told).next().await;
+        (report.tasks[0].selections[0].clone(), told)
+    })
 }
 
 fn ids(selection: &Selection) -> String {
@@ -128,7 +144,13 @@ fn general_skills_always_and_the_categorys_by_similarity() {
 
 #[test]
 fn an_unknown_category_and_none_get_the_general_skills_alone() {
-    check(BankSelector::default(), Some("never seen"), "g1 g2");
+    let unknown = Some("never seen");
+    let (selection, told) = selected_and_told(BankSelector::default(), unknown, with_embedder);
+    assert_eq!(ids(&selection), "g1 g2");
+    assert_eq!(
+        told.as_deref(),
+        Some("no skill of the category never seen is offered")
+    );
     check(BankSelector::default(), None, "g1 g2");
     let all = BankSelector {
         without_category: WithoutCategory::AllCategories,
@@ -191,7 +213,10 @@ fn a_retriever_that_fails_costs_the_categorys_skills_alone() {
     let down = |backends: &mut Backends, _: &mut Recipe| {
         backends.retriever = Some(Arc::new(Down(ScriptedRetriever::new())));
     };
-    assert_eq!(ids(&selected(limited(6, 0.0), Some("tea"), down)), "g1 g2");
+    let (selection, told) = selected_and_told(limited(6, 0.0), Some("tea"), down);
+    assert_eq!(ids(&selection), "g1 g2");
+    let told = told.expect("it is told");
+    assert!(told.contains("could not be compared"), "{told}");
 }
 
 #[test]
