@@ -144,7 +144,7 @@ fn a_run_is_exported_validated_and_says_what_the_report_says() {
     for (task, group) in report.tasks.iter().zip(exported.rollouts.chunks(6)) {
         for (number, (attempt, rollout)) in task.attempts.iter().zip(group).enumerate() {
             assert_eq!(rollout.attempt, attempt.attempt);
-            assert_eq!(rollout.tasks, [task.task.clone()]);
+            assert_eq!(rollout.tasks, std::slice::from_ref(&task.task));
             assert_eq!(rollout.skills, attempt.injected);
             assert_eq!(Some(rollout.reward), attempt.reward);
             let advantage = task.advantages.as_ref().map(|all| all[number]);

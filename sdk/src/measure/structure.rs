@@ -387,7 +387,7 @@ mod tests {
         let high = HighLevel::of(tasks, &StructureOptions::default()).unwrap();
         assert_eq!((high.tasks, high.left_out), (1, 4));
         assert_eq!((high.selection, high.separation), (Some(1.0), Some(1.0)));
-        let none = HighLevel::of([&tasks[2][..]], &StructureOptions::default()).unwrap();
+        let none = HighLevel::of([tasks[2]], &StructureOptions::default()).unwrap();
         assert_eq!((none.tasks, none.left_out), (0, 1));
         assert_eq!((none.selection, none.separation), (None, None));
     }

@@ -33,13 +33,13 @@ const WORLDS: u64 = 5;
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let parts = Parts::load(&default_model(), STEPS)?;
     figures.subject("model", parts.model.capabilities().model.as_str());
+    scribe::run(figures, &parts)?;
+    structure::run(figures, &parts)?;
+    forks::run(figures, &parts)?;
     skillos::run(figures, &parts)?;
     skillrl::run(figures, &parts)?;
     published::run(figures, &parts)?;
     together::run(figures, &parts)?;
-    scribe::run(figures, &parts)?;
-    structure::run(figures, &parts)?;
-    forks::run(figures, &parts)?;
     let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
     let seed = figures.options().seed.0.to_string();
     let cargo = ["bench", "-q", "--profile", "dev", "-p", "journeyman"];

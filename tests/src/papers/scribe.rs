@@ -65,7 +65,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let mut cells: Vec<Cell> = Vec::new();
     for number in 0..WORLDS {
         let seed = figures.options().seed;
-        let key = key(parts, &format!("scribe, world {number}"));
+        let key = key(parts, &format!("judged, world {number}"));
         cells.push(figures.once(&key, || {
             let world = World::new(seed, number)?;
             Ok(cell(parts, &world)?)

@@ -240,11 +240,11 @@ fn a_cluster_of_one_becomes_no_prototype_and_is_told() {
     let prototypes = library.prototypes();
     assert!(!prototypes.is_empty());
     assert!(prototypes.iter().all(|one| !one.members.contains(odd)));
-    let left_out = events.iter().filter_map(|event| match event {
+    let mut left_out = events.iter().filter_map(|event| match event {
         EventKind::PrototypesRefreshed { left_out, .. } => Some(*left_out),
         _ => None,
     });
-    assert_eq!(left_out.last(), Some(1), "{events:?}");
+    assert_eq!(left_out.next_back(), Some(1), "{events:?}");
 }
 
 #[test]
