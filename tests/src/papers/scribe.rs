@@ -1,5 +1,5 @@
-//! SCRIBE: the judge that is bound to rubrics against an open one, the router against what was clustered later, and prototypes
-//! that persist.
+//! SCRIBE: the judge that is bound to rubrics against an open one, the router against clusters that came later, and prototypes that
+//! persist.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,13 +9,13 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     AttemptId, Result, Seed,
-    assess::{AssessedPair, RouterAccuracy, annotations},
+    assess::{AssessedPair, RouterAccuracy, Share, annotations},
     builtin::MemoryStore,
     contract::{
         LanguageModel, RoleAnswer, RoleRequest, RoleTask, Roles, SkillStore, SubgoalInAttempt,
     },
     domain::{AssessedSubgoal, Assessment, Rubric, SubgoalScore, Trace},
-    library::SkillLibrary,
+    library::{KnownSubgoal, SkillLibrary},
 };
 use journeyman_toolworld::{tool::SkillText, writer::ApprenticeRoles};
 use quickstart::Parts;
@@ -374,10 +374,38 @@ fn right(library: &SkillLibrary, truths: &[SkillText]) -> [(usize, usize); 2] {
     counts
 }
 
-/// How a router that sees the attempts anew agrees with the library's cut and with the clusters of its subgoals.
-fn router(routed: &[Assessment], library: &SkillLibrary) -> Result<[f64; 3]> {
+/// How a second pass over the attempts agrees with the library's cut (spans and skills), and how subgoals were routed when they were
+/// assessed, before they belonged to a cluster (prototypes).
+fn router(again: &[Assessment], library: &SkillLibrary) -> Result<[f64; 3]> {
+    let known: Vec<&KnownSubgoal> = library.subgoals().collect();
+    let attempts = known.chunk_by(|one, next| one.at.attempt == next.at.attempt);
+    let first: Vec<Assessment> = attempts.filter_map(as_assessed).collect();
+    let (again, first) = (accuracy(again, library)?, accuracy(&first, library)?);
+    let rate = |share: Share| share.rate().unwrap_or(f64::NAN);
+    Ok([
+        rate(again.spans),
+        rate(again.skills),
+        rate(first.prototypes),
+    ])
+}
+
+/// An attempt's assessment as it was made, if any of its subgoals was routed.
+fn as_assessed(subgoals: &[&KnownSubgoal]) -> Option<Assessment> {
+    let first = subgoals.first()?;
+    let is_routed = |one: &&KnownSubgoal| one.assessed.route.is_some();
+    subgoals.iter().any(is_routed).then(|| Assessment {
+        attempt: first.at.attempt.clone(),
+        task: first.task.clone(),
+        category: first.category.clone(),
+        success: first.success,
+        repaired: false,
+        subgoals: subgoals.iter().map(|one| one.assessed.clone()).collect(),
+    })
+}
+
+fn accuracy(predicted: &[Assessment], library: &SkillLibrary) -> Result<RouterAccuracy> {
     let annotated = annotations(library);
-    let pairs = routed.iter().filter_map(|predicted| {
+    let pairs = predicted.iter().filter_map(|predicted| {
         let of_it = |one: &&Assessment| one.attempt == predicted.attempt;
         let annotated = annotated.iter().find(of_it)?;
         Some(AssessedPair {
@@ -385,11 +413,5 @@ fn router(routed: &[Assessment], library: &SkillLibrary) -> Result<[f64; 3]> {
             annotated,
         })
     });
-    let accuracy = RouterAccuracy::of(&pairs.collect::<Vec<_>>())?;
-    let rate = |share: journeyman::assess::Share| share.rate().unwrap_or(f64::NAN);
-    Ok([
-        rate(accuracy.spans),
-        rate(accuracy.skills),
-        rate(accuracy.prototypes),
-    ])
+    RouterAccuracy::of(&pairs.collect::<Vec<_>>())
 }
