@@ -4,6 +4,7 @@ mod arms;
 mod forks;
 mod meter;
 mod published;
+mod router;
 pub mod rule_agent;
 mod scribe;
 mod skillos;

@@ -9,20 +9,21 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     AttemptId, Result, Seed,
-    assess::{AssessedPair, RouterAccuracy, Share, annotations},
     builtin::MemoryStore,
     contract::{
         LanguageModel, RoleAnswer, RoleRequest, RoleTask, Roles, SkillStore, SubgoalInAttempt,
     },
     domain::{AssessedSubgoal, Assessment, Rubric, SubgoalScore, Trace},
-    library::{KnownSubgoal, SkillLibrary},
+    library::SkillLibrary,
 };
 use journeyman_toolworld::{tool::SkillText, writer::ApprenticeRoles};
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    WORLDS, arms, difference, key, spread,
+    WORLDS, arms, difference, key,
+    router::router,
+    spread,
     world::{Host, World},
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
@@ -372,46 +373,4 @@ fn right(library: &SkillLibrary, truths: &[SkillText]) -> [(usize, usize); 2] {
         *count = (count.0 + usize::from(right), count.1 + 1);
     }
     counts
-}
-
-/// How a second pass over the attempts agrees with the library's cut (spans and skills), and how subgoals were routed when they were
-/// assessed, before they belonged to a cluster (prototypes).
-fn router(again: &[Assessment], library: &SkillLibrary) -> Result<[f64; 3]> {
-    let known: Vec<&KnownSubgoal> = library.subgoals().collect();
-    let attempts = known.chunk_by(|one, next| one.at.attempt == next.at.attempt);
-    let first: Vec<Assessment> = attempts.filter_map(as_assessed).collect();
-    let (again, first) = (accuracy(again, library)?, accuracy(&first, library)?);
-    let rate = |share: Share| share.rate().unwrap_or(f64::NAN);
-    Ok([
-        rate(again.spans),
-        rate(again.skills),
-        rate(first.prototypes),
-    ])
-}
-
-/// An attempt's assessment as it was made, if any of its subgoals was routed.
-fn as_assessed(subgoals: &[&KnownSubgoal]) -> Option<Assessment> {
-    let first = subgoals.first()?;
-    let is_routed = |one: &&KnownSubgoal| one.assessed.route.is_some();
-    subgoals.iter().any(is_routed).then(|| Assessment {
-        attempt: first.at.attempt.clone(),
-        task: first.task.clone(),
-        category: first.category.clone(),
-        success: first.success,
-        repaired: false,
-        subgoals: subgoals.iter().map(|one| one.assessed.clone()).collect(),
-    })
-}
-
-fn accuracy(predicted: &[Assessment], library: &SkillLibrary) -> Result<RouterAccuracy> {
-    let annotated = annotations(library);
-    let pairs = predicted.iter().filter_map(|predicted| {
-        let of_it = |one: &&Assessment| one.attempt == predicted.attempt;
-        let annotated = annotated.iter().find(of_it)?;
-        Some(AssessedPair {
-            predicted,
-            annotated,
-        })
-    });
-    RouterAccuracy::of(&pairs.collect::<Vec<_>>())
 }
