@@ -106,7 +106,8 @@ pub enum RoleTask {
     Curate {
         /// The attempt.
         attempt: Box<Trace>,
-        /// Whether the agent thinks that it did the task; `None` where it cannot tell.
+        /// Whether the attempt is judged to have done the task; `None` where that is not known. In a run it is the word of the
+        /// host's [`Judge`](crate::contract::Judge); in the paper the agent judges itself.
         correct: Option<bool>,
         /// The skills that were retrieved for the task.
         skills: Vec<Skill>,

@@ -37,6 +37,7 @@ pub mod arise;
 pub mod assessments;
 pub mod demonstrations;
 mod entry;
+mod form;
 mod imported;
 mod json;
 pub mod memories;

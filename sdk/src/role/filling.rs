@@ -123,7 +123,7 @@ fn of_curating(template: &Template, task: &RoleTask, slot: &str) -> Option<Strin
     // What replaces a text of a skill must be written in view of all of it.
     let whole = |texts: Vec<String>| shown::skills(texts.iter().map(String::as_str), usize::MAX);
     Some(match (slot, task) {
-        ("correct", RoleTask::Curate { correct, .. }) => own_judgement(*correct).to_owned(),
+        ("correct", RoleTask::Curate { correct, .. }) => judgement(*correct).to_owned(),
         ("skills", RoleTask::Curate { skills, .. }) => {
             whole(skills.iter().map(shown::skill_of_library).collect())
         }
@@ -138,12 +138,12 @@ fn of_curating(template: &Template, task: &RoleTask, slot: &str) -> Option<Strin
     })
 }
 
-/// What the agent thinks of its attempt, in fixed words.
-fn own_judgement(correct: Option<bool>) -> &'static str {
+/// Whether an attempt did its task, in fixed words.
+fn judgement(correct: Option<bool>) -> &'static str {
     match correct {
-        Some(true) => "The agent thinks that it did the task.",
-        Some(false) => "The agent thinks that it did not do the task.",
-        None => "The agent could not tell whether it did the task.",
+        Some(true) => "It is judged to be done.",
+        Some(false) => "It is judged not to be done.",
+        None => "That is not known.",
     }
 }
 

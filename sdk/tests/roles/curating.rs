@@ -440,7 +440,7 @@ fn each_role_is_shown_what_it_works_on() {
         &[
             "<task>\nsay good and then day\n</task>",
             "\n<attempt>\n0. good\n=> go on\n1. day\n=> go on\n\n</attempt>",
-            "The agent thinks that it did the task.",
+            "It is judged to be done.",
             "<skill-1>\nname: saying\ndescription: How to do saying.\n\nTo do saying, say saying.\n</skill-1>",
         ],
     );
@@ -460,7 +460,7 @@ fn each_role_is_shown_what_it_works_on() {
     shows(
         &task,
         &[
-            "The agent could not tell whether it did the task.",
+            "That is not known.",
             &long,
             // The name by which the library finds it.
             "<skill-1>\nname: saying\n",
@@ -476,7 +476,7 @@ fn each_role_is_shown_what_it_works_on() {
     shows(
         &task,
         &[
-            "The agent thinks that it did not do the task.",
+            "It is judged not to be done.",
             "with its name:\n\nThere are none.\n",
         ],
     );

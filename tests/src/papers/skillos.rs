@@ -38,7 +38,7 @@ const GROUPED: Arm = Arm {
 };
 const CURATOR: Arm = Arm::of("skillos", recipe::skillos);
 
-/// Parts of a stream in which the mix of calls is told.
+/// The stream is divided into so many parts, and the mix of calls is recorded for each.
 const PARTS: usize = 4;
 
 /// A curator's work in one world.

@@ -10,6 +10,7 @@ use crate::{
     },
     error::{Error, Result},
     id::{AttemptId, Category, PrototypeId, TaskId},
+    interchange::form::known_form,
 };
 
 const VALIDATE: &str = "AnnotatedAttempt::validate";
@@ -154,17 +155,8 @@ impl AnnotatedAttempt {
     /// # Errors
     /// `Unsupported` for another form or version, `Invalid` else.
     pub fn validate(&self) -> Result<()> {
-        if self.schema != Self::SCHEMA || self.version != Self::VERSION {
-            let message = format!(
-                "this is {} {}, and {} {} is read here",
-                self.schema,
-                self.version,
-                Self::SCHEMA,
-                Self::VERSION
-            );
-            return Err(Error::unsupported(VALIDATE, message)
-                .hint("export the assessments again with this version"));
-        }
+        let own = (Self::SCHEMA, Self::VERSION);
+        known_form(VALIDATE, (&self.schema, self.version), own)?;
         let subgoals = self.subgoals.iter().map(|one| Subgoal {
             subgoal: one.subgoal.clone(),
             skill: one.skill.clone(),

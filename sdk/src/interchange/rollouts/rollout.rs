@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::segment::{Segment, VALIDATE, check};
 use crate::{
     domain::{EndReason, SkillRef},
-    error::{Error, Result},
+    error::Result,
     id::{AttemptId, ModelId, Revision, RunId, TaskId},
+    interchange::form::known_form,
 };
 
 /// The greatest difference between a reward and the sum of its weighted parts.
@@ -147,17 +148,8 @@ impl Rollout {
     /// # Errors
     /// `Unsupported` for another form or version; `Invalid` else, with the field, and with the segment where it is about one.
     pub fn validate(&self) -> Result<()> {
-        if self.schema != Self::SCHEMA || self.version != Self::VERSION {
-            let message = format!(
-                "this is {} {}, and {} {} is read here",
-                self.schema,
-                self.version,
-                Self::SCHEMA,
-                Self::VERSION
-            );
-            return Err(Error::unsupported(VALIDATE, message)
-                .hint("export the rollouts again with this version"));
-        }
+        let own = (Self::SCHEMA, Self::VERSION);
+        known_form(VALIDATE, (&self.schema, self.version), own)?;
         let Self { size, number, .. } = *self;
         check("group", !self.group.is_empty(), "the group has no id")?;
         check(

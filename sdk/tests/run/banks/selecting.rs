@@ -80,7 +80,7 @@ fn selected(
     selected_and_told(selector, category, change).0
 }
 
-/// The selection, and why the general skills stand alone, if it was told.
+/// The selection, and the reason of the event that general skills stand alone, if there was one.
 fn selected_and_told(
     selector: BankSelector,
     category: Option<&str>,

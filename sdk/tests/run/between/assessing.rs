@@ -1,17 +1,10 @@
 //! Attempts are cut, routed and scored, and prototypes are distilled from what was learned (SCRIBE).
 
-use std::sync::{
-    Mutex,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use journeyman::{
-    assess::{
-        AnchorPolicy, AssessBy, AssessPolicy, AssessedPair, CalibrationPolicy, RouteBy,
-        VariantAgreement,
-    },
+    assess::{AnchorPolicy, AssessBy, AssessPolicy, CalibrationPolicy, RouteBy},
     builtin::HashedEmbedder,
-    contract::SegmentPrompt,
     domain::{Drift, SubgoalScore},
     report::{EventKind, FindingKind},
 };
@@ -20,8 +13,8 @@ use super::*;
 
 /// What the roles' model answers, by role.
 #[derive(Clone, Copy)]
-struct Judge {
-    segment: &'static str,
+pub(super) struct Judge {
+    pub(super) segment: &'static str,
     distil: &'static str,
     score: &'static str,
 }
@@ -36,7 +29,7 @@ impl Default for Judge {
     }
 }
 
-fn scribe() -> Recipe {
+pub(super) fn scribe() -> Recipe {
     let mut recipe = recipe::scribe();
     recipe.attempts.group = n32(2);
     recipe.assess = Some(AssessPolicy {
@@ -51,7 +44,7 @@ fn scribe() -> Recipe {
     recipe
 }
 
-fn scribe_parts(judge: Judge) -> Backends {
+pub(super) fn scribe_parts(judge: Judge) -> Backends {
     let model = ScriptedModel::by(move |request, _| {
         let text = request.prompt.text();
         let role = text.lines().next().unwrap_or_default();
@@ -292,61 +285,6 @@ fn without_an_embedder_words_are_compared_and_it_is_a_finding() {
 }
 
 #[test]
-fn an_assessment_outside_a_run_says_what_it_could_not_do_and_sees_no_secrets() {
-    let seen = Arc::new(Mutex::new(String::new()));
-    let told = Arc::clone(&seen);
-    let model = ScriptedModel::by(move |request, _| {
-        let text = request.prompt.text();
-        told.lock().unwrap().push_str(&text);
-        Play::Give(match text.starts_with("role: segment") {
-            true => Judge::default().segment.to_owned(),
-            false => "7 too good".to_owned(),
-        })
-    });
-    let mut backends = scribe_parts(Judge::default());
-    backends.model = Some(Arc::new(model));
-    let mut attempt = sample::trace(
-        "a",
-        &sample::task("t", &["one", "two"]),
-        &["one", "two"],
-        true,
-    );
-    attempt.task.instruction += " password=hunter2hunter2";
-    let open = AssessPolicy {
-        open: true,
-        ..AssessPolicy::default()
-    };
-    let report = block_on(async {
-        let journeyman = Journeyman::open(backends, scribe(), Options::new("test", Seed(7))).await;
-        journeyman
-            .expect("it opens")
-            .assess(&[attempt], &open)
-            .await
-            .expect("it assesses")
-    });
-    let assessment = report.assessments[0].as_ref().expect("it was cut");
-    assert!(assessment.subgoals.iter().all(|one| one.score.is_none()));
-    assert_eq!(
-        report.refused.len(),
-        assessment.subgoals.len(),
-        "{report:?}"
-    );
-    assert!(
-        report
-            .refused
-            .iter()
-            .all(|line| line.starts_with("score: ")),
-        "{report:?}"
-    );
-    assert!(report.usage.total() > 0);
-    let seen = seen.lock().unwrap();
-    assert!(
-        seen.contains("role: segment") && !seen.contains("hunter2"),
-        "{seen}"
-    );
-}
-
-#[test]
 fn a_judge_that_answers_otherwise_leaves_the_outcome() {
     for score in ["7 too good", "well done", ""] {
         let judge = Judge {
@@ -544,132 +482,5 @@ fn taking_a_run_back_takes_its_assessments() {
             (library.subgoals().count(), library.anchor_checks().count()),
             (0, 0)
         );
-    });
-}
-
-/// The answers of a role that cuts attempts in another way when it is asked in another wording.
-fn variant_parts() -> Backends {
-    let model = ScriptedModel::by(|request, _| {
-        let text = request.prompt.text();
-        let role = text.lines().next().unwrap_or_default();
-        Play::Give(
-            match role {
-                "role: segment" if text.contains("prompt: Coverage") => {
-                    "all of it | speaking | 0 9"
-                }
-                "role: segment" => {
-                    "say the first word | speaking | 0 0\nsay the rest | finishing | 1 9"
-                }
-                _ => "2 almost",
-            }
-            .to_owned(),
-        )
-    });
-    let mut backends = backends();
-    backends.model = Some(Arc::new(model));
-    backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Segment, Role::Score])));
-    backends
-}
-
-#[test]
-fn attempts_are_assessed_again_without_a_change_of_the_library() {
-    block_on(async {
-        let journeyman =
-            Journeyman::open(variant_parts(), scribe(), Options::new("test", Seed(7))).await;
-        let journeyman = journeyman.expect("it opens");
-        let attempt = |id: &str, words: &[&str]| {
-            sample::trace(id, &sample::task("t", &["one", "two"]), words, true)
-        };
-        let attempts = [
-            attempt("a", &["one", "two"]),
-            attempt("b", &[]),
-            attempt("c", &["one", "two"]),
-        ];
-        let open = AssessPolicy {
-            open: true,
-            ..AssessPolicy::default()
-        };
-        let first = journeyman
-            .assess(&attempts, &open)
-            .await
-            .expect("it assesses");
-        let ids: Vec<_> = first
-            .assessments
-            .iter()
-            .map(|one| one.as_ref().map(|one| one.attempt.as_str()))
-            .collect();
-        assert_eq!(ids, [Some("a"), None, Some("c")], "one has no step");
-        assert!(
-            first.refused.is_empty() && first.usage.total() > 0,
-            "{first:?}"
-        );
-        let two = SubgoalScore::new(2).unwrap();
-        let spans = |one: &journeyman::domain::Assessment| -> Vec<_> {
-            one.subgoals
-                .iter()
-                .map(|one| (one.subgoal.first, one.subgoal.last, one.score))
-                .collect()
-        };
-        assert_eq!(
-            spans(first.assessments[0].as_ref().unwrap()),
-            [(0, 0, Some(two)), (1, 1, Some(two))]
-        );
-
-        // The same wording agrees with itself.
-        let again = journeyman
-            .assess(&attempts, &open)
-            .await
-            .expect("it assesses");
-        assert_eq!(first, again);
-        let pair = AssessedPair {
-            predicted: first.assessments[0].as_ref().unwrap(),
-            annotated: again.assessments[2].as_ref().unwrap(),
-        };
-        assert!(
-            VariantAgreement::of(&[pair]).is_err(),
-            "they are of two attempts"
-        );
-        let agreement = VariantAgreement::of(&[AssessedPair {
-            annotated: again.assessments[0].as_ref().unwrap(),
-            ..pair
-        }]);
-        assert_eq!(agreement.unwrap().spans.rate(), Some(1.0));
-
-        // Another wording cuts otherwise: of three spans none is in both.
-        let coverage = AssessPolicy {
-            by: AssessBy::Subgoals(SegmentPrompt::Coverage),
-            ..open.clone()
-        };
-        let other = journeyman
-            .assess(&attempts[..1], &coverage)
-            .await
-            .expect("it assesses");
-        let agreement = VariantAgreement::of(&[AssessedPair {
-            annotated: other.assessments[0].as_ref().unwrap(),
-            ..pair
-        }]);
-        let spans = agreement.unwrap().spans;
-        assert_eq!((spans.hits, spans.of), (0, 3));
-
-        let library = journeyman.library().await.expect("a library");
-        assert_eq!(
-            (library.subgoals().count(), library.revision()),
-            (0, Revision(0))
-        );
-
-        let refused = AssessPolicy {
-            least_confidence: 2.0,
-            ..open
-        };
-        assert!(journeyman.assess(&attempts, &refused).await.is_err());
-        let mut without = variant_parts();
-        without.roles = None;
-        let without = Journeyman::open(without, scribe(), Options::new("test", Seed(7))).await;
-        let error = without
-            .expect("it opens")
-            .assess(&attempts, &open)
-            .await
-            .unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unsupported);
     });
 }

@@ -1,6 +1,7 @@
 //! What happens between tasks: batches, bundles, mending, filtering, refactoring, rules (HiSME).
 
 mod asked;
+mod assessed_again;
 mod assessing;
 mod hostile;
 mod mending;
