@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::print_stdout)]
 
 use std::{
+    collections::BTreeSet,
     num::{NonZeroU32, NonZeroUsize},
     path::Path,
     sync::Arc,
@@ -15,10 +16,12 @@ use journeyman::{
     builtin::{FrozenStore, MemoryStore, ModelExecutor, ModelExecutorOptions},
     contract::{Backends, Retriever, SkillStore},
     domain::{Origin, Task},
+    interchange::rollouts::{self, Validator},
     measure::Efficiency,
     recipe::{self, Grouping},
     report::{CallCounts, RunReport},
-    run::{Journeyman, Options, Rollouts},
+    reward::CompositeWeights,
+    run::{GroupRollout, Journeyman, Options, Rollouts},
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_tests::papers::rule_agent::RuleAgent;
@@ -151,6 +154,22 @@ fn a_library_that_it_curates_makes_later_tasks_cheaper_under_any_executor() {
     }
 }
 
+/// Checks that the rollouts are a valid group for a trainer of the curator, with an answer to each task.
+fn check_exported(rolled: &[Result<GroupRollout>], size: NonZeroU32) {
+    let exported = rollouts::of_curator(rolled, &CompositeWeights::default()).expect("a group");
+    assert!(exported.refused.is_empty(), "{:?}", exported.refused);
+    let mut validator = Validator::of_size(size);
+    let lines = rollouts::write(&exported.rollouts).expect("they are valid");
+    for line in lines.lines() {
+        validator.line(line).expect("a valid line");
+    }
+    validator.finish().expect("a valid group");
+    for (line, made) in exported.rollouts.iter().zip(rolled.iter().flatten()) {
+        let answered: BTreeSet<u32> = line.segments.iter().map(|one| one.step).collect();
+        assert_eq!(answered.len(), made.report.tasks.len());
+    }
+}
+
 #[test]
 fn groups_that_it_tags_are_rolled_out_side_by_side() {
     let parts = parts();
@@ -183,9 +202,15 @@ fn groups_that_it_tags_are_rolled_out_side_by_side() {
         let rollouts = Rollouts::new(four).with_retriever(|| {
             Ok(Arc::new(Bm25Retriever::new(Config::default())?) as Arc<dyn Retriever>)
         });
-        let rolled = journeyman.roll_out(groups[0].clone(), &rollouts).await;
-        let rolled = rolled.expect("it rolls out").into_iter();
-        let rolled: Vec<_> = rolled.map(|one| one.expect("a rollout")).collect();
+        let rolled = journeyman
+            .roll_out(groups[0].clone(), &rollouts.recorded())
+            .await;
+        let rolled = rolled.expect("it rolls out");
+        check_exported(&rolled, four);
+        let rolled: Vec<_> = rolled
+            .into_iter()
+            .map(|one| one.expect("a rollout"))
+            .collect();
         assert_eq!(rolled.len(), 4);
         for one in &rolled {
             println!("{:?}: reward {:?}", one.terms, one.reward);

@@ -228,7 +228,9 @@ impl<'a> Run<'a> {
                     let reply = self.executor.model.generate(&request).await;
                     let reply = reply.inspect_err(|_| self.count_prompt(&replies))?;
                     self.usage.output_tokens += reply.output_tokens;
-                    generations.extend(self.record(&request, &reply));
+                    if self.executor.options.record {
+                        generations.extend(reply.record(&request));
+                    }
                     replies.push(reply);
                 }
                 TurnMove::Act {
@@ -295,19 +297,6 @@ impl<'a> Run<'a> {
             json_schema: None,
             sink: None,
         }
-    }
-
-    fn record(&self, request: &GenerateRequest, reply: &Generation) -> Option<GenerationRecord> {
-        let whole = !reply.ids.is_empty() && reply.ids.len() == reply.logprobs.len();
-        (self.executor.options.record && whole).then(|| GenerationRecord {
-            prompt_ids: reply.prompt_ids.clone(),
-            ids: reply.ids.clone(),
-            logprobs: reply.logprobs.clone(),
-            mask: vec![true; reply.ids.len()],
-            sampling: request.sampling,
-            model: reply.model.clone(),
-            adapter: None,
-        })
     }
 
     async fn step(

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    domain::{Prompt, Sampling, TokenId},
+    domain::{GenerationRecord, Prompt, Sampling, TokenId},
     error::Result,
     id::ModelId,
 };
@@ -151,6 +151,21 @@ impl Generation {
             model: model.into(),
             text,
         }
+    }
+
+    /// What a trainer needs of this answer to a request, all of its tokens chosen by the model; `None` where the model gives no
+    /// token ids or no log-probabilities.
+    pub fn record(&self, request: &GenerateRequest) -> Option<GenerationRecord> {
+        let whole = !self.ids.is_empty() && self.ids.len() == self.logprobs.len();
+        whole.then(|| GenerationRecord {
+            prompt_ids: self.prompt_ids.clone(),
+            ids: self.ids.clone(),
+            logprobs: self.logprobs.clone(),
+            mask: vec![true; self.ids.len()],
+            sampling: request.sampling,
+            model: self.model.clone(),
+            adapter: request.adapter.clone(),
+        })
     }
 }
 

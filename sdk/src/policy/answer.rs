@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Embedding, RoleAnswer, SkillScores},
-    domain::{Candidate, Committed, InformationGain, Skill, Trajectory, Usage, Verdict},
+    domain::{
+        Candidate, Committed, GenerationRecord, InformationGain, Role, Skill, Trajectory, Usage,
+        Verdict,
+    },
     error::{Error, Result},
     library::Entry,
 };
@@ -50,6 +53,19 @@ pub struct Played {
     pub unreadable: Vec<Unreadable>,
     /// Tokens used by the role's model.
     pub usage: Usage,
+    /// The generations behind it, those that could not be parsed included, if the session records them
+    /// ([`Options::record_roles`](crate::run::Options::record_roles)).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub generations: Vec<RoleGeneration>,
+}
+
+/// A generation of a role's model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoleGeneration {
+    /// The role.
+    pub role: Role,
+    /// The generation.
+    pub record: GenerationRecord,
 }
 
 impl Played {
@@ -76,6 +92,9 @@ pub struct FailedCall {
     pub error: Error,
     /// The tokens that were used before it failed.
     pub usage: Usage,
+    /// A role's generations before it failed, as in [`Played::generations`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub generations: Vec<RoleGeneration>,
 }
 
 /// Tokens used by roles and test cases.
@@ -107,6 +126,7 @@ impl From<Error> for FailedCall {
         Self {
             error,
             usage: Usage::default(),
+            generations: Vec::new(),
         }
     }
 }

@@ -26,7 +26,9 @@ mod telling;
 mod view;
 
 pub(crate) use answer::CallUsage;
-pub use answer::{Answer, CaseRun, ChosenSkill, CommitDone, FailedCall, Played, Unreadable};
+pub use answer::{
+    Answer, CaseRun, ChosenSkill, CommitDone, FailedCall, Played, RoleGeneration, Unreadable,
+};
 pub(crate) use context::Context;
 pub use own::{
     AdmitRule, CreditRule, MaintenanceProgram, OwnPolicy, RewardRule, SelectProgram, SkillCredit,

@@ -73,6 +73,7 @@ fn answer(id: &NeedId, need: Need, store: &MemoryStore) -> Answer {
                 fallback: false,
                 unreadable: Vec::new(),
                 usage: Default::default(),
+                generations: Vec::new(),
             })))
         }
         Need::Commit(commit) => {

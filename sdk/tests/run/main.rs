@@ -14,6 +14,7 @@ mod edges;
 mod failures;
 mod host;
 mod machine;
+mod recorded_roles;
 mod rollouts;
 mod secrets;
 mod turns;

@@ -184,8 +184,8 @@ fn policy(generations: &[StepGeneration]) -> Result<Policy> {
     });
     let first = policies.next().ok_or_else(|| {
         Error::invalid(OF, "no generation of the attempt was recorded").hint(
-            "set `ModelExecutorOptions::record` and use a model that gives token ids and log-probabilities; an attempt that \
-             held a secret has no records",
+            "use a model that gives token ids and log-probabilities, and set `ModelExecutorOptions::record`, for a curator \
+             `Rollouts::recorded`; what held a secret has no records",
         )
     })?;
     match policies.all(|other| other == first) {

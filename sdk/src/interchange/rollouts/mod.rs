@@ -5,13 +5,15 @@
 //! tokens, their log-probabilities and which of them the model chose, the reward and the group-relative advantage. The JSON Schema
 //! of a line is [`JSON_SCHEMA`]; `docs/exports.md` explains each field.
 //!
-//! - [`of_journal`] makes the agent's rollouts of a learning run. [`of_group`] makes those of any group, a curator's too.
+//! - [`of_journal`] makes the agent's rollouts of a learning run, [`of_curator`] a curator's of a group of tasks, and [`of_group`]
+//!   those of a host's own.
 //! - [`write`](write()) and [`read`] convert to lines and back; [`Validator`] checks an export of any size.
 //! - [`Rollout::sequences`] packs the segments into the sequences that a trainer's model reads.
 //!
 //! What a trainer adds: the log-probabilities of the present weights, those of a reference model where the objective has a KL
 //! term, and the settings of its objective. None of them is part of the export.
 
+mod curator;
 mod group;
 mod journal;
 mod lines;
@@ -20,6 +22,7 @@ mod rollout;
 mod schema;
 mod segment;
 
+pub use curator::of_curator;
 pub use group::{
     ExportedRollouts, RefusedRollout, RolloutAttempt, RolloutGroup, StepGeneration, of_group,
 };

@@ -108,7 +108,7 @@ pub struct Rollout {
     pub run: RunId,
     /// The library's revision when skills were selected.
     pub library: Revision,
-    /// The skills that were in the prompts.
+    /// The skills that were in the agent's prompts.
     pub skills: Vec<SkillRef>,
     /// The model.
     pub model: ModelId,
@@ -125,7 +125,7 @@ pub struct Rollout {
     /// The reward.
     pub reward: f64,
     /// What the reward consists of, by name, where that is known: `outcome` (0 or 1), `process` (in [0, 1]), `skill` (1 if a
-    /// skill was used), for a curator its own.
+    /// skill was used); for a curator the terms of [`CompositeTerms`](crate::reward::CompositeTerms).
     pub parts: BTreeMap<String, RewardPart>,
     /// The advantage; `null` for every line of a group of equal rewards.
     pub advantage: Option<f64>,

@@ -16,6 +16,7 @@ use crate::{
     domain::{Action, Candidate, Prompt, Query, Skill, SkillRef, Task, Trajectory, Usage, Verdict},
     error::{Error, ErrorKind, Result},
     policy::{Answer, FailedCall},
+    run::driver::playing::Spent,
     run::machine::need::{AttemptNeed, Need},
 };
 
@@ -81,17 +82,25 @@ impl Performer {
                 .await,
             ),
             Need::Role { ask, seed } => {
-                let mut usage = Usage::default();
-                let playing = self.play(&ask, seed, &mut usage);
+                let mut spent = Spent::default();
+                let playing = self.play(&ask, seed, &mut spent);
                 let played = self
                     .bounded("Roles::play", self.limits.write, playing)
                     .await;
-                Answer::Played(played.map_err(|error| FailedCall { error, usage }))
+                Answer::Played(played.map_err(|error| FailedCall {
+                    error,
+                    usage: spent.usage,
+                    generations: spent.generations,
+                }))
             }
             Need::Case(case) => {
                 let mut usage = Usage::default();
                 let tried = self.case(&case, &mut usage).await;
-                Answer::Tried(tried.map_err(|error| FailedCall { error, usage }))
+                Answer::Tried(tried.map_err(|error| FailedCall {
+                    error,
+                    usage,
+                    generations: Vec::new(),
+                }))
             }
             Need::Embed(texts) => Answer::Embedded(
                 self.bounded("Embedder::embed", self.limits.score, self.embed(&texts))

@@ -39,6 +39,8 @@ pub struct Performer {
     /// The library as this performer last saw it in the store.
     pub(crate) followed: Arc<Mutex<SkillLibrary>>,
     pub(crate) redacting: Arc<Redacting>,
+    /// Whether answers of roles have their generations with them.
+    pub(crate) record_roles: bool,
     /// The findings about the host's parts.
     pub(crate) observed: Arc<Observed>,
 }
@@ -53,6 +55,7 @@ impl Performer {
             embedding_cache: Arc::default(),
             followed: Arc::default(),
             redacting: Arc::default(),
+            record_roles: false,
             observed: Arc::default(),
         }
     }
@@ -68,6 +71,13 @@ impl Performer {
     #[must_use]
     pub fn redacting(mut self, redactor: Redactor) -> Self {
         self.redacting = Arc::new(Redacting::new(redactor));
+        self
+    }
+
+    /// Sets whether answers of roles have their generations with them ([`Options::record_roles`](crate::run::Options::record_roles)).
+    #[must_use]
+    pub fn recording_roles(mut self, record: bool) -> Self {
+        self.record_roles = record;
         self
     }
 

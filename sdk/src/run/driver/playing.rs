@@ -1,27 +1,36 @@
 //! Performs role requests, test cases and embeddings.
 
+use std::mem::take;
+
 use super::{performer::Performer, redacting::holds_mark, sound};
 use crate::{
     contract::{Embedding, FailedAnswer, GenerateRequest, LanguageModel, RoleRequest, RoleTask},
-    domain::{Trajectory, Usage},
+    domain::{Role, Trajectory, Usage},
     error::{Error, Result},
     id::Seed,
-    policy::{CaseRun, Played, Unreadable},
+    policy::{CaseRun, Played, RoleGeneration, Unreadable},
     run::machine::need::CaseNeed,
 };
 
+/// What a role's calls of its model used and recorded.
+#[derive(Debug, Default)]
+pub(super) struct Spent {
+    pub(super) usage: Usage,
+    pub(super) generations: Vec<RoleGeneration>,
+}
+
 impl Performer {
     /// Plays a role. If the model's answer cannot be parsed, the model is asked once to repair it; if that fails too, the
-    /// role's fallback is used, if it has one (ARISE D.1). The tokens are added to `spent`, so that those of a call that
-    /// fails or runs out of time are known.
+    /// role's fallback is used, if it has one (ARISE D.1). Tokens and records are added to `spent`, so that those of a call
+    /// that fails or runs out of time are known.
     ///
     /// # Errors
     /// `Model` where neither answer can be parsed and the role has no fallback; the model's error.
-    pub(crate) async fn play(
+    pub(super) async fn play(
         &self,
         ask: &RoleTask,
         seed: Seed,
-        spent: &mut Usage,
+        spent: &mut Spent,
     ) -> Result<Option<Played>> {
         let (Some(model), Some(roles)) = (&self.backends.model, &self.backends.roles) else {
             return Ok(None);
@@ -33,10 +42,10 @@ impl Performer {
         };
         let first = request(0, None);
         let text = self
-            .ask(model.as_ref(), roles.prompt(&first)?, spent)
+            .ask(model.as_ref(), (ask.role(), roles.prompt(&first)?), spent)
             .await?;
         let fault = match roles.read(&first, &text) {
-            Ok(answer) => return Ok(Some(played(answer, Vec::new(), *spent))),
+            Ok(answer) => return Ok(Some(played(answer, Vec::new(), take(spent)))),
             Err(fault) => fault.to_string(),
         };
         let failed = FailedAnswer {
@@ -45,14 +54,14 @@ impl Performer {
         };
         let second = request(1, Some(failed));
         let repaired = self
-            .ask(model.as_ref(), roles.prompt(&second)?, spent)
+            .ask(model.as_ref(), (ask.role(), roles.prompt(&second)?), spent)
             .await?;
         let mut unreadable = vec![Unreadable {
             text: text.clone(),
             reason: fault.clone(),
         }];
         match roles.read(&second, &repaired) {
-            Ok(answer) => Ok(Some(played(answer, unreadable, *spent))),
+            Ok(answer) => Ok(Some(played(answer, unreadable, take(spent)))),
             Err(again) => {
                 let Some(answer) = roles.fallback(ask) else {
                     return Err(again.with("role", ask.role()));
@@ -63,26 +72,33 @@ impl Performer {
                 });
                 Ok(Some(Played {
                     fallback: true,
-                    ..played(answer, unreadable, *spent)
+                    ..played(answer, unreadable, take(spent))
                 }))
             }
         }
     }
 
-    /// The model's answer, redacted: an answer that cannot be parsed becomes part of the repair prompt.
+    /// The model's answer, redacted: an answer that cannot be parsed becomes part of the repair prompt. An answer that held a
+    /// secret is not recorded, since token records cannot be redacted; prompts are made of redacted texts.
     async fn ask(
         &self,
         model: &dyn LanguageModel,
-        request: GenerateRequest,
-        spent: &mut Usage,
+        (role, request): (Role, GenerateRequest),
+        spent: &mut Spent,
     ) -> Result<String> {
-        let mut generation = model.generate(&request).await?;
-        self.redacting.text(&mut generation.text);
-        spent.add(Usage {
+        let generation = model.generate(&request).await?;
+        let mut text = generation.text.clone();
+        self.redacting.text(&mut text);
+        spent.usage.add(Usage {
             prompt_tokens: generation.prompt_tokens,
             output_tokens: generation.output_tokens,
         });
-        Ok(generation.text)
+        if self.record_roles && text == generation.text {
+            let record = generation.record(&request);
+            let record = record.map(|record| RoleGeneration { role, record });
+            spent.generations.extend(record);
+        }
+        Ok(text)
     }
 
     /// Plays a test case and judges the attempt. The attempt's tokens are added to `spent`, also where it cannot be judged.
@@ -174,12 +190,13 @@ impl Performer {
 fn played(
     answer: crate::contract::RoleAnswer,
     unreadable: Vec<Unreadable>,
-    usage: Usage,
+    Spent { usage, generations }: Spent,
 ) -> Played {
     Played {
         answer,
         fallback: false,
         unreadable,
         usage,
+        generations,
     }
 }

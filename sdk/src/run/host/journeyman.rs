@@ -132,7 +132,8 @@ impl Journeyman {
         let backends = Arc::new(backends);
         let performer = Performer::new(Arc::clone(&backends), recipe.limits)
             .following(library)
-            .redacting(options.redactor.clone());
+            .redacting(options.redactor.clone())
+            .recording_roles(options.record_roles);
         let redacting = &performer.redacting;
         redacting.refuse("the session's name", &options.session)?;
         Ok(Self {

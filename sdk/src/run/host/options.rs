@@ -33,6 +33,10 @@ pub struct Options {
     /// Whether the library is only read: attempts get skills, and nothing is learned from them. With a frozen store the
     /// session is always read-only.
     pub read_only: bool,
+    /// Whether a run's journal has the generations of roles, token by token, for a trainer; of a model that gives them
+    /// ([`ModelCapabilities::token_records`](crate::contract::ModelCapabilities::token_records)). An answer that held a secret has
+    /// none. Default: no, for they are longer than the rest of the journal.
+    pub record_roles: bool,
     /// The host's own policies, which the recipe may name.
     pub policies: Policies,
 }
@@ -46,6 +50,7 @@ impl Options {
             in_flight: NonZeroUsize::MIN.saturating_add(7),
             redactor: Redactor::default(),
             read_only: false,
+            record_roles: false,
             policies: Policies::default(),
         }
     }

@@ -11,8 +11,8 @@ use futures::{StreamExt, stream};
 
 use super::{journeyman::Journeyman, options::Options};
 use crate::{
-    builtin::ForkStore,
-    contract::{Backends, Retriever, SkillStore},
+    builtin::{ForkStore, MemoryJournal},
+    contract::{Backends, Journal, JournalEntry, Retriever, SkillStore},
     domain::Task,
     error::{Error, Result},
     id::{Revision, RunId},
@@ -36,6 +36,9 @@ pub struct Rollouts {
     pub at_once: NonZeroUsize,
     /// The weights of the reward.
     pub weights: CompositeWeights,
+    /// Whether each rollout keeps its journal, with the generations of roles: what
+    /// [`rollouts::of_curator`](crate::interchange::rollouts::of_curator) needs. Default: no.
+    pub record: bool,
     retriever: Option<Arc<NewRetriever>>,
 }
 
@@ -45,6 +48,7 @@ impl fmt::Debug for Rollouts {
             .field("count", &self.count)
             .field("at_once", &self.at_once)
             .field("weights", &self.weights)
+            .field("record", &self.record)
             .field("retriever", &self.retriever.is_some())
             .finish()
     }
@@ -64,8 +68,16 @@ impl Rollouts {
             count,
             at_once: NonZeroUsize::try_from(count).unwrap_or(NonZeroUsize::MIN),
             weights: CompositeWeights::default(),
+            record: false,
             retriever: None,
         }
+    }
+
+    /// Lets each rollout keep its journal, with the generations of roles.
+    #[must_use]
+    pub fn recorded(mut self) -> Self {
+        self.record = true;
+        self
     }
 
     /// Gives each rollout an index of its own. An index holds one library's skills, so rollouts cannot share one.
@@ -82,6 +94,8 @@ impl Rollouts {
 /// A rollout of a group.
 #[derive(Clone, Debug)]
 pub struct GroupRollout {
+    /// The id that all rollouts of one call share.
+    pub group: RunId,
     /// Its number among the rollouts, from 0.
     pub number: u32,
     /// The report of its run, with a report for each task.
@@ -93,6 +107,9 @@ pub struct GroupRollout {
     pub terms: CompositeTerms,
     /// The reward by the weights of [`Rollouts::weights`]; `None` where no later task was judged.
     pub reward: Option<f64>,
+    /// The journal of its run; empty without [`Rollouts::record`]. Where the agent records its generations,
+    /// [`rollouts::of_journal`](crate::interchange::rollouts::of_journal) makes the agent's rollouts of it.
+    pub journal: Vec<JournalEntry>,
 }
 
 /// What became of a fork that was merged.
@@ -111,8 +128,8 @@ impl Journeyman {
     /// its own session; the library itself does not change. The library's skills are shared by all of them, so hundreds of
     /// rollouts need little memory. [`merge`](Self::merge) brings one back.
     ///
-    /// Tasks run one after the other, whatever [`Schedule::batch`](crate::recipe::Schedule::batch) says. Rollouts keep no journal, and
-    /// send no events to this session. The result has the order of the rollouts; one that fails is its error.
+    /// Tasks run one after the other, whatever [`Schedule::batch`](crate::recipe::Schedule::batch) says. Rollouts write nothing to
+    /// the session's journal, and send no events to this session. The result has the order of the rollouts; one that fails is its error.
     ///
     /// ```
     /// use std::{num::NonZeroU32, sync::Arc};
@@ -197,9 +214,10 @@ impl Journeyman {
         let session = &self.session;
         let store = Arc::new(base.another());
         let retriever = rollouts.retriever.as_ref().map(|new| new()).transpose()?;
+        let journal = rollouts.record.then(|| Arc::new(MemoryJournal::new()));
         let backends = Backends {
             store: Some(Arc::clone(&store) as Arc<dyn SkillStore>),
-            journal: None,
+            journal: journal.clone().map(|one| one as Arc<dyn Journal>),
             retriever,
             ..(*session.backends).clone()
         };
@@ -208,6 +226,7 @@ impl Journeyman {
         let options = Options {
             session: format!("{run}/{number}"),
             read_only: false,
+            record_roles: session.options.record_roles || rollouts.record,
             ..session.options.clone()
         };
         let library = base.base().clone();
@@ -217,12 +236,18 @@ impl Journeyman {
         let tokenizer = session.backends.tokenizer.as_deref();
         let tokens = tokenizer.map(|tokenizer| repository_tokens(fork.library(), tokenizer));
         let terms = CompositeTerms::of(&report, tokens.transpose()?);
+        let journal = match journal {
+            Some(journal) => journal.read(&report.run).await?,
+            None => Vec::new(),
+        };
         Ok(GroupRollout {
+            group: run.clone(),
             number,
             reward: rollouts.weights.reward(&terms)?,
             report,
             fork,
             terms,
+            journal,
         })
     }
 

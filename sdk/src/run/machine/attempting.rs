@@ -189,6 +189,7 @@ fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<RoleReply> {
                     fallback: false,
                     unreadable: Vec::new(),
                     usage: Usage::default(),
+                    generations: Vec::new(),
                 })))
             })
             .collect(),
