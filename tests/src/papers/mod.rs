@@ -3,6 +3,7 @@
 mod arms;
 mod forks;
 mod meter;
+mod patterns;
 mod published;
 mod router;
 pub mod rule_agent;

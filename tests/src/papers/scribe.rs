@@ -1,27 +1,25 @@
 //! SCRIBE: the judge that is bound to rubrics against an open one, the router against clusters that came later, and prototypes that
 //! persist.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    AttemptId, Result, Seed,
+    AttemptId, PrototypeId, Result, Seed,
     builtin::MemoryStore,
     contract::{
         LanguageModel, RoleAnswer, RoleRequest, RoleTask, Roles, SkillStore, SubgoalInAttempt,
     },
-    domain::{AssessedSubgoal, Assessment, Rubric, SubgoalScore, Trace},
+    domain::{AssessedSubgoal, Assessment, Prototype, Rubric, SubgoalScore, Trace},
     library::SkillLibrary,
 };
-use journeyman_toolworld::{tool::SkillText, writer::ApprenticeRoles};
+use journeyman_toolworld::writer::ApprenticeRoles;
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
     WORLDS, arms, difference, key,
+    patterns::{right, true_patterns},
     router::router,
     spread,
     world::{Host, World},
@@ -51,6 +49,9 @@ struct Cell {
     open: Judge,
     /// Of both judges for the subgoals of tasks without a passing demand alone, which no rubric can know.
     lasting: [Judge; 2],
+    /// Of the judge that is bound to rubrics, where the rubric's pattern is what the world demands of the tool, and where it is not;
+    /// with the number of subgoals. Tools that no task is about are in neither.
+    by_rubric: [(Judge, usize); 2],
     /// Subgoals that both judges scored each time, and those that were asked about.
     subgoals: [usize; 2],
     /// The router's accuracy: spans, skills, prototypes.
@@ -124,6 +125,21 @@ fn judges(figures: &mut Figures<'_>, cells: &[Cell]) {
         let agreement = of(&|cell| cell.lasting[place].agreement);
         let name = format!("scribe.agreement where no demand passes, {what}");
         spread(figures, &name, &agreement);
+    }
+    for (place, what) in ["a true pattern", "another pattern"]
+        .into_iter()
+        .enumerate()
+    {
+        let some = cells.iter().map(|cell| cell.by_rubric[place]);
+        let some: Vec<(Judge, usize)> = some.filter(|(_, count)| *count > 0).collect();
+        let count: usize = some.iter().map(|(_, count)| count).sum();
+        let name = format!("scribe.subgoals whose rubric has {what}");
+        figures.record(&name, count as f64, Bound::None);
+        let agreement: Vec<f64> = some.iter().map(|(judge, _)| judge.agreement).collect();
+        if agreement.len() > 1 {
+            let name = format!("scribe.agreement where the rubric has {what}");
+            spread(figures, &name, &agreement);
+        }
     }
 }
 
@@ -205,20 +221,26 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         .cloned()
         .collect();
     let lasting = |scores: &Scores| {
-        let of_these = |place: &&Place| {
+        let of_these = |place: &Place| {
             let mut known = lasting.iter();
             known.any(|attempt| attempt.trajectory.attempt == place.attempt)
         };
-        let places = scores.keys().filter(of_these);
-        let scores: Scores = places
-            .filter_map(|place| Some((place.clone(), scores.get(place)?.clone())))
-            .collect();
-        judged(&scores, &lasting)
+        judged(&only(scores, of_these), &lasting)
     };
+    let true_patterns = true_patterns(&library, &world.truths);
+    let by_rubric = [true, false].map(|wanted| {
+        let is_so = |place: &Place| {
+            let route = both.routes.get(place);
+            route.and_then(|route| true_patterns.get(route)) == Some(&wanted)
+        };
+        let scores = only(scored, is_so);
+        (judged(&scores, attempts), scores.len())
+    });
     Ok(Cell {
         bound: judged(scored, attempts),
         open: judged(openly, attempts),
         lasting: [lasting(scored), lasting(openly)],
+        by_rubric,
         subgoals: [scored.len(), both.asked],
         router: router(
             &assessed.into_iter().flatten().collect::<Vec<_>>(),
@@ -236,6 +258,8 @@ struct Both {
     scores: [Scores; 2],
     /// Subgoals with a rubric.
     asked: usize,
+    /// The prototype whose rubric was used.
+    routes: BTreeMap<Place, PrototypeId>,
 }
 
 /// Judges each subgoal of assessed attempts that has a rubric, by the rubric and without it.
@@ -246,16 +270,18 @@ fn scores<'a>(
     assessed: impl Iterator<Item = (&'a Trace, &'a Option<Assessment>)>,
 ) -> Result<Both> {
     let (mut scored, mut openly) = (Scores::new(), Scores::new());
+    let mut routes = BTreeMap::new();
     for (attempt, assessment) in assessed {
         for one in assessment.iter().flat_map(|of| &of.subgoals) {
             // A subgoal that is like no prototype has no rubric, and SCRIBE does not score it.
-            let Some(rubric) = rubric(library, one) else {
+            let Some(Prototype { id, rubric, .. }) = prototype(library, one) else {
                 continue;
             };
             let place = Place {
                 attempt: attempt.trajectory.attempt.clone(),
                 last: one.subgoal.last,
             };
+            routes.insert(place.clone(), id.clone());
             let subgoal = SubgoalInAttempt {
                 attempt: attempt.clone(),
                 subgoal: one.subgoal.clone(),
@@ -282,6 +308,7 @@ fn scores<'a>(
     Ok(Both {
         scores: [scored, openly],
         asked,
+        routes,
     })
 }
 
@@ -294,12 +321,19 @@ struct Place {
 
 type Scores = BTreeMap<Place, Vec<SubgoalScore>>;
 
-/// The rubric of the prototype that a subgoal was routed to.
-fn rubric<'a>(library: &'a SkillLibrary, subgoal: &AssessedSubgoal) -> Option<&'a Rubric> {
+/// The scores of some subgoals.
+fn only(scores: &Scores, of_these: impl Fn(&Place) -> bool) -> Scores {
+    let these = scores.iter().filter(|(place, _)| of_these(place));
+    these
+        .map(|(place, scores)| (place.clone(), scores.clone()))
+        .collect()
+}
+
+/// The prototype that a subgoal was routed to.
+fn prototype<'a>(library: &'a SkillLibrary, subgoal: &AssessedSubgoal) -> Option<&'a Prototype> {
     let route = subgoal.route.as_ref()?;
     let mut prototypes = library.prototypes().iter();
-    let routed = prototypes.find(|one| one.id == route.prototype)?;
-    Some(&routed.rubric)
+    prototypes.find(|one| one.id == route.prototype)
 }
 
 /// A sampled judgement; `None` where the answer could not be read.
@@ -350,27 +384,4 @@ fn judged(scores: &Scores, attempts: &[Trace]) -> Judge {
         variance: stats::mean(&variances),
         agreement: stats::mean(&agreeing),
     }
-}
-
-/// Of the prototypes of tools that tasks are about, how many have the true pattern: those with members of one task alone, and those
-/// with members of several.
-fn right(library: &SkillLibrary, truths: &[SkillText]) -> [(usize, usize); 2] {
-    let tasks: BTreeMap<_, _> = library
-        .subgoals()
-        .map(|known| (&known.at, &known.task))
-        .collect();
-    let mut counts = [(0, 0); 2];
-    for prototype in library.prototypes() {
-        let of_it = |truth: &&SkillText| truth.title.to_string() == prototype.rubric.title;
-        let Some(truth) = truths.iter().find(of_it) else {
-            continue;
-        };
-        let members = prototype.members.iter().filter_map(|at| tasks.get(at));
-        let several = members.collect::<BTreeSet<_>>().len() > 1;
-        let pattern = SkillText::parse(&prototype.rubric.pattern);
-        let right = pattern.is_some_and(|pattern| pattern.says_the_same(truth));
-        let count = &mut counts[usize::from(several)];
-        *count = (count.0 + usize::from(right), count.1 + 1);
-    }
-    counts
 }

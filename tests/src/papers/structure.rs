@@ -44,6 +44,8 @@ struct Cell {
     subgoals: usize,
     before: Metrics,
     after: Metrics,
+    /// Of the subgoals of the agent without skills alone, before and after.
+    unaided: [MidLevel; 2],
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
@@ -58,6 +60,12 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     }
     let subgoals: Vec<f64> = cells.iter().map(|cell| cell.subgoals as f64).collect();
     spread(figures, "scribe.subgoals rolled out", &subgoals);
+    let unaided: Vec<f64> = cells
+        .iter()
+        .map(|cell| cell.unaided[0].subgoals as f64)
+        .collect();
+    let name = "scribe.subgoals of the agent without skills rolled out";
+    spread(figures, name, &unaided);
     let mut each = |name: &str, value: fn(&Metrics) -> Option<f64>, low: Bound| {
         let both = cells
             .iter()
@@ -79,6 +87,21 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     each("scribe.MidUnc", |of| Some(of.uncertainty), Bound::None);
     each("scribe.HighLvl", |of| of.selection, Bound::None);
     each("scribe.PlanSep", |of| of.separation, Bound::None);
+    let unaided = |place: usize| -> Vec<f64> {
+        let of = cells.iter().map(|cell| cell.unaided[place].success);
+        of.collect()
+    };
+    let (before, after) = (unaided(0), unaided(1));
+    let name = "scribe.MidSucc, subgoals of the agent without skills,";
+    spread(figures, &format!("{name} before learning"), &before);
+    spread(figures, &format!("{name} after learning"), &after);
+    let name = format!("{name} after learning less before");
+    difference(
+        figures,
+        &name,
+        (&after, &before),
+        (Bound::Above(0.0), Bound::None),
+    );
     Ok(())
 }
 
@@ -105,12 +128,15 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
     let before = checkpoint(Arc::new(MemoryStore::new()))?;
     let after = checkpoint(store.clone())?;
     let subgoals = subgoals(&host, &store, world)?;
+    let without = Arc::new(MemoryStore::new());
+    let unaided = self::subgoals(&host, &without, world)?;
     let library = SkillLibrary::replay(&block_on(store.load())?.committed)?;
     let plans = plans(&library, world)?;
     Ok(Cell {
         subgoals: subgoals.len(),
         before: metrics(&before, &subgoals, &plans)?,
         after: metrics(&after, &subgoals, &plans)?,
+        unaided: [mid_level(&before, &unaided)?, mid_level(&after, &unaided)?],
     })
 }
 
@@ -139,12 +165,7 @@ fn subgoals(
     })
 }
 
-fn metrics(
-    checkpoint: &Checkpoint,
-    subgoals: &[(Trace, Subgoal)],
-    plans: &[(Task, Vec<Skill>)],
-) -> Result<Metrics> {
-    let options = StructureOptions::default();
+fn mid_level(checkpoint: &Checkpoint, subgoals: &[(Trace, Subgoal)]) -> Result<MidLevel> {
     let mut trials: Vec<Trials> = Vec::new();
     for (attempt, subgoal) in subgoals {
         let rollouts = TrialOptions::new(ROLLOUTS);
@@ -154,8 +175,17 @@ fn metrics(
         let rollouts = block_on(rollouts)?;
         trials.extend(rollouts.trials(|rollout, own| completes(attempt, subgoal, rollout, own)));
     }
-    let mid = MidLevel::of(&trials)
-        .ok_or_else(|| Error::new(ErrorKind::Internal, "figures", "no attempt has a subgoal"))?;
+    MidLevel::of(&trials)
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "figures", "no attempt has a subgoal"))
+}
+
+fn metrics(
+    checkpoint: &Checkpoint,
+    subgoals: &[(Trace, Subgoal)],
+    plans: &[(Task, Vec<Skill>)],
+) -> Result<Metrics> {
+    let options = StructureOptions::default();
+    let mid = mid_level(checkpoint, subgoals)?;
     let mut executed: Vec<Vec<ExecutedPlan>> = Vec::new();
     for (task, plans) in plans {
         let trials = TrialOptions {
