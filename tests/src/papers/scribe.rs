@@ -50,8 +50,8 @@ struct Cell {
     /// Of both judges for the subgoals of tasks without a passing demand alone, which no rubric can know.
     lasting: [Judge; 2],
     /// Of the judge that is bound to rubrics, where the rubric's pattern is what the world demands of the tool, and where it is not;
-    /// with the number of subgoals. Tools that no task is about are in neither.
-    by_rubric: [(Judge, usize); 2],
+    /// with the number of subgoals; `None` without one. Tools that no task is about are in neither.
+    by_rubric: [Option<(Judge, usize)>; 2],
     /// Subgoals that both judges scored each time, and those that were asked about.
     subgoals: [usize; 2],
     /// The router's accuracy: spans, skills, prototypes.
@@ -130,15 +130,20 @@ fn judges(figures: &mut Figures<'_>, cells: &[Cell]) {
         .into_iter()
         .enumerate()
     {
-        let some = cells.iter().map(|cell| cell.by_rubric[place]);
-        let some: Vec<(Judge, usize)> = some.filter(|(_, count)| *count > 0).collect();
+        let some: Vec<(Judge, usize)> = cells
+            .iter()
+            .filter_map(|cell| cell.by_rubric[place])
+            .collect();
         let count: usize = some.iter().map(|(_, count)| count).sum();
         let name = format!("scribe.subgoals whose rubric has {what}");
         figures.record(&name, count as f64, Bound::None);
-        let agreement: Vec<f64> = some.iter().map(|(judge, _)| judge.agreement).collect();
-        if agreement.len() > 1 {
+        // Each subgoal weighs the same, whichever world it is of.
+        let agreeing = some
+            .iter()
+            .map(|(judge, count)| judge.agreement * *count as f64);
+        if count > 0 {
             let name = format!("scribe.agreement where the rubric has {what}");
-            spread(figures, &name, &agreement);
+            figures.record(&name, agreeing.sum::<f64>() / count as f64, Bound::None);
         }
     }
 }
@@ -234,7 +239,7 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
             route.and_then(|route| true_patterns.get(route)) == Some(&wanted)
         };
         let scores = only(scored, is_so);
-        (judged(&scores, attempts), scores.len())
+        (!scores.is_empty()).then(|| (judged(&scores, attempts), scores.len()))
     });
     Ok(Cell {
         bound: judged(scored, attempts),

@@ -44,8 +44,8 @@ struct Cell {
     subgoals: usize,
     before: Metrics,
     after: Metrics,
-    /// Of the subgoals of the agent without skills alone, before and after.
-    unaided: [MidLevel; 2],
+    /// Of the subgoals of the agent without skills alone, before and after; `None` where it did no task.
+    unaided: Option<[MidLevel; 2]>,
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
@@ -60,12 +60,6 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     }
     let subgoals: Vec<f64> = cells.iter().map(|cell| cell.subgoals as f64).collect();
     spread(figures, "scribe.subgoals rolled out", &subgoals);
-    let unaided: Vec<f64> = cells
-        .iter()
-        .map(|cell| cell.unaided[0].subgoals as f64)
-        .collect();
-    let name = "scribe.subgoals of the agent without skills rolled out";
-    spread(figures, name, &unaided);
     let mut each = |name: &str, value: fn(&Metrics) -> Option<f64>, low: Bound| {
         let both = cells
             .iter()
@@ -87,12 +81,29 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     each("scribe.MidUnc", |of| Some(of.uncertainty), Bound::None);
     each("scribe.HighLvl", |of| of.selection, Bound::None);
     each("scribe.PlanSep", |of| of.separation, Bound::None);
-    let unaided = |place: usize| -> Vec<f64> {
-        let of = cells.iter().map(|cell| cell.unaided[place].success);
-        of.collect()
-    };
-    let (before, after) = (unaided(0), unaided(1));
+    unaided(figures, &cells);
+    Ok(())
+}
+
+/// MidSucc of subgoals that the agent reached without skills.
+fn unaided(figures: &mut Figures<'_>, cells: &[Cell]) {
+    let cells: Vec<[MidLevel; 2]> = cells.iter().filter_map(|cell| cell.unaided).collect();
     let name = "scribe.MidSucc, subgoals of the agent without skills,";
+    if cells.len() < 2 {
+        figures.skip(name, "fewer than two worlds have such subgoals");
+        return;
+    }
+    let count: Vec<f64> = cells
+        .iter()
+        .map(|[before, _]| before.subgoals as f64)
+        .collect();
+    spread(
+        figures,
+        "scribe.subgoals of the agent without skills rolled out",
+        &count,
+    );
+    let before: Vec<f64> = cells.iter().map(|[before, _]| before.success).collect();
+    let after: Vec<f64> = cells.iter().map(|[_, after]| after.success).collect();
     spread(figures, &format!("{name} before learning"), &before);
     spread(figures, &format!("{name} after learning"), &after);
     let name = format!("{name} after learning less before");
@@ -102,7 +113,6 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         (&after, &before),
         (Bound::Above(0.0), Bound::None),
     );
-    Ok(())
 }
 
 /// A session whose attempts may have all steps, and one whose attempts have few.
@@ -136,7 +146,10 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         subgoals: subgoals.len(),
         before: metrics(&before, &subgoals, &plans)?,
         after: metrics(&after, &subgoals, &plans)?,
-        unaided: [mid_level(&before, &unaided)?, mid_level(&after, &unaided)?],
+        unaided: match unaided.is_empty() {
+            true => None,
+            false => Some([mid_level(&before, &unaided)?, mid_level(&after, &unaided)?]),
+        },
     })
 }
 
