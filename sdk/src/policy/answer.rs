@@ -54,7 +54,7 @@ pub struct Played {
     /// Tokens used by the role's model.
     pub usage: Usage,
     /// The generations behind it, those that could not be parsed included, if the session records them
-    /// ([`Options::record_roles`](crate::run::Options::record_roles)).
+    /// ([`Options::record_roles`](crate::run::Options::record_roles)); none where one of them has no record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub generations: Vec<RoleGeneration>,
 }

@@ -14,7 +14,7 @@ pub use driver::Performer;
 pub use host::{
     AddFate, AddReport, AddedSkill, AssessReport, AttemptHandle, BankReport, GroupRollout,
     Journeyman, MergeReport, Options, PlanRun, Rollouts, SubgoalRollouts, TaggedTasks,
-    TrialOptions, UntaggedTask,
+    TaskGeneration, TrialOptions, UntaggedTask,
 };
 pub use machine::{
     AttemptNeed, CaseNeed, Need, NeedId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,

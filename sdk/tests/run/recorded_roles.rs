@@ -3,11 +3,12 @@
 use journeyman::{
     Result,
     contract::{Journal, Retriever},
-    domain::Role,
+    domain::{LibraryChange, Role, Skill},
     interchange::rollouts::{self, RolloutKind, Validator},
     policy::RoleGeneration,
     reward::CompositeWeights,
     run::{GroupRollout, Rollouts, RunEntry},
+    text::Redactor,
 };
 use serde_json::json;
 
@@ -83,6 +84,9 @@ fn a_journal_has_what_roles_wrote_token_by_token_where_the_host_asks_for_it() {
             let journal = backends.journal.clone().expect("a journal");
             let journeyman = opened(backends, record).await;
             let report = journeyman.learn(tasks(4)).await.expect("it learns");
+            let entries = journal.read(&report.run).await.expect("entries");
+            let text = serde_json::to_string(&entries).expect("JSON");
+            assert!(!text.contains(SECRET));
             (recorded(journal.as_ref(), &report.run).await, report)
         };
         let (none, unrecorded) = run(false).await;
@@ -91,13 +95,24 @@ fn a_journal_has_what_roles_wrote_token_by_token_where_the_host_asks_for_it() {
         assert_eq!(report, unrecorded, "recording changes nothing else");
         // Two answers to the first task, two to the second, none with a secret, one to the last.
         assert_eq!(all.len(), 5);
+        // A word of the scripted model is a token.
+        let words = |text: &str| text.split_whitespace().count();
+        let due = [
+            "prose",
+            &insert("first"),
+            "prose again",
+            "prose again",
+            &insert("last"),
+        ];
+        let written: Vec<usize> = all.iter().map(|one| one.record.ids.len()).collect();
+        assert_eq!(written, due.map(words));
+        assert_ne!(words(&insert("last")), 1);
         assert!(all.iter().all(|one| one.role == Role::Curate));
         for RoleGeneration { record, .. } in &all {
             assert!(!record.prompt_ids.is_empty());
             assert_eq!(record.ids.len(), record.logprobs.len());
             assert_eq!(record.mask, vec![true; record.ids.len()]);
         }
-        assert_eq!(all[0].record.ids.len(), 1, "one word of prose");
     });
 }
 
@@ -109,6 +124,7 @@ fn a_replay_of_a_run_with_recorded_roles_gives_the_same_library() {
         let journeyman = opened(backends, true).await;
         let report = journeyman.learn(tasks(4)).await.expect("it learns");
         let entries = journal.read(&report.run).await.expect("entries");
+        assert!(!recorded(journal.as_ref(), &report.run).await.is_empty());
         let replayed = replay(&entries, &journeyman::policy::Policies::new()).expect("a replay");
         let library = journeyman.library().await.expect("a library");
         assert!(library.entries().count() > 0);
@@ -116,7 +132,7 @@ fn a_replay_of_a_run_with_recorded_roles_gives_the_same_library() {
     });
 }
 
-/// A curator whose answers to every second group of two tasks can be read, and of the others neither the answers nor their repairs.
+/// A curator whose answers in every second rollout of two tasks can be read; in the others neither answers nor repairs can.
 fn alternating() -> ScriptedModel {
     ScriptedModel::by(|_, call| {
         Play::Give(match call % 6 {
@@ -169,12 +185,14 @@ fn a_curators_rollouts_are_a_group_with_the_composite_reward() {
             line.segments.iter().map(|one| one.step).collect()
         };
         let all: Vec<Vec<u32>> = exported.rollouts.iter().map(steps).collect();
-        assert_eq!(all[0], [0, 1], "an answer to each task");
-        let unreadable = all.iter().filter(|steps| **steps == [0, 0, 1, 1]).count();
-        assert!(
-            unreadable > 0,
-            "what could not be read is trained on too: {all:?}"
+        // What could not be read is trained on too, with its repair.
+        assert_eq!(
+            all,
+            [vec![0, 1], vec![0, 0, 1, 1], vec![0, 1], vec![0, 0, 1, 1]]
         );
+        // Success 1, quality 0.5 by 0.1, and validity 1 where there is no call too: prose is one invalid call.
+        let rewards: Vec<f64> = exported.rollouts.iter().map(|one| one.reward).collect();
+        assert_eq!(rewards, [2.05, 1.05, 2.05, 1.05]);
         assert!(exported.rollouts.iter().all(|one| one.advantage.is_some()));
     });
 }
@@ -188,7 +206,7 @@ fn what_is_no_rollout_of_a_curator_is_refused_with_its_reason() {
 
         // Not recorded.
         let bare = rolled(&plan(2)).await;
-        assert!(bare.iter().flatten().all(|one| one.journal.is_empty()));
+        assert!(bare.iter().flatten().all(|one| one.generations.is_empty()));
         let exported = rollouts::of_curator(&bare, &weights).expect("refusals");
         assert_eq!((exported.rollouts.len(), exported.refused.len()), (0, 2));
         let error = &exported.refused[0].error;
@@ -228,5 +246,107 @@ fn what_is_no_rollout_of_a_curator_is_refused_with_its_reason() {
             .for_each(|one| one.terms.quality = Some(7.0));
         let refused = rollouts::of_curator(&wrong, &weights).expect_err("no quality");
         assert_eq!(refused.kind(), ErrorKind::Invalid);
+    });
+}
+
+/// A rollout whose curator's answers about two tasks are recorded, and one of a group of one task.
+#[test]
+fn a_rollout_that_is_not_whole_is_refused_with_its_reason() {
+    block_on(async {
+        let weights = CompositeWeights::default();
+        let message = |rollouts: &[Result<GroupRollout>]| {
+            let exported = rollouts::of_curator(rollouts, &weights).expect("refusals");
+            assert_eq!((exported.rollouts.len(), exported.refused.len()), (0, 1));
+            exported.refused[0].error.message().to_owned()
+        };
+        let journeyman = opened(parts(alternating()), false).await;
+        let one = journeyman.roll_out(tasks(1), &plan(1).recorded()).await;
+        assert_eq!(
+            message(&one.expect("it rolls out")),
+            "the attempt has no reward"
+        );
+
+        // The answer about the second task held a secret.
+        let secret = ScriptedModel::by(|_, call| {
+            Play::Give(insert(match call {
+                0 => "first",
+                _ => SECRET,
+            }))
+        });
+        let journeyman = opened(parts(secret), false).await;
+        let rolled = journeyman.roll_out(tasks(2), &plan(1).recorded()).await;
+        let rolled = rolled.expect("it rolls out");
+        assert_eq!(message(&rolled), "an answer of the curator has no record");
+
+        // A model that gives no tokens.
+        let bare = alternating().without_records();
+        let journeyman = opened(parts(bare), false).await;
+        let rolled = journeyman.roll_out(tasks(2), &plan(1).recorded()).await;
+        let rolled = rolled.expect("it rolls out");
+        assert_eq!(
+            message(&rolled),
+            "no generation of the attempt was recorded"
+        );
+
+        // A task whose policy failed.
+        let mut broken = rolled_once().await;
+        let error = Error::invalid("a policy", "broken");
+        broken
+            .iter_mut()
+            .flatten()
+            .for_each(|one| one.report.tasks[0].failed = Some(error.clone()));
+        assert_eq!(message(&broken), "broken");
+    });
+}
+
+async fn rolled_once() -> Vec<Result<GroupRollout>> {
+    rolled(&plan(1).recorded()).await
+}
+
+/// How many generations a run over one task records, with a redactor of the host's.
+async fn recorded_with(redactor: Redactor, curator: ScriptedModel, known: &[Skill]) -> usize {
+    let mut backends = parts(curator);
+    let journal = backends.journal.clone().expect("a journal");
+    if !known.is_empty() {
+        // Another writer's, who did not know the secret.
+        let store = Arc::new(MemoryStore::new());
+        let add = known
+            .iter()
+            .cloned()
+            .map(|skill| LibraryChange::Add(Box::new(skill)));
+        let commit = sample::commit(0, "before", add.collect());
+        store.commit(&commit).await.expect("it commits");
+        backends.store = Some(store);
+    }
+    let mut options = Options::new("test", Seed(7));
+    options.record_roles = true;
+    options.redactor = redactor;
+    let opened = Journeyman::open(backends, recipe::skillos(), options).await;
+    let journeyman = opened.expect("it opens");
+    let report = journeyman.learn(tasks(1)).await.expect("it learns");
+    recorded(journal.as_ref(), &report.run).await.len()
+}
+
+#[test]
+fn a_secret_of_the_prompt_or_of_the_parsed_answer_takes_the_records_with_it() {
+    block_on(async {
+        // The form is anchored, so that it fits the parsed text alone.
+        let pin = Redactor::default()
+            .with_form("pin", "^[0-9]{16}$")
+            .expect("a form");
+        let arguments = json!({"name": "pin", "description": "A pin.", "body": "1234567812345678"});
+        let call = json!({"tool": "insert_skill", "arguments": arguments}).to_string();
+        let found = recorded_with(pin.clone(), ScriptedModel::always(call), &[]).await;
+        assert_eq!(found, 0, "the answer's body is a pin");
+        let found = recorded_with(pin, ScriptedModel::always(insert("pin")), &[]).await;
+        assert_eq!(found, 1);
+
+        // The scripted prompt of a curator has the ids of the skills that were found.
+        let door = || Redactor::new(["the-blue-door".to_owned()]).expect("long enough");
+        let plain = || ScriptedModel::always(insert("new"));
+        let known = [sample::skill("the-blue-door")];
+        assert_eq!(recorded_with(door(), plain(), &known).await, 0);
+        let known = [sample::skill("the-red-door")];
+        assert_eq!(recorded_with(door(), plain(), &known).await, 1);
     });
 }

@@ -9,28 +9,27 @@ use super::{
     rollout::{RewardPart, RolloutEnd, RolloutKind},
 };
 use crate::{
-    contract::JournalEntry,
     domain::Role,
     error::{Error, Result},
     id::AttemptId,
-    policy::{Answer, FailedCall},
+    report::NoAnswer,
     reward::{CompositeTerms, CompositeWeights},
-    run::{GroupRollout, RunEntry, Station},
+    run::{GroupRollout, TaskGeneration},
 };
 
 const OF: &str = "rollouts::of_curator";
 
 /// The curator's rollouts of a group of tasks: what [`Journeyman::roll_out`](crate::run::Journeyman::roll_out) returned, with each
 /// rollout's generations of the role curate, an answer that could not be read among them. The step of a segment is the task's place
-/// in the group. The reward is computed again from [`GroupRollout::terms`], so that a host can set
+/// in the group. The reward is computed from [`GroupRollout::terms`] by these weights, so that a host can set
 /// [`CompositeTerms::quality`] first; its parts are the terms. Advantages are relative to the exported rollouts.
 ///
 /// The rollouts have to be recorded ([`Rollouts::recorded`](crate::run::Rollouts::recorded)), with a model that gives token ids and
-/// log-probabilities. A rollout that failed, that has no reward, or that has no recorded generation is refused with its reason.
+/// log-probabilities. A rollout is refused with its reason where it or one of its tasks failed, where it has no reward, and where an
+/// answer of the curator has no record. One that failed has no id: it is named by its place in the slice, `rollout-0`.
 ///
 /// # Errors
-/// `Invalid` for rollouts of several groups, for a weight that is not finite and for a term out of its range; `Unsupported` and
-/// `Corrupt` as [`RunEntry::from_entry`].
+/// `Invalid` for rollouts of several groups, for a weight that is not finite and for a term out of its range.
 ///
 /// ```
 /// use std::{num::NonZeroU32, sync::Arc};
@@ -78,80 +77,102 @@ pub fn of_curator(
     rollouts: &[Result<GroupRollout>],
     weights: &CompositeWeights,
 ) -> Result<ExportedRollouts> {
-    let made: Vec<&GroupRollout> = rollouts.iter().flatten().collect();
-    let failed = (0..).zip(rollouts).filter_map(|(number, rollout)| {
-        let error = rollout.as_ref().err()?.clone();
-        let attempt = AttemptId::new(format!("rollout-{number}"));
-        Some(RefusedRollout { attempt, error })
-    });
-    let refused: Vec<RefusedRollout> = failed.collect();
-    let Some(first) = made.first() else {
-        return Ok(ExportedRollouts {
-            rollouts: Vec::new(),
-            refused,
-        });
-    };
-    if made.iter().any(|one| one.group != first.group) {
-        return Err(Error::invalid(OF, "the rollouts are of several groups")
-            .hint("call it once for what each call of `roll_out` returned, and join the results"));
+    let mut exported = ExportedRollouts::default();
+    let mut group: Option<RolloutGroup> = None;
+    for (place, rollout) in rollouts.iter().enumerate() {
+        let made = match rollout {
+            Ok(made) => made,
+            Err(error) => {
+                let attempt = AttemptId::new(format!("rollout-{place}"));
+                let error = error.clone();
+                exported.refused.push(RefusedRollout { attempt, error });
+                continue;
+            }
+        };
+        let group = group.get_or_insert_with(|| empty(made, rollouts.len()));
+        if group.group != made.group.as_str() {
+            return Err(
+                Error::invalid(OF, "the rollouts are of several groups").hint(
+                    "call it once for what each call of `roll_out` returned, and join the results",
+                ),
+            );
+        }
+        let attempt = attempt(made, weights)?;
+        match refusal(made) {
+            None => group.attempts.push(attempt),
+            Some(error) => exported.refused.push(RefusedRollout {
+                attempt: attempt.attempt,
+                error,
+            }),
+        }
     }
-    let attempts: Result<Vec<RolloutAttempt>> =
-        made.iter().map(|one| attempt(one, weights)).collect();
-    let tasks = first.report.tasks.iter().map(|task| task.task.clone());
-    let mut exported = of_group(RolloutGroup {
-        kind: RolloutKind::Curator,
-        group: first.group.to_string(),
-        tasks: tasks.collect(),
-        made: rollouts.len(),
-        attempts: attempts?,
-    });
-    exported.refused.splice(0..0, refused);
+    exported.extend(group.map(of_group).unwrap_or_default());
     Ok(exported)
 }
 
-fn attempt(rollout: &GroupRollout, weights: &CompositeWeights) -> Result<RolloutAttempt> {
+/// The group of a rollout, without its rollouts.
+fn empty(first: &GroupRollout, made: usize) -> RolloutGroup {
+    let tasks = first.report.tasks.iter();
+    RolloutGroup {
+        kind: RolloutKind::Curator,
+        group: first.group.to_string(),
+        tasks: tasks.map(|task| task.task.clone()).collect(),
+        made,
+        attempts: Vec::new(),
+    }
+}
+
+/// Why a rollout would train on something else than what the curator did.
+fn refusal(rollout: &GroupRollout) -> Option<Error> {
     let tasks = &rollout.report.tasks;
-    let failed = tasks.iter().any(|task| task.failed.is_some());
+    if let Some(error) = tasks.iter().find_map(|task| task.failed.clone()) {
+        return Some(error);
+    }
+    // Without any record, `of_group` says how to get them.
+    if rollout.generations.is_empty() {
+        return None;
+    }
+    let unrecorded = (0..).zip(tasks).find(|(place, task)| {
+        let answered = task
+            .curation
+            .as_ref()
+            .is_some_and(|curation| !matches!(curation.no_answer, Some(NoAnswer::NotPlayed(_))));
+        answered && !curated(rollout).any(|one| one.task == *place)
+    });
+    let (_, task) = unrecorded?;
+    Some(
+        Error::invalid(OF, "an answer of the curator has no record")
+            .with("task", &task.task)
+            .hint("what held a secret has none; a rollout without it would be rewarded for what is not in it"),
+    )
+}
+
+/// The curator's generations, in the order of the tasks.
+fn curated(rollout: &GroupRollout) -> impl Iterator<Item = &TaskGeneration> {
+    let all = rollout.generations.iter();
+    all.filter(|one| one.generation.role == Role::Curate)
+}
+
+/// # Errors
+/// `Invalid` for a weight or a term out of its range.
+fn attempt(rollout: &GroupRollout, weights: &CompositeWeights) -> Result<RolloutAttempt> {
     let injected = rollout.report.attempts().flat_map(|one| &one.injected);
     let skills: BTreeSet<_> = injected.cloned().collect();
+    let generations = curated(rollout).map(|one| StepGeneration {
+        step: one.task,
+        record: one.generation.record.clone(),
+    });
     Ok(RolloutAttempt {
         attempt: AttemptId::new(rollout.report.run.as_str()),
         run: rollout.report.run.clone(),
         library: rollout.fork.base(),
         skills: skills.into_iter().collect(),
-        generations: generations(&rollout.journal)?,
-        steps: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
-        end: match failed {
-            true => RolloutEnd::Failed,
-            false => RolloutEnd::Finished,
-        },
+        generations: generations.collect(),
+        steps: u32::try_from(rollout.report.tasks.len()).unwrap_or(u32::MAX),
+        end: RolloutEnd::Finished,
         reward: weights.reward(&rollout.terms)?,
         parts: parts(&rollout.terms, weights),
     })
-}
-
-/// The curator's generations, in the order of the tasks.
-fn generations(journal: &[JournalEntry]) -> Result<Vec<StepGeneration>> {
-    let mut generations = Vec::new();
-    for entry in journal {
-        let RunEntry::Answered { id, answer, .. } = RunEntry::from_entry(entry)? else {
-            continue;
-        };
-        let played = match *answer {
-            Answer::Played(Ok(Some(played))) if id.station == Station::Role => played.generations,
-            Answer::Played(Err(FailedCall { generations, .. })) if id.station == Station::Role => {
-                generations
-            }
-            _ => continue,
-        };
-        let step = u32::try_from(id.step).unwrap_or(u32::MAX);
-        let curated = played.into_iter().filter(|one| one.role == Role::Curate);
-        generations.extend(curated.map(|one| StepGeneration {
-            step,
-            record: one.record,
-        }));
-    }
-    Ok(generations)
 }
 
 fn parts(terms: &CompositeTerms, weights: &CompositeWeights) -> BTreeMap<String, RewardPart> {

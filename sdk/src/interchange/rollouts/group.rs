@@ -38,13 +38,13 @@ pub struct RolloutAttempt {
     pub attempt: AttemptId,
     /// The run that made it.
     pub run: RunId,
-    /// The library's revision when skills were selected.
+    /// The library's revision when skills were selected; for a curator, at the start of the group.
     pub library: Revision,
-    /// The skills that were in the prompts.
+    /// The skills that were in the agent's prompts.
     pub skills: Vec<SkillRef>,
     /// The generations, in order.
     pub generations: Vec<StepGeneration>,
-    /// Number of steps.
+    /// Number of steps; for a curator, of tasks.
     pub steps: u32,
     /// Why it ended.
     pub end: RolloutEnd,

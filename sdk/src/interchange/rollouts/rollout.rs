@@ -106,7 +106,7 @@ pub struct Rollout {
     pub tasks: Vec<TaskId>,
     /// The run that made it.
     pub run: RunId,
-    /// The library's revision when skills were selected.
+    /// The library's revision when skills were selected; for a curator, at the start of the group.
     pub library: Revision,
     /// The skills that were in the agent's prompts.
     pub skills: Vec<SkillRef>,
@@ -118,7 +118,7 @@ pub struct Rollout {
     pub sampling: RolloutSampling,
     /// The generations, in order; at least one.
     pub segments: Vec<Segment>,
-    /// Number of steps, those without a recorded generation included.
+    /// Number of steps, those without a recorded generation included; for a curator, of tasks.
     pub steps: u32,
     /// Why it ended.
     pub end: RolloutEnd,

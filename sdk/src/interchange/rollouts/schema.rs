@@ -17,10 +17,10 @@ pub const JSON_SCHEMA: &str = r#"{
     "attempt": { "type": "string" },
     "tasks": { "type": "array", "minItems": 1, "items": { "type": "string" } },
     "run": { "type": "string" },
-    "library": { "type": "integer", "minimum": 0, "description": "the library's revision when skills were selected" },
+    "library": { "type": "integer", "minimum": 0, "description": "the library's revision when skills were selected, for a curator at the start of the group" },
     "skills": {
       "type": "array",
-      "description": "the skills that were in the prompts",
+      "description": "the skills that were in the agent's prompts",
       "items": {
         "type": "object",
         "properties": {
@@ -60,7 +60,7 @@ pub const JSON_SCHEMA: &str = r#"{
         "additionalProperties": false
       }
     },
-    "steps": { "type": "integer", "minimum": 0 },
+    "steps": { "type": "integer", "minimum": 0, "description": "for a curator the tasks of the group" },
     "end": { "enum": ["finished", "gave_up", "step_budget", "deadline", "unreadable", "failed"] },
     "reward": { "type": "number" },
     "parts": {

@@ -90,7 +90,7 @@ impl Performer {
                 Answer::Played(played.map_err(|error| FailedCall {
                     error,
                     usage: spent.usage,
-                    generations: spent.generations,
+                    generations: spent.generations(),
                 }))
             }
             Need::Case(case) => {

@@ -16,7 +16,19 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Spent {
     pub(super) usage: Usage,
-    pub(super) generations: Vec<RoleGeneration>,
+    generations: Vec<RoleGeneration>,
+    /// Whether a generation has no record: then none of them is handed out, since a part of what a role wrote is not what it did.
+    incomplete: bool,
+}
+
+impl Spent {
+    /// The generations, each with its record, or none.
+    pub(super) fn generations(self) -> Vec<RoleGeneration> {
+        match self.incomplete {
+            true => Vec::new(),
+            false => self.generations,
+        }
+    }
 }
 
 impl Performer {
@@ -78,8 +90,9 @@ impl Performer {
         }
     }
 
-    /// The model's answer, redacted: an answer that cannot be parsed becomes part of the repair prompt. An answer that held a
-    /// secret is not recorded, since token records cannot be redacted; prompts are made of redacted texts.
+    /// The model's answer, redacted: an answer that cannot be parsed becomes part of the repair prompt. Where the prompt or the
+    /// answer holds a secret there is no record, since token records cannot be redacted. Prompts are made of redacted attempts, but
+    /// a skill of the library may be older than the redactor.
     async fn ask(
         &self,
         model: &dyn LanguageModel,
@@ -93,10 +106,14 @@ impl Performer {
             prompt_tokens: generation.prompt_tokens,
             output_tokens: generation.output_tokens,
         });
-        if self.record_roles && text == generation.text {
-            let record = generation.record(&request);
-            let record = record.map(|record| RoleGeneration { role, record });
-            spent.generations.extend(record);
+        if self.record_roles {
+            let prompt = request.prompt.text();
+            let is_clean =
+                text == generation.text && self.redacting.redactor.redact(&prompt) == prompt;
+            match generation.record(&request).filter(|_| is_clean) {
+                Some(record) => spent.generations.push(RoleGeneration { role, record }),
+                None => spent.incomplete = true,
+            }
         }
         Ok(text)
     }
@@ -190,13 +207,13 @@ impl Performer {
 fn played(
     answer: crate::contract::RoleAnswer,
     unreadable: Vec<Unreadable>,
-    Spent { usage, generations }: Spent,
+    spent: Spent,
 ) -> Played {
     Played {
         answer,
         fallback: false,
         unreadable,
-        usage,
-        generations,
+        usage: spent.usage,
+        generations: spent.generations(),
     }
 }

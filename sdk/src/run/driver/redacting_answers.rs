@@ -8,7 +8,16 @@ use crate::{
 };
 
 impl Redacting {
+    /// A secret that shows only in the parsed answer, as an escape of JSON spelled it, takes the records with it.
     pub(super) fn played(&self, played: &mut Played) {
+        let before = (!played.generations.is_empty()).then(|| played.answer.clone());
+        self.played_texts(played);
+        if before.is_some_and(|before| before != played.answer) {
+            played.generations.clear();
+        }
+    }
+
+    fn played_texts(&self, played: &mut Played) {
         for output in &mut played.unreadable {
             self.text(&mut output.text);
             self.text(&mut output.reason);

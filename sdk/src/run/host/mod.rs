@@ -28,7 +28,7 @@ pub use handle::AttemptHandle;
 pub use journeyman::Journeyman;
 pub use options::Options;
 pub use plan_trials::PlanRun;
-pub use rollouts::{GroupRollout, MergeReport, Rollouts};
+pub use rollouts::{GroupRollout, MergeReport, Rollouts, TaskGeneration};
 pub use subgoal_rollouts::SubgoalRollouts;
 pub use tagging::{TaggedTasks, UntaggedTask};
 pub use trials::TrialOptions;

@@ -34,8 +34,9 @@ pub struct Options {
     /// session is always read-only.
     pub read_only: bool,
     /// Whether a run's journal has the generations of roles, token by token, for a trainer; of a model that gives them
-    /// ([`ModelCapabilities::token_records`](crate::contract::ModelCapabilities::token_records)). An answer that held a secret has
-    /// none. Default: no, for they are longer than the rest of the journal.
+    /// ([`ModelCapabilities::token_records`](crate::contract::ModelCapabilities::token_records)). A role whose prompt or answer held
+    /// a secret has none. Calls that write no journal keep none, and rollouts follow
+    /// [`Rollouts::record`](crate::run::Rollouts::record). Default: no, for they are longer than the rest of the journal.
     pub record_roles: bool,
     /// The host's own policies, which the recipe may name.
     pub policies: Policies,

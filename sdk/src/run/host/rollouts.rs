@@ -4,21 +4,24 @@ use std::{
     collections::BTreeMap,
     fmt,
     num::{NonZeroU32, NonZeroU64, NonZeroUsize},
-    sync::Arc,
+    sync::{Arc, Mutex},
 };
 
+use async_trait::async_trait;
 use futures::{StreamExt, stream};
 
-use super::{journeyman::Journeyman, options::Options};
+use super::{journeyman::Journeyman, locking::lock, options::Options};
 use crate::{
-    builtin::{ForkStore, MemoryJournal},
+    builtin::ForkStore,
     contract::{Backends, Journal, JournalEntry, Retriever, SkillStore},
     domain::Task,
     error::{Error, Result},
     id::{Revision, RunId},
     library::{Conflict, Fork},
+    policy::{Answer, RoleGeneration},
     report::RunReport,
     reward::{CompositeTerms, CompositeWeights, repository_tokens},
+    run::{RunEntry, Station},
     select::Candidates,
 };
 
@@ -36,7 +39,7 @@ pub struct Rollouts {
     pub at_once: NonZeroUsize,
     /// The weights of the reward.
     pub weights: CompositeWeights,
-    /// Whether each rollout keeps its journal, with the generations of roles: what
+    /// Whether each rollout keeps the generations of its roles: what
     /// [`rollouts::of_curator`](crate::interchange::rollouts::of_curator) needs. Default: no.
     pub record: bool,
     retriever: Option<Arc<NewRetriever>>,
@@ -73,7 +76,7 @@ impl Rollouts {
         }
     }
 
-    /// Lets each rollout keep its journal, with the generations of roles.
+    /// Lets each rollout keep the generations of its roles.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.record = true;
@@ -107,9 +110,54 @@ pub struct GroupRollout {
     pub terms: CompositeTerms,
     /// The reward by the weights of [`Rollouts::weights`]; `None` where no later task was judged.
     pub reward: Option<f64>,
-    /// The journal of its run; empty without [`Rollouts::record`]. Where the agent records its generations,
-    /// [`rollouts::of_journal`](crate::interchange::rollouts::of_journal) makes the agent's rollouts of it.
-    pub journal: Vec<JournalEntry>,
+    /// What the roles wrote about its tasks, in order; empty without [`Rollouts::record`].
+    pub generations: Vec<TaskGeneration>,
+}
+
+/// A generation of a role that was asked about a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskGeneration {
+    /// The task's place in the group, from 0.
+    pub task: u32,
+    /// The generation.
+    pub generation: RoleGeneration,
+}
+
+/// Keeps what roles write, of a rollout's journal, and nothing else: the rest would be a copy of the library for each rollout.
+#[derive(Debug, Default)]
+struct RoleRecords(Mutex<Vec<TaskGeneration>>);
+
+#[async_trait]
+impl Journal for RoleRecords {
+    async fn append(&self, entries: &[JournalEntry]) -> Result<()> {
+        let answers = entries
+            .iter()
+            .filter(|entry| entry.event.get("answered").is_some());
+        for entry in answers {
+            let RunEntry::Answered { id, answer, .. } = RunEntry::from_entry(entry)? else {
+                continue;
+            };
+            let generations = match *answer {
+                Answer::Played(Ok(Some(played))) => played.generations,
+                Answer::Played(Err(failed)) => failed.generations,
+                _ => continue,
+            };
+            let task = u32::try_from(id.step).unwrap_or(u32::MAX);
+            let of_task = generations
+                .into_iter()
+                .filter(|_| id.station == Station::Role);
+            lock(&self.0).extend(of_task.map(|generation| TaskGeneration { task, generation }));
+        }
+        Ok(())
+    }
+
+    async fn read(&self, _run: &RunId) -> Result<Vec<JournalEntry>> {
+        Ok(Vec::new())
+    }
+
+    async fn runs(&self) -> Result<Vec<RunId>> {
+        Ok(Vec::new())
+    }
 }
 
 /// What became of a fork that was merged.
@@ -214,10 +262,10 @@ impl Journeyman {
         let session = &self.session;
         let store = Arc::new(base.another());
         let retriever = rollouts.retriever.as_ref().map(|new| new()).transpose()?;
-        let journal = rollouts.record.then(|| Arc::new(MemoryJournal::new()));
+        let records = rollouts.record.then(|| Arc::new(RoleRecords::default()));
         let backends = Backends {
             store: Some(Arc::clone(&store) as Arc<dyn SkillStore>),
-            journal: journal.clone().map(|one| one as Arc<dyn Journal>),
+            journal: records.clone().map(|one| one as Arc<dyn Journal>),
             retriever,
             ..(*session.backends).clone()
         };
@@ -226,7 +274,7 @@ impl Journeyman {
         let options = Options {
             session: format!("{run}/{number}"),
             read_only: false,
-            record_roles: session.options.record_roles || rollouts.record,
+            record_roles: rollouts.record,
             ..session.options.clone()
         };
         let library = base.base().clone();
@@ -236,10 +284,7 @@ impl Journeyman {
         let tokenizer = session.backends.tokenizer.as_deref();
         let tokens = tokenizer.map(|tokenizer| repository_tokens(fork.library(), tokenizer));
         let terms = CompositeTerms::of(&report, tokens.transpose()?);
-        let journal = match journal {
-            Some(journal) => journal.read(&report.run).await?,
-            None => Vec::new(),
-        };
+        let generations = records.map(|records| std::mem::take(&mut *lock(&records.0)));
         Ok(GroupRollout {
             group: run.clone(),
             number,
@@ -247,7 +292,7 @@ impl Journeyman {
             report,
             fork,
             terms,
-            journal,
+            generations: generations.unwrap_or_default(),
         })
     }
 
