@@ -79,6 +79,7 @@ pub mod reward;
 pub mod role;
 pub mod run;
 pub mod select;
+mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod text;

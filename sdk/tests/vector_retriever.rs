@@ -204,3 +204,60 @@ fn an_embedder_of_the_wrong_shape_changes_nothing() {
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Model);
     assert_eq!(block_on(retriever.watermark()).unwrap(), Revision(0));
 }
+
+/// An embedder whose space is replaced while an index stands on it, as when a server changes its model.
+#[derive(Debug)]
+struct Replaced {
+    before: EmbeddingSpace,
+    after: EmbeddingSpace,
+    is_replaced: AtomicUsize,
+}
+
+#[async_trait]
+impl Embedder for Replaced {
+    fn space(&self) -> &EmbeddingSpace {
+        match self.is_replaced.load(Ordering::SeqCst) {
+            0 => &self.before,
+            _ => &self.after,
+        }
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>> {
+        let mut one = vec![0.0; self.space().dimensions];
+        one[0] = 1.0;
+        texts.iter().map(|_| Embedding::new(one.clone())).collect()
+    }
+}
+
+#[test]
+fn an_embedder_whose_space_changes_under_an_index_is_refused_until_a_rebuild() {
+    let space = |name: &str, dimensions| EmbeddingSpace {
+        name: name.to_owned(),
+        dimensions,
+    };
+    for after in [space("small", 8), space("large", 4)] {
+        let embedder = Arc::new(Replaced {
+            before: space("small", 4),
+            after,
+            is_replaced: AtomicUsize::new(0),
+        });
+        let retriever = VectorRetriever::new(embedder.clone());
+        block_on(retriever.refresh(&update(0, 1, vec![skill(0)]))).unwrap();
+        embedder.is_replaced.store(1, Ordering::SeqCst);
+        let query = Query {
+            text: "any".to_owned(),
+            limit: 1,
+            among: None,
+        };
+        let searched = block_on(retriever.search(&query)).unwrap_err();
+        let refreshed = block_on(retriever.refresh(&update(1, 2, vec![skill(1)]))).unwrap_err();
+        for error in [searched, refreshed] {
+            assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+            assert!(error.to_string().contains("rebuild the index"), "{error}");
+        }
+        assert_eq!(block_on(retriever.watermark()).unwrap(), Revision(1));
+        let rebuilt = VectorRetriever::new(embedder);
+        block_on(rebuilt.refresh(&update(0, 2, vec![skill(0), skill(1)]))).unwrap();
+        assert_eq!(search(&rebuilt, "any", 9).len(), 2);
+    }
+}

@@ -44,6 +44,7 @@ mod database;
 mod erase;
 #[doc(hidden)]
 pub mod fault;
+mod find_skills;
 mod folders;
 mod form;
 mod head;
@@ -62,6 +63,7 @@ pub use archive::{ArchiveLimits, Archived, Offer, read_offer};
 pub use check::{CheckReport, check};
 pub use config::{DiskOptions, Durability};
 pub use erase::Erased;
+pub use find_skills::{FoundSkills, find_skills};
 pub use folders::{FolderFault, FolderReport};
 pub use package::SkillFolder;
 pub use read_skills::{read_skill, read_skills};

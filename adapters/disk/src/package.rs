@@ -45,7 +45,12 @@ impl SkillFolder {
     pub fn read(path: &Path) -> Result<Self> {
         let folder = Dir::open_ambient_dir(path, ambient_authority())
             .map_err(|source| file_failed(READ, path, source))?;
-        Self::read_dir(&folder).map_err(|error| error.with("folder", path.display()))
+        // Told first: the limits are of a skill's files, and this is no skill.
+        let read = match folder.symlink_metadata(SKILL_MD) {
+            Ok(_) => Self::read_dir(&folder),
+            Err(_) => Err(no_skill_md()),
+        };
+        read.map_err(|error| error.with("folder", path.display()))
     }
 
     pub(crate) fn read_dir(folder: &Dir) -> Result<Self> {
@@ -67,11 +72,7 @@ impl SkillFolder {
             let bytes = read_file(folder, path, FileRef::MAX)?;
             files.insert(file_path(path)?, bytes);
         }
-        let text = text.ok_or_else(|| {
-            Error::new(ErrorKind::NotFound, READ, "the folder has no SKILL.md").hint(
-                "add a SKILL.md that begins with `name` and `description` between `---` lines",
-            )
-        })?;
+        let text = text.ok_or_else(no_skill_md)?;
         let folder = Self { text, files };
         FileRef::check(&folder.refs()?)?;
         Ok(folder)
@@ -204,6 +205,11 @@ fn write_file(folder: &Dir, path: &Path, bytes: &[u8], sync: bool) -> io::Result
     let mut file: File = folder.create(path)?;
     file.write_all(bytes)?;
     if sync { file.sync_all() } else { Ok(()) }
+}
+
+fn no_skill_md() -> Error {
+    Error::new(ErrorKind::NotFound, READ, "the folder has no SKILL.md")
+        .hint("add a SKILL.md that begins with `name` and `description` between `---` lines")
 }
 
 fn refused(message: &str) -> Error {

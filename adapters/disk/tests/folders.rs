@@ -571,3 +571,40 @@ fn a_look_at_the_folders_is_not_misled_by_who_commits_meanwhile() {
         }
     });
 }
+
+/// A name has several spellings in Unicode, and the file system keeps the one that it was given.
+#[test]
+fn a_folder_of_another_script_and_spelling_is_taken_in() {
+    let library = Library::new();
+    for (folder, name) in [("возврат", "возврат"), ("cafe\u{301}", "caf\u{e9}")] {
+        let place = library.path("skills").join(folder);
+        fs::create_dir_all(&place).unwrap();
+        let text = format!("---\nname: {folder}\ndescription: Helps. Use often.\n---\n\nBody.\n");
+        fs::write(place.join("SKILL.md"), text).unwrap();
+        let report = library.sync();
+        assert!(report.faults.is_empty(), "{report:?}");
+        let name = SkillName::new(name).unwrap();
+        let entry = library.library().by_name(&name).unwrap().clone();
+        assert_eq!(entry.skill.state, State::Active);
+        // The folder has the library's spelling, once.
+        let place = format!("skills/{name}");
+        assert!(library.text(&place).contains(name.as_str()));
+        library.edit(&place, "Body.", "Another body.");
+        assert!(library.sync().faults.is_empty());
+        assert_eq!(
+            library.current(entry.skill.id.as_str()).body,
+            "Another body."
+        );
+    }
+    let folders = fs::read_dir(library.path("skills")).unwrap().count();
+    assert_eq!(folders, 2);
+    // Two names that are one folder on some file systems.
+    let mut one = sample::skill("one");
+    one.name = SkillName::new("οδος").unwrap();
+    let mut other = sample::skill("other");
+    other.name = SkillName::new("οδοσ").unwrap();
+    library.add(&one);
+    library.add(&other);
+    assert_eq!(library.current("one").name.as_str(), "οδος");
+    assert_eq!(library.current("other").name.as_str(), "οδοσ-2");
+}

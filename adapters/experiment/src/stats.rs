@@ -13,7 +13,8 @@ pub struct Spread {
 
 impl Spread {
     /// None for no values.
-    pub(crate) fn of(values: &[f64]) -> Option<Self> {
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
         let mean = mean(values)?;
         let n = values.len();
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

@@ -4,6 +4,7 @@ use journeyman::{
     Error, ModelId, Result,
     contract::{FinishReason, GenerateRequest, Generation},
     domain::Sampling,
+    text::TextStream,
 };
 use llama_cpp_2::token::LlamaToken;
 
@@ -12,7 +13,6 @@ use crate::{
     convert::{ids, too_long},
     render::Renderer,
     sampling::{self, Sampler},
-    text_stream::TextStream,
 };
 
 pub(crate) const GENERATE: &str = "LlamaCpp::generate";

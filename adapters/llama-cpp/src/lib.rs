@@ -148,7 +148,6 @@ mod setup;
 mod sizes;
 mod stats;
 mod template;
-mod text_stream;
 mod tokenizer;
 mod tokens;
 mod weights;

@@ -1,6 +1,6 @@
 //! Implementations of contracts that need no other crate: a store and a journal in memory, a frozen store, a store for one
 //! rollout, a journal of JSON lines, a judge that reads the environment's outcome, an agent driven by a language model, a
-//! dialect for instruct models, retrieval by embeddings, and an embedder without a model. With the feature `threads` also a
+//! dialect for instruct models, retrieval by embeddings and by words together, and an embedder without a model. With the feature `threads` also a
 //! wrapper that runs blocking parts on threads, and
 //! with `system-clock` a clock.
 
@@ -9,6 +9,7 @@ mod environment_judge;
 mod fork_store;
 mod frozen_store;
 mod hashed_embedder;
+mod hybrid_retriever;
 mod json_lines_journal;
 mod memory_journal;
 mod memory_store;
@@ -24,6 +25,7 @@ pub use environment_judge::EnvironmentJudge;
 pub use fork_store::ForkStore;
 pub use frozen_store::FrozenStore;
 pub use hashed_embedder::HashedEmbedder;
+pub use hybrid_retriever::{DenseFailures, HybridRetriever};
 pub use json_lines_journal::{
     JsonLinesJournal, RecoveredJournal, read_json_lines, recover_json_lines,
 };

@@ -6,6 +6,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 pub use options::ModelExecutorOptions;
+use tracing::Instrument;
 
 use crate::{
     contract::{
@@ -17,6 +18,7 @@ use crate::{
         Sampling, SkillRef, Step, StepResult, Trajectory, UnreadTurn, Usage,
     },
     error::{Error, ErrorKind, Result},
+    telemetry::Chat,
 };
 
 /// The greatest number of moves of a dialect in one turn, by the contract's rule *ends*.
@@ -225,9 +227,16 @@ impl<'a> Run<'a> {
                     max_tokens,
                 } => {
                     let request = self.request(prompt, stop, max_tokens);
-                    let reply = self.executor.model.generate(&request).await;
+                    let model = &self.executor.model;
+                    // Without texts: the agent works with what is redacted elsewhere.
+                    let chat = Chat::new(&model.capabilities().model, &request, None);
+                    let reply = model.generate(&request).instrument(chat.span.clone()).await;
+                    chat.answered(&reply, None);
                     let reply = reply.inspect_err(|_| self.count_prompt(&replies))?;
-                    self.usage.output_tokens += reply.output_tokens;
+                    self.usage.add(Usage {
+                        prompt_tokens: 0,
+                        output_tokens: reply.output_tokens,
+                    });
                     if self.executor.options.record {
                         generations.extend(reply.record(&request));
                     }
@@ -271,7 +280,10 @@ impl<'a> Run<'a> {
 
     /// Counts the tokens of a turn's last prompt, since each prompt of a turn contains the one before.
     fn count_prompt(&mut self, replies: &[Generation]) {
-        self.usage.prompt_tokens += replies.last().map_or(0, |reply| reply.prompt_tokens);
+        self.usage.add(Usage {
+            prompt_tokens: replies.last().map_or(0, |reply| reply.prompt_tokens),
+            output_tokens: 0,
+        });
     }
 
     fn request(&mut self, prompt: Prompt, stop: Vec<String>, max_tokens: usize) -> GenerateRequest {

@@ -20,6 +20,9 @@ use crate::{
 
 /// The number of texts of one call of the embedder.
 const BATCH: usize = 64;
+/// What to do where vectors of two models would meet.
+const REBUILD: &str = "vectors of two models cannot be compared: rebuild the index with `VectorRetriever::new` on the \
+    present embedder, and refresh it from the library";
 
 /// The vectors of a library's skills, from [`VectorRetriever::vectors`] and for [`VectorRetriever::with_vectors`]. They are
 /// derived state that a host may keep in any serde format, so that it need not embed the whole library at each start.
@@ -44,7 +47,8 @@ struct Row {
 ///
 /// Vectors are `f32` in memory: 4 bytes for each dimension of each skill. The time of a search is proportional to skills
 /// times dimensions, on the calling thread. Only new texts are embedded; searches during a refresh use the vectors before
-/// it.
+/// it. An embedder that gives another space or other dimensions later, such as a server whose model was replaced, is an error
+/// of that search or refresh and changes nothing: the index has to be rebuilt.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -97,9 +101,12 @@ impl VectorRetriever {
         if vectors.space != *space {
             return Err(
                 Error::invalid(OPERATION, "the vectors are of another embedder")
-                    .with("kept", &vectors.space.name)
-                    .with("given", &space.name)
-                    .hint("begin with `VectorRetriever::new`, and refresh"),
+                    .with(
+                        "kept",
+                        format!("{} of {}", vectors.space.name, vectors.space.dimensions),
+                    )
+                    .with("given", format!("{} of {}", space.name, space.dimensions))
+                    .hint(REBUILD),
             );
         }
         let sound = |row: &Row| is_of(&row.vector, space);
@@ -107,7 +114,7 @@ impl VectorRetriever {
             let message = "a kept vector is not of the embedder's space";
             return Err(Error::new(ErrorKind::Corrupt, OPERATION, message)
                 .with("skill", skill)
-                .hint("begin with `VectorRetriever::new`, and refresh"));
+                .hint(REBUILD));
         }
         Ok(Self {
             vectors: RwLock::new(vectors),
@@ -166,9 +173,28 @@ impl VectorRetriever {
         for batch in texts.chunks(BATCH) {
             let asked: Vec<&str> = batch.iter().map(String::as_str).collect();
             let given = self.embedder.embed(&asked).await?;
-            let space = self.embedder.space();
-            if given.len() != asked.len() || !given.iter().all(|vector| is_of(vector, space)) {
-                let message = "the embedder gave too few embeddings, or none of its space";
+            let (space, kept) = (self.embedder.space(), self.read(|all| all.space.clone()));
+            if *space != kept {
+                let message = "the embedder has another space than the index";
+                return Err(Error::invalid(operation, message)
+                    .with("index", format!("{} of {}", kept.name, kept.dimensions))
+                    .with(
+                        "embedder",
+                        format!("{} of {}", space.name, space.dimensions),
+                    )
+                    .hint(REBUILD));
+            }
+            let other = given.iter().find(|vector| !is_of(vector, space));
+            if let Some(other) = other {
+                let message = "the embedder gave an embedding of other dimensions than its space";
+                return Err(Error::new(ErrorKind::Model, operation, message)
+                    .with("embedder", &space.name)
+                    .with("dimensions", space.dimensions)
+                    .with("given", other.components().len())
+                    .hint(REBUILD));
+            }
+            if given.len() != asked.len() {
+                let message = "the embedder gave another number of embeddings than texts";
                 return Err(Error::new(ErrorKind::Model, operation, message)
                     .with("embedder", &space.name)
                     .hint("run the embedder's conformance suite"));

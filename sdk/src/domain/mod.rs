@@ -19,6 +19,7 @@ mod role;
 mod score_kind;
 mod selection;
 mod skill;
+mod skill_name;
 mod subgoal;
 mod task;
 mod tier_policy;
@@ -45,10 +46,9 @@ pub use prototype::{Prototype, Rubric, Trap};
 pub use role::Role;
 pub use score_kind::ScoreKind;
 pub use selection::{Decision, NothingReason, Scored, Selection};
-pub(crate) use skill::latin_words;
-pub use skill::{
-    Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, SkillRef, State, Taint,
-};
+pub use skill::{Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillRef, State, Taint};
+pub use skill_name::SkillName;
+pub(crate) use skill_name::latin_words;
 pub use subgoal::{Segmentation, Subgoal, SubgoalRef, SubgoalScore};
 pub use task::Task;
 pub use tier_policy::TierPolicy;

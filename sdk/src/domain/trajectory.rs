@@ -238,15 +238,15 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds more tokens.
+    /// Adds more tokens. Counts may come from another program, so a sum that is too great stays at `u64::MAX`.
     pub fn add(&mut self, more: Self) {
-        self.prompt_tokens += more.prompt_tokens;
-        self.output_tokens += more.output_tokens;
+        self.prompt_tokens = self.prompt_tokens.saturating_add(more.prompt_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
     }
 
-    /// Prompt and output together.
+    /// Prompt and output together, at most `u64::MAX`.
     pub fn total(&self) -> u64 {
-        self.prompt_tokens + self.output_tokens
+        self.prompt_tokens.saturating_add(self.output_tokens)
     }
 }
 
@@ -358,5 +358,26 @@ impl Trajectory {
             (EndReason::Failed(error), None) => Some(error),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_tokens_stay_at_the_greatest_number() {
+        let check = |counts: [(u64, u64); 2], expect: (u64, u64), total: u64| {
+            let [mut sum, more] = counts.map(|(prompt_tokens, output_tokens)| Usage {
+                prompt_tokens,
+                output_tokens,
+            });
+            sum.add(more);
+            assert_eq!((sum.prompt_tokens, sum.output_tokens), expect);
+            assert_eq!(sum.total(), total);
+        };
+        check([(1, 2), (3, 4)], (4, 6), 10);
+        check([(u64::MAX, 1), (1, 1)], (u64::MAX, 2), u64::MAX);
+        check([(0, u64::MAX), (5, 1)], (5, u64::MAX), u64::MAX);
     }
 }

@@ -98,7 +98,7 @@ impl<'de> Deserialize<'de> for Shelf {
 
 /// Which skill has which name; no two have the same.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Names(RedBlackTreeMapSync<SkillName, SkillId>);
+pub(super) struct Names(RedBlackTreeMapSync<String, SkillId>);
 
 impl Names {
     pub(super) fn of(shelf: &Shelf) -> Self {
@@ -110,15 +110,15 @@ impl Names {
     }
 
     pub(super) fn get(&self, name: &SkillName) -> Option<&SkillId> {
-        self.0.get(name)
+        self.0.get(name.folded().as_ref())
     }
 
     pub(super) fn take(&mut self, name: &SkillName, id: &SkillId) {
-        self.0.insert_mut(name.clone(), id.clone());
+        self.0.insert_mut(name.folded().into_owned(), id.clone());
     }
 
     pub(super) fn release(&mut self, name: &SkillName) {
-        self.0.remove_mut(name);
+        self.0.remove_mut(name.folded().as_ref());
     }
 
     /// The name asked for where it is free or the skill's own, else the first free of `asked-2` to `asked-99`, else one

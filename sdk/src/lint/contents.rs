@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::LazyLock};
 
 use regex::Regex;
 
-use super::{Finding, Rule, SKILL_MD, shown};
+use super::{Finding, Rule, SKILL_MD, fetching, hosts, shown};
 use crate::{domain::hidden_by_line, text::Redactor};
 
 pub(super) const SECRET_HINT: &str =
@@ -42,6 +42,11 @@ static SUSPICIOUS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (
             r"(?i)\b(?:do not|don't|never|without)\s+(?:tell|telling|inform|informing|mention|mentioning|notify|notifying|alert|alerting)\b[^\n.]{0,40}\b(?:user|human|operator|person|reviewer)\b",
             "the line asks to keep something from people",
+        ),
+        (
+            // By a repository's address, an archive's, or an address right behind the command. Another index is none of these.
+            r"(?i)\bgit\+(?:https?|ssh|git)://|\b(?:npx|bunx)\s+(?:-\S+\s+){0,4}(?:github:|https?://)|\b(?:dpkg|rpm)\s+-\S+\s+https?://|\bcargo\s+(?:binstall|install|add)\s[^\n]{0,200}--git\b|\b(?:pip3?|pipx|uvx?|poetry|npm|npx|pnpm|yarn|bunx?|gem|conda|brew|apt|apt-get|dnf|yum)\s(?:[^\n]{0,40}\s)?(?:install|add|i|exec|dlx|tool)\s(?:[^\n]{0,200}\bhttps?://[^\s'`<>\x22]{1,300}\.(?:git|zip|tgz|tar\.[a-z0-9]{2,3}|whl|deb|rpm|gem)\b|(?:-{1,2}(?:[eEUgDqy]|upgrade|user|global|save(?:-dev)?|force|editable|yes|quiet|no-deps|no-cache-dir)\s+)*['\x22]?(?:https?://|git@|github:|gitlab:|git://))",
+            "the line installs a package from an address and not from a registry",
         ),
     ];
     compiled(&forms)
@@ -107,6 +112,20 @@ pub(super) fn check_text(redactor: &Redactor, path: &str, text: &str, findings: 
     hidden(path, text, findings);
     secrets(redactor, path, text, findings);
     warnings(Rule::Suspicious, &SUSPICIOUS, path, text, findings);
+    let runs = fetching::lines_that_run_fetched(text).into_iter();
+    let runs = runs.map(|line| (line, "the line runs or installs a file that was fetched"));
+    let hosts = hosts::misleading(text).into_iter();
+    let hosts = hosts.map(|at| {
+        (
+            line_of(text, at),
+            "the line has a host that reads like another",
+        )
+    });
+    for (line, message) in runs.take(MOST).chain(hosts.take(MOST)) {
+        findings.push(to_read(
+            Finding::warning(Rule::Suspicious, path, message).at(Some(line)),
+        ));
+    }
     if path == SKILL_MD {
         warnings(Rule::PromptFrame, &FRAMES, path, text, findings);
     }
@@ -161,18 +180,28 @@ fn warnings(
 ) {
     for (form, message) in forms {
         for found in form.find_iter(text).take(MOST) {
-            let line = 1 + text[..found.start()].matches('\n').count();
-            let finding = Finding::warning(rule, path, *message).at(Some(line));
-            findings.push(finding.hint("read it before the skill is released"));
+            let line = line_of(text, found.start());
+            findings.push(to_read(
+                Finding::warning(rule, path, *message).at(Some(line)),
+            ));
         }
     }
+}
+
+/// The line, from 1, of a place.
+fn line_of(text: &str, at: usize) -> usize {
+    1 + text[..at].matches('\n').count()
+}
+
+fn to_read(finding: Finding) -> Finding {
+    finding.hint("read it before the skill is released")
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn every_form_compiles() {
-        assert_eq!(super::SUSPICIOUS.len(), 5);
+        assert_eq!(super::SUSPICIOUS.len(), 6);
         assert_eq!(super::FRAMES.len(), 3);
     }
 }

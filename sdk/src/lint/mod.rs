@@ -6,7 +6,10 @@
 //! quarantined.
 
 mod contents;
+mod fetching;
 mod finding;
+mod hosts;
+mod look_alike;
 mod paths;
 mod skill_file;
 

@@ -32,6 +32,18 @@ pub(super) fn check<'a>(
             .hint("rename the file, and give the secret out anew: it is no secret any more")
         });
     findings.extend(secrets);
+    let inner = paths.clone().filter(|path| {
+        let last = path
+            .rsplit_once('/')
+            .map(|(_, last)| FilePath::folded(last));
+        last.is_some_and(|last| last == FilePath::folded(SKILL_MD))
+    });
+    findings.extend(inner.map(|path| {
+        let message =
+            "a skill within this skill's folder is kept as its files, and is no skill of its own";
+        Finding::warning(Rule::Path, shown(redactor, path), message)
+            .hint("move it out of the folder if it should be one")
+    }));
     findings.extend(collisions(redactor, paths));
     findings
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Finding, Rule, SKILL_MD, Severity, contents};
+use super::{Finding, Rule, SKILL_MD, Severity, contents, look_alike::looks_alike};
 use crate::{
     domain::{FilePath, SkillName},
     error::Error,
@@ -140,27 +140,27 @@ fn of_forgiven(forgiven: &Forgiven) -> Finding {
 }
 
 fn folder_fault(folder: &str) -> Option<Finding> {
-    let fault = SkillName::new(folder).err()?;
-    let finding = match FilePath::new(folder) {
+    let finding = match (FilePath::new(folder), SkillName::new(folder)) {
         _ if folder.contains('/') => {
             Finding::error(Rule::Path, SKILL_MD, "the folder's name holds a slash")
         }
-        Err(fault) => Finding::error(
-            Rule::Path,
-            SKILL_MD,
-            fault.message().replace("the path", "the folder's name"),
-        ),
-        Ok(_) if looks_alike(folder) => Finding::error(
+        _ if looks_alike(folder) => Finding::error(
             Rule::LookAlike,
             SKILL_MD,
             "the folder's name mixes letters that look alike",
         ),
-        Ok(_) => {
+        (_, Ok(_)) => return None,
+        (Err(fault), _) => Finding::error(
+            Rule::Path,
+            SKILL_MD,
+            fault.message().replace("the path", "the folder's name"),
+        ),
+        (Ok(_), Err(fault)) => {
             let message = fault.message().replace("the name", "the folder's name");
             Finding::warning(Rule::FolderName, SKILL_MD, message)
         }
     };
-    Some(finding.hint("name the folder with 1 to 64 of a-z, 0-9 and single hyphens"))
+    Some(finding.hint("name the folder with 1 to 64 lowercase letters, digits and single hyphens"))
 }
 
 /// A finding for a name that reads like a path or mixes letters that look alike.
@@ -181,17 +181,8 @@ fn name_fault(examined: &Examined) -> Option<Finding> {
         field: Some("name".to_owned()),
         ..finding
             .at(examined.lines.get("name").copied())
-            .hint("use 1 to 64 of a-z, 0-9 and single hyphens")
+            .hint(SkillName::HINT)
     })
-}
-
-/// Whether a name mixes Latin letters with Greek, Cyrillic, Armenian or Cherokee ones, or has full-width or mathematical
-/// letters.
-fn looks_alike(name: &str) -> bool {
-    let same_shapes = |c: char| matches!(u32::from(c), 0x370..=0x58F | 0x13A0..=0x13FF);
-    let drawn = |c: char| matches!(u32::from(c), 0xFF21..=0xFF5A | 0x1D400..=0x1D7FF);
-    let latin = name.chars().any(|c| c.is_ascii_alphabetic());
-    (latin && name.chars().any(same_shapes)) || name.chars().any(drawn)
 }
 
 /// Findings for keys with a meaning elsewhere. Journeyman ignores them: state, taint and origin are kept in the store.

@@ -4,7 +4,10 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::{CallCounts, TaskReport};
+use crate::{
+    domain::Usage,
+    report::{CallCounts, TaskReport},
+};
 
 /// The cost of the attempts of a stream of tasks, and what a curator did in it.
 ///
@@ -80,16 +83,17 @@ impl Efficiency {
     /// window has so many tasks.
     pub fn of(tasks: &[TaskReport], window: NonZeroUsize) -> Self {
         let attempts = tasks.iter().flat_map(|task| &task.attempts);
-        let (mut made, mut steps, mut tokens) = (0_u64, 0_u64, 0_u64);
+        let (mut made, mut steps, mut tokens) = (0_u64, 0_u64, Usage::default());
         for attempt in attempts.filter(|one| one.end.is_some() && one.error.is_none()) {
             made += 1;
             steps += u64::from(attempt.steps);
-            tokens += attempt.usage.total();
+            tokens.add(attempt.usage);
         }
-        let roles: u64 = tasks
-            .iter()
-            .map(|task| task.role_usage.total() + task.failed_usage.total())
-            .sum();
+        let mut roles = Usage::default();
+        for task in tasks {
+            roles.add(task.role_usage);
+            roles.add(task.failed_usage);
+        }
         let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
         let count = tasks.len() as u64;
         let firsts = (0_u64..).step_by(window.get());
@@ -98,8 +102,8 @@ impl Efficiency {
             tasks: count,
             attempts: made,
             steps: mean(steps, made),
-            tokens: mean(tokens, made),
-            role_tokens: mean(roles, count),
+            tokens: mean(tokens.total(), made),
+            role_tokens: mean(roles.total(), count),
             windows: windows.map(|(first, tasks)| calls(first, tasks)).collect(),
         }
     }
@@ -123,7 +127,7 @@ fn calls(first: u64, tasks: &[TaskReport]) -> CallWindow {
 mod tests {
     use super::*;
     use crate::{
-        domain::{EndReason, Usage},
+        domain::EndReason,
         error::Error,
         report::{AttemptReport, CallKind, CallOutcome, CallRefusal, CuratedCall, CurationReport},
         testing::sample,
@@ -188,6 +192,14 @@ mod tests {
         );
         assert_eq!(efficiency.role_tokens, Some(18.0));
         assert_eq!(of(&[task(Vec::new(), None)], 1).steps, None);
+        let mut vast = task(vec![attempt(1, u64::MAX), attempt(1, u64::MAX)], None);
+        (vast.role_usage, vast.failed_usage) = (usage(u64::MAX), usage(u64::MAX));
+        let vast = of(&[vast], 1);
+        let most = u64::MAX as f64;
+        assert_eq!(
+            (vast.tokens, vast.role_tokens),
+            (Some(most / 2.0), Some(most))
+        );
     }
 
     #[test]

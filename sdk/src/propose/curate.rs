@@ -205,7 +205,9 @@ pub(crate) fn offered<'a>(
     library: &'a SkillLibrary,
     named: &str,
 ) -> Result<&'a Entry, CallRefusal> {
-    let by_name = SkillName::slug(named).and_then(|name| library.by_name(&name));
+    let exact = SkillName::new(named).ok();
+    let names = exact.into_iter().chain(SkillName::slug(named));
+    let by_name = { names }.find_map(|name| library.by_name(&name));
     let by_id = || library.get(&SkillId::new(named));
     let entry = by_name.or_else(by_id).ok_or(CallRefusal::NotFound)?;
     match entry.skill.state.is_offered() {

@@ -1,10 +1,12 @@
 //! Retrieval for a turn: its query ([`turn_query()`]), the text by which a skill is found ([`view()`]), and the ranking of
-//! the candidates ([`rank()`]). HiSME appendix B, Eq. 20; row H12.
+//! the candidates ([`rank()`]); [`Fusion`] joins those of two retrievers. HiSME appendix B, Eq. 20; row H12.
 
+mod fusion;
 mod rank;
 mod turn_query;
 mod view;
 
+pub use fusion::Fusion;
 pub use rank::{RankWeights, Ranked, rank};
 pub use turn_query::turn_query;
 pub use view::{view, view_text};

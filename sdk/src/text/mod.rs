@@ -1,14 +1,16 @@
 //! Text processing without a model: extraction of JSON and validation by a schema, prompt blocks that data cannot close,
-//! redaction of secrets, removal of terminal escapes, words and n-grams.
+//! redaction of secrets, removal of terminal escapes, stop texts of a text that is being written, words and n-grams.
 
 mod block;
 mod escape;
 mod hashed;
 mod json;
 mod lenient;
+mod placeholder;
 mod redact;
 mod redact_json;
 mod schema;
+mod text_stream;
 mod thinking;
 mod words;
 
@@ -20,5 +22,6 @@ pub(crate) use json::{Candidate, Candidates, candidates, first_whole};
 pub use json::{NoObject, first_object};
 pub use redact::Redactor;
 pub use schema::{JsonSchema, SchemaFault};
+pub use text_stream::TextStream;
 pub use thinking::without_thinking;
 pub(crate) use words::{content_words, ngrams};

@@ -4,6 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet, fmt, sync::LazyLock};
 
 use regex::{Captures, Regex, RegexSet};
 
+use super::placeholder::is_placeholder;
 use crate::error::{Error, Result};
 
 /// The least length in bytes of a value that a host can name; shorter ones would redact ordinary words.
@@ -96,7 +97,8 @@ fn from_a_word_on(kind: &str, pattern: &str) -> String {
 }
 
 /// Finds secrets by their issuers' formats and by the values that a host names, and replaces them with
-/// `[redacted: KIND]`. A second redaction changes nothing.
+/// `[redacted: KIND]`. A second redaction changes nothing. Placeholders of documentation, such as `api_key=abc123` and
+/// `Bearer YOUR_TOKEN_HERE`, are no secrets and stay, unless a host names them.
 ///
 /// ```
 /// use journeyman::text::Redactor;
@@ -190,10 +192,11 @@ impl Redactor {
                 text = Cow::Owned(text.replace(value.as_str(), "[redacted: named secret]"));
             }
         }
-        for (kind, pattern) in self.patterns() {
-            if let Cow::Owned(redacted) =
-                pattern.replace_all(&text, |found: &Captures<'_>| without(kind, found))
-            {
+        for form in self.forms() {
+            let replaced = form
+                .pattern
+                .replace_all(&text, |found: &Captures<'_>| form.without(found));
+            if let Cow::Owned(redacted) = replaced {
                 text = Cow::Owned(redacted);
             }
         }
@@ -212,12 +215,12 @@ impl Redactor {
             let named = named.find_iter(text);
             found.extend(named.map(|one| (line(one.start()), "named secret".to_owned())));
         }
-        for (kind, pattern) in self.patterns() {
-            for captures in pattern.captures_iter(text) {
+        for form in self.forms() {
+            for captures in form.pattern.captures_iter(text) {
                 let all = captures.get(0);
-                if all.is_some_and(|all| without(kind, &captures) != all.as_str()) {
+                if all.is_some_and(|all| form.without(&captures) != all.as_str()) {
                     let at = captures.get(1).or(all).map_or(0, |secret| secret.start());
-                    found.insert((line(at), kind.to_owned()));
+                    found.insert((line(at), form.kind.to_owned()));
                 }
             }
         }
@@ -239,9 +242,17 @@ impl Redactor {
             || self.forms.iter().any(|(_, form)| form.is_match(text))
     }
 
-    fn patterns(&self) -> impl Iterator<Item = (&str, &Regex)> {
-        let own = self.forms.iter().map(|(kind, form)| (kind.as_str(), form));
-        KNOWN.iter().map(|(kind, form)| (*kind, form)).chain(own)
+    fn forms(&self) -> impl Iterator<Item = Form<'_>> {
+        let known = KNOWN.iter().map(|(kind, pattern)| Form {
+            kind,
+            pattern,
+            is_the_hosts: false,
+        });
+        known.chain(self.forms.iter().map(|(kind, pattern)| Form {
+            kind,
+            pattern,
+            is_the_hosts: true,
+        }))
     }
 }
 
@@ -268,24 +279,40 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// The match with its secret replaced: only the group where there is one, else the whole match.
-fn without(kind: &str, found: &Captures<'_>) -> String {
-    let all = found.get(0).map_or("", |all| all.as_str());
-    let start = found.get(0).map_or(0, |all| all.start());
-    // A hyphenated word with the prefix of a key, such as a name of `sk-learn`, has no such run.
-    let secret = found.get(1).map_or(all, |secret| secret.as_str());
-    if kind == "api key" && secret.starts_with("sk-") && !secret.split(['-', '_']).any(is_run) {
-        return all.to_owned();
+/// A pattern of secrets.
+struct Form<'a> {
+    kind: &'a str,
+    pattern: &'a Regex,
+    /// Whether the host brought it; then whatever it matches is a secret.
+    is_the_hosts: bool,
+}
+
+impl Form<'_> {
+    /// The match with its secret replaced: only the group where there is one, else the whole match.
+    fn without(&self, found: &Captures<'_>) -> String {
+        let all = found.get(0).map_or("", |all| all.as_str());
+        let start = found.get(0).map_or(0, |all| all.start());
+        let secret = found.get(1).map_or(all, |secret| secret.as_str());
+        if !self.is_the_hosts && !is_secret(self.kind, secret) {
+            return all.to_owned();
+        }
+        let Some(secret) = found.get(1) else {
+            return format!("[redacted: {}]", self.kind);
+        };
+        let (before, rest) = all.split_at(secret.start() - start);
+        let after = rest.get(secret.len()..).unwrap_or_default();
+        format!("{before}[redacted: {}]{after}", self.kind)
     }
-    let Some(secret) = found.get(1) else {
-        return format!("[redacted: {kind}]");
-    };
-    if kind == "secret" && !looks_drawn(secret.as_str()) {
-        return all.to_owned();
+}
+
+/// Whether a match of a known pattern is a secret, and no word, name or placeholder.
+fn is_secret(kind: &str, value: &str) -> bool {
+    match kind {
+        "private key" => true,
+        "secret" => looks_drawn(value) && !is_placeholder(value),
+        "api key" if value.starts_with("sk-") => is_drawn_key(value) && !is_placeholder(value),
+        _ => !is_placeholder(value),
     }
-    let (before, rest) = all.split_at(secret.start() - start);
-    let after = rest.get(secret.len()..).unwrap_or_default();
-    format!("{before}[redacted: {kind}]{after}")
 }
 
 /// A text as spelled within JSON.
@@ -315,22 +342,48 @@ fn in_ascii(text: &str, is_upper: bool) -> String {
     ascii
 }
 
-/// Whether a part of a hyphenated word has eight or more bytes, with a letter and a digit.
+/// The least number of letters of a value that is taken for drawn because of its cases alone.
+const LONG: usize = 16;
+
+/// Whether what begins with `sk-` is a key and not a name such as `sk-learn-text-classification`. Behind an issuer's own
+/// prefix, letters of both cases are enough; else one part between hyphens has to be drawn.
+fn is_drawn_key(key: &str) -> bool {
+    let own = ["sk-ant-", "sk-proj-", "sk-svcacct-", "sk-or-"];
+    let rest = own.iter().find_map(|prefix| key.strip_prefix(prefix));
+    let any = |is: fn(&u8) -> bool| rest.is_some_and(|rest| rest.bytes().any(|b| is(&b)));
+    (any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase))
+        || key.split(['-', '_']).any(is_run)
+}
+
+/// Whether a part of a hyphenated word has eight or more bytes with a letter and a digit, or is long and of even cases.
 fn is_run(part: &str) -> bool {
-    part.len() >= 8
-        && part.bytes().any(|b| b.is_ascii_digit())
-        && part.bytes().any(|b| b.is_ascii_alphabetic())
+    let any = |is: fn(&u8) -> bool| part.bytes().any(|b| is(&b));
+    (part.len() >= 8 && any(u8::is_ascii_digit) && any(u8::is_ascii_alphabetic))
+        || has_even_cases(part)
 }
 
 /// Whether a value after `password:` or the like is a secret and not a word of documentation: a secret has both letters and
-/// digits, or mixed cases and signs.
+/// digits, mixed cases and signs, or is long and of even cases.
 fn looks_drawn(value: &str) -> bool {
     let any = |is: fn(char) -> bool| value.chars().any(is);
     let letters = any(|c| c.is_ascii_alphabetic());
     let digits = any(|c| c.is_ascii_digit());
     let signs = any(|c| c.is_ascii_punctuation() && !matches!(c, '.' | '_' | '-' | ':' | '/'));
     let mixed = any(|c| c.is_ascii_uppercase()) && any(|c| c.is_ascii_lowercase());
-    (letters && digits) || (mixed && signs)
+    (letters && digits) || (mixed && signs) || has_even_cases(value)
+}
+
+/// Whether a part of a value between signs has many letters, three to seven in ten of them capitals. A name in camel case has
+/// fewer.
+fn has_even_cases(value: &str) -> bool {
+    value
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|part| {
+            let count = |is: fn(&u8) -> bool| part.bytes().filter(is).count();
+            let capitals = count(u8::is_ascii_uppercase);
+            let letters = count(u8::is_ascii_alphabetic);
+            letters >= LONG && (3 * letters..=7 * letters).contains(&(10 * capitals))
+        })
 }
 
 #[cfg(test)]
@@ -366,7 +419,7 @@ mod tests {
             check("use ", &format!("{prefix}{}", drawn(36)), ".");
         }
         check("(", &format!("glpat-{}", drawn(20)), ")");
-        check("\"", "xoxb-123456789012-abcdefABCDEF", "\"");
+        check("\"", "xoxb-482910573318-kQzRbWmXvTpL", "\"");
         check("key=", &format!("AIza{}", drawn(35)), "&x=1");
         check("", &format!("sk_live_{}", drawn(24)), "\n");
         check("", &format!("sk-ant-{}", drawn(40)), "");
@@ -387,6 +440,44 @@ mod tests {
         check("SECRET_KEY='", "a8Fk39dkQ2x8Lw0z", "'");
         check("\"SecretAccessKey\": \"", &drawn(40), "\"");
         check("aws_secret_access_key = ", &drawn(40), "\n");
+        // Forty drawn letters without a digit.
+        let letters = "kQzRbWmXvTpLdNcFyHgJsKqZrBwMxVtPlDnCfYhG";
+        check("use ", &format!("sk-proj-{letters}"), " here");
+        check("use ", &format!("sk-{letters}"), " here");
+        check("API_KEY=", letters, "\n");
+    }
+
+    #[test]
+    fn placeholders_of_documentation_are_no_secrets() {
+        for text in [
+            "API_KEY=abc123",
+            "mysql --password=secret123 -u root",
+            "export OPENAI_API_KEY=sk-proj-your-key-here-1234567890",
+            "Authorization: Bearer YOUR_ACCESS_TOKEN_HERE",
+            "postgres://user:password@localhost/db",
+            "aws_access_key_id = AKIAIOSFODNN7EXAMPLE",
+            "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            "GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+            "private_key = loadPrivateKeyFromFile",
+            "const apiKey = process.env.OPENAI_API_KEY;",
+            "sk-learn-TextClassificationBase",
+        ] {
+            assert_eq!(redact(text), text);
+            assert!(Redactor::default().find(text).is_empty());
+        }
+        // A host's own values and forms are secrets whatever they look like.
+        let named = Redactor::new(["abc123".to_owned()]).unwrap();
+        assert_eq!(
+            named.redact("API_KEY=abc123"),
+            "API_KEY=[redacted: named secret]"
+        );
+        let formed = Redactor::default()
+            .with_form("secret", "abc[0-9]{3}")
+            .unwrap();
+        assert_eq!(
+            formed.redact("API_KEY=abc123"),
+            "API_KEY=[redacted: secret]"
+        );
     }
 
     #[test]

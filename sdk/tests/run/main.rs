@@ -17,6 +17,7 @@ mod machine;
 mod recorded_roles;
 mod rollouts;
 mod secrets;
+mod traced;
 mod turns;
 
 use std::{

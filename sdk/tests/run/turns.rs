@@ -221,7 +221,7 @@ fn a_retriever_that_fails_leaves_the_skills_of_the_turn_before() {
 
 #[test]
 fn a_later_turns_query_holds_no_secret() {
-    let secret = "AKIAIOSFODNN7EXAMPLE";
+    let secret = "AKIAQ3W7ZK5TXB2MPRLD";
     let (_, searches) = three_turns(None, &format!("not with the key {secret}"));
     assert!(
         searches

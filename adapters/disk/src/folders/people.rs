@@ -25,8 +25,10 @@ use crate::SkillFolder;
 pub(super) struct Found {
     /// The area in which it was found.
     pub(super) area: Area,
-    /// The folder's name.
+    /// The skill's name by the folder's.
     pub(super) name: SkillName,
+    /// The folder's name as the file system spells it: a name has several spellings in Unicode.
+    pub(super) folder_name: String,
     pub(super) folder: SkillFolder,
     pub(super) hash: String,
     pub(super) stamp: String,
@@ -40,7 +42,7 @@ pub(super) struct Found {
 
 impl Found {
     pub(super) fn place(&self) -> String {
-        format!("{}/{}", self.area.folder(), self.name)
+        format!("{}/{}", self.area.folder(), self.folder_name)
     }
 
     /// Whether the folder has the content and the path that the library gives the skill.

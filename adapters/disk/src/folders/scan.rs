@@ -148,9 +148,9 @@ impl Folders {
         {
             return Ok(None);
         }
-        let name = SkillName::new(name).map_err(|error| {
+        let named = SkillName::new(name).map_err(|error| {
             Error::invalid("DiskStore::sync_folders", error.message().to_owned())
-                .hint("name the folder with 1 to 64 of a-z, 0-9 and single hyphens")
+                .hint("name the folder with 1 to 64 lowercase letters, digits and single hyphens")
         })?;
         let folder = SkillFolder::read_dir(&dir)?;
         let hash = folder.hash();
@@ -168,7 +168,8 @@ impl Folders {
         }
         Ok(Some(Found {
             area,
-            name,
+            name: named,
+            folder_name: name.to_owned(),
             folder,
             hash,
             stamp,
@@ -217,9 +218,11 @@ impl Folders {
         let entry = owner.as_ref().and_then(|id| self.library.get(id));
         let name = entry.map(|entry| entry.skill.name.clone());
         let area = entry.map_or(Area::Held, |entry| Area::of(&entry.skill));
+        let name = name.unwrap_or_default();
         Ok(Some(Found {
             area,
-            name: name.unwrap_or_default(),
+            folder_name: name.to_string(),
+            name,
             folder,
             hash,
             stamp,

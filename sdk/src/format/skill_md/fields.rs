@@ -217,13 +217,15 @@ impl Reader {
                 self.faults.push(
                     Error::invalid(READ, "there is no name, and no folder to take it from")
                         .with("field", "name")
-                        .hint("add `name:` with 1 to 64 of a-z, 0-9 and single hyphens"),
+                        .hint(
+                            "add `name:` with 1 to 64 lowercase letters, digits and single hyphens",
+                        ),
                 );
             }
             return folder;
         };
         self.written_name = Some(written.clone());
-        let name = match SkillName::new(written.as_str()) {
+        let name = match SkillName::new(written.trim()) {
             Ok(name) => Some(name),
             Err(error) => {
                 let slug = SkillName::slug(&written);
@@ -232,7 +234,7 @@ impl Reader {
                         Error::invalid(READ, error.message())
                             .with("line", line)
                             .with("field", "name")
-                            .hint("use 1 to 64 of a-z, 0-9 and single hyphens"),
+                            .hint(SkillName::HINT),
                     );
                     return None;
                 }

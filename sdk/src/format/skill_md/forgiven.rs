@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::domain::SkillName;
+
 /// A departure from the specification that [`SkillMd::read`](crate::format::SkillMd::read) accepted and corrected. Its
 /// message names lines of the file, counted from 1, and never repeats the file's content.
 #[non_exhaustive]
@@ -98,7 +100,7 @@ impl Forgiven {
             Self::UnquotedColon { .. } | Self::NotText { .. } => "put quotes around the value",
             Self::NameMissing => "add `name:` with the folder's name",
             Self::NameIsNotFolder { .. } => "let folder and `name:` be the same",
-            Self::NameRespelled { .. } => "use 1 to 64 of a-z, 0-9 and single hyphens",
+            Self::NameRespelled { .. } => SkillName::HINT,
             Self::DescriptionMissing => {
                 "add `description:`, what the skill does and when to use it, in 1 to 1,024 characters"
             }

@@ -245,14 +245,14 @@ fn what_cannot_be_put_right_is_refused_without_its_content() {
         ),
         (
             "---\ndescription: secret\n---\n",
-            "{ field: name }: there is no name, and no folder to take it from; hint: add `name:` with 1 to 64 of a-z, \
-             0-9 and single hyphens"
+            "{ field: name }: there is no name, and no folder to take it from; hint: add `name:` with 1 to 64 \
+             lowercase letters, digits and single hyphens"
                 .to_owned(),
         ),
         (
             "---\nname: \"?!\"\ndescription: b\n---\n",
-            "{ line: 2, field: name }: the name holds something other than a-z, 0-9 and hyphens; hint: use 1 to 64 of \
-             a-z, 0-9 and single hyphens"
+            "{ line: 2, field: name }: the name holds something other than letters, digits and hyphens; hint: use 1 \
+             to 64 lowercase letters, digits and single hyphens, such as `unseal-coffee`"
                 .to_owned(),
         ),
         (

@@ -9,6 +9,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     library::SkillLibrary,
     policy::CommitDone,
+    telemetry,
 };
 
 /// Maximum number of rebases of one commit when other writers commit first.
@@ -22,9 +23,15 @@ impl Performer {
     pub(crate) async fn commit(&self, commit: &Commit) -> Result<CommitDone> {
         let store = self.store()?;
         let committing = store.commit_rebased(commit, REBASES);
-        let RebasedCommit { committed, rebased } = self
+        let spans = telemetry::commit(&commit.changes);
+        let made = self
             .bounded("SkillStore::commit", self.limits.commit, committing)
-            .await?;
+            .await;
+        spans
+            .iter()
+            .for_each(|span| telemetry::finished(span, &made));
+        drop(spans);
+        let RebasedCommit { committed, rebased } = made?;
         // The store returns the existing commit for a known key. Other changes in it mean that another run has the same id.
         if committed.last().map(|last| &last.changes) != Some(&commit.changes) {
             return Err(Error::new(

@@ -14,6 +14,7 @@ use futures::{
     FutureExt,
     future::{Either, select},
 };
+use tracing::{Instrument, Span};
 
 use super::performer::Performer;
 use crate::{
@@ -22,6 +23,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     id::Timestamp,
     report::{Finding, FindingKind},
+    telemetry::ToolCalls,
 };
 
 /// A single poll that takes at least this long counts as blocking the thread.
@@ -197,8 +199,14 @@ impl Episode for Contained<'_> {
 
     async fn step(&mut self, action: &Action) -> Result<Transition> {
         const STEP: &str = "Episode::step";
+        let redactor = &self.performer.redacting.redactor;
+        let called = ToolCalls::new(action, redactor, self.performer.texts());
+        let span = called
+            .as_ref()
+            .map_or_else(Span::none, |called| called.span.clone());
         let episode = &mut *self.episode;
         let stepping = AssertUnwindSafe(async { episode.step(action).await }).catch_unwind();
+        let stepping = stepping.instrument(span);
         let stepped = match &self.performer.backends.clock {
             None => stepping.await,
             Some(clock) => {
@@ -215,7 +223,11 @@ impl Episode for Contained<'_> {
                 watched.await
             }
         };
-        stepped.unwrap_or_else(|payload| Err(panicked(STEP, &*payload)))
+        let stepped = stepped.unwrap_or_else(|payload| Err(panicked(STEP, &*payload)));
+        if let Some(called) = called {
+            called.answered(&stepped, self.performer.texts());
+        }
+        stepped
     }
 
     async fn close(self: Box<Self>) -> Result<()> {

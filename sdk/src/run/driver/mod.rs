@@ -14,6 +14,7 @@ pub(crate) mod playing;
 pub(crate) mod redacting;
 mod redacting_answers;
 pub(crate) mod sound;
+mod spans;
 pub(crate) mod turning;
 
 pub use performer::Performer;

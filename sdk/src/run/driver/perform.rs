@@ -3,12 +3,14 @@
 
 use std::{sync::atomic::AtomicU64, time::Duration};
 
+use tracing::Instrument;
+
 use super::{
     contain::Contained,
     injecting::complete_exposures,
     performer::Performer,
     redacting::holds_mark,
-    sound,
+    sound, spans,
     turning::{Desk, Guiding, Turning},
 };
 use crate::{
@@ -40,8 +42,10 @@ impl Performer {
     /// [`perform`](Self::perform) for the driver's loop: through `desk` an attempt asks for the skills of its later turns.
     pub(crate) async fn perform_at(&self, need: Need, desk: Option<Desk>) -> Result<Answer> {
         let of_secrets = matches!(&need, Need::Attempt(need) if holds_mark(&need.task));
-        let mut answer = self.answer(need, desk).await?;
+        let span = spans::of(&need);
+        let mut answer = self.answer(need, desk).instrument(span.clone()).await?;
         self.redacting.answer(&mut answer, of_secrets);
+        spans::answered(&span, &answer);
         Ok(answer)
     }
 

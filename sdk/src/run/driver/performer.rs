@@ -39,6 +39,8 @@ pub struct Performer {
     /// The library as this performer last saw it in the store.
     pub(crate) followed: Arc<Mutex<SkillLibrary>>,
     pub(crate) redacting: Arc<Redacting>,
+    /// Whether spans have texts.
+    pub(crate) texts_in_spans: bool,
     /// Whether answers of roles have their generations with them.
     pub(crate) record_roles: bool,
     /// The findings about the host's parts.
@@ -56,6 +58,7 @@ impl Performer {
             followed: Arc::default(),
             redacting: Arc::default(),
             record_roles: false,
+            texts_in_spans: false,
             observed: Arc::default(),
         }
     }
@@ -79,6 +82,18 @@ impl Performer {
     pub fn recording_roles(mut self, record: bool) -> Self {
         self.record_roles = record;
         self
+    }
+
+    /// Sets whether spans have texts ([`Options::texts_in_spans`](crate::run::Options::texts_in_spans)).
+    #[must_use]
+    pub fn with_texts_in_spans(mut self, with: bool) -> Self {
+        self.texts_in_spans = with;
+        self
+    }
+
+    /// The redactor for texts in spans, where spans have texts.
+    pub(super) fn texts(&self) -> Option<&Redactor> {
+        self.texts_in_spans.then_some(&self.redacting.redactor)
     }
 
     /// Returns the redacted task, as a machine and a journal may see it. If the task holds secrets, the performer keeps the

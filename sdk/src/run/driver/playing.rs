@@ -2,6 +2,8 @@
 
 use std::mem::take;
 
+use tracing::Instrument;
+
 use super::{performer::Performer, redacting::holds_mark, sound};
 use crate::{
     contract::{Embedding, FailedAnswer, GenerateRequest, LanguageModel, RoleRequest, RoleTask},
@@ -10,6 +12,7 @@ use crate::{
     id::Seed,
     policy::{CaseRun, Played, RoleGeneration, Unreadable},
     run::machine::need::CaseNeed,
+    telemetry::Chat,
 };
 
 /// What a role's calls of its model used and recorded.
@@ -99,7 +102,11 @@ impl Performer {
         (role, request): (Role, GenerateRequest),
         spent: &mut Spent,
     ) -> Result<String> {
-        let generation = model.generate(&request).await?;
+        let chat = Chat::new(&model.capabilities().model, &request, self.texts());
+        let generated = model.generate(&request).instrument(chat.span.clone());
+        let generated = generated.await;
+        chat.answered(&generated, self.texts());
+        let generation = generated?;
         let mut text = generation.text.clone();
         self.redacting.text(&mut text);
         spent.usage.add(Usage {

@@ -162,8 +162,7 @@ impl AttemptHandle {
 
     /// Adds to the attempt's token usage.
     pub fn spend(&mut self, usage: Usage) {
-        self.usage.prompt_tokens += usage.prompt_tokens;
-        self.usage.output_tokens += usage.output_tokens;
+        self.usage.add(usage);
     }
 
     /// Ends the attempt. If the host gives an outcome, it becomes the verdict and no judge is asked; otherwise the host's

@@ -133,7 +133,8 @@ impl Journeyman {
         let performer = Performer::new(Arc::clone(&backends), recipe.limits)
             .following(library)
             .redacting(options.redactor.clone())
-            .recording_roles(options.record_roles);
+            .recording_roles(options.record_roles)
+            .with_texts_in_spans(options.texts_in_spans);
         let redacting = &performer.redacting;
         redacting.refuse("the session's name", &options.session)?;
         Ok(Self {

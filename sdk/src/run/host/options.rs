@@ -38,6 +38,9 @@ pub struct Options {
     /// a secret has none. Calls that write no journal keep none, and rollouts follow
     /// [`Rollouts::record`](crate::run::Rollouts::record). Default: no, for they are longer than the rest of the journal.
     pub record_roles: bool,
+    /// Whether the spans have texts (prompts and answers of roles, arguments and results of tools), redacted. Default: no. A host
+    /// that follows OpenTelemetry sets it where `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` is set.
+    pub texts_in_spans: bool,
     /// The host's own policies, which the recipe may name.
     pub policies: Policies,
 }
@@ -52,6 +55,7 @@ impl Options {
             redactor: Redactor::default(),
             read_only: false,
             record_roles: false,
+            texts_in_spans: false,
             policies: Policies::default(),
         }
     }

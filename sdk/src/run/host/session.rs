@@ -7,6 +7,7 @@ use std::{
 };
 
 use futures::channel::mpsc::UnboundedSender;
+use tracing::Instrument;
 
 use super::{checking, group::Group, locking::lock, options::Options};
 use crate::{
@@ -27,6 +28,7 @@ use crate::{
         },
         machine::{RunEntry, RunMachine, RunPlan, TurnAsk},
     },
+    telemetry,
 };
 
 /// The shared state of a session: the host's parts, options, run numbers, and waiting groups of attempts.
@@ -137,9 +139,13 @@ impl Session {
             journal: self.journal(),
             in_flight: self.options.in_flight,
         };
-        driver
+        let span = telemetry::run(machine.run());
+        let driven = driver
             .drive(machine, reach, log, &mut |event| self.tell(event))
-            .await?;
+            .instrument(span.clone())
+            .await;
+        telemetry::finished(&span, &driven);
+        driven?;
         if machine.is_finished() {
             let run = machine.run();
             self.performer.forget(run);
@@ -150,6 +156,7 @@ impl Session {
     }
 
     fn tell(&self, event: &Event) {
+        telemetry::happened(event);
         if let Some(finding) = checking::event_finding(&event.kind) {
             self.performer.observed.note(finding);
         }

@@ -1,12 +1,21 @@
 //! Text from the bytes of tokens: joins characters that are split across tokens, and finds stop texts.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
-use journeyman::contract::TokenSink;
+use crate::contract::TokenSink;
 
-/// The text so far. Text that went to the sink is never taken back: the beginning of a character or of a stop text is
-/// held back until it is complete or cannot become one.
-pub(crate) struct TextStream {
+/// A text that is being written, for adapters of models. Text that went to the sink is never taken back: the beginning of a
+/// character or of a stop text is held back until it is complete or cannot become one.
+///
+/// ```
+/// use journeyman::text::TextStream;
+///
+/// let mut stream = TextStream::new(vec!["\n\n".to_owned()], None);
+/// assert!(!stream.push(b"unseal the tin\n"));
+/// assert!(stream.push(b"\nthen"));
+/// assert_eq!(stream.finish().0, "unseal the tin");
+/// ```
+pub struct TextStream {
     stops: Vec<String>,
     sink: Option<Arc<dyn TokenSink>>,
     text: String,
@@ -18,8 +27,18 @@ pub(crate) struct TextStream {
     searched: usize,
 }
 
+impl fmt::Debug for TextStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TextStream")
+            .field("text", &self.text)
+            .field("sent", &self.sent)
+            .finish_non_exhaustive()
+    }
+}
+
 impl TextStream {
-    pub(crate) fn new(stops: Vec<String>, sink: Option<Arc<dyn TokenSink>>) -> Self {
+    /// An empty text that ends before the first of `stops`.
+    pub fn new(stops: Vec<String>, sink: Option<Arc<dyn TokenSink>>) -> Self {
         Self {
             stops,
             sink,
@@ -31,14 +50,14 @@ impl TextStream {
     }
 
     /// Adds a token's bytes; true when a stop text is complete.
-    pub(crate) fn push(&mut self, piece: &[u8]) -> bool {
+    pub fn push(&mut self, piece: &[u8]) -> bool {
         self.pending.extend_from_slice(piece);
         self.take_characters();
         self.settle()
     }
 
     /// Returns the whole text, held-back parts included, and whether a stop text was found in those.
-    pub(crate) fn finish(mut self) -> (String, bool) {
+    pub fn finish(mut self) -> (String, bool) {
         let mut stopped = false;
         if !self.pending.is_empty() {
             self.pending.clear();
@@ -48,6 +67,11 @@ impl TextStream {
         let end = self.text.len();
         self.send(end);
         (self.text, stopped)
+    }
+
+    /// Number of bytes that the sink has, or would have.
+    pub fn sent(&self) -> usize {
+        self.sent
     }
 
     /// Moves complete characters from `pending` to `text`; invalid bytes become U+FFFD.

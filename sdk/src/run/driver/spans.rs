@@ -1,0 +1,64 @@
+//! The span of each need, and what its answer adds to it.
+
+use tracing::Span;
+
+use crate::{
+    policy::Answer,
+    run::machine::need::{CaseNeed, Need},
+    telemetry,
+};
+
+/// The span of the work for a need; that of a commit is made where the commit is.
+pub(super) fn of(need: &Need) -> Span {
+    match need {
+        Need::Retrieve(query) => telemetry::retrieval(query.limit),
+        Need::Score { skills, .. } => telemetry::score(skills.len()),
+        Need::Attempt(need) => telemetry::agent(&need.run, &need.task.id, &need.attempt, false),
+        Need::Case(case) => {
+            let CaseNeed { attempt, .. } = &**case;
+            telemetry::agent(&attempt.run, &attempt.task.id, &attempt.attempt, true)
+        }
+        Need::Role { ask, .. } => telemetry::role(ask.role()),
+        Need::Judge { .. } => telemetry::judgement(),
+        Need::Embed(_) => telemetry::embeddings(),
+        Need::Gain { .. } => telemetry::information_gain(),
+        Need::Commit(_) => Span::none(),
+    }
+}
+
+/// Adds an answer, redacted, to the span of its need.
+pub(super) fn answered(span: &Span, answer: &Answer) {
+    match answer {
+        Answer::Attempted(made) => {
+            telemetry::finished(span, made);
+            if let Ok(trajectory) = made {
+                telemetry::used(span, trajectory.usage);
+                span.record("journeyman.steps", trajectory.steps.len() as u64);
+                if let Some(fault) = trajectory.fault() {
+                    telemetry::failed(span, fault);
+                }
+            }
+        }
+        Answer::Judged(judged) => {
+            telemetry::finished(span, judged);
+            if let Ok(verdict) = judged {
+                telemetry::judged(span, verdict);
+            }
+        }
+        Answer::Played(Ok(played)) => {
+            if let Some(played) = played {
+                telemetry::used(span, played.usage);
+            }
+        }
+        Answer::Tried(Ok(tried)) => telemetry::used(span, tried.usage),
+        Answer::Played(Err(failed)) | Answer::Tried(Err(failed)) => {
+            telemetry::used(span, failed.usage);
+            telemetry::failed(span, &failed.error);
+        }
+        Answer::Retrieved(done) => telemetry::finished(span, done),
+        Answer::Scored(done) => telemetry::finished(span, done),
+        Answer::Embedded(done) => telemetry::finished(span, done),
+        Answer::Gained(done) => telemetry::finished(span, done),
+        Answer::Committed(_) => {}
+    }
+}

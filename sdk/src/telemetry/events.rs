@@ -1,0 +1,104 @@
+//! Events.
+
+use tracing::{Level, Span, event};
+
+use crate::{
+    domain::{Decision, NothingReason, ScoreKind, Selection, SkillRef, Verdict},
+    report::{Event, EventKind},
+};
+
+/// A verdict, as an event of the span of the judgement.
+pub(crate) fn judged(span: &Span, verdict: &Verdict) {
+    let label = match verdict.success() {
+        Some(true) => "done",
+        Some(false) => "not_done",
+        None => "undecided",
+    };
+    event!(
+        name: "gen_ai.evaluation.result",
+        parent: span,
+        Level::INFO,
+        gen_ai.evaluation.name = "success",
+        gen_ai.evaluation.score.value = verdict.score(),
+        gen_ai.evaluation.score.label = label,
+        "gen_ai.evaluation.result"
+    );
+}
+
+/// What a run decided: the gate's decisions, and credits.
+pub(crate) fn happened(event: &Event) {
+    let attempt = event.attempt.as_ref().map(|attempt| attempt.as_str());
+    match &event.kind {
+        EventKind::Selected { selection, .. } => gate(attempt, selection),
+        EventKind::Credited { skill, reward, .. } => event!(
+            name: "journeyman.credit",
+            Level::INFO,
+            gen_ai.conversation.id = attempt,
+            journeyman.skill.id = %skill.id,
+            journeyman.skill.version = skill.version.0,
+            journeyman.credit.value = reward,
+            journeyman.credit.method = "reward",
+            "journeyman.credit"
+        ),
+        EventKind::Attributed {
+            skill, judgement, ..
+        } => event!(
+            name: "journeyman.credit",
+            Level::INFO,
+            gen_ai.conversation.id = attempt,
+            journeyman.skill.id = %skill.id,
+            journeyman.skill.version = skill.version.0,
+            journeyman.credit.value = %judgement,
+            journeyman.credit.method = "attribution",
+            "journeyman.credit"
+        ),
+        _ => {}
+    }
+}
+
+/// One event for each skill that was injected, or one for the best that was not.
+fn gate(attempt: Option<&str>, selection: &Selection) {
+    let (decision, threshold) = match &selection.decision {
+        Decision::Inject { .. } => ("inject", None),
+        Decision::Nothing(reason) => declined(reason),
+    };
+    let kind = selection.score.map(|kind| match kind {
+        ScoreKind::Sum => "sum",
+        ScoreKind::Mean => "mean",
+        ScoreKind::Pmi => "pmi",
+    });
+    let tell = |skill: Option<&SkillRef>| {
+        let scored = selection.candidates.iter();
+        let mut scored = scored.filter(|one| skill == Some(&one.skill));
+        event!(
+            name: "journeyman.gate",
+            Level::INFO,
+            gen_ai.conversation.id = attempt,
+            journeyman.skill.id = skill.map(|skill| skill.id.as_str()),
+            journeyman.skill.version = skill.map(|skill| skill.version.0),
+            journeyman.gate.score = scored.next().map(|one| one.value),
+            journeyman.gate.score_kind = kind,
+            journeyman.gate.threshold = threshold,
+            journeyman.gate.decision = decision,
+            "journeyman.gate"
+        );
+    };
+    match selection.skills() {
+        [] => tell(selection.best().map(|best| &best.skill)),
+        skills => skills.iter().for_each(|skill| tell(Some(skill))),
+    }
+}
+
+/// Why nothing was injected, as one of a few names, and the threshold that was not reached.
+fn declined(reason: &NothingReason) -> (&'static str, Option<f64>) {
+    match reason {
+        NothingReason::NoCandidates => ("no_candidates", None),
+        NothingReason::BelowRelative { threshold, .. } => ("below_relative", Some(*threshold)),
+        NothingReason::BelowAbsolute { threshold, .. } => ("below_absolute", Some(*threshold)),
+        NothingReason::ScorerUnavailable(_) => ("scorer_unavailable", None),
+        NothingReason::RetrieverUnavailable(_) => ("retriever_unavailable", None),
+        NothingReason::SelectorFailed(_) => ("selector_failed", None),
+        NothingReason::Disabled => ("disabled", None),
+        NothingReason::WarmUp => ("warm_up", None),
+    }
+}
