@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Model(ModelCommand),
     /// Compare recipes, ablations and sweeps over seeds in toolworld; finished cells are kept
     Experiment(Experiment),
+    /// Learn from the tasks of your own environment, and measure before and after; a file names all parts
+    Run(Run),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -70,10 +72,25 @@ pub(crate) struct Experiment {
     pub(crate) any_build: bool,
 }
 
+/// The library's folder is named in the file; `--library` is not read.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// The run's file, in TOML
+    pub(crate) file: PathBuf,
+    /// The seed of all randomness; the file's, or 1, if left out
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Learn nothing: measure the held-out tasks with the library as it is
+    #[arg(long)]
+    pub(crate) only_measure: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum SkillCommand {
     /// List the skills by name
     List(List),
+    /// Find skills for a query as a run would, and show the share of each word in the score
+    Search(Search),
     /// Show a skill: its SKILL.md and the library's facts about it
     Show {
         /// Its name or id
@@ -203,6 +220,18 @@ pub(crate) enum OfState {
     Active,
     Disabled,
     Archived,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// The query, in words
+    pub(crate) query: String,
+    /// At most this many skills
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(crate) limit: usize,
+    /// Search also skills that are not offered: drafts, those in quarantine, disabled and archived ones
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 /// The options of an import.

@@ -99,7 +99,7 @@ pub(crate) async fn merge(root: &Path, merge: &Merge) -> Result<Answer> {
     .await
 }
 
-/// Reads a skill's folder, or each skill's folder in a folder.
+/// Reads a skill's folder, or each skill's folder below a folder.
 fn folders(path: &Path, source: &Source, reading: &mut Reading) -> Result<()> {
     let skills = if path.is_dir() {
         skills_at(IMPORT, path)?

@@ -4,6 +4,7 @@
 mod arguments;
 mod aside;
 mod change;
+mod changes;
 mod check;
 mod copy;
 mod experiment;
@@ -17,11 +18,15 @@ mod model;
 mod outcome;
 mod output;
 mod reading;
+mod recipes;
 mod recognize;
 mod repair;
+mod run;
+mod search;
 mod show;
 mod stats;
 mod take_in;
+mod toml_file;
 mod validate;
 
 use std::process::ExitCode;
@@ -81,6 +86,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
     match arguments.command {
         Command::Skill(command) => match command {
             SkillCommand::List(list) => show::list(&root, &list).await,
+            SkillCommand::Search(search) => search::search(&root, &search).await,
             SkillCommand::Show { name, version } => show::show(&root, &name, version).await,
             SkillCommand::Diff { name, from, to } => show::diff(&root, &name, from, to).await,
             SkillCommand::Log { name, limit } => log::log(&root, name.as_deref(), limit).await,
@@ -108,6 +114,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
         },
         Command::Model(command) => model::perform(command, arguments.json).await,
         Command::Experiment(command) => experiment::experiment(&command),
+        Command::Run(command) => run::run(&command).await,
         // `main` has handled it.
         Command::Completions { .. } => Ok(Answer::default()),
     }

@@ -12,12 +12,12 @@ use journeyman::{
     format::SkillMd,
     lint::{Finding, Report, Rule, Severity, lint},
 };
-use journeyman_disk::SkillFolder;
+use journeyman_disk::{SkillFolder, find_skills};
 use serde_json::{Value, json};
 
 use crate::{
     files::{parent, unreadable},
-    output::{Answer, Exit, cell, word},
+    output::{Answer, Exit, cell, warn, word},
 };
 
 const VALIDATE: &str = "validate";
@@ -80,22 +80,22 @@ pub(crate) fn finding_text(found: &Finding) -> String {
     )
 }
 
-/// The skills of a path: a SKILL.md, a skill's folder, or a folder of skills' folders. A folder without any SKILL.md is
-/// given back too, so that reading it reports the fault.
+/// The skills of a path: a SKILL.md, a skill's folder, or the skills' folders below a folder ([`find_skills`]), links to such
+/// folders included, which reading refuses. A folder without any SKILL.md is given back too, so that reading it reports
+/// the fault.
 pub(crate) fn skills_at(operation: &'static str, path: &Path) -> Result<Vec<PathBuf>> {
-    let unread = |source| unreadable(operation, path, source);
-    let has_file = |folder: &Path| folder.join(SKILL_MD).symlink_metadata().is_ok();
-    let data = fs::metadata(path).map_err(unread)?;
-    if !data.is_dir() || has_file(path) {
+    let data = fs::metadata(path).map_err(|source| unreadable(operation, path, source))?;
+    if !data.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let mut within = Vec::new();
-    for entry in path.read_dir().map_err(unread)? {
-        let inner = entry.map_err(unread)?.path();
-        if has_file(&inner) {
-            within.push(inner);
-        }
+    let found = find_skills(path)?;
+    for library in found.libraries {
+        let error = Error::invalid(operation, "a library lies there and is left out")
+            .with("path", library.display());
+        warn(&error.hint("import the skills that it offers with `journeyman library merge`"));
     }
+    let mut within = found.folders;
+    within.extend(found.links);
     within.sort_unstable();
     // Reading the folder reports that it has no SKILL.md.
     Ok(if within.is_empty() {

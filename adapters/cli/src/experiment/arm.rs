@@ -5,30 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use journeyman::{
-    Result,
-    recipe::{self, Recipe},
-};
+use journeyman::Result;
 use journeyman_experiment::{Arm, Sweep, value_text};
 use toml::Spanned;
 
-use super::{
-    changes::Change,
-    form::{ArmForm, Source, SweepForm},
-};
-
-type MakeRecipe = fn() -> Recipe;
-
-/// The recipes by name. The name `none` stands for an arm without skills.
-const RECIPES: [(&str, MakeRecipe); 7] = [
-    ("arise", recipe::arise),
-    ("hisme", recipe::hisme),
-    ("hisme-robust", recipe::hisme_robust),
-    ("scribe", recipe::scribe),
-    ("skillos", recipe::skillos),
-    ("skillrl", recipe::skillrl),
-    ("standard", recipe::standard),
-];
+use super::form::{ArmForm, SweepForm};
+use crate::{changes::Change, recipes::recipe_of, toml_file::Source};
 
 /// Maximum bytes of the name of an arm that a sweep makes.
 const MOST_NAME: usize = 160;
@@ -148,17 +130,6 @@ impl ArmPlan {
             facts.with("arm", &self.arm.name)
         })
     }
-}
-
-/// The recipe of this name.
-fn recipe_of(source: &Source<'_>, name: &str, span: Range<usize>) -> Result<Recipe> {
-    let found = RECIPES.iter().find(|(known, _)| *known == name);
-    let (_, recipe) = found.ok_or_else(|| {
-        let names = RECIPES.map(|(name, _)| format!("`{name}`")).join(", ");
-        let hint = format!("take {names}, or for an arm `none`, for no skills at all");
-        source.refused(span, "there is no such recipe", hint)
-    })?;
-    Ok(recipe())
 }
 
 /// Makes an arm for each value of a sweep. The first `written` arms stand in the file; no sweep is made of a sweep's arm.

@@ -2,7 +2,6 @@
 //! `docs/command-line.md` describes the file and the report.
 
 mod arm;
-mod changes;
 mod form;
 mod plan;
 mod start;

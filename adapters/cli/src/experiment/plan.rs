@@ -12,9 +12,10 @@ use toml::Spanned;
 
 use super::{
     arm::{ArmPlan, Start, named, sweep},
-    form::{Form, Source, WorldForm},
+    form::{EXPERIMENT, Form, WorldForm},
     toolworld::WorldSettings,
 };
+use crate::toml_file::Source;
 
 /// The content of an experiment's file. The plan lacks what only other files have: the model's name and digest, and the
 /// arms' first skills.
@@ -32,8 +33,8 @@ impl PlanFile {
     /// `Invalid` with the line, where the file or a value in it is refused; `NotFound` or `Unavailable` where the file
     /// cannot be read.
     pub(super) fn read(path: &Path) -> Result<Self> {
-        let source = Source::read(path)?;
-        let form = source.form()?;
+        let source = Source::read(EXPERIMENT, path)?;
+        let form: Form = source.form()?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut arms = Vec::new();
         for arm in &form.arm {

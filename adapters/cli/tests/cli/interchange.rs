@@ -211,3 +211,43 @@ fn an_archive_of_skills_is_a_strangers_elsewhere() {
     }
     assert_eq!(entry(&other, "brew").skill.files.len(), 1);
 }
+
+/// Collections have skills several levels deep, beside any number of other files.
+#[test]
+fn skills_below_folders_of_folders_come_in() {
+    let place = Place::with_library();
+    place.skill_folder("many/office/mail/sort-mail", &sound("sort-mail"));
+    let pour = place.skill_folder("many/kitchen/pour", &sound("pour"));
+    place.skill_folder("many/kitchen/pour/examples/inner", &sound("inner"));
+    place.skill_folder("many/возврат", &sound("возврат"));
+    for number in 0..250 {
+        fs::write(pour.join(format!("../notes-{number}.md")), "").unwrap();
+    }
+    let json = place.json(&["skill", "import", "many"]).done().json();
+    assert_eq!(json["taken_in"], 3, "{json}");
+    // The inner skill is files of the outer one, and that is told.
+    let warnings = json["warnings"].to_string();
+    assert!(warnings.contains("examples/inner/SKILL.md"), "{warnings}");
+    assert!(
+        place
+            .library()
+            .by_name(&SkillName::new("inner").unwrap())
+            .is_none()
+    );
+    let files = &entry(&place, "pour").skill.files;
+    assert_eq!(files.len(), 1, "{files:?}");
+    assert_eq!(entry(&place, "возврат").skill.name.as_str(), "возврат");
+    place.json(&["skill", "show", "возврат"]).done();
+    let none = place.json(&["skill", "import", "many/kitchen/pour/examples"]);
+    assert_eq!(none.done().json()["taken_in"], 1);
+    fs::create_dir(pour.join("../empty")).unwrap();
+    for number in 0..250 {
+        fs::write(pour.join(format!("../empty/{number}.md")), "").unwrap();
+    }
+    let none = place.run(&["skill", "import", "many/kitchen/empty"]);
+    assert!(
+        none.out.contains("the folder has no SKILL.md"),
+        "{}",
+        none.out
+    );
+}

@@ -10,5 +10,6 @@ mod maintenance;
 mod models;
 mod reading;
 mod repair;
+mod running;
 mod strangers;
 mod support;

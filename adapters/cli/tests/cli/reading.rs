@@ -235,3 +235,52 @@ fn the_help_tells_the_exit_codes() {
     let unknown = place.run(&["skill", "brew"]);
     assert_eq!(unknown.code, 2);
 }
+
+#[test]
+fn a_search_says_which_words_found_a_skill() {
+    let place = Place::with_library();
+    let told = place
+        .json(&["skill", "search", "brew coffee twice"])
+        .done()
+        .json();
+    let [first, ..] = told["skills"].as_array().unwrap().as_slice() else {
+        panic!("{told}");
+    };
+    assert_eq!(
+        (&first["name"], &first["by"]),
+        (&"brew".into(), &"bm25".into())
+    );
+    let words = first["words"].as_array().unwrap();
+    let sum: f64 = words.iter().map(|one| one["score"].as_f64().unwrap()).sum();
+    assert!(
+        (sum - first["score"].as_f64().unwrap()).abs() < 1e-9,
+        "{told}"
+    );
+    let named: Vec<_> = words
+        .iter()
+        .map(|one| one["word"].as_str().unwrap())
+        .collect();
+    assert!(
+        named.contains(&"brew") && named.contains(&"twice"),
+        "{named:?}"
+    );
+    assert!(!named.contains(&"coffee"), "no skill has it");
+
+    let text = place
+        .run(&["skill", "search", "brew", "--limit", "1"])
+        .done()
+        .out;
+    assert!(text.contains("brew") && !text.contains("grind"), "{text}");
+    let none = place.run(&["skill", "search", "zzz"]).done();
+    assert!(none.out.contains("No skill has a word"), "{}", none.out);
+
+    place.run(&["skill", "quarantine", "brew"]).done();
+    let held = place.json(&["skill", "search", "brew"]).done().json();
+    let is_brew = |one: &serde_json::Value| one["name"] == "brew";
+    assert!(!held["skills"].as_array().unwrap().iter().any(is_brew));
+    let all = place
+        .json(&["skill", "search", "brew", "--all"])
+        .done()
+        .json();
+    assert!(all["skills"].as_array().unwrap().iter().any(is_brew));
+}

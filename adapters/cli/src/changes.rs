@@ -8,25 +8,25 @@ use serde_json::{Map, Value, json};
 
 /// A value and the path of its field.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Change {
+pub(crate) struct Change {
     /// Names of fields, separated by dots.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// None removes the value of a field that may be absent.
-    pub(super) value: Option<Value>,
+    pub(crate) value: Option<Value>,
     /// The change's place in the file.
-    pub(super) span: Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 /// A change that cannot be made.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Refusal {
-    pub(super) message: String,
-    pub(super) hint: String,
+pub(crate) struct Refusal {
+    pub(crate) message: String,
+    pub(crate) hint: String,
 }
 
 impl Change {
     /// Gives the field at `path` the value of another recipe's field.
-    pub(super) fn taken(
+    pub(crate) fn taken(
         path: &str,
         (from, at): (&Recipe, &str),
         span: Range<usize>,
@@ -43,7 +43,7 @@ impl Change {
 
     /// Makes the change. Deserializing ignores unknown fields, so the change is accepted only if the result has the value
     /// at the path.
-    pub(super) fn make<T>(&self, base: &T) -> Result<T, Refusal>
+    pub(crate) fn make<T>(&self, base: &T) -> Result<T, Refusal>
     where
         T: Serialize + DeserializeOwned,
     {
@@ -88,7 +88,7 @@ fn refusal(error: &serde_json::Error) -> Refusal {
 }
 
 /// A deserializer's message without the value that it repeats (S11).
-pub(super) fn expected(said: &str) -> String {
+pub(crate) fn expected(said: &str) -> String {
     match said.split_once(", expected ") {
         Some((before, expected)) if before.starts_with("invalid ") => {
             format!("the value does not fit: expected {expected}")

@@ -1,0 +1,163 @@
+//! Held-out tasks before and after.
+
+use journeyman::report::{AttemptReport, RunReport, TaskReport};
+use journeyman_experiment::Spread;
+use serde_json::{Value, json};
+
+use crate::output::table;
+
+/// The figures of one measurement.
+#[derive(Debug)]
+struct Figures {
+    done: usize,
+    judged: usize,
+    /// Attempts with a fault outside the agent.
+    faults: usize,
+    score: Option<f64>,
+    /// The agent's tokens for each task.
+    tokens: Option<f64>,
+    steps: Option<f64>,
+    with_skill: usize,
+}
+
+impl Figures {
+    fn of(report: &RunReport) -> Self {
+        let judged: Vec<&AttemptReport> = report
+            .attempts()
+            .filter(|attempt| attempt.success.is_some())
+            .collect();
+        let mean = |of: fn(&AttemptReport) -> f64| {
+            let values: Vec<f64> = judged.iter().map(|attempt| of(attempt)).collect();
+            Some(Spread::of(&values)?.mean)
+        };
+        Self {
+            done: judged
+                .iter()
+                .filter(|one| one.success == Some(true))
+                .count(),
+            judged: judged.len(),
+            faults: report.errors().count(),
+            score: mean(|attempt| attempt.score),
+            tokens: mean(|attempt| {
+                let usage = attempt.usage;
+                (usage.prompt_tokens + usage.output_tokens) as f64
+            }),
+            steps: mean(|attempt| attempt.steps.into()),
+            with_skill: judged.iter().filter(|one| !one.injected.is_empty()).count(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "done": self.done,
+            "judged": self.judged,
+            "faults": self.faults,
+            "score": self.score,
+            "tokens": self.tokens,
+            "steps": self.steps,
+            "with_skill": self.with_skill,
+        })
+    }
+}
+
+/// Before and after, or one measurement alone.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    before: Figures,
+    after: Option<Figures>,
+    /// The differences of the tasks that were judged both times: of their being done, and of their scores.
+    done: Option<Spread>,
+    score: Option<Spread>,
+}
+
+impl Comparison {
+    pub(super) fn of(before: &RunReport, after: Option<&RunReport>) -> Self {
+        Self {
+            done: after.and_then(|after| {
+                let done =
+                    |attempt: &AttemptReport| f64::from(u8::from(attempt.success == Some(true)));
+                difference(before, after, done)
+            }),
+            score: after.and_then(|after| difference(before, after, |attempt| attempt.score)),
+            before: Figures::of(before),
+            after: after.map(Figures::of),
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let difference = |spread: Option<Spread>| {
+            let spread = spread?;
+            let interval = spread.interval().map(|(low, high)| [low, high]);
+            Some(json!({"mean": spread.mean, "interval": interval, "pairs": spread.n}))
+        };
+        json!({
+            "before": self.before.json(),
+            "after": self.after.as_ref().map(Figures::json),
+            "after_less_before": {"done": difference(self.done), "score": difference(self.score)},
+        })
+    }
+
+    pub(super) fn text(&self) -> String {
+        type Cell = fn(&Figures) -> String;
+        let rows: [(&str, Cell); 6] = [
+            ("tasks done", |one| {
+                format!("{} of {}", one.done, one.judged)
+            }),
+            ("mean score", |one| {
+                one.score.map_or("-".into(), |v| format!("{v:.2}"))
+            }),
+            ("the agent's tokens for a task", |one| {
+                one.tokens.map_or("-".into(), |v| format!("{v:.0}"))
+            }),
+            ("steps of a task", |one| {
+                one.steps.map_or("-".into(), |v| format!("{v:.1}"))
+            }),
+            ("tasks with a skill", |one| {
+                format!("{} of {}", one.with_skill, one.judged)
+            }),
+            ("attempts with a fault outside the agent", |one| {
+                one.faults.to_string()
+            }),
+        ];
+        let cells = |(name, cell): (&str, Cell)| {
+            let mut row = vec![name.to_owned(), cell(&self.before)];
+            row.extend(self.after.as_ref().map(cell));
+            row
+        };
+        let rows: Vec<Vec<String>> = rows.into_iter().map(cells).collect();
+        let head: &[&str] = match &self.after {
+            Some(_) => &["HELD-OUT TASKS", "BEFORE", "AFTER"],
+            None => &["HELD-OUT TASKS", "NOW"],
+        };
+        let mut text = table(head, &rows);
+        let differences = [("tasks done", self.done), ("mean score", self.score)];
+        for (what, spread) in differences {
+            let Some(spread) = spread else { continue };
+            text.push_str(&format!("After less before, {what}: {:+.2}", spread.mean));
+            if let Some((low, high)) = spread.interval() {
+                text.push_str(&format!(", 95% interval {low:+.2} to {high:+.2}"));
+            }
+            text.push_str(&format!(", paired over {} tasks.\n", spread.n));
+        }
+        text
+    }
+}
+
+/// The differences of the tasks that were judged both times.
+fn difference(
+    before: &RunReport,
+    after: &RunReport,
+    of: impl Fn(&AttemptReport) -> f64,
+) -> Option<Spread> {
+    let judged = |task: &TaskReport| {
+        let attempt = task.attempts.first()?;
+        attempt.success?;
+        Some(of(attempt))
+    };
+    let pair = |task: &TaskReport| {
+        let again = after.tasks.iter().find(|one| one.task == task.task)?;
+        Some(judged(again)? - judged(task)?)
+    };
+    let differences: Vec<f64> = before.tasks.iter().filter_map(pair).collect();
+    Spread::of(&differences)
+}

@@ -1,0 +1,165 @@
+//! The TOML form of a run's file. Unknown keys are refused.
+
+use std::{
+    collections::BTreeMap,
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+};
+
+use journeyman::{Result, domain::Trust, recipe::Recipe};
+use journeyman_process::ProcessConfig;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::{
+    changes::Change,
+    recipes::recipe_of,
+    toml_file::{Source, Table},
+};
+
+/// The operation that errors of a run's file name.
+pub(super) const RUN: &str = "run";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Form {
+    name: Spanned<String>,
+    #[serde(default = "standard")]
+    recipe: Spanned<String>,
+    pub(super) seed: Option<u64>,
+    pub(super) library: Option<PathBuf>,
+    pub(super) tasks: PathBuf,
+    pub(super) held_out: Spanned<HeldOut>,
+    /// Maximum steps of an attempt.
+    pub(super) steps: Option<NonZeroU32>,
+    #[serde(default)]
+    set: Table,
+    #[serde(default)]
+    unset: Vec<Spanned<String>>,
+    pub(super) model: Spanned<ModelForm>,
+    world: Spanned<WorldForm>,
+}
+
+/// The tasks that nothing is learned from.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum HeldOut {
+    /// This many at the end of the tasks' file.
+    Last(usize),
+    /// A file of their own.
+    File(PathBuf),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ModelForm {
+    pub(super) gguf: Option<PathBuf>,
+    pub(super) server: Option<String>,
+    /// The model's name at the server.
+    pub(super) name: Option<String>,
+    /// The name of the variable that holds the server's key.
+    pub(super) key_variable: Option<String>,
+    pub(super) context: Option<u32>,
+    pub(super) threads: Option<u32>,
+    #[serde(default)]
+    pub(super) dialect: DialectForm,
+}
+
+/// How a turn is written for the model, and which texts it is asked for beside acting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum DialectForm {
+    /// Instruct models of any family.
+    #[default]
+    Chat,
+    /// The bundled model's own.
+    Apprentice,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WorldForm {
+    program: PathBuf,
+    #[serde(default)]
+    arguments: Vec<String>,
+    #[serde(default)]
+    environment: BTreeMap<String, String>,
+    /// Names of the command's own variables that the process gets too.
+    #[serde(default)]
+    pass: Vec<String>,
+    #[serde(default)]
+    trusted: bool,
+    request_seconds: Option<NonZeroU32>,
+}
+
+fn standard() -> Spanned<String> {
+    Spanned::new(0..0, "standard".to_owned())
+}
+
+impl Form {
+    /// The name of the session: small letters of ASCII, digits and hyphens.
+    pub(super) fn name(&self, source: &Source<'_>) -> Result<&str> {
+        let name = self.name.get_ref();
+        let sound = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if name.is_empty() || name.len() > 64 || !name.chars().all(sound) {
+            return Err(source.refused(
+                self.name.span(),
+                "this is not a name for a run",
+                "take at most 64 of a-z, 0-9 and hyphens",
+            ));
+        }
+        Ok(name)
+    }
+
+    /// The named recipe with the file's changes.
+    pub(super) fn recipe(&self, source: &Source<'_>) -> Result<Recipe> {
+        let mut recipe = recipe_of(source, self.recipe.get_ref(), self.recipe.span())?;
+        let taken_away = self.unset.iter().map(|path| Change {
+            path: path.get_ref().clone(),
+            value: None,
+            span: path.span(),
+        });
+        for change in source.changes(&self.set)?.into_iter().chain(taken_away) {
+            recipe = change.make(&recipe).map_err(|refusal| {
+                source
+                    .refused(change.span.clone(), refusal.message, refusal.hint)
+                    .with("field", &change.path)
+            })?;
+        }
+        recipe.validate()?;
+        Ok(recipe)
+    }
+
+    /// How the world's process is started. Its working folder is the file's.
+    pub(super) fn world(&self, source: &Source<'_>, folder: &Path) -> Result<ProcessConfig> {
+        let world = self.world.get_ref();
+        // A name alone is looked up in PATH.
+        let program = match world.program.components().count() {
+            1 => world.program.clone(),
+            _ => folder.join(&world.program),
+        };
+        let mut config = ProcessConfig::new(program).with_arguments(&world.arguments);
+        config.folder = Some(folder.to_owned());
+        config.environment = world.environment.clone().into_iter().collect();
+        for name in &world.pass {
+            let value = std::env::var(name).map_err(|_| {
+                source
+                    .refused(
+                        self.world.span(),
+                        "a variable that the process shall get is not set",
+                        "set it, or take its name out of `pass`",
+                    )
+                    .with("variable", name)
+            })?;
+            config.environment.push((name.clone(), value));
+        }
+        config.trust = match world.trusted {
+            true => Trust::Trusted,
+            false => Trust::Untrusted,
+        };
+        if let Some(seconds) = world.request_seconds {
+            config.request_limit = std::time::Duration::from_secs(seconds.get().into());
+        }
+        Ok(config)
+    }
+}

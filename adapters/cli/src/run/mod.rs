@@ -1,0 +1,184 @@
+//! `journeyman run`: learns from the tasks of a user's own environment, and measures held-out tasks before and after.
+//! `docs/command-line.md` describes the file.
+
+mod compare;
+mod form;
+mod parts;
+mod tasks;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use futures::{
+    StreamExt,
+    future::{Either, select},
+};
+use journeyman::{
+    Result, Seed, SkillId,
+    report::{Event, EventKind, RunReport, TaskReport},
+    run::{Journeyman, Options},
+};
+use serde_json::json;
+
+use self::{
+    compare::Comparison,
+    form::{Form, RUN},
+    parts::Parts,
+    tasks::Tasks,
+};
+use crate::{
+    arguments::Run,
+    library::load,
+    output::{Answer, Exit, tell},
+    toml_file::Source,
+};
+
+pub(crate) async fn run(command: &Run) -> Result<Answer> {
+    let source = Source::read(RUN, &command.file)?;
+    let form: Form = source.form()?;
+    let folder = std::path::absolute(&command.file)
+        .ok()
+        .and_then(|file| Some(file.parent()?.to_owned()))
+        .unwrap_or_default();
+    let name = form.name(&source)?.to_owned();
+    let recipe = form.recipe(&source)?;
+    let tasks = Tasks::read(&folder, &form.tasks, form.held_out.get_ref())?;
+    let library = folder.join(form.library.as_deref().unwrap_or(Path::new("library")));
+    let seed = command.seed.or(form.seed).unwrap_or(1);
+    let parts = Parts::open(&source, &form, &folder, &library).await?;
+    tell(&format!("model {}", parts.model));
+    let options = Options::new(name.as_str(), Seed(seed));
+    let journeyman = Journeyman::open(parts.backends, recipe, options).await?;
+    for finding in journeyman.findings() {
+        tell(&format!("note: {finding}"));
+    }
+    let measure = |what| {
+        tell(what);
+        journeyman.evaluate(tasks.held_out.clone())
+    };
+    let before = follow(
+        &journeyman,
+        measure("measuring held-out tasks"),
+        tasks.held_out.len(),
+    )
+    .await?;
+    let mut after = None;
+    if !command.only_measure {
+        tell("learning");
+        let learning = journeyman.learn(tasks.stream.clone());
+        follow(&journeyman, learning, tasks.stream.len()).await?;
+        let again = measure("measuring held-out tasks again");
+        after = Some(follow(&journeyman, again, tasks.held_out.len()).await?);
+    }
+    parts.world.close().await;
+    let compared = Comparison::of(&before, after.as_ref());
+    let skills = load(&parts.store).await?;
+    let offered = skills.entries().filter(|one| one.skill.state.is_offered());
+    let (offered, all) = (offered.count(), skills.entries().count());
+    let held_back = "Skills that are not offered wait in quarantine, since the world is not trusted: read them with `skill show`, \
+         then `skill release` them, or set `trusted = true` for a world of your own.";
+    let text = format!(
+        "{}The library has {all} skills, of which {offered} are offered: {}\n{}Seed {seed}.\n",
+        compared.text(),
+        library.display(),
+        if offered < all {
+            format!("{held_back}\n")
+        } else {
+            String::new()
+        },
+    );
+    let mut json = compared.json();
+    json["seed"] = seed.into();
+    json["library"] = json!(library.display().to_string());
+    json["skills"] = json!({ "all": all, "offered": offered });
+    json["learned"] = json!(!command.only_measure);
+    Ok(Answer {
+        json,
+        text,
+        exit: Exit::Done,
+    })
+}
+
+/// Prints a run's progress on standard error while it goes on.
+async fn follow(
+    journeyman: &Journeyman,
+    run: impl Future<Output = Result<RunReport>>,
+    total: usize,
+) -> Result<RunReport> {
+    let mut events = journeyman.events();
+    let mut run = std::pin::pin!(run);
+    let library = journeyman.library().await?;
+    let named = library
+        .entries()
+        .map(|one| (one.skill.id.clone(), one.skill.name.to_string()));
+    let mut progress = Progress {
+        total,
+        ended: 0,
+        names: named.collect(),
+    };
+    loop {
+        match select(events.next(), run.as_mut()).await {
+            Either::Left((Some(event), _)) => progress.show(&event),
+            Either::Left((None, _)) => {}
+            Either::Right((report, _)) => {
+                while let Ok(event) = events.try_recv() {
+                    progress.show(&event);
+                }
+                return report;
+            }
+        }
+    }
+}
+
+/// What was seen of a run.
+#[derive(Debug)]
+struct Progress {
+    total: usize,
+    ended: usize,
+    /// The names of the skills that are known.
+    names: BTreeMap<SkillId, String>,
+}
+
+impl Progress {
+    fn show(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::Admitted { skill, revised, .. } => {
+                let how = if *revised { "revised" } else { "learned" };
+                tell(&format!("    {how} {}: {}", skill.name, skill.description));
+                self.names.insert(skill.id.clone(), skill.name.to_string());
+            }
+            EventKind::TaskFinished { report, .. } => {
+                self.ended += 1;
+                let line = self.line(report);
+                tell(&format!("  [{}/{}] {line}", self.ended, self.total));
+            }
+            _ => {}
+        }
+    }
+
+    fn line(&self, report: &TaskReport) -> String {
+        let all = report.attempts.len();
+        let done = report
+            .attempts
+            .iter()
+            .filter(|one| one.success == Some(true));
+        let mut line = format!("{}: done {} of {all}", report.task, done.count());
+        let injected = report.attempts.iter().flat_map(|one| &one.injected);
+        let skills: BTreeSet<&SkillId> = injected.map(|skill| &skill.id).collect();
+        if !skills.is_empty() {
+            let name = |id: &SkillId| self.names.get(id).cloned().unwrap_or(id.to_string());
+            let names: Vec<String> = skills.into_iter().map(name).collect();
+            line.push_str(&format!(", with {}", names.join(", ")));
+        }
+        let fault = report.attempts.iter().find_map(|one| one.error.as_ref());
+        if let Some(fault) = fault.or(report.failed.as_ref()) {
+            line.push_str(&format!("; fault: {}", fault.message()));
+        }
+        line
+    }
+}

@@ -1,0 +1,102 @@
+//! `skill search`: the skills that retrieval finds for a query, and why.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use journeyman::{
+    Result, SkillId,
+    contract::Retriever,
+    domain::{Candidate, Query},
+};
+use journeyman_tantivy::Bm25Retriever;
+use serde_json::json;
+
+use crate::{
+    arguments::Search,
+    library::open,
+    output::{Answer, table, word},
+};
+
+pub(crate) async fn search(root: &Path, search: &Search) -> Result<Answer> {
+    let opened = open(root, false).await?;
+    let retriever = Bm25Retriever::new(Default::default())?;
+    opened.library.refresh(&retriever).await?;
+    let offered = opened.library.entries();
+    let offered: Vec<SkillId> = offered
+        .filter(|entry| search.all || entry.skill.state.is_offered())
+        .map(|entry| entry.skill.id.clone())
+        .collect();
+    let find = async |text: &str, limit, among: Vec<SkillId>| {
+        let query = Query {
+            text: text.to_owned(),
+            limit,
+            among: Some(among),
+        };
+        retriever.search(&query).await
+    };
+    let found = find(&search.query, search.limit, offered).await?;
+    let ids: Vec<SkillId> = found.iter().map(|one| one.skill.id.clone()).collect();
+    // BM25 sums over the query's words, so a query of one word gives that word's share.
+    let mut shares: BTreeMap<SkillId, Vec<(String, f64)>> = BTreeMap::new();
+    for text in words(&search.query) {
+        for Candidate { skill, score } in find(&text, ids.len(), ids.clone()).await? {
+            shares
+                .entry(skill.id)
+                .or_default()
+                .push((text.clone(), score));
+        }
+    }
+    let (mut rows, mut skills) = (Vec::new(), Vec::new());
+    for Candidate { skill, score } in &found {
+        let Some(entry) = opened.library.get(&skill.id) else {
+            continue;
+        };
+        let mut why = shares.remove(&skill.id).unwrap_or_default();
+        why.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let said: Vec<String> = why
+            .iter()
+            .map(|(text, share)| format!("{text} {share:.2}"))
+            .collect();
+        rows.push(vec![
+            entry.skill.name.to_string(),
+            word(&entry.skill.state),
+            format!("{score:.2}"),
+            said.join(", "),
+        ]);
+        let shares = why
+            .iter()
+            .map(|(text, share)| json!({"word": text, "score": share}));
+        skills.push(json!({
+            "id": skill.id,
+            "name": entry.skill.name,
+            "version": skill.version,
+            "state": entry.skill.state,
+            "description": entry.skill.description,
+            "score": score,
+            "by": "bm25",
+            "words": shares.collect::<Vec<_>>(),
+        }));
+    }
+    let mut text = table(&["NAME", "STATE", "BM25", "SHARES OF THE WORDS"], &rows);
+    if rows.is_empty() {
+        text = "No skill has a word of the query. `skill list` lists all; --all searches also those that are not offered.\n".to_owned();
+    }
+    Ok(Answer {
+        json: json!({"revision": opened.library.revision(), "skills": skills}),
+        text,
+        ..Answer::default()
+    })
+}
+
+/// The query's different words, in order. One that the retriever splits further, such as a Chinese phrase, has one share.
+fn words(query: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let words = query.split(|c: char| !c.is_alphanumeric());
+    words
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .filter(|word| seen.insert(word.clone()))
+        .collect()
+}

@@ -1,0 +1,106 @@
+//! The attempts that clients began and have not reported yet.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    num::NonZeroU32,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use journeyman::{domain::SkillRef, run::AttemptHandle};
+
+/// Maximum number of open attempts; the oldest is abandoned for another one.
+const OPEN: usize = 1024;
+/// Number of reported attempts that are remembered, so that a second report is told from an unknown one.
+const REPORTED: usize = 16 * 1024;
+
+/// Open and reported attempts, and how many outcomes were credited to each skill.
+#[derive(Debug)]
+pub(crate) struct Reports {
+    most: NonZeroU32,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    open: HashMap<String, AttemptHandle>,
+    began: VecDeque<String>,
+    reported: HashSet<String>,
+    order: VecDeque<String>,
+    counts: HashMap<SkillRef, u32>,
+}
+
+/// What a report is about.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// To be finished with its outcome.
+    Counts(Box<AttemptHandle>),
+    /// One of its skills has had all the outcomes that count.
+    Capped,
+    /// It was reported before.
+    Again,
+    Unknown,
+}
+
+impl Reports {
+    pub(crate) fn new(most: NonZeroU32) -> Self {
+        Self {
+            most,
+            state: Mutex::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps an attempt under an id that nobody can guess.
+    pub(crate) fn open(&self, handle: AttemptHandle) -> String {
+        let id = uuid::Uuid::new_v4().simple().to_string();
+        let mut state = self.lock();
+        state.began.push_back(id.clone());
+        state.open.insert(id.clone(), handle);
+        let mut abandoned = Vec::new();
+        while state.began.len() > OPEN {
+            let oldest = state.began.pop_front();
+            abandoned.extend(oldest.and_then(|oldest| state.open.remove(&oldest)));
+        }
+        drop(state);
+        // Dropped without the lock: the session is told.
+        drop(abandoned);
+        id
+    }
+
+    /// Takes an attempt for its report. From here on it is reported, whatever comes of it.
+    pub(crate) fn take(&self, id: &str) -> Report {
+        let mut state = self.lock();
+        let Some(handle) = state.open.remove(id) else {
+            return match state.reported.contains(id) {
+                true => Report::Again,
+                false => Report::Unknown,
+            };
+        };
+        state.began.retain(|one| one != id);
+        state.reported.insert(id.to_owned());
+        state.order.push_back(id.to_owned());
+        if state.order.len() > REPORTED
+            && let Some(oldest) = state.order.pop_front()
+        {
+            state.reported.remove(&oldest);
+        }
+        let skills: Vec<SkillRef> = skills(&handle);
+        let count = |skill: &SkillRef| state.counts.get(skill).copied().unwrap_or(0);
+        if skills.iter().any(|skill| count(skill) >= self.most.get()) {
+            return Report::Capped;
+        }
+        for skill in skills {
+            *state.counts.entry(skill).or_default() += 1;
+        }
+        Report::Counts(Box::new(handle))
+    }
+}
+
+/// The skills that an attempt was given.
+pub(crate) fn skills(handle: &AttemptHandle) -> Vec<SkillRef> {
+    let given = handle.injection().skills.iter();
+    given.map(|one| one.skill.clone()).collect()
+}

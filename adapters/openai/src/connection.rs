@@ -1,0 +1,65 @@
+//! A connection to one model of a server.
+
+use std::sync::Arc;
+
+use journeyman::Result;
+
+use crate::{
+    config::{CONNECT, Config},
+    http::Place,
+    runtime::Runtime,
+    server::Server,
+    support::Support,
+};
+
+/// A model of an OpenAI-compatible server: it writes texts, and scores given ones where the server can.
+///
+/// It has a thread of its own for its requests, and works in any asynchronous runtime. Dropping a call's future aborts its
+/// request.
+#[derive(Debug)]
+pub struct OpenAi {
+    pub(crate) server: Arc<Server>,
+    pub(crate) runtime: Runtime,
+}
+
+impl OpenAi {
+    /// Connects to a model and finds out what its server can do, with a few short requests (at most about 100 tokens).
+    ///
+    /// # Errors
+    /// `Invalid` for a configuration out of range, a key that the server refuses, and a context that neither the server nor
+    /// the configuration names; `NotFound` for a model that the server does not list; `Unavailable`, `RateLimited` and
+    /// `Timeout` as for requests; `Model` where the address does not lead to such a server, or where the scoring form that
+    /// the configuration names does not give sound scores.
+    pub async fn connect(config: Config) -> Result<Self> {
+        let mut server = Server::new(config)?;
+        let runtime = Runtime::start(CONNECT).await?;
+        let server = runtime
+            .run(CONNECT, async move {
+                let deadline = server.deadline(server.config.deadlines.total);
+                match server.probe(deadline).await {
+                    Ok(()) => Ok(server),
+                    Err(error) => {
+                        let endpoint = server.http.address(Place::Api(""));
+                        Err(error.at(CONNECT, endpoint.as_str(), 1))
+                    }
+                }
+            })
+            .await?;
+        tracing::info!(model = %server.config.model, support = %server.support, "connected to a model server");
+        Ok(Self {
+            server: Arc::new(server),
+            runtime,
+        })
+    }
+
+    /// What the server was found to support.
+    pub fn support(&self) -> &Support {
+        &self.server.support
+    }
+
+    /// The tokens that this connection used so far, of prompts and written texts together, with what is set aside for
+    /// requests in flight.
+    pub fn used_tokens(&self) -> u64 {
+        self.server.ledger.tokens()
+    }
+}

@@ -1,0 +1,149 @@
+//! Conversion of the SDK's requests into bodies.
+
+use journeyman::{
+    ErrorKind,
+    contract::GenerateRequest,
+    domain::{Message, Prompt, Sampling, Span, Speaker},
+};
+use serde_json::{Map, Value, json};
+
+use crate::{config::Route, error::OpenAiError, server::Server, support::ServerKind};
+
+impl Server {
+    /// The messages of a prompt in chat's form. Spellings of special tokens in data are made harmless, since servers find
+    /// them in rendered messages.
+    pub(crate) fn messages(&self, prompt: &Prompt) -> Result<Vec<Value>, OpenAiError> {
+        let mut messages: Vec<Value> = prompt
+            .messages
+            .iter()
+            .map(|message| self.message(message))
+            .collect();
+        if !prompt.open.is_empty() {
+            if !self.support.continues {
+                return Err(OpenAiError::Request {
+                    kind: ErrorKind::Unsupported,
+                    what: "the server is not known to continue a message of the assistant, which the prompt opens".to_owned(),
+                    hint: "set Config::continues where it does, or use Route::Completions",
+                });
+            }
+            let opened = Message {
+                speaker: Speaker::Assistant,
+                content: prompt.open.clone(),
+            };
+            messages.push(self.message(&opened));
+        }
+        Ok(messages)
+    }
+
+    fn message(&self, message: &Message) -> Value {
+        let content: String = (message.content.iter())
+            .map(|span| match span {
+                Span::Data(text) => self.marks.harmless(text),
+                Span::Control(text) => text.as_str().into(),
+            })
+            .collect();
+        json!({"role": self.role(message.speaker), "content": content})
+    }
+
+    fn role(&self, speaker: Speaker) -> &'static str {
+        let is_strict = matches!(
+            self.support.server,
+            ServerKind::OpenAi | ServerKind::LlamaCppPython | ServerKind::Other
+        );
+        match speaker {
+            Speaker::System => "system",
+            Speaker::Assistant => "assistant",
+            // OpenAI refuses a tool's message that answers no call by its id, and the contract has no calls.
+            Speaker::Tool if !is_strict => "tool",
+            // Any speaker that is added later is outside the model.
+            _ => "user",
+        }
+    }
+
+    /// The fields of a generation beside its prompt. The text is streamed always, so that deadlines and dropped futures end
+    /// it.
+    pub(crate) fn fields(
+        &self,
+        request: &GenerateRequest,
+        model: String,
+        max_tokens: usize,
+    ) -> Map<String, Value> {
+        let kind = self.support.server;
+        let mut fields = Map::new();
+        let mut set = |name: &str, value: Value| {
+            fields.insert(name.to_owned(), value);
+        };
+        set("model", json!(model));
+        set("stream", json!(true));
+        set("stream_options", json!({"include_usage": true}));
+        let most = match (kind, self.config.route) {
+            (ServerKind::OpenAi, Route::Chat) => "max_completion_tokens",
+            _ => "max_tokens",
+        };
+        set(most, json!(max_tokens));
+        let Sampling {
+            temperature,
+            top_p,
+            seed,
+        } = request.sampling;
+        set("temperature", json!(temperature));
+        set("top_p", json!(top_p));
+        // The least of what servers accept is 31 bits.
+        set("seed", json!(seed.0 & 0x7fff_ffff));
+        for (name, value) in unfiltered(kind) {
+            set(name, value);
+        }
+        if kind == ServerKind::Vllm {
+            set("return_token_ids", json!(true));
+        }
+        if self.config.route == Route::Completions && kind.spells_special_tokens() {
+            set("skip_special_tokens", json!(false));
+        }
+        if self.support.token_records {
+            match self.config.route {
+                Route::Chat => {
+                    set("logprobs", json!(true));
+                    set("top_logprobs", json!(1));
+                }
+                Route::Completions => set("logprobs", json!(1)),
+            }
+        }
+        if self.support.stop_reported && !request.stop.is_empty() {
+            set("stop", json!(request.stop));
+        }
+        if let Some(schema) = &request.json_schema {
+            let named = json!({"name": "answer", "strict": true, "schema": schema});
+            set(
+                "response_format",
+                json!({"type": "json_schema", "json_schema": named}),
+            );
+            if kind == ServerKind::LlamaServer && self.config.route == Route::Completions {
+                set("json_schema", schema.clone());
+            }
+        }
+        if self.config.route == Route::Chat && !request.prompt.open.is_empty() {
+            set("add_generation_prompt", json!(false));
+            if matches!(
+                kind,
+                ServerKind::Vllm | ServerKind::Sglang | ServerKind::Other
+            ) {
+                set("continue_final_message", json!(true));
+            }
+        }
+        fields
+    }
+}
+
+/// The fields that turn off filters which servers of this kind apply unless they are told not to.
+fn unfiltered(kind: ServerKind) -> Vec<(&'static str, Value)> {
+    let (top_k, penalty) = match kind {
+        ServerKind::Vllm | ServerKind::Sglang => (-1, "repetition_penalty"),
+        ServerKind::LlamaServer | ServerKind::LlamaCppPython => (0, "repeat_penalty"),
+        ServerKind::OpenAi | ServerKind::Other => return Vec::new(),
+    };
+    vec![
+        ("top_k", json!(top_k)),
+        ("min_p", json!(0.0)),
+        (penalty, json!(1.0)),
+    ]
+}

@@ -1,0 +1,375 @@
+//! Finds out what a server can do.
+
+use journeyman::{
+    ErrorKind,
+    contract::GenerateRequest,
+    domain::{Message, Prompt, Speaker},
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    answer::{Answer, Chunk},
+    config::{Route, Scoring, ScoringForm},
+    error::OpenAiError,
+    http::Place,
+    retry::Deadline,
+    score::known_prompt,
+    server::Server,
+    support::{ServerKind, TokenizerForm},
+    tokens::Written,
+};
+
+/// The tokens that the probe lets the model write.
+const WRITTEN: usize = 3;
+/// The greatest difference of a written token's log-probability and its score (nats).
+const NEAR: f64 = 0.05;
+/// The greatest number of models that an error names.
+const NAMED: usize = 8;
+
+#[derive(Debug, Deserialize)]
+struct Models {
+    data: Vec<Model>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Model {
+    id: String,
+    #[serde(default)]
+    owned_by: Option<String>,
+    /// vLLM and SGLang.
+    #[serde(default)]
+    max_model_len: Option<usize>,
+    /// vLLM: the model that this one is an adapter of.
+    #[serde(default)]
+    parent: Option<String>,
+}
+
+impl Server {
+    /// Finds the model and what the server can do with it. What does not work is declined with its reason; only an absent
+    /// model, a refused key, an unknown context and a scoring form that the host chose and that does not work are errors.
+    pub(crate) async fn probe(&mut self, deadline: Deadline) -> Result<(), OpenAiError> {
+        let said = self.find_model(deadline).await?;
+        let kind = self.support.server;
+        let is_known = matches!(
+            kind,
+            ServerKind::Vllm | ServerKind::Sglang | ServerKind::LlamaServer
+        );
+        self.support.continues = self.config.continues.unwrap_or(is_known);
+        self.find_context(said, deadline).await?;
+        self.find_tokenizer(deadline).await?;
+        self.find_records(deadline).await?;
+        self.find_schema(deadline).await;
+        self.find_scoring(deadline).await?;
+        self.capabilities.score = self.support.scoring.is_some();
+        self.capabilities.token_records = self.support.token_records;
+        self.capabilities.json_schema = self.support.json_schema;
+        Ok(())
+    }
+
+    /// The context that the server lists for the model, if any.
+    pub(crate) async fn find_model(
+        &mut self,
+        deadline: Deadline,
+    ) -> Result<Option<usize>, OpenAiError> {
+        let listed = self.ask(Place::Api("models"), None, deadline).await?;
+        let models: Models = serde_json::from_value(listed)
+            .map_err(|_| OpenAiError::shape("`/models` gave no list of models"))?;
+        let name = &self.config.model;
+        let Some(model) = models.data.iter().find(|model| model.id == *name) else {
+            let there: Vec<&str> = models
+                .data
+                .iter()
+                .take(NAMED)
+                .map(|model| model.id.as_str())
+                .collect();
+            let more = models.data.len().saturating_sub(NAMED);
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            let there = self.http.safe(&there.join(", "));
+            return Err(OpenAiError::Request {
+                kind: ErrorKind::NotFound,
+                what: format!("the server has no model `{name}`; it has: {there}{more}"),
+                hint: "name one of the server's models in Config::model",
+            });
+        };
+        self.support.server = ServerKind::of_owner(model.owned_by.as_deref().unwrap_or_default());
+        let adapters = models
+            .data
+            .iter()
+            .filter(|other| other.parent.as_ref() == Some(name));
+        self.adapters = adapters.map(|adapter| adapter.id.clone()).collect();
+        Ok(model.max_model_len)
+    }
+
+    async fn find_context(
+        &mut self,
+        said: Option<usize>,
+        deadline: Deadline,
+    ) -> Result<(), OpenAiError> {
+        let mut context = self
+            .config
+            .context
+            .map(std::num::NonZeroUsize::get)
+            .or(said);
+        if context.is_none() && self.support.server == ServerKind::LlamaServer {
+            let props = self.ask(Place::Root("props"), None, deadline).await;
+            let size = props.ok().and_then(|props| {
+                props
+                    .pointer("/default_generation_settings/n_ctx")?
+                    .as_u64()
+            });
+            context = size.and_then(|size| usize::try_from(size).ok());
+        }
+        match context.filter(|context| *context > 0) {
+            Some(context) => self.capabilities.context = context,
+            None => {
+                return Err(OpenAiError::Request {
+                    kind: ErrorKind::Invalid,
+                    what: "the server does not say how large the model's context is".to_owned(),
+                    hint: "set Config::context",
+                });
+            }
+        }
+        Ok(())
+    }
+
+    async fn find_tokenizer(&mut self, deadline: Deadline) -> Result<(), OpenAiError> {
+        let forms: &[TokenizerForm] = match self.support.server {
+            ServerKind::LlamaServer => &[TokenizerForm::Content],
+            ServerKind::Vllm | ServerKind::Sglang => &[TokenizerForm::Prompt],
+            ServerKind::LlamaCppPython => &[TokenizerForm::Extras],
+            // An unknown server is asked for nothing beyond OpenAI's interface.
+            ServerKind::OpenAi | ServerKind::Other => &[],
+        };
+        for &form in forms {
+            self.support.tokenizer = Some(form);
+            match self.ids("one two three", false, false, deadline).await {
+                Ok(ids) if !ids.is_empty() => {
+                    if form != TokenizerForm::Extras {
+                        let begin = self
+                            .ids("", false, true, deadline)
+                            .await
+                            .unwrap_or_default();
+                        // More than one would be an end token too.
+                        self.begin = if begin.len() == 1 { begin } else { Vec::new() };
+                    }
+                    return Ok(());
+                }
+                Ok(_) => self
+                    .support
+                    .decline(format!("tokenizer {form:?}"), "it gave no tokens"),
+                Err(error) => self.support.decline(format!("tokenizer {form:?}"), error),
+            }
+        }
+        self.support.tokenizer = None;
+        Ok(())
+    }
+
+    /// Lets the model write some tokens as any request does.
+    async fn find_records(&mut self, deadline: Deadline) -> Result<(), OpenAiError> {
+        let request = GenerateRequest::greedy(known_prompt(), WRITTEN);
+        self.support.token_records = true;
+        let tried = self.written_probe(&request, deadline).await;
+        let declined = match tried {
+            Ok(answer) => {
+                self.support.stop_reported = answer.stop_reported;
+                let prompt_known = self.config.route == Route::Completions
+                    && matches!(
+                        self.support.tokenizer,
+                        Some(TokenizerForm::Content | TokenizerForm::Prompt)
+                    );
+                let output = answer.usage.map(|usage| usage.output);
+                if answer.ids.is_empty() || answer.ids.len() != answer.logprobs.len() {
+                    format!(
+                        "{} token ids and {} log-probabilities",
+                        answer.ids.len(),
+                        answer.logprobs.len()
+                    )
+                } else if answer.prompt_ids.is_empty() && !prompt_known {
+                    "no token ids of the prompt".to_owned()
+                } else if output.is_some_and(|output| output != answer.ids.len() as u64) {
+                    format!(
+                        "{} token ids for {} tokens",
+                        answer.ids.len(),
+                        output.unwrap_or_default()
+                    )
+                } else {
+                    return Ok(());
+                }
+            }
+            Err(
+                error @ (OpenAiError::Status {
+                    status: 401 | 403 | 404,
+                    ..
+                }
+                | OpenAiError::Budget { .. }
+                | OpenAiError::Deadline { .. }
+                | OpenAiError::Connect { .. }),
+            ) => {
+                return Err(error);
+            }
+            Err(error) => error.to_string(),
+        };
+        self.support.token_records = false;
+        self.support.decline("token records", declined);
+        if self.support.stop_reported {
+            return Ok(());
+        }
+        // Without log-probabilities: some servers refuse them.
+        match self.written_probe(&request, deadline).await {
+            Ok(answer) => self.support.stop_reported = answer.stop_reported,
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// The raw answer to a request, sent once and again where that may help.
+    async fn written_probe(
+        &self,
+        request: &GenerateRequest,
+        deadline: Deadline,
+    ) -> Result<Answer, OpenAiError> {
+        let mut attempts = self.attempts(deadline);
+        loop {
+            match self.once(request, deadline).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => attempts.again(error).await?,
+            }
+        }
+    }
+
+    async fn find_schema(&mut self, deadline: Deadline) {
+        let said = "Answer with a JSON object whose field `ready` is true.";
+        let prompt = Prompt {
+            messages: vec![Message::data(Speaker::User, said)],
+            open: Vec::new(),
+        };
+        let mut request = GenerateRequest::greedy(prompt, 32);
+        request.time_limit = deadline.limit;
+        request.json_schema = Some(json!({
+            "type": "object",
+            "properties": {"ready": {"const": true}},
+            "required": ["ready"],
+            "additionalProperties": false,
+        }));
+        self.support.json_schema = true;
+        let mut attempts = 0;
+        let declined = match self.generate(&request, deadline, &mut attempts).await {
+            Ok(generation) if serde_json::from_str::<Value>(generation.text.trim()).is_ok() => {
+                return;
+            }
+            Ok(_) => "the text was cut before it was whole".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        self.support.json_schema = false;
+        self.support.decline("JSON Schema", declined);
+    }
+
+    async fn find_scoring(&mut self, deadline: Deadline) -> Result<(), OpenAiError> {
+        let forms = match self.config.scoring {
+            Scoring::Off => return Ok(()),
+            Scoring::Form(form) => vec![form],
+            Scoring::Probe => match self.support.server {
+                ServerKind::Sglang => vec![ScoringForm::Generate, ScoringForm::EchoIds],
+                ServerKind::LlamaCppPython => vec![ScoringForm::EchoText],
+                ServerKind::OpenAi => vec![],
+                _ => vec![ScoringForm::EchoIds],
+            },
+        };
+        if forms.is_empty() {
+            self.support
+                .decline("score", "the service scores no given texts");
+        }
+        for form in forms {
+            let zero = [true, false];
+            let tries = if form == ScoringForm::EchoIds {
+                &zero[..]
+            } else {
+                &zero[1..]
+            };
+            for &takes_zero in tries {
+                self.echo_takes_zero = takes_zero;
+                match self.sound_scores(form, deadline).await {
+                    Ok(()) => {
+                        self.support.scoring = Some(form);
+                        return Ok(());
+                    }
+                    Err(error) if takes_zero && matches!(error, OpenAiError::Status { .. }) => {}
+                    Err(error) => {
+                        if self.config.scoring == Scoring::Form(form) {
+                            return Err(error);
+                        }
+                        self.support.decline(format!("score {form:?}"), error);
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Scores what the model writes after a known prompt. The scores must be the log-probabilities with which it was
+    /// written: a server that is off by one token gives finite numbers too.
+    async fn sound_scores(&self, form: ScoringForm, deadline: Deadline) -> Result<(), OpenAiError> {
+        let model = &self.config.model;
+        let prompt = self.written(&known_prompt(), deadline).await?;
+        let body = json!({
+            "model": model, "prompt": prompt.to_json(), "max_tokens": WRITTEN, "temperature": 0, "logprobs": 1,
+            "seed": 1,
+        });
+        let answer = self
+            .ask(Place::Api("completions"), Some(&body), deadline)
+            .await?;
+        let text = answer
+            .pointer("/choices/0/text")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        let chunk: Chunk = serde_json::from_value(answer)
+            .map_err(|_| OpenAiError::shape("the known text has no log-probabilities"))?;
+        let mut written = Answer::new(journeyman::text::TextStream::new(Vec::new(), None));
+        (written.absorb(chunk)).map_err(|error| self.http.clean(error))?;
+        let expected: Vec<f64> = written.logprobs.iter().copied().map(f64::from).collect();
+        let scored = match (&prompt, form) {
+            (Written::Text(prefix), ScoringForm::EchoText) => {
+                let scores = self
+                    .echo_text(model, prefix, &text, WRITTEN, deadline)
+                    .await?;
+                scores.logprobs
+            }
+            (Written::Ids(prefix), ScoringForm::EchoIds | ScoringForm::Generate) => {
+                let ids = self.data_ids(&text, deadline, true).await?;
+                self.of_ids(form, model, prefix, &ids, deadline).await?
+            }
+            _ => {
+                return Err(OpenAiError::shape(
+                    "this form needs another tokenizer than the server has",
+                ));
+            }
+        };
+        // A text may be tokenized otherwise than it was written: its first token at least is the same.
+        let pairs: Vec<(f64, f64)> = scored
+            .iter()
+            .copied()
+            .zip(expected.iter().copied())
+            .collect();
+        let same = if scored.len() == expected.len() {
+            pairs.len()
+        } else {
+            pairs.len().min(1)
+        };
+        match pairs.first() {
+            None => Err(OpenAiError::shape(
+                "the known text has no scores to compare",
+            )),
+            Some(_) if pairs[..same].iter().all(|(a, b)| (a - b).abs() <= NEAR) => Ok(()),
+            Some((a, b)) => Err(OpenAiError::shape(format!(
+                "a token written with log-probability {b:.4} is scored {a:.4}: the server's scores belong to other tokens"
+            ))),
+        }
+    }
+}

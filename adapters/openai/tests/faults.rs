@@ -1,0 +1,534 @@
+//! Failures of a server end in typed errors, within the retries and the deadline, and nothing reaches a sink twice (F10 to
+//! F12).
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+use std::{
+    num::{NonZeroU32, NonZeroUsize},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use futures::executor::block_on;
+use journeyman::{
+    Error, ErrorKind, Retry,
+    contract::{Embedder, GenerateRequest, LanguageModel, ScoreRequest, Scorer},
+};
+use journeyman_openai::{ApiKey, Config, OpenAi, OpenAiEmbedder, Route, Scoring};
+use serde_json::json;
+
+mod support;
+
+use support::{
+    Pieces, Play, Script, Seen, Server, answer, done, event, events_head, prompt,
+    toy::{Like, Toy},
+};
+
+const KEY: &str = "key-for-nobody-0123456789";
+const CHAT: &str = "/v1/chat/completions";
+
+/// A server that connects like a toy model; then the scripts are played in turn for each text, the last again and again.
+fn failing(scripts: Vec<Script>) -> (Server, OpenAi) {
+    failing_with(scripts, |_| {})
+}
+
+fn failing_with(scripts: Vec<Script>, change: impl Fn(&mut Config)) -> (Server, OpenAi) {
+    let toy = Toy::new(Like::OpenAi);
+    let ready = Arc::new(AtomicUsize::new(usize::MAX));
+    let turn = ready.clone();
+    let server = Server::start(move |seen: &Seen| {
+        let at = turn.load(Ordering::SeqCst);
+        if at == usize::MAX || seen.path != CHAT {
+            return toy.answer(seen);
+        }
+        turn.store(at + 1, Ordering::SeqCst);
+        scripts[at.min(scripts.len() - 1)].clone()
+    });
+    let mut config = toy.config(&server, Route::Chat);
+    config.key = Some(ApiKey::new(KEY).unwrap());
+    change(&mut config);
+    let model = block_on(OpenAi::connect(config)).unwrap();
+    server.seen.lock().unwrap().clear();
+    ready.store(0, Ordering::SeqCst);
+    (server, model)
+}
+
+fn request(sink: &Arc<Pieces>, limit: Duration) -> GenerateRequest {
+    let mut request = GenerateRequest::greedy(prompt("go"), 16);
+    request.time_limit = limit;
+    request.sink = Some(sink.clone());
+    request
+}
+
+fn text(text: &str) -> Play {
+    event(&json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]}))
+}
+
+fn end() -> Play {
+    event(&json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}))
+}
+
+fn good() -> Script {
+    vec![events_head(), text("all "), text("well"), end(), done()]
+}
+
+fn ask(model: &OpenAi, limit: Duration) -> (Result<String, Error>, Vec<String>, Duration) {
+    let sink = Arc::new(Pieces::default());
+    let began = Instant::now();
+    let answer = block_on(model.generate(&request(&sink, limit)));
+    let pieces = sink.0.lock().unwrap().clone();
+    (answer.map(|answer| answer.text), pieces, began.elapsed())
+}
+
+/// The text that arrives after a failure that passes.
+#[test]
+fn a_failure_that_may_pass_is_tried_again() {
+    let status =
+        |status: u16, headers: &str| answer(status, headers, r#"{"error":{"message":"later"}}"#);
+    for (name, script) in [
+        ("408", status(408, "")),
+        ("429", status(429, "")),
+        ("429 with Retry-After", status(429, "Retry-After: 1\r\n")),
+        ("500", status(500, "")),
+        ("502", status(502, "")),
+        ("503", answer(503, "", "<html>busy</html>")),
+        ("504", status(504, "")),
+        ("529", status(529, "")),
+        ("reset", vec![Play::Reset]),
+        ("half a head", vec![Play::Send(b"HTTP/1.1 200 OK\r\nContent-".to_vec()), Play::Reset]),
+        (
+            "half a body",
+            vec![
+                Play::Send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"choices\":".to_vec()),
+                Play::Reset,
+            ],
+        ),
+        ("a stream that ends before its text", vec![events_head(), Play::Reset]),
+        (
+            "an error in the stream",
+            vec![events_head(), event(&json!({"error": {"message": "overloaded", "code": 503}}))],
+        ),
+    ] {
+        let (server, model) = failing(vec![script, good()]);
+        let (answer, pieces, took) = ask(&model, Duration::from_secs(20));
+        assert_eq!(answer.unwrap(), "all well", "{name}");
+        assert_eq!(pieces.concat(), "all well", "{name}");
+        assert_eq!(server.count(CHAT), 2, "{name}");
+        if name.contains("Retry-After") {
+            assert!(took >= Duration::from_secs(1), "{name}: {took:?}");
+        }
+    }
+}
+
+#[test]
+fn a_failure_that_stays_ends_after_the_retries() {
+    for (name, script, kind) in [
+        ("429", answer(429, "", "{}"), ErrorKind::RateLimited),
+        ("500", answer(500, "", "{}"), ErrorKind::Unavailable),
+        ("504", answer(504, "", "{}"), ErrorKind::Timeout),
+        ("reset", vec![Play::Reset], ErrorKind::Unavailable),
+        (
+            "half a stream",
+            vec![events_head(), Play::Send(b"data: {\"cho".to_vec())],
+            ErrorKind::Unavailable,
+        ),
+    ] {
+        let (server, model) = failing(vec![script]);
+        let (answer, pieces, _) = ask(&model, Duration::from_secs(20));
+        let error = answer.unwrap_err();
+        assert_eq!(
+            (error.kind(), error.retry()),
+            (kind, Retry::Temporary),
+            "{name}: {error}"
+        );
+        assert_eq!(error.fact("attempts"), Some("4"), "{name}: {error}");
+        assert!(
+            error.fact("endpoint").unwrap().ends_with(CHAT),
+            "{name}: {error}"
+        );
+        assert!(
+            error.hint_text().is_some() && pieces.is_empty(),
+            "{name}: {error}"
+        );
+        assert_eq!(server.count(CHAT), 4, "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_pass_is_sent_once() {
+    let quota =
+        r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#;
+    let stream = |body: &[u8]| vec![events_head(), Play::Send(body.to_vec())];
+    for (name, script, kind) in [
+        ("400", answer(400, "", "{}"), ErrorKind::Invalid),
+        ("401", answer(401, "", "{}"), ErrorKind::Invalid),
+        ("403", answer(403, "", "{}"), ErrorKind::Invalid),
+        ("404", answer(404, "", "{}"), ErrorKind::NotFound),
+        ("a quota", answer(429, "", quota), ErrorKind::RateLimited),
+        ("a redirect", answer(302, "Location: http://127.0.0.1:9/\r\n", ""), ErrorKind::Unsupported),
+        ("garbage", answer(200, "", "\u{1}\u{2}garbage"), ErrorKind::Model),
+        ("an empty body", answer(200, "", ""), ErrorKind::Model),
+        ("another schema", answer(200, "", r#"{"answer":"well"}"#), ErrorKind::Model),
+        ("choices of another type", answer(200, "", r#"{"choices":"well"}"#), ErrorKind::Model),
+        ("NaN", stream(b"data: {\"choices\":[{\"delta\":{\"content\":\"\"},\"logprobs\":{\"content\":[{\"logprob\":NaN}]}}]}\n\n"), ErrorKind::Model),
+        ("a positive log-probability", stream(b"data: {\"choices\":[{\"delta\":{},\"logprobs\":{\"content\":[{\"logprob\":3.0}]}}]}\n\n"), ErrorKind::Model),
+        ("garbage in a stream", stream(b"data: nothing\n\n"), ErrorKind::Model),
+        ("bytes that are no text", stream(b"data: \xff\xfe\n\n"), ErrorKind::Model),
+        ("a filter", stream(b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"content_filter\"}]}\n\n"), ErrorKind::Model),
+        ("a stream's refusal", vec![events_head(), event(&json!({"error": {"message": "no", "code": 400}}))], ErrorKind::Invalid),
+    ] {
+        let (server, model) = failing(vec![script]);
+        let (answer, pieces, _) = ask(&model, Duration::from_secs(20));
+        let error = answer.unwrap_err();
+        assert_eq!((error.kind(), error.retry()), (kind, Retry::Permanent), "{name}: {error}");
+        assert!(error.hint_text().is_some() && pieces.is_empty(), "{name}: {error}");
+        assert_eq!(server.count(CHAT), 1, "{name}");
+    }
+}
+
+#[test]
+fn nothing_that_reached_a_sink_is_repeated() {
+    for (name, rest) in [
+        ("reset", vec![Play::Reset]),
+        ("half an event", vec![Play::Send(b"data: {\"cho".to_vec())]),
+        (
+            "an error",
+            vec![event(&json!({"error": {"message": "later", "code": 503}}))],
+        ),
+        ("garbage", vec![Play::Send(b"data: ]\n\n".to_vec())]),
+    ] {
+        let script = [vec![events_head(), text("all ")], rest].concat();
+        let (server, model) = failing(vec![script, good()]);
+        let (answer, pieces, _) = ask(&model, Duration::from_secs(20));
+        assert!(answer.is_err(), "{name}");
+        assert_eq!(pieces, ["all "], "{name}");
+        assert_eq!(server.count(CHAT), 1, "{name}");
+
+        // Without a sink nothing was seen.
+        if name != "garbage" {
+            let script = server_script(name);
+            let (server, model) = failing(vec![script, good()]);
+            let answer = block_on(model.generate(&GenerateRequest::greedy(prompt("go"), 16)));
+            assert_eq!(answer.unwrap().text, "all well", "{name}");
+            assert_eq!(server.count(CHAT), 2, "{name}");
+        }
+    }
+}
+
+fn server_script(name: &str) -> Script {
+    let rest = match name {
+        "an error" => event(&json!({"error": {"message": "later", "code": 503}})),
+        "half an event" => Play::Send(b"data: {\"cho".to_vec()),
+        _ => Play::Reset,
+    };
+    vec![events_head(), text("all "), rest]
+}
+
+#[test]
+fn a_long_line_is_refused_while_it_is_read() {
+    let line = |head: &str| {
+        let mut long =
+            format!("HTTP/1.1 200 OK\r\nContent-Type: {head}\r\nConnection: close\r\n\r\ndata: ")
+                .into_bytes();
+        long.resize(long.len() + (10 << 20), b'x');
+        vec![Play::Send(long)]
+    };
+    for kind in ["text/event-stream", "application/json"] {
+        let (server, model) = failing(vec![line(kind)]);
+        let error = ask(&model, Duration::from_secs(20)).0.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Model, "{error}");
+        assert!(
+            error.message().contains("longer than 8388608 bytes"),
+            "{error}"
+        );
+        assert_eq!(server.count(CHAT), 1);
+    }
+    // An endless stream of small events too.
+    let many = std::iter::repeat_n(text("word "), 4_000);
+    let (_server, model) = failing_with(
+        vec![[events_head()].into_iter().chain(many).collect()],
+        |config| {
+            config.largest_response = NonZeroUsize::new(64 << 10).unwrap();
+        },
+    );
+    let error = ask(&model, Duration::from_secs(20)).0.unwrap_err();
+    assert!(
+        error.message().contains("longer than 65536 bytes"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_server_that_does_not_answer_ends_in_time() {
+    let forever = Play::Wait(Duration::from_secs(8));
+    let slow = |piece: Vec<u8>| {
+        let drop = std::iter::repeat_n(
+            [Play::Send(piece), Play::Wait(Duration::from_millis(100))],
+            80,
+        );
+        drop.flatten().collect::<Script>()
+    };
+    let loris = [vec![events_head()], slow(b": wait\n".to_vec())].concat();
+    let slow_head = slow(b"H".to_vec());
+    let later = answer(429, "Retry-After: 30\r\n", "{}");
+    for (name, script, kind) in [
+        ("never", vec![forever.clone()], ErrorKind::Timeout),
+        (
+            "never after the head",
+            vec![events_head(), forever.clone()],
+            ErrorKind::Timeout,
+        ),
+        ("a byte at a time", loris, ErrorKind::Timeout),
+        ("a head of a byte at a time", slow_head, ErrorKind::Timeout),
+        ("a wait beyond the limit", later, ErrorKind::RateLimited),
+    ] {
+        let (_server, model) = failing(vec![script]);
+        let (answer, _, took) = ask(&model, Duration::from_millis(600));
+        let error = answer.unwrap_err();
+        // An answer's head that is no HTTP is a broken one.
+        let broken = name.starts_with("a head") && error.kind() == ErrorKind::Unavailable;
+        assert!(error.kind() == kind || broken, "{name}: {error}");
+        assert!(took < Duration::from_millis(1_600), "{name}: {took:?}");
+    }
+}
+
+#[test]
+fn each_deadline_has_its_own_error() {
+    let forever = Play::Wait(Duration::from_secs(3));
+    for (script, named) in [
+        (vec![forever.clone()], "FirstByte"),
+        (vec![events_head(), forever.clone()], "Idle"),
+    ] {
+        let (_server, model) = failing_with(vec![script], |config| {
+            config.deadlines.first_byte = Duration::from_millis(300);
+            config.deadlines.idle = Duration::from_millis(300);
+        });
+        let error = ask(&model, Duration::from_secs(20)).0.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Timeout);
+        assert!(error.message().contains(named), "{error}");
+    }
+}
+
+#[test]
+fn waiting_for_a_free_place_counts_towards_the_deadline() {
+    let slow = vec![
+        events_head(),
+        Play::Wait(Duration::from_millis(1_500)),
+        text("x"),
+        end(),
+    ];
+    let (server, model) = failing_with(vec![slow], |config| config.concurrency = NonZeroUsize::MIN);
+    block_on(async {
+        let sink = Arc::new(Pieces::default());
+        let (first, second) = (
+            request(&sink, Duration::from_secs(20)),
+            request(&sink, Duration::from_millis(400)),
+        );
+        let (first, second) = futures::join!(model.generate(&first), model.generate(&second));
+        assert!(first.is_ok());
+        assert_eq!(second.unwrap_err().kind(), ErrorKind::Timeout);
+    });
+    assert_eq!(server.count(CHAT), 1, "the second was never sent");
+}
+
+#[test]
+fn the_budget_refuses_what_it_does_not_cover() {
+    let counted =
+        event(&json!({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}));
+    let script = vec![events_head(), text("well"), end(), counted, done()];
+    // The probe counts too.
+    let (server, model) = failing_with(vec![script.clone()], |_| {});
+    let before = model.used_tokens();
+    ask(&model, Duration::from_secs(20)).0.unwrap();
+    assert_eq!(model.used_tokens(), before + 5);
+    assert_eq!(server.count(CHAT), 1);
+
+    let (server, model) = failing_with(vec![script], |config| {
+        config.budget.tokens = std::num::NonZeroU64::new(before + 60);
+    });
+    let mut large = GenerateRequest::greedy(prompt("go"), 400);
+    large.time_limit = Duration::from_secs(20);
+    let error = block_on(model.generate(&large)).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.retry()),
+        (ErrorKind::RateLimited, Retry::Permanent),
+        "{error}"
+    );
+    assert!(error.message().contains("budget"), "{error}");
+    assert_eq!(server.count(CHAT), 0, "it was never sent");
+}
+
+#[test]
+fn a_key_is_never_shown() {
+    let said = format!(
+        "{{\"error\":{{\"message\":\"wrong key {KEY} {}\"}}}}",
+        "long ".repeat(500)
+    );
+    let (server, model) = failing(vec![answer(401, "", &said)]);
+    let error = ask(&model, Duration::from_secs(20)).0.unwrap_err();
+    let sources = format!("{error} {error:?} {:?}", std::error::Error::source(&error));
+    assert!(server.last(CHAT).head.contains(KEY), "the key was sent");
+    assert!(!sources.contains(KEY), "{sources}");
+    assert!(error.hint_text().unwrap().contains("key"), "{error}");
+    assert!(error.message().chars().count() < 600, "{error}");
+    assert!(!format!("{model:?}").contains(KEY));
+    let stream = vec![
+        events_head(),
+        event(&json!({"error": {"message": KEY, "code": 400}})),
+    ];
+    let (_server, model) = failing(vec![stream]);
+    let error = ask(&model, Duration::from_secs(20)).0.unwrap_err();
+    assert!(!format!("{error} {error:?}").contains(KEY), "{error:?}");
+    let mut config = Config::new("http://ada:hunter22@127.0.0.1:9/v1", "toy");
+    config.proxy = Some("http://ada:hunter22@127.0.0.1:3128".to_owned());
+    assert!(!format!("{config:?}").contains("hunter22"), "{config:?}");
+    assert!(ApiKey::new("short").is_err());
+    let error = ApiKey::new("with-a\nline-break").unwrap_err();
+    assert!(!error.to_string().contains("line-break"), "{error}");
+}
+
+#[test]
+fn a_configuration_out_of_range_is_refused() {
+    let refused = |change: &dyn Fn(&mut Config)| {
+        let mut config = Config::new("http://127.0.0.1:9/v1", "toy");
+        config.retries.attempts = NonZeroU32::MIN;
+        change(&mut config);
+        block_on(OpenAi::connect(config)).unwrap_err()
+    };
+    for address in [
+        "",
+        "127.0.0.1",
+        "ftp://host/v1",
+        "http://ada:hunter22@127.0.0.1/v1",
+        "http://127.0.0.1/v1?key=hunter22",
+    ] {
+        let error = refused(&|config| config.base_url = address.to_owned());
+        assert_eq!(
+            (error.kind(), error.fact("field")),
+            (ErrorKind::Invalid, Some("base_url")),
+            "{error}"
+        );
+        assert!(!format!("{error:?}").contains("hunter22"), "{error:?}");
+    }
+    let error = refused(&|config| config.deadlines.idle = Duration::ZERO);
+    assert_eq!(error.fact("field"), Some("deadlines.idle"));
+    let error = refused(&|config| config.model = String::new());
+    assert_eq!(error.fact("field"), Some("model"));
+    // Nothing listens there.
+    let error = refused(&|_| {});
+    assert_eq!(
+        (error.kind(), error.retry()),
+        (ErrorKind::Unavailable, Retry::Temporary),
+        "{error}"
+    );
+    assert_eq!(
+        error.fact("endpoint"),
+        Some("http://127.0.0.1:9/v1/"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_model_that_the_server_lacks_is_named_with_those_that_are_there() {
+    let toy = Toy::new(Like::Vllm);
+    let server = toy.start();
+    let mut config = toy.config(&server, Route::Chat);
+    config.model = "toyy".to_owned();
+    let error = block_on(OpenAi::connect(config)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(error.message().contains("toy, toy-lora, other"), "{error}");
+}
+
+#[test]
+fn a_score_is_declined_with_what_was_tried() {
+    let off = Toy {
+        is_off_by_one: true,
+        ..Toy::new(Like::LlamaCppPython)
+    };
+    for (toy, reason) in [
+        (off, "belong to other tokens"),
+        (Toy::new(Like::LlamaServer), "Only no echo"),
+        (Toy::new(Like::OpenAi), "scores no given texts"),
+    ] {
+        let server = toy.start();
+        let model = block_on(OpenAi::connect(toy.config(&server, Route::Completions))).unwrap();
+        assert!(!model.capabilities().score);
+        let request = ScoreRequest {
+            prompt: prompt("find"),
+            continuations: vec!["it".to_owned()],
+            max_continuation_tokens: 8,
+            time_limit: Duration::from_secs(20),
+            adapter: None,
+        };
+        let error = block_on(model.score(&request)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.message().contains(reason), "{error}");
+        assert!(
+            model.support().to_string().contains("declined: score"),
+            "{}",
+            model.support()
+        );
+
+        // A host that insists is told at once.
+        if toy.is_off_by_one {
+            let mut config = toy.config(&server, Route::Completions);
+            config.scoring = Scoring::Form(journeyman_openai::ScoringForm::EchoText);
+            assert_eq!(
+                block_on(OpenAi::connect(config)).unwrap_err().kind(),
+                ErrorKind::Model
+            );
+        }
+    }
+}
+
+#[test]
+fn an_embedder_whose_dimensions_change_is_refused() {
+    let toy = Toy::new(Like::OpenAi);
+    let count = AtomicUsize::new(0);
+    let server = Server::start(move |seen: &Seen| {
+        let first = seen.path != "/v1/embeddings" || count.fetch_add(1, Ordering::SeqCst) == 0;
+        match first {
+            true => toy.answer(seen),
+            false => support::json(&json!({"data": [{"index": 0, "embedding": [0.6, 0.8]}]})),
+        }
+    });
+    let model = block_on(OpenAiEmbedder::connect(toy.config(&server, Route::Chat))).unwrap();
+    assert_eq!(model.space().dimensions, 8);
+    let error = block_on(model.embed(&["x"])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Model);
+    assert!(
+        error.message().contains("2 dimensions, and the space 8"),
+        "{error}"
+    );
+}
+
+#[test]
+fn dropping_a_call_aborts_its_request_and_dropping_the_model_in_a_runtime_is_fine() {
+    let (server, model) = failing(vec![
+        vec![events_head(), Play::Wait(Duration::from_millis(500))],
+        good(),
+    ]);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let sink = Arc::new(Pieces::default());
+        let long = request(&sink, Duration::from_secs(20));
+        let dropped = tokio::time::timeout(Duration::from_millis(200), model.generate(&long)).await;
+        assert!(dropped.is_err());
+        let answer = model
+            .generate(&request(&sink, Duration::from_secs(20)))
+            .await;
+        assert_eq!(answer.unwrap().text, "all well");
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        drop(model);
+    });
+    assert_eq!(
+        server.count(CHAT),
+        2,
+        "the dropped request was not sent again"
+    );
+}

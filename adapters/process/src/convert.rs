@@ -1,0 +1,261 @@
+//! The SDK's values as values of the protocol, and back.
+
+use journeyman::{
+    Error, ErrorKind,
+    domain::{self, Injection, Source, Step as TakenStep, ToolCall, ToolDefinition, Trust, Usage},
+    text::Redactor,
+};
+
+use crate::protocol::{
+    Action, Call, Failure, FailureKind, Observation, Outcome, Skill, Step, Task, Tool, Transition,
+    Usage as WireUsage,
+};
+
+/// Characters of a child's text in an error.
+const QUOTED: usize = 2_000;
+
+pub(crate) fn task(task: &domain::Task) -> Task {
+    Task {
+        id: task.id.as_str().to_owned(),
+        instruction: task.instruction.clone(),
+        category: task
+            .category
+            .as_ref()
+            .map(|category| category.as_str().to_owned()),
+        tags: task.tags.clone(),
+        payload: task.payload.clone(),
+    }
+}
+
+/// # Errors
+/// `Unsupported` for an action that this version of the protocol does not have.
+pub(crate) fn action(action: &domain::Action) -> Result<Action, Error> {
+    Ok(match action {
+        domain::Action::Call(calls) => Action::Call(
+            calls
+                .iter()
+                .map(|call| Call {
+                    tool: call.tool.clone(),
+                    arguments: call.arguments.clone(),
+                })
+                .collect(),
+        ),
+        domain::Action::Message(text) => Action::Message(text.clone()),
+        domain::Action::EndTurn => Action::EndTurn,
+        _ => {
+            return Err(Error::unsupported(
+                "Episode::step",
+                "the protocol has no message for this action",
+            )
+            .hint("call tools, send a message or end the turn"));
+        }
+    })
+}
+
+pub(crate) fn to_action(action: Action) -> domain::Action {
+    match action {
+        Action::Call(calls) => domain::Action::Call(
+            calls
+                .into_iter()
+                .map(|call| ToolCall {
+                    tool: call.tool,
+                    arguments: call.arguments,
+                })
+                .collect(),
+        ),
+        Action::Message(text) => domain::Action::Message(text),
+        Action::EndTurn => domain::Action::EndTurn,
+    }
+}
+
+pub(crate) fn observation(observation: &domain::Observation) -> Observation {
+    let tools = observation.tools.iter().map(|tool| Tool {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        input_schema: tool.input_schema.clone(),
+    });
+    Observation {
+        text: observation.text.clone(),
+        tools: Some(tools.collect()),
+        untrusted: observation.source.trust != Trust::Trusted,
+    }
+}
+
+/// An observation of the child, which names no tools where they stay those of `before`.
+pub(crate) fn to_observation(
+    observation: Observation,
+    source: &Source,
+    before: &[ToolDefinition],
+) -> domain::Observation {
+    let tools = match observation.tools {
+        None => before.to_vec(),
+        Some(tools) => tools
+            .into_iter()
+            .map(|tool| ToolDefinition::new(tool.name, tool.description, tool.input_schema))
+            .collect(),
+    };
+    let source = match observation.untrusted {
+        true => Source::untrusted(source.name.clone()),
+        false => source.clone(),
+    };
+    domain::Observation::new(observation.text, source).with_tools(tools)
+}
+
+pub(crate) fn transition(transition: &domain::Transition) -> Transition {
+    Transition {
+        observation: observation(&transition.observation),
+        is_error: transition.is_error,
+        outcome: transition.outcome.as_ref().map(|outcome| Outcome {
+            success: outcome.success,
+            score: Some(outcome.score),
+            parts: outcome.parts.clone(),
+        }),
+    }
+}
+
+/// # Errors
+/// The rule that the numbers break.
+pub(crate) fn to_outcome(outcome: Outcome) -> Result<domain::Outcome, String> {
+    let score = outcome
+        .score
+        .unwrap_or(if outcome.success { 1.0 } else { 0.0 });
+    if !(0.0..=1.0).contains(&score) {
+        return Err(format!("the outcome's score {score} is outside [0, 1]"));
+    }
+    if let Some((name, _)) = outcome.parts.iter().find(|(_, part)| !part.is_finite()) {
+        return Err(format!("the outcome's part `{name}` is no finite number"));
+    }
+    let mut made = domain::Outcome::scored(outcome.success, score);
+    made.parts = outcome.parts;
+    Ok(made)
+}
+
+pub(crate) fn skills(injection: &Injection) -> Vec<Skill> {
+    let skills = injection.skills.iter().map(|injected| Skill {
+        id: injected.skill.id.as_str().to_owned(),
+        version: injected.skill.version.0,
+        text: injected.text.clone(),
+    });
+    skills.collect()
+}
+
+/// # Errors
+/// As [`action`].
+pub(crate) fn step(step: &TakenStep) -> Result<Step, Error> {
+    Ok(Step {
+        action: action(&step.action)?,
+        text: step.result.text.clone(),
+        is_error: step.result.is_error,
+    })
+}
+
+pub(crate) fn to_usage(usage: WireUsage) -> Usage {
+    Usage {
+        prompt_tokens: usage.prompt_tokens,
+        output_tokens: usage.output_tokens,
+    }
+}
+
+pub(crate) fn failure(error: &Error) -> Failure {
+    let kind = match error.kind() {
+        ErrorKind::Invalid => FailureKind::Invalid,
+        ErrorKind::NotFound => FailureKind::NotFound,
+        ErrorKind::Unsupported => FailureKind::Unsupported,
+        ErrorKind::RateLimited => FailureKind::RateLimited,
+        ErrorKind::Timeout => FailureKind::Timeout,
+        ErrorKind::Model => FailureKind::Model,
+        ErrorKind::Cancelled => FailureKind::Cancelled,
+        _ => FailureKind::Unavailable,
+    };
+    Failure {
+        kind,
+        message: error.message().to_owned(),
+        hint: error.hint_text().map(str::to_owned),
+        temporary: error.retry() == journeyman::Retry::Temporary,
+    }
+}
+
+/// A text of the child's own for an error. It is redacted before it is cut: a part of a secret has no known form.
+pub(crate) fn quoted(text: &str, redactor: &Redactor) -> String {
+    redactor.redact(text).chars().take(QUOTED).collect()
+}
+
+/// A failure that the child reports.
+pub(crate) fn to_error(
+    failure: Failure,
+    operation: &'static str,
+    name: &str,
+    redactor: &Redactor,
+) -> Error {
+    let kind = match failure.kind {
+        FailureKind::Invalid => ErrorKind::Invalid,
+        FailureKind::NotFound => ErrorKind::NotFound,
+        FailureKind::Unsupported => ErrorKind::Unsupported,
+        FailureKind::RateLimited => ErrorKind::RateLimited,
+        FailureKind::Timeout => ErrorKind::Timeout,
+        FailureKind::Model => ErrorKind::Model,
+        FailureKind::Cancelled => ErrorKind::Cancelled,
+        FailureKind::Unavailable => ErrorKind::Unavailable,
+    };
+    let error =
+        Error::new(kind, operation, quoted(&failure.message, redactor)).with("process", name);
+    let error = match failure.hint {
+        Some(hint) => error.hint(quoted(&hint, redactor)),
+        None => error.hint("the process itself reports this; its standard error may have more"),
+    };
+    match failure.temporary {
+        true => error.temporary(),
+        false => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_in_range_are_taken_and_others_refused() {
+        let outcome = |success, score, part: f64| Outcome {
+            success,
+            score,
+            parts: [("p".to_owned(), part)].into(),
+        };
+        let score = |outcome| to_outcome(outcome).map(|outcome| outcome.score);
+        assert_eq!(score(outcome(true, None, 2.0)), Ok(1.0));
+        assert_eq!(score(outcome(false, None, 0.0)), Ok(0.0));
+        assert_eq!(score(outcome(false, Some(0.5), 0.0)), Ok(0.5));
+        assert!(score(outcome(true, Some(1.5), 0.0)).is_err());
+        assert!(score(outcome(true, Some(f64::NAN), 0.0)).is_err());
+        assert!(score(outcome(true, None, f64::INFINITY)).is_err());
+    }
+
+    #[test]
+    fn a_childs_failure_is_redacted_and_then_cut() {
+        let secret = "ghp_".to_owned() + &"Zk3uQ9xW".repeat(5);
+        let long = |start: usize| Failure {
+            kind: FailureKind::NotFound,
+            message: "m".repeat(start) + " " + &secret + " " + &"n".repeat(5_000),
+            hint: Some("h".repeat(start) + " " + &secret + " " + &"i".repeat(5_000)),
+            temporary: true,
+        };
+        // The second one has its secret across the cut.
+        for start in [10, QUOTED - 20] {
+            let error = to_error(long(start), "Episode::step", "desk", &Redactor::default());
+            for text in [error.message(), error.hint_text().unwrap_or_default()] {
+                assert!(
+                    text.contains(" [redacted: acc") && !text.contains("ghp_"),
+                    "{text}"
+                );
+                assert_eq!(text.chars().count(), QUOTED);
+            }
+            assert_eq!(error.kind(), ErrorKind::NotFound);
+        }
+        let plain = Failure {
+            message: "no drawer".to_owned(),
+            hint: None,
+            ..long(1)
+        };
+        let error = to_error(plain, "Episode::step", "desk", &Redactor::default());
+        assert_eq!(error.message(), "no drawer");
+    }
+}

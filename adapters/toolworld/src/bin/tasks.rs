@@ -1,0 +1,72 @@
+//! Prints tasks of a universe as JSON Lines, for an environment outside Rust: `tasks [--seed N] [--stream N] [--held-out N]`.
+//!
+//! The held-out tasks come last. A payload has the tools' definitions, the target's name, the values that the task gives,
+//! and the target's demands: `{"before": tool}`, `{"parameter", "value"}` or `{"parameter", "from": tool}`.
+
+use std::{
+    collections::HashMap,
+    error::Error,
+    io::{self, Write},
+};
+
+use journeyman_toolworld::{
+    environment::{define, wire_name},
+    stream::{StreamTask, Universe, UniverseSpec},
+    tool::Demand,
+};
+use serde_json::{Map, Value, json};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut given = HashMap::new();
+    for pair in arguments.chunks(2) {
+        match pair {
+            [name, value] if ["--seed", "--stream", "--held-out"].contains(&name.as_str()) => {
+                given.insert(name.as_str(), value.parse::<u64>()?);
+            }
+            _ => return Err("give --seed, --stream and --held-out, each with a number".into()),
+        }
+    }
+    let number = |name, otherwise| given.get(name).copied().unwrap_or(otherwise);
+    let spec = UniverseSpec {
+        hidden: 8,
+        plain: 4,
+        ..UniverseSpec::default()
+    };
+    let universe = Universe::make(spec, number("--seed", 1))?;
+    let stream = universe.stream(usize::try_from(number("--stream", 36))?);
+    let held_out = universe.held_out(&stream, usize::try_from(number("--held-out", 24))?);
+    let mut out = io::stdout().lock();
+    for task in stream.iter().chain(&held_out) {
+        writeln!(out, "{}", line(task)?)?;
+    }
+    Ok(())
+}
+
+fn line(task: &StreamTask) -> Result<Value, Box<dyn Error>> {
+    let world = &task.world;
+    let tools: Vec<_> = world.services.iter().map(|one| define(&one.tool)).collect();
+    let given = world.goal.given.iter();
+    let given: Map<String, Value> = given
+        .map(|one| (one.parameter.clone(), one.value.as_str().into()))
+        .collect();
+    let demand = |demand: &Demand| match demand {
+        Demand::Before(tool) => json!({"before": wire_name(tool)}),
+        Demand::Exact(setting) => json!({"parameter": setting.parameter, "value": setting.value}),
+        Demand::Carried { parameter, source } => {
+            json!({"parameter": parameter, "from": wire_name(source)})
+        }
+    };
+    let target = world.target().ok_or("a world lacks its target")?;
+    let demands: Vec<Value> = target.contract.iter().map(demand).collect();
+    Ok(json!({
+        "id": task.id,
+        "instruction": world.query,
+        "payload": {
+            "tools": tools,
+            "target": wire_name(&world.goal.target),
+            "given": given,
+            "demands": demands,
+        },
+    }))
+}

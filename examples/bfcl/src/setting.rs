@@ -1,0 +1,47 @@
+//! Where the interpreter, the scripts and the tasks are.
+
+use std::path::{Path, PathBuf};
+
+use journeyman::{Result, domain::Trust};
+use journeyman_process::{ProcessConfig, ProcessEnvironment};
+
+/// Where the parts of this example are.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The interpreter that `setup.sh` prints.
+    pub python: PathBuf,
+    /// The folder with BFCL's tasks and the tools' documents.
+    pub data: PathBuf,
+}
+
+impl Setting {
+    /// The absolute path of a folder of this repository, which holds the scripts.
+    fn folder(path: &str) -> String {
+        let example = Path::new(env!("CARGO_MANIFEST_DIR"));
+        example.join(path).display().to_string()
+    }
+
+    /// The arguments of one of this example's scripts.
+    pub(crate) fn script(&self, name: &str) -> Vec<String> {
+        let data = self.data.display().to_string();
+        vec![
+            Self::folder(&format!("python/{name}")),
+            "--data".to_owned(),
+            data,
+        ]
+    }
+
+    /// Starts the environment. Its observations show the state of the services where `shows_state` says so.
+    ///
+    /// # Errors
+    /// As [`ProcessEnvironment::start`].
+    pub async fn world(&self, shows_state: bool) -> Result<ProcessEnvironment> {
+        let mut arguments = self.script("bfcl_world.py");
+        arguments.extend(shows_state.then(|| "--state".to_owned()));
+        let mut config = ProcessConfig::new(&self.python).with_arguments(arguments);
+        let helper = Self::folder("../../adapters/process/python");
+        config.environment = vec![("PYTHONPATH".to_owned(), helper)];
+        config.trust = Trust::Trusted;
+        ProcessEnvironment::start(config).await
+    }
+}

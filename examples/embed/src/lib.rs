@@ -1,0 +1,18 @@
+//! The shortest hosts. `src/bin/hand_over.rs` hands its tasks over and `src/bin/own_loop.rs` keeps its own agent loop; each
+//! is one file of under 60 lines, on the scripted model of `examples/host`, so that it runs anywhere. `python/parcels.py` is an
+//! environment in Python. The guides in `docs` print these files; the tests compare them, and run them.
+
+/// The guide to both ways in.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embed.md")]
+struct Embed;
+
+/// The guide to environments.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/environments.md")]
+struct Environments;
+
+/// The guide to shipping skills.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/shipping.md")]
+struct Shipping;
