@@ -1,5 +1,6 @@
 //! What is checked across the crates: their architecture and tidiness, and the figures that are measured.
 
+pub mod adapters;
 pub mod apprentice;
 pub mod engine;
 pub mod figures;
@@ -16,6 +17,11 @@ pub mod source;
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The samples of the guide to models.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/models.md")]
+struct Models;
 
 /// The sample of how a role is replaced.
 #[cfg(doctest)]

@@ -27,11 +27,20 @@ const TOP_LATER: [&str; 1] = ["skills"];
 
 /// The adapters that people use directly, and that may therefore see the other adapters.
 const FRONT_ENDS: [&str; 2] = ["journeyman-cli", "journeyman-studio"];
+/// The example that may see another, and which: the shortest hosts run on its scripted model.
+const EXAMPLE_OF_AN_EXAMPLE: (&str, &str) = ("embed", "host");
+
+/// Adapters that stand on another one: the first sees the second.
+const STANDS_ON: [(&str, &str); 1] = [
+    // A child process is started, and bound to its owner, in one way.
+    ("journeyman-mcp", "journeyman-process"),
+];
 
 /// All that the SDK may depend on directly: no C or C++, no network, no runtime.
-const SDK_DEPENDENCIES: [&str; 17] = [
+const SDK_DEPENDENCIES: [&str; 18] = [
     "async-trait",
     "deunicode",
+    "unicode-normalization",
     "futures",
     "futures-timer",
     "hdbscan",
@@ -102,9 +111,10 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
                 SHARED,
                 POLICY,
                 &STATIONS,
-                &["recipe", "builtin", "wrap"],
+                &["recipe", "builtin", "telemetry", "wrap"],
             ]),
         ),
+        ("telemetry", set(&[CONTRACTS, &["report", "text"]])),
         ("wrap", set(&[CONTRACTS])),
         (
             "conformance",
@@ -117,7 +127,10 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
             ]),
         ),
         ("testing", set(&[CONTRACTS, &["format", "report"]])),
-        ("builtin", set(&[CONTRACTS, SHARED, &["inject"]])),
+        (
+            "builtin",
+            set(&[CONTRACTS, SHARED, &["inject", "retrieve", "telemetry"]]),
+        ),
         (
             "prelude",
             set(&[CONTRACTS, SHARED, &["builtin", "recipe", "report", "run"]]),
@@ -268,8 +281,15 @@ fn crate_faults(name: &str, package: &Package, all: &BTreeMap<String, Package>) 
             let allowed = match top {
                 // The features for its own tests (`testing`, `conformance`).
                 "sdk" => dependency == name && *dev,
-                "adapters" => dependency == "journeyman" || (adapter && FRONT_ENDS.contains(&name)),
-                "examples" => dependency == "journeyman" || adapter,
+                "adapters" => {
+                    dependency == "journeyman"
+                        || (adapter && FRONT_ENDS.contains(&name))
+                        || STANDS_ON.contains(&(name, dependency.as_str()))
+                }
+                "examples" => {
+                    let pair = (name, dependency.as_str());
+                    dependency == "journeyman" || adapter || pair == EXAMPLE_OF_AN_EXAMPLE
+                }
                 "tests" => true,
                 _ => false,
             };
@@ -527,6 +547,7 @@ fn each_rule_can_fail() {
             "show".to_owned(),
             package("examples/show", &["journeyman", "journeyman-a"]),
         ),
+        ("other".to_owned(), package("examples/other", &["show"])),
     ]);
     let faults: Vec<_> = all
         .iter()
@@ -538,6 +559,7 @@ fn each_rule_can_fail() {
             "journeyman must not depend on tokio",
             "journeyman-a must not see journeyman-b",
             "adapters/c: is called journeyman-b, should be journeyman-c",
+            "other must not see show",
         ]
     );
     assert_eq!(

@@ -1,7 +1,7 @@
 //! The groups of figures that there are.
 
 use super::{Bound, Figures, Outcome, stats};
-use crate::{apprentice, engine, host, house, library, main_job, papers, recipes};
+use crate::{adapters, apprentice, engine, host, house, library, main_job, papers, recipes};
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 12] = [
+const GROUPS: [Group; 14] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -35,6 +35,12 @@ const GROUPS: [Group; 12] = [
         about: "the library on disk: losses, safety, interchange, costs",
         listed: true,
         run: library::run,
+    },
+    Group {
+        name: "redaction",
+        about: "what is taken for a secret: the part of `library` that needs no build of the command",
+        listed: false,
+        run: library::run_redaction,
     },
     Group {
         name: "engine",
@@ -83,6 +89,12 @@ const GROUPS: [Group; 12] = [
         about: "that what was rebuilt leaves the same bytes",
         listed: true,
         run: house::run,
+    },
+    Group {
+        name: "adapters",
+        about: "in its users' world: embedding models, servers, environments and tools of others",
+        listed: true,
+        run: adapters::run,
     },
     Group {
         name: "self-test",

@@ -1,6 +1,7 @@
 //! The library on disk: what it loses, what it lets in, what it gives back, what it costs.
 
 mod banks;
+mod redaction;
 mod safety;
 pub(crate) mod told;
 
@@ -8,11 +9,21 @@ use std::{env, path::PathBuf};
 
 use crate::figures::{Figures, Outcome};
 
+/// Measures and records what is taken for a secret, and nothing else of the group.
+pub fn run_redaction(figures: &mut Figures<'_>) -> Outcome {
+    redaction::run(figures, &root())
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()))
+}
+
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
-    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
+    let root = root();
     let seed = figures.options().seed;
     safety::run(figures, &root)?;
+    redaction::run(figures, &root)?;
     banks::run(figures)?;
     let bench = |package: &str, bench: &str| {
         let arguments = ["bench", "-q", "-p", package, "--bench", bench];
