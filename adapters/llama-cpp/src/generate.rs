@@ -32,6 +32,7 @@ pub(crate) struct Writing {
 
 impl Writing {
     pub(crate) fn new(renderer: &Renderer, request: &GenerateRequest) -> Result<Self> {
+        request.refuse_tools(GENERATE)?;
         sampling::check(GENERATE, &request.sampling)?;
         if request.stop.iter().any(String::is_empty) {
             return Err(Error::invalid(GENERATE, "a stop text is empty")
@@ -101,6 +102,7 @@ impl Writing {
         let (text, stopped) = self.stream.finish();
         let (prompt, written) = self.tokens.split_at(self.prompt);
         Generation {
+            calls: Vec::new(),
             text,
             prompt_tokens: prompt.len() as u64,
             output_tokens: written.len() as u64,

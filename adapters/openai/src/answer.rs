@@ -1,6 +1,12 @@
 //! A generation's answer, from a stream of events or as one JSON object.
 
-use journeyman::{contract::FinishReason, domain::TokenId, text::TextStream};
+use std::collections::BTreeMap;
+
+use journeyman::{
+    contract::FinishReason,
+    domain::TokenId,
+    text::{TextStream, WrittenCall},
+};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -42,6 +48,23 @@ struct Choice {
 #[derive(Debug, Deserialize)]
 struct Piece {
     content: Option<String>,
+    tool_calls: Option<Vec<CallPiece>>,
+}
+
+/// A call, or a piece of one in a stream. The first piece has id and name, later ones go on with the arguments.
+#[derive(Debug, Deserialize)]
+struct CallPiece {
+    /// Which call it belongs to; absent in a whole answer.
+    index: Option<usize>,
+    id: Option<String>,
+    function: Option<CalledFunction>,
+}
+
+#[derive(Debug, Deserialize)]
+struct CalledFunction {
+    name: Option<String>,
+    /// JSON as a text; some servers give the object itself.
+    arguments: Option<Value>,
 }
 
 /// Log-probabilities of written tokens in chat's form or that of completions.
@@ -74,7 +97,9 @@ pub(crate) struct Answer {
     pub(crate) prompt_ids: Vec<TokenId>,
     pub(crate) ids: Vec<TokenId>,
     pub(crate) logprobs: Vec<f32>,
-    /// Number of pieces of text: an estimate of the number of tokens where the server gives none.
+    /// The tool calls by index.
+    calls: BTreeMap<usize, WrittenCall>,
+    /// Number of pieces of text and calls: an estimate of the number of tokens where the server gives none.
     pub(crate) pieces: u64,
 }
 
@@ -88,6 +113,7 @@ impl Answer {
             prompt_ids: Vec::new(),
             ids: Vec::new(),
             logprobs: Vec::new(),
+            calls: BTreeMap::new(),
             pieces: 0,
         }
     }
@@ -119,11 +145,12 @@ impl Answer {
                 .extend(choice.prompt_token_ids.into_iter().flatten());
         }
         self.tokens(choice.logprobs, choice.token_ids)?;
-        let content = |piece: Option<Piece>| piece.and_then(|piece| piece.content);
-        let text = (choice.text)
-            .or_else(|| content(choice.delta))
-            .or_else(|| content(choice.message))
-            .unwrap_or_default();
+        let mut text = choice.text;
+        for piece in choice.delta.into_iter().chain(choice.message) {
+            text = text.or(piece.content);
+            self.call(piece.tool_calls.into_iter().flatten());
+        }
+        let text = text.unwrap_or_default();
         let mut is_stopped = false;
         if !text.is_empty() {
             self.pieces += 1;
@@ -139,6 +166,33 @@ impl Answer {
             self.finish = Some(FinishReason::Stop);
         }
         Ok(is_stopped)
+    }
+
+    fn call(&mut self, pieces: impl Iterator<Item = CallPiece>) {
+        for (at, piece) in pieces.enumerate() {
+            self.pieces += 1;
+            let call = self.calls.entry(piece.index.unwrap_or(at)).or_default();
+            if let Some(id) = piece.id.filter(|_| call.id.is_empty()) {
+                call.id = id;
+            }
+            let Some(function) = piece.function else {
+                continue;
+            };
+            // Some servers repeat the name in each piece.
+            if let Some(name) = function.name.filter(|_| call.tool.is_empty()) {
+                call.tool = name;
+            }
+            match function.arguments {
+                Some(Value::String(text)) => call.arguments.push_str(&text),
+                Some(Value::Null) | None => {}
+                Some(whole) => call.arguments = whole.to_string(),
+            }
+        }
+    }
+
+    /// The calls in order.
+    pub(crate) fn take_calls(&mut self) -> Vec<WrittenCall> {
+        std::mem::take(&mut self.calls).into_values().collect()
     }
 
     fn tokens(

@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use journeyman::{Error, Result, Seed};
+use journeyman::{
+    Error, Result, Seed,
+    domain::{Message, Prompt, Speaker},
+};
 use reqwest::Url;
 
 /// The operation that errors of connecting name.
@@ -84,11 +87,15 @@ pub enum Scoring {
 pub enum ScoringForm {
     /// `/completions` with token ids, `echo`, `logprobs` and `max_tokens` 0, or 1 where the server refuses 0 (vLLM).
     EchoIds,
-    /// `/completions` with a text, `echo`, `logprobs` and `max_tokens` 1; prefix and continuation are told apart by
-    /// offsets (llama-cpp-python).
+    /// `/completions` with a text, `echo`, `logprobs` and `max_tokens` 1; prefix and continuation are told apart by the
+    /// ids of `/extras/tokenize` (llama-cpp-python). The text must begin with the vocabulary's BOS token, which most
+    /// vocabularies add; else the server scores other tokens than it names, and the request is refused.
     EchoText,
     /// `/generate` with `input_ids` and `return_logprob` (SGLang).
     Generate,
+    /// `/completions` with token ids, one request a token: `logit_bias` forces the token and `logprobs` gives its
+    /// log-probability before that (llama-server). The server's prompt cache makes each request one step of the model.
+    Forced,
 }
 
 /// Limits on the duration of a request.
@@ -197,6 +204,10 @@ pub struct Config {
     /// Spellings of the model's special tokens beside the usual ones (none): where the server has no endpoint that
     /// tokenizes without them, they are made harmless in data.
     pub marks: Vec<String>,
+    /// Prompts behind which the probe lets the model write some tokens, one after the other until it writes plain text
+    /// (three of ordinary words). The probe of scores holds these tokens' log-probabilities against their scores. Give
+    /// prompts of your own for a model that writes only special tokens behind ordinary words.
+    pub known: Vec<Prompt>,
     /// The limits on durations.
     pub deadlines: Deadlines,
     /// The retries.
@@ -226,6 +237,7 @@ impl fmt::Debug for Config {
             .field("scoring", &self.scoring)
             .field("continues", &self.continues)
             .field("marks", &self.marks)
+            .field("known", &self.known)
             .field("deadlines", &self.deadlines)
             .field("retries", &self.retries)
             .field("concurrency", &self.concurrency)
@@ -248,6 +260,7 @@ impl Config {
             scoring: Scoring::default(),
             continues: None,
             marks: Vec::new(),
+            known: known(),
             deadlines: Deadlines::default(),
             retries: Retries::default(),
             concurrency: NonZeroUsize::MIN.saturating_add(7),
@@ -281,6 +294,9 @@ impl Config {
         }
         if self.model.is_empty() {
             return refused("model", "is empty", "name the model as `/models` lists it");
+        }
+        if self.known.is_empty() {
+            return refused("known", "is empty", "give one prompt at least");
         }
         if let Some(cost) = self.budget.cost {
             let prices = [cost.limit, cost.input_per_million, cost.output_per_million];
@@ -323,4 +339,18 @@ impl Config {
         }
         Ok(url)
     }
+}
+
+/// Ordinary words, in every vocabulary.
+fn known() -> Vec<Prompt> {
+    let texts = [
+        "one two three one two three one",
+        "The sun rises in the east and sets in the",
+        "a b c d e f g h",
+    ];
+    let prompt = |text: &str| Prompt {
+        messages: vec![Message::data(Speaker::User, text)],
+        open: Vec::new(),
+    };
+    texts.map(prompt).to_vec()
 }

@@ -2,8 +2,8 @@
 
 use journeyman::{
     ErrorKind,
-    contract::GenerateRequest,
-    domain::{Message, Prompt, Sampling, Span, Speaker},
+    contract::{GenerateRequest, ToolChoice},
+    domain::{Message, Prompt, Sampling, Span, Speaker, ToolDefinition},
 };
 use serde_json::{Map, Value, json};
 
@@ -99,7 +99,7 @@ impl Server {
         if self.config.route == Route::Completions && kind.spells_special_tokens() {
             set("skip_special_tokens", json!(false));
         }
-        if self.support.token_records {
+        if self.gives_records(request) {
             match self.config.route {
                 Route::Chat => {
                     set("logprobs", json!(true));
@@ -121,6 +121,11 @@ impl Server {
                 set("json_schema", schema.clone());
             }
         }
+        if !request.tools.is_empty() {
+            let (tools, choice) = self.tools(request);
+            set("tools", tools);
+            set("tool_choice", choice);
+        }
         if self.config.route == Route::Chat && !request.prompt.open.is_empty() {
             set("add_generation_prompt", json!(false));
             if matches!(
@@ -131,6 +136,59 @@ impl Server {
             }
         }
         fields
+    }
+}
+
+impl Server {
+    /// Whether a request's generation carries token records. One with tools does not: servers cut calls out of the text, and
+    /// not all of them leave the records whole.
+    pub(crate) fn gives_records(&self, request: &GenerateRequest) -> bool {
+        self.support.token_records && request.tools.is_empty()
+    }
+
+    /// The fields `tools` and `tool_choice`.
+    fn tools(&self, request: &GenerateRequest) -> (Value, Value) {
+        let mut tools: Vec<&ToolDefinition> = request.tools.iter().collect();
+        let choice = match &request.tool_choice {
+            ToolChoice::None => json!("none"),
+            ToolChoice::Required => json!("required"),
+            // llama-server knows no names here: the others are left out.
+            ToolChoice::Named(name) if self.support.server == ServerKind::LlamaServer => {
+                tools.retain(|tool| tool.name == *name);
+                json!("required")
+            }
+            ToolChoice::Named(name) => json!({"type": "function", "function": {"name": name}}),
+            _ => json!("auto"),
+        };
+        let tool = |tool: &ToolDefinition| {
+            let mut schema = tool.input_schema.clone();
+            self.make_harmless(&mut schema);
+            json!({"type": "function", "function": {
+                "name": tool.name,
+                "description": self.marks.harmless(&tool.description),
+                "parameters": schema,
+            }})
+        };
+        (tools.into_iter().map(tool).collect(), choice)
+    }
+
+    /// Makes spellings of special tokens harmless in a schema's descriptions; values that arguments are compared with stay
+    /// as they are. The schema was compiled before, so it is not deep.
+    fn make_harmless(&self, schema: &mut Value) {
+        match schema {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    match value {
+                        Value::String(text) if matches!(name.as_str(), "description" | "title") => {
+                            *text = self.marks.harmless(text).into_owned();
+                        }
+                        _ => self.make_harmless(value),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.make_harmless(item)),
+            _ => {}
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use journeyman::{
     ErrorKind,
-    contract::{FinishReason, GenerateRequest, Generation},
+    contract::{FinishReason, GenerateRequest, Generation, ToolChoice},
     domain::{Sampling, TokenId},
-    text::{JsonSchema, TextStream},
+    text::{JsonSchema, TextStream, ToolCalls},
 };
 use serde_json::Value;
 
@@ -32,6 +32,10 @@ struct Prepared {
     /// The greatest amount that the request can take.
     most: Usage,
     schema: Option<JsonSchema>,
+    /// The request's tools, where it has some.
+    tools: Option<ToolCalls>,
+    /// Whether the answer has token ids and log-probabilities.
+    records: bool,
 }
 
 fn invalid(what: &str, hint: &'static str) -> OpenAiError {
@@ -129,19 +133,7 @@ impl Server {
         deadline: Deadline,
     ) -> Result<Prepared, OpenAiError> {
         check(request)?;
-        let schema = match &request.json_schema {
-            Some(_) if !self.support.json_schema => {
-                return Err(OpenAiError::Request {
-                    kind: ErrorKind::Unsupported,
-                    what: "the server did not obey a JSON Schema when it was probed".to_owned(),
-                    hint: "ask in the prompt and validate the answer: role::Structured does both",
-                });
-            }
-            Some(schema) => Some(JsonSchema::new(schema.clone()).map_err(|error| {
-                invalid(&error.to_string(), "put right the request's json_schema")
-            })?),
-            None => None,
-        };
+        let (schema, tools) = (self.schema(request)?, self.checked_tools(request)?);
         let model = self.model_for(request.adapter.as_deref())?;
         let mut room = request.max_tokens;
         let (place, name, prompt, prompt_ids, most) = match self.config.route {
@@ -184,7 +176,53 @@ impl Server {
                 output: room as u64,
             },
             schema,
+            tools,
+            records: self.gives_records(request),
         })
+    }
+
+    fn schema(&self, request: &GenerateRequest) -> Result<Option<JsonSchema>, OpenAiError> {
+        match &request.json_schema {
+            Some(_) if !self.support.json_schema => Err(OpenAiError::Request {
+                kind: ErrorKind::Unsupported,
+                what: "the server did not obey a JSON Schema when it was probed".to_owned(),
+                hint: "ask in the prompt and validate the answer: role::Structured does both",
+            }),
+            Some(schema) => match JsonSchema::new(schema.clone()) {
+                Ok(schema) => Ok(Some(schema)),
+                Err(error) => Err(invalid(
+                    &error.to_string(),
+                    "put right the request's json_schema",
+                )),
+            },
+            None => Ok(None),
+        }
+    }
+
+    fn checked_tools(&self, request: &GenerateRequest) -> Result<Option<ToolCalls>, OpenAiError> {
+        if request.tools.is_empty()
+            && matches!(request.tool_choice, ToolChoice::Auto | ToolChoice::None)
+        {
+            return Ok(None);
+        }
+        if !self.support.tools {
+            let declined = self.support.declined.iter();
+            let declined = declined
+                .filter(|one| one.tried == "tools")
+                .map(ToString::to_string);
+            return Err(OpenAiError::Request {
+                kind: ErrorKind::Unsupported,
+                what: format!(
+                    "the server did not call a tool when it was probed ({})",
+                    declined.collect::<String>()
+                ),
+                hint: "write the tools into the prompt and read the answer, as builtin::ChatDialect does",
+            });
+        }
+        let tools = ToolCalls::new(&request.tools, &request.tool_choice);
+        let tools =
+            tools.map_err(|error| invalid(error.message(), "put right the request's tools"))?;
+        Ok(Some(tools))
     }
 
     /// Sends the request once and takes in its answer.
@@ -226,7 +264,7 @@ impl Server {
             output: answer.pieces.max(answer.logprobs.len() as u64),
         };
         let mut usage = answer.usage.unwrap_or(estimate);
-        if self.support.token_records {
+        if prepared.records {
             usage.output = answer.ids.len() as u64;
         }
         usage
@@ -236,10 +274,21 @@ impl Server {
         &self,
         request: &GenerateRequest,
         prepared: Prepared,
-        answer: Answer,
+        mut answer: Answer,
         usage: Usage,
     ) -> Result<Generation, OpenAiError> {
         let mut finish = answer.finish.unwrap_or(FinishReason::EndOfText);
+        let written = answer.take_calls();
+        let calls = match &prepared.tools {
+            None if !written.is_empty() => {
+                return Err(OpenAiError::shape(
+                    "it calls a tool, though the request has none",
+                ));
+            }
+            None => Vec::new(),
+            Some(tools) => (tools.read(written, finish))
+                .map_err(|error| OpenAiError::shape(error.message()))?,
+        };
         let (text, is_stopped) = answer.stream.finish();
         if is_stopped {
             finish = FinishReason::Stop;
@@ -252,15 +301,17 @@ impl Server {
         }
         if let Some(schema) = &prepared.schema
             && finish != FinishReason::Length
+            && calls.is_empty()
         {
             obeyed(schema, &text)?;
         }
         let mut generation =
             Generation::new(self.capabilities.model.clone(), &request.prompt, text);
+        generation.calls = calls;
         generation.prompt_tokens = usage.input;
         generation.output_tokens = usage.output;
         generation.finish = finish;
-        if self.support.token_records {
+        if prepared.records {
             if answer.ids.len() != answer.logprobs.len() {
                 return Err(OpenAiError::shape(format!(
                     "it has {} token ids and {} log-probabilities",

@@ -9,21 +9,17 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    answer::{Answer, Chunk},
-    config::{Route, Scoring, ScoringForm},
+    answer::Answer,
+    config::Route,
     error::OpenAiError,
     http::Place,
     retry::Deadline,
-    score::known_prompt,
     server::Server,
     support::{ServerKind, TokenizerForm},
-    tokens::Written,
 };
 
 /// The tokens that the probe lets the model write.
-const WRITTEN: usize = 3;
-/// The greatest difference of a written token's log-probability and its score (nats).
-const NEAR: f64 = 0.05;
+pub(crate) const WRITTEN: usize = 3;
 /// The greatest number of models that an error names.
 const NAMED: usize = 8;
 
@@ -60,10 +56,12 @@ impl Server {
         self.find_tokenizer(deadline).await?;
         self.find_records(deadline).await?;
         self.find_schema(deadline).await;
+        self.find_tools(deadline).await;
         self.find_scoring(deadline).await?;
         self.capabilities.score = self.support.scoring.is_some();
         self.capabilities.token_records = self.support.token_records;
         self.capabilities.json_schema = self.support.json_schema;
+        self.capabilities.tools = self.support.tools;
         Ok(())
     }
 
@@ -149,14 +147,10 @@ impl Server {
             self.support.tokenizer = Some(form);
             match self.ids("one two three", false, false, deadline).await {
                 Ok(ids) if !ids.is_empty() => {
-                    if form != TokenizerForm::Extras {
-                        let begin = self
-                            .ids("", false, true, deadline)
-                            .await
-                            .unwrap_or_default();
-                        // More than one would be an end token too.
-                        self.begin = if begin.len() == 1 { begin } else { Vec::new() };
-                    }
+                    let begin = self.ids("", false, true, deadline).await;
+                    let begin = begin.unwrap_or_default();
+                    // More than one would be an end token too.
+                    self.begin = if begin.len() == 1 { begin } else { Vec::new() };
                     return Ok(());
                 }
                 Ok(_) => self
@@ -171,7 +165,8 @@ impl Server {
 
     /// Lets the model write some tokens as any request does.
     async fn find_records(&mut self, deadline: Deadline) -> Result<(), OpenAiError> {
-        let request = GenerateRequest::greedy(known_prompt(), WRITTEN);
+        let known = self.config.known.first().cloned().unwrap_or_default();
+        let request = GenerateRequest::greedy(known, WRITTEN);
         self.support.token_records = true;
         let tried = self.written_probe(&request, deadline).await;
         let declined = match tried {
@@ -267,109 +262,5 @@ impl Server {
         };
         self.support.json_schema = false;
         self.support.decline("JSON Schema", declined);
-    }
-
-    async fn find_scoring(&mut self, deadline: Deadline) -> Result<(), OpenAiError> {
-        let forms = match self.config.scoring {
-            Scoring::Off => return Ok(()),
-            Scoring::Form(form) => vec![form],
-            Scoring::Probe => match self.support.server {
-                ServerKind::Sglang => vec![ScoringForm::Generate, ScoringForm::EchoIds],
-                ServerKind::LlamaCppPython => vec![ScoringForm::EchoText],
-                ServerKind::OpenAi => vec![],
-                _ => vec![ScoringForm::EchoIds],
-            },
-        };
-        if forms.is_empty() {
-            self.support
-                .decline("score", "the service scores no given texts");
-        }
-        for form in forms {
-            let zero = [true, false];
-            let tries = if form == ScoringForm::EchoIds {
-                &zero[..]
-            } else {
-                &zero[1..]
-            };
-            for &takes_zero in tries {
-                self.echo_takes_zero = takes_zero;
-                match self.sound_scores(form, deadline).await {
-                    Ok(()) => {
-                        self.support.scoring = Some(form);
-                        return Ok(());
-                    }
-                    Err(error) if takes_zero && matches!(error, OpenAiError::Status { .. }) => {}
-                    Err(error) => {
-                        if self.config.scoring == Scoring::Form(form) {
-                            return Err(error);
-                        }
-                        self.support.decline(format!("score {form:?}"), error);
-                        break;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Scores what the model writes after a known prompt. The scores must be the log-probabilities with which it was
-    /// written: a server that is off by one token gives finite numbers too.
-    async fn sound_scores(&self, form: ScoringForm, deadline: Deadline) -> Result<(), OpenAiError> {
-        let model = &self.config.model;
-        let prompt = self.written(&known_prompt(), deadline).await?;
-        let body = json!({
-            "model": model, "prompt": prompt.to_json(), "max_tokens": WRITTEN, "temperature": 0, "logprobs": 1,
-            "seed": 1,
-        });
-        let answer = self
-            .ask(Place::Api("completions"), Some(&body), deadline)
-            .await?;
-        let text = answer
-            .pointer("/choices/0/text")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned();
-        let chunk: Chunk = serde_json::from_value(answer)
-            .map_err(|_| OpenAiError::shape("the known text has no log-probabilities"))?;
-        let mut written = Answer::new(journeyman::text::TextStream::new(Vec::new(), None));
-        (written.absorb(chunk)).map_err(|error| self.http.clean(error))?;
-        let expected: Vec<f64> = written.logprobs.iter().copied().map(f64::from).collect();
-        let scored = match (&prompt, form) {
-            (Written::Text(prefix), ScoringForm::EchoText) => {
-                let scores = self
-                    .echo_text(model, prefix, &text, WRITTEN, deadline)
-                    .await?;
-                scores.logprobs
-            }
-            (Written::Ids(prefix), ScoringForm::EchoIds | ScoringForm::Generate) => {
-                let ids = self.data_ids(&text, deadline, true).await?;
-                self.of_ids(form, model, prefix, &ids, deadline).await?
-            }
-            _ => {
-                return Err(OpenAiError::shape(
-                    "this form needs another tokenizer than the server has",
-                ));
-            }
-        };
-        // A text may be tokenized otherwise than it was written: its first token at least is the same.
-        let pairs: Vec<(f64, f64)> = scored
-            .iter()
-            .copied()
-            .zip(expected.iter().copied())
-            .collect();
-        let same = if scored.len() == expected.len() {
-            pairs.len()
-        } else {
-            pairs.len().min(1)
-        };
-        match pairs.first() {
-            None => Err(OpenAiError::shape(
-                "the known text has no scores to compare",
-            )),
-            Some(_) if pairs[..same].iter().all(|(a, b)| (a - b).abs() <= NEAR) => Ok(()),
-            Some((a, b)) => Err(OpenAiError::shape(format!(
-                "a token written with log-probability {b:.4} is scored {a:.4}: the server's scores belong to other tokens"
-            ))),
-        }
     }
 }

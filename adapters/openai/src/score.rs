@@ -4,7 +4,7 @@ use futures::future::try_join_all;
 use journeyman::{
     ErrorKind,
     contract::{ScoreRequest, TokenScores},
-    domain::{Prompt, Span, TokenId},
+    domain::{Prompt, TokenId},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,26 +22,6 @@ use crate::{
 };
 
 pub(crate) const SCORE: &str = "OpenAi::score";
-
-/// An answer to a request with `echo` and `logprobs`.
-#[derive(Debug, Deserialize)]
-struct Echo {
-    choices: Vec<EchoChoice>,
-}
-
-#[derive(Debug, Deserialize)]
-struct EchoChoice {
-    logprobs: Option<EchoLogprobs>,
-}
-
-#[derive(Debug, Deserialize)]
-struct EchoLogprobs {
-    #[serde(default)]
-    tokens: Vec<String>,
-    token_logprobs: Vec<Option<f64>>,
-    #[serde(default)]
-    text_offset: Vec<usize>,
-}
 
 /// SGLang's answer: each entry is log-probability, id and perhaps text.
 #[derive(Debug, Deserialize)]
@@ -78,7 +58,7 @@ impl Server {
                         false => tried.join("; "),
                     }
                 ),
-                hint: "use vLLM, SGLang or the server of llama-cpp-python, or the model in process",
+                hint: "use vLLM, SGLang, llama-server or the server of llama-cpp-python, or the model in process",
             });
         };
         let model = self.model_for(request.adapter.as_deref())?;
@@ -93,9 +73,14 @@ impl Server {
         if let Written::Ids(ids) = &prefix {
             self.fits(ids.len(), 1)?;
         }
+        let before = match &prefix {
+            Written::Text(text) => self.ids(text, true, false, deadline).await?,
+            Written::Ids(_) => Vec::new(),
+        };
+        let prefix = (&prefix, &before[..]);
         let most = request.max_continuation_tokens;
         let each = request.continuations.iter().map(|continuation| {
-            self.continuation(form, &model, &prefix, continuation, most, deadline)
+            self.continuation(form, &model, prefix, continuation, most, deadline)
         });
         try_join_all(each).await
     }
@@ -137,7 +122,7 @@ impl Server {
         &self,
         form: ScoringForm,
         model: &str,
-        prefix: &Written,
+        (prefix, before): (&Written, &[TokenId]),
         continuation: &str,
         most: usize,
         deadline: Deadline,
@@ -151,7 +136,7 @@ impl Server {
         }
         match prefix {
             Written::Text(text) => {
-                self.echo_text(model, text, continuation, most, deadline)
+                self.echo_text(model, (text, before), continuation, most, deadline)
                     .await
             }
             Written::Ids(prefix) => {
@@ -211,6 +196,7 @@ impl Server {
                 }
                 entries.iter().map(|entry| entry.0).collect()
             }
+            ScoringForm::Forced => return self.forced(model, prefix, ids, deadline).await,
             _ => {
                 let answer = self.echo(model, json!(all), all.len(), deadline).await?;
                 let found = answer.token_logprobs;
@@ -228,76 +214,8 @@ impl Server {
         logprobs.into_iter().map(sound).collect()
     }
 
-    /// Scores a continuation by a text and offsets. Scoring begins with the first token that reaches into the continuation.
-    pub(crate) async fn echo_text(
-        &self,
-        model: &str,
-        prefix: &str,
-        continuation: &str,
-        most: usize,
-        deadline: Deadline,
-    ) -> Result<TokenScores, OpenAiError> {
-        let text = format!("{prefix}{}", self.marks.harmless(continuation));
-        let ids = self.ids(&text, true, false, deadline).await?;
-        self.fits(ids.len(), 1)?;
-        let answer = self.echo(model, json!(text), ids.len(), deadline).await?;
-        let (tokens, offsets) = (answer.tokens, answer.text_offset);
-        let count = tokens.len();
-        if answer.token_logprobs.len() != count || offsets.len() != count {
-            return Err(OpenAiError::shape(
-                "tokens, offsets and log-probabilities differ in number",
-            ));
-        }
-        let (reach, end) = (prefix.chars().count(), text.chars().count());
-        // The written token begins at the text's end.
-        let within = offsets.partition_point(|offset| *offset < end);
-        let ends = |at: usize| offsets.get(at + 1).copied().unwrap_or(end);
-        let from = (0..within).find(|at| ends(*at) > reach).unwrap_or(within);
-        // The BOS token has an id and no entry.
-        let ids = ids.len().checked_sub(within).map(|begin| &ids[begin..]);
-        let (Some(ids), true) = (ids, offsets.is_sorted()) else {
-            return Err(OpenAiError::shape(
-                "it has more tokens than the tokenizer gave",
-            ));
-        };
-        let truncated = within - from > most;
-        let until = within.min(from.saturating_add(most));
-        let logprobs = answer.token_logprobs[from..until]
-            .iter()
-            .copied()
-            .map(sound);
-        Ok(TokenScores {
-            ids: ids[from..until].to_vec(),
-            logprobs: logprobs.collect::<Result<_, _>>()?,
-            truncated,
-        })
-    }
-
-    async fn echo(
-        &self,
-        model: &str,
-        prompt: Value,
-        tokens: usize,
-        deadline: Deadline,
-    ) -> Result<EchoLogprobs, OpenAiError> {
-        let mut body = json!({
-            "model": model, "prompt": prompt, "echo": true, "logprobs": 1, "temperature": 0,
-            "max_tokens": i32::from(!self.echo_takes_zero),
-        });
-        if self.support.server == ServerKind::Vllm {
-            body["add_special_tokens"] = json!(false);
-        }
-        let answer = self
-            .paid(Place::Api("completions"), &body, tokens, deadline)
-            .await?;
-        let choice = of::<Echo>(answer)?.choices.into_iter().next();
-        choice
-            .and_then(|choice| choice.logprobs)
-            .ok_or_else(|| OpenAiError::shape("it has no log-probabilities"))
-    }
-
     /// Sends a request for scores, within the budget.
-    async fn paid(
+    pub(crate) async fn paid(
         &self,
         place: Place,
         body: &Value,
@@ -325,19 +243,8 @@ impl Server {
     }
 }
 
-fn of<T: serde::de::DeserializeOwned>(answer: Value) -> Result<T, OpenAiError> {
+pub(crate) fn of<T: serde::de::DeserializeOwned>(answer: Value) -> Result<T, OpenAiError> {
     serde_json::from_value(answer).map_err(|_| {
         OpenAiError::shape("it lacks log-probabilities in the form that was asked for")
     })
-}
-
-/// The prompt of the probe: ordinary words, in every vocabulary.
-pub(crate) fn known_prompt() -> Prompt {
-    Prompt {
-        messages: vec![journeyman::domain::Message {
-            speaker: journeyman::domain::Speaker::User,
-            content: vec![Span::Data("one two three one two three one".to_owned())],
-        }],
-        open: Vec::new(),
-    }
 }

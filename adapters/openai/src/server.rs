@@ -32,6 +32,8 @@ pub(crate) struct Server {
     pub(crate) capabilities: ModelCapabilities,
     /// The tokens that the vocabulary puts in front of a text: a BOS token or none.
     pub(crate) begin: Vec<TokenId>,
+    /// The BOS token that a text begins with which llama-cpp-python scores soundly, once the probe has found it.
+    pub(crate) bos: Option<TokenId>,
     /// Other models of the server that are adapters (LoRA) of this one.
     pub(crate) adapters: Vec<String>,
     /// Whether a request that only echoes may ask for no further token.
@@ -50,6 +52,7 @@ impl Server {
             support: Support::default(),
             capabilities: ModelCapabilities::new(config.model.as_str().into(), 0),
             begin: Vec::new(),
+            bos: None,
             adapters: Vec::new(),
             echo_takes_zero: false,
             calls: AtomicU64::new(0),

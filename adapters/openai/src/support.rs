@@ -71,6 +71,8 @@ pub struct Support {
     pub continues: bool,
     /// Whether a text obeyed a JSON Schema.
     pub json_schema: bool,
+    /// Whether the model called a tool that it had to call.
+    pub tools: bool,
     /// The request for log-probabilities of a given text, if one works.
     pub scoring: Option<ScoringForm>,
     /// What was tried and does not work, with the reason.
@@ -117,6 +119,7 @@ impl fmt::Display for Support {
             yes(self.continues)
         )?;
         writeln!(f, "JSON Schema: {}", yes(self.json_schema))?;
+        writeln!(f, "tools: {}", yes(self.tools))?;
         match self.scoring {
             Some(form) => write!(f, "scoring: {form:?}")?,
             None => write!(f, "scoring: no")?,

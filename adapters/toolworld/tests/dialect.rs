@@ -82,6 +82,7 @@ fn injection(skill: &str) -> Injection {
 
 fn reply(text: &str) -> Generation {
     Generation {
+        calls: Vec::new(),
         text: text.into(),
         prompt_ids: Vec::new(),
         ids: Vec::new(),

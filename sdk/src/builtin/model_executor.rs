@@ -11,7 +11,7 @@ use tracing::Instrument;
 use crate::{
     contract::{
         Attempt, Dialect, Episode, Executor, GenerateRequest, Generation, LanguageModel,
-        TurnContext, TurnMove, TurnView,
+        ToolChoice, TurnContext, TurnMove, TurnView,
     },
     domain::{
         Action, EndReason, Exposure, GenerationRecord, Injection, Observation, Outcome, Prompt,
@@ -307,6 +307,8 @@ impl<'a> Run<'a> {
             time_limit: options.generation_time.min(self.attempt.time_limit),
             adapter: None,
             json_schema: None,
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
             sink: None,
         }
     }

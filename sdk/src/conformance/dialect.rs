@@ -35,6 +35,7 @@ pub async fn check(dialect: &dyn Dialect, fixture: &DialectFixture) -> Report {
 
 fn generation(text: &str, finish: FinishReason) -> Generation {
     Generation {
+        calls: Vec::new(),
         text: text.to_owned(),
         prompt_ids: Vec::new(),
         ids: Vec::new(),

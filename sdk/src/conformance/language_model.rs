@@ -6,14 +6,19 @@ use futures::future::{Either, select};
 
 use super::report::{Report, Shortfall, Tried, require, require_error, skip};
 use crate::{
-    contract::{Clock, FinishReason, GenerateRequest, Generation, LanguageModel},
-    domain::{Message, Prompt, Sampling, Speaker},
+    contract::{Clock, FinishReason, GenerateRequest, Generation, LanguageModel, ToolChoice},
+    domain::{Message, Prompt, Sampling, Speaker, ToolDefinition},
     error::{ErrorKind, Result},
     id::{Seed, Timestamp},
 };
 
 /// Two tokens count as nearly tied if their log-probabilities differ by less than this.
 const TIE: f32 = 1e-3;
+/// The tool that the suite brings, and the values of its one argument.
+const TOOL: &str = "look";
+const PLACES: [&str; 2] = ["mast", "galley"];
+/// Tokens in which every model can write a call of the tool.
+const ROOM: usize = 128;
 
 /// The inputs for checking a model.
 #[derive(Clone, Debug)]
@@ -40,6 +45,7 @@ pub async fn check(model: &dyn LanguageModel, fixture: &LanguageModelFixture) ->
     report.case("deadline", deadline(model, fixture).await);
     report.case("too long", too_long(model, fixture).await);
     report.case("unsupported", unsupported(model, fixture).await);
+    report.case("tools", tools(model, fixture).await);
     report.case("cancel", cancel(model, fixture).await);
     report
 }
@@ -103,6 +109,83 @@ async fn unsupported(model: &dyn LanguageModel, fixture: &LanguageModelFixture) 
             &[ErrorKind::Unsupported],
             "a request with a JSON Schema to a model without that capability",
         )?;
+    }
+    if !model.capabilities().tools {
+        let refused = model.generate(&with_tool(fixture)).await;
+        require_error(
+            refused,
+            &[ErrorKind::Unsupported],
+            "a request with tools to a model without that capability",
+        )?;
+    }
+    Ok(())
+}
+
+/// A request with one tool, which the model decides about.
+fn with_tool(fixture: &LanguageModelFixture) -> GenerateRequest {
+    let mut request = ask(fixture);
+    request.max_tokens = request.max_tokens.max(ROOM);
+    request.tools = vec![ToolDefinition {
+        name: TOOL.to_owned(),
+        description: "Looks at a place.".to_owned(),
+        input_schema: serde_json::json!({
+            "type": "object",
+            "properties": {"place": {"type": "string", "enum": PLACES}},
+            "required": ["place"],
+            "additionalProperties": false,
+        }),
+    }];
+    request
+}
+
+/// The calls are of the tool, and each has exactly the argument that its schema permits.
+fn calls_are_sound(answer: &Generation, choice: &ToolChoice) -> Tried {
+    for made in &answer.calls {
+        let (tool, arguments) = (&made.call.tool, &made.call.arguments);
+        let place = arguments.get("place").and_then(|place| place.as_str());
+        let obeys = arguments.len() == 1 && place.is_some_and(|place| PLACES.contains(&place));
+        require(tool == TOOL && obeys, || {
+            format!("expected a call of `{TOOL}` by its schema with {choice:?}, found {made:?}")
+        })?;
+    }
+    Ok(())
+}
+
+async fn tools(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
+    if !model.capabilities().tools {
+        return skip("the model says that it calls no tools");
+    }
+    let named = ToolChoice::Named(TOOL.to_owned());
+    for choice in [
+        ToolChoice::Auto,
+        ToolChoice::None,
+        ToolChoice::Required,
+        named,
+    ] {
+        let mut request = with_tool(fixture);
+        request.tool_choice = choice.clone();
+        let answer = model.generate(&request).await?;
+        calls_are_sound(&answer, &choice)?;
+        let count = answer.calls.len();
+        let fits = match choice {
+            ToolChoice::Auto => true,
+            ToolChoice::None => count == 0,
+            ToolChoice::Required | ToolChoice::Named(_) => count > 0,
+        };
+        require(fits, || {
+            format!("expected calls as {choice:?} says, found {count}")
+        })?;
+    }
+    let mut unknown = with_tool(fixture);
+    unknown.tool_choice = ToolChoice::Named("no tool has this name".to_owned());
+    let mut twice = with_tool(fixture);
+    twice.tools.extend(twice.tools.clone());
+    for (request, what) in [
+        (unknown, "a choice of a tool that the request does not have"),
+        (twice, "a request with two tools of one name"),
+    ] {
+        let refused = model.generate(&request).await;
+        require_error(refused, &[ErrorKind::Invalid], what)?;
     }
     Ok(())
 }

@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::{NativeCall, ToolChoice};
 use crate::{
-    domain::{GenerationRecord, Prompt, Sampling, TokenId},
-    error::Result,
+    domain::{GenerationRecord, Prompt, Sampling, TokenId, ToolDefinition},
+    error::{Error, Result},
     id::ModelId,
 };
 
@@ -26,6 +27,9 @@ pub struct ModelCapabilities {
     pub token_records: bool,
     /// Whether the model obeys a request's `json_schema` as it writes.
     pub json_schema: bool,
+    /// Whether the model calls a request's `tools` by an interface of its own.
+    #[serde(default)]
+    pub tools: bool,
     /// Whether a request repeats to the byte whatever runs beside it. Where not, requests share batches, the shape of
     /// which changes the arithmetic: two texts of one request may part where two tokens are nearly tied.
     pub deterministic: bool,
@@ -40,6 +44,7 @@ impl ModelCapabilities {
             score: false,
             token_records: false,
             json_schema: false,
+            tools: false,
             deterministic: false,
         }
     }
@@ -68,6 +73,11 @@ pub struct GenerateRequest {
     pub adapter: Option<String>,
     /// A JSON Schema that the text must obey as it is written. It comes from the host, never from a model's text.
     pub json_schema: Option<Value>,
+    /// The tools that the model can call by its own interface, where its capabilities say `tools`. They come from the host, or
+    /// from servers that it has approved.
+    pub tools: Vec<ToolDefinition>,
+    /// Which of `tools` the model calls. Without tools it means nothing.
+    pub tool_choice: ToolChoice,
     /// Receives the text as it is written, where given.
     pub sink: Option<Arc<dyn TokenSink>>,
 }
@@ -83,8 +93,39 @@ impl GenerateRequest {
             time_limit: Duration::from_secs(60),
             adapter: None,
             json_schema: None,
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
             sink: None,
         }
+    }
+
+    /// Refuses tools, for a model that has no interface for them ([`ModelCapabilities::tools`]).
+    ///
+    /// ```
+    /// use journeyman::{ErrorKind, contract::GenerateRequest, domain::{Prompt, ToolDefinition}};
+    ///
+    /// let mut request = GenerateRequest::greedy(Prompt::default(), 64);
+    /// assert!(request.refuse_tools("Echo::generate").is_ok());
+    /// request.tools.push(ToolDefinition {
+    ///     name: "brew".to_owned(),
+    ///     description: "Brews a coffee.".to_owned(),
+    ///     input_schema: serde_json::json!({"type": "object"}),
+    /// });
+    /// let error = request.refuse_tools("Echo::generate").unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Unsupported);
+    /// ```
+    ///
+    /// # Errors
+    /// `Unsupported` for a request with tools.
+    pub fn refuse_tools(&self, operation: &'static str) -> Result<()> {
+        if self.tools.is_empty() {
+            return Ok(());
+        }
+        Err(
+            Error::unsupported(operation, "this model has no interface for tool calls").hint(
+                "write the tools into the prompt and read the answer, as builtin::ChatDialect does",
+            ),
+        )
     }
 }
 
@@ -98,6 +139,8 @@ impl fmt::Debug for GenerateRequest {
             .field("time_limit", &self.time_limit)
             .field("adapter", &self.adapter)
             .field("json_schema", &self.json_schema)
+            .field("tools", &self.tools)
+            .field("tool_choice", &self.tool_choice)
             .finish_non_exhaustive()
     }
 }
@@ -120,6 +163,9 @@ pub enum FinishReason {
 pub struct Generation {
     /// The text, without the stop text. Special tokens that the model wrote are spelled out.
     pub text: String,
+    /// The tool calls, in order, checked against the schemas of the request's `tools`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<NativeCall>,
     /// The prompt's tokens; empty where the model does not give them.
     pub prompt_ids: Vec<TokenId>,
     /// The tokens written, those of a stop text included; empty where the model does not give them.
@@ -142,6 +188,7 @@ impl Generation {
         let text = text.into();
         let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX);
         Self {
+            calls: Vec::new(),
             prompt_ids: Vec::new(),
             ids: Vec::new(),
             logprobs: Vec::new(),
@@ -176,7 +223,7 @@ impl Generation {
 /// use journeyman::contract::{GenerateRequest, Generation, LanguageModel, ModelCapabilities};
 /// use journeyman::domain::{Message, Prompt, Speaker};
 ///
-/// /// Repeats the last message. It has no adapters and no schemas, and refuses requests for them.
+/// /// Repeats the last message. It has no adapters, schemas and tools, and refuses requests for them.
 /// #[derive(Debug)]
 /// struct Echo(ModelCapabilities);
 ///
@@ -188,6 +235,7 @@ impl Generation {
 ///
 ///     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
 ///         let at = "Echo::generate";
+///         request.refuse_tools(at)?;
 ///         if request.adapter.is_some() {
 ///             return Err(Error::new(ErrorKind::NotFound, at, "no adapter is loaded"));
 ///         }
@@ -216,8 +264,10 @@ impl Generation {
 ///   log-probability is finite and at most 0, and `prompt_ids` has the length `prompt_tokens`.
 /// - *deadline*: a request over its `time_limit` ends in `Timeout`, within a second of it.
 /// - *too long*: a prompt longer than the context is `Invalid`, with both lengths.
-/// - *unsupported*: an adapter that is not loaded is `NotFound`; a `json_schema` where the capabilities do not say so
-///   is `Unsupported`: neither is ignored.
+/// - *unsupported*: an adapter that is not loaded is `NotFound`; a `json_schema` and `tools` where the capabilities do
+///   not say so are `Unsupported`: none of them is ignored.
+/// - *tools*: where the capabilities say `tools`, the calls agree with `tool_choice`, and their arguments obey the tool's
+///   schema; a named tool that is not among `tools`, and two tools of one name, are `Invalid`.
 /// - *cancel*: dropping the future stops the work; the model goes on serving others.
 #[async_trait]
 pub trait LanguageModel: fmt::Debug + Send + Sync {

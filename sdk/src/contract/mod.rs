@@ -31,6 +31,7 @@ mod skill_files;
 mod skill_scores;
 mod skill_store;
 mod tokenizer;
+mod tools;
 
 pub use backends::Backends;
 pub use clock::Clock;
@@ -57,3 +58,4 @@ pub use skill_scores::{SkillScores, Total};
 pub(crate) use skill_store::since;
 pub use skill_store::{RebasedCommit, SkillStore, SkillStoreExt, Snapshot};
 pub use tokenizer::{TokenCount, Tokenizer};
+pub use tools::{NativeCall, ToolChoice};

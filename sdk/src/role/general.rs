@@ -12,7 +12,7 @@ use super::{
     template::{Template, role_of},
 };
 use crate::{
-    contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles, SubgoalInAttempt},
+    contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles, SubgoalInAttempt, ToolChoice},
     domain::{Message, Prompt, Role, Sampling, Speaker},
     error::{Error, ErrorKind, Result},
     format::{AriseSchema, ProblemTypes, SkillMd},
@@ -236,6 +236,8 @@ impl Roles for GeneralRoles {
             time_limit: self.options.time_limit,
             adapter: None,
             json_schema: self.held_to(template, role),
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
             sink: None,
         })
     }

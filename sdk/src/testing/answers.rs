@@ -168,6 +168,7 @@ fn read_turn(
 
 fn reply(text: &str) -> Generation {
     Generation {
+        calls: Vec::new(),
         text: text.to_owned(),
         prompt_ids: Vec::new(),
         ids: Vec::new(),

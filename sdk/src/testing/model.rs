@@ -1,15 +1,21 @@
 //! A language model that follows a script.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use async_trait::async_trait;
 
 use super::play::{Calls, Play, word_id, words};
 use crate::{
-    contract::{FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities},
+    contract::{
+        FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, NativeCall,
+        ToolChoice,
+    },
+    domain::ToolCall,
     error::{Error, ErrorKind, Result},
     id::ModelId,
 };
+
+const GENERATE: &str = "LanguageModel::generate";
 
 type Script = dyn Fn(&GenerateRequest, usize) -> Play<String> + Send + Sync;
 
@@ -90,6 +96,14 @@ impl ScriptedModel {
         self
     }
 
+    /// Declares the capability to call tools: where a request has tools, a text that is an array of objects with `tool` and
+    /// `arguments` becomes calls. The script must then keep to the tools' schemas.
+    #[must_use]
+    pub fn with_tools(mut self) -> Self {
+        self.capabilities.tools = true;
+        self
+    }
+
     /// The number of calls.
     pub fn calls(&self) -> usize {
         self.calls.count()
@@ -114,6 +128,7 @@ impl ScriptedModel {
         let prompt_ids: Vec<i32> = words(prompt).into_iter().map(word_id).collect();
         let records = self.capabilities.token_records;
         Generation {
+            calls: Vec::new(),
             output_tokens: ids.len() as u64,
             prompt_tokens: prompt_ids.len() as u64,
             logprobs: if records {
@@ -128,6 +143,17 @@ impl ScriptedModel {
             model: self.capabilities.model.clone(),
         }
     }
+}
+
+/// The calls that a text of this script means, where the request has tools.
+fn calls_in(text: &str, request: &GenerateRequest) -> Option<Vec<NativeCall>> {
+    if request.tools.is_empty() {
+        return None;
+    }
+    let calls: Vec<ToolCall> = serde_json::from_str(text).ok()?;
+    let calls = calls.into_iter().enumerate();
+    let calls = calls.map(|(at, call)| NativeCall::new(format!("call-{at}"), call));
+    Some(calls.collect())
 }
 
 impl fmt::Debug for ScriptedModel {
@@ -169,8 +195,29 @@ impl LanguageModel for ScriptedModel {
                 "this model obeys no JSON Schema",
             ));
         }
+        if !self.capabilities.tools {
+            request.refuse_tools(GENERATE)?;
+        }
+        let names: BTreeSet<&str> = request
+            .tools
+            .iter()
+            .map(|tool| tool.name.as_str())
+            .collect();
+        let is_absent = match &request.tool_choice {
+            ToolChoice::Named(name) => !names.contains(name.as_str()),
+            _ => false,
+        };
+        if is_absent || names.len() < request.tools.len() {
+            let why = "the named tool is not there, or two tools have one name";
+            return Err(Error::invalid(GENERATE, why));
+        }
         let play = (self.script)(request, self.calls.next());
         let written = play.perform().await?;
+        if let Some(written) = calls_in(&written, request) {
+            let mut answer = self.fit(&prompt, "", request);
+            answer.calls = written;
+            return Ok(answer);
+        }
         let answer = self.fit(&prompt, &written, request);
         if let Some(sink) = &request.sink {
             words(&answer.text)

@@ -1,5 +1,6 @@
 //! Text processing without a model: extraction of JSON and validation by a schema, prompt blocks that data cannot close,
-//! redaction of secrets, removal of terminal escapes, stop texts of a text that is being written, words and n-grams.
+//! redaction of secrets, removal of terminal escapes, stop texts of a text that is being written, tool calls, words and
+//! n-grams.
 
 mod block;
 mod escape;
@@ -12,6 +13,7 @@ mod redact_json;
 mod schema;
 mod text_stream;
 mod thinking;
+mod tool_calls;
 mod words;
 
 pub(crate) use block::closes_a_block;
@@ -24,4 +26,5 @@ pub use redact::Redactor;
 pub use schema::{JsonSchema, SchemaFault};
 pub use text_stream::TextStream;
 pub use thinking::without_thinking;
+pub use tool_calls::{ToolCalls, WrittenCall};
 pub(crate) use words::{content_words, ngrams};

@@ -23,6 +23,7 @@ use journeyman::{
         Clock, Embedder, Embedding, EmbeddingSpace, GenerateRequest, Generation, Journal,
         JournalEntry, Judge, JudgeRequest, LanguageModel, ModelCapabilities, Retriever,
         ScoreRequest, Scorer, SkillFiles, SkillStore, Snapshot, TokenCount, TokenScores, Tokenizer,
+        ToolChoice,
     },
     domain::{
         Candidate, Commit, Committed, EndReason, FileRef, IndexUpdate, Message, Prompt, Query,

@@ -109,6 +109,9 @@ enum ModelFlaw {
     NeverTimesOut,
     TakesAnyLength,
     IgnoresExtras,
+    IgnoresTools,
+    IgnoresTheChoice,
+    CallsByNoSchema,
 }
 
 #[derive(Debug)]
@@ -128,7 +131,15 @@ impl LanguageModel for FlawedModel {
         match self.flaw {
             ModelFlaw::IgnoresTheLimit => request.max_tokens = 100,
             ModelFlaw::IgnoresStops => request.stop.clear(),
-            ModelFlaw::IgnoresExtras => (request.adapter, request.json_schema) = (None, None),
+            ModelFlaw::IgnoresExtras => {
+                (request.adapter, request.json_schema) = (None, None);
+                request.tools.clear();
+            }
+            ModelFlaw::IgnoresTools => {
+                request.tools.clear();
+                request.tool_choice = ToolChoice::Auto;
+            }
+            ModelFlaw::IgnoresTheChoice => request.tool_choice = ToolChoice::Auto,
             ModelFlaw::TakesAnyLength if request.prompt.text().len() > 1_000 => {
                 request.prompt = Prompt::default();
             }
@@ -141,6 +152,11 @@ impl LanguageModel for FlawedModel {
         match self.flaw {
             ModelFlaw::Wavers => answer.text.push_str(&self.inner.calls().to_string()),
             ModelFlaw::ShortRecords => drop(answer.logprobs.pop()),
+            ModelFlaw::CallsByNoSchema => {
+                for made in &mut answer.calls {
+                    made.call.arguments.insert("more".to_owned(), 1.into());
+                }
+            }
             _ => {}
         }
         Ok(answer)
@@ -185,6 +201,44 @@ fn language_models() {
         });
         let model = FlawedModel { inner, flaw };
         let report = block_on(conformance::language_model::check(&model, &fixture));
+        assert_eq!(failed(&report), expected, "{flaw:?}\n{report}");
+    }
+}
+
+#[test]
+fn language_models_that_call_tools() {
+    let fixture = conformance::language_model::LanguageModelFixture {
+        prompt: Prompt {
+            messages: vec![Message::data(Speaker::User, "say something")],
+            open: Vec::new(),
+        },
+        max_tokens: 16,
+        time_limit: Duration::from_secs(10),
+        slow: None,
+        clock: None,
+    };
+    let cases: [(Option<ModelFlaw>, &[&str]); 4] = [
+        (None, &[]),
+        (Some(ModelFlaw::IgnoresTools), &["tools"]),
+        (Some(ModelFlaw::IgnoresTheChoice), &["tools"]),
+        (Some(ModelFlaw::CallsByNoSchema), &["tools"]),
+    ];
+    for (flaw, expected) in cases {
+        let inner = ScriptedModel::by(|request, _| {
+            let calls = !request.tools.is_empty() && request.tool_choice != ToolChoice::None;
+            Play::Give(match calls {
+                true => r#"[{"tool": "look", "arguments": {"place": "mast"}}]"#.to_owned(),
+                false => "these are the words that it writes".to_owned(),
+            })
+        });
+        let model = inner.with_tools();
+        let report = match flaw {
+            None => block_on(conformance::language_model::check(&model, &fixture)),
+            Some(flaw) => {
+                let model = FlawedModel { inner: model, flaw };
+                block_on(conformance::language_model::check(&model, &fixture))
+            }
+        };
         assert_eq!(failed(&report), expected, "{flaw:?}\n{report}");
     }
 }

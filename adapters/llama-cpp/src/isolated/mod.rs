@@ -132,7 +132,8 @@ impl LanguageModel for IsolatedLlama {
     }
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
-        // Checked here, because JSON cannot express non-finite numbers.
+        // Checked here: the protocol has no tools, and JSON cannot express non-finite numbers.
+        request.refuse_tools(GENERATE)?;
         sampling::check(GENERATE, &request.sampling)?;
         let ask = Ask::Generate(Generate::of(request));
         let sink = request.sink.clone();

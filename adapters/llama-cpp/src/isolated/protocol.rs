@@ -12,7 +12,7 @@ use journeyman::{
     Error, Result,
     contract::{
         Embedding, EmbeddingSpace, GenerateRequest, Generation, ModelCapabilities, ScoreRequest,
-        TokenScores,
+        TokenScores, ToolChoice,
     },
     domain::{Prompt, Sampling},
 };
@@ -175,6 +175,9 @@ impl Generate {
             time_limit,
             adapter,
             json_schema,
+            // Refused before anything is sent.
+            tools: _,
+            tool_choice: _,
             sink,
         } = request;
         Self {
@@ -203,6 +206,8 @@ impl Generate {
             time_limit: self.time_limit,
             adapter: self.adapter,
             json_schema,
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
             sink: None,
         })
     }
@@ -405,6 +410,7 @@ mod tests {
         let logprobs = [-0.1_f32, -1.0e-7, -16_777_216.0, -3.402_823_5e38, -0.0];
         let scores = [-0.1_f64, -1.0 / 3.0, -5e-324, -700.123_456_789_012_3];
         let answer = Answer::Generation(Generation {
+            calls: Vec::new(),
             text: "a\u{0}\u{1f600}".to_owned(),
             prompt_ids: vec![1, -1],
             ids: vec![0; 5],

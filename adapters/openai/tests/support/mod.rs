@@ -19,6 +19,7 @@ use journeyman::{
 use journeyman_openai::{Config, Retries, Route};
 use serde_json::Value;
 
+pub(crate) mod real;
 pub(crate) mod toy;
 
 /// A request as the server saw it.

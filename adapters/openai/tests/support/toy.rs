@@ -139,6 +139,9 @@ impl Toy {
         if echo {
             return self.echo(prompt, body["max_tokens"].as_u64().unwrap());
         }
+        if self.like == Like::LlamaServer && body["logit_bias"].is_object() {
+            return self.forced(&prompt, &body["logit_bias"]);
+        }
         let (written, reason, stopped) = write(&prompt, body);
         if body["stream"] == true {
             return self.stream(body, &prompt, &written, reason, stopped);
@@ -148,7 +151,13 @@ impl Toy {
         let of = |at: usize| logprob(&all, prompt.len() + at);
         let logprobs = logprobs.then(|| {
             let found: Vec<f64> = (0..written.len()).map(of).collect();
-            json!({"token_logprobs": found})
+            match self.like {
+                Like::LlamaServer => {
+                    let content = written.iter().zip(found);
+                    json!({"content": content.map(|(id, l)| json!({"id": id, "logprob": l})).collect::<Vec<_>>()})
+                }
+                _ => json!({"token_logprobs": found}),
+            }
         });
         json(
             &json!({"choices": [{"index": 0, "text": text, "finish_reason": reason, "logprobs": logprobs}],
@@ -156,8 +165,28 @@ impl Toy {
         )
     }
 
+    /// The token that a bias forces, with its log-probability before the bias.
+    fn forced(self, prompt: &[i64], bias: &Value) -> Script {
+        let id: i64 = bias
+            .as_object()
+            .unwrap()
+            .keys()
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
+        let all = [prompt, &[id]].concat();
+        let at = prompt.len() - usize::from(self.is_off_by_one);
+        let content = json!([{"id": id, "token": spelled(&[id]), "logprob": logprob(&all, at)}]);
+        json(
+            &json!({"choices": [{"index": 0, "text": spelled(&[id]), "finish_reason": "length", "logprobs": {"content": content}}],
+            "usage": {"prompt_tokens": prompt.len(), "completion_tokens": 1}}),
+        )
+    }
+
     fn echo(self, prompt: Vec<i64>, max_tokens: u64) -> Script {
         let extra = i64::from(WORDS[0]);
+        let read = prompt.len();
         let mut all = prompt;
         all.extend((0..max_tokens).map(|_| extra));
         let first = usize::from(self.like == Like::LlamaCppPython);
@@ -169,7 +198,7 @@ impl Toy {
             } else {
                 at
             };
-            found.push((at > 0).then(|| logprob(&all, of)));
+            found.push((at > first).then(|| logprob(&all, of)));
             let spelling = spelled(&all[at..=at]);
             offsets.push(offset);
             offset += spelling.chars().count();
@@ -178,7 +207,7 @@ impl Toy {
         json(
             &json!({"choices": [{"index": 0, "text": "", "finish_reason": "length",
             "logprobs": {"tokens": spellings, "token_logprobs": found, "text_offset": offsets}}],
-            "usage": {"prompt_tokens": all.len(), "completion_tokens": max_tokens}}),
+            "usage": {"prompt_tokens": read, "completion_tokens": max_tokens}}),
         )
     }
 
@@ -192,6 +221,18 @@ impl Toy {
         if prompt.len() >= CONTEXT {
             return too_long(prompt.len());
         }
+        let chosen = &body["tool_choice"];
+        if self.like == Like::LlamaCppPython && chosen == "required" {
+            return answer(
+                422,
+                "",
+                r#"{"error":{"message":"Input should be 'none' or 'auto'"}}"#,
+            );
+        }
+        if chosen == "required" || chosen.is_object() {
+            let tool = &body["tools"][0]["function"];
+            return self.call(tool, body, &prompt);
+        }
         if let Some(schema) = body.pointer("/response_format/json_schema/schema") {
             let text = match self.like {
                 // It ignores the field.
@@ -204,6 +245,49 @@ impl Toy {
         }
         let (written, reason, stopped) = write(&prompt, body);
         self.stream(body, &prompt, &written, reason, stopped)
+    }
+
+    /// A call of the tool, its arguments a byte at a time.
+    fn call(self, tool: &Value, body: &Value, prompt: &[i64]) -> Script {
+        let schema = &tool["parameters"];
+        let of = |name: &str| match &schema["properties"][name] {
+            property if property["enum"].is_array() => property["enum"][0].clone(),
+            property if property["type"] == "boolean" => json!(true),
+            _ => json!("x"),
+        };
+        let required = schema["required"].as_array().into_iter().flatten();
+        let required = required.map(|name| name.as_str().unwrap());
+        let arguments: serde_json::Map<String, Value> =
+            required.map(|name| (name.to_owned(), of(name))).collect();
+        let most = ["max_tokens", "max_completion_tokens"];
+        let most = most.iter().find_map(|name| body[*name].as_u64()).unwrap() as usize;
+        let arguments = Value::Object(arguments).to_string();
+        let delta = |call: Value| {
+            event(
+                &json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": null}]}),
+            )
+        };
+        let named = json!({"name": tool["name"], "arguments": ""});
+        let mut script = vec![
+            events_head(),
+            delta(json!({"index": 0, "id": "call-7", "type": "function", "function": named})),
+        ];
+        let pieces = arguments.as_bytes().iter().take(most);
+        script.extend(pieces.map(|piece| {
+            let piece = char::from(*piece).to_string();
+            delta(json!({"index": 0, "function": {"arguments": piece}}))
+        }));
+        let reason = match arguments.len() > most {
+            true => "length",
+            false => "tool_calls",
+        };
+        script.push(event(
+            &json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}),
+        ));
+        let written = arguments.len().min(most);
+        script.push(event(&json!({"choices": [], "usage": {"prompt_tokens": prompt.len(), "completion_tokens": written}})));
+        script.push(done());
+        script
     }
 
     fn stream(

@@ -11,6 +11,7 @@ use crate::{
 
 fn reply(text: &str) -> Generation {
     Generation {
+        calls: Vec::new(),
         text: text.to_owned(),
         prompt_ids: Vec::new(),
         ids: Vec::new(),

@@ -1,0 +1,66 @@
+//! Finds out whether a server's model calls tools.
+
+use journeyman::{
+    contract::{GenerateRequest, ToolChoice},
+    domain::{Message, Prompt, Speaker, ToolDefinition},
+};
+use serde_json::json;
+
+use crate::{config::Route, error::OpenAiError, retry::Deadline, server::Server};
+
+/// Tokens in which a model can write the call that the probe demands.
+const ROOM: usize = 64;
+
+impl Server {
+    /// Has the model call a tool that it must call, and sends a request in which it may.
+    pub(crate) async fn find_tools(&mut self, deadline: Deadline) {
+        if self.config.route != Route::Chat {
+            let why = "tools are called on the chat route only (Route::Chat)";
+            return self.support.decline("tools", why);
+        }
+        self.support.tools = true;
+        let mut request = GenerateRequest::greedy(
+            Prompt {
+                messages: vec![Message::data(Speaker::User, "Report that you are ready.")],
+                open: Vec::new(),
+            },
+            ROOM,
+        );
+        request.time_limit = deadline.limit;
+        request.tool_choice = ToolChoice::Required;
+        request.tools = vec![ToolDefinition {
+            name: "report".to_owned(),
+            description: "Reports whether you are ready.".to_owned(),
+            input_schema: json!({
+                "type": "object",
+                "properties": {"ready": {"type": "boolean"}},
+                "required": ["ready"],
+                "additionalProperties": false,
+            }),
+        }];
+        if let Err(error) = self.called(&request, deadline).await {
+            self.support.tools = false;
+            return self.support.decline("tools", error);
+        }
+        // Some servers must be told at their start how the model writes calls, and refuse the request else.
+        request.tool_choice = ToolChoice::Auto;
+        request.max_tokens = 1;
+        if let Err(error @ OpenAiError::Status { .. }) = self.once(&request, deadline).await {
+            self.support.tools = false;
+            self.support
+                .decline("tools", format!("the model may not choose: {error}"));
+        }
+    }
+
+    async fn called(
+        &self,
+        request: &GenerateRequest,
+        deadline: Deadline,
+    ) -> Result<(), OpenAiError> {
+        let generation = self.generate(request, deadline, &mut 0).await?;
+        match generation.calls.len() {
+            0 => Err(OpenAiError::shape("the call was cut before it was whole")),
+            _ => Ok(()),
+        }
+    }
+}
