@@ -139,6 +139,7 @@ impl Server {
         let (place, name, prompt, prompt_ids, most) = match self.config.route {
             Route::Chat => {
                 let messages = self.messages(&request.prompt)?;
+                self.fits_as_text(&request.prompt.text(), deadline).await?;
                 // What a template adds to a message is rarely more.
                 let around = 16 * (messages.len() as u64 + 1);
                 let most = request.prompt.text().len() as u64 + around;
@@ -160,7 +161,10 @@ impl Server {
                         room = room.min(self.capabilities.context - ids.len());
                         ids
                     }
-                    Written::Text(_) => Vec::new(),
+                    Written::Text(text) => {
+                        self.fits_as_text(&text, deadline).await?;
+                        Vec::new()
+                    }
                 };
                 (Place::Api("completions"), "prompt", json, ids, most)
             }

@@ -65,6 +65,21 @@ impl Server {
         }
     }
 
+    /// Refuses a text that alone is longer than the context, where it could be and the server's tokenizer can say:
+    /// llama-cpp-python breaks the connection over such a prompt.
+    pub(crate) async fn fits_as_text(
+        &self,
+        text: &str,
+        deadline: Deadline,
+    ) -> Result<(), OpenAiError> {
+        let may_be_longer = text.len() > self.capabilities.context;
+        if may_be_longer && self.support.tokenizer == Some(TokenizerForm::Extras) {
+            let ids = self.ids(text, true, false, deadline).await?;
+            self.fits(ids.len(), 1)?;
+        }
+        Ok(())
+    }
+
     /// The tokens of a text on its own: as data, in which no special token is found, or as the prompt author's.
     pub(crate) async fn data_ids(
         &self,

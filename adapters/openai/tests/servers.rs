@@ -147,7 +147,7 @@ fn llama_server_without_a_template_for_tools_is_found_out() {
 #[test]
 #[ignore = "needs tests/adapters/servers.sh"]
 fn llama_server_embeds() {
-    let server = Real::llama_server(&["--embeddings", "--pooling", "mean"]);
+    let server = Real::llama_server(&["--embeddings", "--pooling", "mean", "--parallel", "1"]);
     let model = block_on(OpenAiEmbedder::connect(server.config(Route::Chat))).unwrap();
     assert_eq!(model.space().dimensions, 128);
     assert_kept(block_on(embedder::check(&model)), &[]);

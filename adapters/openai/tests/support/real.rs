@@ -3,6 +3,7 @@
 use std::{
     env,
     fs::File,
+    io::{Read, Write},
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -59,7 +60,12 @@ impl Real {
             &port.to_string(),
             "--model",
         ]);
-        Self::start(command.arg(bundled()).args(more), port, "llama-server")
+        Self::start(
+            command.arg(bundled()).args(more),
+            port,
+            "llama-server",
+            "/health",
+        )
     }
 
     /// The same with a template in which the bundled model calls tools. White space is held back: a JSON grammar permits any
@@ -100,10 +106,10 @@ impl Real {
             &port.to_string(),
             "--model",
         ]);
-        Self::start(command.arg(bundled()), port, "python")
+        Self::start(command.arg(bundled()), port, "python", "/v1/models")
     }
 
-    fn start(command: &mut Command, port: u16, name: &str) -> Self {
+    fn start(command: &mut Command, port: u16, name: &str, path: &str) -> Self {
         let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{port}.log"));
         let output = File::create(&log).unwrap();
         // In a folder without files of the program's name.
@@ -112,7 +118,7 @@ impl Real {
         let process = command.stderr(output).spawn().unwrap();
         let mut real = Self { process, port };
         let began = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        while !is_ready(port, path) {
             let ended = real.process.try_wait().unwrap();
             let said = || std::fs::read_to_string(&log).unwrap_or_default();
             assert!(ended.is_none(), "{name} ended: {ended:?}\n{}", said());
@@ -132,6 +138,22 @@ impl Real {
         config.known.insert(0, begun(" could you"));
         config
     }
+}
+
+/// Whether the server answers this path with 200: it listens before its model is loaded.
+fn is_ready(port: u16, path: &str) -> bool {
+    let asked = || {
+        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {KEY}\r\nConnection: close\r\n\r\n"
+        )?;
+        let mut head = [0; 12];
+        stream.read_exact(&mut head)?;
+        std::io::Result::Ok(head.ends_with(b" 200"))
+    };
+    asked().unwrap_or(false)
 }
 
 impl Drop for Real {

@@ -1,0 +1,322 @@
+//! `adapters/openai` at real servers with the bundled model: endpoints, scores of given texts, the quickstart's stream, and the
+//! faults of a raw server.
+
+mod server;
+
+use std::{
+    process::Command,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures::executor::block_on;
+use journeyman::{
+    Result, Seed,
+    builtin::{MemoryStore, ModelExecutor, ModelExecutorOptions},
+    contract::{
+        Dialect, Embedder, GenerateRequest, LanguageModel, ScoreRequest, Scorer, TokenScores,
+        TokenSink, ToolChoice,
+    },
+    domain::{Message, Prompt, Speaker, ToolDefinition},
+    recipe,
+    run::{Journeyman, Options},
+};
+use journeyman_openai::{OpenAi, OpenAiEmbedder, Route};
+use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
+use quickstart::{Parts, Split, Summaries, Tasks};
+use serde_json::json;
+
+use self::server::{LLAMA_SERVER, PYTHON_SERVER, Server, Tried, bundled};
+use super::external::{self, root, set_up};
+use crate::figures::{Bound, Figures, Outcome, stats};
+
+const MISSING: &str = "is not set; run: export $(bash tests/adapters/servers.sh)";
+const ENDPOINTS: &str = "openai: endpoints of llama-server answered and checked";
+const PYTHON_SCORES: &str =
+    "openai: a token's score by llama-cpp-python less in process, largest, nats";
+const LLAMA_SCORES: &str = "openai: a token's score by llama-server less in process, largest, nats";
+const STREAM: [&str; 2] = [
+    "openai: quickstart through llama-server less in process: first attempts, points",
+    "openai: quickstart through llama-server less in process: tasks done, points",
+];
+const FAULTS: [(&str, &str); 3] = [
+    ("late", "openai: calls that end later than deadline + 1 s"),
+    ("twice", "openai: effects that happened twice"),
+    ("untyped", "openai: calls without typed error"),
+];
+const NEAR: Bound = Bound::AtMost(0.01);
+const NONE: Bound = Bound::AtMost(0.0);
+/// The interval of a difference holds 0.
+const HOLDS_ZERO: (Bound, Bound) = (Bound::AtMost(0.0), Bound::AtLeast(0.0));
+const SPLIT: Split = Split {
+    stream: 48,
+    held_out: 96,
+};
+const STEPS: usize = 8;
+/// Tasks whose skills are scored, each with the skills of others.
+const SCORED: usize = 12;
+const RESAMPLES: usize = 4000;
+
+/// The rows of this adapter.
+///
+/// # Errors
+/// Where the bundled model or a server cannot be used; a server that is not set up is printed as missing.
+pub fn figures(figures: &mut Figures<'_>) -> Outcome {
+    faults(figures)?;
+    for variable in [LLAMA_SERVER, PYTHON_SERVER] {
+        if set_up(variable).is_none() {
+            figures.progress(format_args!("missing: {variable} {MISSING}"));
+        }
+    }
+    let parts = Parts::load(&bundled(), STEPS)?;
+    let tasks = Tasks::of(figures.options().seed, SPLIT)?;
+    let python = match set_up(PYTHON_SERVER) {
+        Some(_) => largest(
+            &Server::python()?.connect(Route::Completions)?,
+            &parts,
+            &tasks,
+        )?,
+        None => f64::NAN,
+    };
+    figures.record(PYTHON_SCORES, python, NEAR);
+    if set_up(LLAMA_SERVER).is_none() {
+        figures.record(ENDPOINTS, f64::NAN, Bound::AtLeast(4.0));
+        figures.record(LLAMA_SCORES, f64::NAN, NEAR);
+        for name in STREAM {
+            figures.record(&format!("{name}.low"), f64::NAN, HOLDS_ZERO.0);
+        }
+        return Ok(());
+    }
+    figures.record(ENDPOINTS, endpoints(figures)?, Bound::AtLeast(4.0));
+    let server = Server::llama_server(&[])?;
+    let model = Arc::new(server.connect(Route::Completions)?);
+    figures.record(LLAMA_SCORES, largest(&model, &parts, &tasks)?, NEAR);
+    stream(figures, &parts, &tasks, model)
+}
+
+/// The counts of `adapters/openai/tests/faults.rs`, which has the raw server.
+fn faults(figures: &mut Figures<'_>) -> Outcome {
+    let mut command = Command::new("cargo");
+    command.args([
+        "test",
+        "--quiet",
+        "--package",
+        "journeyman-openai",
+        "--test",
+        "faults",
+    ]);
+    command.args(["--", "--nocapture", "every_fault_is_counted"]);
+    let ended = external::run(command)?;
+    let line = ended
+        .out
+        .lines()
+        .find_map(|line| line.split_once("faults: "));
+    for (key, name) in FAULTS {
+        let of = |(_, counts): (&str, &str)| {
+            let mut words = counts.split_whitespace();
+            words.find_map(|word| word.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
+        };
+        figures.record(name, line.and_then(of).unwrap_or(f64::NAN), NONE);
+    }
+    if line.is_none() {
+        figures.progress(format_args!("{}{}", ended.out, ended.err));
+    }
+    Ok(())
+}
+
+/// How many of the four endpoints answer, and as they should.
+fn endpoints(figures: &mut Figures<'_>) -> Tried<f64> {
+    let plain = Server::llama_server(&[])?;
+    let completions = plain.connect(Route::Completions)?;
+    let begun = plain.config(Route::Completions).known.swap_remove(0);
+    let text = written(&completions, begun)?;
+
+    let template = root()
+        .canonicalize()?
+        .join("adapters/openai/tests/templates/tools.jinja");
+    let template = template.display().to_string();
+    // Tokens of white space alone are held back: a grammar of JSON permits any amount of it.
+    let spaces = ["49-60", "50-60", "72-60"].map(|bias| ["--logit-bias", bias]);
+    let mut more = vec!["--jinja", "--chat-template-file", &template];
+    more.extend(spaces.concat());
+    let with_tools = Server::llama_server(&more)?;
+    let chat = with_tools.connect(Route::Chat)?;
+    let question = Prompt {
+        messages: vec![Message::data(Speaker::User, "say something")],
+        open: Vec::new(),
+    };
+    let said = written(&chat, question.clone())?;
+    let called = called(&chat, question)?;
+
+    let pooled = Server::llama_server(&["--embeddings", "--pooling", "mean", "--parallel", "1"])?;
+    let embedder = block_on(OpenAiEmbedder::connect(pooled.config(Route::Chat)))?;
+    let vectors = block_on(embedder.embed(&["unseal the coffee", "unseal the coffee", "wipe it"]))?;
+    let is_unit = |vector: &journeyman::contract::Embedding| {
+        let square: f32 = vector.components().iter().map(|x| x * x).sum();
+        (square - 1.0).abs() < 1e-3
+    };
+    let embedded = vectors.len() == 3
+        && vectors.iter().all(is_unit)
+        && vectors[0] == vectors[1]
+        && vectors[0] != vectors[2];
+
+    let answered = [
+        ("completions", text),
+        ("chat", said),
+        ("tool calls", called),
+        ("embeddings", embedded),
+    ];
+    for (endpoint, is_answered) in answered {
+        let how = if is_answered {
+            "answered"
+        } else {
+            "not answered as it should"
+        };
+        figures.progress(format_args!("{endpoint}: {how}"));
+    }
+    Ok(answered
+        .iter()
+        .filter(|(_, is_answered)| *is_answered)
+        .count() as f64)
+}
+
+/// Keeps what was streamed.
+#[derive(Default)]
+struct Pieces(Mutex<Vec<String>>);
+
+impl TokenSink for Pieces {
+    fn token(&self, text: &str) {
+        let mut pieces = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        pieces.push(text.to_owned());
+    }
+}
+
+/// Whether a text is written, streamed in pieces that make it up, and within its limit.
+fn written(model: &OpenAi, prompt: Prompt) -> Result<bool> {
+    let pieces = Arc::new(Pieces::default());
+    let mut request = GenerateRequest::greedy(prompt, 12);
+    request.sink = Some(pieces.clone());
+    let answer = block_on(model.generate(&request))?;
+    let pieces = pieces.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let whole = pieces.concat() == answer.text && pieces.len() > 1;
+    Ok(whole && !answer.text.is_empty() && answer.output_tokens <= 12)
+}
+
+/// Whether the model calls the tool that it must call, with arguments of its schema (the adapter has checked them).
+fn called(model: &OpenAi, prompt: Prompt) -> Result<bool> {
+    let mut request = GenerateRequest::greedy(prompt, 200);
+    request.tools = ["look", "wait"]
+        .map(|name| ToolDefinition {
+            name: name.to_owned(),
+            description: "A tool.".to_owned(),
+            input_schema: json!({
+                "type": "object",
+                "properties": {"at": {"enum": ["mast", "galley"]}},
+                "required": ["at"],
+                "additionalProperties": false,
+            }),
+        })
+        .to_vec();
+    request.tool_choice = ToolChoice::Named("wait".to_owned());
+    let named = block_on(model.generate(&request))?.calls;
+    request.tool_choice = ToolChoice::Required;
+    let any = block_on(model.generate(&request))?.calls;
+    let is_named = |made: &journeyman::contract::NativeCall| made.call.tool == "wait";
+    Ok(!named.is_empty() && named.iter().all(is_named) && !any.is_empty())
+}
+
+/// The largest difference of a token's log-probability from the in-process adapter's, over skills behind tasks. Infinite
+/// where the tokens themselves differ.
+fn largest(model: &OpenAi, parts: &Parts, tasks: &Tasks) -> Result<f64> {
+    let dialect = ApprenticeDialect::new(Mode::Row);
+    let scored: Vec<_> = tasks.held_out.iter().take(SCORED).collect();
+    let skills = scored.iter().filter_map(|task| tasks.truth.get(&task.id));
+    let continuations: Vec<String> = skills.map(|skill| format!(" {}", skill.trim())).collect();
+    let mut largest: f64 = 0.0;
+    for task in scored {
+        let request = ScoreRequest {
+            prompt: dialect.score_prompt(&task.instruction),
+            continuations: continuations.clone(),
+            max_continuation_tokens: 256,
+            time_limit: Duration::from_secs(120),
+            adapter: None,
+        };
+        let theirs = block_on(model.score(&request))?;
+        let ours = block_on(parts.model.score(&request))?;
+        for (theirs, ours) in theirs.iter().zip(&ours) {
+            largest = largest.max(difference(theirs, ours));
+        }
+    }
+    Ok(largest)
+}
+
+fn difference(a: &TokenScores, b: &TokenScores) -> f64 {
+    if a.ids != b.ids || a.logprobs.len() != b.logprobs.len() {
+        return f64::INFINITY;
+    }
+    let pairs = a.logprobs.iter().zip(&b.logprobs);
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+/// Which held-out tasks were done at the first attempt, and which at all, in their order.
+type Done = [Vec<f64>; 2];
+
+/// Learns the stream and attempts the held-out tasks with what was learned; with a model of a server in place of the one
+/// in process, where one is given.
+async fn learned(
+    parts: &Parts,
+    tasks: &Tasks,
+    seed: Seed,
+    model: Option<Arc<OpenAi>>,
+) -> Result<Done> {
+    let mut backends = parts.backends(Arc::new(MemoryStore::new()), None)?;
+    if let Some(model) = model {
+        let dialect = Arc::new(ApprenticeDialect::new(Mode::Row));
+        let options = ModelExecutorOptions::default();
+        let executor = ModelExecutor::new(model.clone(), dialect, options)?;
+        backends = backends
+            .with_executor(Arc::new(executor))
+            .with_scorer(model.clone())
+            .with_model(model);
+    }
+    let options = Options::new("quickstart", seed);
+    let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+    journeyman.learn(tasks.stream.clone()).await?;
+    let report = journeyman.evaluate(tasks.held_out.clone()).await?;
+    let points = |is: bool| if is { 100.0 } else { 0.0 };
+    let firsts = Summaries::first_attempts(&report);
+    let done = report.tasks.iter().map(|task| {
+        let first = task.attempts.first();
+        points(first.is_some_and(|attempt| attempt.success == Some(true)))
+    });
+    Ok([firsts.into_iter().map(points).collect(), done.collect()])
+}
+
+fn stream(figures: &mut Figures<'_>, parts: &Parts, tasks: &Tasks, model: Arc<OpenAi>) -> Outcome {
+    let seed = figures.options().seed;
+    let inside = block_on(learned(parts, tasks, seed, None))?;
+    figures.progress(format_args!("learned in process"));
+    let through = block_on(learned(parts, tasks, seed, Some(model)))?;
+    let clusters: Vec<String> = tasks
+        .held_out
+        .iter()
+        .map(|task| tasks.tools.get(&task.id).cloned().unwrap_or_default())
+        .collect();
+    for (at, name) in STREAM.into_iter().enumerate() {
+        let (inside, through) = (&inside[at], &through[at]);
+        figures.record(
+            &format!("{name}: in process"),
+            stats::mean(inside),
+            Bound::None,
+        );
+        figures.record(
+            &format!("{name}: llama-server"),
+            stats::mean(through),
+            Bound::None,
+        );
+        let draws = seed.derive("openai", 0);
+        let interval = stats::clustered(inside, through, &clusters, draws, RESAMPLES)?;
+        figures.interval(name, &interval, HOLDS_ZERO.0, HOLDS_ZERO.1);
+    }
+    Ok(())
+}

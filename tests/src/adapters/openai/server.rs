@@ -1,0 +1,133 @@
+//! Real servers with the bundled model, as `tests/adapters/servers.sh` sets them up.
+
+use std::{
+    error::Error,
+    fs::File,
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    num::NonZeroUsize,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use futures::executor::block_on;
+use journeyman::{
+    Result,
+    domain::{Message, Prompt, Span, Speaker},
+};
+use journeyman_openai::{Config, OpenAi, Route};
+
+use crate::adapters::external::{root, set_up};
+
+pub(super) const LLAMA_SERVER: &str = "JOURNEYMAN_LLAMA_SERVER";
+pub(super) const PYTHON_SERVER: &str = "JOURNEYMAN_PYTHON_SERVER";
+const MODEL: &str = "apprentice";
+const CONTEXT: usize = 1024;
+
+pub(super) type Tried<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+pub(super) fn bundled() -> PathBuf {
+    root().join("examples/apprentice/apprentice.gguf")
+}
+
+/// A server's process, which ends when this is dropped.
+pub(super) struct Server {
+    process: Child,
+    port: u16,
+    /// Where it logs.
+    _folder: tempfile::TempDir,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Server {
+    pub(super) fn llama_server(more: &[&str]) -> Tried<Self> {
+        let mut command = Command::new(set_up(LLAMA_SERVER).unwrap_or_default());
+        command.args(["--alias", MODEL, "--offline", "--special"]);
+        command.args(["--ctx-size", "8192", "--parallel", "8"]);
+        command.args(more);
+        Self::start(command, "/health")
+    }
+
+    pub(super) fn python() -> Tried<Self> {
+        let mut command = Command::new(set_up(PYTHON_SERVER).unwrap_or_default());
+        command.args(["-m", "llama_cpp.server", "--model_alias", MODEL]);
+        command.args(["--logits_all", "true", "--n_ctx", &CONTEXT.to_string()]);
+        Self::start(command, "/v1/models")
+    }
+
+    fn start(mut command: Command, path: &str) -> Tried<Self> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let folder = tempfile::tempdir()?;
+        command.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
+        command.arg("--model").arg(bundled().canonicalize()?);
+        let command = command.current_dir(folder.path());
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null());
+        let log = File::create(folder.path().join("log"))?;
+        let mut server = Self {
+            process: command.stderr(log).spawn()?,
+            port,
+            _folder: folder,
+        };
+        let began = Instant::now();
+        while !is_ready(port, path) {
+            if server.process.try_wait()?.is_some() || began.elapsed() > Duration::from_secs(90) {
+                return Err(
+                    "a model server does not start: build it again by tests/adapters/servers.sh"
+                        .into(),
+                );
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        Ok(server)
+    }
+
+    pub(super) fn config(&self, route: Route) -> Config {
+        let mut config = Config::new(format!("http://127.0.0.1:{}/v1", self.port), MODEL);
+        config.route = route;
+        config.context = NonZeroUsize::new(CONTEXT);
+        let begun = [
+            Span::Control("<s><task>".to_owned()),
+            Span::Data(" could you".to_owned()),
+        ];
+        let begun = Message {
+            speaker: Speaker::User,
+            content: begun.to_vec(),
+        };
+        config.known.insert(
+            0,
+            Prompt {
+                messages: vec![begun],
+                open: Vec::new(),
+            },
+        );
+        config
+    }
+
+    pub(super) fn connect(&self, route: Route) -> Result<OpenAi> {
+        block_on(OpenAi::connect(self.config(route)))
+    }
+}
+
+/// Whether the server answers this path with 200: it listens before its model is loaded.
+fn is_ready(port: u16, path: &str) -> bool {
+    let asked = || {
+        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )?;
+        let mut head = [0; 12];
+        stream.read_exact(&mut head)?;
+        std::io::Result::Ok(head.ends_with(b" 200"))
+    };
+    asked().unwrap_or(false)
+}
