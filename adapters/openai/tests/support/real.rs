@@ -135,6 +135,7 @@ impl Real {
     pub(crate) fn config(&self, route: Route) -> Config {
         let mut config = super::config(&format!("http://127.0.0.1:{}/v1", self.port), MODEL, route);
         config.key = Some(ApiKey::new(KEY).unwrap());
+        config.marks = vec!["<call>".to_owned()];
         config.known.insert(0, begun(" could you"));
         config
     }

@@ -18,6 +18,7 @@ use journeyman::{
     domain::{Message, Prompt, Span, Speaker},
 };
 use journeyman_openai::{Config, OpenAi, Route};
+use journeyman_toolworld::dialect::TOKENS;
 
 use crate::adapters::external::{root, set_up};
 
@@ -93,6 +94,7 @@ impl Server {
         let mut config = Config::new(format!("http://127.0.0.1:{}/v1", self.port), MODEL);
         config.route = route;
         config.context = NonZeroUsize::new(CONTEXT);
+        config.marks = TOKENS.map(str::to_owned).to_vec();
         let begun = [
             Span::Control("<s><task>".to_owned()),
             Span::Data(" could you".to_owned()),
