@@ -23,7 +23,7 @@ pub struct OpenAi {
 }
 
 impl OpenAi {
-    /// Connects to a model and finds out what its server can do, with a few short requests (at most about 100 tokens).
+    /// Connects to a model and finds out what its server can do, with a few short requests (at most about 150 tokens).
     ///
     /// # Errors
     /// `Invalid` for a configuration out of range, a key that the server refuses, and a context that neither the server nor

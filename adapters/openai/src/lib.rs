@@ -31,6 +31,11 @@
 //! written a text: a server that is off by one token gives finite numbers too. Without such a form a score is
 //! `Unsupported`, and a gate that needs scores declines.
 //!
+//! # Tool calls
+//! Where the probe found that the model calls tools ([`Support::tools`]), a request's `tools` go to the chat route, and the
+//! generation has the calls: put together from their pieces, and checked by the tools' schemas and the request's choice
+//! ([`ToolCalls`](journeyman::text::ToolCalls)). Spellings of special tokens in descriptions are made harmless.
+//!
 //! # How a prompt is sent
 //! On the chat route ([`Route::Chat`]) the server renders the messages by the model's chat template. On the route of
 //! completions the contents of the messages are joined, for prompts in the model's own dialect. There, each span is tokenized

@@ -8,9 +8,9 @@ use journeyman::{
 
 use crate::{config::ScoringForm, connection::OpenAi, http::Place, score::SCORE};
 
-/// Each continuation is a request of its own; the server's prefix cache makes the prompt cheap. Where ids are sent, prompt
-/// and continuation are tokenized separately, as data where they are data. Where a text is sent, scoring begins with the
-/// first token that reaches into the continuation.
+/// Each continuation is a request of its own, or one a token where tokens are forced ([`ScoringForm::Forced`]); the server's
+/// prefix cache makes the prompt cheap. Where ids are sent, prompt and continuation are tokenized separately, as data where they
+/// are data. Where a text is sent, scoring begins where the tokens of both together part from those of the prompt.
 #[async_trait]
 impl Scorer for OpenAi {
     fn model(&self) -> &ModelId {
