@@ -1,26 +1,31 @@
 #!/usr/bin/env bash
-# `journeyman run` on BFCL's multi-turn tasks: bash examples/bfcl/run.sh DATA OUT MODEL-LINES...
-#   DATA         the folder with BFCL's tasks and the tools' documents
+# `journeyman run` on BFCL's multi-turn tasks: bash examples/bfcl/run.sh OUT MODEL-LINES...
 #   OUT          a new folder, for the run's file, its tasks and the library
-#   MODEL-LINES  the lines of [model], such as 'gguf = "model.gguf"', or 'server = "http://127.0.0.1:8000/v1"' 'name = "m"'
-# JOURNEYMAN names the command (journeyman), COUNT the tasks to take (all), HELD_OUT those of them to measure with (20).
+#   MODEL-LINES  the lines of [model], such as 'gguf = "/path/model.gguf"', or 'server = "http://127.0.0.1:8000/v1"' 'name = "m"'
+# JOURNEYMAN names the command (journeyman), COUNT the tasks to take (all), HELD_OUT those of them to measure with (20), DATA
+# a folder with BFCL's tasks and the tools' documents (those of the package, the tasks of even number).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-if [ "$#" -lt 3 ]; then
+if [ "$#" -lt 2 ]; then
     sed -n '2,6s/^# //p' "$0" >&2
     exit 2
 fi
-data=$(cd "$1" && pwd)
-mkdir -p "$2"
-out=$(cd "$2" && pwd)
-shift 2
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+shift
+data=()
+if [ -n "${DATA:-}" ]; then data=(--data "$(cd "$DATA" && pwd)"); fi
 python=$(bash "$here/setup.sh")
-"$python" "$here/python/bfcl_tasks.py" --data "$data" --as-tasks >"$out/all.jsonl"
+"$python" "$here/python/bfcl_tasks.py" "${data[@]}" --as-tasks >"$out/all.jsonl"
 head -n "${COUNT:-1000}" "$out/all.jsonl" >"$out/tasks.jsonl"
+quoted() { printf '"%s"' "$1"; }
 {
     printf 'name = "bfcl"\ntasks = "tasks.jsonl"\nheld_out = %s\nsteps = 40\n\n[model]\n' "${HELD_OUT:-20}"
     printf '%s\n' "$@"
-    printf '\n[world]\nprogram = "%s"\narguments = ["%s", "--data", "%s"]\n' "$python" "$here/python/bfcl_world.py" "$data"
-    printf 'environment = { PYTHONPATH = "%s" }\ntrusted = true\n' "$(cd "$here/../../adapters/process/python" && pwd)"
+    printf '\n[world]\nprogram = %s\n' "$(quoted "$python")"
+    printf 'arguments = ['
+    for argument in "$here/python/bfcl_world.py" "${data[@]}"; do printf '%s, ' "$(quoted "$argument")"; done
+    printf ']\nenvironment = { PYTHONPATH = %s }\ntrusted = true\n' \
+        "$(quoted "$(cd "$here/../../adapters/process/python" && pwd)")"
 } >"$out/run.toml"
 exec "${JOURNEYMAN:-journeyman}" run "$out/run.toml"

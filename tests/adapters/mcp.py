@@ -1,8 +1,8 @@
-"""The official Python client of MCP (package `mcp`, 2.x) against a library that is served by examples/mcp-library.
+"""The official Python client of MCP (package `mcp`, 2.x) against a library that `journeyman serve mcp` serves.
 
-    python tests/adapters/mcp.py target/debug/mcp-library skills
+    python tests/adapters/mcp.py target/debug/journeyman skills
 
-Serves a new library with these skills over standard streams and over HTTP. Over each it lists the skills, reads every
+Imports these skills into a new library, releases them, and serves it over standard streams and over HTTP. Over each it lists the skills, reads every
 file, and compares its SHA-256 with the manifest and with the library's folder; then it searches and reports an outcome
 twice. Prints a line for each figure; the exit code is 1 where one is not as it should be.
 """
@@ -10,6 +10,7 @@ twice. Prints a line for each figure; the exit code is 1 where one is not as it 
 import asyncio
 import base64
 import hashlib
+import json
 import os
 import pathlib
 import secrets
@@ -94,18 +95,30 @@ async def check(how, streams, folder):
               f"SHA-256, search gave {given}, counted once")
 
 
+def fill(program, library, skills):
+    def ask(*arguments):
+        command = [program, "--library", str(library), "--json", *arguments]
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+    ask("skill", "import", skills, "--create", "--trust")
+    for skill in ask("skill", "list")["skills"]:
+        ask("skill", "release", skill["name"], "--reason", "shipped with the project")
+
+
 async def main(program, skills):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         library = folder / "library"
-        child = StdioServerParameters(command=program, args=[str(library), skills], env={})
+        fill(program, library, skills)
+        serve = ["--library", str(library), "serve", "mcp"]
+        child = StdioServerParameters(command=program, args=serve, env={})
         await check("stdio", stdio_client(child), library / "skills")
 
         token = secrets.token_hex(16)
         environment = {**os.environ, "JOURNEYMAN_MCP_TOKEN": token}
-        server = subprocess.Popen([program, str(library)], env=environment, stderr=subprocess.PIPE, text=True)
+        server = subprocess.Popen([program, *serve, "--http", "0"], env=environment, stderr=subprocess.PIPE, text=True)
         try:
-            url = server.stderr.readline().strip()
+            url = server.stderr.readline().split()[-1]
             client = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"})
             await check("http", streamable_http_client(url, http_client=client), library / "skills")
         finally:

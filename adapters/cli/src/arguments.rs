@@ -47,6 +47,9 @@ pub(crate) enum Command {
     Experiment(Experiment),
     /// Learn from the tasks of your own environment, and measure before and after; a file names all parts
     Run(Run),
+    /// Serve the library to other programs
+    #[command(subcommand)]
+    Serve(ServeCommand),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -83,6 +86,23 @@ pub(crate) struct Run {
     /// Learn nothing: measure the held-out tasks with the library as it is
     #[arg(long)]
     pub(crate) only_measure: bool,
+    /// Show the tools of the file's MCP server, approve them all as they are now, and run nothing
+    #[arg(long, conflicts_with = "only_measure")]
+    pub(crate) approve_tools: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServeCommand {
+    /// Serve the library over MCP: its skills by the Skills extension, a search, and reports of outcomes that earn credit
+    Mcp(ServeMcp),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeMcp {
+    /// Serve HTTP on loopback, at this port (0 for a free one), and not one client on standard streams. The bearer token is
+    /// the variable JOURNEYMAN_MCP_TOKEN
+    #[arg(long, value_name = "PORT")]
+    pub(crate) http: Option<u16>,
 }
 
 #[derive(Debug, Subcommand)]

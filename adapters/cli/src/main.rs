@@ -23,6 +23,7 @@ mod recognize;
 mod repair;
 mod run;
 mod search;
+mod serve;
 mod show;
 mod stats;
 mod take_in;
@@ -36,7 +37,7 @@ use futures::executor::block_on;
 use journeyman::{Error, Result};
 
 use crate::{
-    arguments::{Arguments, Command, LibraryCommand, SkillCommand},
+    arguments::{Arguments, Command, LibraryCommand, ServeCommand, SkillCommand},
     model::arguments::ModelCommand,
     output::Answer,
 };
@@ -115,6 +116,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
         Command::Model(command) => model::perform(command, arguments.json).await,
         Command::Experiment(command) => experiment::experiment(&command),
         Command::Run(command) => run::run(&command).await,
+        Command::Serve(ServeCommand::Mcp(command)) => serve::mcp(&root, &command).await,
         // `main` has handled it.
         Command::Completions { .. } => Ok(Answer::default()),
     }

@@ -144,7 +144,7 @@ fn a_field_that_the_page_does_not_name_is_refused_in_every_object() {
             inner += usize::from(!place.is_empty());
         }
     }
-    assert!(inner > 25, "{inner} inner objects");
+    assert!(inner >= 25, "{inner} inner objects");
 }
 
 #[test]

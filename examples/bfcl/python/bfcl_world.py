@@ -1,8 +1,8 @@
 """BFCL's multi-turn tasks as an environment of Journeyman, on the package bfcl-eval.
 
-    python bfcl_world.py --data FOLDER [--state]
+    python bfcl_world.py [--data FOLDER] [--state]
 
-FOLDER has the tools' documents, such as ticket_api.json.
+FOLDER has the tools' documents, such as ticket_api.json; the package's own are the default.
 
 A task's payload is `{"entry": the task's line, "ground_truth": its expected calls by turn}`. The first observation is
 the user's first request; the agent ends a turn by a message or by the end of the turn, and the next request is the next
@@ -24,6 +24,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import bfcl_eval
 from bfcl_eval.constants.executable_backend_config import MULTI_TURN_FUNC_DOC_FILE_MAPPING
 from bfcl_eval.eval_checker.multi_turn_eval import multi_turn_utils
 from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker import multi_turn_checker
@@ -177,7 +178,8 @@ def _forget(model: str | None) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
+    packaged = Path(bfcl_eval.__path__[0]) / "data" / "multi_turn_func_doc"
+    parser.add_argument("--data", type=Path, default=packaged)
     parser.add_argument("--state", action="store_true")
     options = parser.parse_args()
     World.documents, World.shows_state = options.data, options.state

@@ -1,17 +1,17 @@
 //! Replays the expected calls of BFCL's tasks, and damaged ones, through the environment.
 #![allow(clippy::print_stdout)]
 
-use std::{env, path::PathBuf};
+use std::path::PathBuf;
 
 use bfcl::{Damage, Setting, replay, tasks, with_effect};
 use clap::Parser;
 use futures::executor::block_on;
-use journeyman::{Error, Result};
+use journeyman::Result;
 
 /// Replays the expected calls of BFCL's multi-turn tasks, and damaged ones: how many the official checker judges valid.
 #[derive(Parser)]
 struct Arguments {
-    /// The folder with BFCL's tasks and the tools' documents; else $JOURNEYMAN_DATA/bfcl.
+    /// A folder with BFCL's tasks and the tools' documents; the package's own if left out.
     #[arg(long)]
     data: Option<PathBuf>,
     /// The interpreter that examples/bfcl/setup.sh prints.
@@ -21,14 +21,9 @@ struct Arguments {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
-    let given = env::var_os("JOURNEYMAN_DATA").map(|data| PathBuf::from(data).join("bfcl"));
-    let data = arguments.data.or(given).ok_or_else(|| {
-        Error::invalid("bfcl", "the folder with BFCL's tasks is not named")
-            .hint("give --data or JOURNEYMAN_DATA")
-    })?;
     let setting = Setting {
         python: arguments.python,
-        data,
+        data: arguments.data,
     };
     block_on(report(&setting))
 }

@@ -10,8 +10,8 @@ use journeyman_process::{ProcessConfig, ProcessEnvironment};
 pub struct Setting {
     /// The interpreter that `setup.sh` prints.
     pub python: PathBuf,
-    /// The folder with BFCL's tasks and the tools' documents.
-    pub data: PathBuf,
+    /// The folder with BFCL's tasks and the tools' documents. `None` for those of the package: its tasks of even number.
+    pub data: Option<PathBuf>,
 }
 
 impl Setting {
@@ -23,12 +23,11 @@ impl Setting {
 
     /// The arguments of one of this example's scripts.
     pub(crate) fn script(&self, name: &str) -> Vec<String> {
-        let data = self.data.display().to_string();
-        vec![
-            Self::folder(&format!("python/{name}")),
-            "--data".to_owned(),
-            data,
-        ]
+        let mut script = vec![Self::folder(&format!("python/{name}"))];
+        if let Some(data) = &self.data {
+            script.extend(["--data".to_owned(), data.display().to_string()]);
+        }
+        script
     }
 
     /// Starts the environment. Its observations show the state of the services where `shows_state` says so.

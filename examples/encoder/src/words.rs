@@ -66,9 +66,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_has_others_and_none_of_them_is_in_the_lexicon() {
+    fn every_word_has_others_and_none_of_their_content_words_is_in_the_lexicon() {
         let words = OtherWords::read().unwrap();
-        let known: BTreeSet<&str> = all_words().collect();
+        // `of`, as in `get hold of`, stands in most tasks anyhow.
+        let known: BTreeSet<&str> = all_words().filter(|word| *word != "of").collect();
         let listed = VERBS.iter().map(|verb| ("verb", *verb));
         let listed: Vec<_> = listed
             .chain(NOUNS.iter().map(|noun| ("noun", *noun)))

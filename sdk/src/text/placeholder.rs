@@ -404,7 +404,7 @@ mod tests {
             "a8Fk39dkQ2x8Lw0z",
             "a1B2c3D4e5F6g7H8",
             "AKIAIOSFODNN7EXAMPLQ",
-            "S3cr3tEXAMPLE99",
+            "k9Fq2xR7vEXAMPLE",
             "dXNlcm5hbWU6cGFzc3dvcmQtWGsyOSFxTHc=",
             "x7QWxhZGRpbjpvcGVuIHNlc2FtZQ",
             "s3cret-Word9x",

@@ -4,13 +4,16 @@ use std::{
     collections::BTreeMap,
     num::NonZeroU32,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use journeyman::{Result, domain::Trust, recipe::Recipe};
+use journeyman::{Error, Result, domain::Trust, recipe::Recipe};
+use journeyman_mcp::{HttpEndpoint, McpConfig, McpServer};
 use journeyman_process::ProcessConfig;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::world::WorldConfig;
 use crate::{
     changes::Change,
     recipes::recipe_of,
@@ -79,7 +82,9 @@ pub(super) enum DialectForm {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WorldForm {
-    program: PathBuf,
+    #[serde(default)]
+    protocol: Protocol,
+    program: Option<PathBuf>,
     #[serde(default)]
     arguments: Vec<String>,
     #[serde(default)]
@@ -90,6 +95,25 @@ struct WorldForm {
     #[serde(default)]
     trusted: bool,
     request_seconds: Option<NonZeroU32>,
+    /// An MCP server over HTTP.
+    url: Option<String>,
+    /// The name of the variable that holds its bearer token.
+    token_variable: Option<String>,
+    /// The file with the MCP server's approved tools.
+    approved: Option<PathBuf>,
+    /// The user's promise that the same calls of a new MCP session give the same results.
+    deterministic: Option<bool>,
+}
+
+/// What a world speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Protocol {
+    /// The process protocol: an environment with outcomes.
+    #[default]
+    Process,
+    /// The Model Context Protocol: tools alone.
+    Mcp,
 }
 
 fn standard() -> Spanned<String> {
@@ -130,36 +154,107 @@ impl Form {
         Ok(recipe)
     }
 
-    /// How the world's process is started. Its working folder is the file's.
-    pub(super) fn world(&self, source: &Source<'_>, folder: &Path) -> Result<ProcessConfig> {
+    /// What the world speaks.
+    pub(super) fn protocol(&self) -> Protocol {
+        self.world.get_ref().protocol
+    }
+
+    /// How the world is reached. Its process' working folder is the file's.
+    pub(super) fn world(&self, source: &Source<'_>, folder: &Path) -> Result<WorldConfig> {
+        let world = self.world.get_ref();
+        let of_mcp = world.url.is_some()
+            || world.token_variable.is_some()
+            || world.approved.is_some()
+            || world.deterministic.is_some();
+        match (world.protocol, &world.program, &world.url) {
+            (Protocol::Process, Some(program), None) if !of_mcp => {
+                Ok(WorldConfig::Process(self.process(source, folder, program)?))
+            }
+            (Protocol::Process, ..) => Err(self.unfit(
+                source,
+                "a world of the process protocol has a program, and nothing of MCP",
+                "set `program`, or `protocol = \"mcp\"` for an MCP server",
+            )),
+            (Protocol::Mcp, Some(program), None) => {
+                let child = self.process(source, folder, program)?;
+                self.mcp(source, folder, McpServer::Process(child))
+            }
+            (Protocol::Mcp, None, Some(url)) => {
+                let mut endpoint = HttpEndpoint::new(url);
+                if let Some(variable) = &world.token_variable {
+                    endpoint = endpoint.with_token(self.variable(source, variable)?);
+                }
+                self.mcp(source, folder, McpServer::Http(endpoint))
+            }
+            (Protocol::Mcp, ..) => Err(self.unfit(
+                source,
+                "the MCP server is named twice or not at all",
+                "set either `program` with `arguments`, or `url`",
+            )),
+        }
+    }
+
+    fn unfit(&self, source: &Source<'_>, message: &str, hint: &str) -> Error {
+        source.refused(self.world.span(), message, hint)
+    }
+
+    fn mcp(&self, source: &Source<'_>, folder: &Path, server: McpServer) -> Result<WorldConfig> {
+        let world = self.world.get_ref();
+        let mut config = McpConfig::new(self.name(source)?, server);
+        config.trust = world.trust();
+        config.deterministic = world.deterministic.unwrap_or(false);
+        if let Some(limit) = world.request_limit() {
+            config.request_limit = limit;
+        }
+        let approved = world.approved.as_deref();
+        let approved = folder.join(approved.unwrap_or(Path::new("approved-tools.json")));
+        Ok(WorldConfig::Mcp { config, approved })
+    }
+
+    fn process(&self, source: &Source<'_>, folder: &Path, program: &Path) -> Result<ProcessConfig> {
         let world = self.world.get_ref();
         // A name alone is looked up in PATH.
-        let program = match world.program.components().count() {
-            1 => world.program.clone(),
-            _ => folder.join(&world.program),
+        let program = match program.components().count() {
+            1 => program.to_owned(),
+            _ => folder.join(program),
         };
         let mut config = ProcessConfig::new(program).with_arguments(&world.arguments);
         config.folder = Some(folder.to_owned());
         config.environment = world.environment.clone().into_iter().collect();
         for name in &world.pass {
-            let value = std::env::var(name).map_err(|_| {
-                source
-                    .refused(
-                        self.world.span(),
-                        "a variable that the process shall get is not set",
-                        "set it, or take its name out of `pass`",
-                    )
-                    .with("variable", name)
-            })?;
+            let value = self.variable(source, name)?;
             config.environment.push((name.clone(), value));
         }
-        config.trust = match world.trusted {
-            true => Trust::Trusted,
-            false => Trust::Untrusted,
-        };
-        if let Some(seconds) = world.request_seconds {
-            config.request_limit = std::time::Duration::from_secs(seconds.get().into());
+        config.trust = world.trust();
+        if let Some(limit) = world.request_limit() {
+            config.request_limit = limit;
         }
         Ok(config)
+    }
+
+    /// The value of one of the command's own variables.
+    fn variable(&self, source: &Source<'_>, name: &str) -> Result<String> {
+        std::env::var(name).map_err(|_| {
+            self.unfit(
+                source,
+                "a variable that the world shall get is not set",
+                "set it, or take its name out of the file",
+            )
+            .with("variable", name)
+        })
+    }
+}
+
+impl WorldForm {
+    fn trust(&self) -> Trust {
+        match self.trusted {
+            true => Trust::Trusted,
+            false => Trust::Untrusted,
+        }
+    }
+
+    fn request_limit(&self) -> Option<Duration> {
+        self.request_seconds
+            .map(|seconds| Duration::from_secs(seconds.get().into()))
     }
 }

@@ -2,9 +2,11 @@
 //! `docs/command-line.md` describes the file.
 
 mod compare;
+mod expect;
 mod form;
 mod parts;
 mod tasks;
+mod world;
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,7 @@ use serde_json::json;
 
 use self::{
     compare::Comparison,
+    expect::ExpectationJudge,
     form::{Form, RUN},
     parts::Parts,
     tasks::Tasks,
@@ -47,10 +50,19 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
         .unwrap_or_default();
     let name = form.name(&source)?.to_owned();
     let recipe = form.recipe(&source)?;
-    let tasks = Tasks::read(&folder, &form.tasks, form.held_out.get_ref())?;
+    if command.approve_tools {
+        return approve(&source, &form, &folder).await;
+    }
+    let tasks = Tasks::read(
+        &folder,
+        &form.tasks,
+        form.held_out.get_ref(),
+        form.protocol(),
+    )?;
+    let judge = ExpectationJudge(tasks.expected);
     let library = folder.join(form.library.as_deref().unwrap_or(Path::new("library")));
     let seed = command.seed.or(form.seed).unwrap_or(1);
-    let parts = Parts::open(&source, &form, &folder, &library).await?;
+    let parts = Parts::open(&source, &form, &folder, &library, judge).await?;
     tell(&format!("model {}", parts.model));
     let options = Options::new(name.as_str(), Seed(seed));
     let journeyman = Journeyman::open(parts.backends, recipe, options).await?;
@@ -100,6 +112,18 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
     Ok(Answer {
         json,
         text,
+        exit: Exit::Done,
+    })
+}
+
+async fn approve(source: &Source<'_>, form: &Form, folder: &Path) -> Result<Answer> {
+    let (count, file) = world::approve(form.world(source, folder)?).await?;
+    let file = file.display().to_string();
+    Ok(Answer {
+        text: format!(
+            "{count} tools are approved as they are now: {file}\nTake a line out of the file to withdraw a tool.\n"
+        ),
+        json: json!({"approved": count, "file": file}),
         exit: Exit::Done,
     })
 }

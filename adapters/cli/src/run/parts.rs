@@ -4,21 +4,24 @@ use std::{env, path::Path, sync::Arc};
 
 use journeyman::{
     Result,
-    builtin::{ChatDialect, EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock},
+    builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions, SystemClock},
     contract::{Backends, Dialect, LanguageModel, Roles, Scorer, Tokenizer},
     role::GeneralRoles,
 };
 use journeyman_disk::DiskStore;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use journeyman_openai::{ApiKey, Config, OpenAi, Route};
-use journeyman_process::ProcessEnvironment;
 use journeyman_tantivy::Bm25Retriever;
 use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode, TOKENS},
     writer::ApprenticeRoles,
 };
 
-use super::form::{DialectForm, Form, ModelForm};
+use super::{
+    expect::ExpectationJudge,
+    form::{DialectForm, Form, ModelForm},
+    world::World,
+};
 use crate::{library, output::Progress, toml_file::Source};
 
 /// A model, with what it can do beside writing.
@@ -37,7 +40,7 @@ pub(super) struct Parts {
     pub(super) backends: Backends,
     /// The model's name, and what its server was found to support.
     pub(super) model: String,
-    pub(super) world: Arc<ProcessEnvironment>,
+    pub(super) world: World,
     pub(super) store: Arc<DiskStore>,
 }
 
@@ -48,13 +51,14 @@ impl Parts {
         form: &Form,
         folder: &Path,
         library: &Path,
+        judge: ExpectationJudge,
     ) -> Result<Self> {
         // The cheapest first: a wrong path or program is told before a model is loaded.
         if !library::is_library(library) {
             library::refuse_unread(library)?;
         }
         let store = Arc::new(DiskStore::open(library, &library::options(true))?);
-        let world = Arc::new(ProcessEnvironment::start(form.world(source, folder)?).await?);
+        let world = World::open(form.world(source, folder)?, judge).await?;
         let model = {
             let _progress = Progress::of("loading the model");
             load(source, form, folder).await?
@@ -76,15 +80,18 @@ impl Parts {
         }
         let agent = ModelExecutor::new(model.language.clone(), dialect.clone(), options)?;
         let name = model.language.capabilities().model.to_string();
-        let mut backends =
-            Backends::new(Arc::new(agent), world.clone(), Arc::new(EnvironmentJudge))
-                .with_model(model.language)
-                .with_dialect(dialect)
-                .with_roles(roles)
-                .with_retriever(Arc::new(Bm25Retriever::new(Default::default())?))
-                .with_store(store.clone())
-                .with_journal(store.clone())
-                .with_clock(Arc::new(SystemClock::new()));
+        let mut backends = Backends::new(
+            Arc::new(agent),
+            world.environment.clone(),
+            world.judge.clone(),
+        )
+        .with_model(model.language)
+        .with_dialect(dialect)
+        .with_roles(roles)
+        .with_retriever(Arc::new(Bm25Retriever::new(Default::default())?))
+        .with_store(store.clone())
+        .with_journal(store.clone())
+        .with_clock(Arc::new(SystemClock::new()));
         backends.scorer = model.scorer;
         backends.tokenizer = model.tokenizer;
         Ok(Self {

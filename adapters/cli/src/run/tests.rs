@@ -1,14 +1,17 @@
 //! Tests without a model: the run's file and its tasks.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 use std::fs;
 
 use journeyman::{ErrorKind, Result, domain::Trust, select::Selector};
+use journeyman_mcp::McpServer;
+use journeyman_process::ProcessConfig;
 use tempfile::TempDir;
 
 use super::{
-    form::{DialectForm, Form, HeldOut, RUN},
+    form::{DialectForm, Form, HeldOut, Protocol, RUN},
     tasks::Tasks,
+    world::WorldConfig,
 };
 use crate::toml_file::Source;
 
@@ -33,12 +36,60 @@ fn read<T>(text: &str, part: impl FnOnce(&Form, &Source<'_>) -> Result<T>) -> Re
     part(&source.form()?, &source)
 }
 
+fn process(form: &Form, source: &Source<'_>) -> Result<ProcessConfig> {
+    match form.world(source, source.path.parent().unwrap())? {
+        WorldConfig::Process(config) => Ok(config),
+        WorldConfig::Mcp { .. } => panic!("an MCP server"),
+    }
+}
+
+#[test]
+fn an_mcp_server_is_a_program_or_a_url() {
+    let checked = |text: &str| {
+        read(text, |form, source| {
+            let folder = source.path.parent().unwrap().to_owned();
+            match form.world(source, &folder)? {
+                WorldConfig::Mcp { config, approved } => {
+                    Ok((config, approved.strip_prefix(folder).unwrap().to_owned()))
+                }
+                WorldConfig::Process(_) => panic!("a process"),
+            }
+        })
+    };
+    let program = "program = \"python3\"";
+    let child = format!("protocol = \"mcp\"\n{program}\nrequest_seconds = 3");
+    let (config, approved) = checked(&SMALL.replace(program, &child)).unwrap();
+    assert!(matches!(config.server, McpServer::Process(_)) && !config.deterministic);
+    assert_eq!(config.request_limit.as_secs(), 3);
+    assert_eq!(approved.to_str(), Some("approved-tools.json"));
+    let url = "protocol = \"mcp\"\nurl = \"http://127.0.0.1:9/mcp\"";
+    let more = format!("{url}\napproved = \"read.json\"\ndeterministic = true");
+    let (config, approved) = checked(&SMALL.replace(program, &more)).unwrap();
+    assert!(matches!(config.server, McpServer::Http(_)) && config.deterministic);
+    assert_eq!(approved.to_str(), Some("read.json"));
+    for (text, variable) in [
+        (format!("{url}\n{program}"), None),
+        ("protocol = \"mcp\"".to_owned(), None),
+        ("protocol = \"process\"".to_owned(), None),
+        (format!("{program}\napproved = \"read.json\""), None),
+        (
+            format!("{url}\ntoken_variable = \"JOURNEYMAN_NO_SUCH\""),
+            Some("JOURNEYMAN_NO_SUCH"),
+        ),
+    ] {
+        let error = checked(&SMALL.replace(program, &text)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{text}");
+        assert_eq!(error.fact("line"), Some("9"), "{text}");
+        assert_eq!(error.fact("variable"), variable, "{text}");
+    }
+}
+
 #[test]
 fn what_is_left_out_has_its_default() {
     let checked = |form: &Form, source: &Source<'_>| {
         assert_eq!(form.name(source)?, "shop");
         assert_eq!(form.recipe(source)?, journeyman::recipe::standard());
-        let world = form.world(source, source.path.parent().unwrap())?;
+        let world = process(form, source)?;
         assert_eq!(world.program.to_str(), Some("python3"));
         assert_eq!(world.folder.as_deref(), source.path.parent());
         assert_eq!(world.trust, Trust::Untrusted);
@@ -67,7 +118,7 @@ fn recipe_and_world_are_set_by_the_file() {
         assert_ne!(recipe.select.selector, Selector::Nothing);
         assert!(matches!(form.held_out.get_ref(), HeldOut::File(_)));
         let folder = source.path.parent().unwrap();
-        let world = form.world(source, folder)?;
+        let world = process(form, source)?;
         assert_eq!(world.program, folder.join("bin/world"));
         assert_eq!(world.trust, Trust::Trusted);
         assert_eq!(world.request_limit.as_secs(), 3);
@@ -126,7 +177,51 @@ fn tasks(text: &str, held_out: &HeldOut) -> Result<Tasks> {
         "{\"id\": \"z\", \"instruction\": \"Do z.\"}\n",
     )
     .unwrap();
-    Tasks::read(folder.path(), "tasks.jsonl".as_ref(), held_out)
+    Tasks::read(
+        folder.path(),
+        "tasks.jsonl".as_ref(),
+        held_out,
+        Protocol::Process,
+    )
+}
+
+#[test]
+fn tasks_say_what_they_expect_exactly_for_mcp_servers() {
+    let folder = TempDir::new().unwrap();
+    let line = |id: &str, expect: &str| {
+        format!("{{\"id\": \"{id}\", \"instruction\": \"Do it.\"{expect}}}\n")
+    };
+    let due = ", \"expect\": {\"calls\": [{\"tool\": \"close\"}]}";
+    let read = |expect: &str, protocol| {
+        let text = line("a", due) + &line("b", expect);
+        let text = match protocol {
+            Protocol::Mcp => text,
+            Protocol::Process => text.replace(due, ""),
+        };
+        fs::write(folder.path().join("tasks.jsonl"), text).unwrap();
+        Tasks::read(
+            folder.path(),
+            "tasks.jsonl".as_ref(),
+            &HeldOut::Last(1),
+            protocol,
+        )
+    };
+    let told = ", \"expect\": {\"message\": [\"done\"]}";
+    assert_eq!(read(told, Protocol::Mcp).unwrap().expected.len(), 2);
+    assert!(read("", Protocol::Process).unwrap().expected.is_empty());
+    for (expect, protocol) in [
+        ("", Protocol::Mcp),
+        (", \"expect\": {}", Protocol::Mcp),
+        (", \"expect\": {\"message\": [\"\"]}", Protocol::Mcp),
+        (
+            ", \"expect\": {\"calls\": [{\"name\": \"x\"}]}",
+            Protocol::Mcp,
+        ),
+        (", \"expect\": {\"message\": [\"done\"]}", Protocol::Process),
+    ] {
+        let error = read(expect, protocol).unwrap_err();
+        assert_eq!(error.fact("line"), Some("2"), "{expect}: {error}");
+    }
 }
 
 #[test]

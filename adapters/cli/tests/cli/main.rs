@@ -11,5 +11,6 @@ mod models;
 mod reading;
 mod repair;
 mod running;
+mod serving;
 mod strangers;
 mod support;

@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path};
 
+use serde_json::json;
+
 use crate::support::Place;
 
 /// A run's file in the place: the first tasks of `examples/services`, six of them held out.
@@ -94,4 +96,63 @@ fn a_run_that_cannot_begin_says_why_and_leaves_no_library_of_learned_skills() {
         text.replace("dialect = \"apprentice\"", "")
     });
     place.run(&["run", &file]).failed(5, "127.0.0.1:9");
+}
+
+/// A run's file for the MCP server of two services, and its tasks, four of them held out.
+fn mcp(place: &Place, argument: &str) -> String {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let child = here.join("tests/children/services_mcp.py");
+    let model = here.join("../../examples/apprentice/apprentice.gguf");
+    let file = format!(
+        "name = \"services\"\nlibrary = \"learned\"\ntasks = \"tasks.jsonl\"\nheld_out = 4\nsteps = 6\n\n\
+         [model]\ngguf = {model:?}\ndialect = \"apprentice\"\n\n\
+         [world]\nprotocol = \"mcp\"\nprogram = \"python3\"\narguments = [{child:?}{argument}]\ntrusted = true\n\
+         deterministic = true\n"
+    );
+    fs::write(place.path("run.toml"), file).unwrap();
+    let words = ["soft", "loud", "warm", "cold", "late", "early"];
+    let tasks = (0..14).map(|n| {
+        let (level, pitch) = (30 + 4 * n, words[n % 6]);
+        match n % 2 {
+            0 => json!({"id": format!("t{n}"), "instruction": format!("scan the lever behind the tunnel at level {level}"),
+                "expect": {"calls": [{"tool": "scan_lever", "arguments": {"level": level}}]}}),
+            _ => json!({"id": format!("t{n}"), "instruction": format!("could you repair the curtain at pitch {pitch}"),
+                "expect": {"calls": [{"tool": "repair_curtain", "arguments": {"pitch": pitch}}]}}),
+        }
+    });
+    let tasks: Vec<String> = tasks.map(|task| task.to_string()).collect();
+    fs::write(place.path("tasks.jsonl"), tasks.join("\n")).unwrap();
+    place.path("run.toml").display().to_string()
+}
+
+#[test]
+fn a_run_learns_from_approved_tools_of_an_mcp_server() {
+    let place = Place::empty();
+    let file = mcp(&place, "");
+    // Nobody has approved the tools yet.
+    place.run(&["run", &file]).failed(3, "approve-tools");
+    let approved = place.json(&["run", &file, "--approve-tools"]).done();
+    assert_eq!(approved.json()["approved"], 4);
+    assert!(
+        approved.err.contains("scan lever level # power #"),
+        "{}",
+        approved.err
+    );
+    let ran = place.json(&["run", &file, "--seed", "5"]).done();
+    let told = ran.json();
+    for when in ["before", "after"] {
+        assert_eq!(
+            (&told[when]["judged"], &told[when]["faults"]),
+            (&4.into(), &0.into()),
+            "{told}"
+        );
+    }
+    assert!(told["after"]["with_skill"].as_u64().unwrap() > 0, "{told}");
+    let difference = told["after_less_before"]["score"]["mean"].as_f64().unwrap();
+    assert!(difference > 0.0, "{told}");
+    // A definition that changed is named, and its tool is blocked; the rest goes on.
+    mcp(&place, ", \"changed\"");
+    let changed = place.run(&["run", &file, "--only-measure"]).done();
+    assert!(changed.err.contains("scan_radio"), "{}", changed.err);
+    assert!(changed.err.contains("--approve-tools"), "{}", changed.err);
 }

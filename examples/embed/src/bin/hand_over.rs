@@ -9,7 +9,6 @@ use serde_json::json;
 /// A desk that closes a ticket only after its customer was verified. No task says so.
 #[derive(Debug)]
 struct Desk;
-
 #[derive(Debug)]
 struct Shift(Observation, bool); // what the agent sees; whether the customer was verified
 
@@ -35,10 +34,12 @@ impl Episode for Shift {
         let called = |tool| matches!(action, Action::Call(calls) if calls.iter().any(|one| one.tool == tool));
         self.1 |= called("verify_customer");
         self.0.text = format!("The customer is verified: {}.", self.1);
+        let seen = self.0.clone();
         Ok(match called("close_ticket") {
-            true if self.1 => Transition::end(self.0.clone(), Outcome::success()),
-            true => Transition::refused(self.0.clone()),
-            false => Transition::next(self.0.clone()),
+            true if self.1 => Transition::end(seen, Outcome::success()),
+            true => Transition::refused(seen),
+            false if *action == Action::EndTurn => Transition::end(seen, Outcome::failure()),
+            false => Transition::next(seen),
         })
     }
     async fn close(self: Box<Self>) -> Result<()> {
@@ -49,11 +50,10 @@ impl Episode for Shift {
 #[tokio::main]
 async fn main() -> Result<()> {
     let (model, world) = (Arc::new(Scripted::default()), Arc::new(Desk));
-    let judge = Arc::new(EnvironmentJudge);
     let closings = |range: Range<usize>| range.step_by(2).map(task).collect();
     let (tasks, held_out) = (closings(0..48), closings(100..180));
-    let (before, after) =
-        learn_and_compare(model, world, judge, Path::new("library"), tasks, held_out).await?;
+    let (judge, library) = (Arc::new(EnvironmentJudge), Path::new("library"));
+    let (before, after) = learn_and_compare(model, world, judge, library, tasks, held_out).await?;
     println!("before: {before}after: {after}");
     Ok(())
 }

@@ -1,0 +1,110 @@
+//! The world of a run: a process that speaks the process protocol, or an MCP server.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use journeyman::{
+    Error, Result,
+    builtin::EnvironmentJudge,
+    contract::{Environment, Judge},
+};
+use journeyman_mcp::{ApprovedTools, McpConfig, McpEnvironment, list_tools};
+use journeyman_process::{ProcessConfig, ProcessEnvironment};
+
+use super::{expect::ExpectationJudge, form::RUN};
+use crate::{
+    files::{unreadable, unwritable},
+    output::{tell, warn},
+};
+
+/// How the world is reached.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a run has one")]
+pub(super) enum WorldConfig {
+    Process(ProcessConfig),
+    Mcp {
+        config: McpConfig,
+        /// The file with the approved tools.
+        approved: PathBuf,
+    },
+}
+
+/// The world, with the judge of its attempts.
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) environment: Arc<dyn Environment>,
+    pub(super) judge: Arc<dyn Judge>,
+    process: Option<Arc<ProcessEnvironment>>,
+}
+
+impl World {
+    /// Starts the process, or asks the MCP server for its tools and compares them with the approved ones.
+    pub(super) async fn open(config: WorldConfig, judge: ExpectationJudge) -> Result<Self> {
+        match config {
+            WorldConfig::Process(config) => {
+                let process = Arc::new(ProcessEnvironment::start(config).await?);
+                Ok(Self {
+                    environment: process.clone(),
+                    judge: Arc::new(EnvironmentJudge),
+                    process: Some(process),
+                })
+            }
+            WorldConfig::Mcp { config, approved } => {
+                let tools = read(&approved)?;
+                let judge: Arc<dyn Judge> = Arc::new(judge);
+                let world = McpEnvironment::new(config, tools, judge.clone()).await?;
+                for blocked in world.blocked().await? {
+                    warn(&blocked.hint(
+                        "read the tool's definition, and approve it with `run FILE --approve-tools`",
+                    ));
+                }
+                Ok(Self {
+                    environment: Arc::new(world),
+                    judge,
+                    process: None,
+                })
+            }
+        }
+    }
+
+    pub(super) async fn close(&self) {
+        if let Some(process) = &self.process {
+            process.close().await;
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<ApprovedTools> {
+    const HINT: &str = "`run FILE --approve-tools` shows the server's tools and writes the file";
+    let text = fs::read_to_string(path).map_err(|error| unreadable(RUN, path, error).hint(HINT))?;
+    serde_json::from_str(&text).map_err(|_| {
+        Error::invalid(RUN, "this is no file of approved tools")
+            .with("path", path.display())
+            .hint(HINT)
+    })
+}
+
+/// Shows the tools of an MCP server and approves them all, in the file; how many.
+pub(super) async fn approve(config: WorldConfig) -> Result<(usize, PathBuf)> {
+    let WorldConfig::Mcp { config, approved } = config else {
+        return Err(
+            Error::invalid(RUN, "only tools of MCP servers are approved")
+                .hint("leave --approve-tools out, or set `protocol = \"mcp\"` in [world]"),
+        );
+    };
+    let tools = list_tools(&config).await?;
+    for tool in &tools {
+        let one = &tool.definition;
+        tell(&format!(
+            "{} {}\n  {}",
+            one.name, tool.sha256, one.description
+        ));
+        tell(&format!("  takes {}", one.input_schema));
+    }
+    let text = serde_json::to_string_pretty(&ApprovedTools::all(&tools)).unwrap_or_default();
+    fs::write(&approved, text + "\n").map_err(|error| unwritable(RUN, &approved, error))?;
+    Ok((tools.len(), approved))
+}

@@ -1,0 +1,72 @@
+//! `journeyman run` as a new user runs it: on a toy environment in Python, and on BFCL's tasks.
+
+use std::{fs, process::Command};
+
+use super::external::{self, root, set_up};
+use crate::figures::{Bound, Figures, Outcome};
+
+const TOY: &str = "journeyman run on a toy environment in Python: exit status";
+const BFCL: &str = "journeyman run on BFCL's tasks: exit status";
+const DONE: Bound = Bound::AtMost(0.0);
+
+pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
+    let journeyman = external::journeyman()?;
+    let seed = figures.options().seed.0.to_string();
+    let place = tempfile::tempdir()?;
+    // The guide's first example, with a library of its own.
+    let example = root().canonicalize()?.join("examples/services");
+    let text = fs::read_to_string(example.join("run.toml"))?;
+    let library = place.path().join("library");
+    let text = text.replace("../../out/services", &library.display().to_string());
+    let file = example.join(format!(".run-{}.toml", std::process::id()));
+    fs::write(&file, text)?;
+    let mut command = Command::new(&journeyman);
+    command
+        .arg("run")
+        .arg(&file)
+        .args(["--seed", &seed, "--json"]);
+    let ended = external::run(command);
+    fs::remove_file(&file)?;
+    let ended = ended?;
+    figures.record(TOY, status(&ended), DONE);
+    let told: serde_json::Value = serde_json::from_str(&ended.out).unwrap_or_default();
+    for (title, value) in [
+        (
+            "toy environment: held-out score before",
+            &told["before"]["score"]["mean"],
+        ),
+        (
+            "toy environment: held-out score after",
+            &told["after"]["score"]["mean"],
+        ),
+    ] {
+        if let Some(value) = value.as_f64() {
+            figures.record(title, value, Bound::None);
+        }
+    }
+    if set_up("JOURNEYMAN_BFCL_PYTHON").is_none() {
+        figures.record(BFCL, f64::NAN, DONE);
+        return Ok(());
+    }
+    // The bundled model cannot do such tasks: what is shown is that all parts work together to the end.
+    let model = root()
+        .canonicalize()?
+        .join("examples/apprentice/apprentice.gguf");
+    let mut command = Command::new("bash");
+    command
+        .arg("examples/bfcl/run.sh")
+        .arg(place.path().join("bfcl"))
+        .arg(format!("gguf = \"{}\"", model.display()))
+        .env("JOURNEYMAN", &journeyman)
+        .envs([("COUNT", "6"), ("HELD_OUT", "2")]);
+    figures.record(BFCL, status(&external::run(command)?), DONE);
+    Ok(())
+}
+
+/// The exit status; none where a signal ended the command. What it said goes to the error stream.
+fn status(ended: &external::Ended) -> f64 {
+    if !ended.status.success() {
+        eprintln!("{}{}", ended.out, ended.err);
+    }
+    ended.status.code().map_or(f64::NAN, f64::from)
+}

@@ -1,0 +1,142 @@
+//! The conformance suites that ran through the adapters, and the support matrix of `docs/support.md`.
+
+use std::{collections::BTreeMap, fmt::Write, fs, process::Command};
+
+use super::external::{self, root};
+use crate::figures::{Bound, Figures, Outcome};
+
+/// A suite of one contract through one adapter: the adapter, the contract, and the test that runs it.
+struct Suite {
+    adapter: &'static str,
+    contract: &'static str,
+    test: &'static str,
+    /// The variable that the test needs.
+    needs: Option<&'static str>,
+}
+
+const fn suite(adapter: &'static str, contract: &'static str, test: &'static str) -> Suite {
+    Suite {
+        adapter,
+        contract,
+        test,
+        needs: None,
+    }
+}
+
+const fn with(mut suite: Suite, needs: &'static str) -> Suite {
+    suite.needs = Some(needs);
+    suite
+}
+
+/// Every one that there is: a line here for each contract that an adapter implements.
+const SUITES: [Suite; 18] = [
+    suite("disk", "SkillStore", "skill_store"),
+    suite("disk", "SkillFiles", "skill_files"),
+    suite("disk", "Journal", "journal"),
+    with(
+        suite("fastembed", "Embedder", "it_embeds"),
+        "ORT_DYLIB_PATH",
+    ),
+    suite("llama-cpp", "LanguageModel", "it_writes"),
+    suite("llama-cpp", "Scorer", "it_scores"),
+    suite("llama-cpp", "Tokenizer", "it_counts"),
+    suite("llama-cpp", "Embedder", "it_embeds"),
+    suite("mcp", "Environment", "environment_of_a_child"),
+    suite("openai", "LanguageModel", "it_writes"),
+    suite("openai", "Scorer", "it_scores"),
+    suite("openai", "Embedder", "it_embeds"),
+    suite("process", "Environment", "environment"),
+    suite("process", "Executor", "executor"),
+    suite("tantivy", "Retriever", "retriever"),
+    suite("toolworld", "Environment", "environment"),
+    suite("toolworld", "Dialect", "dialect"),
+    suite("toolworld", "Roles", "roles"),
+];
+
+pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
+    let mut adapters: Vec<&str> = SUITES.iter().map(|suite| suite.adapter).collect();
+    adapters.dedup();
+    let mut results: BTreeMap<(&str, String), bool> = BTreeMap::new();
+    for adapter in adapters {
+        figures.progress(format_args!("conformance of {adapter}"));
+        let mut command = Command::new("cargo");
+        command
+            .args([
+                "test",
+                "--no-fail-fast",
+                "--test",
+                "conformance",
+                "--package",
+            ])
+            .arg(format!("journeyman-{adapter}"));
+        let ended = external::run(command)?;
+        let tests = ended.out.lines().filter_map(|line| {
+            let (name, result) = line.strip_prefix("test ")?.split_once(" ... ")?;
+            Some((name.trim().to_owned(), result.trim() == "ok"))
+        });
+        results.extend(tests.map(|(name, is_ok)| ((adapter, name), is_ok)));
+    }
+    let mut matrix = BTreeMap::<(&str, &str), &str>::new();
+    let (mut ran, mut failed) = (0, 0);
+    for suite in &SUITES {
+        let is_set_up = suite
+            .needs
+            .is_none_or(|needs| external::set_up(needs).is_some());
+        let result = match results.get(&(suite.adapter, suite.test.to_owned())) {
+            _ if !is_set_up => "not run",
+            Some(true) => "passed",
+            Some(false) => "FAILED",
+            None => "not run",
+        };
+        ran += usize::from(result != "not run");
+        failed += usize::from(result == "FAILED");
+        matrix.insert((suite.contract, suite.adapter), result);
+    }
+    figures.record(
+        "conformance suites: there are",
+        SUITES.len() as f64,
+        Bound::None,
+    );
+    figures.record(
+        "conformance suites that ran through the adapters",
+        ran as f64,
+        Bound::AtLeast(10.0),
+    );
+    figures.record(
+        "conformance suites with a failed check",
+        failed as f64,
+        Bound::AtMost(0.0),
+    );
+    if std::env::var_os("JOURNEYMAN_WRITE").is_some() {
+        fs::write(root().join("docs/support.md"), page(&matrix)?)?;
+    }
+    Ok(())
+}
+
+/// The page of the matrix.
+fn page(matrix: &BTreeMap<(&str, &str), &str>) -> Result<String, std::fmt::Error> {
+    let mut adapters: Vec<&str> = matrix.keys().map(|(_, adapter)| *adapter).collect();
+    adapters.sort_unstable();
+    adapters.dedup();
+    let mut contracts: Vec<&str> = matrix.keys().map(|(contract, _)| *contract).collect();
+    contracts.dedup();
+    let mut page = String::from(
+        "# Which adapter implements which contract\n\n\
+         Each cell is the result of the contract's whole conformance suite through the adapter. The page is written by\n\
+         `JOURNEYMAN_WRITE=1 bash tests/figures.sh adapters`, from what ran. The suites are in the SDK's module `conformance`; an\n\
+         adapter of your own is checked by the same call.\n\n",
+    );
+    writeln!(page, "| contract | {} |", adapters.join(" | "))?;
+    writeln!(page, "| --- |{}", " --- |".repeat(adapters.len()))?;
+    for contract in contracts {
+        let cells = adapters
+            .iter()
+            .map(|adapter| matrix.get(&(contract, *adapter)).copied().unwrap_or(""));
+        writeln!(
+            page,
+            "| `{contract}` | {} |",
+            cells.collect::<Vec<_>>().join(" | ")
+        )?;
+    }
+    Ok(page)
+}
