@@ -104,7 +104,7 @@ fn client(
 ) -> std::result::Result<(usize, usize), Box<dyn std::error::Error + Send + Sync>> {
     let mut command = Command::new(python);
     command
-        .arg("tests/adapters/mcp.py")
+        .arg("tests/adapters/mcp_client.py")
         .arg(external::journeyman()?)
         .arg("skills");
     let ended = external::run(command)?;

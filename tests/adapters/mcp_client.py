@@ -1,6 +1,6 @@
 """The official Python client of MCP (package `mcp`, 2.x) against a library that `journeyman serve mcp` serves.
 
-    python tests/adapters/mcp.py target/debug/journeyman skills
+    python tests/adapters/mcp_client.py target/debug/journeyman skills
 
 Imports these skills into a new library, releases them, and serves it over standard streams and over HTTP. Over each it lists the skills, reads every
 file, and compares its SHA-256 with the manifest and with the library's folder; then it searches and reports an outcome
@@ -37,7 +37,7 @@ def expect(what, found, expected):
 
 async def ask(session, method, params):
     """A request that the client has no method for."""
-    return await session.send_request(types.Request(method=method, params=params), ANY)
+    return await session.send_request(types.Request[dict, str](method=method, params=params), ANY)
 
 
 async def every_skill(session):
