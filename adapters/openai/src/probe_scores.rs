@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 
 use crate::{
     answer::{Answer, Chunk},
-    config::{Scoring, ScoringForm},
+    config::{Route, Scoring, ScoringForm},
     error::OpenAiError,
     http::Place,
     probe::WRITTEN,
     retry::Deadline,
+    score::unrendered,
     server::Server,
     support::{ServerKind, TokenizerForm},
     tokens::Written,
@@ -50,6 +51,15 @@ impl Server {
             self.support
                 .decline("score", "the service scores no given texts");
             return Ok(());
+        }
+        if self.config.route == Route::Chat && self.renders().is_none() {
+            return match self.config.scoring {
+                Scoring::Form(_) => Err(unrendered()),
+                _ => {
+                    self.support.decline("score", unrendered());
+                    Ok(())
+                }
+            };
         }
         let known = match self.known(deadline).await {
             Ok(known) => known,

@@ -34,6 +34,24 @@ struct MetaInfo {
     input_token_logprobs: Vec<(Option<f64>, TokenId, Option<Value>)>,
 }
 
+/// How a server renders messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Renders {
+    /// As token ids.
+    AsIds,
+    /// As a text, special tokens spelled out.
+    AsText,
+}
+
+/// Texts cannot be scored on the chat route.
+pub(crate) fn unrendered() -> OpenAiError {
+    OpenAiError::Request {
+        kind: ErrorKind::Unsupported,
+        what: "the server does not render messages by the model's chat template, so texts cannot be scored on the chat route".to_owned(),
+        hint: "use Route::Completions with a dialect of the model's own, or vLLM or llama-server",
+    }
+}
+
 impl Server {
     pub(crate) async fn score(
         &self,
@@ -95,27 +113,40 @@ impl Server {
         if self.config.route == Route::Completions {
             return self.written(prompt, deadline).await;
         }
-        let renders = matches!(self.support.server, ServerKind::Vllm)
-            && self.support.tokenizer == Some(TokenizerForm::Prompt)
-            && form != ScoringForm::EchoText;
-        if !renders {
-            return Err(OpenAiError::Request {
-                kind: ErrorKind::Unsupported,
-                what: "the server does not tokenize messages by the model's chat template, so texts cannot be scored on the chat route".to_owned(),
-                hint: "use Route::Completions with a dialect of the model's own, or vLLM",
-            });
+        if form == ScoringForm::EchoText {
+            return Err(unrendered());
         }
         let is_open = !prompt.open.is_empty();
-        let body = json!({
-            "model": self.config.model,
+        let mut body = json!({
             "messages": self.messages(prompt)?,
             "add_generation_prompt": !is_open,
-            "continue_final_message": is_open,
         });
-        let answer = self
-            .ask(Place::Root("tokenize"), Some(&body), deadline)
-            .await?;
-        Ok(Written::Ids(token_ids(&answer)?))
+        let ids = match self.renders() {
+            Some(Renders::AsIds) => {
+                body["model"] = json!(self.config.model);
+                body["continue_final_message"] = json!(is_open);
+                let place = Place::Root("tokenize");
+                token_ids(&self.ask(place, Some(&body), deadline).await?)?
+            }
+            Some(Renders::AsText) => {
+                let place = Place::Root("apply-template");
+                let answer = self.ask(place, Some(&body), deadline).await?;
+                let text = answer.get("prompt").and_then(Value::as_str);
+                let text = text.ok_or_else(|| OpenAiError::shape("it has no rendered prompt"))?;
+                self.ids(text, true, true, deadline).await?
+            }
+            None => return Err(unrendered()),
+        };
+        Ok(Written::Ids(ids))
+    }
+
+    /// How the server renders messages by the model's chat template, if it does without writing a text behind them.
+    pub(crate) fn renders(&self) -> Option<Renders> {
+        match (self.support.server, self.support.tokenizer) {
+            (ServerKind::Vllm, Some(TokenizerForm::Prompt)) => Some(Renders::AsIds),
+            (ServerKind::LlamaServer, Some(TokenizerForm::Content)) => Some(Renders::AsText),
+            _ => None,
+        }
     }
 
     async fn continuation(

@@ -81,6 +81,7 @@ fn it_scores() {
         (Like::Vllm, Route::Chat),
         (Like::Vllm, Route::Completions),
         (Like::Sglang, Route::Completions),
+        (Like::LlamaServer, Route::Chat),
         (Like::LlamaServer, Route::Completions),
         (Like::LlamaCppPython, Route::Completions),
     ] {

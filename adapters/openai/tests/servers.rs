@@ -97,6 +97,10 @@ fn llama_server_chats_streams_and_calls_tools() {
         &fixture(prompt("say something")),
     ));
     assert_kept(report, &["records", "deadline"]);
+    // Behind messages that the server renders by its template.
+    let mut scores = score_fixture();
+    scores.prompt = prompt("say something");
+    assert_kept(block_on(scorer::check(&model, &scores)), &[]);
 
     let sink = Arc::new(Pieces::default());
     let mut request = GenerateRequest::greedy(prompt("go on"), 16);

@@ -78,6 +78,11 @@ impl Toy {
                     &json!({"tokens": begin(bos, tokens(&text, true)), "count": 1, "max_model_len": CONTEXT}),
                 )
             }
+            "/apply-template" if self.like == Like::LlamaServer => {
+                let messages = seen.body["messages"].as_array().unwrap().iter();
+                let texts = messages.map(|message| message["content"].as_str().unwrap());
+                json(&json!({"prompt": texts.collect::<String>()}))
+            }
             "/extras/tokenize" => {
                 let text = seen.body["input"].as_str().unwrap();
                 json(&json!({"tokens": begin(true, tokens(text, true))}))

@@ -57,10 +57,11 @@ impl Server {
         Self::start(command, "/health")
     }
 
-    pub(super) fn python() -> Tried<Self> {
+    pub(super) fn python(more: &[&str]) -> Tried<Self> {
         let mut command = Command::new(set_up(PYTHON_SERVER).unwrap_or_default());
         command.args(["-m", "llama_cpp.server", "--model_alias", MODEL]);
         command.args(["--logits_all", "true", "--n_ctx", &CONTEXT.to_string()]);
+        command.args(more);
         Self::start(command, "/v1/models")
     }
 
