@@ -1,5 +1,5 @@
 //! A raw HTTP server that plays what a test tells it to, and a toy model behind it.
-#![allow(dead_code, clippy::unwrap_used, missing_docs)]
+#![allow(dead_code, clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
