@@ -57,8 +57,9 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         .arg("examples/bfcl/run.sh")
         .arg(place.path().join("bfcl"))
         .arg(format!("gguf = \"{}\"", model.display()))
+        .args(["template = \"chatml\"", "context = 16384"])
         .env("JOURNEYMAN", &journeyman)
-        .envs([("COUNT", "6"), ("HELD_OUT", "2")]);
+        .envs([("COUNT", "3"), ("HELD_OUT", "1")]);
     figures.record(BFCL, status(&external::run(command)?), DONE);
     Ok(())
 }

@@ -54,27 +54,22 @@ const SUITES: [Suite; 18] = [
 ];
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let mut adapters: Vec<&str> = SUITES.iter().map(|suite| suite.adapter).collect();
-    adapters.dedup();
-    let mut results: BTreeMap<(&str, String), bool> = BTreeMap::new();
-    for adapter in adapters {
-        figures.progress(format_args!("conformance of {adapter}"));
-        let mut command = Command::new("cargo");
-        command
-            .args([
-                "test",
-                "--no-fail-fast",
-                "--test",
-                "conformance",
-                "--package",
-            ])
-            .arg(format!("journeyman-{adapter}"));
-        let ended = external::run(command)?;
-        let tests = ended.out.lines().filter_map(|line| {
-            let (name, result) = line.strip_prefix("test ")?.split_once(" ... ")?;
-            Some((name.trim().to_owned(), result.trim() == "ok"))
-        });
-        results.extend(tests.map(|(name, is_ok)| ((adapter, name), is_ok)));
+    // One build of the whole workspace: packages built alone have other features each, and the SDK is built anew for them.
+    figures.progress(format_args!("conformance suites"));
+    let mut command = Command::new("cargo");
+    command.args([
+        "nextest",
+        "run",
+        "--workspace",
+        "--no-fail-fast",
+        "--color",
+        "never",
+    ]);
+    command.args(["--status-level", "all", "-E", "binary(conformance)"]);
+    let ended = external::run(command)?;
+    let results = results(&ended.err);
+    if results.is_empty() {
+        return Err(format!("cargo-nextest ran no suite: {}", ended.err).into());
     }
     let mut matrix = BTreeMap::<(&str, &str), &str>::new();
     let (mut ran, mut failed) = (0, 0);
@@ -82,7 +77,8 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         let is_set_up = suite
             .needs
             .is_none_or(|needs| external::set_up(needs).is_some());
-        let result = match results.get(&(suite.adapter, suite.test.to_owned())) {
+        let test = format!("journeyman-{}::conformance {}", suite.adapter, suite.test);
+        let result = match results.get(&test) {
             _ if !is_set_up => "not run",
             Some(true) => "passed",
             Some(false) => "FAILED",
@@ -113,6 +109,21 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     Ok(())
 }
 
+/// Whether each test passed, by `PACKAGE::BINARY TEST`: of lines such as `PASS [ 0.1s] (1/9) journeyman-disk::conformance journal`.
+fn results(said: &str) -> BTreeMap<String, bool> {
+    let lines = said.lines().filter_map(|line| {
+        let (result, rest) = line.trim().split_once(" [")?;
+        let (_, rest) = rest.split_once("] ")?;
+        let test = rest.trim_start();
+        let test = match test.starts_with('(') {
+            true => test.split_once(") ")?.1,
+            false => test,
+        };
+        matches!(result, "PASS" | "FAIL").then(|| (test.trim().to_owned(), result == "PASS"))
+    });
+    lines.collect()
+}
+
 /// The page of the matrix.
 fn page(matrix: &BTreeMap<(&str, &str), &str>) -> Result<String, std::fmt::Error> {
     let mut adapters: Vec<&str> = matrix.keys().map(|(_, adapter)| *adapter).collect();
@@ -139,4 +150,22 @@ fn page(matrix: &BTreeMap<(&str, &str), &str>) -> Result<String, std::fmt::Error
         )?;
     }
     Ok(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_read_by_package_and_test() {
+        let said = "    Starting 2 tests\n        PASS [   0.1s] ( 1/12) journeyman-disk::conformance journal\n\
+                    FAIL [   2.0s] journeyman-mcp::conformance environment_of_a_child\n   Summary [ 1s] 2 tests run\n";
+        let results = results(said);
+        assert_eq!(results["journeyman-disk::conformance journal"], true);
+        assert_eq!(
+            results["journeyman-mcp::conformance environment_of_a_child"],
+            false
+        );
+        assert_eq!(results.len(), 2);
+    }
 }

@@ -30,6 +30,15 @@ pub(super) struct Model {
     pub(super) time_limit: Duration,
 }
 
+/// The chat template of a name on the command line or in a file.
+pub(crate) fn template(name: &str) -> Template {
+    match name {
+        "auto" => Template::Auto,
+        "none" => Template::None,
+        name => Template::Named(name.to_owned()),
+    }
+}
+
 impl Model {
     pub(super) fn load(options: &Load) -> Result<Self> {
         let _progress = Progress::of("loading the model");
@@ -39,11 +48,7 @@ impl Model {
         config.threads = options.threads;
         config.gpu_layers = options.gpu_layers;
         config.backends.clone_from(&options.backends);
-        config.template = match options.template.as_str() {
-            "auto" => Template::Auto,
-            "none" => Template::None,
-            name => Template::Named(name.to_owned()),
-        };
+        config.template = template(&options.template);
         let hinted = |error: Error| {
             match options.template.as_str() {
             "auto" if error.message().contains("chat template") => {

@@ -4,7 +4,7 @@ pub(crate) mod arguments;
 mod bench;
 mod describe;
 mod generate;
-mod load;
+pub(crate) mod load;
 mod score;
 
 use journeyman::Result;

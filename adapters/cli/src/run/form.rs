@@ -64,6 +64,8 @@ pub(super) struct ModelForm {
     pub(super) key_variable: Option<String>,
     pub(super) context: Option<u32>,
     pub(super) threads: Option<u32>,
+    /// The chat template, by name; the GGUF file's own if left out.
+    pub(super) template: Option<String>,
     #[serde(default)]
     pub(super) dialect: DialectForm,
 }

@@ -22,7 +22,7 @@ use super::{
     form::{DialectForm, Form, ModelForm},
     world::World,
 };
-use crate::{library, output::Progress, toml_file::Source};
+use crate::{library, model::load::template, output::Progress, toml_file::Source};
 
 /// A model, with what it can do beside writing.
 #[derive(Debug)]
@@ -121,11 +121,19 @@ fn local(model: &ModelForm, file: &Path) -> Result<Model> {
     config.n_ctx = model.context;
     config.threads = model.threads.unwrap_or(1);
     config.deterministic = true;
+    if let Some(name) = &model.template {
+        config.template = template(name);
+    }
     if model.dialect == DialectForm::Apprentice {
         // The dialect writes the markers of a turn itself.
         config.template = Template::None;
     }
-    let loaded = LlamaCpp::load(config)?;
+    let loaded = LlamaCpp::load(config).map_err(|error| {
+        match model.template.is_none() && error.message().contains("chat template") {
+            true => error.hint("name the template that the model was made for, such as `template = \"chatml\"`, in [model]"),
+            false => error,
+        }
+    })?;
     if model.dialect == DialectForm::Apprentice {
         loaded.require_tokens(&TOKENS).map_err(|error| {
             error.hint("only models trained like the bundled one have this dialect; for any other take `dialect = \"chat\"`")
