@@ -29,6 +29,7 @@ use journeyman::{
     conformance::{self, Outcome, Report},
     contract::{
         Clock, Dialect, FixedGuidance, GenerateRequest, Journal, Retriever, SkillFiles, SkillStore,
+        ToolChoice,
     },
     domain::{Action, EndReason, Message, Prompt, Role, Speaker},
     testing::{
@@ -174,14 +175,21 @@ fn language_model() -> Report {
     slow.time_limit = Duration::from_millis(50);
     let mut fixture = model_fixture();
     fixture.slow = Some(slow);
-    let model = ScriptedModel::by(|request, _| match request.prompt.messages.is_empty() {
-        false => Play::Give("these are the words that the model writes".to_owned()),
-        true => Play::Fail(Error::new(
-            ErrorKind::Timeout,
-            "LanguageModel::generate",
-            "slow",
-        )),
+    let model = ScriptedModel::by(|request, _| {
+        let calls = !request.tools.is_empty() && request.tool_choice != ToolChoice::None;
+        match request.prompt.messages.is_empty() {
+            false if calls => {
+                Play::Give(r#"[{"tool": "look", "arguments": {"place": "mast"}}]"#.to_owned())
+            }
+            false => Play::Give("these are the words that the model writes".to_owned()),
+            true => Play::Fail(Error::new(
+                ErrorKind::Timeout,
+                "LanguageModel::generate",
+                "slow",
+            )),
+        }
     });
+    let model = model.with_tools();
     block_on(conformance::language_model::check(&model, &fixture))
 }
 

@@ -81,7 +81,7 @@ fn llama_server_writes_and_scores() {
     assert_eq!(support.scoring, Some(ScoringForm::Forced));
     assert!(support.token_records, "{support}");
     let report = block_on(language_model::check(&model, &fixture(begun(" could you"))));
-    assert_kept(report, &["deadline", "tools"]);
+    assert_kept(report, &["deadline"]);
     let report = block_on(scorer::check(&model, &score_fixture()));
     assert_kept(report, &[]);
 }
@@ -204,7 +204,7 @@ fn llama_cpp_python_writes_and_scores_as_llama_server_does() {
     assert_eq!(model.support().server, ServerKind::LlamaCppPython);
     assert_eq!(model.support().scoring, Some(ScoringForm::EchoText));
     let report = block_on(language_model::check(&model, &fixture(begun(" could you"))));
-    assert_kept(report, &["records", "deadline", "tools"]);
+    assert_kept(report, &["records", "deadline"]);
     let report = block_on(scorer::check(&model, &score_fixture()));
     assert_kept(report, &[]);
 

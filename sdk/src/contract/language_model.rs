@@ -264,10 +264,11 @@ impl Generation {
 ///   log-probability is finite and at most 0, and `prompt_ids` has the length `prompt_tokens`.
 /// - *deadline*: a request over its `time_limit` ends in `Timeout`, within a second of it.
 /// - *too long*: a prompt longer than the context is `Invalid`, with both lengths.
-/// - *unsupported*: an adapter that is not loaded is `NotFound`; a `json_schema` and `tools` where the capabilities do
-///   not say so are `Unsupported`: none of them is ignored.
+/// - *unsupported*: an adapter that is not loaded is `NotFound`; a `json_schema` where the capabilities do not say so
+///   is `Unsupported`: neither is ignored.
 /// - *tools*: where the capabilities say `tools`, the calls agree with `tool_choice`, and their arguments obey the tool's
-///   schema; a named tool that is not among `tools`, and two tools of one name, are `Invalid`.
+///   schema; a named tool that is not among `tools`, and two tools of one name, are `Invalid`. Where they do not, a
+///   request with tools is `Unsupported`.
 /// - *cancel*: dropping the future stops the work; the model goes on serving others.
 #[async_trait]
 pub trait LanguageModel: fmt::Debug + Send + Sync {

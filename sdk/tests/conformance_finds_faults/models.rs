@@ -185,7 +185,7 @@ fn language_models() {
         (ModelFlaw::ShortRecords, &["records"]),
         (ModelFlaw::NeverTimesOut, &["deadline"]),
         (ModelFlaw::TakesAnyLength, &["too long"]),
-        (ModelFlaw::IgnoresExtras, &["unsupported"]),
+        (ModelFlaw::IgnoresExtras, &["unsupported", "tools"]),
     ];
     for (flaw, expected) in cases {
         let inner = ScriptedModel::by(move |request, _| {
