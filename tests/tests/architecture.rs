@@ -27,8 +27,9 @@ const TOP_LATER: [&str; 1] = ["skills"];
 
 /// The adapters that people use directly, and that may therefore see the other adapters.
 const FRONT_ENDS: [&str; 2] = ["journeyman-cli", "journeyman-studio"];
-/// The example that may see another, and which: the shortest hosts run on its scripted model.
-const EXAMPLE_OF_AN_EXAMPLE: (&str, &str) = ("embed", "host");
+/// The examples that may see another, and which: the shortest hosts run on its scripted model, and what is traced is its
+/// work.
+const EXAMPLES_OF_AN_EXAMPLE: [(&str, &str); 2] = [("embed", "host"), ("telemetry", "host")];
 
 /// Adapters that stand on another one: the first sees the second.
 const STANDS_ON: [(&str, &str); 1] = [
@@ -288,7 +289,7 @@ fn crate_faults(name: &str, package: &Package, all: &BTreeMap<String, Package>) 
                 }
                 "examples" => {
                     let pair = (name, dependency.as_str());
-                    dependency == "journeyman" || adapter || pair == EXAMPLE_OF_AN_EXAMPLE
+                    dependency == "journeyman" || adapter || EXAMPLES_OF_AN_EXAMPLE.contains(&pair)
                 }
                 "tests" => true,
                 _ => false,
