@@ -5,6 +5,7 @@ use tracing::{Level, Span, event};
 use crate::{
     domain::{Decision, NothingReason, ScoreKind, Selection, SkillRef, Verdict},
     report::{Event, EventKind},
+    telemetry::number::int,
 };
 
 /// A verdict, as an event of the span of the judgement.
@@ -35,7 +36,7 @@ pub(crate) fn happened(event: &Event) {
             Level::INFO,
             gen_ai.conversation.id = attempt,
             journeyman.skill.id = %skill.id,
-            journeyman.skill.version = skill.version.0,
+            journeyman.skill.version = int(skill.version.0),
             journeyman.credit.value = reward,
             journeyman.credit.method = "reward",
             "journeyman.credit"
@@ -47,7 +48,7 @@ pub(crate) fn happened(event: &Event) {
             Level::INFO,
             gen_ai.conversation.id = attempt,
             journeyman.skill.id = %skill.id,
-            journeyman.skill.version = skill.version.0,
+            journeyman.skill.version = int(skill.version.0),
             journeyman.credit.value = %judgement,
             journeyman.credit.method = "attribution",
             "journeyman.credit"
@@ -75,7 +76,7 @@ fn gate(attempt: Option<&str>, selection: &Selection) {
             Level::INFO,
             gen_ai.conversation.id = attempt,
             journeyman.skill.id = skill.map(|skill| skill.id.as_str()),
-            journeyman.skill.version = skill.map(|skill| skill.version.0),
+            journeyman.skill.version = skill.map(|skill| int(skill.version.0)),
             journeyman.gate.score = scored.next().map(|one| one.value),
             journeyman.gate.score_kind = kind,
             journeyman.gate.threshold = threshold,

@@ -4,9 +4,11 @@
 //! Texts of prompts, answers and tools are in them only where the host asks for it, and redacted.
 
 mod events;
+mod number;
 mod spans;
 
 pub(crate) use events::{happened, judged};
+pub(crate) use number::int;
 pub(crate) use spans::{
     Chat, ToolCalls, agent, commit, embeddings, failed, finished, information_gain, judgement,
     retrieval, role, run, score, used,

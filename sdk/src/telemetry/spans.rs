@@ -10,6 +10,7 @@ use crate::{
     },
     error::{Error, ErrorKind, Result},
     id::{AttemptId, ModelId, RunId, SkillId, TaskId, Version},
+    telemetry::number::int,
     text::Redactor,
 };
 
@@ -51,7 +52,7 @@ pub(crate) fn retrieval(limit: usize) -> Span {
         gen_ai.operation.name = "retrieval",
         gen_ai.provider.name = PROVIDER,
         gen_ai.data_source.id = "skills",
-        gen_ai.retrieval.top_k = limit as u64,
+        gen_ai.retrieval.top_k = int(limit),
         "error.type" = Empty,
     )
 }
@@ -61,7 +62,7 @@ pub(crate) fn score(skills: usize) -> Span {
     info_span!(
         "journeyman.score",
         otel.kind = "internal",
-        journeyman.skills = skills as u64,
+        journeyman.skills = int(skills),
         "error.type" = Empty,
     )
 }
@@ -127,7 +128,7 @@ fn memory(change: &LibraryChange) -> Vec<Span> {
             "error.type" = Empty,
         );
         if let Some(version) = version {
-            span.record("journeyman.skill.version", version.0);
+            span.record("journeyman.skill.version", int(version.0));
         }
         span
     };
@@ -163,8 +164,8 @@ pub(crate) fn finished<T>(span: &Span, result: &Result<T>) {
 
 /// Records the tokens that were used.
 pub(crate) fn used(span: &Span, usage: Usage) {
-    span.record("gen_ai.usage.input_tokens", usage.prompt_tokens);
-    span.record("gen_ai.usage.output_tokens", usage.output_tokens);
+    span.record("gen_ai.usage.input_tokens", int(usage.prompt_tokens));
+    span.record("gen_ai.usage.output_tokens", int(usage.output_tokens));
 }
 
 /// Names of few values, as the conventions want them.
@@ -206,10 +207,11 @@ impl Chat {
             gen_ai.operation.name = "chat",
             gen_ai.provider.name = PROVIDER,
             gen_ai.request.model = %model,
-            gen_ai.request.max_tokens = request.max_tokens as u64,
+            gen_ai.request.max_tokens = int(request.max_tokens),
             gen_ai.request.temperature = f64::from(sampling.temperature),
             gen_ai.request.top_p = f64::from(sampling.top_p),
-            gen_ai.request.seed = sampling.seed.0,
+            // The seed's 64 bits as a signed number, the only one that the conventions and OTLP have.
+            gen_ai.request.seed = sampling.seed.0.cast_signed(),
             gen_ai.request.stream = request.sink.is_some(),
             gen_ai.response.model = Empty,
             gen_ai.response.finish_reasons = Empty,
@@ -241,8 +243,8 @@ impl Chat {
         };
         span.record("gen_ai.response.model", generation.model.as_str());
         span.record("gen_ai.response.finish_reasons", reason);
-        span.record("gen_ai.usage.input_tokens", generation.prompt_tokens);
-        span.record("gen_ai.usage.output_tokens", generation.output_tokens);
+        span.record("gen_ai.usage.input_tokens", int(generation.prompt_tokens));
+        span.record("gen_ai.usage.output_tokens", int(generation.output_tokens));
         if let Some(redactor) = texts
             && !span.is_disabled()
         {

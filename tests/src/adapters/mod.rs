@@ -3,9 +3,11 @@
 mod bfcl;
 mod external;
 mod mcp;
+mod openai;
 mod retrieval;
 mod runs;
 mod suites;
+mod telemetry;
 
 use crate::figures::{Figures, Outcome};
 
@@ -13,7 +15,9 @@ use crate::figures::{Figures, Outcome};
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
     bfcl::run(figures)?;
     mcp::run(figures)?;
-    runs::run(figures)?;
+    telemetry::run(figures)?;
     retrieval::run(figures)?;
-    suites::run(figures)
+    suites::run(figures)?;
+    runs::run(figures)?;
+    openai::figures(figures)
 }

@@ -71,7 +71,7 @@ const RESAMPLES: usize = 4000;
 ///
 /// # Errors
 /// Where the bundled model or a server cannot be used; a server that is not set up is printed as missing.
-pub fn figures(figures: &mut Figures<'_>) -> Outcome {
+pub(super) fn figures(figures: &mut Figures<'_>) -> Outcome {
     faults(figures)?;
     for variable in [LLAMA_SERVER, PYTHON_SERVER] {
         if set_up(variable).is_none() {

@@ -28,7 +28,8 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let ended = external::run(command);
     fs::remove_file(&file)?;
     let ended = ended?;
-    figures.record(TOY, status(&ended), DONE);
+    let exit = status(figures, &ended);
+    figures.record(TOY, exit, DONE);
     let told: serde_json::Value = serde_json::from_str(&ended.out).unwrap_or_default();
     for (title, value) in [
         (
@@ -60,14 +61,15 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         .args(["template = \"chatml\"", "context = 16384"])
         .env("JOURNEYMAN", &journeyman)
         .envs([("COUNT", "3"), ("HELD_OUT", "1")]);
-    figures.record(BFCL, status(&external::run(command)?), DONE);
+    let exit = status(figures, &external::run(command)?);
+    figures.record(BFCL, exit, DONE);
     Ok(())
 }
 
-/// The exit status; none where a signal ended the command. What it said goes to the error stream.
-fn status(ended: &external::Ended) -> f64 {
+/// The exit status; none where a signal ended the command. What it said is told where it failed.
+fn status(figures: &mut Figures<'_>, ended: &external::Ended) -> f64 {
     if !ended.status.success() {
-        eprintln!("{}{}", ended.out, ended.err);
+        figures.progress(format_args!("{}{}", ended.out, ended.err));
     }
     ended.status.code().map_or(f64::NAN, f64::from)
 }

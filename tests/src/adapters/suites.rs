@@ -161,11 +161,8 @@ mod tests {
         let said = "    Starting 2 tests\n        PASS [   0.1s] ( 1/12) journeyman-disk::conformance journal\n\
                     FAIL [   2.0s] journeyman-mcp::conformance environment_of_a_child\n   Summary [ 1s] 2 tests run\n";
         let results = results(said);
-        assert_eq!(results["journeyman-disk::conformance journal"], true);
-        assert_eq!(
-            results["journeyman-mcp::conformance environment_of_a_child"],
-            false
-        );
+        assert!(results["journeyman-disk::conformance journal"]);
+        assert!(!results["journeyman-mcp::conformance environment_of_a_child"]);
         assert_eq!(results.len(), 2);
     }
 }

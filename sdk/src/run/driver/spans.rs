@@ -33,7 +33,7 @@ pub(super) fn answered(span: &Span, answer: &Answer) {
             telemetry::finished(span, made);
             if let Ok(trajectory) = made {
                 telemetry::used(span, trajectory.usage);
-                span.record("journeyman.steps", trajectory.steps.len() as u64);
+                span.record("journeyman.steps", telemetry::int(trajectory.steps.len()));
                 if let Some(fault) = trajectory.fault() {
                     telemetry::failed(span, fault);
                 }
