@@ -77,7 +77,11 @@ impl Collector {
             let request = ExportTraceServiceRequest::decode(&*posted.body).unwrap();
             for resource in request.resource_spans {
                 // The question at the start whether a collector is there has no spans, and no service.
-                if resource.scope_spans.iter().all(|scope| scope.spans.is_empty()) {
+                if resource
+                    .scope_spans
+                    .iter()
+                    .all(|scope| scope.spans.is_empty())
+                {
                     continue;
                 }
                 let of = attributes(&resource.resource.unwrap().attributes);

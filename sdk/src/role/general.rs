@@ -12,7 +12,9 @@ use super::{
     template::{Template, role_of},
 };
 use crate::{
-    contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles, SubgoalInAttempt, ToolChoice},
+    contract::{
+        GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles, SubgoalInAttempt, ToolChoice,
+    },
     domain::{Message, Prompt, Role, Sampling, Speaker},
     error::{Error, ErrorKind, Result},
     format::{AriseSchema, ProblemTypes, SkillMd},
