@@ -1,14 +1,15 @@
-//! The rules of `Environment`, through an MCP server in a child process.
+//! The rules of `Environment`, through an MCP server in a child process, and those of `Judge`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod support;
 
 use futures::executor::block_on;
 use journeyman::{
-    Seed,
-    conformance::{self, environment::EnvironmentFixture},
-    domain::{Action, Task},
+    Error, Seed,
+    conformance::{self, environment::EnvironmentFixture, judge::JudgeFixture},
+    domain::{Action, EndReason, Source, Step, StepResult, Task, Trajectory},
 };
+use journeyman_mcp::{ExpectationJudge, Expected};
 use serde_json::json;
 use support::{desk, environment};
 
@@ -39,4 +40,31 @@ fn environment_of_a_child() {
         let report = report.into_result().unwrap();
         assert_eq!(report.skipped().count(), 0, "{report}");
     });
+}
+
+#[test]
+fn judge_of_expectations() {
+    let task = Task::new("lima", "What time is it in Lima?");
+    let due = Expected {
+        message: vec!["07:00".to_owned()],
+        calls: Vec::new(),
+    };
+    let judge = ExpectationJudge::new([(task.id.clone(), due)]);
+    let attempt = |says: &str| {
+        let mut attempt = Trajectory::new("a".into(), task.id.clone(), Seed(1));
+        let result = StepResult::new("", Source::default());
+        attempt.push(Step::new(Action::Message(says.to_owned()), result));
+        attempt
+    };
+    let mut failed = attempt("I am about to look");
+    failed.end = EndReason::Failed(Error::invalid("test", "a part failed"));
+    let fixture = JudgeFixture {
+        attempts: vec![attempt("It is 07:00."), attempt("It is late.")],
+        undecidable: vec![failed],
+        samples: false,
+        task,
+    };
+    let report = block_on(conformance::judge::check(&judge, &fixture));
+    let report = report.into_result().unwrap();
+    assert_eq!(report.skipped().count(), 0, "{report}");
 }

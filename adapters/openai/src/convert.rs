@@ -111,15 +111,8 @@ impl Server {
         if self.support.stop_reported && !request.stop.is_empty() {
             set("stop", json!(request.stop));
         }
-        if let Some(schema) = &request.json_schema {
-            let named = json!({"name": "answer", "strict": true, "schema": schema});
-            set(
-                "response_format",
-                json!({"type": "json_schema", "json_schema": named}),
-            );
-            if kind == ServerKind::LlamaServer && self.config.route == Route::Completions {
-                set("json_schema", schema.clone());
-            }
+        for (name, value) in self.schema_fields(request) {
+            set(name, value);
         }
         if !request.tools.is_empty() {
             let (tools, choice) = self.tools(request);
@@ -134,6 +127,21 @@ impl Server {
             ) {
                 set("continue_final_message", json!(true));
             }
+        }
+        fields
+    }
+
+    /// What asks for an answer of the request's JSON schema.
+    fn schema_fields(&self, request: &GenerateRequest) -> Vec<(&'static str, Value)> {
+        let Some(schema) = &request.json_schema else {
+            return Vec::new();
+        };
+        let named = json!({"name": "answer", "strict": true, "schema": schema});
+        let format = json!({"type": "json_schema", "json_schema": named});
+        let mut fields = vec![("response_format", format)];
+        let is_llama = self.support.server == ServerKind::LlamaServer;
+        if is_llama && self.config.route == Route::Completions {
+            fields.push(("json_schema", schema.clone()));
         }
         fields
     }

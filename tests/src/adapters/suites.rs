@@ -29,7 +29,7 @@ const fn with(mut suite: Suite, needs: &'static str) -> Suite {
 }
 
 /// Every one that there is: a line here for each contract that an adapter implements.
-const SUITES: [Suite; 18] = [
+const SUITES: [Suite; 19] = [
     suite("disk", "SkillStore", "skill_store"),
     suite("disk", "SkillFiles", "skill_files"),
     suite("disk", "Journal", "journal"),
@@ -42,6 +42,7 @@ const SUITES: [Suite; 18] = [
     suite("llama-cpp", "Tokenizer", "it_counts"),
     suite("llama-cpp", "Embedder", "it_embeds"),
     suite("mcp", "Environment", "environment_of_a_child"),
+    suite("mcp", "Judge", "judge_of_expectations"),
     suite("openai", "LanguageModel", "it_writes"),
     suite("openai", "Scorer", "it_scores"),
     suite("openai", "Embedder", "it_embeds"),

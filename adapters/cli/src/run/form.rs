@@ -13,7 +13,7 @@ use journeyman_process::ProcessConfig;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::world::WorldConfig;
+use super::world_config::WorldConfig;
 use crate::{
     changes::Change,
     recipes::recipe_of,

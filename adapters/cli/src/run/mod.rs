@@ -2,11 +2,11 @@
 //! `docs/command-line.md` describes the file.
 
 mod compare;
-mod expect;
 mod form;
 mod parts;
 mod tasks;
 mod world;
+mod world_config;
 
 #[cfg(test)]
 mod tests;
@@ -22,14 +22,15 @@ use futures::{
 };
 use journeyman::{
     Result, Seed, SkillId,
+    library::SkillLibrary,
     report::{Event, EventKind, RunReport, TaskReport},
     run::{Journeyman, Options},
 };
+use journeyman_mcp::ExpectationJudge;
 use serde_json::json;
 
 use self::{
     compare::Comparison,
-    expect::ExpectationJudge,
     form::{Form, RUN},
     parts::Parts,
     tasks::Tasks,
@@ -59,7 +60,7 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
         form.held_out.get_ref(),
         form.protocol(),
     )?;
-    let judge = ExpectationJudge(tasks.expected);
+    let judge = ExpectationJudge::new(tasks.expected);
     let library = folder.join(form.library.as_deref().unwrap_or(Path::new("library")));
     let seed = command.seed.or(form.seed).unwrap_or(1);
     let parts = Parts::open(&source, &form, &folder, &library, judge).await?;
@@ -90,30 +91,32 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
     parts.world.close().await;
     let compared = Comparison::of(&before, after.as_ref());
     let skills = load(&parts.store).await?;
+    let mut answer = told(&compared, &skills, &library, seed);
+    answer.json["learned"] = json!(!command.only_measure);
+    Ok(answer)
+}
+
+/// The figures, and what is in the library.
+fn told(compared: &Comparison, skills: &SkillLibrary, library: &Path, seed: u64) -> Answer {
     let offered = skills.entries().filter(|one| one.skill.state.is_offered());
     let (offered, all) = (offered.count(), skills.entries().count());
     let held_back = "Skills that are not offered wait in quarantine, since the world is not trusted: read them with `skill show`, \
-         then `skill release` them, or set `trusted = true` for a world of your own.";
+         then `skill release` them, or set `trusted = true` for a world of your own.\n";
     let text = format!(
         "{}The library has {all} skills, of which {offered} are offered: {}\n{}Seed {seed}.\n",
         compared.text(),
         library.display(),
-        if offered < all {
-            format!("{held_back}\n")
-        } else {
-            String::new()
-        },
+        if offered < all { held_back } else { "" },
     );
     let mut json = compared.json();
     json["seed"] = seed.into();
     json["library"] = json!(library.display().to_string());
     json["skills"] = json!({ "all": all, "offered": offered });
-    json["learned"] = json!(!command.only_measure);
-    Ok(Answer {
+    Answer {
         json,
         text,
         exit: Exit::Done,
-    })
+    }
 }
 
 async fn approve(source: &Source<'_>, form: &Form, folder: &Path) -> Result<Answer> {

@@ -10,6 +10,7 @@ use journeyman::{
 };
 use journeyman_disk::DiskStore;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
+use journeyman_mcp::ExpectationJudge;
 use journeyman_openai::{ApiKey, Config, OpenAi, Route};
 use journeyman_tantivy::Bm25Retriever;
 use journeyman_toolworld::{
@@ -18,7 +19,6 @@ use journeyman_toolworld::{
 };
 
 use super::{
-    expect::ExpectationJudge,
     form::{DialectForm, Form, ModelForm},
     world::World,
 };

@@ -8,13 +8,11 @@ use std::{
 };
 
 use journeyman::{Error, Result, TaskId, domain::Task};
+use journeyman_mcp::Expected;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{
-    expect::Expected,
-    form::{HeldOut, Protocol, RUN},
-};
+use super::form::{HeldOut, Protocol, RUN};
 use crate::files::unreadable;
 
 /// Maximum bytes of a task.

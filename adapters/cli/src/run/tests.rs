@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::{
     form::{DialectForm, Form, HeldOut, Protocol, RUN},
     tasks::Tasks,
-    world::WorldConfig,
+    world_config::WorldConfig,
 };
 use crate::toml_file::Source;
 

@@ -11,26 +11,14 @@ use journeyman::{
     builtin::EnvironmentJudge,
     contract::{Environment, Judge},
 };
-use journeyman_mcp::{ApprovedTools, McpConfig, McpEnvironment, list_tools};
-use journeyman_process::{ProcessConfig, ProcessEnvironment};
+use journeyman_mcp::{ApprovedTools, ExpectationJudge, McpEnvironment, list_tools};
+use journeyman_process::ProcessEnvironment;
 
-use super::{expect::ExpectationJudge, form::RUN};
+use super::{form::RUN, world_config::WorldConfig};
 use crate::{
     files::{unreadable, unwritable},
     output::{tell, warn},
 };
-
-/// How the world is reached.
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "a run has one")]
-pub(super) enum WorldConfig {
-    Process(ProcessConfig),
-    Mcp {
-        config: McpConfig,
-        /// The file with the approved tools.
-        approved: PathBuf,
-    },
-}
 
 /// The world, with the judge of its attempts.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! What a run's tasks expect, and the judge that compares an attempt with it: for worlds that have no outcome of their own.
+//! What tasks expect, and the judge that compares an attempt with it: a server has no outcome of its own.
 
 use std::collections::BTreeMap;
 
@@ -6,35 +6,47 @@ use async_trait::async_trait;
 use journeyman::{
     Result, TaskId,
     contract::{Judge, JudgeRequest},
-    domain::{Action, Step, ToolCall, Verdict},
+    domain::{Action, EndReason, Step, ToolCall, Verdict},
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// What has to be true at the end of an attempt.
+///
+/// ```
+/// use journeyman_mcp::Expected;
+///
+/// let due = r#"{"message": ["closed"], "calls": [{"tool": "close_ticket", "arguments": {"id": 7}}]}"#;
+/// let due: Expected = serde_json::from_str(due)?;
+/// assert_eq!(due.calls[0].tool, "close_ticket");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Expected {
+pub struct Expected {
     /// Texts that the agent's last message has to contain, upper and lower case alike.
     #[serde(default)]
-    pub(super) message: Vec<String>,
+    pub message: Vec<String>,
     /// Calls that have to be made and not refused, in this order. Other calls may stand between them.
     #[serde(default)]
-    pub(super) calls: Vec<ExpectedCall>,
+    pub calls: Vec<ExpectedCall>,
 }
 
+/// A call that has to be made.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ExpectedCall {
-    pub(super) tool: String,
+pub struct ExpectedCall {
+    /// The tool's name.
+    pub tool: String,
     /// Arguments that the call has to have with these values; it may have others.
     #[serde(default)]
-    pub(super) arguments: Map<String, Value>,
+    pub arguments: Map<String, Value>,
 }
 
 impl Expected {
     /// Whether it is true of every attempt.
-    pub(super) fn is_empty(&self) -> bool {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.message.iter().all(|text| text.trim().is_empty()) && self.calls.is_empty()
     }
 
@@ -72,10 +84,41 @@ fn same(found: &Value, due: &Value) -> bool {
     }
 }
 
-/// Judges an attempt by what its task expects. The score of a success is 1 / (1 + refused calls), of those calls that were
-/// made before what is expected was true: a skill that spares refusals is worth something to an agent that succeeds anyhow.
-#[derive(Debug)]
-pub(super) struct ExpectationJudge(pub(super) BTreeMap<TaskId, Expected>);
+/// A [`Judge`] that compares an attempt with what its task expects.
+///
+/// The score of a success is 1 / (1 + refused calls), of those calls that were made before what is expected was true: a skill
+/// that spares refusals is worth something to an agent that succeeds anyhow. A failure's score is 0. There is no verdict on a
+/// task without an expectation, nor on an attempt that a part's failure ended before what is expected was true.
+///
+/// ```
+/// use journeyman::{
+///     Seed,
+///     contract::{Judge, JudgeRequest},
+///     domain::{Action, Source, Step, StepResult, Task, Trajectory},
+/// };
+/// use journeyman_mcp::{Expected, ExpectationJudge};
+///
+/// # futures::executor::block_on(async {
+/// let task = Task::new("lima", "What time is it in Lima at 12:00 UTC?");
+/// let due = Expected { message: vec!["07:00".to_owned()], ..Expected::default() };
+/// let judge = ExpectationJudge::new([(task.id.clone(), due)]);
+/// let mut trajectory = Trajectory::new("first".into(), task.id.clone(), Seed(7));
+/// let says = Action::Message("It is 07:00 in Lima.".to_owned());
+/// trajectory.push(Step::new(says, StepResult::new("", Source::default())));
+/// let request = JudgeRequest { task: &task, trajectory: &trajectory };
+/// assert_eq!(judge.judge(&request).await?.success(), Some(true));
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ExpectationJudge(BTreeMap<TaskId, Expected>);
+
+impl ExpectationJudge {
+    /// A judge of these tasks.
+    pub fn new(expected: impl IntoIterator<Item = (TaskId, Expected)>) -> Self {
+        Self(expected.into_iter().collect())
+    }
+}
 
 #[async_trait]
 impl Judge for ExpectationJudge {
@@ -85,7 +128,10 @@ impl Judge for ExpectationJudge {
         };
         let steps = &request.trajectory.steps;
         if !expected.is_met(steps) {
-            return Verdict::scored(false, 0.0);
+            return match request.trajectory.end {
+                EndReason::Failed(_) => Ok(Verdict::undecided()),
+                _ => Verdict::scored(false, 0.0),
+            };
         }
         let all = steps.len();
         let needed = (0..all).find(|end| expected.is_met(&steps[..*end]));
@@ -116,7 +162,7 @@ mod tests {
             trajectory.push(Step::new(action, result));
         }
         let expected = serde_json::from_value(expected).unwrap();
-        let judge = ExpectationJudge([(task.id.clone(), expected)].into());
+        let judge = ExpectationJudge::new([(task.id.clone(), expected)]);
         let request = JudgeRequest {
             task: &task,
             trajectory: &trajectory,
