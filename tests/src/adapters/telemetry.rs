@@ -19,6 +19,8 @@ use crate::figures::{Bound, Figures, Outcome};
 const COLLECTOR: &str = "JOURNEYMAN_COLLECTOR";
 const LOST: &str = "OTLP: spans that were sent less those that a real collector received";
 const UNKNOWN: &str = "OTLP: names that the conventions do not have";
+/// What the collector calls the fields of an event.
+const EVENT_FIELDS: [&str; 4] = ["Name", "Timestamp", "DroppedAttributesCount", "Attributes"];
 /// How long the collector may take to start, and to print what it received.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -125,8 +127,8 @@ impl Received {
                 continue;
             };
             let (kind, value) = value.split_once('(').unwrap_or((value, ""));
-            // A resource's own names are the SDK's of OpenTelemetry.
-            if of_resource {
+            // A resource's own names are OpenTelemetry's SDK's; the collector shows an event's fields as it shows attributes.
+            if of_resource || EVENT_FIELDS.contains(&name) {
                 continue;
             }
             if name == "gen_ai.operation.name" {
@@ -240,7 +242,8 @@ mod tests {
     fn the_collectors_log_is_read_and_compared() {
         let log = "Resource attributes:\n     -> service.name: Str(desk)\nSpan #0\n    Name : chat\nAttributes:\n     \
                    -> gen_ai.operation.name: Str(chat)\n     -> gen_ai.usage.input_tokens: Str(7)\n     -> journeyman.run: Str(r)\n\
-                   Span #1\nAttributes:\n     -> gen_ai.operation.name: Str(gossip)\n     -> gen_ai.own: Int(1)\n";
+                   Span #1\nAttributes:\n     -> gen_ai.operation.name: Str(gossip)\n     -> gen_ai.own: Int(1)\n\
+                   Events:\nSpanEvent #0\n -> Name: gen_ai.evaluation.result\n -> Timestamp: 17\n -> Attributes::\n";
         let received = Received::read(log);
         assert_eq!(received.spans, 2);
         let conventions: Conventions = serde_json::from_value(serde_json::json!({
