@@ -281,8 +281,14 @@ fn attributes_and_events_are_those_of_the_conventions() {
         assert_eq!(chat.text("gen_ai.response.finish_reasons"), Some("stop"));
         let temperature = &chat.attributes["gen_ai.request.temperature"];
         assert!(matches!(temperature, Value::DoubleValue(_)), "{chat:?}");
-        for tokens in ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"] {
-            assert!(chat.attributes.contains_key(tokens), "{chat:?}");
+        for number in [
+            "gen_ai.request.max_tokens",
+            "gen_ai.request.seed",
+            "gen_ai.usage.input_tokens",
+            "gen_ai.usage.output_tokens",
+        ] {
+            let value = chat.attributes.get(number);
+            assert!(matches!(value, Some(Value::IntValue(_))), "{chat:?}");
         }
     }
     let memory = &named("create_memory")[0];
