@@ -133,6 +133,7 @@ fn hisme_has_the_numbers_of_its_paper() {
         ("/schedule/macro", json!(5)),
         // Appendix B: a skill begins on trial; skills are retrieved for each turn.
         ("/admit/initial_state", json!("trial")),
+        ("/admit/identity", json!("bytes")),
         ("/admit/revive", json!(false)),
         ("/select/per", json!("turn")),
         // Eq. 13: a version has to pass its bundle. Algorithm 4: fragments of harm are in it.
@@ -225,6 +226,7 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
     let (paper, ours) = (json(recipe::hisme()), json(recipe::hisme_robust()));
     differences("", &paper, &ours, &mut found);
     let options = [
+        "/admit/identity",
         "/admit/revive",
         "/maintenance/bundles/gate",
         "/maintenance/bundles/harm_blocks",

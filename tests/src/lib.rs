@@ -6,6 +6,7 @@ pub mod engine;
 pub mod figures;
 pub mod host;
 pub mod house;
+pub mod identity;
 pub mod library;
 pub mod main_job;
 pub mod papers;

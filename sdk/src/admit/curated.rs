@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::{
-    AdmitPolicy,
-    admission::{self, Admission, Drafted},
+    AdmitPolicy, Terms,
+    admission::{self, Admission},
+    drafted::{self, Drafted},
+    identity::{Compared, Meanings},
 };
 use crate::{
     contract::{RoleAnswer, RoleTask},
@@ -34,6 +36,8 @@ pub(crate) struct Curating<'a> {
     pub(crate) taint: Taint,
     /// The curator's task and answer.
     pub(crate) curator: &'a RoleReply,
+    /// The embeddings of the skills that it inserts.
+    pub(crate) meanings: &'a Meanings,
 }
 
 type Changed = std::result::Result<LibraryChange, CallRefusal>;
@@ -64,6 +68,35 @@ pub(crate) fn decide(
         decided(fork.library(), call, changed)
     });
     decided.collect()
+}
+
+/// The skills that a curator's answer inserts, to be compared with known ones.
+pub(crate) fn compared(curator: &RoleReply) -> Vec<Compared> {
+    let terms = Terms::of(curator.task.attempts());
+    let calls = calls(curator).unwrap_or_default().iter();
+    let inserts = calls.filter_map(|call| match CurateCall::read(call) {
+        Ok(CurateCall::Insert {
+            name,
+            description,
+            body,
+        }) => Some(inserted((name, description, body))),
+        _ => None,
+    });
+    let compared = inserts.map(|draft| Compared::of_draft(&draft, terms.clone()));
+    compared.collect()
+}
+
+/// The draft of a skill that a call inserts.
+fn inserted((title, description, body): (String, String, String)) -> SkillDraft {
+    SkillDraft {
+        title,
+        description,
+        kind: Kind::default(),
+        scope: Scope::default(),
+        trigger: None,
+        body,
+        metadata: BTreeMap::new(),
+    }
 }
 
 /// The report of a curator's answer and the decisions about it.
@@ -145,15 +178,7 @@ impl Curating<'_> {
         number: u64,
         (name, description, body): (String, String, String),
     ) -> Changed {
-        let draft = SkillDraft {
-            title: name,
-            description,
-            kind: Kind::default(),
-            scope: Scope::default(),
-            trigger: None,
-            body,
-            metadata: BTreeMap::new(),
-        };
+        let draft = inserted((name, description, body));
         let context = self.on(library);
         let drafted = self.drafted(number, Vec::new());
         let entered = admission::admitted(&context, self.policy, &drafted, &draft, false, &[]);
@@ -184,10 +209,10 @@ impl Curating<'_> {
             return Err(CallRefusal::Untrusted);
         }
         let context = self.on(library);
-        let drafted = self.drafted(number, vec![known.reference()]);
-        let new = admission::skill_of(&context, self.policy, &drafted, &draft, false)
+        let update = self.drafted(number, vec![known.reference()]);
+        let new = drafted::skill_of(&context, self.policy, &update, &draft, false)
             .map_err(|error| CallRefusal::NotAdmitted(error.to_string()))?;
-        let mut skill = admission::revision_of(known, new);
+        let mut skill = drafted::revision_of(known, new);
         skill.name = known.name.clone();
         skill.original_name.clone_from(&known.original_name);
         skill.files.clone_from(&known.files);
@@ -223,6 +248,8 @@ impl Curating<'_> {
             taint: self.shown_taint(),
             parents,
             reply: &self.curator.reply,
+            terms: Terms::of(self.curator.task.attempts()),
+            meanings: self.meanings,
         }
     }
 
@@ -248,13 +275,13 @@ fn decided(library: &SkillLibrary, call: &ToolCall, changed: Changed) -> Admissi
     });
     let refused = changed.as_ref().err().cloned();
     Admission {
-        same: None,
         report: WriteReport {
             title: Some(about.clone()),
             fallback: false,
             admitted: made.clone(),
             revised,
             refused: refused.as_ref().map(ToString::to_string),
+            duplicate: None,
         },
         call: Some(CuratedCall {
             kind,

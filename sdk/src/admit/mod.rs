@@ -2,16 +2,24 @@
 //! HiSME 3.2 and 3.3; rows A9, J7).
 //!
 //! An answer is validated in four stages ([`validate`]), or a draft in the last of them ([`insert_ready`]). [`to_skill`] gives
-//! a draft its name, id, provenance and quarantine. An [`AdmitPolicy`] decides about duplicates and the first state. A curator's
+//! a draft its name, id, provenance and quarantine. An [`AdmitPolicy`] decides about duplicates and the first state; its
+//! [`Identity`] says which skills are the same. A curator's
 //! calls are decided about one after the other.
 
 pub(crate) mod admission;
+mod anchors;
 pub(crate) mod curated;
+pub(crate) mod drafted;
+pub(crate) mod identity;
 mod near;
 mod options;
+mod placing;
+mod scan;
 mod schema;
 mod to_skill;
 
+pub use anchors::{Anchors, Terms};
+pub use identity::Identity;
 pub use near::Wording;
 pub use options::{AdmitPolicy, Duplicates};
 pub use schema::{insert_ready, validate};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Identity;
 use crate::{domain::State, policy::OwnPolicy};
 
 /// What happens to a draft whose title or content the library already has.
@@ -11,9 +12,10 @@ use crate::{domain::State, policy::OwnPolicy};
 pub enum Duplicates {
     /// It is added as a skill of its own (ARISE).
     Add,
-    /// It is added as a skill of its own, unless a skill of the library has the same description and body.
+    /// It is added as a skill of its own, unless the library has the same skill ([`AdmitPolicy::identity`]).
     Distinct,
-    /// It becomes a new version of the skill of its title; with the same description and body it is refused. Ours.
+    /// It becomes a new version of the skill of its title. It is refused if that is the same skill, or if another skill is the
+    /// same by meaning ([`AdmitPolicy::identity`]). Ours.
     Revise,
 }
 
@@ -21,7 +23,7 @@ pub enum Duplicates {
 ///
 /// ```
 /// use journeyman::{
-///     admit::{AdmitPolicy, Duplicates},
+///     admit::{AdmitPolicy, Duplicates, Identity},
 ///     domain::State,
 ///     recipe,
 /// };
@@ -30,6 +32,7 @@ pub enum Duplicates {
 /// recipe.admit = AdmitPolicy {
 ///     initial_state: State::Trial,
 ///     duplicates: Duplicates::Distinct,
+///     identity: Identity::MEANING,
 ///     revive: true,
 ///     own: None,
 /// };
@@ -46,6 +49,11 @@ pub struct AdmitPolicy {
     pub initial_state: State,
     /// What happens to a draft whose title or content the library already has.
     pub duplicates: Duplicates,
+    /// When a draft is the same skill as a known one. It also says which versions make one row of a replay buffer
+    /// ([`EvolvePolicy`](crate::maintain::EvolvePolicy)). The papers: equal bytes. Ours: by meaning, since a model that samples
+    /// hardly writes the same bytes twice.
+    #[serde(default)]
+    pub identity: Identity,
     /// Whether a skill that a run disabled comes back, as its own next version, when it is written again from another task
     /// ([`Duplicates::Distinct`] alone). The paper (HiSME): no. Ours: yes, since a judge's mistakes disable right skills too.
     pub revive: bool,

@@ -146,6 +146,14 @@ impl SkillLibrary {
         self.entries.values()
     }
 
+    /// Number of skills in use: active or on trial.
+    pub fn in_use(&self) -> u64 {
+        let offered = self
+            .entries()
+            .filter(|entry| entry.skill.state.is_offered());
+        offered.count() as u64
+    }
+
     /// The skills that are offered, by id: the pool of retrieval and of exploration. Between an `Add` and the
     /// next `Maintain` there may be more of them than the policy's cache.
     pub fn cache(&self) -> impl Iterator<Item = &Entry> {

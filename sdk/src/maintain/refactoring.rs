@@ -14,13 +14,18 @@ use super::{
     retries::{handled, missed},
 };
 use crate::{
-    admit::admission::{self, Admission, Drafted},
-    contract::{Embedding, RoleTask},
+    admit::{
+        Terms,
+        admission::{self, Admission},
+        drafted::Drafted,
+        identity::{Compared, Meanings},
+    },
+    contract::{Embedding, RoleAnswer, RoleTask},
     domain::{LibraryChange, Role, Skill, State, Taint, Trace},
     error::Result,
     id::{AttemptId, TaskId},
     library::Entry,
-    policy::{Case, PlayedCase, RoleReply},
+    policy::{Case, Played, PlayedCase, RoleReply},
     propose::{Clique, Fingerprint, OverlapGraph, Segment, asking::taint_of, project},
     report::EventKind,
 };
@@ -37,6 +42,8 @@ pub(crate) struct Proposed {
     cases: Vec<Instance>,
     /// The fingerprint of its group.
     group: String,
+    /// The skill, to be compared with those of other groups.
+    compared: Compared,
 }
 
 /// The segments of the library: the turns of its kept attempts, and its offered skills.
@@ -129,11 +136,26 @@ fn instances(context: &Upkeep<'_>, members: &BTreeSet<&str>, skills: &[Skill]) -
     successes().filter(is_instance).cloned().collect()
 }
 
+/// The drafts that were written for groups, to be compared with the library.
+pub(crate) fn drafts(replies: &[RoleReply]) -> Vec<Compared> {
+    let drafts = replies.iter().filter_map(|RoleReply { task, reply }| {
+        let Ok(Some(Played {
+            answer: RoleAnswer::Draft(draft),
+            ..
+        })) = reply
+        else {
+            return None;
+        };
+        Some(Compared::of_draft(draft, Terms::of(task.attempts())))
+    });
+    drafts.collect()
+}
+
 /// The skills that were written for groups, to be tried, and the changes that mark the other groups as handled or missed.
 pub(crate) fn proposed(
     context: &Upkeep<'_>,
     step: u64,
-    replies: &[RoleReply],
+    (replies, meanings): (&[RoleReply], &Meanings),
     events: &mut Vec<EventKind>,
 ) -> (Vec<Proposed>, Vec<LibraryChange>) {
     let mut all: Vec<Proposed> = Vec::new();
@@ -176,6 +198,8 @@ pub(crate) fn proposed(
             taint: taints.fold(taint_of(steps), Taint::max),
             parents: Vec::new(),
             reply,
+            terms: Terms::of(attempts),
+            meanings,
         };
         match propose(context, &drafted, attempts, group, events) {
             Ok(proposed) => all.push(proposed),
@@ -201,7 +225,7 @@ fn propose(
     let Some(skill) = skill.cloned() else {
         // The instances may confirm a skill that the library has already.
         let bundles = context.policy.bundles.as_ref();
-        let same = bundles.and(admission.same.as_ref());
+        let same = bundles.and(admission.same());
         let Some(known) = same.and_then(|same| context.library.get(&same.id)) else {
             events.extend(admission.event());
             return Err(group);
@@ -216,6 +240,7 @@ fn propose(
         return Err(group);
     }
     Ok(Proposed {
+        compared: Compared::of_skill(&skill, drafted.terms.clone()),
         skill,
         admission: Some(admission),
         cases: instances_of(context, attempts.iter()),
@@ -250,6 +275,7 @@ fn of_known_skill(
     let mut cases = instances_of(context, confirming);
     cases.sort_by_key(|instance| instance.paired);
     Proposed {
+        compared: Compared::of_skill(&entry.skill, Terms::default()),
         skill: entry.skill.clone(),
         admission: None,
         cases,
@@ -276,7 +302,7 @@ pub(crate) fn trial_cases(proposed: &[Proposed]) -> Vec<Case> {
 /// skill gets the instances that decide something as cases.
 pub(crate) fn added(
     context: &Upkeep<'_>,
-    proposed: Vec<Proposed>,
+    (proposed, meanings): (Vec<Proposed>, &Meanings),
     runs: &[PlayedCase],
     events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
@@ -309,7 +335,11 @@ pub(crate) fn added(
         }
         // Several groups may have the same skill; the first one that is confirmed is added.
         let mut added = changes.iter().filter_map(LibraryChange::skill);
-        if added.any(|one| admission::has_same_content(one, &skill)) {
+        let identity = &context.admit.identity;
+        if added.any(|one| {
+            let known = (context.context.library, one);
+            proposed.compared.same(identity, meanings, known).is_some()
+        }) {
             continue;
         }
         if skill.state == State::Trial {

@@ -14,7 +14,11 @@ use super::{
     support::last_outcomes,
 };
 use crate::{
-    admit::admission::{self, Drafted},
+    admit::{
+        Terms,
+        drafted::{self, Drafted, has_same_content},
+        identity::Meanings,
+    },
     contract::{RoleAnswer, RoleTask},
     domain::{
         BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Role, Skill, SkillRef, State,
@@ -240,17 +244,19 @@ fn next_version(
         _ => return Err(None),
     };
     let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
-    let drafted = Drafted {
+    let draft_of = Drafted {
         key: format!("{step}/refine/{}", before.id),
         role: Role::Refine,
         tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
         taint: taint_of(steps),
         parents: vec![before.reference()],
         reply,
+        terms: Terms::default(),
+        meanings: &Meanings::default(),
     };
-    let new = admission::skill_of(context, context.admit, &drafted, draft, played.fallback)
+    let new = drafted::skill_of(context, context.admit, &draft_of, draft, played.fallback)
         .map_err(|error| Some(error.to_string()))?;
-    if new.body == before.body && new.description == before.description {
+    if has_same_content(before, &new) {
         return Err(Some("nothing was changed".to_owned()));
     }
     // A quarantined version would take the place of one that is offered.
@@ -258,7 +264,7 @@ fn next_version(
         let reason = "the refined version has untrusted sources, and the current one has none";
         return Err(Some(reason.to_owned()));
     }
-    let mut skill = admission::revision_of(before, new);
+    let mut skill = drafted::revision_of(before, new);
     // The name stays: with another one it would look like another skill.
     skill.name = before.name.clone();
     skill.original_name.clone_from(&before.original_name);

@@ -3,6 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
+    admit::{
+        Identity, Terms,
+        identity::{Compared, Meanings, terms_of},
+    },
     contract::{BundleCounts, Experience, RoleAnswer, RoleTask, VersionJudgements},
     domain::{LibraryChange, Origin, Role, RoleRule, Skill, State},
     library::{Entry, JudgementCounts},
@@ -11,13 +15,14 @@ use crate::{
 };
 
 /// The evolver's tasks: one for each role with enough mature skills ([`EvolvePolicy::rows`]).
-pub(crate) fn due(context: &Upkeep<'_>) -> Vec<RoleTask> {
+pub(crate) fn due(context: &Upkeep<'_>, meanings: &Meanings) -> Vec<RoleTask> {
     let Some(policy) = &context.policy.evolve else {
         return Vec::new();
     };
+    let texts = Texts::of(context, meanings);
     let roles = Role::ALL.into_iter().filter(|role| role.learns_rules());
     let asks = roles.filter_map(|role| {
-        let rows = rows(context, policy, role);
+        let rows = rows(context, (policy, &texts), role);
         let enough = rows.len() >= policy.rows.get() as usize;
         enough.then(|| RoleTask::Evolve {
             role,
@@ -28,34 +33,102 @@ pub(crate) fn due(context: &Upkeep<'_>) -> Vec<RoleTask> {
     asks.collect()
 }
 
+/// The versions that roles wrote, in use and deleted.
+fn versions<'a>(context: &Upkeep<'a>) -> impl Iterator<Item = (&'a Entry, &'a Skill)> {
+    let library = context.context.library;
+    let entries = library.entries().chain(library.deleted());
+    entries.flat_map(|entry| entry.versions().map(move |version| (entry, version)))
+}
+
+/// The texts whose embeddings decide which versions have the same text.
+pub(crate) fn unclear(context: &Upkeep<'_>) -> BTreeSet<String> {
+    let identity = &context.admit.identity;
+    if context.policy.evolve.is_none() || *identity == Identity::Bytes {
+        return BTreeSet::new();
+    }
+    identity.unclear(std::iter::empty(), &Texts::bodies(context))
+}
+
+/// The versions' texts, those that are the same together ([`Identity`](crate::admit::Identity)).
+struct Texts<'a> {
+    /// The number of a body's text.
+    numbers: BTreeMap<&'a str, usize>,
+    /// The judgements of all versions with a text.
+    judged: Vec<JudgementCounts>,
+}
+
+impl<'a> Texts<'a> {
+    fn of(context: &Upkeep<'a>, meanings: &Meanings) -> Self {
+        let identity = &context.admit.identity;
+        let mut first: Vec<&Skill> = Vec::new();
+        let mut texts = Self {
+            numbers: BTreeMap::new(),
+            judged: Vec::new(),
+        };
+        for (entry, version) in versions(context) {
+            let known = texts.numbers.get(version.body.as_str()).copied();
+            let number = known.or_else(|| match identity {
+                Identity::Bytes => None,
+                identity => {
+                    let library = context.context.library;
+                    let compared = Compared::of_skill(version, terms_of(library, version));
+                    let same = |one: &&Skill| {
+                        let same = compared.same(identity, meanings, (library, one));
+                        same.is_some()
+                    };
+                    first.iter().position(same)
+                }
+            });
+            let number = number.unwrap_or_else(|| {
+                first.push(version);
+                texts.judged.push(JudgementCounts::default());
+                first.len() - 1
+            });
+            texts.numbers.insert(&version.body, number);
+            if let Some(judged) = texts.judged.get_mut(number) {
+                *judged += entry.life.counts_of_all_trials(version.version);
+            }
+        }
+        texts
+    }
+
+    /// One version of each body.
+    fn bodies(context: &Upkeep<'_>) -> Vec<Compared> {
+        let mut bodies = BTreeSet::new();
+        let first = versions(context).filter(|(_, version)| bodies.insert(version.body.as_str()));
+        let first = first.map(|(_, version)| Compared::of_skill(version, Terms::default()));
+        first.collect()
+    }
+
+    fn number(&self, version: &Skill) -> Option<usize> {
+        self.numbers.get(version.body.as_str()).copied()
+    }
+}
+
 /// The replay buffer of a role (Eq. 17): the latest mature versions that it wrote with their results, oldest first. Versions
 /// with the same text make one row, which has the judgements of all versions with that text, by whichever role.
-fn rows(context: &Upkeep<'_>, policy: &EvolvePolicy, role: Role) -> Vec<Experience> {
+fn rows(
+    context: &Upkeep<'_>,
+    (policy, texts): (&EvolvePolicy, &Texts<'_>),
+    role: Role,
+) -> Vec<Experience> {
     let origin = match role {
         Role::Extract => Origin::Extracted,
         Role::Refactor => Origin::Refactored,
         _ => Origin::Refined,
     };
-    let entries = || context.library.entries().chain(context.library.deleted());
-    let mut judged: BTreeMap<&str, JudgementCounts> = BTreeMap::new();
-    for entry in entries() {
-        for version in entry.versions() {
-            *judged.entry(&version.body).or_default() +=
-                entry.life.counts_of_all_trials(version.version);
-        }
-    }
-    let mut written: Vec<(u64, &Entry, &Skill)> = entries()
-        .flat_map(|entry| entry.versions().map(move |version| (entry, version)))
+    let mut written: Vec<(u64, &Entry, &Skill)> = versions(context)
         .filter(|(_, version)| version.provenance.origin == origin)
         .map(|(entry, version)| (entered_at(context, entry, version), entry, version))
         .collect();
     // The sort is stable, so versions of one revision stay in the order of their ids.
     written.sort_by_key(|(entered_at, ..)| *entered_at);
-    let mut texts = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let latest = written.into_iter().rev();
-    let latest = latest.filter(|(_, _, version)| texts.insert(version.body.as_str()));
+    let latest = latest.filter(|(_, _, version)| seen.insert(texts.number(version)));
     let rows = latest.filter_map(|(_, entry, version)| {
-        let counts = judged.get(version.body.as_str()).copied();
+        let counts = texts.number(version);
+        let counts = counts.and_then(|number| texts.judged.get(number).copied());
         row(policy, entry, version, counts.unwrap_or_default())
     });
     let mut rows: Vec<Experience> = rows.take(policy.sample.get() as usize).collect();

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
-    admit::{AdmitPolicy, Duplicates},
+    admit::{AdmitPolicy, Duplicates, Identity},
     credit::{CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
     maintain::Maintenance,
@@ -54,6 +54,7 @@ pub fn arise() -> Recipe {
         admit: AdmitPolicy {
             initial_state: State::Active,
             duplicates: Duplicates::Add,
+            identity: Identity::Bytes,
             revive: false,
             own: None,
         },

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
-    admit::{AdmitPolicy, Duplicates},
+    admit::{AdmitPolicy, Duplicates, Identity},
     credit::{CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
     maintain::{
@@ -76,6 +76,7 @@ pub fn hisme() -> Recipe {
         admit: AdmitPolicy {
             initial_state: State::Trial,
             duplicates: Duplicates::Distinct,
+            identity: Identity::Bytes,
             revive: false,
             own: None,
         },
@@ -111,6 +112,7 @@ pub fn hisme() -> Recipe {
 /// | H5 | [`BundlePolicy::tasks`] | 1 | 2 |
 /// | H6 | [`BundlePolicy::gate`] | [`Gate::All`](crate::maintain::Gate::All) | [`Gate::Better`](crate::maintain::Gate::Better) |
 /// | H6 | [`BundlePolicy::harm_blocks`] | yes | no |
+/// | H1, H14 | [`AdmitPolicy::identity`] | [`Identity::Bytes`] | [`Identity::MEANING`] |
 /// | H9 | [`FilterPolicy::keep_supported`], [`AdmitPolicy::revive`] | no | yes |
 /// | H10 | [`RefinePolicy::insufficient`] | no | yes |
 /// | H10 | [`RefinePolicy::failed_cases`] | yes | no |
@@ -141,6 +143,7 @@ pub fn hisme_robust() -> Recipe {
         failures: false,
     };
     recipe.admit.revive = true;
+    recipe.admit.identity = Identity::MEANING;
     recipe.maintenance.bundles = Some(BundlePolicy::default());
     recipe.maintenance.refine = Some(RefinePolicy::default());
     recipe.maintenance.filter = Some(FilterPolicy::default());

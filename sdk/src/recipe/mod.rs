@@ -223,6 +223,7 @@ impl Recipe {
         let invalid = |field: &'static str, rule: &str| {
             Err(Error::invalid("Recipe::validate", rule).with("field", field))
         };
+        self.admit.identity.validate()?;
         if !self.admit.initial_state.is_offered() {
             return invalid("admit.initial_state", "a skill begins active or on trial");
         }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Recipe;
 use crate::{
+    admit::identity::Meanings,
     assess::refreshing::refresh,
     domain::{LibraryChange, Trace},
     error::Result,
@@ -93,17 +94,24 @@ pub(crate) async fn across_tasks(
     let embeddings = ask.embed(refactoring::texts(&context)).await;
 
     let written = ask_roles(&mut ask, refactoring::groups(&context, embeddings)).await;
+    let known = view.library().entries().map(|entry| &entry.skill);
+    let drafts = refactoring::drafts(&written);
+    let unclear = recipe.admit.identity.unclear(known, &drafts);
+    let meanings = Meanings::of(&mut ask, unclear).await;
+    let written = (written.as_slice(), &meanings);
     let mut events = Vec::new();
-    let (proposed, handled) = refactoring::proposed(&context, view.step(), &written, &mut events);
+    let (proposed, handled) = refactoring::proposed(&context, view.step(), written, &mut events);
     decided.add(handled);
     decided.tell(&mut ask, events);
 
     let runs = play(&mut ask, refactoring::trial_cases(&proposed)).await;
     let mut events = Vec::new();
+    let proposed = (proposed, &meanings);
     decided.add(refactoring::added(&context, proposed, &runs, &mut events));
     decided.tell(&mut ask, events);
 
-    let written = ask_roles(&mut ask, evolving::due(&context)).await;
+    let meanings = Meanings::of(&mut ask, evolving::unclear(&context)).await;
+    let written = ask_roles(&mut ask, evolving::due(&context, &meanings)).await;
     decided.add(evolving::learned(&context, &written));
     decided
 }

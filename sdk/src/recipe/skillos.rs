@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
-    admit::{AdmitPolicy, Duplicates},
+    admit::{AdmitPolicy, Duplicates, Identity},
     credit::{CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
     maintain::Maintenance,
@@ -76,6 +76,7 @@ pub fn skillos() -> Recipe {
         admit: AdmitPolicy {
             initial_state: State::Active,
             duplicates: Duplicates::Add,
+            identity: Identity::Bytes,
             revive: false,
             own: None,
         },

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
-    admit::{AdmitPolicy, Duplicates},
+    admit::{AdmitPolicy, Duplicates, Identity},
     credit::{CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
     maintain::{BankPolicy, Maintenance},
@@ -75,6 +75,7 @@ pub fn skillrl() -> Recipe {
         admit: AdmitPolicy {
             initial_state: State::Active,
             duplicates: Duplicates::Distinct,
+            identity: Identity::Bytes,
             revive: false,
             own: None,
         },

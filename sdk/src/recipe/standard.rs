@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
-    admit::{AdmitPolicy, Duplicates},
+    admit::{AdmitPolicy, Duplicates, Identity},
     credit::{CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
     maintain::Maintenance,
@@ -53,6 +53,7 @@ pub fn standard() -> Recipe {
         admit: AdmitPolicy {
             initial_state: State::Active,
             duplicates: Duplicates::Revise,
+            identity: Identity::MEANING,
             revive: false,
             own: None,
         },

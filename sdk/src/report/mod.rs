@@ -13,5 +13,6 @@ pub use event::{Event, EventKind};
 pub(crate) use finding::Observed;
 pub use finding::{Finding, FindingKind};
 pub use run_report::{
-    AttemptReport, MaintenanceUsage, RunReport, SkillGain, TaskReport, WriteReport,
+    AttemptReport, Duplicate, MaintenanceUsage, RunReport, Sameness, SkillGain, TaskReport,
+    WriteReport,
 };

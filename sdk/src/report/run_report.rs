@@ -41,6 +41,27 @@ pub struct AttemptReport {
     pub error: Option<Error>,
 }
 
+/// How a draft is the same as a known skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sameness {
+    /// Description and body are equal.
+    Bytes,
+    /// The texts mean the same in other words ([`Identity::Meaning`](crate::admit::Identity::Meaning)).
+    Meaning,
+}
+
+/// The known skill that a draft is the same as.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Duplicate {
+    /// The skill.
+    pub skill: SkillRef,
+    /// How they are the same.
+    pub by: Sameness,
+    /// Whether the draft's attempt became a test case of the skill: an attempt that did not follow the skill came to it.
+    pub confirms: bool,
+}
+
 /// The result of a draft: admitted as a skill, or refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WriteReport {
@@ -54,6 +75,9 @@ pub struct WriteReport {
     pub revised: bool,
     /// Why no skill was admitted.
     pub refused: Option<String>,
+    /// The known skill that the draft is the same as, if it was refused for that, or revives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<Duplicate>,
 }
 
 /// The proxy of a skill's information gain: how much better the attempts with the skill went than all attempts of the run
@@ -137,6 +161,9 @@ pub struct RunReport {
     pub tasks: Vec<TaskReport>,
     /// The library's revision at the end.
     pub revision: Revision,
+    /// Number of skills in use (active or on trial) at the end.
+    #[serde(default)]
+    pub pool: u64,
     /// Tokens used by maintenance. Tokens of attempts, and of roles that are asked about a task, are in `tasks`.
     #[serde(default)]
     pub maintenance: MaintenanceUsage,
@@ -172,6 +199,11 @@ impl RunReport {
     /// The result of each draft, in order.
     pub fn written(&self) -> impl Iterator<Item = &WriteReport> {
         self.tasks.iter().flat_map(|task| &task.written)
+    }
+
+    /// The drafts that are the same as a known skill, in order.
+    pub fn duplicates(&self) -> impl Iterator<Item = &Duplicate> {
+        self.written().filter_map(|one| one.duplicate.as_ref())
     }
 
     /// The error of a run in which every attempt had a fault outside the agent; `None` for any other run.
@@ -228,7 +260,20 @@ impl fmt::Display for RunReport {
         )?;
         let admitted = self.written().filter(|one| one.admitted.is_some()).count();
         let refused = self.written().count() - admitted;
-        writeln!(f, "  skills written: {admitted}, drafts refused: {refused}")?;
+        let pool = self.pool;
+        writeln!(
+            f,
+            "  skills written: {admitted}, drafts refused: {refused}, skills in use at the end: {pool}"
+        )?;
+        let same = |by| self.duplicates().filter(|one| one.by == by).count();
+        let (bytes, meaning) = (same(Sameness::Bytes), same(Sameness::Meaning));
+        if bytes + meaning > 0 {
+            let confirming = self.duplicates().filter(|one| one.confirms).count();
+            writeln!(
+                f,
+                "  drafts of a known skill: {bytes} in its words, {meaning} in others; new evidence for it: {confirming}"
+            )?;
+        }
         let abstracted = self.written().filter(|one| one.fallback).count();
         if abstracted > 0 {
             writeln!(

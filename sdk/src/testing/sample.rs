@@ -349,6 +349,7 @@ pub fn run_report() -> RunReport {
         seed: Seed(0),
         tasks: Vec::new(),
         revision: Revision(0),
+        pool: 0,
         maintenance: MaintenanceUsage::default(),
         findings: Vec::new(),
     }

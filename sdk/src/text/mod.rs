@@ -27,4 +27,4 @@ pub use schema::{JsonSchema, SchemaFault};
 pub use text_stream::TextStream;
 pub use thinking::without_thinking;
 pub use tool_calls::{ToolCalls, WrittenCall};
-pub(crate) use words::{content_words, ngrams};
+pub(crate) use words::{content_words, is_function_word, ngrams};

@@ -35,6 +35,11 @@ pub(crate) fn content_words(text: &str) -> Vec<String> {
     words
 }
 
+/// Whether a word, in lower case, is an English function word.
+pub(crate) fn is_function_word(word: &str) -> bool {
+    FUNCTION_WORDS.binary_search(&word).is_ok()
+}
+
 /// The 1-grams and 2-grams of a list of words.
 pub(crate) fn ngrams(words: &[String]) -> impl Iterator<Item = String> {
     let pairs = words.windows(2).map(|pair| pair.join(" "));
@@ -46,7 +51,7 @@ fn keep(words: &mut Vec<String>, word: &mut String) {
     let says_something = !word.is_empty()
         && word.chars().count() <= MAX_CHARS
         && !word.contains(char::is_numeric)
-        && FUNCTION_WORDS.binary_search(&word.as_str()).is_err();
+        && !is_function_word(&word);
     if says_something {
         words.push(word);
     }

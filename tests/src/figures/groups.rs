@@ -1,7 +1,9 @@
 //! The groups of figures that there are.
 
 use super::{Bound, Figures, Outcome, stats};
-use crate::{adapters, apprentice, engine, host, house, library, main_job, papers, recipes};
+use crate::{
+    adapters, apprentice, engine, host, house, identity, library, main_job, papers, recipes,
+};
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +19,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 14] = [
+const GROUPS: [Group; 15] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -89,6 +91,12 @@ const GROUPS: [Group; 14] = [
         about: "that what was rebuilt leaves the same bytes",
         listed: true,
         run: house::run,
+    },
+    Group {
+        name: "identity",
+        about: "the same skill in ten wordings: what becomes of the library, by bytes and by meaning",
+        listed: true,
+        run: identity::run,
     },
     Group {
         name: "adapters",

@@ -365,6 +365,7 @@ mod tests {
             seed: Seed(1),
             tasks: vec![task],
             revision: Revision(0),
+            pool: 0,
             maintenance: Default::default(),
             findings: Vec::new(),
         }

@@ -44,6 +44,7 @@ fn report(selections: Vec<Selection>, attempts: Vec<AttemptReport>) -> RunReport
             admitted: None,
             revised: false,
             refused: Some("too long".to_owned()),
+            duplicate: None,
         }],
         curation: None,
         gains: Vec::new(),

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::{
     admit::{
-        Wording,
-        admission::{self, Drafted, has_same_content},
+        Terms, Wording,
+        drafted::{self, Drafted, has_same_content},
+        identity::Meanings,
     },
     domain::{LibraryChange, Origin, Scope, Skill, Trace},
     error::{Error, ErrorKind, Result},
@@ -110,15 +111,17 @@ pub(crate) fn entering(
 
 fn skill_of(context: &Upkeep<'_>, step: u64, number: usize, one: &DraftedSkill) -> Result<Skill> {
     let reply: Result<Option<Played>> = Ok(None);
-    let drafted = Drafted {
+    let draft = Drafted {
         key: format!("{step}/bank/{number}"),
         role: one.role,
         tasks: one.tasks.clone(),
         taint: one.taint,
         parents: one.refines.iter().cloned().collect(),
         reply: &reply,
+        terms: Terms::default(),
+        meanings: &Meanings::default(),
     };
-    admission::skill_of(context, context.admit, &drafted, &one.draft, false)
+    drafted::skill_of(context, context.admit, &draft, &one.draft, false)
 }
 
 /// The skill as it enters, and whether it is the next version of a skill of the bank.
@@ -153,7 +156,7 @@ fn placed(
                 "it has untrusted sources, and the skill that it refines has none".to_owned(),
             );
         }
-        let mut next = admission::revision_of(before, skill);
+        let mut next = drafted::revision_of(before, skill);
         // The name stays: with another one it would look like another skill.
         next.name = before.name.clone();
         next.original_name.clone_from(&before.original_name);

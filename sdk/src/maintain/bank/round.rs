@@ -295,6 +295,7 @@ mod tests {
             seed: Default::default(),
             tasks: vec![task_report("a", attempts)],
             revision: Default::default(),
+            pool: 0,
             maintenance: Default::default(),
             findings: Vec::new(),
         };

@@ -76,7 +76,13 @@ impl Made {
 
     /// The rows by role: a skill's name and version, how often it was judged helpful, harmful and neither, and its fate.
     fn asked(&self, policy: EvolvePolicy) -> BTreeMap<Role, Vec<String>> {
+        self.asked_by(Identity::Bytes, policy)
+    }
+
+    /// The same, with texts merged by this identity.
+    fn asked_by(&self, identity: Identity, policy: EvolvePolicy) -> BTreeMap<Role, Vec<String>> {
         let mut recipe = recipe::hisme_robust();
+        recipe.admit.identity = identity;
         recipe.maintenance.evolve = Some(policy);
         let context = Context {
             run: &RunId::new("a-run"),
@@ -87,7 +93,7 @@ impl Made {
             library: &self.library,
         };
         let overlaps = Overlaps::default();
-        let asked = due(&recipe.upkeep(context, &overlaps))
+        let asked = due(&recipe.upkeep(context, &overlaps), &Meanings::default())
             .into_iter()
             .map(|task| match task {
                 RoleTask::Evolve { role, rows, .. } => (role, rows.iter().map(line).collect()),
@@ -277,4 +283,35 @@ fn the_same_text_is_one_row_with_all_its_judgements() {
         (Role::Refine, vec![sum("refined")]),
     ];
     assert_eq!(made.asked(policy(6)), BTreeMap::from(expect));
+}
+
+#[test]
+fn the_same_text_in_other_words_is_one_row_by_meaning() {
+    let mut made = Made::default();
+    let one = "1. Call `open_jar`.\n2. Call `brew_coffee` with power 65.";
+    let skills: [(&str, &str, &[Judgement]); 3] = [
+        ("first", one, &[Helpful, Harmful]),
+        (
+            "again",
+            "Call brew_coffee with power 65, but only after open_jar.",
+            &[Helpful],
+        ),
+        (
+            "other",
+            "Call brew_coffee with power 70, but only after open_jar.",
+            &[Harmful],
+        ),
+    ];
+    for (name, body, judged) in skills {
+        made.add(name, body, Origin::Extracted);
+        made.judge(name, 1, judged);
+    }
+    let other = "other 1: 0 1 0 active".to_owned();
+    let by_meaning = vec!["again 1: 2 1 0 active".to_owned(), other.clone()];
+    let expect = BTreeMap::from([(Role::Extract, by_meaning)]);
+    assert_eq!(made.asked_by(Identity::MEANING, policy(1)), expect);
+    let by_bytes = ["first 1: 1 1 0 active", "again 1: 1 0 0 active"];
+    let by_bytes = by_bytes.into_iter().map(str::to_owned).chain([other]);
+    let expect = BTreeMap::from([(Role::Extract, by_bytes.collect())]);
+    assert_eq!(made.asked_by(Identity::Bytes, policy(1)), expect);
 }

@@ -226,8 +226,13 @@ impl RunMachine {
             &self.library,
             (&self.overlaps, &self.policies),
         );
-        if let Some(first) = self.active.values_mut().next() {
-            first.admit(&context);
+        let mut events = Vec::new();
+        let first = self.active.iter_mut().next().map(|(step, first)| {
+            first.admit(&context, &mut events);
+            *step
+        });
+        if let Some(step) = first {
+            self.hold(step, events);
         }
     }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{fold, scene::Scene};
 use crate::{
+    admit::identity::Meanings,
     assess::{AssessPolicy, Calibration, assessing::assess},
     contract::{RoleAnswer, RoleTask},
     credit::CreditPolicy,
@@ -56,6 +57,9 @@ pub(crate) struct Outcome {
     /// The credits by the host's own rule, if the recipe names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) credits: Option<Vec<SkillCredit>>,
+    /// The embeddings by which the drafts are compared with the library. They are asked for and used in one step.
+    #[serde(skip)]
+    pub(crate) meanings: Meanings,
 }
 
 /// The policy of one task: selects skills, makes attempts with them and has these judged; then roles judge the effect of each
@@ -216,6 +220,14 @@ fn credits(
 }
 
 impl Outcome {
+    /// The outcome as it is kept once its drafts are decided about.
+    pub(crate) fn without_meanings(self) -> Self {
+        Self {
+            meanings: Meanings::default(),
+            ..self
+        }
+    }
+
     /// Assesses each attempt that has a verdict, all at once, if the run learns.
     async fn assess(
         &mut self,

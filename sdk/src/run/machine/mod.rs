@@ -3,6 +3,7 @@
 
 pub(crate) mod advancing;
 pub(crate) mod attempting;
+mod comparing;
 pub(crate) mod fold;
 pub(crate) mod journal;
 pub(crate) mod maintaining;

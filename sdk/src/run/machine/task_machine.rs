@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     attempting::{Outcome, one_task},
+    comparing::compare,
     fold,
     need::{Need, NeedId, Station},
     own,
@@ -15,8 +16,10 @@ use super::{
 };
 use crate::{
     admit::{
-        admission::{self, Admission, Drafted},
+        Terms,
+        admission::{self, Admission},
         curated::{self, Curating},
+        drafted::Drafted,
     },
     contract::RoleTask,
     domain::{LibraryChange, Task},
@@ -35,8 +38,13 @@ use crate::{
 enum Stage {
     /// The task's policy runs.
     Asking(Program<Questions, Result<Outcome>>),
-    /// The policy has ended; the task waits for its turn to change the library.
-    Ready(Box<Outcome>),
+    /// The policy has ended; the task waits for its turn to change the library. `next` is the number of its next question.
+    Ready {
+        outcome: Box<Outcome>,
+        next: u32,
+    },
+    /// It is the task's turn, and its drafts are compared with the library.
+    Comparing(Box<Outcome>, Program<Questions, Result<Outcome>>),
     /// The task waits for its commit.
     Commit(Box<Outcome>, Vec<Admission>),
     Done(Box<TaskReport>),
@@ -79,7 +87,7 @@ impl TaskMachine {
 
     /// Whether the task waits for its turn to change the library.
     pub(crate) fn is_ready(&self) -> bool {
-        matches!(self.stage, Stage::Ready(_))
+        matches!(self.stage, Stage::Ready { .. })
     }
 
     /// Whether the task waits for its commit.
@@ -106,24 +114,26 @@ impl TaskMachine {
     ) -> Vec<(NeedId, Need)> {
         let of = Of::Task;
         match &self.stage {
-            Stage::Asking(program) => program.questions(self.start(context), |place, question| {
-                let id = self.id(station(of, question), place.clone());
-                let need = wanted(&id).then(|| need(context, self.step, of, place, question));
-                need.map(|need| (id, need))
-            }),
+            Stage::Asking(program) | Stage::Comparing(_, program) => {
+                program.questions(self.start(context), |place, question| {
+                    let id = self.id(station(of, question), place.clone());
+                    let need = wanted(&id).then(|| need(context, self.step, of, place, question));
+                    need.map(|need| (id, need))
+                })
+            }
             Stage::Commit(outcome, admissions) => {
                 let id = self.id(Station::Commit, Place::at(0));
                 let need = wanted(&id).then(|| self.commit(context, outcome, admissions));
                 need.map(|need| (id, need)).into_iter().collect()
             }
-            Stage::Ready(_) | Stage::Done(_) => Vec::new(),
+            Stage::Ready { .. } | Stage::Done(_) => Vec::new(),
         }
     }
 
     /// The digest of the open question of a need.
     pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
         match &self.stage {
-            Stage::Asking(program) => program.digest(&id.place),
+            Stage::Asking(program) | Stage::Comparing(_, program) => program.digest(&id.place),
             _ => None,
         }
     }
@@ -140,7 +150,7 @@ impl TaskMachine {
         events: &mut Vec<EventKind>,
     ) -> Result<()> {
         let start = self.start(context);
-        let Stage::Asking(program) = &mut self.stage else {
+        let (Stage::Asking(program) | Stage::Comparing(_, program)) = &mut self.stage else {
             return Ok(());
         };
         if program.is_past(&id.place) {
@@ -164,12 +174,18 @@ impl TaskMachine {
         self.calls.add(usage);
     }
 
-    /// Decides on the task's drafts, with the present library, when it is the task's turn to change it.
-    pub(crate) fn admit(&mut self, context: &Scene<'_>) {
-        let Stage::Ready(outcome) = &mut self.stage else {
+    /// Begins to decide on the task's drafts, with the present library, when it is the task's turn to change it.
+    pub(crate) fn admit(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
+        let Stage::Ready { outcome, next } = &mut self.stage else {
             return;
         };
-        let outcome = std::mem::take(outcome);
+        let (outcome, next) = (std::mem::take(outcome), *next);
+        self.stage = Stage::Comparing(outcome, Program::new(next));
+        self.go_on(context, events);
+    }
+
+    /// Decides on the task's drafts, which are compared with the present library.
+    fn decide(&self, context: &Scene<'_>, outcome: &Outcome) -> Vec<Admission> {
         let rollouts = outcome.rollouts(context, &context.recipe.reward, self.step);
         let taint = asking::taint(&outcome.sources, &rollouts);
         let mut admissions = Vec::new();
@@ -185,14 +201,18 @@ impl TaskMachine {
                 taint,
                 parents: Vec::new(),
                 reply,
+                terms: Terms::of(task.attempts()),
+                meanings: &outcome.meanings,
             };
             let mut admission =
                 admission::decide(context, &context.recipe.admit, &drafted, &admissions);
-            if let (RoleTask::Extract { attempt, .. }, Some(same)) = (task, &admission.same) {
+            if let (RoleTask::Extract { attempt, .. }, Some(same)) = (task, admission.same()) {
                 let change = bundling::confirmed_by(&context.upkeep(), same, attempt);
                 let mut before = admissions.iter();
                 let repeated = before.any(|before: &Admission| before.change == change);
-                admission.change = change.filter(|_| !repeated);
+                if let Some(change) = change.filter(|_| !repeated) {
+                    admission.confirm(change);
+                }
             }
             own::refuse(context, &mut admission);
             admissions.push(admission);
@@ -205,12 +225,13 @@ impl TaskMachine {
                 task: &self.task.id,
                 taint,
                 curator,
+                meanings: &outcome.meanings,
             };
             admissions.extend(curated::decide(&curating, &|library, skill| {
                 own::check_admission(&context.on(library), skill)
             }));
         }
-        self.stage = Stage::Commit(outcome, admissions);
+        admissions
     }
 
     /// Finishes the task after its commit, which is already applied to the run's library. `own` is its effect there.
@@ -239,19 +260,25 @@ impl TaskMachine {
         self.stage = Stage::Done(Box::new(report));
     }
 
-    /// The function that starts the task's policy.
+    /// The function that starts the program of the task's stage.
     fn start<'a>(
         &self,
         context: &Scene<'a>,
     ) -> impl FnOnce(Ask) -> Running<Result<Outcome>> + use<'a> {
         let (context, step, task) = (*context, self.step, self.task.clone());
+        let outcome = match &self.stage {
+            Stage::Comparing(outcome, _) => Some(outcome.clone()),
+            _ => None,
+        };
         move |ask| {
-            Box::pin(one_task(
-                ask,
-                context.view(step),
-                (context.recipe.clone(), context.policies.clone()),
-                task,
-            ))
+            let (view, recipe) = (context.view(step), context.recipe.clone());
+            match outcome {
+                Some(outcome) => Box::pin(compare(ask, view, recipe.admit, *outcome)),
+                None => {
+                    let policies = context.policies.clone();
+                    Box::pin(one_task(ask, view, (recipe, policies), task))
+                }
+            }
         }
     }
 
@@ -266,11 +293,14 @@ impl TaskMachine {
     /// Runs the policy as far as possible without further answers.
     pub(crate) fn go_on(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
         let start = self.start(context);
-        let Stage::Asking(program) = &mut self.stage else {
-            return;
+        let (compared, program) = match &mut self.stage {
+            Stage::Asking(program) => (false, program),
+            Stage::Comparing(_, program) => (true, program),
+            _ => return,
         };
         let polled = program.poll(start);
         events.extend(program.take_events());
+        let next = program.next_number();
         let outcome = match polled {
             Poll::Pending => return,
             Poll::Ready(Ok(Ok(outcome))) => outcome,
@@ -284,10 +314,15 @@ impl TaskMachine {
                 return;
             }
         };
-        // A task from which nothing is learned makes no commit.
-        self.stage = match outcome.teaches(context) {
-            true => Stage::Ready(Box::new(outcome)),
-            false => Stage::Done(Box::new(outcome.report(context, self.step, &self.task))),
+        self.stage = if compared {
+            let admissions = self.decide(context, &outcome);
+            Stage::Commit(Box::new(outcome.without_meanings()), admissions)
+        } else if outcome.teaches(context) {
+            let outcome = Box::new(outcome);
+            Stage::Ready { outcome, next }
+        } else {
+            // A task from which nothing is learned makes no commit.
+            Stage::Done(Box::new(outcome.report(context, self.step, &self.task)))
         };
     }
 

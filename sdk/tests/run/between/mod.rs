@@ -4,6 +4,7 @@ mod asked;
 mod assessed_again;
 mod assessing;
 mod hostile;
+mod identical;
 mod mending;
 mod own;
 mod patience;

@@ -1,0 +1,326 @@
+//! When two skills are the same: by their bytes, or by their meaning.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Anchors, Terms};
+use crate::{
+    contract::Embedding,
+    domain::{Skill, SkillDraft},
+    error::{Error, Result},
+    library::SkillLibrary,
+    policy::Ask,
+    report::Sameness,
+    text::hashed_ngrams,
+};
+
+/// When a draft is a skill that the library has. Equal descriptions and bodies always are the same skill.
+///
+/// ```
+/// use journeyman::{admit::Identity, recipe};
+///
+/// let mut recipe = recipe::hisme();
+/// assert_eq!(recipe.admit.identity, Identity::Bytes);
+/// // A model that samples writes one skill in many wordings.
+/// recipe.admit.identity = Identity::MEANING;
+/// recipe.validate()?;
+/// recipe.admit.identity = Identity::Meaning { least: 1.5 };
+/// assert!(recipe.validate().is_err());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Identity {
+    /// Equal bytes alone, as in the papers.
+    #[default]
+    Bytes,
+    /// Equal bytes, or the same names, numbers and order of steps ([`Anchors::agrees`]) in texts whose embeddings are near. A skill
+    /// with another tool, another value, or a step more or less is another skill, however near the texts are.
+    ///
+    /// The embeddings are those of the host's [`Embedder`](crate::contract::Embedder); without one, and where it fails, those of
+    /// [`HashedEmbedder`](crate::builtin::HashedEmbedder).
+    Meaning {
+        /// Minimum cosine of the embeddings of description and body, in [-1, 1].
+        least: f64,
+    },
+}
+
+impl Identity {
+    /// By meaning, with the threshold that was measured on paraphrases (`docs/results.md`).
+    pub const MEANING: Self = Self::Meaning { least: 0.35 };
+
+    /// # Errors
+    /// `Invalid` for a threshold out of its range.
+    pub(crate) fn validate(&self) -> Result<()> {
+        match self {
+            Self::Meaning { least } if !(-1.0..=1.0).contains(least) => {
+                Err(Error::invalid("Recipe::validate", "a cosine is in [-1, 1]")
+                    .with("field", "admit.identity.least"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The texts whose embeddings decide whether a draft is a skill of the library, or an earlier draft.
+    pub(crate) fn unclear<'a>(
+        &self,
+        known: impl Iterator<Item = &'a Skill>,
+        drafts: &[Compared],
+    ) -> BTreeSet<String> {
+        let mut texts = BTreeSet::new();
+        if *self == Self::Bytes || drafts.is_empty() {
+            return texts;
+        }
+        let known: Vec<&Skill> = known.collect();
+        for (number, draft) in drafts.iter().enumerate() {
+            if known.iter().any(|skill| draft.equals(skill)) {
+                continue;
+            }
+            let near = known.iter().filter(|skill| draft.agrees(skill));
+            let near: Vec<String> = near.map(|skill| text_of(skill)).collect();
+            let earlier = drafts.iter().take(number);
+            let earlier = earlier.filter(|one| draft.agrees_with(one));
+            let earlier: Vec<String> = earlier.map(Compared::text).collect();
+            if !near.is_empty() || earlier.iter().any(|one| *one != draft.text()) {
+                texts.insert(draft.text());
+            }
+            texts.extend(near.into_iter().chain(earlier));
+        }
+        // One text alone is compared with nothing.
+        if texts.len() < 2 {
+            texts.clear();
+        }
+        texts
+    }
+}
+
+/// Embeddings of texts: those of the host's embedder, or none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Meanings(Option<BTreeMap<String, Embedding>>);
+
+impl Meanings {
+    /// Asks for the embeddings of texts. Nothing is asked for no text.
+    pub(crate) async fn of(ask: &mut Ask, texts: BTreeSet<String>) -> Self {
+        let texts: Vec<String> = texts.into_iter().collect();
+        let embeddings = ask.embed(texts.clone()).await;
+        Self(embeddings.map(|embeddings| texts.into_iter().zip(embeddings).collect()))
+    }
+
+    /// The cosine of two texts' embeddings; `None` where the host's embedder was not asked about one of them.
+    fn cosine(&self, one: &str, other: &str) -> Option<f64> {
+        match &self.0 {
+            Some(known) => Some(known.get(one)?.cosine(known.get(other)?)),
+            None => {
+                let [one, other] = [one, other].map(|text| Embedding::new(hashed_ngrams(text)));
+                Some(one.ok()?.cosine(&other.ok()?))
+            }
+        }
+    }
+}
+
+/// A text that is compared with known skills.
+#[derive(Clone, Debug)]
+pub(crate) struct Compared {
+    description: String,
+    body: String,
+    anchors: Anchors,
+    terms: Terms,
+}
+
+impl Compared {
+    /// A draft, with the terms of its attempts.
+    pub(crate) fn of_draft(draft: &SkillDraft, terms: Terms) -> Self {
+        Self::of(&draft.description, &draft.body, terms)
+    }
+
+    /// A skill, with the terms of its attempts.
+    pub(crate) fn of_skill(skill: &Skill, terms: Terms) -> Self {
+        Self::of(&skill.description, &skill.body, terms)
+    }
+
+    fn of(description: &str, body: &str, terms: Terms) -> Self {
+        Self {
+            description: description.to_owned(),
+            body: body.to_owned(),
+            anchors: Anchors::of(description, body),
+            terms,
+        }
+    }
+
+    fn text(&self) -> String {
+        text(&self.description, &self.body)
+    }
+
+    /// How a known skill is the same, if it is. The terms of the known skill's attempts count too, as far as the library keeps
+    /// these.
+    pub(crate) fn same(
+        &self,
+        identity: &Identity,
+        meanings: &Meanings,
+        (library, known): (&SkillLibrary, &Skill),
+    ) -> Option<Sameness> {
+        if self.equals(known) {
+            return Some(Sameness::Bytes);
+        }
+        let Identity::Meaning { least } = identity else {
+            return None;
+        };
+        let near = || meanings.cosine(&self.text(), &text_of(known));
+        if !self.agrees(known) || near()? < *least {
+            return None;
+        }
+        let known = Self::of_skill(known, terms_of(library, known));
+        known.agrees_with(self).then_some(Sameness::Meaning)
+    }
+
+    fn equals(&self, known: &Skill) -> bool {
+        self.description == known.description && self.body == known.body
+    }
+
+    /// Whether both texts name the same things, so that their embeddings decide.
+    fn agrees(&self, known: &Skill) -> bool {
+        // Reading a text takes longer than looking for a few words in it.
+        let text = text_of(known).to_lowercase();
+        self.anchors.needed().all(|word| has_word(&text, word))
+            && self.agrees_with(&Self::of_skill(known, Terms::default()))
+    }
+
+    fn agrees_with(&self, other: &Self) -> bool {
+        self.anchors.agrees(&other.anchors, &self.terms)
+    }
+}
+
+/// The terms of the kept attempts at the tasks that a skill was written from.
+pub(crate) fn terms_of(library: &SkillLibrary, skill: &Skill) -> Terms {
+    let tasks = &skill.provenance.tasks;
+    let traces = library.traces();
+    Terms::of(traces.filter(|trace| tasks.contains(&trace.task.id)))
+}
+
+/// Whether a text may have a word; a number may be written with separators.
+fn has_word(text: &str, word: &str) -> bool {
+    word.contains(char::is_numeric) || text.contains(word)
+}
+
+fn text_of(skill: &Skill) -> String {
+    text(&skill.description, &skill.body)
+}
+
+fn text(description: &str, body: &str) -> String {
+    format!("{description}\n{body}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::sample;
+
+    const ONE: (&str, &str) = (
+        "How to brew.",
+        "1. Call `open_jar`.\n2. Call `brew_coffee` with power 65.",
+    );
+    const PARAPHRASE: (&str, &str) = (
+        "Brewing.",
+        "Before brew_coffee with power 65, call open_jar.",
+    );
+    const OTHER: (&str, &str) = (
+        "How to brew.",
+        "1. Call `open_jar`.\n2. Call `brew_coffee` with power 70.",
+    );
+
+    fn skill((description, body): (&str, &str)) -> Skill {
+        Skill {
+            description: description.to_owned(),
+            body: body.to_owned(),
+            ..sample::skill("brew")
+        }
+    }
+
+    fn compared(of: (&str, &str)) -> Compared {
+        Compared::of_skill(&skill(of), Terms::default())
+    }
+
+    /// Embeddings of texts, in two dimensions.
+    fn meanings(of: &[((&str, &str), [f32; 2])]) -> Meanings {
+        let known = of.iter().map(|(of, components)| {
+            let embedding = Embedding::new(components.to_vec()).unwrap();
+            (text(of.0, of.1), embedding)
+        });
+        Meanings(Some(known.collect()))
+    }
+
+    fn check(
+        identity: Identity,
+        meanings: &Meanings,
+        other: (&str, &str),
+        expect: Option<Sameness>,
+    ) {
+        let same = compared(ONE).same(&identity, meanings, (&SkillLibrary::new(), &skill(other)));
+        assert_eq!(same, expect, "{identity:?} {other:?}");
+    }
+
+    #[test]
+    fn the_policy_says_which_skills_are_the_same() {
+        let hashed = Meanings::default();
+        check(Identity::Bytes, &hashed, ONE, Some(Sameness::Bytes));
+        check(Identity::Bytes, &hashed, PARAPHRASE, None);
+        check(Identity::MEANING, &hashed, ONE, Some(Sameness::Bytes));
+        check(
+            Identity::MEANING,
+            &hashed,
+            PARAPHRASE,
+            Some(Sameness::Meaning),
+        );
+        check(Identity::MEANING, &hashed, OTHER, None);
+        check(Identity::Meaning { least: 1.0 }, &hashed, PARAPHRASE, None);
+    }
+
+    #[test]
+    fn a_texts_embedding_is_the_hosts_or_none() {
+        let east = [1.0, 0.0];
+        let near = meanings(&[(ONE, east), (PARAPHRASE, east), (OTHER, east)]);
+        check(
+            Identity::MEANING,
+            &near,
+            PARAPHRASE,
+            Some(Sameness::Meaning),
+        );
+        // Another value is another skill, however near the texts are.
+        check(Identity::MEANING, &near, OTHER, None);
+        let far = meanings(&[(ONE, east), (PARAPHRASE, [0.0, 1.0])]);
+        check(Identity::MEANING, &far, PARAPHRASE, None);
+        check(
+            Identity::MEANING,
+            &meanings(&[(ONE, east)]),
+            PARAPHRASE,
+            None,
+        );
+        check(
+            Identity::MEANING,
+            &meanings(&[]),
+            ONE,
+            Some(Sameness::Bytes),
+        );
+    }
+
+    #[test]
+    fn only_texts_whose_names_agree_are_embedded() {
+        let unclear = |identity: Identity, known: &[(&str, &str)], drafts: &[(&str, &str)]| {
+            let known: Vec<Skill> = known.iter().copied().map(skill).collect();
+            let drafts: Vec<Compared> = drafts.iter().copied().map(compared).collect();
+            identity.unclear(known.iter(), &drafts).len()
+        };
+        assert_eq!(unclear(Identity::MEANING, &[ONE, OTHER], &[PARAPHRASE]), 2);
+        assert_eq!(unclear(Identity::Bytes, &[ONE, OTHER], &[PARAPHRASE]), 0);
+        // Equal bytes decide without.
+        assert_eq!(unclear(Identity::MEANING, &[ONE, PARAPHRASE], &[ONE]), 0);
+        assert_eq!(unclear(Identity::MEANING, &[OTHER], &[ONE]), 0);
+        assert_eq!(
+            unclear(Identity::MEANING, &[], &[ONE, PARAPHRASE, OTHER]),
+            2
+        );
+        assert_eq!(unclear(Identity::MEANING, &[], &[ONE, ONE]), 0);
+    }
+}

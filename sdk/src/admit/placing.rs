@@ -1,0 +1,223 @@
+//! The place of a drafted skill in the library: a new skill, the next version of one, or none, because it is known.
+
+use super::{
+    AdmitPolicy, Duplicates, Identity,
+    drafted::{Drafted, revision_of, skill_of},
+    identity::Compared,
+};
+use crate::{
+    domain::{Origin, Skill, SkillDraft, SkillName, SkillRef, State, Taint},
+    error::{Error, ErrorKind, Result},
+    library::Entry,
+    policy::Context,
+    report::{Duplicate, Sameness},
+};
+
+/// The place of a drafted skill in the library.
+pub(super) enum Placement {
+    /// It enters.
+    Enters {
+        skill: Box<Skill>,
+        /// Whether it is the next version of a known skill.
+        revised: bool,
+        /// The disabled skill that comes back with it.
+        revives: Option<Same>,
+    },
+    /// It stays out, since this skill of the library, or of the same commit, is the same.
+    Known(Same),
+}
+
+impl Placement {
+    fn new(skill: Skill) -> Self {
+        Self::Enters {
+            skill: Box::new(skill),
+            revised: false,
+            revives: None,
+        }
+    }
+}
+
+/// A known skill that a draft is the same as.
+#[derive(Debug)]
+pub(super) struct Same {
+    skill: SkillRef,
+    pub(super) by: Sameness,
+}
+
+impl Same {
+    pub(super) fn report(self) -> Duplicate {
+        Duplicate {
+            skill: self.skill,
+            by: self.by,
+            confirms: false,
+        }
+    }
+}
+
+/// A drafted skill, compared with known ones.
+struct Placing<'a> {
+    context: &'a Context<'a>,
+    policy: &'a AdmitPolicy,
+    drafted: &'a Drafted<'a>,
+    coming: &'a [&'a Skill],
+    compared: Compared,
+}
+
+/// Places the skill that a draft makes, by the policy for duplicates. `coming` are the skills that enter with the same commit.
+///
+/// # Errors
+/// `Model` for a draft that is not [`insert_ready`](super::insert_ready); `Conflict` where a run may not bring the skill back.
+pub(super) fn place(
+    (context, policy): (&Context<'_>, &AdmitPolicy),
+    drafted: &Drafted<'_>,
+    draft: &SkillDraft,
+    fallback: bool,
+    coming: &[&Skill],
+) -> Result<Placement> {
+    let skill = skill_of(context, policy, drafted, draft, fallback)?;
+    let placing = Placing {
+        context,
+        policy,
+        drafted,
+        coming,
+        compared: Compared::of_skill(&skill, drafted.terms.clone()),
+    };
+    match policy.duplicates {
+        // All abstracted traces have the same title, which therefore identifies none of them.
+        Duplicates::Add | Duplicates::Revise if fallback => Ok(placing.enter_unless_known(skill)),
+        Duplicates::Add => Ok(Placement::new(skill)),
+        Duplicates::Distinct => Ok(placing.enter_or_revive(skill)),
+        Duplicates::Revise => placing.revise(skill),
+    }
+}
+
+impl Placing<'_> {
+    /// How a known skill is the same as the draft, if it is.
+    fn same(&self, known: &Skill) -> Option<Same> {
+        let (identity, meanings) = (&self.policy.identity, self.drafted.meanings);
+        let by = self
+            .compared
+            .same(identity, meanings, (self.context.library, known))?;
+        Some(Same {
+            skill: known.reference(),
+            by,
+        })
+    }
+
+    /// The skills that enter with the same commit, then those of the library.
+    fn known(&self) -> impl Iterator<Item = &Skill> {
+        let entries = self.context.library.entries().map(|entry| &entry.skill);
+        self.coming.iter().copied().chain(entries)
+    }
+
+    /// Places a skill as the next version of the skill of its title, if there is one.
+    ///
+    /// # Errors
+    /// `Conflict` if that skill, or one that means the same, was taken out of use.
+    fn revise(&self, skill: Skill) -> Result<Placement> {
+        let is_out = |known: &Skill| matches!(known.state, State::Disabled | State::Archived);
+        let out = |message: &str| Err(Error::new(ErrorKind::Conflict, "admission::place", message));
+        if self.policy.identity != Identity::Bytes {
+            let known = self.known().filter(|known| known.taint <= skill.taint);
+            let same = known.filter_map(|known| Some((is_out(known), self.same(known)?)));
+            // One that is in use comes before one that is not.
+            match same.min_by_key(|(is_out, _)| *is_out) {
+                Some((true, same)) if same.by == Sameness::Meaning => {
+                    return out(
+                        "a skill that means the same was taken out of use, and is not brought back by a run",
+                    );
+                }
+                Some((_, same)) => return Ok(Placement::Known(same)),
+                None => {}
+            }
+        }
+        let Some(known) = same_title(self.context, &skill.name) else {
+            return Ok(Placement::new(skill));
+        };
+        if let Some(same) = self.same(known) {
+            return Ok(Placement::Known(same));
+        }
+        if is_out(known) {
+            return out(
+                "a skill of this title was taken out of use, and is not brought back by a run",
+            );
+        }
+        // A person's skill, a cleaner one and an abstracted trace are not overwritten: the new one becomes a skill of its own.
+        let keeps = matches!(
+            known.provenance.origin,
+            Origin::Human | Origin::TraceAbstract
+        );
+        if keeps || self.drafted.taint > known.taint {
+            return Ok(self.enter_unless_known(skill));
+        }
+        Ok(Placement::Enters {
+            skill: Box::new(revision_of(known, skill)),
+            revised: true,
+            revives: None,
+        })
+    }
+
+    /// Places a skill as one of its own, unless a skill of the library or of the same commit is the same. A tainted skill does
+    /// not keep a clean one that is the same out.
+    fn enter_unless_known(&self, skill: Skill) -> Placement {
+        let mut known = self.known().filter(|known| known.taint <= skill.taint);
+        match known.find_map(|known| self.same(known)) {
+            Some(same) => Placement::Known(same),
+            None => Placement::new(skill),
+        }
+    }
+
+    /// Places a skill as one of its own, unless a skill of the library or of the same commit is the same. If a run disabled that
+    /// skill and the draft comes from another task, it is revived as its own next version; if the host disabled it, it stays
+    /// disabled.
+    fn enter_or_revive(&self, skill: Skill) -> Placement {
+        let mut coming = self.coming.iter();
+        if let Some(same) = coming.find_map(|known| self.same(known)) {
+            return Placement::Known(same);
+        }
+        let entries = self.context.library.entries();
+        let known: Vec<(&Entry, Same)> = entries
+            .filter_map(|entry| Some((entry, self.same(&entry.skill)?)))
+            .collect();
+        let in_use = |(entry, _): &(&Entry, Same)| entry.skill.state.is_offered();
+        let first = known.iter().position(in_use).unwrap_or_default();
+        let Some((known, same)) = known.into_iter().nth(first) else {
+            return Placement::new(skill);
+        };
+        let earlier = &known.skill.provenance.tasks;
+        let mut tasks = skill.provenance.tasks.iter();
+        let revive = self.policy.revive && may_be_revived(known) && skill.taint == Taint::Clean;
+        if !revive || tasks.all(|task| earlier.contains(task)) {
+            return Placement::Known(same);
+        }
+        let mut revived = revision_of(&known.skill, skill);
+        let mut tasks = earlier.clone();
+        tasks.append(&mut revived.provenance.tasks);
+        revived.provenance.tasks = tasks;
+        Placement::Enters {
+            skill: Box::new(revived),
+            revised: true,
+            revives: Some(same),
+        }
+    }
+}
+
+/// Whether a run disabled the skill and a run may revive it. People decide about skills that a person wrote, that were imported
+/// or that are tainted.
+fn may_be_revived(entry: &Entry) -> bool {
+    let Skill {
+        state,
+        taint,
+        provenance,
+        ..
+    } = &entry.skill;
+    let own = !matches!(provenance.origin, Origin::Human | Origin::Imported);
+    let set_by = entry.life.state_set_by.as_ref();
+    let by_run = *state == State::Disabled
+        && set_by.is_some_and(|setter| setter.version == entry.skill.version);
+    by_run && own && *taint == Taint::Clean
+}
+
+fn same_title<'a>(context: &Context<'a>, name: &SkillName) -> Option<&'a Skill> {
+    context.library.by_name(name).map(|entry| &entry.skill)
+}

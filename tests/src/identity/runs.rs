@@ -1,0 +1,120 @@
+//! Learning runs whose roles write given drafts: what enters the library, what is taken for a known skill.
+
+use std::{
+    num::{NonZeroU32, NonZeroU64},
+    sync::Arc,
+};
+
+use futures::executor::block_on;
+use journeyman::{
+    Result, Seed,
+    admit::Identity,
+    builtin::MemoryStore,
+    contract::{Backends, Embedder, RoleAnswer},
+    domain::{Mode, SkillDraft, Task, Usage, Verdict},
+    library::SkillLibrary,
+    policy::{Answer, Played, Policies},
+    propose::Writer,
+    recipe::{self, Recipe},
+    report::{RunReport, WriteReport},
+    run::{Need, Performer, RunMachine, RunPlan},
+};
+
+use super::procedure::Procedure;
+
+/// A task: the procedure that its attempt follows, and the draft that a role writes from it.
+#[derive(Clone, Debug)]
+pub(super) struct Lesson {
+    pub(super) procedure: Procedure,
+    pub(super) draft: SkillDraft,
+}
+
+/// Ours for a single attempt as evidence, without maintenance: only the drafts count.
+fn recipe(identity: Identity) -> Recipe {
+    let mut recipe = recipe::hisme_robust();
+    recipe.credit.attribute = false;
+    recipe.write.by = Writer::Extract {
+        candidates: NonZeroU32::MIN,
+        failures: false,
+    };
+    recipe.admit.identity = identity;
+    recipe.schedule.micro = NonZeroU64::MAX;
+    recipe.schedule.r#macro = NonZeroU64::MAX;
+    recipe
+}
+
+/// Learns from the lessons in order. Every attempt succeeds without a skill.
+pub(super) fn learn(
+    lessons: &[Lesson],
+    identity: Identity,
+    embedder: Option<Arc<dyn Embedder>>,
+    seed: Seed,
+) -> Result<RunReport> {
+    let tasks = (0..).zip(lessons).map(|(number, lesson): (u32, _)| {
+        let title = &lesson.procedure.title;
+        Task::new(format!("t-{number}"), format!("please {title}"))
+    });
+    let recipe = recipe(identity);
+    let mut backends = Backends::own_loop().with_store(Arc::new(MemoryStore::new()));
+    backends.embedder = embedder;
+    let performer = Performer::new(Arc::new(backends), recipe.limits);
+    let mut machine = RunMachine::new(RunPlan {
+        run: "identity".into(),
+        seed,
+        recipe,
+        mode: Mode::Train,
+        tasks: tasks.collect(),
+        library: SkillLibrary::new(),
+        policies: Policies::new(),
+        width: NonZeroU64::MIN,
+    })?;
+    while !machine.is_finished() {
+        for (id, need) in machine.needs() {
+            let lesson = usize::try_from(id.step)
+                .ok()
+                .and_then(|step| lessons.get(step));
+            let answer = match (need, lesson) {
+                (Need::Retrieve(_), _) => Answer::Retrieved(Ok(Vec::new())),
+                (Need::Attempt(need), Some(lesson)) => {
+                    let id = need.attempt.to_string();
+                    let made = lesson.procedure.attempt(&need.task, &id, need.seed);
+                    Answer::Attempted(Ok(Box::new(made)))
+                }
+                (Need::Judge { .. }, _) => Answer::Judged(Ok(Verdict::binary(true))),
+                (Need::Role { .. }, Some(lesson)) => Answer::Played(Ok(Some(Played {
+                    answer: RoleAnswer::Draft(Box::new(lesson.draft.clone())),
+                    fallback: false,
+                    unreadable: Vec::new(),
+                    usage: Usage::default(),
+                    generations: Vec::new(),
+                }))),
+                (need, _) => block_on(performer.perform(need))?,
+            };
+            machine.answer(id, answer)?;
+        }
+    }
+    Ok(machine.report())
+}
+
+/// How many of the lessons' drafts are taken for a skill that says something else.
+pub(super) fn false_merges(lessons: &[Lesson], report: &RunReport) -> usize {
+    let places = 0..lessons.len();
+    places
+        .filter(|place| is_false_merge(lessons, report, *place))
+        .count()
+}
+
+/// Whether the draft of the lesson at a place is taken for a skill that says something else.
+pub(super) fn is_false_merge(lessons: &[Lesson], report: &RunReport, place: usize) -> bool {
+    let written: Vec<_> = report.written().collect();
+    let (Some(one), Some(lesson)) = (written.get(place), lessons.get(place)) else {
+        return false;
+    };
+    let Some(known) = &one.duplicate else {
+        return false;
+    };
+    let entered = |one: &&WriteReport| one.admitted.as_ref() == Some(&known.skill);
+    let entered = written.iter().position(entered);
+    let says = entered.and_then(|place| lessons.get(place));
+    says.map(|says| &says.procedure) != Some(&lesson.procedure)
+}
