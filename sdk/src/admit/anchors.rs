@@ -311,7 +311,7 @@ mod tests {
         check("call brew_coffee", "call brew_cocoa", false);
         check("use v2 of it", "use v3 of it", false);
         check("wait -5 minutes", "wait 5 minutes", false);
-        check("pay 1,000 now", "pay 1000 now", true);
+        check("pay 2.50 now", "pay 2.5 now", true);
     }
 
     #[test]
@@ -359,8 +359,8 @@ mod tests {
         check("`brew coffee power #`", "brew the coffee, power", true);
         check("```\nls | sort\n```", "```\nls > sort\n```", false);
         check(
-            "`stir(for=<minutes of the task>)`",
-            "call stir, `for` the minutes",
+            "`stir(minutes=<as the task says>)`",
+            "call stir, `minutes` from the task",
             true,
         );
     }

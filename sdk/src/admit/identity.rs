@@ -199,7 +199,7 @@ pub(crate) fn terms_of(library: &SkillLibrary, skill: &Skill) -> Terms {
     Terms::of(traces.filter(|trace| tasks.contains(&trace.task.id)))
 }
 
-/// Whether a text may have a word; a number may be written with separators.
+/// Whether a text may have a word. A number may have another form there, such as `65.0`.
 fn has_word(text: &str, word: &str) -> bool {
     word.contains(char::is_numeric) || text.contains(word)
 }

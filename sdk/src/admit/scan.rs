@@ -94,7 +94,7 @@ fn numbered(line: &str) -> Option<&str> {
     rest.starts_with(' ').then_some(rest)
 }
 
-/// A number in its shortest form: `1,000` is `1000`, `65.0%` is `65`.
+/// A number in its shortest form: `65.0%` is `65`.
 pub(super) fn number(token: &str) -> Option<String> {
     let token = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
     let digits = token.strip_prefix('-').unwrap_or(token);
