@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Anchors, Terms};
 use crate::{
-    contract::Embedding,
+    contract::{Embedding, RoleAnswer},
     domain::{Skill, SkillDraft},
     error::{Error, Result},
     library::SkillLibrary,
-    policy::Ask,
+    policy::{Ask, Played, RoleReply},
     report::Sameness,
     text::hashed_ngrams,
 };
@@ -130,6 +130,20 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
+    /// The drafts among roles' answers, each with the terms of its attempts.
+    pub(crate) fn of_replies<'a>(
+        replies: impl IntoIterator<Item = &'a RoleReply>,
+    ) -> impl Iterator<Item = Self> {
+        let replies = replies.into_iter();
+        replies.filter_map(|RoleReply { task, reply }| match reply {
+            Ok(Some(Played {
+                answer: RoleAnswer::Draft(draft),
+                ..
+            })) => Some(Self::of_draft(draft, Terms::of(task.attempts()))),
+            _ => None,
+        })
+    }
+
     /// A draft, with the terms of its attempts.
     pub(crate) fn of_draft(draft: &SkillDraft, terms: Terms) -> Self {
         Self::of(&draft.description, &draft.body, terms)

@@ -20,12 +20,12 @@ use crate::{
         drafted::Drafted,
         identity::{Compared, Meanings},
     },
-    contract::{Embedding, RoleAnswer, RoleTask},
+    contract::{Embedding, RoleTask},
     domain::{LibraryChange, Role, Skill, State, Taint, Trace},
     error::Result,
     id::{AttemptId, TaskId},
     library::Entry,
-    policy::{Case, Played, PlayedCase, RoleReply},
+    policy::{Case, PlayedCase, RoleReply},
     propose::{Clique, Fingerprint, OverlapGraph, Segment, asking::taint_of, project},
     report::EventKind,
 };
@@ -134,21 +134,6 @@ fn instances(context: &Upkeep<'_>, members: &BTreeSet<&str>, skills: &[Skill]) -
         is_latest && made_from.contains(&trace.task.id) || is_member()
     };
     successes().filter(is_instance).cloned().collect()
-}
-
-/// The drafts that were written for groups, to be compared with the library.
-pub(crate) fn drafts(replies: &[RoleReply]) -> Vec<Compared> {
-    let drafts = replies.iter().filter_map(|RoleReply { task, reply }| {
-        let Ok(Some(Played {
-            answer: RoleAnswer::Draft(draft),
-            ..
-        })) = reply
-        else {
-            return None;
-        };
-        Some(Compared::of_draft(draft, Terms::of(task.attempts())))
-    });
-    drafts.collect()
 }
 
 /// The skills that were written for groups, to be tried, and the changes that mark the other groups as handled or missed.

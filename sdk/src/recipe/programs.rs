@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Recipe;
 use crate::{
-    admit::identity::Meanings,
+    admit::identity::{Compared, Meanings},
     assess::refreshing::refresh,
     domain::{LibraryChange, Trace},
     error::Result,
@@ -95,7 +95,7 @@ pub(crate) async fn across_tasks(
 
     let written = ask_roles(&mut ask, refactoring::groups(&context, embeddings)).await;
     let known = view.library().entries().map(|entry| &entry.skill);
-    let drafts = refactoring::drafts(&written);
+    let drafts: Vec<Compared> = Compared::of_replies(&written).collect();
     let unclear = recipe.admit.identity.unclear(known, &drafts);
     let meanings = Meanings::of(&mut ask, unclear).await;
     let written = (written.as_slice(), &meanings);

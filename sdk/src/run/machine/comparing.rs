@@ -3,12 +3,11 @@
 use super::attempting::Outcome;
 use crate::{
     admit::{
-        AdmitPolicy, Duplicates, Terms, curated,
+        AdmitPolicy, Duplicates, curated,
         identity::{Compared, Meanings},
     },
-    contract::RoleAnswer,
     error::Result,
-    policy::{Ask, Played, RoleReply, View},
+    policy::{Ask, RoleReply, View},
     propose::asking,
 };
 
@@ -31,13 +30,7 @@ pub(super) async fn compare(
 
 /// The texts for the library that roles wrote.
 fn drafts(replies: &[RoleReply]) -> impl Iterator<Item = Compared> {
-    let written = asking::drafts(replies).filter_map(|RoleReply { task, reply }| match reply {
-        Ok(Some(Played {
-            answer: RoleAnswer::Draft(draft),
-            ..
-        })) => Some(Compared::of_draft(draft, Terms::of(task.attempts()))),
-        _ => None,
-    });
     let inserted = asking::curation(replies).into_iter();
+    let written = Compared::of_replies(asking::drafts(replies));
     written.chain(inserted.flat_map(curated::compared))
 }
