@@ -82,7 +82,8 @@ impl Terms {
 pub struct Anchors {
     /// The content words in order, numbers among them.
     words: Vec<String>,
-    /// The words of the body in the order in which their sentences say that things are done.
+    /// The words of the body in the order in which their sentences say that things are done, with a [`JOINT`] wherever the words
+    /// behind it are about a later step.
     ordered: Vec<String>,
     names: BTreeSet<Name>,
     numbers: BTreeSet<String>,
@@ -106,8 +107,13 @@ impl Anchors {
         anchors.read(body);
         let lines = body.lines().filter(|line| !line.trim().starts_with('#'));
         for part in doing_order(lines.map(without_marker)) {
-            let words = part.split_whitespace().flat_map(subwords);
-            anchors.ordered.extend(content(words.collect()));
+            anchors.ordered.push(JOINT.to_owned());
+            for token in part.split_whitespace() {
+                anchors.ordered.extend(content(subwords(token)));
+                anchors
+                    .ordered
+                    .extend(joins(token).then(|| JOINT.to_owned()));
+            }
         }
         anchors
     }
@@ -129,7 +135,8 @@ impl Anchors {
         // The order of names of one word, such as parameters, means nothing.
         let compound = names().filter(|name| name.len() > 1);
         let ordered: BTreeSet<&Name> = compound.chain(&terms.tools).collect();
-        in_common && self.order(&ordered, other) == other.order(&ordered, self)
+        let order = self.order(&ordered, other);
+        in_common && order.is_some() && order == other.order(&ordered, self)
     }
 
     /// The words that a text must have to agree with this one.
@@ -139,8 +146,8 @@ impl Anchors {
     }
 
     /// The names that both bodies have, in the order of their last mentions in this one: an introduction often names the last
-    /// step first.
-    fn order<'a>(&self, names: &BTreeSet<&'a Name>, other: &Self) -> Vec<&'a Name> {
+    /// step first. `None` where a sentence names two of them and does not say in known words which one comes first.
+    fn order<'a>(&self, names: &BTreeSet<&'a Name>, other: &Self) -> Option<Vec<&'a Name>> {
         let in_both = names
             .iter()
             .filter(|name| last(&other.ordered, name).is_some());
@@ -148,7 +155,15 @@ impl Anchors {
             .filter_map(|name| Some((last(&self.ordered, name)?, *name)))
             .collect();
         found.sort();
-        found.into_iter().map(|(_, name)| name).collect()
+        let is_joined = |two: &[(usize, &Name)]| match two {
+            [(from, _), (to, _)] => {
+                let mut between = self.ordered.iter().take(*to).skip(*from);
+                between.any(|word| word == JOINT)
+            }
+            _ => true,
+        };
+        let is_known = found.windows(2).all(is_joined);
+        is_known.then(|| found.into_iter().map(|(_, name)| name).collect())
     }
 
     fn has(&self, name: &Name) -> bool {
@@ -228,6 +243,17 @@ impl Anchors {
         self.words.push(number.clone());
         self.numbers.insert(number);
     }
+}
+
+/// Stands between the words about one step and those about a later one.
+const JOINT: &str = "\0";
+
+/// Whether the next words are about a later step than those before: behind a comma, and behind such a word.
+fn joins(token: &str) -> bool {
+    let word = token.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_joint = |one: &&str| word.eq_ignore_ascii_case(one);
+    let mut words = ["and", "then", "before", "next", "followed"].iter();
+    words.any(|one| is_joint(&one)) || token.contains([',', ';', ':', '>', '\u{2192}'])
 }
 
 /// The parts of a text between white space and the signs of calls and lists.
@@ -345,6 +371,9 @@ mod tests {
             check(listed, same, true);
         }
         for other in [
+            // Nobody knows which one comes first by these words.
+            "brew_coffee fails unless you have called open_jar.",
+            "open_jar fails unless you have called brew_coffee.",
             "Before open_jar, call brew_coffee.",
             "Call open_jar only after brew_coffee.",
             "brew_coffee, then open_jar",

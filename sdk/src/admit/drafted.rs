@@ -32,7 +32,7 @@ pub(crate) struct Drafted<'a> {
 /// The skill that a draft makes, regardless of duplicates.
 ///
 /// # Errors
-/// `Model` for a draft that is not [`insert_ready`](admit::insert_ready).
+/// `Model` for a draft that is not [`insert_ready`](super::insert_ready).
 pub(crate) fn skill_of(
     context: &Context<'_>,
     policy: &AdmitPolicy,
