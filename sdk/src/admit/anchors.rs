@@ -251,9 +251,9 @@ const JOINT: &str = "\0";
 /// Whether the next words are about a later step than those before: behind a comma, and behind such a word.
 fn joins(token: &str) -> bool {
     let word = token.trim_matches(|c: char| !c.is_alphanumeric());
-    let is_joint = |one: &&str| word.eq_ignore_ascii_case(one);
+    let is_joint = |one: &str| word.eq_ignore_ascii_case(one);
     let mut words = ["and", "then", "before", "next", "followed"].iter();
-    words.any(|one| is_joint(&one)) || token.contains([',', ';', ':', '>', '\u{2192}'])
+    words.any(|one| is_joint(one)) || token.contains([',', ';', ':', '>', '\u{2192}'])
 }
 
 /// The parts of a text between white space and the signs of calls and lists.
