@@ -210,10 +210,6 @@ fn a_skill_that_a_run_disabled_comes_back_in_other_words() {
     });
     assert_eq!(skills.len(), 3);
     assert!(skills.iter().all(|skill| skill.version.0 > 1), "{skills:?}");
-    let origins = skills.iter().map(|skill| skill.provenance.origin);
-    assert!(
-        origins
-            .into_iter()
-            .all(|origin| origin == Origin::Extracted)
-    );
+    let mut origins = skills.iter().map(|skill| skill.provenance.origin);
+    assert!(origins.all(|origin| origin == Origin::Extracted));
 }
