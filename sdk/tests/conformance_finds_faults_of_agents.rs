@@ -15,8 +15,8 @@ use journeyman::{
     Error, ErrorKind, Result, Seed,
     conformance::{self, Report},
     contract::{
-        Attempt, Dialect, Environment, EnvironmentCapabilities, Episode, Executor, GenerateRequest,
-        RoleAnswer, RoleRequest, RoleTask, Roles, TurnMove, TurnView,
+        Attempt, Dialect, Environment, EnvironmentCapabilities, Episode, Executor, FitQuestion,
+        GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles, TurnMove, TurnView,
     },
     domain::{
         Action, EndReason, Observation, Prompt, Role, RoleRule, Segmentation, Skill, Span, Task,
@@ -226,6 +226,9 @@ enum DialectFlaw {
     NoSkillText,
     ShortensSkills,
     AnotherTemplate,
+    SameAnswers,
+    AsksWithoutTheSkill,
+    AsksOnlyOfNothing,
 }
 
 #[derive(Debug)]
@@ -282,6 +285,24 @@ impl Dialect for FlawedDialect {
             _ => ScriptedDialect.score_prompt(query),
         }
     }
+
+    fn fit_question(&self, query: &str, skill_text: &str) -> Result<FitQuestion> {
+        let skill_text = match self.0 {
+            DialectFlaw::AsksOnlyOfNothing if !skill_text.is_empty() => {
+                return Err(Error::unsupported(
+                    "Dialect::fit_question",
+                    "not of this one",
+                ));
+            }
+            DialectFlaw::AsksWithoutTheSkill => "",
+            _ => skill_text,
+        };
+        let mut question = ScriptedDialect.fit_question(query, skill_text)?;
+        if self.0 == DialectFlaw::SameAnswers {
+            question.does_not.clone_from(&question.fits);
+        }
+        Ok(question)
+    }
 }
 
 #[test]
@@ -292,12 +313,15 @@ fn dialects() {
         skills: vec![sample::skill("saying")],
         replies: vec!["one".to_owned()],
     };
-    let cases: [(DialectFlaw, &[&str]); 5] = [
+    let cases: [(DialectFlaw, &[&str]); 8] = [
         (DialectFlaw::NeverEnds, &["ends", "pure"]),
         (DialectFlaw::Wavers, &["pure"]),
         (DialectFlaw::NoSkillText, &["skill text"]),
         (DialectFlaw::ShortensSkills, &["skill text"]),
         (DialectFlaw::AnotherTemplate, &["empty query"]),
+        (DialectFlaw::SameAnswers, &["fit question"]),
+        (DialectFlaw::AsksWithoutTheSkill, &["fit question"]),
+        (DialectFlaw::AsksOnlyOfNothing, &["fit question"]),
     ];
     for (flaw, expected) in cases {
         let dialect = FlawedDialect(flaw, AtomicUsize::new(0));

@@ -2,8 +2,9 @@
 
 use super::report::{Report, Shortfall, Tried, require, skip};
 use crate::{
-    contract::{Dialect, FinishReason, Generation, TurnMove, TurnView},
+    contract::{Dialect, FinishReason, FitQuestion, Generation, TurnMove, TurnView},
     domain::{InjectedSkill, Injection, Observation, Skill, Task},
+    error::ErrorKind,
     id::ModelId,
 };
 
@@ -30,6 +31,7 @@ pub async fn check(dialect: &dyn Dialect, fixture: &DialectFixture) -> Report {
     report.case("pure", pure(dialect, fixture));
     report.case("skill text", skill_text(dialect, fixture));
     report.case("empty query", empty_query(dialect));
+    report.case("fit question", fit_question(dialect, fixture));
     report
 }
 
@@ -215,4 +217,53 @@ fn empty_query(dialect: &dyn Dialect) -> Tried {
             full.open, empty.open
         )
     })
+}
+
+fn fit_question(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
+    let query = "zqx a telling query zqx";
+    let skills = fixture.skills.iter().map(|skill| dialect.skill_text(skill));
+    let texts: Vec<String> = std::iter::once(String::new()).chain(skills).collect();
+    let mut asked = Vec::new();
+    for text in &texts {
+        match dialect.fit_question(query, text) {
+            Ok(question) => asked.push((text, question)),
+            Err(error) if error.kind() == ErrorKind::Unsupported => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    require(asked.is_empty() || asked.len() == texts.len(), || {
+        format!(
+            "expected `fit_question` to succeed for all skills or for none, found {} of {}",
+            asked.len(),
+            texts.len()
+        )
+    })?;
+    let Some((_, first)) = asked.first() else {
+        return Ok(());
+    };
+    let answers = |question: &FitQuestion| (question.fits.clone(), question.does_not.clone());
+    let (fits, does_not) = answers(first);
+    require(
+        fits != does_not && !fits.is_empty() && !does_not.is_empty(),
+        || format!("expected two different answers, found {fits:?} and {does_not:?}"),
+    )?;
+    for (text, question) in &asked {
+        let prompt = question.prompt.text();
+        require(
+            prompt.contains(query) && prompt.contains(text.trim()),
+            || {
+                format!(
+                    "expected the prompt to contain the query and the skill's text, found {prompt:?}"
+                )
+            },
+        )?;
+        require(answers(question) == answers(first), || {
+            format!(
+                "expected the same answers for every skill, found {:?} beside {:?}",
+                answers(question),
+                answers(first)
+            )
+        })?;
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::Generation;
 use crate::{
     domain::{Action, Injection, Observation, Prompt, Skill, Step, Task},
-    error::Result,
+    error::{Error, Result},
 };
 
 /// The state of an agent within a turn.
@@ -30,6 +30,17 @@ pub struct ScoringPair {
     pub prompt: Prompt,
     /// The model's text after the prompt, as plain text.
     pub continuation: String,
+}
+
+/// The question whether a skill fits a query, with its two answers ([`ScoreKind::Fits`](crate::domain::ScoreKind::Fits)).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FitQuestion {
+    /// The query, the skill and the question.
+    pub prompt: Prompt,
+    /// The model's answer that the skill fits, as plain text.
+    pub fits: String,
+    /// The model's answer that it does not.
+    pub does_not: String,
 }
 
 /// The next move in a turn.
@@ -103,6 +114,8 @@ pub enum TurnMove {
 /// - *skill text*: `skill_text` is not empty, and is the text that injection and scoring use.
 /// - *empty query*: `score_prompt("")` is the same template with an empty query, up to white space around it: PMI's
 ///   unconditional prefix.
+/// - *fit question*: `fit_question` either always succeeds or always is `Unsupported`. Its prompt has the query and the skill's
+///   text; its answers are two different texts, the same for all skills.
 pub trait Dialect: fmt::Debug + Send + Sync {
     /// The next move in a turn.
     ///
@@ -133,4 +146,19 @@ pub trait Dialect: fmt::Debug + Send + Sync {
 
     /// The prompt behind which a skill's text is scored (ARISE C.4).
     fn score_prompt(&self, query: &str) -> Prompt;
+
+    /// The question whether a skill, given as its `skill_text`, fits a query. The query stands before the skill where the
+    /// format allows it: a scorer can share the part of the prompts that is equal for all candidates.
+    ///
+    /// # Errors
+    /// `Unsupported`, with the reason, where the dialect cannot ask: the default. A gate by
+    /// [`ScoreKind::Fits`](crate::domain::ScoreKind::Fits) then declines, and the session has a finding.
+    fn fit_question(&self, query: &str, skill_text: &str) -> Result<FitQuestion> {
+        let _ = (query, skill_text);
+        Err(Error::unsupported(
+            "Dialect::fit_question",
+            "the dialect has no question whether a skill fits",
+        )
+        .hint("choose another score for the gate, or implement `Dialect::fit_question`"))
+    }
 }

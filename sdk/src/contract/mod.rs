@@ -35,7 +35,7 @@ mod tools;
 
 pub use backends::Backends;
 pub use clock::Clock;
-pub use dialect::{Dialect, ScoringPair, TurnMove, TurnView};
+pub use dialect::{Dialect, FitQuestion, ScoringPair, TurnMove, TurnView};
 pub(crate) use embedder::dot;
 pub use embedder::{Embedder, Embedding, EmbeddingSpace};
 pub use environment::{Environment, EnvironmentCapabilities, Episode};
@@ -54,7 +54,7 @@ pub use role_task::{
 pub use roles::{BankDraft, CaseDraft, FailedAnswer, RoleAnswer, RoleRequest, Roles};
 pub use scorer::{ScoreRequest, Scorer, TokenScores};
 pub use skill_files::SkillFiles;
-pub use skill_scores::{SkillScores, Total};
+pub use skill_scores::{FitTotals, SkillScores, Total};
 pub(crate) use skill_store::since;
 pub use skill_store::{RebasedCommit, SkillStore, SkillStoreExt, Snapshot};
 pub use tokenizer::{TokenCount, Tokenizer};

@@ -1,8 +1,8 @@
-//! The three kinds of a skill's score (row A2).
+//! The kinds of a skill's score (row A2).
 
 use serde::{Deserialize, Serialize};
 
-/// How a skill's score is computed from its log-probabilities.
+/// How a skill's score is computed from log-probabilities.
 #[non_exhaustive]
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -17,11 +17,20 @@ pub enum ScoreKind {
     /// makes the skill. 0 means that they are independent. Ours.
     #[default]
     Pmi,
+    /// The model is asked whether the skill fits: log p("it fits" given query and skill) - log p("it does not"), nats, in the
+    /// words of the dialect ([`FitQuestion`](crate::contract::FitQuestion)). 0 means that both answers are equally likely.
+    /// The model reads each candidate, where the other scores share one prompt. Ours.
+    Fits,
 }
 
 impl ScoreKind {
-    /// Whether the score needs the skill's log-probability behind an empty query as well.
-    pub fn needs_unconditional(self) -> bool {
-        self == Self::Pmi
+    /// The name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Mean => "mean",
+            Self::Pmi => "pmi",
+            Self::Fits => "fits",
+        }
     }
 }

@@ -8,7 +8,8 @@ use super::{Answer, CaseRun, ChosenSkill, Played};
 use crate::{
     contract::{Embedding, RoleTask, SkillScores},
     domain::{
-        BundleCase, Candidate, InformationGain, Query, Skill, Task, Trace, Trajectory, Verdict,
+        BundleCase, Candidate, InformationGain, Query, ScoreKind, Skill, Task, Trace, Trajectory,
+        Verdict,
     },
     error::{Error, ErrorKind, Result},
     program::{self, Dialogue},
@@ -24,14 +25,14 @@ pub enum Question {
     Retrieve(Query),
     /// The embeddings of texts.
     Embed(Vec<String>),
-    /// The log-probability of each skill's text after a query.
+    /// The log-probabilities by which skills are compared for a query.
     Score {
         /// The query.
         query: String,
         /// The skills; the answer has the same order.
         skills: Arc<[Skill]>,
-        /// Whether the log-probabilities after an empty query are needed too (for PMI).
-        unconditional: bool,
+        /// The score that they are for.
+        score: ScoreKind,
     },
     /// An attempt at a task. Only the run itself asks this.
     #[non_exhaustive]
@@ -89,10 +90,10 @@ impl Dialogue for Questions {
             Question::Score {
                 query,
                 skills,
-                unconditional,
+                score,
             } => {
                 let skills: Vec<_> = skills.iter().map(Skill::reference).collect();
-                serde_json::to_vec(&("score", query, skills, unconditional))
+                serde_json::to_vec(&("score", query, skills, score))
             }
             question => serde_json::to_vec(question),
         }
@@ -133,7 +134,7 @@ impl Ask {
         }
     }
 
-    /// Scores each skill's text after a query, and with `unconditional` after an empty query too (for PMI). The check of a
+    /// Scores skills for a query: the answers have what [`SkillScores::value`] needs for this kind of score. The check of a
     /// replay identifies skills by id and version: give a skill that is not in the library an id that depends on its text.
     ///
     /// # Errors
@@ -142,12 +143,12 @@ impl Ask {
         &mut self,
         query: String,
         skills: Vec<Skill>,
-        unconditional: bool,
+        score: ScoreKind,
     ) -> Result<Vec<SkillScores>> {
         let question = Question::Score {
             query,
             skills: skills.into(),
-            unconditional,
+            score,
         };
         match self.one(question).await {
             Answer::Scored(scores) => scores,
@@ -282,22 +283,22 @@ mod tests {
 
     #[test]
     fn scores_are_told_apart_by_query_version_and_kind() {
-        let identity = |query: &str, version: u64, unconditional: bool| {
+        let identity = |query: &str, version: u64, score: ScoreKind| {
             let mut skill = sample::skill("brew");
             skill.version = Version(version);
             Questions::identity(&Question::Score {
                 query: query.to_owned(),
                 skills: Arc::from([skill]),
-                unconditional,
+                score,
             })
             .unwrap()
         };
-        let one = identity("brew coffee", 1, false);
-        assert_eq!(one, identity("brew coffee", 1, false));
+        let one = identity("brew coffee", 1, ScoreKind::Sum);
+        assert_eq!(one, identity("brew coffee", 1, ScoreKind::Sum));
         for other in [
-            identity("brew tea", 1, false),
-            identity("brew coffee", 2, false),
-            identity("brew coffee", 1, true),
+            identity("brew tea", 1, ScoreKind::Sum),
+            identity("brew coffee", 2, ScoreKind::Sum),
+            identity("brew coffee", 1, ScoreKind::Pmi),
         ] {
             assert_ne!(one, other);
         }

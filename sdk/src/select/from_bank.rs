@@ -8,8 +8,7 @@ use super::{
 };
 use crate::{
     domain::{
-        Candidate, Decision, NothingReason, Query, Scope, ScoreKind, Selection, Skill, SkillRef,
-        TurnQuery,
+        Candidate, Decision, NothingReason, Query, Scope, Selection, Skill, SkillRef, TurnQuery,
     },
     error::Result,
     id::SkillId,
@@ -207,8 +206,8 @@ async fn passed(
     let scores = match tested.is_empty() {
         true => Ok(Vec::new()),
         false => {
-            let unconditional = ScoreKind::needs_unconditional(gate.policy.score);
-            ask.score(query.text.clone(), tested, unconditional).await
+            ask.score(query.text.clone(), tested, gate.policy.score)
+                .await
         }
     };
     let result = scores.and_then(|scores| gated(&gate.policy, &scores));

@@ -19,7 +19,7 @@ use crate::{
 ///
 /// # Errors
 /// `Invalid` for a policy out of range, a skill that is named twice or of which no token was scored, a score that is not
-/// finite, and PMI if a candidate's unconditional part is missing.
+/// finite, and a candidate without a part that the score needs.
 pub fn decide(
     policy: &GatePolicy,
     candidates: &[SkillScores],

@@ -27,8 +27,9 @@ use crate::{
 /// let skill = SkillRef { id: "open-jar".into(), version: Version(1) };
 /// let scores = |sum| SkillScores {
 ///     skill: skill.clone(),
-///     conditional: Total { sum, tokens: 20 },
+///     conditional: Some(Total { sum, tokens: 20 }),
 ///     unconditional: Some(Total { sum: -40.0, tokens: 20 }),
+///     fit: None,
 /// };
 /// let gate = GatePolicy::default();
 /// let decide = |sum| decide(&gate, &[scores(sum)], &[], Seed(1), Mode::Evaluate);
@@ -88,6 +89,17 @@ impl GatePolicy {
             absolute: None,
             epsilon: 0.1,
             fitted_for: None,
+        }
+    }
+
+    /// A gate that asks the model whether the best candidate fits ([`ScoreKind::Fits`]): it has to hold that likelier than not.
+    /// For a model that was never trained to have skills scored behind tasks, this was the best of the four scores in a small
+    /// study; it costs a reading of every candidate.
+    pub fn fits() -> Self {
+        Self {
+            score: ScoreKind::Fits,
+            absolute: Some(0.0),
+            ..Self::default()
         }
     }
 

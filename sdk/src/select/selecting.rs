@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Candidates, SelectPer, SelectPolicy, Selector, from_bank};
 use crate::{
     contract::{Embedding, SkillScores},
-    domain::{
-        Candidate, Decision, Mode, NothingReason, Query, ScoreKind, Selection, SkillRef, TurnQuery,
-    },
+    domain::{Candidate, Decision, Mode, NothingReason, Query, Selection, SkillRef, TurnQuery},
     error::Result,
     id::Seed,
     library::SkillLibrary,
@@ -115,8 +113,7 @@ pub(crate) async fn select(
                 .iter()
                 .filter_map(|found| context.library.get(&found.skill.id));
             let skills = skills.map(|entry| entry.skill.clone()).collect();
-            let unconditional = ScoreKind::needs_unconditional(score);
-            ask.score(query.text.clone(), skills, unconditional).await
+            ask.score(query.text.clone(), skills, score).await
         }
     };
     match scores.and_then(|scores| choose(context, policy, seed, &candidates, &scores)) {

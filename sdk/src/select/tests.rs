@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    contract::{SkillScores, TokenScores, Total},
+    contract::{FitTotals, SkillScores, TokenScores, Total},
     domain::{Candidate, Decision, Mode, NothingReason, ScoreKind, Selection, SkillRef},
     error::ErrorKind,
     id::{Seed, Version},
@@ -23,14 +23,15 @@ fn with_pmi(values: &[(&str, f64)]) -> Vec<SkillScores> {
         .iter()
         .map(|(id, pmi)| SkillScores {
             skill: reference(id),
-            conditional: Total {
+            conditional: Some(Total {
                 sum: pmi - 40.0,
                 tokens: 10,
-            },
+            }),
             unconditional: Some(Total {
                 sum: -40.0,
                 tokens: 10,
             }),
+            fit: None,
         })
         .collect()
 }
@@ -63,8 +64,9 @@ fn scores() {
     };
     let mut skill = SkillScores {
         skill: reference("a"),
-        conditional: Total::from(&scores),
+        conditional: Some(Total::from(&scores)),
         unconditional: None,
+        fit: None,
     };
     assert_eq!(skill.value(ScoreKind::Sum), Some(-8.0));
     assert_eq!(skill.value(ScoreKind::Mean), Some(-2.0));
@@ -74,13 +76,24 @@ fn scores() {
         tokens: 4,
     });
     assert_eq!(skill.value(ScoreKind::Pmi), Some(12.0));
-    skill.conditional = Total {
+    let nothing = Total {
         sum: 0.0,
         tokens: 0,
     };
+    skill.conditional = Some(nothing);
     for kind in [ScoreKind::Sum, ScoreKind::Mean, ScoreKind::Pmi] {
         assert_eq!(skill.value(kind), None);
     }
+    assert_eq!(skill.value(ScoreKind::Fits), None);
+    let one = |sum| Total { sum, tokens: 1 };
+    let answered = |fits, does_not| Some(FitTotals { fits, does_not });
+    skill.conditional = None;
+    skill.fit = answered(one(-0.5), one(-2.0));
+    assert_eq!(skill.value(ScoreKind::Fits), Some(1.5));
+    skill.fit = answered(one(-0.5), nothing);
+    assert_eq!(skill.value(ScoreKind::Fits), None);
+    skill.fit = answered(nothing, one(-0.5));
+    assert_eq!(skill.value(ScoreKind::Fits), None);
 }
 
 #[test]
@@ -182,15 +195,18 @@ fn bad_scores_are_refused() {
     };
     let mut scores = with_pmi(&[("a", 1.0), ("b", 2.0)]);
     for bad in [f64::NAN, f64::NEG_INFINITY] {
-        scores[1].conditional.sum = bad;
+        scores[1].conditional = Some(Total {
+            sum: bad,
+            tokens: 10,
+        });
         for kind in [ScoreKind::Sum, ScoreKind::Mean, ScoreKind::Pmi] {
             refused(kind, &scores, "not a finite number");
         }
     }
-    scores[1].conditional = Total {
+    scores[1].conditional = Some(Total {
         sum: 0.0,
         tokens: 0,
-    };
+    });
     for kind in [ScoreKind::Sum, ScoreKind::Mean, ScoreKind::Pmi] {
         refused(kind, &scores, "no token");
     }
@@ -198,6 +214,46 @@ fn bad_scores_are_refused() {
     refused(ScoreKind::Sum, &scores, "twice");
     scores[0].unconditional = None;
     refused(ScoreKind::Pmi, &scores, "without the query");
+    refused(
+        ScoreKind::Fits,
+        &scores,
+        "an answer to whether the skill fits",
+    );
+}
+
+#[test]
+fn a_gate_that_asks_injects_what_the_model_holds_to_fit() {
+    let answered = |id: &str, fits: f64, does_not: f64| SkillScores {
+        skill: reference(id),
+        conditional: None,
+        unconditional: None,
+        fit: Some(FitTotals {
+            fits: Total {
+                sum: fits,
+                tokens: 1,
+            },
+            does_not: Total {
+                sum: does_not,
+                tokens: 1,
+            },
+        }),
+    };
+    let gate = GatePolicy {
+        epsilon: 0.0,
+        ..GatePolicy::fits()
+    };
+    let decide = |scores: &[SkillScores]| {
+        let selection = decide(&gate, scores, &[], Seed(1), Mode::Evaluate).unwrap();
+        assert_eq!(selection.score, Some(ScoreKind::Fits));
+        selection.decision
+    };
+    let (no, yes) = (answered("a", -2.0, -0.5), answered("b", -0.5, -2.0));
+    assert_eq!(decide(&[no.clone(), yes]), inject("b", false));
+    let nothing = Decision::Nothing(NothingReason::BelowAbsolute {
+        best: -1.5,
+        threshold: 0.0,
+    });
+    assert_eq!(decide(&[no]), nothing);
 }
 
 #[test]

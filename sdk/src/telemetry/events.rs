@@ -63,11 +63,7 @@ fn gate(attempt: Option<&str>, selection: &Selection) {
         Decision::Inject { .. } => ("inject", None),
         Decision::Nothing(reason) => declined(reason),
     };
-    let kind = selection.score.map(|kind| match kind {
-        ScoreKind::Sum => "sum",
-        ScoreKind::Mean => "mean",
-        ScoreKind::Pmi => "pmi",
-    });
+    let kind = selection.score.map(ScoreKind::name);
     let tell = |skill: Option<&SkillRef>| {
         let scored = selection.candidates.iter();
         let mut scored = scored.filter(|one| skill == Some(&one.skill));

@@ -1,7 +1,7 @@
 //! A dialect of plain lines, for tests.
 
 use crate::{
-    contract::{Dialect, TurnMove, TurnView},
+    contract::{Dialect, FitQuestion, TurnMove, TurnView},
     domain::{Action, Message, Prompt, Skill, Span, Speaker},
     error::Result,
 };
@@ -67,5 +67,19 @@ impl Dialect for ScriptedDialect {
             messages: vec![Message::data(Speaker::User, query)],
             open: vec![Span::Control("skill: ".to_owned())],
         }
+    }
+
+    fn fit_question(&self, query: &str, skill_text: &str) -> Result<FitQuestion> {
+        Ok(FitQuestion {
+            prompt: Prompt {
+                messages: vec![
+                    Message::data(Speaker::User, query),
+                    Message::data(Speaker::System, skill_text),
+                ],
+                open: vec![Span::Control("fits: ".to_owned())],
+            },
+            fits: "yes".to_owned(),
+            does_not: "no".to_owned(),
+        })
     }
 }

@@ -234,6 +234,59 @@ fn a_scorer_or_a_retriever_that_fails_costs_the_injection() {
 }
 
 #[test]
+fn a_gate_by_fits_asks_about_each_candidate_by_itself() {
+    // The model holds a skill to fit where its first word is the task's first one.
+    let fits = |prompt: &Prompt, answer: &str| {
+        let text = prompt.text();
+        let word = |before: &str| text.split(before).nth(1)?.split_whitespace().next();
+        let (asked, of_skill) = (word("say "), word("How to say "));
+        let likely = (asked == of_skill) == (answer == "yes");
+        Play::Give(if likely { -0.1 } else { -3.0 })
+    };
+    let learn = |dialect: Arc<dyn Dialect>| {
+        let mut backends = backends();
+        backends.scorer = Some(Arc::new(ScriptedScorer::by(fits)));
+        backends.dialect = Some(dialect);
+        let mut recipe = recipe();
+        recipe.select.selector = Selector::Gate(GatePolicy::fits());
+        let options = Options::new("test", Seed(7));
+        block_on(async {
+            let journeyman = Journeyman::open(backends, recipe, options).await;
+            let journeyman = journeyman.expect("it opens");
+            journeyman.learn(tasks(6)).await.expect("it learns")
+        })
+    };
+    let report = learn(Arc::new(ScriptedDialect));
+    // Three kinds of tasks: the first three find no skill of theirs.
+    for (number, task) in report.tasks.iter().enumerate() {
+        let selection = &task.selections[0];
+        let injects = matches!(selection.decision, Decision::Inject { .. });
+        assert_eq!(injects, number >= 3, "{selection:?}");
+        let values = selection.candidates.iter().map(|one| one.value);
+        assert!(
+            values.clone().all(|value| value.abs() > 2.0),
+            "{selection:?}"
+        );
+        assert_eq!(
+            values.filter(|value| *value > 0.0).count(),
+            usize::from(injects)
+        );
+        if number > 0 {
+            assert_eq!(selection.score, Some(ScoreKind::Fits));
+        }
+    }
+    let report = learn(Arc::new(CannotAsk));
+    let last = &report.tasks[5].selections[0].decision;
+    let Decision::Nothing(NothingReason::ScorerUnavailable(reason)) = last else {
+        panic!("{last:?}");
+    };
+    assert!(
+        reason.contains("no question whether a skill fits"),
+        "{reason}"
+    );
+}
+
+#[test]
 fn a_writer_that_writes_garbage_is_asked_once_more_and_then_abstracted() {
     let (report, library) = with(|b| b.model = Some(Arc::new(ScriptedModel::always("garbage"))));
     let written = report

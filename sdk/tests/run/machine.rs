@@ -39,14 +39,15 @@ fn answer(id: &NeedId, need: Need, store: &MemoryStore) -> Answer {
             .iter()
             .map(|skill| SkillScores {
                 skill: skill.reference(),
-                conditional: Total {
+                conditional: Some(Total {
                     sum: -1.0,
                     tokens: 3,
-                },
+                }),
                 unconditional: Some(Total {
                     sum: -9.0,
                     tokens: 3,
                 }),
+                fit: None,
             })
             .collect())),
         Need::Attempt(need) => {

@@ -29,8 +29,14 @@ use futures::{StreamExt, executor::block_on};
 use journeyman::{
     Error, ErrorKind, Revision, RunId, Seed, TaskId,
     builtin::{EnvironmentJudge, MemoryJournal, MemoryStore},
-    contract::{Attempt, Backends, Episode, Executor, RoleAnswer, SkillScores, SkillStore, Total},
-    domain::{Action, Decision, Mode, NothingReason, Speaker, Step, Task, Trajectory, Verdict},
+    contract::{
+        Attempt, Backends, Dialect, Episode, Executor, RoleAnswer, SkillScores, SkillStore, Total,
+        TurnMove, TurnView,
+    },
+    domain::{
+        Action, Decision, Mode, NothingReason, Prompt, ScoreKind, Skill, Speaker, Step, Task,
+        Trajectory, Verdict,
+    },
     library::SkillLibrary,
     measure::ProxyGain,
     policy::{Answer, CommitDone, Played},
@@ -112,6 +118,24 @@ fn writer_model() -> ScriptedModel {
             "say-{word}: How to say {word} first.\nSay {word}, then the next."
         ))
     })
+}
+
+/// A dialect without a question whether a skill fits.
+#[derive(Debug)]
+struct CannotAsk;
+
+impl Dialect for CannotAsk {
+    fn turn(&self, view: &TurnView<'_>) -> journeyman::Result<TurnMove> {
+        ScriptedDialect.turn(view)
+    }
+
+    fn skill_text(&self, skill: &Skill) -> String {
+        ScriptedDialect.skill_text(skill)
+    }
+
+    fn score_prompt(&self, query: &str) -> Prompt {
+        ScriptedDialect.score_prompt(query)
+    }
 }
 
 fn backends() -> Backends {

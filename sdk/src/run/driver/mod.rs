@@ -13,6 +13,7 @@ pub(crate) mod performer;
 pub(crate) mod playing;
 pub(crate) mod redacting;
 mod redacting_answers;
+mod scoring;
 pub(crate) mod sound;
 mod spans;
 pub(crate) mod turning;

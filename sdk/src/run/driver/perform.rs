@@ -14,9 +14,9 @@ use super::{
     turning::{Desk, Guiding, Turning},
 };
 use crate::{
-    contract::{Attempt, Dialect, JudgeRequest, ScoreRequest, Scorer, SkillScores, Total},
-    domain::{Action, Candidate, Prompt, Query, Skill, SkillRef, Task, Trajectory, Usage, Verdict},
-    error::{Error, ErrorKind, Result},
+    contract::{Attempt, JudgeRequest},
+    domain::{Action, Candidate, Query, SkillRef, Task, Trajectory, Usage, Verdict},
+    error::{Error, Result},
     policy::{Answer, FailedCall},
     run::driver::playing::Spent,
     run::machine::need::{AttemptNeed, Need},
@@ -63,12 +63,12 @@ impl Performer {
             Need::Score {
                 query,
                 skills,
-                unconditional,
+                score,
             } => Answer::Scored(
                 self.bounded(
                     "Scorer::score",
                     self.limits.score,
-                    self.score(&query, &skills, unconditional),
+                    self.score(&query, &skills, score),
                 )
                 .await
                 .and_then(sound::scores),
@@ -132,80 +132,6 @@ impl Performer {
                 score: 0.0,
             })
             .collect())
-    }
-
-    async fn score(
-        &self,
-        query: &str,
-        skills: &[Skill],
-        unconditional: bool,
-    ) -> Result<Vec<SkillScores>> {
-        let (Some(scorer), Some(dialect)) = (&self.backends.scorer, &self.backends.dialect) else {
-            return Err(Error::unsupported(
-                "Scorer::score",
-                "the host gave no scorer or no dialect",
-            )
-            .hint("set `Backends::scorer` and `Backends::dialect`, or choose a selector without scores"));
-        };
-        let texts: Vec<String> = skills.iter().map(|s| dialect.skill_text(s)).collect();
-        let request = self.score_request(dialect.score_prompt(query), texts.clone());
-        let conditional = scorer.score(&request).await?;
-        if conditional.len() != skills.len() {
-            return Err(Error::new(
-                ErrorKind::Model,
-                "Scorer::score",
-                "the scorer gave another number of answers than it was asked for",
-            ));
-        }
-        let mut scores = Vec::with_capacity(skills.len());
-        for ((skill, text), conditional) in skills.iter().zip(texts).zip(&conditional) {
-            let unconditional = match unconditional {
-                true => Some(self.alone(scorer.as_ref(), dialect.as_ref(), text).await?),
-                false => None,
-            };
-            scores.push(SkillScores {
-                skill: skill.reference(),
-                conditional: Total::from(conditional),
-                unconditional,
-            });
-        }
-        Ok(scores)
-    }
-
-    /// log p(skill text) after an empty query, computed once for each text and model. Each text is scored in a request of its
-    /// own, so that the value does not depend on other texts in the same request.
-    async fn alone(
-        &self,
-        scorer: &dyn Scorer,
-        dialect: &dyn Dialect,
-        text: String,
-    ) -> Result<Total> {
-        let key = (scorer.model().clone(), text.clone());
-        let known = self.unconditional.lock().get(&key).copied();
-        if let Some(total) = known {
-            return Ok(total);
-        }
-        let request = self.score_request(dialect.score_prompt(""), vec![text]);
-        let scores = scorer.score(&request).await?;
-        let total = scores.first().map(Total::from).ok_or_else(|| {
-            Error::new(
-                ErrorKind::Model,
-                "Scorer::score",
-                "the scorer gave no answer",
-            )
-        })?;
-        self.unconditional.lock().insert(key, total);
-        Ok(total)
-    }
-
-    pub(crate) fn score_request(&self, prompt: Prompt, continuations: Vec<String>) -> ScoreRequest {
-        ScoreRequest {
-            prompt,
-            continuations,
-            max_continuation_tokens: self.limits.scored_tokens.get(),
-            time_limit: self.limits.score,
-            adapter: None,
-        }
     }
 
     pub(crate) async fn attempt(

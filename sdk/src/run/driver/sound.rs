@@ -22,7 +22,9 @@ pub(crate) fn candidates(found: Vec<Candidate>) -> Result<Vec<Candidate>> {
 pub(crate) fn scores(scores: Vec<SkillScores>) -> Result<Vec<SkillScores>> {
     let finite = |total: &Total| total.sum.is_finite();
     let sound = |score: &SkillScores| {
-        finite(&score.conditional) && score.unconditional.as_ref().is_none_or(finite)
+        let of_text = [&score.conditional, &score.unconditional];
+        let of_fit = score.fit.iter().flat_map(|fit| [&fit.fits, &fit.does_not]);
+        of_text.into_iter().flatten().chain(of_fit).all(finite)
     };
     if scores.iter().all(sound) {
         return Ok(scores);

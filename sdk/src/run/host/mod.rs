@@ -7,6 +7,8 @@ pub(crate) mod assessing;
 pub(crate) mod attempts;
 pub(crate) mod bank;
 pub(crate) mod checking;
+mod checking_release;
+mod checking_selection;
 pub(crate) mod group;
 pub(crate) mod handle;
 pub(crate) mod journeyman;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::RoleTask,
-    domain::{Action, Commit, Query, Skill, Task, Trace, Trajectory, TurnQuery},
+    domain::{Action, Commit, Query, ScoreKind, Skill, Task, Trace, Trajectory, TurnQuery},
     id::{AttemptId, RunId, Seed},
     policy::{Answer, ChosenSkill},
     program::Place,
@@ -63,14 +63,14 @@ impl fmt::Display for NeedId {
 pub enum Need {
     /// Candidates for a query.
     Retrieve(Query),
-    /// The log-probability of each skill's text after a query.
+    /// The log-probabilities by which skills are compared for a query.
     Score {
         /// The query.
         query: String,
         /// The skills; the answer has the same order.
         skills: Arc<[Skill]>,
-        /// Whether the log-probabilities after an empty query are needed too (for PMI).
-        unconditional: bool,
+        /// The score that they are for.
+        score: ScoreKind,
     },
     /// An attempt at a task.
     Attempt(Box<AttemptNeed>),

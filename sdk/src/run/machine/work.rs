@@ -51,11 +51,11 @@ pub(crate) fn need(
         Question::Score {
             query,
             skills,
-            unconditional,
+            score,
         } => Need::Score {
             query: query.clone(),
             skills: skills.clone(),
-            unconditional: *unconditional,
+            score: *score,
         },
         Question::Attempt {
             task,

@@ -8,7 +8,7 @@ use std::{
 use journeyman::{
     Version, async_trait,
     contract::{Journal, RoleTask},
-    domain::{Query, Selection, Skill, SkillRef, TurnQuery},
+    domain::{Query, ScoreKind, Selection, Skill, SkillRef, TurnQuery},
     policy::{Ask, Case, MaintenanceProgram, OwnPolicy, Policies, SelectProgram, View},
     run::{Performer, RunMachine, RunPlan},
 };
@@ -154,7 +154,9 @@ async fn ask_all(ask: &mut Ask, view: &View) {
     let skills: Vec<Skill> = view.offered().map(|entry| entry.skill.clone()).collect();
     let attempts: Vec<_> = view.library().traces().take(1).cloned().collect();
     let _ = ask.retrieve(query).await;
-    let _ = ask.score("one".to_owned(), skills.clone(), true).await;
+    let _ = ask
+        .score("one".to_owned(), skills.clone(), ScoreKind::Pmi)
+        .await;
     let _ = ask.embed(vec!["one".to_owned()]).await;
     let summarize = attempts.first().map(|attempt| RoleTask::Summarize {
         attempts: vec![attempt.clone()],

@@ -395,6 +395,26 @@ fn thresholds_that_were_fitted_for_another_model_are_found() {
 }
 
 #[test]
+fn a_gate_that_asks_whether_a_skill_fits_needs_a_dialect_that_can_ask() {
+    let asks = |_: &mut Backends, r: &mut Recipe| {
+        r.select.selector = Selector::Gate(GatePolicy::fits());
+    };
+    check(recipe::standard(), &asks, &[]);
+    let mute = |b: &mut Backends, r: &mut Recipe| {
+        asks(b, r);
+        b.dialect = Some(Arc::new(CannotAsk));
+    };
+    check(recipe::standard(), &mute, &[FindingKind::NeverInjects]);
+    let found = block_on(found(recipe::standard(), &mute));
+    assert!(found[0].reason.contains("no question"), "{found:?}");
+    let none = |b: &mut Backends, r: &mut Recipe| {
+        mute(b, r);
+        b.scorer = None;
+    };
+    check(recipe::standard(), &none, &[FindingKind::NeverInjects]);
+}
+
+#[test]
 fn a_read_only_session_has_no_warm_up() {
     block_on(async {
         let options = Options::new("test", Seed(7)).read_only();

@@ -1,0 +1,135 @@
+//! Checks of the parts by which skills are selected.
+
+use crate::{
+    contract::Backends,
+    domain::ScoreKind,
+    error::Error,
+    library::SkillLibrary,
+    recipe::Recipe,
+    report::{Finding, FindingKind},
+    select::Selector,
+};
+
+/// The findings about selection: what is never injected, or chosen by less than the recipe says.
+pub(super) fn selection_findings(backends: &Backends, recipe: &Recipe) -> Vec<Finding> {
+    let never = |reason: &str, hint: &str| {
+        Finding::new(
+            FindingKind::NeverInjects,
+            "no skill is ever injected",
+            reason,
+            hint,
+        )
+    };
+    let mut findings = Vec::new();
+    if recipe.select.selector == Selector::Nothing {
+        findings.push(never(
+            "the recipe's selector is `Selector::Nothing`",
+            "choose another selector",
+        ));
+    } else if recipe.select.selector.score().is_some() {
+        let missing = match (&backends.scorer, &backends.dialect) {
+            (None, None) => Some("no scorer and no dialect"),
+            (None, Some(_)) => Some("no scorer"),
+            (Some(_), None) => Some("no dialect"),
+            (Some(_), Some(_)) => None,
+        };
+        let missing = missing.map(|missing| {
+            never(
+                &format!("the recipe's gate decides by log-probabilities, and the host gave {missing}"),
+                "set `Backends::scorer` and `Backends::dialect`, or choose `Selector::Top`, which needs no scores",
+            )
+        });
+        let cannot_ask = cannot_ask(backends, recipe).map(|error| {
+            let hint = error
+                .hint_text()
+                .unwrap_or("choose another score for the gate");
+            never(error.message(), hint)
+        });
+        findings.extend(missing.or(cannot_ask).map(|mut finding| {
+            if exempts_general(&recipe.select.selector) {
+                finding.consequence = "only general skills are injected".to_owned();
+            }
+            finding
+        }));
+    }
+    findings.extend(other_model_finding(backends, recipe));
+    if backends.embedder.is_none() {
+        findings.extend(embedder_findings(recipe));
+    }
+    findings
+}
+
+/// What a recipe that would use embeddings does without an embedder.
+fn embedder_findings(recipe: &Recipe) -> Vec<Finding> {
+    let rank = recipe.select.rank.as_ref();
+    let found = [
+        (
+            matches!(recipe.select.selector, Selector::Bank(_)),
+            "the skills of a category are compared by the retriever's scores, and the threshold is a share of the best one",
+            "the recipe selects from a bank by embeddings, and the host gave no embedder",
+            "set `Backends::embedder`",
+        ),
+        (
+            recipe.assess.is_some(),
+            "subgoals are routed and clustered by hashed n-grams of their words",
+            "the recipe assesses subgoals by embeddings, and the host gave no embedder",
+            "set `Backends::embedder`; without it, subgoals that are worded otherwise count as different",
+        ),
+        (
+            rank.is_some_and(|rank| rank.dense > 0.0),
+            "candidates are ranked without embeddings",
+            "the recipe gives embeddings a weight, and the host gave no embedder",
+            "set `Backends::embedder`; without it, the other terms of the ranking decide",
+        ),
+    ];
+    let found = found.into_iter().filter(|(holds, ..)| *holds);
+    found
+        .map(|(_, consequence, cause, remedy)| {
+            Finding::new(FindingKind::NoEmbedder, consequence, cause, remedy)
+        })
+        .collect()
+}
+
+/// Whether general skills pass a bank's gate untested.
+fn exempts_general(selector: &Selector) -> bool {
+    match selector {
+        Selector::Bank(bank) => bank.gate.as_ref().is_some_and(|gate| gate.exempt_general),
+        _ => false,
+    }
+}
+
+/// The reason why the dialect cannot ask whether a skill fits, if the recipe's gate decides by that.
+fn cannot_ask(backends: &Backends, recipe: &Recipe) -> Option<Error> {
+    let dialect = backends.dialect.as_ref()?;
+    let asks = recipe.select.selector.score() == Some(ScoreKind::Fits);
+    asks.then(|| dialect.fit_question("", "").err()).flatten()
+}
+
+/// A finding if the gate's thresholds were fitted for another model than the scorer's.
+fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
+    let policy = recipe.select.selector.gate()?;
+    let scorer = backends.scorer.as_ref()?;
+    let fault = policy.validate_for(scorer.model()).err()?;
+    Some(Finding::new(
+        FindingKind::OtherModel,
+        "the gate's thresholds are not valid for the scorer's model",
+        fault.message(),
+        "fit them for this model, or choose them by hand and leave `GatePolicy::fitted_for` empty",
+    ))
+}
+
+/// The subject of the finding about a warm-up.
+pub(super) const WARM_UP: &str = "warm-up";
+
+/// The finding that a warm-up is not over yet.
+pub(super) fn warm_up_finding(recipe: &Recipe, library: &SkillLibrary) -> Option<Finding> {
+    let warm_up = recipe.schedule.tasks(recipe.attempts.warm_up);
+    let left = warm_up.saturating_sub(library.tasks_learned());
+    let finding = Finding::new(
+        FindingKind::NeverInjects,
+        format!("in learning, no skill is injected until {left} more tasks were learned from"),
+        format!("the recipe has a warm-up of {warm_up} tasks (ARISE 3.2)"),
+        "set `AttemptPolicy::warm_up` of the recipe to 0 to inject from the first task on",
+    );
+    (left > 0).then(|| finding.about(WARM_UP))
+}
