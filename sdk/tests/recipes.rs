@@ -93,7 +93,7 @@ fn places(value: &Value, place: &str) -> Vec<String> {
 }
 
 /// HiSME's fields for which the paper publishes no value, by the beginnings of their places.
-const UNPUBLISHED: [&str; 19] = [
+const UNPUBLISHED: [&str; 20] = [
     "/name",
     "/select/candidates",
     "/select/rank",
@@ -112,6 +112,7 @@ const UNPUBLISHED: [&str; 19] = [
     "/maintenance/refactor/overlap/traces",
     "/maintenance/filter/window",
     "/maintenance/evolve/",
+    "/maintenance/budget/",
     "/limits",
 ];
 

@@ -113,7 +113,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
             LibraryCommand::Restore { archive } => copy::restore(&root, &archive).await,
             LibraryCommand::Merge(merge) => import::merge(&root, &merge).await,
         },
-        Command::Model(command) => model::perform(command, arguments.json).await,
+        Command::Model(command) => model::perform(&root, command, arguments.json).await,
         Command::Experiment(command) => experiment::experiment(&command),
         Command::Run(command) => run::run(&command).await,
         Command::Serve(ServeCommand::Mcp(command)) => serve::mcp(&root, &command).await,

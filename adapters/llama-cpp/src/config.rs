@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::threads;
+
 /// The chat template that renders the messages of a prompt.
 #[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,13 +55,15 @@ pub enum GpuLayers {
 pub struct LlamaConfig {
     /// The GGUF file.
     pub path: PathBuf,
-    /// Maximum tokens of prompt and output together, at least 16. `None`: the trained context, at most 4,096, and less,
-    /// down to 512, where memory is short. A value above the trained context is allowed and logged as a warning.
+    /// Maximum tokens of prompt and output together, at least 16. `None`: the trained context, at most 16,384. Above 4,096 it
+    /// takes at most a quarter of the free memory, and less than that, down to 512, where memory is short. A value above the
+    /// trained context is allowed and logged as a warning.
     pub n_ctx: Option<u32>,
     /// Maximum tokens in one decode, 2 or more (512). Time limits and dropped futures are noticed between decodes.
     pub n_batch: u32,
-    /// Compute threads, 1 or more (1).
-    pub threads: u32,
+    /// Compute threads, 1 to 512. `None`: one for each physical core that the process may use; one alone for a model of less
+    /// than 64 MiB, for which a second one costs more than it gives.
+    pub threads: Option<u32>,
     /// Layers that GPUs compute (none).
     pub gpu_layers: GpuLayers,
     /// Sequences in memory at once, 2 to 256 (64): one for each running request, for each continuation that is scored
@@ -98,7 +102,7 @@ impl LlamaConfig {
             path: path.into(),
             n_ctx: None,
             n_batch: 512,
-            threads: 1,
+            threads: None,
             gpu_layers: GpuLayers::None,
             n_seq_max: 64,
             shared_cells: None,
@@ -112,9 +116,15 @@ impl LlamaConfig {
         }
     }
 
-    /// The context size for a model that was trained for `trained` tokens.
+    /// The greatest context size for a model that was trained for `trained` tokens.
     pub(crate) fn context_for(&self, trained: u32) -> u32 {
-        self.n_ctx.unwrap_or(trained.min(4096))
+        self.n_ctx.unwrap_or(trained.min(16_384))
+    }
+
+    /// The same configuration with its number of threads, for a model of so many bytes.
+    pub(crate) fn with_threads(mut self, bytes: u64) -> Self {
+        self.threads = Some(self.threads.unwrap_or_else(|| threads::for_model(bytes)));
+        self
     }
 
     /// The number of cells beside a context.
@@ -139,8 +149,10 @@ impl LlamaConfig {
         if !(2..=1 << 16).contains(&self.n_batch) {
             return out_of_range("n_batch", self.n_batch, "2 to 65,536");
         }
-        if !(1..=512).contains(&self.threads) {
-            return out_of_range("threads", self.threads, "1 to 512");
+        if let Some(threads) = self.threads
+            && !(1..=512).contains(&threads)
+        {
+            return out_of_range("threads", threads, "1 to 512");
         }
         if !(2..=256).contains(&self.n_seq_max) {
             return out_of_range("n_seq_max", self.n_seq_max, "2 to 256");

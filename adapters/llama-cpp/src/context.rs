@@ -54,7 +54,7 @@ impl Limits {
             sequences: config.n_seq_max.min(cells) as usize,
             divisible,
             deterministic: config.deterministic,
-            threads: config.threads as i32,
+            threads: config.threads.unwrap_or(1) as i32,
             memory: if config.half_memory {
                 KvCacheType::F16
             } else {

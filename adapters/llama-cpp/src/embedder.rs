@@ -100,7 +100,7 @@ impl LlamaEmbedder {
             .unwrap_or(2048)
             .min(header.trained_context)
             .min(1 << 16);
-        let model = config.model(context);
+        let model = config.model(context).with_threads(header.sizes.weights());
         model.check()?;
         let gpu_layers = Plan::of(&model, &header)?.gpu_layers;
         let pooling = pooling(config.pooling, header.pooling).map_err(with_path)?;
@@ -246,8 +246,8 @@ fn make_context<'m>(
         .with_n_batch(size)
         .with_n_ubatch(size)
         .with_n_seq_max(1)
-        .with_n_threads(config.threads as i32)
-        .with_n_threads_batch(config.threads as i32)
+        .with_n_threads(config.threads.unwrap_or(1) as i32)
+        .with_n_threads_batch(config.threads.unwrap_or(1) as i32)
         .with_embeddings(true)
         .with_pooling_type(match pooling {
             Pooling::Mean => LlamaPoolingType::Mean,

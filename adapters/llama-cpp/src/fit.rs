@@ -15,6 +15,10 @@ use crate::{
 const OPERATION: &str = "LlamaCpp::load";
 /// Minimum context, in tokens, to which a context that the host did not set is reduced where memory is short.
 const LEAST_CONTEXT: u32 = 512;
+/// Context, in tokens, up to which free memory is used as a whole; a larger one that the host did not set has to leave room.
+const USUAL_CONTEXT: u32 = 4096;
+/// A context above [`USUAL_CONTEXT`] that the host did not set takes this fraction (one part in `ROOM`) of the free memory at most.
+const ROOM: u64 = 4;
 /// [`GpuLayers::Fit`] leaves this fraction (one part in `SPARE`) of a device's free memory unused.
 const SPARE: u64 = 16;
 
@@ -61,7 +65,13 @@ impl Plan {
 
 /// Chooses layers and context; the error says what does not fit and what would.
 fn plan(sizes: &Sizes, config: &LlamaConfig, wanted: u32, memory: Memory) -> Result<Plan> {
-    let gpu_layers = layers_wanted(sizes, config, wanted, memory)?;
+    let usual = match config.n_ctx {
+        Some(_) => wanted,
+        None => wanted.min(USUAL_CONTEXT),
+    };
+    // A larger context that nobody asked for moves no layer from the GPU.
+    let gpu_layers = layers_wanted(sizes, config, usual, memory)?;
+    let wanted = roomy(sizes, config, (gpu_layers, usual, wanted), memory);
     let made = |context| {
         let needs = sizes.needs(config, gpu_layers, context);
         Plan {
@@ -84,6 +94,26 @@ fn plan(sizes: &Sizes, config: &LlamaConfig, wanted: u32, memory: Memory) -> Res
         Some(context) if config.n_ctx.is_none() && context >= LEAST_CONTEXT => Ok(made(context)),
         _ => Err(too_little(made(wanted), sizes, config, memory, largest)),
     }
+}
+
+/// The greatest context, from the usual to the wanted one, whose part above the usual one takes a fraction of the free memory.
+/// Where it is not known what is free, the usual one.
+fn roomy(
+    sizes: &Sizes,
+    config: &LlamaConfig,
+    (gpu_layers, usual, wanted): (u32, u32, u32),
+    memory: Memory,
+) -> u32 {
+    let needs = |context| sizes.needs(config, gpu_layers, context);
+    let base = needs(usual);
+    let within = |more: u64, free: Option<u64>| free.is_some_and(|free| more <= free / ROOM);
+    let leaves_room = |context| {
+        let needs = needs(context);
+        let (device, host) = (needs.device - base.device, needs.host - base.host);
+        (device == 0 || within(device, memory.gpu)) && (host == 0 || within(host, memory.system))
+    };
+    let more = greatest(wanted - usual, |more| leaves_room(usual + more));
+    usual + more.unwrap_or(0)
 }
 
 fn layers_wanted(sizes: &Sizes, config: &LlamaConfig, context: u32, memory: Memory) -> Result<u32> {

@@ -53,6 +53,7 @@ impl LlamaCpp {
         config.check()?;
         devices::ensure_devices(LOAD, config.backends.as_deref())?;
         let header = gguf::inspect(&config.path, gguf::Purpose::Writing)?;
+        let config = config.with_threads(header.sizes.weights());
         let plan = Plan::of(&config, &header)?;
         let path = config.path.clone();
         let with_path = |error: Error| error.with("path", path.display());
@@ -100,13 +101,14 @@ impl LlamaCpp {
             id: id.clone(),
             file: file.clone(),
         };
-        let worker = Worker::start(setup).map_err(with_path)?;
+        let (worker, speed) = Worker::start(setup).map_err(with_path)?;
 
         let mut capabilities = ModelCapabilities::new(id, context as usize);
         capabilities.score = true;
         capabilities.token_records = true;
         capabilities.json_schema = constrain::AVAILABLE;
         capabilities.deterministic = deterministic;
+        capabilities.speed = speed;
         Ok(Arc::new(Self {
             worker,
             renderer,

@@ -24,6 +24,11 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
+    /// Bytes of all weights.
+    pub(crate) fn weights(&self) -> u64 {
+        self.all
+    }
+
     /// Computes the sizes from the tensors and the architecture's numbers. A width that is a list over layers counts as
     /// the largest possible one.
     pub(crate) fn new(

@@ -15,7 +15,7 @@ use std::{
 };
 
 use futures::{FutureExt, channel::oneshot, future::Shared};
-use journeyman::{Error, Result};
+use journeyman::{Error, Result, contract::ModelSpeed};
 
 pub(crate) use self::inbox::Prefixes;
 use self::{
@@ -29,6 +29,7 @@ use crate::{
     queue::{Answer, Request, Ticket, Work, answer, send_answer},
     scheduler::Scheduler,
     setup::Setup,
+    speed,
     stats::EngineStats,
     weights::load_model,
 };
@@ -46,8 +47,8 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Starts the thread and waits until its context is ready.
-    pub(crate) fn start(setup: Setup) -> Result<Self> {
+    /// Starts the thread, and waits until its context is ready and the model's speed is measured.
+    pub(crate) fn start(setup: Setup) -> Result<(Self, Option<ModelSpeed>)> {
         let most_waiting = setup.config.max_waiting as usize;
         let (messages, queue) = mpsc::channel();
         let (ready, standing) = mpsc::channel();
@@ -69,10 +70,10 @@ impl Worker {
             .map_err(|error| {
                 worker_failed("LlamaCpp::load", "the system starts no thread").source_from(error)
             })?;
-        standing
+        let speed = standing
             .recv()
             .unwrap_or_else(|_| Err(worker_failed("LlamaCpp::load", "the worker did not start")))?;
-        Ok(Self {
+        let worker = Self {
             messages: Some(messages),
             thread: Some(thread),
             lost: lost.shared(),
@@ -80,7 +81,8 @@ impl Worker {
             most_waiting,
             refused: AtomicUsize::new(0),
             stats,
-        })
+        };
+        Ok((worker, speed))
     }
 
     /// Sends a request and waits, at most `limit` from `called` on. Dropping the future cancels the request.
@@ -158,7 +160,7 @@ fn gone(operation: &'static str) -> Error {
 fn run(
     setup: &Setup,
     mut inbox: Inbox,
-    ready: &Sender<Result<()>>,
+    ready: &Sender<Result<Option<ModelSpeed>>>,
     lost: oneshot::Sender<Error>,
     stats: &Mutex<EngineStats>,
 ) -> Result<()> {
@@ -171,7 +173,8 @@ fn run(
         let end = match Context::new(&model, setup.limits) {
             Ok(mut context) => {
                 if std::mem::take(&mut first) {
-                    let _ = ready.send(Ok(()));
+                    let speed = speed::measure(&mut context, setup.limits.batch);
+                    let _ = ready.send(Ok(speed?));
                 }
                 let mut serving = Serving {
                     setup,

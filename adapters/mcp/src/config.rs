@@ -76,7 +76,11 @@ pub struct McpConfig {
     pub server: McpServer,
     /// The host's trust in the texts of results (untrusted): skills distilled from untrusted text start in quarantine.
     pub trust: Trust,
-    /// Whether the same calls of a new session give the same results (false). A promise of the host: MCP has no such word.
+    /// Whether a new session finds the server as the first one did, whatever earlier sessions changed (false). A promise of the
+    /// host: MCP has no such word, and most servers keep what a session changed. Without it each task is attempted once.
+    pub resettable: bool,
+    /// Whether the same calls of a new session give the same results, too (false). A promise of the host; it includes
+    /// `resettable`.
     pub deterministic: bool,
     /// Time limit from the start to the end of the handshake (30 s).
     pub start_limit: Duration,
@@ -99,6 +103,7 @@ impl McpConfig {
             name: name.into(),
             server,
             trust: Trust::Untrusted,
+            resettable: false,
             deterministic: false,
             start_limit: Duration::from_secs(30),
             request_limit: Duration::from_secs(60),

@@ -115,9 +115,10 @@ impl McpEnvironment {
 #[async_trait]
 impl Environment for McpEnvironment {
     fn capabilities(&self) -> EnvironmentCapabilities {
-        match self.config.deterministic {
-            true => EnvironmentCapabilities::deterministic(),
-            false => EnvironmentCapabilities::default(),
+        match (self.config.deterministic, self.config.resettable) {
+            (true, _) => EnvironmentCapabilities::deterministic(),
+            (false, true) => EnvironmentCapabilities::resettable(),
+            (false, false) => EnvironmentCapabilities::default(),
         }
     }
 

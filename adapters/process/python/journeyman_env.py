@@ -137,8 +137,11 @@ class Environment:
 
     name: str = "environment"
     """The source of its observations."""
+    resettable: bool = False
+    """Whether a task can be set up again: `reset` finds the world as the first one did, whatever earlier episodes changed.
+    Without it each task is attempted once, and nothing is replayed."""
     deterministic: bool = False
-    """Whether the same task, seed and actions give the same transitions."""
+    """Whether the same task, seed and actions give the same transitions. It includes `resettable`."""
 
     def reset(self, task: Task, seed: int) -> Union[Observation, str]:
         """Begins the episode. All randomness must come from `seed`."""
@@ -197,10 +200,10 @@ class Channel:
         for line in self._input:
             yield json.loads(line)
 
-    def hello(self, message: dict[str, Any], part: str, name: str, deterministic: bool = False) -> None:
+    def hello(self, message: dict[str, Any], part: str, name: str, capabilities: dict[str, bool] = {}) -> None:
         """Answers the host's `hello`."""
         fields = {"type": "hello", "id": message["id"], "protocol": PROTOCOL, "part": part, "name": name}
-        self.say({**fields, "capabilities": {"deterministic": deterministic}})
+        self.say({**fields, "capabilities": capabilities})
 
 
 def _observation(seen: Union[Observation, str]) -> dict[str, Any]:
@@ -259,7 +262,9 @@ def serve(make: Callable[[], Environment]) -> None:
     described = make()
     for message in channel.messages():
         if message["type"] == "hello":
-            channel.hello(message, "environment", described.name, described.deterministic)
+            deterministic = described.deterministic
+            capabilities = {"resettable": described.resettable or deterministic, "deterministic": deterministic}
+            channel.hello(message, "environment", described.name, capabilities)
         elif message["type"] == "reset":
             episodes[message["episode"]] = _Episode(channel, make)
             episodes[message["episode"]].requests.put(message)

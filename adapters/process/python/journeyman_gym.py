@@ -40,7 +40,8 @@ def wrap(
     refuses. `text_of` writes an observation as text. `succeeded(last reward, terminated, info)` judges the end; the
     outcome's score is the last reward in [0, 1], its part `return` the sum of all.
     """
-    described = {"name": name, "deterministic": deterministic}
+    # Gymnasium's `reset` begins anew, in an environment of its own for each episode.
+    described = {"name": name, "resettable": True, "deterministic": deterministic}
 
     def action_of(action: Action) -> Any:
         if tools is None:

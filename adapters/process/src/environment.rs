@@ -80,9 +80,11 @@ impl ProcessEnvironment {
 #[async_trait]
 impl Environment for ProcessEnvironment {
     fn capabilities(&self) -> EnvironmentCapabilities {
-        match self.supply.introduction.capabilities.deterministic {
-            true => EnvironmentCapabilities::deterministic(),
-            false => EnvironmentCapabilities::default(),
+        let capabilities = &self.supply.introduction.capabilities;
+        match (capabilities.deterministic, capabilities.resettable) {
+            (true, _) => EnvironmentCapabilities::deterministic(),
+            (false, true) => EnvironmentCapabilities::resettable(),
+            (false, false) => EnvironmentCapabilities::default(),
         }
     }
 

@@ -181,9 +181,10 @@ impl State {
 }
 
 fn describe(introduction: &Introduction) -> String {
+    let capabilities = &introduction.capabilities;
     format!(
-        "{}, deterministic: {}",
-        introduction.name, introduction.capabilities.deterministic
+        "{}, resettable: {}, deterministic: {}",
+        introduction.name, capabilities.resettable, capabilities.deterministic
     )
 }
 

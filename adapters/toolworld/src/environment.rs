@@ -115,9 +115,7 @@ impl Default for Toolworld {
 #[async_trait]
 impl Environment for Toolworld {
     fn capabilities(&self) -> EnvironmentCapabilities {
-        let mut capabilities = EnvironmentCapabilities::default();
-        capabilities.deterministic = true;
-        capabilities
+        EnvironmentCapabilities::deterministic()
     }
 
     async fn reset(&self, task: &Task, seed: Seed) -> Result<Box<dyn Episode>> {

@@ -4,7 +4,11 @@
 use std::{path::Path, sync::Arc};
 
 use host::{desk::Desk, hand_over, judge::Supervisor, model::Scripted, own_loop, tasks::task};
-use journeyman::{prelude::*, recipe::Recipe};
+use journeyman::{
+    prelude::*,
+    recipe::Recipe,
+    report::{Finding, FindingKind},
+};
 
 #[tokio::test]
 async fn handed_over_tasks_are_learned_from() {
@@ -18,7 +22,9 @@ async fn handed_over_tasks_are_learned_from() {
     assert!(before.success_rate() < after.success_rate());
     assert_eq!(after.success_rate(), Some(1.0));
     assert!(after.attempts().all(|attempt| attempt.injected.len() == 1));
-    assert!(after.findings.is_empty(), "{:?}", after.findings);
+    // Its scorer is a script, to which nobody fits a threshold.
+    let guessed = |one: &Finding| one.kind == FindingKind::Uncalibrated;
+    assert!(after.findings.iter().all(guessed), "{:?}", after.findings);
     // The host's own judge decides: what was refused on the way costs something.
     let scores = |report: &RunReport| {
         let scores = report.attempts().map(|one| one.score);

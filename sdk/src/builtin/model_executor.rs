@@ -75,9 +75,9 @@ impl ModelExecutor {
     ) -> Result<Self> {
         options.validate()?;
         Ok(Self {
+            options: options.for_model(model.capabilities()),
             model,
             dialect,
-            options,
         })
     }
 }

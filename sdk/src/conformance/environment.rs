@@ -26,9 +26,11 @@ pub struct EnvironmentFixture {
     pub unknown: Option<Task>,
 }
 
-/// Checks an environment and its episodes.
+/// Checks an environment and its episodes. The suite sets the fixture's task up several times, whatever the environment
+/// declares: give a world that is not `resettable` a test instance that stands this.
 pub async fn check(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Report {
     let mut report = Report::new("Environment");
+    report.case("again", again(environment, fixture).await);
     report.case("repeats", repeats(environment, fixture).await);
     report.case("apart", apart(environment, fixture).await);
     report.case("unknown task", unknown_task(environment, fixture).await);
@@ -61,8 +63,25 @@ async fn played(environment: &dyn Environment, fixture: &EnvironmentFixture) -> 
     play(environment, &fixture.task, fixture.seed, &fixture.actions).await
 }
 
+async fn again(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
+    if !environment.capabilities().resettable {
+        return skip("the environment declares that a task cannot be set up again");
+    }
+    let (_, first) = played(environment, fixture).await?;
+    let (_, second) = played(environment, fixture).await?;
+    let ended = |seen: &[Transition]| seen.iter().position(|one| one.outcome.is_some());
+    // By chance a transition may differ; the end of the episode is what the fixture promises.
+    require(ended(&first) == ended(&second), || {
+        format!(
+            "expected the task to be attempted again as the first time, with its end at step {:?}, found {:?}",
+            ended(&first),
+            ended(&second)
+        )
+    })
+}
+
 async fn repeats(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
-    if !environment.capabilities().deterministic {
+    if !environment.capabilities().replays_prefixes() {
         return skip("the environment declares that it is not deterministic");
     }
     let first = played(environment, fixture).await?;
@@ -75,7 +94,7 @@ async fn repeats(environment: &dyn Environment, fixture: &EnvironmentFixture) ->
 }
 
 async fn apart(environment: &dyn Environment, fixture: &EnvironmentFixture) -> Tried {
-    if !environment.capabilities().deterministic {
+    if !environment.capabilities().replays_prefixes() {
         return skip(
             "the environment is not deterministic, so interference cannot be distinguished from chance",
         );

@@ -10,20 +10,50 @@ use crate::{
     id::Seed,
 };
 
-/// Guarantees of an environment.
+/// Guarantees of an environment. The default promises nothing: what is not promised is not used.
+///
+/// ```
+/// use journeyman::contract::EnvironmentCapabilities;
+///
+/// // A live service: what an attempt did there stays done, so each task is attempted once and nothing is replayed.
+/// let live = EnvironmentCapabilities::default();
+/// assert!(!live.resettable && !live.deterministic);
+/// // A simulator with chance of its own: whole attempts are repeated, and none is resumed in the middle.
+/// assert!(!EnvironmentCapabilities::resettable().deterministic);
+/// assert!(EnvironmentCapabilities::deterministic().resettable);
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EnvironmentCapabilities {
-    /// The same task, seed and actions give the same transitions, so a prefix of actions can be replayed.
+    /// A task can be attempted again: [`Environment::reset`] sets it up as if it had never been attempted, and attempts leave
+    /// nothing behind outside their episode. Without it the runtime attempts each task once: there are no groups of attempts,
+    /// no test case is played, and skills are judged by later attempts alone.
+    pub resettable: bool,
+    /// The same task, seed and actions give the same transitions, so a prefix of actions can be replayed. Means nothing
+    /// without `resettable`.
     pub deterministic: bool,
 }
 
 impl EnvironmentCapabilities {
-    /// A deterministic world.
+    /// A world in which a task can be attempted again, and may go otherwise then.
+    pub fn resettable() -> Self {
+        Self {
+            resettable: true,
+            deterministic: false,
+        }
+    }
+
+    /// A world in which a task can be attempted again, and the same actions have the same results.
     pub fn deterministic() -> Self {
         Self {
+            resettable: true,
             deterministic: true,
         }
+    }
+
+    /// Whether an attempt can be resumed in its middle: the task is set up again, and its first actions are replayed.
+    pub fn replays_prefixes(&self) -> bool {
+        self.resettable && self.deterministic
     }
 }
 
@@ -96,6 +126,7 @@ impl EnvironmentCapabilities {
 /// ```
 ///
 /// # Behavior
+/// - *again*: when `resettable`, a task whose episode ended can be set up again, and takes the same actions again.
 /// - *repeats*: when `deterministic`, the same task, seed and actions give the same transitions.
 /// - *apart*: episodes do not disturb each other, also when they run at once.
 /// - *unknown task*: a task that the world cannot set up is `Invalid` or `NotFound`.

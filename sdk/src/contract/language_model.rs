@@ -33,6 +33,55 @@ pub struct ModelCapabilities {
     /// Whether a request repeats to the byte whatever runs beside it. Where not, requests share batches, the shape of
     /// which changes the arithmetic: two texts of one request may part where two tokens are nearly tied.
     pub deterministic: bool,
+    /// The model's speed, where it was measured; limits of time that nobody set grow with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<ModelSpeed>,
+}
+
+/// The speed of a model on its machine, for a single request.
+///
+/// ```
+/// use std::time::Duration;
+/// use journeyman::contract::ModelSpeed;
+///
+/// // 200 tokens a second are read, and 10 are written.
+/// let speed = ModelSpeed {
+///     read_token: Duration::from_millis(5),
+///     write_token: Duration::from_millis(100),
+/// };
+/// assert_eq!((speed.reads_per_second(), speed.writes_per_second()), (200.0, 10.0));
+/// // A prompt of 1,000 tokens and an answer of 500 take 55 seconds; the limit is four times that.
+/// assert_eq!(speed.limit(1_000, 500), Duration::from_secs(220));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelSpeed {
+    /// Time for a token of a prompt, in a batch.
+    pub read_token: Duration,
+    /// Time for a token that is written.
+    pub write_token: Duration,
+}
+
+impl ModelSpeed {
+    /// How many times longer than measured a request may take: it may share the machine with others.
+    const LEEWAY: u32 = 4;
+
+    /// Tokens of a prompt that are read in a second.
+    pub fn reads_per_second(&self) -> f64 {
+        1.0 / self.read_token.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    /// Tokens that are written in a second.
+    pub fn writes_per_second(&self) -> f64 {
+        1.0 / self.write_token.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    /// A time limit that a request of this size keeps even where it shares the machine: four times what it takes alone.
+    pub fn limit(&self, prompt_tokens: usize, max_tokens: usize) -> Duration {
+        let times = |tokens: usize| u32::try_from(tokens).unwrap_or(u32::MAX);
+        let read = self.read_token.saturating_mul(times(prompt_tokens));
+        let written = self.write_token.saturating_mul(times(max_tokens));
+        read.saturating_add(written).saturating_mul(Self::LEEWAY)
+    }
 }
 
 impl ModelCapabilities {
@@ -46,7 +95,17 @@ impl ModelCapabilities {
             json_schema: false,
             tools: false,
             deterministic: false,
+            speed: None,
         }
+    }
+
+    /// The time limit of a request that nobody limits more: `least`, or what a slow model needs for a prompt of half its context
+    /// and an answer of `max_tokens`.
+    pub fn time_limit(&self, least: Duration, max_tokens: usize) -> Duration {
+        let needed = self
+            .speed
+            .map(|speed| speed.limit(self.context / 2, max_tokens));
+        needed.map_or(least, |needed| needed.max(least))
     }
 }
 
@@ -280,4 +339,34 @@ pub trait LanguageModel: fmt::Debug + Send + Sync {
     /// # Errors
     /// `Invalid`, `Timeout`, `Unavailable`, `RateLimited` or `Model`.
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_model_gets_more_time_and_a_fast_one_no_less() {
+        let minute = Duration::from_secs(60);
+        let mut capabilities = ModelCapabilities::new("m".into(), 8_192);
+        assert_eq!(capabilities.time_limit(minute, 512), minute);
+        let speed = |read_ms, write_ms| ModelSpeed {
+            read_token: Duration::from_millis(read_ms),
+            write_token: Duration::from_millis(write_ms),
+        };
+        capabilities.speed = Some(speed(0, 1));
+        assert_eq!(capabilities.time_limit(minute, 512), minute);
+        // 4,096 tokens are read at 20 a second, 512 written at 2.
+        capabilities.speed = Some(speed(50, 500));
+        let needed = Duration::from_millis(4 * (4_096 * 50 + 512 * 500));
+        assert_eq!(capabilities.time_limit(minute, 512), needed);
+        let json = serde_json::to_string(&capabilities).unwrap();
+        assert_eq!(
+            serde_json::from_str::<ModelCapabilities>(&json).unwrap(),
+            capabilities
+        );
+        // No number overflows.
+        capabilities.context = usize::MAX;
+        assert!(capabilities.time_limit(minute, usize::MAX) > needed);
+    }
 }

@@ -44,7 +44,8 @@ pub use guidance::{FixedGuidance, Guidance, TurnContext};
 pub use journal::{Journal, JournalEntry};
 pub use judge::{Judge, JudgeRequest};
 pub use language_model::{
-    FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenSink,
+    FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, ModelSpeed,
+    TokenSink,
 };
 pub use retriever::Retriever;
 pub use role_task::{

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{Attribution, BundleCase, CaseOutcome, ExposureOutcome, InformationGain, Judgement},
-    id::{AttemptId, RunId, Version},
+    id::{AttemptId, RunId, TaskId, Version},
 };
 
 /// The greatest number of cases of a bundle; of more, the oldest integration and negative cases go first.
@@ -203,21 +203,32 @@ impl Life {
     /// Results of a version's live attempts: those with it in the prompt while it was on trial; with `used` only those that
     /// reported its use.
     pub fn live(&self, version: Version, used: bool) -> LiveEvidence {
-        let of_version = self.exposed.iter();
-        let of_version =
-            of_version.filter(|one| one.version == version && !self.past.contains(&one.attempt));
-        let given = of_version.filter(|one| if used { one.used } else { one.injected });
         let mut live = LiveEvidence::default();
-        let mut tasks = BTreeSet::new();
-        for outcome in given.filter_map(|one| one.outcome.as_ref()) {
+        for outcome in self.live_outcomes(version, used) {
             live.done += u32::from(outcome.success);
             live.failed += u32::from(!outcome.success);
-            if outcome.success && outcome.refused == 0 {
-                tasks.insert(&outcome.task);
-            }
         }
-        live.tasks = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
+        live.tasks = u32::try_from(self.live_tasks(version, used).len()).unwrap_or(u32::MAX);
         live
+    }
+
+    /// The tasks with a successful live attempt of a version without a refused action.
+    pub(crate) fn live_tasks(&self, version: Version, used: bool) -> BTreeSet<&TaskId> {
+        let outcomes = self.live_outcomes(version, used);
+        let clean = outcomes.filter(|outcome| outcome.success && outcome.refused == 0);
+        clean.map(|outcome| &outcome.task).collect()
+    }
+
+    fn live_outcomes(
+        &self,
+        version: Version,
+        used: bool,
+    ) -> impl Iterator<Item = &ExposureOutcome> {
+        let of_version = self.exposed.iter();
+        let of_version = of_version
+            .filter(move |one| one.version == version && !self.past.contains(&one.attempt));
+        let given = of_version.filter(move |one| if used { one.used } else { one.injected });
+        given.filter_map(|one| one.outcome.as_ref())
     }
 
     /// Begins a new trial: attempts and judgements of earlier trials do not count in it, and the bundle has to pass anew.

@@ -30,9 +30,10 @@ const MOST_HARMED: usize = 4;
 /// New cases that are not committed yet, by skill.
 pub(crate) type Patches = BTreeMap<SkillId, Vec<BundleCase>>;
 
-/// Role tasks that make test cases for offered skills, from attempts at their tasks that have no case yet.
+/// Role tasks that make test cases for offered skills, from attempts at their tasks that have no case yet. None where nothing can
+/// be replayed.
 pub(crate) fn bundle_tasks(context: &Upkeep<'_>) -> Vec<RoleTask> {
-    let Some(policy) = &context.policy.bundles else {
+    let Some(policy) = context.played_bundles() else {
         return Vec::new();
     };
     let offered = context.library.entries();
@@ -91,7 +92,7 @@ fn source<'a>(context: &Upkeep<'a>, entry: &Entry) -> Option<&'a Trace> {
 /// The new cases: those of the roles' answers, and those of judgements.
 pub(crate) fn patches(context: &Upkeep<'_>, replies: &[RoleReply]) -> Patches {
     let mut patches = Patches::new();
-    if context.policy.bundles.is_none() {
+    if context.played_bundles().is_none() {
         return patches;
     }
     for RoleReply { task, reply } in replies {
@@ -250,11 +251,11 @@ fn is_tested(entry: &Entry) -> bool {
     tested.is_some() && bundle.all(|bundled| tried(&bundled.case.name))
 }
 
-/// Whether no case of the current version can be played: the recipe has no bundles, there is no case and no attempt to make one
+/// Whether no case of the current version can be played: the recipe has no bundles, nothing can be replayed, there is no case and no attempt to make one
 /// from, no case could be played, or playing them was given up.
 fn is_unplayable(context: &Upkeep<'_>, entry: &Entry, changes: &[LibraryChange]) -> bool {
     let nothing_to_cut = || entry.life.bundle.is_empty() && source(context, entry).is_none();
-    if context.policy.bundles.is_none() || nothing_to_cut() {
+    if context.played_bundles().is_none() || nothing_to_cut() {
         return true;
     }
     let mut outcomes = last_outcomes(entry, changes).peekable();
@@ -272,7 +273,7 @@ fn mark(skill: &SkillRef) -> String {
 
 /// The cases of bundles that changed, and of versions that were never tested.
 pub(crate) fn test_cases(context: &Upkeep<'_>, patches: &Patches) -> Vec<Case> {
-    let Some(policy) = &context.policy.bundles else {
+    let Some(policy) = context.played_bundles() else {
         return Vec::new();
     };
     let due = context.library.entries().filter(|entry| {

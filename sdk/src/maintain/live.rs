@@ -1,9 +1,12 @@
-//! Release by live attempts, for skills on trial whose test cases cannot be played.
+//! Release and rollback by live attempts, for skills on trial whose test cases cannot be played.
+
+use std::collections::BTreeSet;
 
 use super::Upkeep;
 use crate::{
-    domain::{LibraryChange, State},
-    library::Entry,
+    domain::{BundleCase, CaseKind, LibraryChange, Origin, State},
+    id::TaskId,
+    library::{Entry, LiveEvidence},
     reward::SkillUse,
 };
 
@@ -13,24 +16,96 @@ use crate::{
 /// [`BundlePolicy`]: super::BundlePolicy
 const TASKS: u32 = 2;
 
+/// Minimum number of failed live attempts of a refined version before it is compared with the version before.
+const FAILED: u32 = 2;
+
 /// Minimum number of different tasks with a successful live attempt for a release.
 pub(crate) fn tasks_needed(context: &Upkeep<'_>) -> u32 {
     let bundles = context.policy.bundles.as_ref();
     bundles.map_or(TASKS, |bundles| bundles.tasks.get())
 }
 
-/// Number of tasks whose live attempts support a release; `None` if they do not suffice. An attempt supports a release if it
+/// Number of tasks whose attempts support a release; `None` if they do not suffice. An attempt supports a release if it
 /// succeeded with the skill and without a refused action. More attempts with the skill must have succeeded than failed, and
-/// harmful judgements may not outnumber helpful ones.
+/// harmful judgements may not outnumber helpful ones. A refined version may do no worse than the version before did.
+///
+/// Where nothing can be replayed, attempts without the skill that came to the same skill support it too (off-policy), beside at
+/// least one with it.
 pub(crate) fn support(context: &Upkeep<'_>, entry: &Entry) -> Option<u32> {
-    let by_use = context.skill_use == SkillUse::Reported;
     let version = entry.skill.version;
-    let live = entry.life.live(version, by_use);
+    let live = live(context, entry);
     let counts = entry.life.counts(version);
-    let suffices = live.tasks >= tasks_needed(context)
+    let by_use = context.skill_use == SkillUse::Reported;
+    let mut tasks = entry.life.live_tasks(version, by_use);
+    if !context.replays && !tasks.is_empty() {
+        tasks.extend(confirmed(entry));
+    }
+    let tasks = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
+    let suffices = tasks >= tasks_needed(context)
         && live.done > live.failed
-        && counts.harmful <= counts.helpful;
-    suffices.then_some(live.tasks)
+        && counts.harmful <= counts.helpful
+        && !is_worse(context, entry);
+    suffices.then_some(tasks)
+}
+
+/// The results of the current version's live attempts.
+fn live(context: &Upkeep<'_>, entry: &Entry) -> LiveEvidence {
+    let by_use = context.skill_use == SkillUse::Reported;
+    entry.life.live(entry.skill.version, by_use)
+}
+
+/// The tasks of successful attempts that did not have the skill and came to it, so that it was written again from them.
+fn confirmed(entry: &Entry) -> impl Iterator<Item = &TaskId> {
+    let own: BTreeSet<&TaskId> = entry.skill.provenance.tasks.iter().collect();
+    let cases = entry.life.bundle.iter().map(|bundled| &bundled.case);
+    let whole = cases.filter(|case| case.kind == CaseKind::Integration && case.is_whole());
+    let tasks = whole.map(|case: &BundleCase| &case.task.id);
+    tasks.filter(move |task| !own.contains(task))
+}
+
+/// Whether a refined version does worse in live attempts than the version before did: a smaller share of its attempts succeeded.
+/// Their tasks differ, so that some attempts have to have failed before anything is said.
+fn is_worse(context: &Upkeep<'_>, entry: &Entry) -> bool {
+    let refined = entry.skill.provenance.origin == Origin::Refined;
+    let Some(before) = entry.history.last().filter(|_| refined && !context.replays) else {
+        return false;
+    };
+    let by_use = context.skill_use == SkillUse::Reported;
+    let (now, then) = (
+        live(context, entry),
+        entry.life.live(before.version, by_use),
+    );
+    let count = |live: LiveEvidence| u64::from(live.done) + u64::from(live.failed);
+    now.failed >= FAILED && u64::from(now.done) * count(then) < u64::from(then.done) * count(now)
+}
+
+/// The changes that take back refined versions which do worse in live attempts than the versions before did, where nothing can
+/// be replayed to find that out. `changes` are those of this maintenance so far.
+pub(crate) fn rolled_back(context: &Upkeep<'_>, changes: &[LibraryChange]) -> Vec<LibraryChange> {
+    if context.policy.refine.is_none() {
+        return Vec::new();
+    }
+    let is_changed = |entry: &Entry| {
+        changes.iter().any(|change| match change {
+            LibraryChange::Revise(skill) => skill.id == entry.skill.id,
+            LibraryChange::SetState { skill, .. } | LibraryChange::RollBack { skill, .. } => {
+                *skill == entry.skill.id
+            }
+            LibraryChange::Release { skill, .. } => skill.id == entry.skill.id,
+            _ => false,
+        })
+    };
+    let on_trial = context.library.entries();
+    let on_trial = on_trial.filter(|entry| entry.skill.state == State::Trial);
+    let worse = on_trial.filter(|entry| is_worse(context, entry) && !is_changed(entry));
+    let undone = worse.filter_map(|entry| {
+        Some(LibraryChange::RollBack {
+            skill: entry.skill.id.clone(),
+            to: entry.history.last()?.version,
+            reason: "fewer of its live attempts succeeded than of the version before".to_owned(),
+        })
+    });
+    undone.collect()
 }
 
 /// The change that releases a skill for successful live attempts at so many tasks.
@@ -52,3 +127,6 @@ pub(crate) fn released(context: &Upkeep<'_>) -> Vec<LibraryChange> {
         .filter_map(|entry| Some(release(entry, support(context, entry)?)))
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::BankPolicy;
 use crate::{
-    domain::RoleRule,
+    domain::{MaintenanceBudget, RoleRule},
     error::{Error, Result},
     id::Version,
     library::Life,
@@ -49,12 +49,15 @@ pub struct Maintenance {
     /// A bank of general and category skills is distilled from attempts, and grows from failures (SkillRL; R1, R4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bank: Option<BankPolicy>,
+    /// What one round may cost. Ours: the papers have no such limit.
+    #[serde(default)]
+    pub budget: MaintenanceBudget,
 }
 
 impl Maintenance {
     /// Whether every part is switched off.
     pub fn is_none(&self) -> bool {
-        *self == Self::default()
+        !self.looks_after_skills() && self.bank.is_none()
     }
 
     /// Whether a part of HiSME's micro or macro maintenance is switched on.
@@ -66,6 +69,7 @@ impl Maintenance {
             refactor,
             evolve,
             bank: _,
+            budget: _,
         } = self;
         bundles.is_some()
             || refine.is_some()

@@ -5,7 +5,8 @@ mod instances;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::instances::{Instance, InstanceOutcome, Trials};
+pub(crate) use self::instances::most_trials;
+use self::instances::{Instance, InstanceOutcome, Trials, instances_of};
 use super::{
     Upkeep,
     bundling::can_confirm,
@@ -209,8 +210,7 @@ fn propose(
     let skill = admission.change.as_ref().and_then(LibraryChange::skill);
     let Some(skill) = skill.cloned() else {
         // The instances may confirm a skill that the library has already.
-        let bundles = context.policy.bundles.as_ref();
-        let same = bundles.and(admission.same());
+        let same = context.played_bundles().and(admission.same());
         let Some(known) = same.and_then(|same| context.library.get(&same.id)) else {
             events.extend(admission.event());
             return Err(group);
@@ -231,18 +231,6 @@ fn propose(
         cases: instances_of(context, attempts.iter()),
         group,
     })
-}
-
-/// The attempts as instances, by the policy.
-fn instances_of<'a>(
-    context: &Upkeep<'_>,
-    attempts: impl Iterator<Item = &'a Trace>,
-) -> Vec<Instance> {
-    let policy = context.policy.refactor.as_ref();
-    let counterfactual = policy.is_some_and(|policy| policy.counterfactual);
-    attempts
-        .map(|attempt| Instance::of(attempt, counterfactual))
-        .collect()
 }
 
 /// A skill of the library, to be tried on the attempts that can confirm it: first those that followed no skill, which are
@@ -284,7 +272,7 @@ pub(crate) fn trial_cases(proposed: &[Proposed]) -> Vec<Case> {
 }
 
 /// The changes after the trials: a new skill that all true instances confirm is added, active instead of on trial; a known
-/// skill gets the instances that decide something as cases.
+/// skill gets the instances that decide something as cases. Where nothing can be replayed, a new skill is added on trial.
 pub(crate) fn added(
     context: &Upkeep<'_>,
     (proposed, meanings): (Vec<Proposed>, &Meanings),
@@ -327,9 +315,7 @@ pub(crate) fn added(
         }) {
             continue;
         }
-        if skill.state == State::Trial {
-            skill.state = State::Active;
-        }
+        skill.state = state_of(skill.state, context.replays);
         if let Some(change) = &mut admission.change
             && let Some(changed) = change.skill_mut()
         {
@@ -337,7 +323,7 @@ pub(crate) fn added(
         }
         events.extend(admission.event());
         changes.extend(admission.change);
-        if context.policy.bundles.is_some() {
+        if context.played_bundles().is_some() {
             let cases = tried.instances.into_iter().filter_map(|one| match one {
                 InstanceOutcome::Passes(case) => Some(case),
                 InstanceOutcome::Fails(..) | InstanceOutcome::Undecided(_) => None,
@@ -354,6 +340,15 @@ pub(crate) fn added(
         }
     }
     changes
+}
+
+/// The state of a new skill that its instances confirmed or, where nothing can be replayed, could not be tried on.
+fn state_of(state: State, replays: bool) -> State {
+    match (state, replays) {
+        (State::Trial, true) => State::Active,
+        (State::Active, false) => State::Trial,
+        (state, _) => state,
+    }
 }
 
 /// The cases that are added to a known skill, also those that it fails, which block its release.

@@ -288,7 +288,7 @@ pub(crate) fn retest_cases(
     patches: &Patches,
     versions: &[NextVersion],
 ) -> Vec<Case> {
-    if context.policy.bundles.is_none() {
+    if context.played_bundles().is_none() {
         return Vec::new();
     }
     let asks = versions.iter().flat_map(|one| {
@@ -306,6 +306,19 @@ pub(crate) fn retest_cases(
         })
     });
     asks.collect()
+}
+
+/// Number of test cases that the next version of a refiner's task has at most.
+pub(crate) fn most_retests(context: &Upkeep<'_>, patches: &Patches, task: &RoleTask) -> u64 {
+    match task {
+        RoleTask::Refine {
+            skill, attempts, ..
+        } if context.played_bundles().is_some() => {
+            let known = (context.library.get(&skill.id)).map(|entry| bundle(entry, patches).len());
+            (known.unwrap_or_default() + attempts.len()) as u64
+        }
+        _ => 0,
+    }
 }
 
 /// The changes that release the next versions that pass their gate; for the others an event has the reason. `before` are the
@@ -339,7 +352,8 @@ pub(crate) fn released(
         }
         changes.push(handled(&evidence));
         let tried = ran.map(|ran| ran.cases).unwrap_or_default();
-        let gate = context.policy.bundles.map(|bundles| bundles.gate);
+        // Where nothing can be replayed, the next version begins a trial, and later attempts decide (`live`).
+        let gate = context.played_bundles().map(|bundles| bundles.gate);
         let known = last_outcomes(entry, before);
         let known = known.map(|outcome| (outcome.name.clone(), outcome.clone()));
         let known: BTreeMap<_, _> = known.collect();

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use super::{Maintenance, Overlaps};
+use super::{BundlePolicy, Maintenance, Overlaps};
 use crate::{admit::AdmitPolicy, policy::Context, reward::SkillUse};
 
 /// The run's context and the policies that maintenance reads.
@@ -13,6 +13,13 @@ pub(crate) struct Upkeep<'a> {
     pub(crate) admit: &'a AdmitPolicy,
     pub(crate) skill_use: SkillUse,
     pub(crate) overlaps: &'a Overlaps,
+}
+
+impl Upkeep<'_> {
+    /// The policy of test bundles, where test cases can be played.
+    pub(crate) fn played_bundles(&self) -> Option<&BundlePolicy> {
+        self.policy.bundles.as_ref().filter(|_| self.replays)
+    }
 }
 
 impl<'a> Deref for Upkeep<'a> {

@@ -1,7 +1,7 @@
 //! The borrowed form of [`View`](super::View): the part of a run's state that a policy may read.
 
 use crate::{
-    domain::{Mode, State, Tier},
+    domain::{MaintenanceBudget, Mode, State, Tier},
     id::{RunId, Seed},
     library::{Entry, SkillLibrary},
 };
@@ -16,6 +16,10 @@ pub(crate) struct Context<'a> {
     pub(crate) group: u32,
     /// Whether the run is in its warm-up, in which no skill is selected (ARISE 3.2).
     pub(crate) warming_up: bool,
+    /// Whether attempts can be repeated: the host gave an agent, a judge, and a world that can be set up again.
+    pub(crate) replays: bool,
+    /// What is left of the budget of this round of maintenance.
+    pub(crate) left: MaintenanceBudget,
     pub(crate) library: &'a SkillLibrary,
 }
 

@@ -22,7 +22,7 @@ mod own;
 mod question;
 mod registry;
 mod rollout;
-mod telling;
+pub(crate) mod telling;
 mod view;
 
 pub(crate) use answer::CallUsage;

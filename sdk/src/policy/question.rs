@@ -9,7 +9,7 @@ use crate::{
     contract::{Embedding, RoleTask, SkillScores},
     domain::{
         BundleCase, Candidate, InformationGain, Query, ScoreKind, Skill, Task, Trace, Trajectory,
-        Verdict,
+        Usage, Verdict,
     },
     error::{Error, ErrorKind, Result},
     program::{self, Dialogue},
@@ -196,8 +196,14 @@ impl Ask {
 
     /// Gives each role its task, all concurrently. The answers have the order of the tasks.
     pub async fn roles(&mut self, tasks: Vec<RoleTask>) -> Vec<RoleReply> {
+        self.roles_counted(tasks).await.0
+    }
+
+    /// [`roles`](Self::roles), with the tokens that were used, failed calls included.
+    pub(crate) async fn roles_counted(&mut self, tasks: Vec<RoleTask>) -> (Vec<RoleReply>, Usage) {
         let questions = tasks.iter().cloned().map(Box::new).map(Question::Role);
         let answers = self.all(questions).await;
+        let used = used(&answers);
         let replies = tasks.into_iter().zip(answers).map(|(task, answer)| {
             let reply = match answer {
                 Answer::Played(reply) => reply.map_err(|failed| failed.error),
@@ -205,12 +211,19 @@ impl Ask {
             };
             RoleReply { task, reply }
         });
-        replies.collect()
+        (replies.collect(), used)
     }
 
-    /// Plays test cases, all concurrently. The results have the order of the cases.
+    /// Plays test cases, all concurrently. The results have the order of the cases. A case is `Unsupported` where the task cannot
+    /// be attempted again ([`View::replays`](super::View::replays)).
     pub async fn play(&mut self, cases: Vec<Case>) -> Vec<PlayedCase> {
+        self.play_counted(cases).await.0
+    }
+
+    /// [`play`](Self::play), with the tokens that were used, failed cases included.
+    pub(crate) async fn play_counted(&mut self, cases: Vec<Case>) -> (Vec<PlayedCase>, Usage) {
         let answers = self.all(cases.iter().cloned().map(Question::Case)).await;
+        let used = used(&answers);
         let runs = cases.into_iter().zip(answers).map(|(case, answer)| {
             let run = match answer {
                 Answer::Tried(run) => run.map_err(|failed| failed.error),
@@ -218,7 +231,7 @@ impl Ask {
             };
             PlayedCase { case, run }
         });
-        runs.collect()
+        (runs.collect(), used)
     }
 
     /// The embeddings of texts, in order; `None` for no texts, without an embedder, and where the embedder fails.
@@ -251,6 +264,15 @@ impl Ask {
         });
         gains.collect()
     }
+}
+
+/// The tokens that were used for answers.
+fn used(answers: &[Answer]) -> Usage {
+    let mut used = Usage::default();
+    for answer in answers {
+        used.add(answer.usage().total());
+    }
+    used
 }
 
 fn other_answer() -> Error {

@@ -1,15 +1,23 @@
 //! Events for roles whose answers cannot be used.
 
 use super::{Ask, RoleReply};
-use crate::{contract::RoleTask, report::EventKind};
+use crate::{contract::RoleTask, domain::Usage, report::EventKind};
 
 /// Gives each role its task, all concurrently, and emits an event for each that could not be played.
 pub(crate) async fn ask_roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<RoleReply> {
-    let replies = ask.roles(tasks).await;
+    ask_roles_counted(ask, tasks).await.0
+}
+
+/// [`ask_roles`], with the tokens that were used, failed calls included.
+pub(crate) async fn ask_roles_counted(
+    ask: &mut Ask,
+    tasks: Vec<RoleTask>,
+) -> (Vec<RoleReply>, Usage) {
+    let (replies, used) = ask.roles_counted(tasks).await;
     let failed = unreadable(&replies).into_iter();
     let failed = failed.filter(|event| matches!(event, EventKind::RoleFailed { .. }));
     failed.for_each(|event| ask.tell(event));
-    replies
+    (replies, used)
 }
 
 /// Events for roles that could not be played, and for unreadable answers that a fallback stands in for.

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::{
-    domain::Mode,
+    domain::{MaintenanceBudget, Mode},
     id::{RunId, Seed},
     library::{Entry, SkillLibrary},
 };
@@ -15,6 +15,8 @@ pub struct View {
     mode: Mode,
     group: u32,
     warming_up: bool,
+    replays: bool,
+    left: MaintenanceBudget,
     library: SkillLibrary,
     step: u64,
 }
@@ -28,6 +30,8 @@ impl View {
             mode: context.mode,
             group: context.group,
             warming_up: context.warming_up,
+            replays: context.replays,
+            left: context.left,
             library: context.library.clone(),
             step,
         }
@@ -41,6 +45,8 @@ impl View {
             mode: self.mode,
             group: self.group,
             warming_up: self.warming_up,
+            replays: self.replays,
+            left: self.left,
             library: &self.library,
         }
     }
@@ -64,6 +70,19 @@ impl View {
     /// later turn of an attempt.
     pub fn step(&self) -> u64 {
         self.step
+    }
+
+    /// Whether test cases can be played ([`Ask::play`](super::Ask::play)): the host gave an agent, a judge, and a world that
+    /// can be set up again ([`EnvironmentCapabilities`](crate::contract::EnvironmentCapabilities)). Otherwise a case is
+    /// `Unsupported`, and the world is left alone.
+    pub fn replays(&self) -> bool {
+        self.replays
+    }
+
+    /// What was left of the round's budget when this part of maintenance began ([`MaintenanceBudget`]). A program of a host's
+    /// own keeps to it by itself.
+    pub fn budget_left(&self) -> MaintenanceBudget {
+        self.left
     }
 
     /// The library at the start of this step.

@@ -246,7 +246,9 @@ pub(crate) fn exposures(
                 let mut exposures = trajectory.exposures.iter();
                 exposures.any(|exposure| exposure.skill == *skill && exposure.used)
             });
-            let outcome = outcome.clone().filter(|_| on_trial(skill));
+            // Where nothing can be replayed, a refined version is compared with how the version before did.
+            let counts = on_trial(skill) || !context.replays;
+            let outcome = outcome.clone().filter(|_| counts);
             expose(skill, attempt, (true, used), outcome)
         }));
         changes.extend(others.map(|skill| expose(skill, attempt, (false, false), None)));

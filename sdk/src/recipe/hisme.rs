@@ -6,7 +6,7 @@ use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
     admit::{AdmitPolicy, Duplicates, Identity},
     credit::{CreditPer, CreditPolicy},
-    domain::{State, TierPolicy},
+    domain::{MaintenanceBudget, State, TierPolicy},
     maintain::{
         BundlePolicy, EvolvePolicy, FilterPolicy, Maintenance, RefactorPolicy, RefinePolicy,
     },
@@ -97,6 +97,7 @@ pub fn hisme() -> Recipe {
             refactor: Some(RefactorPolicy::paper()),
             evolve: Some(EvolvePolicy::default()),
             bank: None,
+            budget: MaintenanceBudget::default(),
         },
         programs: Vec::new(),
         limits: Limits::default(),

@@ -11,6 +11,7 @@ mod scribe;
 mod skillos;
 mod skillrl;
 mod standard;
+mod within_budget;
 
 use std::{
     num::{NonZeroU32, NonZeroU64, NonZeroUsize},
@@ -32,6 +33,7 @@ pub use self::{
 use crate::{
     admit::AdmitPolicy,
     assess::AssessPolicy,
+    contract::ModelCapabilities,
     credit::CreditPolicy,
     domain::TierPolicy,
     error::{Error, Result},
@@ -39,10 +41,11 @@ use crate::{
     policy::{Context, OwnPolicy, Policies},
     propose::{WritePolicy, Writer},
     reward::RewardPolicy,
-    select::{SelectPolicy, Selector},
+    select::{GateCalibration, SelectPolicy, Selector},
 };
 
-/// Time limits of calls to the host's parts, and the length of the scored text.
+/// Time limits of calls to the host's parts, and the length of the scored text. A session gives attempts and writing more time than
+/// this where the model's measured speed asks for it ([`ModelSpeed`](crate::contract::ModelSpeed)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// One attempt.
@@ -61,6 +64,24 @@ pub struct Limits {
 
 /// ARISE C.4.
 const SCORED_TOKENS: NonZeroUsize = NonZeroUsize::new(128).expect("128 is not 0");
+
+/// Tokens of a long answer of a role.
+const ANSWER_TOKENS: usize = 2_048;
+/// Generations of an attempt for which a slow model has time.
+const GENERATIONS: u32 = 8;
+
+impl Limits {
+    /// The same limits, and more time for attempts and for writing where the model was measured to need it: a default that suits
+    /// a fast model ends every call of a slow one.
+    pub(crate) fn for_model(mut self, capabilities: &ModelCapabilities) -> Self {
+        // An answer and its repair.
+        let answer = capabilities.time_limit(self.write / 2, ANSWER_TOKENS);
+        self.write = self.write.max(answer.saturating_mul(2));
+        let generation = capabilities.time_limit(self.attempt / GENERATIONS, ANSWER_TOKENS / 4);
+        self.attempt = self.attempt.max(generation.saturating_mul(GENERATIONS));
+        self
+    }
+}
 
 impl Default for Limits {
     fn default() -> Self {
@@ -173,6 +194,22 @@ impl Recipe {
     pub fn with_program(mut self, every: NonZeroU64, program: OwnPolicy) -> Self {
         self.programs.push(ScheduledProgram { every, program });
         self
+    }
+
+    /// Sets the threshold of the recipe's gate to one that was fitted to the host's model.
+    ///
+    /// # Errors
+    /// `Invalid` for a recipe without a gate, and for a gate by another score.
+    pub fn calibrate(&mut self, fitted: &GateCalibration) -> Result<()> {
+        match self.select.selector.gate_mut() {
+            Some(gate) => fitted.apply(gate),
+            None => Err(Error::invalid(
+                "Recipe::calibrate",
+                "the recipe has no gate, so that there is nothing to calibrate",
+            )
+            .with("recipe", &self.name)
+            .hint("leave out the calibration, or choose `Selector::Gate`")),
+        }
     }
 
     /// Checks that every policy of a host's own that the recipe names is registered and can be built.

@@ -4,23 +4,27 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::Recipe;
+use super::{
+    Recipe,
+    within_budget::{affordable, ask_within, may_begin, play_all, play_within},
+};
 use crate::{
     admit::identity::{Compared, Meanings},
     assess::refreshing::refresh,
+    contract::RoleTask,
     domain::{LibraryChange, Trace},
     error::Result,
     id::AttemptId,
     maintain::{
         BankPolicy, Overlaps, Upkeep, ValidationRound,
         bank::{distilling, entering},
-        bundling, filtering,
+        bundling, filtering, live,
         outcomes::undecided,
         refactoring, refining,
     },
     measure::gaining,
     meta::evolving,
-    policy::{Ask, Case, PlayedCase, View, ask_roles},
+    policy::{Ask, PlayedCase, View, ask_roles},
     report::EventKind,
 };
 
@@ -52,24 +56,30 @@ impl Decided {
 /// skills that failed are refined, tested again and released when they pass, and harmful skills are disabled.
 pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Overlaps) -> Decided {
     let context = recipe.upkeep(view.context(), &overlaps);
-    let mut decided = Decided::default();
+    let (mut decided, mut left) = (Decided::default(), view.budget_left());
 
-    let cut = ask_roles(&mut ask, bundling::bundle_tasks(&context)).await;
+    let cut = ask_within(&mut ask, &mut left, bundling::bundle_tasks(&context)).await;
     let patches = bundling::patches(&context, &cut);
 
-    let runs = play(&mut ask, bundling::test_cases(&context, &patches)).await;
+    let cases = bundling::test_cases(&context, &patches);
+    let runs = play_within(&mut ask, &mut left, cases).await;
+    tell_undecided(&mut ask, &runs);
     let mut events = Vec::new();
     decided.add(bundling::tested(&context, &patches, &runs, &mut events));
     decided.tell(&mut ask, events);
 
-    let written = ask_roles(&mut ask, refining::refine_tasks(&context)).await;
+    let tasks = refining::refine_tasks(&context);
+    let cost = |task: &RoleTask| refining::most_retests(&context, &patches, task);
+    let tasks = affordable(&mut ask, &left, tasks, cost);
+    let written = ask_within(&mut ask, &mut left, tasks).await;
     let mut events = Vec::new();
     let (versions, handled) = refining::next_versions(&context, view.step(), &written, &mut events);
     decided.add(handled);
     decided.tell(&mut ask, events);
 
     let cases = refining::retest_cases(&context, &patches, &versions);
-    let runs = play(&mut ask, cases).await;
+    let runs = play_all(&mut ask, &mut left, cases).await;
+    tell_undecided(&mut ask, &runs);
     let mut events = Vec::new();
     let changes = refining::released(&context, versions, &runs, &decided.changes, &mut events);
     decided.add(changes);
@@ -77,6 +87,8 @@ pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Ov
 
     let filtered = filtering::filtered(&context, &decided.changes);
     decided.add(filtered);
+    let undone = live::rolled_back(&context, &decided.changes);
+    decided.add(undone);
     decided
 }
 
@@ -89,11 +101,14 @@ pub(crate) async fn across_tasks(
     overlaps: Overlaps,
 ) -> Decided {
     let context = recipe.upkeep(view.context(), &overlaps);
-    let mut decided = Decided::default();
+    let (mut decided, mut left) = (Decided::default(), view.budget_left());
 
     let embeddings = ask.embed(refactoring::texts(&context)).await;
 
-    let written = ask_roles(&mut ask, refactoring::groups(&context, embeddings)).await;
+    let groups = refactoring::groups(&context, embeddings);
+    let cost = |task: &RoleTask| refactoring::most_trials(&context, task);
+    let groups = affordable(&mut ask, &left, groups, cost);
+    let written = ask_within(&mut ask, &mut left, groups).await;
     let known = view.library().entries().map(|entry| &entry.skill);
     let drafts: Vec<Compared> = Compared::of_replies(&written).collect();
     let unclear = recipe.admit.identity.unclear(known, &drafts);
@@ -104,14 +119,15 @@ pub(crate) async fn across_tasks(
     decided.add(handled);
     decided.tell(&mut ask, events);
 
-    let runs = play(&mut ask, refactoring::trial_cases(&proposed)).await;
+    let runs = play_all(&mut ask, &mut left, refactoring::trial_cases(&proposed)).await;
+    tell_undecided(&mut ask, &runs);
     let mut events = Vec::new();
     let proposed = (proposed, &meanings);
     decided.add(refactoring::added(&context, proposed, &runs, &mut events));
     decided.tell(&mut ask, events);
 
     let meanings = Meanings::of(&mut ask, evolving::unclear(&context)).await;
-    let written = ask_roles(&mut ask, evolving::due(&context, &meanings)).await;
+    let written = ask_within(&mut ask, &mut left, evolving::due(&context, &meanings)).await;
     decided.add(evolving::learned(&context, &written));
     decided
 }
@@ -123,6 +139,9 @@ pub(crate) async fn bank(mut ask: Ask, view: View, recipe: Recipe, overlaps: Ove
     let Some(policy) = &recipe.maintenance.bank else {
         return Decided::default();
     };
+    if !may_begin(&mut ask, &context.left, "bank") {
+        return Decided::default();
+    }
     let library = view.library();
     let is_first = policy.first && entering::is_empty(library);
     let attempts = match is_first {
@@ -199,19 +218,20 @@ pub(crate) async fn prototypes(mut ask: Ask, view: View, recipe: Recipe) -> Resu
     let Some(policy) = &recipe.assess else {
         return Ok(Decided::default());
     };
+    if !may_begin(&mut ask, &view.budget_left(), "prototypes") {
+        return Ok(Decided::default());
+    }
     let mut decided = Decided::default();
     decided.add(refresh(&mut ask, &view, policy).await?);
     Ok(decided)
 }
 
-/// Plays test cases, all at once, and emits an event for each that decides nothing.
-async fn play(ask: &mut Ask, cases: Vec<Case>) -> Vec<PlayedCase> {
-    let runs = ask.play(cases).await;
-    for PlayedCase { case, run } in &runs {
+/// Emits an event for each test case that decides nothing.
+fn tell_undecided(ask: &mut Ask, runs: &[PlayedCase]) {
+    for PlayedCase { case, run } in runs {
         if let Some(reason) = undecided(run) {
             let case = case.case.name.clone();
             ask.tell(EventKind::CaseFailed { case, reason });
         }
     }
-    runs
 }

@@ -194,6 +194,13 @@ pub enum EventKind {
         /// The error text.
         reason: String,
     },
+    /// The budget of a round of maintenance was used up, so that something was left out. It stays due.
+    OverBudget {
+        /// How many.
+        count: u32,
+        /// Of what: `calls of roles`, `test cases`, or the part of maintenance that did not begin.
+        of: String,
+    },
     /// A task's policy failed. Nothing was learned from the task.
     TaskFailed {
         /// The error text.

@@ -81,9 +81,7 @@ impl fmt::Display for EventKind {
                 )
             }
             Self::TaskFailed { reason } => write!(f, "the task failed: {reason}"),
-            Self::MaintenanceFailed { part, reason } => {
-                write!(f, "the {part} part of maintenance failed: {reason}")
-            }
+            Self::OverBudget { .. } | Self::MaintenanceFailed { .. } => fmt_maintenance(self, f),
             Self::Assessed { .. }
             | Self::PrototypesRefreshed { .. }
             | Self::AnchorsChecked { .. } => fmt_assessment(self, f),
@@ -95,6 +93,18 @@ impl fmt::Display for EventKind {
             Self::TaskFinished { report } => fmt_task(report, f),
             Self::RunFinished { revision } => write!(f, "run finished at revision {revision}"),
         }
+    }
+}
+
+fn fmt_maintenance(kind: &EventKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match kind {
+        EventKind::OverBudget { count, of } => {
+            write!(f, "the budget of maintenance leaves out {count}: {of}")
+        }
+        EventKind::MaintenanceFailed { part, reason } => {
+            write!(f, "the {part} part of maintenance failed: {reason}")
+        }
+        _ => Ok(()),
     }
 }
 

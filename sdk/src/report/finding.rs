@@ -42,6 +42,8 @@ pub enum FindingKind {
     BlockingPart,
     /// The gate's thresholds were fitted for another model.
     OtherModel,
+    /// The gate's absolute threshold was never fitted to the model that scores.
+    Uncalibrated,
     /// A policy failed.
     PolicyFailed,
 }

@@ -133,13 +133,20 @@ pub struct TaskReport {
     pub failed: Option<Error>,
 }
 
-/// Tokens used by maintenance between tasks, failed calls included.
+/// The cost of maintenance between tasks, failed calls included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaintenanceUsage {
     /// Tokens used by roles.
     pub roles: Usage,
     /// Tokens used by the agent in test cases.
     pub cases: Usage,
+    /// Number of attempts at test cases.
+    #[serde(default)]
+    pub attempts: u64,
+    /// Number of calls of roles, test cases and parts that the budget left out
+    /// ([`MaintenanceBudget`](crate::domain::MaintenanceBudget)), each as often as it was left out.
+    #[serde(default)]
+    pub over_budget: u64,
 }
 
 impl MaintenanceUsage {
@@ -147,6 +154,13 @@ impl MaintenanceUsage {
     pub(crate) fn add(&mut self, more: Self) {
         self.roles.add(more.roles);
         self.cases.add(more.cases);
+        self.attempts = self.attempts.saturating_add(more.attempts);
+        self.over_budget = self.over_budget.saturating_add(more.over_budget);
+    }
+
+    /// All tokens.
+    pub fn tokens(&self) -> u64 {
+        self.roles.total().saturating_add(self.cases.total())
     }
 }
 
@@ -164,7 +178,7 @@ pub struct RunReport {
     /// Number of skills in use (active or on trial) at the end.
     #[serde(default)]
     pub pool: u64,
-    /// Tokens used by maintenance. Tokens of attempts, and of roles that are asked about a task, are in `tasks`.
+    /// The cost of maintenance. Tokens of attempts, and of roles that are asked about a task, are in `tasks`.
     #[serde(default)]
     pub maintenance: MaintenanceUsage,
     /// The findings of the session at the end of the run: functions that were disabled, and why.
@@ -282,6 +296,7 @@ impl fmt::Display for RunReport {
                  be read: see the events `FellBack`"
             )?;
         }
+        fmt_maintenance(&self.maintenance, f)?;
         if let Some((attempt, error)) = self.errors().next() {
             let count = self.errors().count();
             writeln!(
@@ -293,5 +308,23 @@ impl fmt::Display for RunReport {
             writeln!(f, "  note: {finding}")?;
         }
         Ok(())
+    }
+}
+
+/// A line about the cost of maintenance, if it had any.
+fn fmt_maintenance(cost: &MaintenanceUsage, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if cost.tokens() == 0 && cost.over_budget == 0 {
+        return Ok(());
+    }
+    write!(
+        f,
+        "  maintenance: {} tokens of roles, {} tokens in {} attempts at test cases",
+        cost.roles.total(),
+        cost.cases.total(),
+        cost.attempts
+    )?;
+    match cost.over_budget {
+        0 => writeln!(f),
+        count => writeln!(f, "; its budget left out {count} calls"),
     }
 }

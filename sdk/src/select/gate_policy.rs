@@ -63,6 +63,9 @@ pub struct ThresholdFor {
     pub score: ScoreKind,
     /// The model that scored.
     pub model: ModelId,
+    /// A digest of the dialect's words, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
 }
 
 impl Default for GatePolicy {

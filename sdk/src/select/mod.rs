@@ -7,9 +7,10 @@
 //! category, and may have a gate behind it; the other selectors are baselines and need no scores. Every
 //! answer is a [`Selection`](crate::domain::Selection): the decision, the score that it was made by, and the reason.
 //!
-//! A threshold is valid for one score and one model ([`ThresholdFor`]).
+//! A threshold is valid for one score, one model and one dialect ([`ThresholdFor`]); [`GateCalibration`] fits it.
 
 mod bank_selector;
+mod calibration;
 mod from_bank;
 mod gate;
 mod gate_policy;
@@ -21,6 +22,8 @@ mod selector;
 mod tests;
 
 pub use bank_selector::{BankGate, BankSelector, WithoutCategory};
+pub(crate) use calibration::dialect_digest;
+pub use calibration::{GateCalibration, GateRates, LabeledScores, Share};
 pub use gate::decide;
 pub use gate_policy::{GatePolicy, ThresholdFor};
 pub use options::{Candidates, SelectPer, SelectPolicy};

@@ -71,6 +71,15 @@ impl Selector {
         }
     }
 
+    /// The gate that decides by scores, to be changed.
+    pub fn gate_mut(&mut self) -> Option<&mut GatePolicy> {
+        match self {
+            Self::Gate(policy) => Some(policy),
+            Self::Bank(bank) => bank.gate.as_mut().map(|gate| &mut gate.policy),
+            _ => None,
+        }
+    }
+
     /// The score of each candidate that is needed to choose; `None` for a selector without scores.
     pub fn score(&self) -> Option<ScoreKind> {
         self.gate().map(|policy| policy.score)

@@ -297,6 +297,7 @@ fn policies_are_checked() {
     let fitted = ThresholdFor {
         score: ScoreKind::Mean,
         model: "m".into(),
+        dialect: None,
     };
     refused(
         GatePolicy {

@@ -25,6 +25,7 @@ pub struct ScriptedEnvironment {
     script: Arc<Script>,
     opened: Calls,
     closed: Arc<Calls>,
+    capabilities: EnvironmentCapabilities,
 }
 
 impl ScriptedEnvironment {
@@ -37,7 +38,15 @@ impl ScriptedEnvironment {
             script: Arc::new(script),
             opened: Calls::default(),
             closed: Arc::default(),
+            capabilities: EnvironmentCapabilities::deterministic(),
         }
+    }
+
+    /// Declares these guarantees; what the environment does stays the same. Default: deterministic.
+    #[must_use]
+    pub fn declaring(mut self, capabilities: EnvironmentCapabilities) -> Self {
+        self.capabilities = capabilities;
+        self
     }
 
     /// An environment in which the agent must say the words of the task's payload, a list of texts, one after the other. A
@@ -124,9 +133,7 @@ impl fmt::Debug for ScriptedEnvironment {
 #[async_trait]
 impl Environment for ScriptedEnvironment {
     fn capabilities(&self) -> EnvironmentCapabilities {
-        EnvironmentCapabilities {
-            deterministic: true,
-        }
+        self.capabilities.clone()
     }
 
     async fn reset(&self, task: &Task, seed: Seed) -> Result<Box<dyn Episode>> {

@@ -91,7 +91,7 @@ struct PanickingWorld(journeyman::domain::Observation);
 #[async_trait::async_trait]
 impl journeyman::contract::Environment for PanickingWorld {
     fn capabilities(&self) -> journeyman::contract::EnvironmentCapabilities {
-        journeyman::contract::EnvironmentCapabilities::default()
+        journeyman::contract::EnvironmentCapabilities::resettable()
     }
 
     async fn reset(

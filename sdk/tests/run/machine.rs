@@ -97,6 +97,7 @@ fn plan(mode: Mode) -> RunPlan {
         recipe,
         mode,
         tasks: tasks(8),
+        replays: true,
         library: SkillLibrary::new(),
         policies: journeyman::policy::Policies::new(),
         width: n64(4),

@@ -19,7 +19,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 15] = [
+const GROUPS: [Group; 16] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -73,6 +73,12 @@ const GROUPS: [Group; 15] = [
         about: "what rules that another world taught do to the skills that are written under them",
         listed: true,
         run: recipes::run_frozen_rules,
+    },
+    Group {
+        name: "unresettable",
+        about: "HiSME and ARISE in worlds that cannot be set up again, with nothing replayed",
+        listed: true,
+        run: recipes::run_unresettable,
     },
     Group {
         name: "scribe-skillos-skillrl",

@@ -64,6 +64,7 @@ pub(super) fn learn(
         recipe,
         mode: Mode::Train,
         tasks: tasks.collect(),
+        replays: true,
         library: SkillLibrary::new(),
         policies: Policies::new(),
         width: NonZeroU64::MIN,

@@ -8,6 +8,7 @@ mod judged;
 pub(crate) mod noisy;
 mod poisoned;
 mod sweeps;
+mod unresettable;
 
 use std::{env, path::PathBuf};
 
@@ -79,6 +80,13 @@ pub fn run_frozen_rules(figures: &mut Figures<'_>) -> Outcome {
     let parts = Parts::load(&default_model(), STEPS)?;
     figures.subject("model", parts.model.capabilities().model.as_str());
     frozen_rules::run(figures, &parts)
+}
+
+/// Measures and records what HiSME and ARISE learn in worlds that cannot be set up again.
+pub fn run_unresettable(figures: &mut Figures<'_>) -> Outcome {
+    let parts = Parts::load(&default_model(), STEPS)?;
+    figures.subject("model", parts.model.capabilities().model.as_str());
+    unresettable::run(figures, &parts)
 }
 
 /// Records the mean of values over worlds, and their standard deviation.

@@ -61,7 +61,7 @@ impl Machine {
     fn load(&self, conditions: &Conditions) -> Result<Engine> {
         let mut config = LlamaConfig::new(&self.model);
         config.deterministic = conditions.deterministic;
-        config.threads = conditions.threads;
+        config.threads = Some(conditions.threads);
         // The dialect writes the markers of a turn itself.
         config.template = Template::None;
         let model = LlamaCpp::load(config)?;

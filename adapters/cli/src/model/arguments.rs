@@ -2,7 +2,8 @@
 
 use std::{num::NonZeroU32, path::PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use journeyman::domain::ScoreKind;
 use journeyman_llama_cpp::GpuLayers;
 
 #[derive(Debug, Subcommand)]
@@ -24,6 +25,8 @@ pub(crate) enum ModelCommand {
     Generate(Generate),
     /// Measure speed: reading, writing in one stream and in several, scoring with a shared prompt and one by one
     Bench(Bench),
+    /// Fit the threshold of the gate to a model, from --library and tasks, and say what it does on held-out tasks
+    Calibrate(Calibrate),
     /// The worker process of --isolated
     #[command(hide = true)]
     Worker,
@@ -34,12 +37,12 @@ pub(crate) enum ModelCommand {
 pub(crate) struct Load {
     /// The GGUF file
     pub(crate) file: PathBuf,
-    /// Maximum tokens of prompt and output together; if left out, the model's trained context, at most 4096
+    /// Maximum tokens of prompt and output together; if left out, the model's trained context, at most 16384, as far as memory allows
     #[arg(long, value_name = "N")]
     pub(crate) ctx: Option<u32>,
-    /// Threads that compute
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub(crate) threads: u32,
+    /// Threads that compute; if left out, one for each physical core, and one alone for a small model
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<u32>,
     /// Layers on GPUs: `none`, `all`, `fit` for as many as their free memory holds, or a number
     #[arg(long, value_name = "N", default_value = "none", value_parser = gpu_layers)]
     pub(crate) gpu_layers: GpuLayers,
@@ -137,6 +140,61 @@ pub(crate) struct Bench {
     /// Seed of the texts
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Calibrate {
+    #[command(flatten)]
+    pub(crate) load: Load,
+    /// Labeled tasks, JSON Lines: id, instruction, and skill, the name of the right skill or a list of names. If left out, the
+    /// library's kept attempts at which a skill helped
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tasks: Option<PathBuf>,
+    /// The score that the gate decides by
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = ScoreName::Pmi)]
+    pub(crate) score: ScoreName,
+    /// How skills are written for the model: `chat` for instruct models, `apprentice` for the bundled one
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = DialectName::Chat)]
+    pub(crate) dialect: DialectName,
+    /// Wrong candidates of each task, those that a search finds first
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(crate) candidates: NonZeroU32,
+    /// Greatest share of tasks at which a wrong skill may be injected
+    #[arg(long, value_name = "SHARE", default_value = "0.05")]
+    pub(crate) most_wrong: f64,
+    /// Seed of the halves
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) seed: u64,
+    /// Write the calibration to this file, which runs read; an existing file is replaced
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// A score of the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScoreName {
+    Sum,
+    Mean,
+    Pmi,
+    Fits,
+}
+
+impl From<ScoreName> for ScoreKind {
+    fn from(name: ScoreName) -> Self {
+        match name {
+            ScoreName::Sum => Self::Sum,
+            ScoreName::Mean => Self::Mean,
+            ScoreName::Pmi => Self::Pmi,
+            ScoreName::Fits => Self::Fits,
+        }
+    }
+}
+
+/// How a turn and a skill are written for a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DialectName {
+    Chat,
+    Apprentice,
 }
 
 fn gpu_layers(text: &str) -> Result<GpuLayers, String> {

@@ -80,6 +80,10 @@ pub(super) async fn bench(command: &Bench) -> Result<Answer> {
     let settings = json!({
         "context": context,
         "threads": command.load.threads,
+        "at_load": trial.model.language.capabilities().speed.map(|speed| json!({
+            "read_tokens_per_second": speed.reads_per_second(),
+            "written_tokens_per_second": speed.writes_per_second(),
+        })),
         "gpu_layers": command.load.gpu_layers,
         "isolated": command.load.isolated,
         "prompt_tokens": prompt_tokens,

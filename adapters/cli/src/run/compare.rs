@@ -63,7 +63,7 @@ impl Figures {
 /// Before and after, or one measurement alone.
 #[derive(Debug)]
 pub(super) struct Comparison {
-    before: Figures,
+    before: Option<Figures>,
     after: Option<Figures>,
     /// The differences of the tasks that were judged both times: of their being done, and of their scores.
     done: Option<Spread>,
@@ -71,15 +71,14 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    pub(super) fn of(before: &RunReport, after: Option<&RunReport>) -> Self {
+    pub(super) fn of(before: Option<&RunReport>, after: Option<&RunReport>) -> Self {
+        let both = before.zip(after);
+        let done = |attempt: &AttemptReport| f64::from(u8::from(attempt.success == Some(true)));
         Self {
-            done: after.and_then(|after| {
-                let done =
-                    |attempt: &AttemptReport| f64::from(u8::from(attempt.success == Some(true)));
-                difference(before, after, done)
-            }),
-            score: after.and_then(|after| difference(before, after, |attempt| attempt.score)),
-            before: Figures::of(before),
+            done: both.and_then(|(before, after)| difference(before, after, done)),
+            score: both
+                .and_then(|(before, after)| difference(before, after, |attempt| attempt.score)),
+            before: before.map(Figures::of),
             after: after.map(Figures::of),
         }
     }
@@ -91,7 +90,7 @@ impl Comparison {
             Some(json!({"mean": spread.mean, "interval": interval, "pairs": spread.n}))
         };
         json!({
-            "before": self.before.json(),
+            "before": self.before.as_ref().map(Figures::json),
             "after": self.after.as_ref().map(Figures::json),
             "after_less_before": {"done": difference(self.done), "score": difference(self.score)},
         })
@@ -120,14 +119,13 @@ impl Comparison {
             }),
         ];
         let cells = |(name, cell): (&str, Cell)| {
-            let mut row = vec![name.to_owned(), cell(&self.before)];
-            row.extend(self.after.as_ref().map(cell));
-            row
+            let measured = self.before.iter().chain(&self.after).map(cell);
+            std::iter::once(name.to_owned()).chain(measured).collect()
         };
         let rows: Vec<Vec<String>> = rows.into_iter().map(cells).collect();
-        let head: &[&str] = match &self.after {
-            Some(_) => &["HELD-OUT TASKS", "BEFORE", "AFTER"],
-            None => &["HELD-OUT TASKS", "NOW"],
+        let head: &[&str] = match (&self.before, &self.after) {
+            (Some(_), Some(_)) => &["HELD-OUT TASKS", "BEFORE", "AFTER"],
+            _ => &["HELD-OUT TASKS", "NOW"],
         };
         let mut text = table(head, &rows);
         let differences = [("tasks done", self.done), ("mean score", self.score)];

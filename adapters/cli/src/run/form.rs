@@ -2,12 +2,13 @@
 
 use std::{
     collections::BTreeMap,
+    fs,
     num::NonZeroU32,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use journeyman::{Error, Result, domain::Trust, recipe::Recipe};
+use journeyman::{Error, Result, domain::Trust, recipe::Recipe, select::GateCalibration};
 use journeyman_mcp::{HttpEndpoint, McpConfig, McpServer};
 use journeyman_process::ProcessConfig;
 use serde::Deserialize;
@@ -16,6 +17,7 @@ use toml::Spanned;
 use super::world_config::WorldConfig;
 use crate::{
     changes::Change,
+    files::unreadable,
     recipes::recipe_of,
     toml_file::{Source, Table},
 };
@@ -64,6 +66,8 @@ pub(super) struct ModelForm {
     pub(super) key_variable: Option<String>,
     pub(super) context: Option<u32>,
     pub(super) threads: Option<u32>,
+    /// The file of `journeyman model calibrate` for this model.
+    pub(super) calibration: Option<Spanned<PathBuf>>,
     /// The chat template, by name; the GGUF file's own if left out.
     pub(super) template: Option<String>,
     #[serde(default)]
@@ -103,6 +107,8 @@ struct WorldForm {
     token_variable: Option<String>,
     /// The file with the MCP server's approved tools.
     approved: Option<PathBuf>,
+    /// The user's promise that a new MCP session finds the server as the first one did.
+    resettable: Option<bool>,
     /// The user's promise that the same calls of a new MCP session give the same results.
     deterministic: Option<bool>,
 }
@@ -137,8 +143,8 @@ impl Form {
         Ok(name)
     }
 
-    /// The named recipe with the file's changes.
-    pub(super) fn recipe(&self, source: &Source<'_>) -> Result<Recipe> {
+    /// The named recipe with the file's changes, and the gate's threshold for the model if the file names its calibration.
+    pub(super) fn recipe(&self, source: &Source<'_>, folder: &Path) -> Result<Recipe> {
         let mut recipe = recipe_of(source, self.recipe.get_ref(), self.recipe.span())?;
         let taken_away = self.unset.iter().map(|path| Change {
             path: path.get_ref().clone(),
@@ -151,6 +157,14 @@ impl Form {
                     .refused(change.span.clone(), refusal.message, refusal.hint)
                     .with("field", &change.path)
             })?;
+        }
+        if let Some(named) = &self.model.get_ref().calibration {
+            let file = folder.join(named.get_ref());
+            let text = fs::read_to_string(&file).map_err(|error| unreadable(RUN, &file, error))?;
+            let fitted = GateCalibration::from_json(&text);
+            fitted
+                .and_then(|fitted| recipe.calibrate(&fitted))
+                .map_err(|error| error.with("path", file.display()))?;
         }
         recipe.validate()?;
         Ok(recipe)
@@ -167,6 +181,7 @@ impl Form {
         let of_mcp = world.url.is_some()
             || world.token_variable.is_some()
             || world.approved.is_some()
+            || world.resettable.is_some()
             || world.deterministic.is_some();
         match (world.protocol, &world.program, &world.url) {
             (Protocol::Process, Some(program), None) if !of_mcp => {
@@ -204,6 +219,7 @@ impl Form {
         let world = self.world.get_ref();
         let mut config = McpConfig::new(self.name(source)?, server);
         config.trust = world.trust();
+        config.resettable = world.resettable.unwrap_or(false);
         config.deterministic = world.deterministic.unwrap_or(false);
         if let Some(limit) = world.request_limit() {
             config.request_limit = limit;

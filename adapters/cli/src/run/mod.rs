@@ -50,7 +50,7 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
         .and_then(|file| Some(file.parent()?.to_owned()))
         .unwrap_or_default();
     let name = form.name(&source)?.to_owned();
-    let recipe = form.recipe(&source)?;
+    let recipe = form.recipe(&source, &folder)?;
     if command.approve_tools {
         return approve(&source, &form, &folder).await;
     }
@@ -74,12 +74,16 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
         tell(what);
         journeyman.evaluate(tasks.held_out.clone())
     };
-    let before = follow(
-        &journeyman,
-        measure("measuring held-out tasks"),
-        tasks.held_out.len(),
-    )
-    .await?;
+    let resettable = parts.world.environment.capabilities().resettable;
+    let mut before = None;
+    if resettable || command.only_measure {
+        let measuring = measure("measuring held-out tasks");
+        before = Some(follow(&journeyman, measuring, tasks.held_out.len()).await?);
+    } else {
+        tell(
+            "the world cannot be set up again: the held-out tasks are attempted once, after learning",
+        );
+    }
     let mut after = None;
     if !command.only_measure {
         tell("learning");
@@ -89,7 +93,7 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
         after = Some(follow(&journeyman, again, tasks.held_out.len()).await?);
     }
     parts.world.close().await;
-    let compared = Comparison::of(&before, after.as_ref());
+    let compared = Comparison::of(before.as_ref(), after.as_ref());
     let skills = load(&parts.store).await?;
     let mut answer = told(&compared, &skills, &library, seed);
     answer.json["learned"] = json!(!command.only_measure);

@@ -119,7 +119,7 @@ async fn load(source: &Source<'_>, form: &Form, folder: &Path) -> Result<Model> 
 fn local(model: &ModelForm, file: &Path) -> Result<Model> {
     let mut config = LlamaConfig::new(file);
     config.n_ctx = model.context;
-    config.threads = model.threads.unwrap_or(1);
+    config.threads = model.threads;
     config.deterministic = true;
     if let Some(name) = &model.template {
         config.template = template(name);
@@ -139,11 +139,19 @@ fn local(model: &ModelForm, file: &Path) -> Result<Model> {
             error.hint("only models trained like the bundled one have this dialect; for any other take `dialect = \"chat\"`")
         })?;
     }
+    let capabilities = loaded.capabilities();
+    let speed = capabilities.speed.map_or_else(String::new, |speed| {
+        format!(
+            "; when it was loaded it read {:.0} tokens a second and wrote {:.0}",
+            speed.reads_per_second(),
+            speed.writes_per_second()
+        )
+    });
     Ok(Model {
+        about: format!("\ncontext {} tokens{speed}", capabilities.context),
         language: loaded.clone(),
         scorer: Some(loaded.clone()),
         tokenizer: Some(loaded),
-        about: String::new(),
     })
 }
 

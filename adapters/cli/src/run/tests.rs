@@ -1,7 +1,7 @@
 //! Tests without a model: the run's file and its tasks.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
-use std::fs;
+use std::{fs, path::Path};
 
 use journeyman::{ErrorKind, Result, domain::Trust, select::Selector};
 use journeyman_mcp::McpServer;
@@ -88,7 +88,10 @@ fn an_mcp_server_is_a_program_or_a_url() {
 fn what_is_left_out_has_its_default() {
     let checked = |form: &Form, source: &Source<'_>| {
         assert_eq!(form.name(source)?, "shop");
-        assert_eq!(form.recipe(source)?, journeyman::recipe::standard());
+        assert_eq!(
+            form.recipe(source, Path::new("."))?,
+            journeyman::recipe::standard()
+        );
         let world = process(form, source)?;
         assert_eq!(world.program.to_str(), Some("python3"));
         assert_eq!(world.folder.as_deref(), source.path.parent());
@@ -113,7 +116,7 @@ fn recipe_and_world_are_set_by_the_file() {
             "program = \"bin/world\"\ntrusted = true\npass = [\"PATH\"]\nenvironment = { A = \"b\" }\nrequest_seconds = 3",
         );
     let checked = |form: &Form, source: &Source<'_>| {
-        let recipe = form.recipe(source)?;
+        let recipe = form.recipe(source, Path::new("."))?;
         assert_eq!(recipe.attempts.group.get(), 7);
         assert_ne!(recipe.select.selector, Selector::Nothing);
         assert!(matches!(form.held_out.get_ref(), HeldOut::File(_)));
@@ -137,7 +140,7 @@ fn recipe_and_world_are_set_by_the_file() {
 fn each_refusal_names_its_line() {
     let whole = |form: &Form, source: &Source<'_>| {
         form.name(source)?;
-        form.recipe(source)?;
+        form.recipe(source, Path::new("."))?;
         form.world(source, source.path.parent().unwrap()).map(drop)
     };
     for (from, to, line) in [

@@ -7,10 +7,11 @@ use std::{
     process::{Command, Stdio},
 };
 
-use serde_json::Value;
+use journeyman::select::GateCalibration;
+use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use crate::support::{Ran, fields, ran};
+use crate::support::{Place, Ran, fields, ran};
 
 fn command(arguments: &[&str]) -> Command {
     let model = "../../examples/apprentice/apprentice.gguf";
@@ -324,4 +325,57 @@ fn speed_is_measured_and_said_for_what_it_is() {
     assert_eq!(got["settings"]["seed"], 1);
     let said = run(&[&arguments[..], &["--isolated"]].concat()).done().out;
     assert!(said.contains("that other programs share"), "{said}");
+}
+
+#[test]
+fn a_threshold_is_fitted_to_a_model() {
+    let place = Place::with_library();
+    let labeled = |count: usize, skill: &dyn Fn(usize) -> &'static str| {
+        let lines: Vec<String> = (0..count)
+            .map(|n| {
+                let instruction = format!("{} the beans of box {n}", skill(n));
+                json!({"id": format!("t{n}"), "instruction": instruction, "skill": skill(n)})
+                    .to_string()
+            })
+            .collect();
+        let file = place.path("labeled.jsonl");
+        fs::write(&file, lines.join("\n")).unwrap();
+        file.display().to_string()
+    };
+    let root = place.root().display().to_string();
+    let out = place.path("calibration.json").display().to_string();
+    let calibrate = |tasks: &str, more: &[&str]| {
+        let given = ["calibrate", "MODEL", "--library", &root, "--tasks", tasks];
+        run(&[&given, more].concat())
+    };
+    let tasks = labeled(12, &|n| ["brew", "grind"][n % 2]);
+    let own = ["--dialect", "apprentice"];
+    let fitted = calibrate(&tasks, &[&own[..], &["--json", "--out", &out]].concat());
+    let fitted = fitted.done().json();
+    let calibration = &fitted["calibration"];
+    for half in ["fitted", "held_out"] {
+        for share in ["right_injected", "wrong_injected"] {
+            let share = &calibration[half][share];
+            assert_eq!(share["of"], 6);
+            assert!(share["low"].as_f64() <= share["high"].as_f64(), "{share}");
+        }
+    }
+    let kept = GateCalibration::from_json(&fs::read_to_string(&out).unwrap()).unwrap();
+    assert_eq!(calibration["threshold"].as_f64(), Some(kept.threshold));
+    assert!(kept.fitted_for.model.as_str().starts_with("apprentice@"));
+    let said = calibrate(&tasks, &own).done().out;
+    assert!(
+        said.contains("held out") && said.contains("Not written"),
+        "{said}"
+    );
+    // An instruct model is asked whether the skill fits; the words of the bundled one have no such question.
+    calibrate(&tasks, &["--score", "fits"]).done();
+    calibrate(&tasks, &[&own[..], &["--score", "fits"]].concat()).failed(1, "no question");
+    let few = labeled(5, &|_| "brew");
+    calibrate(&few, &own).failed(1, "8 tasks are needed");
+    let unknown = labeled(8, &|_| "sing");
+    calibrate(&unknown, &own).failed(3, "no such skill");
+    // The library's own attempts teach nothing: it keeps none.
+    let nothing = ["calibrate", "MODEL", "--library", root.as_str()];
+    run(&[&nothing[..], &own].concat()).failed(1, "8 tasks are needed");
 }

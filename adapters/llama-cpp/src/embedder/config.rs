@@ -31,8 +31,8 @@ pub struct EmbedderConfig {
     pub path: PathBuf,
     /// Maximum tokens of a text, at least 16; longer texts are cut. `None`: the trained context, at most 2,048.
     pub n_ctx: Option<u32>,
-    /// Compute threads, 1 or more (1).
-    pub threads: u32,
+    /// Compute threads, 1 to 512. `None`: as for [`LlamaConfig::threads`].
+    pub threads: Option<u32>,
     /// Layers that GPUs compute (none).
     pub gpu_layers: GpuLayers,
     /// The pooling. `None`: as the file says; loading fails for a file that does not say.
@@ -51,7 +51,7 @@ impl EmbedderConfig {
         Self {
             path: path.into(),
             n_ctx: None,
-            threads: 1,
+            threads: None,
             gpu_layers: GpuLayers::None,
             pooling: None,
             max_waiting: 1024,

@@ -142,9 +142,33 @@ fn where_memory_cannot_be_read_nothing_is_refused() {
         system: None,
         gpu: None,
     };
-    let plan = plan(&sizes(), &config(), 1 << 24, nowhere).unwrap();
-    assert_eq!((plan.gpu_layers, plan.layers), (0, 5));
-    assert_eq!(plan.context, 1 << 24);
+    let mut asked = config();
+    asked.n_ctx = Some(1 << 24);
+    let large = plan(&sizes(), &asked, 1 << 24, nowhere).unwrap();
+    assert_eq!((large.gpu_layers, large.layers), (0, 5));
+    assert_eq!(large.context, 1 << 24);
+    // What nobody asked for stays usual.
+    let usual = plan(&sizes(), &config(), 1 << 24, nowhere).unwrap();
+    assert_eq!(usual.context, USUAL_CONTEXT);
+}
+
+#[test]
+fn a_large_context_that_nobody_asked_for_leaves_room() {
+    let (sizes, config) = (sizes(), config());
+    let host = |context| sizes.needs(&config, 0, context).host;
+    let planned = |config: &LlamaConfig, free| {
+        plan(&sizes, config, 16_000, memory(free, None))
+            .unwrap()
+            .context
+    };
+    assert_eq!(planned(&config, 1 << 40), 16_000);
+    // A quarter of what is free is what 6,000 more tokens take.
+    let more = host(USUAL_CONTEXT + 6_000) - host(USUAL_CONTEXT);
+    assert_eq!(planned(&config, 4 * more), USUAL_CONTEXT + 6_000);
+    assert_eq!(planned(&config, 4 * more - 4), USUAL_CONTEXT + 5_999);
+    let mut asked = config.clone();
+    asked.n_ctx = Some(16_000);
+    assert_eq!(planned(&asked, host(16_000)), 16_000);
 }
 
 #[test]

@@ -29,6 +29,23 @@ fn a_model_is_named_by_its_header_and_its_digest() {
 }
 
 #[test]
+fn the_speed_is_measured_and_leaves_nothing_behind() {
+    let model = Tiny::default().load();
+    let speed = model.capabilities().speed.expect("it is measured");
+    assert!(speed.reads_per_second() > 0.0 && speed.writes_per_second() > 0.0);
+    assert!(speed.limit(512, 512) > std::time::Duration::ZERO);
+    let stats = model.stats();
+    assert_eq!((stats.decoded_tokens, stats.used_cells), (0, 0));
+    // A context without room for it is not measured, and works.
+    let file = TestFile::new("narrow.gguf", &Tiny::default().bytes());
+    let mut config = LlamaConfig::new(&file.0);
+    config.template = Template::None;
+    (config.n_ctx, config.shared_cells) = (Some(16), Some(0));
+    let narrow = LlamaCpp::load(config).unwrap();
+    block_on(narrow.generate(&GenerateRequest::greedy(prompt("go on"), 2))).unwrap();
+}
+
+#[test]
 fn no_file_is_not_found() {
     let error = LlamaCpp::load(LlamaConfig::new("/no/such/model.gguf")).unwrap_err();
     assert_eq!(
@@ -113,7 +130,7 @@ fn values_out_of_range_are_invalid() {
     };
     check(|config| config.n_ctx = Some(8));
     check(|config| config.n_batch = 0);
-    check(|config| config.threads = 0);
+    check(|config| config.threads = Some(0));
     check(|config| config.n_seq_max = 1);
     check(|config| config.n_seq_max = 257);
     check(|config| config.shared_cells = Some(1 << 25));

@@ -87,7 +87,7 @@ fn what_the_model_is_refused_for_comes_across_whole() {
     check(LlamaConfig::new(&cut.0));
     let whole = TestFile::new("whole.gguf", &bytes);
     let mut config = LlamaConfig::new(&whole.0);
-    config.threads = 0;
+    config.threads = Some(0);
     check(config);
 }
 

@@ -10,7 +10,10 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Capabilities {
-    /// The same task, seed and actions give the same transitions.
+    /// A task can be set up again: `reset` finds the world as the first one did, whatever earlier episodes changed.
+    #[serde(default)]
+    pub resettable: bool,
+    /// The same task, seed and actions give the same transitions. It includes `resettable`.
     #[serde(default)]
     pub deterministic: bool,
 }

@@ -92,7 +92,7 @@ impl Bench {
         let mut config = LlamaConfig::new(model);
         config.n_ctx = Some(2048);
         config.shared_cells = Some(2048);
-        config.threads = self.threads;
+        config.threads = Some(self.threads);
         config.template = Template::None;
         config
     }

@@ -2,14 +2,19 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::{
+    contract::ModelCapabilities,
+    error::{Error, Result},
+};
 
 /// Options of a [`ModelExecutor`](crate::builtin::ModelExecutor).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelExecutorOptions {
     /// The greatest number of steps of an attempt, those of a replayed prefix included; at least 1.
     pub max_steps: u32,
-    /// Time limit of one generation, above 0; the attempt's own limit applies where it is shorter.
+    /// Time limit of one generation, above 0; more for a model that was measured to need more
+    /// ([`ModelCapabilities::time_limit`](crate::contract::ModelCapabilities::time_limit)). The attempt's own limit applies where
+    /// it is shorter.
     pub generation_time: Duration,
     /// The nucleus (top-p) for an attempt whose temperature is above 0; in (0, 1].
     pub top_p: f32,
@@ -29,7 +34,16 @@ impl Default for ModelExecutorOptions {
     }
 }
 
+/// Tokens of a long answer, for the time limit of a slow model.
+const ANSWER_TOKENS: usize = 1_024;
+
 impl ModelExecutorOptions {
+    /// With the time for a generation that the model needs at least.
+    pub(super) fn for_model(mut self, capabilities: &ModelCapabilities) -> Self {
+        self.generation_time = capabilities.time_limit(self.generation_time, ANSWER_TOKENS);
+        self
+    }
+
     /// Checks the ranges that the fields document.
     pub(super) fn validate(&self) -> Result<()> {
         let refuse = |message: &str, hint: &str| {

@@ -1,9 +1,11 @@
 //! True instances of a group, and the outcome of a skill on each (HiSME 3.2, algorithm 3).
 
 use crate::{
+    contract::RoleTask,
     domain::{BundleCase, CaseKind, CaseOutcome, Trace},
     error::Result,
     maintain::{
+        Upkeep,
         bundling::whole_attempt,
         outcomes::{NO_VERDICT, failed, is_temporary, outcome, unplayed},
     },
@@ -27,6 +29,31 @@ impl Instance {
             paired: counterfactual && exposures.any(|seen| seen.used),
         }
     }
+}
+
+/// The attempts as instances, by the policy; none where nothing can be replayed.
+pub(crate) fn instances_of<'a>(
+    context: &Upkeep<'_>,
+    attempts: impl Iterator<Item = &'a Trace>,
+) -> Vec<Instance> {
+    if !context.replays {
+        return Vec::new();
+    }
+    let policy = context.policy.refactor.as_ref();
+    let counterfactual = policy.is_some_and(|policy| policy.counterfactual);
+    attempts
+        .map(|attempt| Instance::of(attempt, counterfactual))
+        .collect()
+}
+
+/// Number of attempts that the trial of a group's skill takes at most.
+pub(crate) fn most_trials(context: &Upkeep<'_>, task: &RoleTask) -> u64 {
+    let RoleTask::Refactor { attempts, .. } = task else {
+        return 0;
+    };
+    let instances = instances_of(context, attempts.iter());
+    let trials = instances.iter().map(|one| 1 + u64::from(one.paired));
+    trials.sum()
 }
 
 /// The outcome of a skill on an instance.

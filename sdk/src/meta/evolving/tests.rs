@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use super::*;
 use crate::{
-    domain::{Attribution, Judgement, Mode, SkillRef, TierPolicy},
+    domain::{Attribution, Judgement, MaintenanceBudget, Mode, SkillRef, TierPolicy},
     id::{AttemptId, RunId, Seed, SkillId, TaskId, Version},
     library::SkillLibrary,
     maintain::Overlaps,
@@ -90,6 +90,8 @@ impl Made {
             mode: Mode::Train,
             group: 1,
             warming_up: false,
+            replays: true,
+            left: MaintenanceBudget::default(),
             library: &self.library,
         };
         let overlaps = Overlaps::default();

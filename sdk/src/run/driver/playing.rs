@@ -99,10 +99,12 @@ impl Performer {
     async fn ask(
         &self,
         model: &dyn LanguageModel,
-        (role, request): (Role, GenerateRequest),
+        (role, mut request): (Role, GenerateRequest),
         spent: &mut Spent,
     ) -> Result<String> {
-        let chat = Chat::new(&model.capabilities().model, &request, self.texts());
+        let capabilities = model.capabilities();
+        request.time_limit = capabilities.time_limit(request.time_limit, request.max_tokens);
+        let chat = Chat::new(&capabilities.model, &request, self.texts());
         let generated = model.generate(&request).instrument(chat.span.clone());
         let generated = generated.await;
         chat.answered(&generated, self.texts());
@@ -128,6 +130,7 @@ impl Performer {
     /// Plays a test case and judges the attempt. The attempt's tokens are added to `spent`, also where it cannot be judged.
     pub(crate) async fn case(&self, case: &CaseNeed, spent: &mut Usage) -> Result<CaseRun> {
         let CaseNeed { attempt, prefix } = case;
+        self.attempts_again("Performer::perform")?;
         if !prefix.is_empty() && !self.repeats() {
             return Err(Error::unsupported(
                 "Performer::perform",
@@ -157,7 +160,26 @@ impl Performer {
     /// Whether the environment gives the same answers to the same actions, so that actions can be replayed.
     pub(crate) fn repeats(&self) -> bool {
         let world = self.backends.environment.as_ref();
-        world.is_some_and(|world| world.capabilities().deterministic)
+        world.is_some_and(|world| world.capabilities().replays_prefixes())
+    }
+
+    /// Whether test cases can be played: there are an agent, a judge, and a world that can be set up again.
+    pub(crate) fn replays(&self) -> bool {
+        let (parts, world) = (&self.backends, self.backends.environment.as_ref());
+        parts.executor.is_some()
+            && parts.judge.is_some()
+            && world.is_some_and(|world| world.capabilities().resettable)
+    }
+
+    /// Checks that a task can be attempted again, where the host gave a world.
+    ///
+    /// # Errors
+    /// `Unsupported` where the world cannot be set up again.
+    pub(crate) fn attempts_again(&self, operation: &'static str) -> Result<()> {
+        match &self.backends.environment {
+            Some(world) if !world.capabilities().resettable => Err(not_again(operation)),
+            _ => Ok(()),
+        }
     }
 
     /// An attempt outside a run, redacted.
@@ -209,6 +231,15 @@ impl Performer {
         }
         Ok(all.into_iter().collect())
     }
+}
+
+/// The error of an attempt at a task that was attempted before, in a world that cannot be set up again.
+pub(crate) fn not_again(operation: &'static str) -> Error {
+    Error::unsupported(
+        operation,
+        "the environment does not declare that a task can be set up again, so that no attempt is repeated in it",
+    )
+    .hint("declare `EnvironmentCapabilities::resettable` if a second attempt at a task finds the world as the first one did")
 }
 
 fn played(

@@ -161,7 +161,7 @@ impl Journeyman {
         let (recipe, policies) = (&session.recipe, &session.options.policies);
         let scene = Scene::new(
             (run, session.options.seed.derive(run.as_str(), 0)),
-            Mode::Train,
+            (Mode::Train, session.performer.replays()),
             recipe,
             &library,
             (&session.overlaps, policies),

@@ -159,8 +159,8 @@ pub(crate) fn event_finding(event: &EventKind) -> Option<Finding> {
                 FindingKind::NothingReplays,
                 "some test cases could not be played or judged, and do not help to release skills",
                 reason,
-                "remove the cause; if the environment cannot set up a task twice, omit `Backends::environment`: live attempts \
-                 decide then",
+                "remove the cause; if the environment cannot set up a task twice, do not declare \
+                 `EnvironmentCapabilities::resettable`: live attempts decide then",
             )
             .about("cases"),
         ),

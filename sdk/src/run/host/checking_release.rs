@@ -36,6 +36,13 @@ pub(super) fn release_findings(
             ),
         ));
     }
+    if let Some(world) = &backends.environment
+        && !world.capabilities().resettable
+    {
+        findings.extend(once_findings(recipe, missing.is_empty()));
+        findings.extend(quarantine_finding(library));
+        return findings;
+    }
     let repeats =
         (backends.environment.as_ref()).is_none_or(|world| world.capabilities().deterministic);
     if recipe.maintenance.bundles.is_some() && missing.is_empty() && !repeats {
@@ -50,6 +57,46 @@ pub(super) fn release_findings(
         );
     }
     findings.extend(quarantine_finding(library));
+    findings
+}
+
+/// What a recipe does otherwise in a world that cannot be set up again. `bundles_run`: nothing else keeps bundles from running.
+fn once_findings(recipe: &Recipe, bundles_run: bool) -> Vec<Finding> {
+    const REASON: &str = "the environment does not declare that a task can be set up again";
+    const HINT: &str = "declare `EnvironmentCapabilities::resettable` if a second attempt at a task finds the world as the \
+                        first one did";
+    let mut findings = Vec::new();
+    let group = recipe.attempts.group.get();
+    if group > 1 {
+        let consequence = format!(
+            "each task is attempted once, and not {group} times: attempts are not compared within a group"
+        );
+        findings.push(
+            Finding::new(FindingKind::NothingReplays, consequence, REASON, HINT).about("groups"),
+        );
+    }
+    let maintenance = &recipe.maintenance;
+    if let Some(bundles) = maintenance.bundles.filter(|_| bundles_run) {
+        let consequence = format!(
+            "no test case is played: skills leave their trial by later attempts, with the skill or to the same skill, at {} tasks",
+            bundles.tasks
+        );
+        findings.push(
+            Finding::new(FindingKind::NothingReplays, consequence, REASON, HINT).about("bundles"),
+        );
+    }
+    if maintenance.refine.is_some() || maintenance.refactor.is_some() {
+        findings.push(
+            Finding::new(
+                FindingKind::NothingReplays,
+                "refined and refactored skills begin on trial, untested; a refined version that does worse in later attempts \
+                 than the version before is taken back",
+                REASON,
+                HINT,
+            )
+            .about("versions"),
+        );
+    }
     findings
 }
 

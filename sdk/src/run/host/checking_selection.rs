@@ -7,7 +7,7 @@ use crate::{
     library::SkillLibrary,
     recipe::Recipe,
     report::{Finding, FindingKind},
-    select::Selector,
+    select::{Selector, dialect_digest},
 };
 
 /// The findings about selection: what is never injected, or chosen by less than the recipe says.
@@ -53,6 +53,7 @@ pub(super) fn selection_findings(backends: &Backends, recipe: &Recipe) -> Vec<Fi
         }));
     }
     findings.extend(other_model_finding(backends, recipe));
+    findings.extend(uncalibrated_finding(backends, recipe));
     if backends.embedder.is_none() {
         findings.extend(embedder_findings(recipe));
     }
@@ -109,13 +110,37 @@ fn cannot_ask(backends: &Backends, recipe: &Recipe) -> Option<Error> {
 fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
     let policy = recipe.select.selector.gate()?;
     let scorer = backends.scorer.as_ref()?;
-    let fault = policy.validate_for(scorer.model()).err()?;
+    let other_dialect = || {
+        let (dialect, fitted) = (backends.dialect.as_ref()?, policy.fitted_for.as_ref()?);
+        let other = fitted.dialect.as_ref()? != &dialect_digest(dialect.as_ref());
+        let message = "the threshold was fitted for another dialect";
+        other.then(|| Error::invalid("GatePolicy::validate", message))
+    };
+    let fault = policy.validate_for(scorer.model()).err();
+    let fault = fault.or_else(other_dialect)?;
     Some(Finding::new(
         FindingKind::OtherModel,
         "the gate's thresholds are not valid for the scorer's model",
         fault.message(),
-        "fit them for this model, or choose them by hand and leave `GatePolicy::fitted_for` empty",
+        "fit them for this model with `journeyman model calibrate`, or choose them by hand and leave `GatePolicy::fitted_for` empty",
     ))
+}
+
+/// A finding if nobody fitted the gate's absolute threshold to the model that scores. A relative threshold compares candidates
+/// with each other, and needs no fit.
+fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
+    let policy = recipe.select.selector.gate()?;
+    let (scorer, threshold) = (backends.scorer.as_ref()?, policy.absolute?);
+    let kind = policy.score.name();
+    policy.fitted_for.is_none().then(|| {
+        Finding::new(
+            FindingKind::Uncalibrated,
+            format!("the gate may inject too much or too little: its threshold, {threshold} nats of {kind}, is a guess"),
+            format!("it was not fitted to the model {}", scorer.model()),
+            "fit it with `journeyman model calibrate` and give it to `Recipe::calibrate`, or set `GatePolicy::fitted_for` where you \
+             know that it fits",
+        )
+    })
 }
 
 /// The subject of the finding about a warm-up.

@@ -23,6 +23,7 @@ use crate::{
     id::RunId,
     library::SkillLibrary,
     maintain::Overlaps,
+    policy::Answer,
     recipe::Recipe,
     report::{Event, Finding, RunReport},
     run::{
@@ -125,10 +126,13 @@ impl Journeyman {
     pub(crate) fn on(
         library: SkillLibrary,
         backends: Backends,
-        (recipe, options): (Recipe, Options),
+        (mut recipe, options): (Recipe, Options),
         next_numbers: BTreeMap<String, u64>,
     ) -> Result<Self> {
         let read_only = is_read_only(&backends, &options);
+        if let Some(model) = &backends.model {
+            recipe.limits = recipe.limits.for_model(model.capabilities());
+        }
         let backends = Arc::new(backends);
         let performer = Performer::new(Arc::clone(&backends), recipe.limits)
             .following(library)
@@ -227,7 +231,9 @@ impl Journeyman {
     /// Continues a run from its journal. For a finished run, returns its report at once.
     ///
     /// A journal keeps no secrets. A task whose text held one cannot be attempted after a restart: its missing attempts are
-    /// reported as `Unsupported`, and the run continues without them.
+    /// reported as `Unsupported`, and the run continues without them. In a world that cannot be set up again
+    /// ([`EnvironmentCapabilities::resettable`](crate::contract::EnvironmentCapabilities)), the attempts that were open when the
+    /// run was interrupted are reported so, too: they may have changed the world already.
     ///
     /// # Errors
     /// `Unsupported` without a journal, or for a run with missing attempts of a host's own loop; `NotFound` for an unknown
@@ -272,6 +278,11 @@ impl Journeyman {
         if by_host {
             let missing = missing_verdicts(&machine);
             missing.for_each(|(id, verdict)| log.answer(id, verdict));
+        } else if let Err(error) = self.session.performer.attempts_again("Journeyman::resume") {
+            // An attempt that was under way may have changed the world already.
+            let open = machine.needs().into_iter();
+            let open = open.filter(|(_, need)| matches!(need, Need::Attempt(_)));
+            open.for_each(|(id, _)| log.answer(id, Answer::Attempted(Err(error.clone()))));
         }
         // Earlier commits of the run may not be in this process's index.
         self.session.performer.refresh_index().await;

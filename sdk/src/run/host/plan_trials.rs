@@ -82,7 +82,8 @@ impl Journeyman {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for a temperature that is not a number from 0; `Unsupported` where the host gave no agent, no world or no judge;
+    /// `Invalid` for a temperature that is not a number from 0; `Unsupported` where the host gave no agent, no world or no judge, and
+    /// where the world cannot set up a task again;
     /// the scorer's and the store's error. The errors of executions are in the result.
     ///
     /// [`Dialect::score_prompt`]: crate::contract::Dialect::score_prompt

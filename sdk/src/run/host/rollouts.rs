@@ -224,7 +224,8 @@ impl Journeyman {
     ///
     /// # Errors
     /// `Invalid` for a group without tasks, and where the host gave a retriever and the recipe searches, but
-    /// [`Rollouts::with_retriever`] gives none; the store's error.
+    /// [`Rollouts::with_retriever`] gives none; `Unsupported` for several rollouts in an environment that cannot set up a task
+    /// again; the store's error.
     pub async fn roll_out(
         &self,
         group: Vec<Task>,
@@ -234,6 +235,9 @@ impl Journeyman {
         if group.is_empty() {
             let error = Error::invalid("Journeyman::roll_out", "the group has no tasks");
             return Err(error.hint("hand over at least one task"));
+        }
+        if rollouts.count.get() > 1 {
+            session.performer.attempts_again("Journeyman::roll_out")?;
         }
         let searches = matches!(session.recipe.select.candidates, Candidates::Search { .. });
         if searches && session.backends.retriever.is_some() && rollouts.retriever.is_none() {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    num::NonZeroU64,
+    num::{NonZeroU32, NonZeroU64},
     sync::{Arc, Mutex},
 };
 
@@ -75,11 +75,15 @@ impl Session {
     pub(crate) async fn machine(
         &self,
         run: RunId,
-        recipe: Recipe,
+        mut recipe: Recipe,
         mode: Mode,
         tasks: Vec<Task>,
         by_host: bool,
     ) -> Result<(RunMachine, Log)> {
+        // A host's own loop knows by itself how often it attempts a task.
+        if !by_host && self.performer.attempts_again("Journeyman::learn").is_err() {
+            recipe.attempts.group = NonZeroU32::MIN;
+        }
         let known = match self.journal() {
             Some(journal) => !journal.read(&run).await?.is_empty(),
             None => false,
@@ -115,6 +119,7 @@ impl Session {
             recipe,
             mode,
             tasks,
+            replays: self.performer.replays(),
             library,
             policies: self.options.policies.clone(),
             width: NonZeroU64::try_from(self.options.in_flight).unwrap_or(NonZeroU64::MIN),

@@ -77,7 +77,7 @@ impl Journeyman {
     /// ```
     ///
     /// # Errors
-    /// `Unsupported` where a prefix has to be replayed and the environment is not deterministic, where the host gave no agent or
+    /// `Unsupported` where the environment cannot set up a task again, where a prefix has to be replayed and the environment is not deterministic, where the host gave no agent or
     /// no world, and for a task, or an action before the subgoal, whose secrets were redacted; `Invalid` for a subgoal that is not among the attempt's steps, and
     /// for a temperature that is not a number from 0; the store's error.
     pub async fn subgoal_rollouts(
@@ -95,6 +95,7 @@ impl Journeyman {
                     .with("steps", steps.len()),
             );
         }
+        self.session.performer.attempts_again(ROLLOUTS)?;
         if subgoal.first > 0 && !self.session.performer.repeats() {
             return Err(Error::unsupported(
                 ROLLOUTS,

@@ -71,6 +71,7 @@ impl Journeyman {
                     .hint("set `Backends::executor` and `Backends::environment`"),
             );
         }
+        session.performer.attempts_again(operation)?;
         let run = session.next_run("trials");
         let task = session.performer.withhold(&run, task)?;
         let withheld = Withheld {
@@ -97,6 +98,7 @@ impl Journeyman {
             recipe: session.recipe.clone(),
             mode: Mode::Evaluate,
             tasks: vec![task],
+            replays: false,
             library,
             policies: session.options.policies.clone(),
             width: NonZeroU64::MIN,

@@ -14,7 +14,7 @@ use crate::{
     error::Result,
     library::Applied,
     policy::{Answer, CommitDone},
-    report::{Event, EventKind, SkillGain, TaskReport},
+    report::{Event, EventKind, MaintenanceUsage, SkillGain, TaskReport},
 };
 
 impl RunMachine {
@@ -125,6 +125,14 @@ impl RunMachine {
     }
 
     fn say(&mut self, step: u64, kinds: Vec<EventKind>) {
+        for kind in &kinds {
+            if let EventKind::OverBudget { count, .. } = kind {
+                self.maintenance.add(MaintenanceUsage {
+                    over_budget: u64::from(*count),
+                    ..MaintenanceUsage::default()
+                });
+            }
+        }
         let mut events = self.named(step, kinds);
         self.events.append(&mut events);
     }
@@ -221,7 +229,7 @@ impl RunMachine {
         }
         let context = Scene::new(
             (&self.run, self.seed),
-            self.mode,
+            (self.mode, self.replays),
             &self.recipe,
             &self.library,
             (&self.overlaps, &self.policies),

@@ -16,7 +16,7 @@ use super::{
     work::{Of, need},
 };
 use crate::{
-    domain::{Cause, Commit, LibraryChange},
+    domain::{Cause, Commit, LibraryChange, MaintenanceBudget},
     error::{Error, Result},
     id::CommitKey,
     library::Applied,
@@ -43,7 +43,13 @@ enum Part {
 }
 
 impl Part {
-    fn start(self, ask: Ask, context: &Scene<'_>, step: u64) -> Running<Result<Decided>> {
+    fn start(
+        self,
+        ask: Ask,
+        context: &Scene<'_>,
+        (step, left): (u64, MaintenanceBudget),
+    ) -> Running<Result<Decided>> {
+        let context = context.within(left);
         let (view, recipe) = (context.view(step), context.recipe.clone());
         let overlaps = context.overlaps.share();
         match self {
@@ -104,7 +110,10 @@ fn usage_of(answer: &Answer) -> MaintenanceUsage {
     let mut usage = MaintenanceUsage::default();
     match answer {
         Answer::Played(_) => usage.roles = answer.usage().total(),
-        Answer::Tried(_) => usage.cases = answer.usage().total(),
+        Answer::Tried(_) => {
+            usage.cases = answer.usage().total();
+            usage.attempts = 1;
+        }
         _ => {}
     }
     usage
@@ -164,6 +173,10 @@ pub(crate) struct Maintaining {
     step: u64,
     /// The unfinished parts, the current one first.
     parts: Vec<Part>,
+    /// What was left of the round's budget when the current part began.
+    left: MaintenanceBudget,
+    /// The cost of the current part so far.
+    spent: MaintenanceUsage,
     stage: Stage,
 }
 
@@ -178,6 +191,8 @@ impl Maintaining {
         let mut machine = Self {
             step,
             parts: due.parts(),
+            left: context.recipe.maintenance.budget,
+            spent: MaintenanceUsage::default(),
             stage: Stage::Asking(Program::new(0)),
         };
         machine.go_on(context, events);
@@ -210,7 +225,7 @@ impl Maintaining {
                 need.map(|need| (id, need)).into_iter().collect()
             }
             Stage::Asking(program) => program.questions(
-                |ask| part.start(ask, context, self.step),
+                |ask| part.start(ask, context, (self.step, self.left)),
                 |place, question| {
                     let id = self.id(Station::Maintain, place.clone());
                     let need = wanted(&id)
@@ -244,7 +259,7 @@ impl Maintaining {
         let Some(part) = self.parts.first().copied() else {
             return Ok(nothing);
         };
-        let step = self.step;
+        let (step, left) = (self.step, self.left);
         let refused = || {
             Error::invalid("RunMachine::answer", "no open question has this id").with("need", id)
         };
@@ -260,12 +275,13 @@ impl Maintaining {
         }
         let usage = usage_of(&answer);
         let asked = program.questions(
-            |ask| part.start(ask, context, step),
+            |ask| part.start(ask, context, (step, left)),
             |place, question| (*place == id.place).then(|| fits(question, &answer)),
         );
         if asked.first() != Some(&true) || !program.answer(&id.place, answer) {
             return Err(refused());
         }
+        self.spent.add(usage);
         self.go_on(context, events);
         Ok(usage)
     }
@@ -333,8 +349,8 @@ impl Maintaining {
     /// Runs the parts as far as possible without further answers.
     pub(crate) fn go_on(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
         while let (Some(part), Stage::Asking(program)) = (self.parts.first(), &mut self.stage) {
-            let step = self.step;
-            let polled = program.poll(|ask| part.start(ask, context, step));
+            let of = (self.step, self.left);
+            let polled = program.poll(|ask| part.start(ask, context, of));
             events.extend(program.take_events());
             let Poll::Ready(decided) = polled else {
                 return;
@@ -362,6 +378,9 @@ impl Maintaining {
     /// Begins the next part. Its questions continue the numbers of the step, so that every place is used once.
     fn next(&mut self, number: u32) {
         self.parts.remove(0);
+        let spent = std::mem::take(&mut self.spent);
+        self.left.pay(spent.roles, 0);
+        self.left.pay(spent.cases, spent.attempts);
         self.stage = Stage::Asking(Program::new(number));
     }
 }

@@ -37,6 +37,8 @@ pub struct RunPlan {
     pub mode: Mode,
     /// The tasks, in order.
     pub tasks: Vec<Task>,
+    /// Whether test cases can be played ([`View::replays`](crate::policy::View::replays)).
+    pub replays: bool,
     /// The library at the start.
     pub library: SkillLibrary,
     /// The host's own policies that the recipe names.
@@ -74,6 +76,7 @@ pub struct RunPlan {
 ///     recipe,
 ///     mode: Mode::Evaluate,
 ///     tasks: vec![Task::new("t-1", "close ticket 17")],
+///     replays: false,
 ///     library: SkillLibrary::new(),
 ///     policies: Policies::new(),
 ///     width: NonZeroU64::MIN,
@@ -101,6 +104,7 @@ pub struct RunMachine {
     pub(crate) recipe: Recipe,
     pub(crate) mode: Mode,
     pub(crate) tasks: Vec<Task>,
+    pub(crate) replays: bool,
     pub(crate) library: SkillLibrary,
     pub(crate) width: NonZeroU64,
     pub(crate) next: u64,
@@ -128,7 +132,7 @@ pub struct RunMachine {
 impl RunMachine {
     /// The version of the JSON form. Raise it when a built-in policy asks other questions, or asks them in another order: a
     /// journal keeps answers by place, and the answers of an older journal would be given to other questions.
-    pub const SCHEMA: u32 = 12;
+    pub const SCHEMA: u32 = 13;
 
     /// Begins a run.
     ///
@@ -168,6 +172,7 @@ impl RunMachine {
             recipe: plan.recipe,
             mode: plan.mode,
             tasks: plan.tasks,
+            replays: plan.replays,
             library: plan.library,
             width: match plan.mode {
                 Mode::Train => batch,
@@ -367,7 +372,7 @@ impl RunMachine {
     pub(crate) fn context(&self) -> Scene<'_> {
         Scene::new(
             (&self.run, self.seed),
-            self.mode,
+            (self.mode, self.replays),
             &self.recipe,
             &self.library,
             (&self.overlaps, &self.policies),

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use crate::{
-    domain::Mode,
+    domain::{MaintenanceBudget, Mode},
     id::{RunId, Seed},
     library::SkillLibrary,
     maintain::{Overlaps, Upkeep},
@@ -25,7 +25,7 @@ impl<'a> Scene<'a> {
     /// Borrows the present state of a run.
     pub(crate) fn new(
         (run, seed): (&'a RunId, Seed),
-        mode: Mode,
+        (mode, replays): (Mode, bool),
         recipe: &'a Recipe,
         library: &'a SkillLibrary,
         (overlaps, policies): (&'a Overlaps, &'a Policies),
@@ -42,6 +42,8 @@ impl<'a> Scene<'a> {
             // The library counts the tasks, so that runs of a single task count towards the warm-up too.
             warming_up: mode == Mode::Train
                 && library.tasks_learned() < recipe.schedule.tasks(attempts.warm_up),
+            replays,
+            left: MaintenanceBudget::default(),
             library,
         };
         Self {
@@ -55,6 +57,12 @@ impl<'a> Scene<'a> {
     /// Replaces the seed.
     pub(crate) fn with_seed(mut self, seed: Seed) -> Self {
         self.context.seed = seed;
+        self
+    }
+
+    /// Sets what is left of the budget of this round of maintenance.
+    pub(crate) fn within(mut self, left: MaintenanceBudget) -> Self {
+        self.context.left = left;
         self
     }
 

@@ -319,6 +319,7 @@ fn machine() -> RunMachine {
         recipe,
         mode: Mode::Train,
         tasks,
+        replays: true,
         library: SkillLibrary::new(),
         policies: Policies::new(),
         width: n64(1),

@@ -3,6 +3,7 @@
 mod asked;
 mod assessed_again;
 mod assessing;
+mod budget;
 mod hostile;
 mod identical;
 mod mending;
@@ -14,6 +15,7 @@ mod releasing;
 mod rules;
 mod rules_of_hosts;
 mod spending;
+mod unresettable;
 
 use std::sync::Mutex;
 

@@ -24,6 +24,7 @@ fn machine() -> RunMachine {
         recipe,
         mode: Mode::Train,
         tasks: tasks(9),
+        replays: true,
         library: SkillLibrary::new(),
         policies: journeyman::policy::Policies::new(),
         width: n64(1),

@@ -60,6 +60,7 @@ fn a_run_with_a_curator_resumes_between_any_two_answers() {
             recipe: recipe::skillos(),
             mode: Mode::Train,
             tasks: words(&WORDS),
+            replays: true,
             library: SkillLibrary::new(),
             policies: Policies::new(),
             width: n64(1),

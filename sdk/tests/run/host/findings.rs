@@ -19,6 +19,7 @@ type Change<'a> = &'a dyn Fn(&mut Backends, &mut Recipe);
 
 async fn found(recipe: Recipe, change: Change<'_>) -> Vec<Finding> {
     let (mut backends, mut recipe) = (complete(), recipe);
+    calibrated(&mut recipe);
     change(&mut backends, &mut recipe);
     let journeyman = open_as("test", &backends, recipe).await;
     let findings = journeyman.findings();
@@ -28,6 +29,18 @@ async fn found(recipe: Recipe, change: Change<'_>) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Marks the threshold of the recipe's gate as fitted to the scripted scorer.
+pub(super) fn calibrated(recipe: &mut Recipe) {
+    let model = complete().scorer.expect("a scorer").model().clone();
+    if let Some(gate) = recipe.select.selector.gate_mut() {
+        gate.fitted_for = Some(journeyman::select::ThresholdFor {
+            score: gate.score,
+            model,
+            dialect: None,
+        });
+    }
 }
 
 /// The kinds of what is found where complete parts or their recipe are changed.
@@ -112,6 +125,7 @@ fn a_program_of_the_hosts_own_does_not_hide_that_tasks_write_nothing() {
     };
     let findings = block_on(async {
         let (mut backends, mut recipe) = (complete(), recipe::standard());
+        calibrated(&mut recipe);
         own(&mut backends, &mut recipe);
         let policies = Policies::new().with_program("own", |_| Ok(Arc::new(Idle)));
         let options = Options::new("test", Seed(7)).with_policies(policies);
@@ -380,6 +394,7 @@ fn thresholds_that_were_fitted_for_another_model_are_found() {
                 fitted_for: Some(journeyman::select::ThresholdFor {
                     score: GatePolicy::default().score,
                     model: model.as_str().into(),
+                    dialect: None,
                 }),
                 ..GatePolicy::default()
             });
@@ -395,9 +410,35 @@ fn thresholds_that_were_fitted_for_another_model_are_found() {
 }
 
 #[test]
+fn a_threshold_that_nobody_fitted_is_found() {
+    let guessed = |_: &mut Backends, r: &mut Recipe| {
+        r.select.selector = Selector::default();
+    };
+    check(recipe::standard(), &guessed, &[FindingKind::Uncalibrated]);
+    let found = block_on(found(recipe::standard(), &guessed));
+    assert!(found[0].consequence.contains("5 nats of pmi"), "{found:?}");
+    // A relative threshold compares candidates with each other.
+    let relative = |_: &mut Backends, r: &mut Recipe| {
+        r.select.selector = Selector::Gate(GatePolicy::paper());
+    };
+    check(recipe::standard(), &relative, &[]);
+    let other_dialect = |b: &mut Backends, r: &mut Recipe| {
+        let gate = r.select.selector.gate_mut().expect("a gate");
+        gate.fitted_for.as_mut().expect("fitted").dialect = Some("0123456789ab".to_owned());
+        assert!(b.dialect.is_some());
+    };
+    check(
+        recipe::standard(),
+        &other_dialect,
+        &[FindingKind::OtherModel],
+    );
+}
+
+#[test]
 fn a_gate_that_asks_whether_a_skill_fits_needs_a_dialect_that_can_ask() {
     let asks = |_: &mut Backends, r: &mut Recipe| {
         r.select.selector = Selector::Gate(GatePolicy::fits());
+        calibrated(r);
     };
     check(recipe::standard(), &asks, &[]);
     let mute = |b: &mut Backends, r: &mut Recipe| {

@@ -242,7 +242,7 @@ struct Unsteady(ScriptedEnvironment);
 #[async_trait]
 impl Environment for Unsteady {
     fn capabilities(&self) -> EnvironmentCapabilities {
-        EnvironmentCapabilities::default()
+        EnvironmentCapabilities::resettable()
     }
 
     async fn reset(&self, task: &Task, seed: Seed) -> Result<Box<dyn Episode>> {

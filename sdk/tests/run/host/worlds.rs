@@ -6,7 +6,10 @@ use journeyman::{
     domain::{Observation, Transition},
 };
 
-use super::{findings::complete, *};
+use super::{
+    findings::{calibrated, complete},
+    *,
+};
 
 /// How often a judge that keeps its thread for so long is said to block.
 fn check_blocking(ms: u64, expect: usize) {
@@ -21,7 +24,9 @@ fn check_blocking(ms: u64, expect: usize) {
     }));
     parts.judge = Some(Arc::clone(&judge) as _);
     block_on(async {
-        let journeyman = open_as("test", &parts, recipe()).await;
+        let mut recipe = recipe();
+        calibrated(&mut recipe);
+        let journeyman = open_as("test", &parts, recipe).await;
         assert_eq!(journeyman.findings(), []);
         let report = journeyman.learn(tasks(3)).await.expect("it learns");
         assert_eq!(judge.calls(), 12);
@@ -70,7 +75,7 @@ impl Environment for Slow {
     fn capabilities(&self) -> EnvironmentCapabilities {
         match self.repeats {
             true => EnvironmentCapabilities::deterministic(),
-            false => EnvironmentCapabilities::default(),
+            false => EnvironmentCapabilities::resettable(),
         }
     }
 
