@@ -254,6 +254,7 @@ impl Dialect for FlawedDialect {
             }
             TurnMove::Generate {
                 mut prompt,
+                tools,
                 stop,
                 max_tokens,
             } if self.0 == DialectFlaw::ShortensSkills => {
@@ -264,6 +265,7 @@ impl Dialect for FlawedDialect {
                 });
                 Ok(TurnMove::Generate {
                     prompt,
+                    tools,
                     stop,
                     max_tokens,
                 })

@@ -1,5 +1,7 @@
 //! Converting prompts and texts to tokens.
 
+use std::borrow::Cow;
+
 use journeyman::{
     Error, Result,
     contract::GenerateRequest,
@@ -118,11 +120,7 @@ impl Renderer {
         prompt: &Prompt,
     ) -> Result<Vec<LlamaToken>> {
         // Text far above the context is refused before it is tokenized.
-        let spans = prompt.messages.iter().flat_map(|message| &message.content);
-        let bytes: usize = spans
-            .chain(&prompt.open)
-            .map(|span| span.text().len())
-            .sum();
+        let bytes: usize = prompt.spans().map(|span| span.text().len()).sum();
         let least = bytes / self.longest_token;
         if least > self.context {
             return Err(too_long(operation, least, self.context));
@@ -132,11 +130,11 @@ impl Renderer {
             Some(template) => self.render(operation, template, prompt, &mut tokens)?,
             None => {
                 for message in &prompt.messages {
-                    self.append_spans(&mut tokens, &message.content);
+                    self.append_spans(&mut tokens, message.spans());
                 }
             }
         }
-        self.append_spans(&mut tokens, &prompt.open);
+        self.append_spans(&mut tokens, prompt.open.iter().map(Cow::Borrowed));
         self.begin(operation, &mut tokens)?;
         Ok(tokens)
     }
@@ -177,15 +175,20 @@ impl Renderer {
         // In this order, because the iterator that ends first must be the messages.
         for (message, text) in prompt.messages.iter().zip(texts.by_ref()) {
             self.append(tokens, &text, true);
-            self.append_spans(tokens, &message.content);
+            self.append_spans(tokens, message.spans());
         }
         texts.for_each(|text| self.append(tokens, &text, true));
         Ok(())
     }
 
-    fn append_spans(&self, tokens: &mut Vec<LlamaToken>, spans: &[Span]) {
+    fn append_spans<'s>(
+        &self,
+        tokens: &mut Vec<LlamaToken>,
+        spans: impl Iterator<Item = Cow<'s, Span>>,
+    ) {
         for span in spans {
-            self.append(tokens, span.text(), matches!(span, Span::Control(_)));
+            let special = matches!(*span, Span::Control(_));
+            self.append(tokens, span.text(), special);
         }
     }
 

@@ -3,7 +3,7 @@
 use journeyman::{
     ErrorKind,
     contract::{GenerateRequest, ToolChoice},
-    domain::{Message, Prompt, Sampling, Span, Speaker, ToolDefinition},
+    domain::{Message, NativeCall, Prompt, Sampling, Span, Speaker, ToolDefinition},
 };
 use serde_json::{Map, Value, json};
 
@@ -26,35 +26,55 @@ impl Server {
                     hint: "set Config::continues where it does, or use Route::Completions",
                 });
             }
-            let opened = Message {
-                speaker: Speaker::Assistant,
-                content: prompt.open.clone(),
-            };
+            let opened = Message::new(Speaker::Assistant, prompt.open.clone());
             messages.push(self.message(&opened));
         }
         Ok(messages)
     }
 
+    /// Calls and the results that answer them are fields of their own where the server calls tools, else text.
     fn message(&self, message: &Message) -> Value {
-        let content: String = (message.content.iter())
-            .map(|span| match span {
-                Span::Data(text) => self.marks.harmless(text),
-                Span::Control(text) => text.as_str().into(),
-            })
-            .collect();
-        json!({"role": self.role(message.speaker), "content": content})
+        let has_calls = self.support.tools && !message.calls.is_empty();
+        let spelled = |span: &Span| match span {
+            Span::Data(text) => self.marks.harmless(text).into_owned(),
+            Span::Control(text) => text.clone(),
+        };
+        let content: String = match has_calls {
+            true => message.content.iter().map(spelled).collect(),
+            false => message.spans().map(|span| spelled(&span)).collect(),
+        };
+        let role = self.role(message);
+        let mut fields = json!({"role": role, "content": content});
+        if has_calls {
+            let calls = message.calls.iter().map(|made| self.past_call(made));
+            fields["tool_calls"] = calls.collect();
+        }
+        if let (Some(answered), "tool") = (&message.answers, role) {
+            fields["tool_call_id"] = json!(answered.id);
+        }
+        fields
     }
 
-    fn role(&self, speaker: Speaker) -> &'static str {
+    /// A call that the model made before.
+    fn past_call(&self, made: &NativeCall) -> Value {
+        let arguments = Value::Object(made.call.arguments.clone()).to_string();
+        json!({"id": made.id, "type": "function", "function": {
+            "name": self.marks.harmless(&made.call.tool),
+            "arguments": self.marks.harmless(&arguments),
+        }})
+    }
+
+    fn role(&self, message: &Message) -> &'static str {
         let is_strict = matches!(
             self.support.server,
             ServerKind::OpenAi | ServerKind::LlamaCppPython | ServerKind::Other
         );
-        match speaker {
+        let answers_call = message.answers.is_some() && self.support.tools;
+        match message.speaker {
             Speaker::System => "system",
             Speaker::Assistant => "assistant",
-            // OpenAI refuses a tool's message that answers no call by its id, and the contract has no calls.
-            Speaker::Tool if !is_strict => "tool",
+            // OpenAI refuses a tool's message that answers no call by its id.
+            Speaker::Tool if answers_call || !is_strict => "tool",
             // Any speaker that is added later is outside the model.
             _ => "user",
         }

@@ -1,5 +1,7 @@
 //! Tokens of texts, from the server's tokenizer.
 
+use std::borrow::Cow;
+
 use futures::future::try_join_all;
 use journeyman::domain::{Prompt, Span, TokenId};
 use serde_json::{Value, json};
@@ -42,11 +44,10 @@ impl Server {
         prompt: &Prompt,
         deadline: Deadline,
     ) -> Result<Written, OpenAiError> {
-        let contents = prompt.messages.iter().flat_map(|message| &message.content);
-        let spans: Vec<&Span> = contents.chain(&prompt.open).collect();
+        let spans: Vec<Cow<'_, Span>> = prompt.spans().collect();
         match self.support.tokenizer {
             Some(TokenizerForm::Content | TokenizerForm::Prompt) => {
-                let of_spans = spans.into_iter().map(|span| match span {
+                let of_spans = spans.iter().map(|span| match span.as_ref() {
                     Span::Data(text) => self.data_ids(text, deadline, true),
                     Span::Control(text) => self.data_ids(text, deadline, false),
                 });
@@ -56,7 +57,7 @@ impl Server {
                 Ok(Written::Ids([begin, &ids].concat()))
             }
             _ => {
-                let spelled = spans.into_iter().map(|span| match span {
+                let spelled = spans.iter().map(|span| match span.as_ref() {
                     Span::Data(text) => self.marks.harmless(text),
                     Span::Control(text) => text.as_str().into(),
                 });

@@ -356,6 +356,7 @@ fn controls_apart(said: &str) -> Vec<Part> {
 fn generate(script: &Script, stop: &[&str], max_tokens: usize) -> TurnMove {
     TurnMove::Generate {
         prompt: script.prompt(),
+        tools: Vec::new(),
         stop: stop.iter().map(|text| (*text).to_owned()).collect(),
         max_tokens,
     }

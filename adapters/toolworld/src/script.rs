@@ -158,10 +158,10 @@ impl Script {
             Part::Text(text) => Span::Data(text.clone()),
         };
         Prompt {
-            messages: vec![Message {
-                speaker: Speaker::User,
-                content: self.parts.iter().map(span).collect(),
-            }],
+            messages: vec![Message::new(
+                Speaker::User,
+                self.parts.iter().map(span).collect(),
+            )],
             open: Vec::new(),
         }
     }

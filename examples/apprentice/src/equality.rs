@@ -125,10 +125,10 @@ pub fn greedy(
             Piece::Text(text) => Span::Data(text.clone()),
         };
         let prompt = Prompt {
-            messages: vec![Message {
-                speaker: Speaker::User,
-                content: record.parts.iter().map(span).collect(),
-            }],
+            messages: vec![Message::new(
+                Speaker::User,
+                record.parts.iter().map(span).collect(),
+            )],
             open: Vec::new(),
         };
         let mut request = GenerateRequest::greedy(prompt, record.written.len());

@@ -15,7 +15,7 @@ use crate::{
     },
     domain::{
         Action, EndReason, Exposure, GenerationRecord, Injection, Observation, Outcome, Prompt,
-        Sampling, SkillRef, Step, StepResult, Trajectory, UnreadTurn, Usage,
+        SkillRef, Step, StepResult, ToolDefinition, Trajectory, UnreadTurn, Usage,
     },
     error::{Error, ErrorKind, Result},
     telemetry::Chat,
@@ -223,10 +223,11 @@ impl<'a> Run<'a> {
             match next {
                 TurnMove::Generate {
                     prompt,
+                    tools,
                     stop,
                     max_tokens,
                 } => {
-                    let request = self.request(prompt, stop, max_tokens);
+                    let request = self.request(prompt, tools, stop, max_tokens);
                     let model = &self.executor.model;
                     // Without texts: the agent works with what is redacted elsewhere.
                     let chat = Chat::new(&model.capabilities().model, &request, None);
@@ -286,28 +287,25 @@ impl<'a> Run<'a> {
         });
     }
 
-    fn request(&mut self, prompt: Prompt, stop: Vec<String>, max_tokens: usize) -> GenerateRequest {
+    fn request(
+        &mut self,
+        prompt: Prompt,
+        tools: Vec<ToolDefinition>,
+        stop: Vec<String>,
+        max_tokens: usize,
+    ) -> GenerateRequest {
         let options = &self.executor.options;
-        let temperature = self.attempt.temperature;
-        let sampling = Sampling {
-            temperature,
-            top_p: if temperature > 0.0 {
-                options.top_p
-            } else {
-                1.0
-            },
-            seed: self.attempt.seed.derive("turn", self.generations),
-        };
+        let seed = self.attempt.seed.derive("turn", self.generations);
         self.generations += 1;
         GenerateRequest {
             prompt,
-            sampling,
+            sampling: options.sampling(self.attempt.temperature, seed),
             max_tokens,
             stop,
             time_limit: options.generation_time.min(self.attempt.time_limit),
             adapter: None,
             json_schema: None,
-            tools: Vec::new(),
+            tools,
             tool_choice: ToolChoice::Auto,
             sink: None,
         }

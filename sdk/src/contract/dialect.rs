@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Generation;
 use crate::{
-    domain::{Action, Injection, Observation, Prompt, Skill, Step, Task},
+    domain::{Action, Injection, Observation, Prompt, Skill, Step, Task, ToolDefinition},
     error::{Error, Result},
 };
 
@@ -50,6 +50,9 @@ pub enum TurnMove {
     Generate {
         /// The prompt.
         prompt: Prompt,
+        /// The tools that the model can call by its own interface; only where the dialect knows that it has one
+        /// ([`ModelCapabilities::tools`](super::ModelCapabilities::tools)).
+        tools: Vec<ToolDefinition>,
         /// Texts that end the generation.
         stop: Vec<String>,
         /// Greatest number of tokens.
@@ -93,7 +96,7 @@ pub enum TurnMove {
 ///         let skills = view.injection.skills.iter().map(|skill| skill.text.as_str());
 ///         let text: Vec<&str> = skills.chain([view.observation.text.as_str()]).collect();
 ///         let prompt = self.score_prompt(&text.join("\n\n"));
-///         Ok(TurnMove::Generate { prompt, stop: Vec::new(), max_tokens: 256 })
+///         Ok(TurnMove::Generate { prompt, tools: Vec::new(), stop: Vec::new(), max_tokens: 256 })
 ///     }
 ///
 ///     fn skill_text(&self, skill: &Skill) -> String {

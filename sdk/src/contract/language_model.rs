@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{NativeCall, ToolChoice};
+use super::ToolChoice;
 use crate::{
-    domain::{GenerationRecord, Prompt, Sampling, TokenId, ToolDefinition},
+    domain::{GenerationRecord, NativeCall, Prompt, Sampling, TokenId, ToolDefinition},
     error::{Error, Result},
     id::ModelId,
 };

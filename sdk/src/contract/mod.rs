@@ -59,4 +59,4 @@ pub use skill_scores::{FitTotals, SkillScores, Total};
 pub(crate) use skill_store::since;
 pub use skill_store::{RebasedCommit, SkillStore, SkillStoreExt, Snapshot};
 pub use tokenizer::{TokenCount, Tokenizer};
-pub use tools::{NativeCall, ToolChoice};
+pub use tools::ToolChoice;

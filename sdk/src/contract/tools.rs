@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::ToolCall;
-
 /// Which of a request's tools a model calls.
 #[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,24 +16,4 @@ pub enum ToolChoice {
     Required,
     /// The tool with this name is called.
     Named(String),
-}
-
-/// A tool call that a model made by its own interface.
-#[non_exhaustive]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NativeCall {
-    /// The id that the model or its server gave the call; empty where it gives none.
-    pub id: String,
-    /// The tool and its arguments, which obey the tool's schema.
-    pub call: ToolCall,
-}
-
-impl NativeCall {
-    /// A call with its id.
-    pub fn new(id: impl Into<String>, call: ToolCall) -> Self {
-        Self {
-            id: id.into(),
-            call,
-        }
-    }
 }

@@ -1,6 +1,11 @@
 //! Messages and prompts. The author of a text decides how it is tokenized.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::ToolCall;
 
 /// The speaker of a message.
 #[non_exhaustive]
@@ -37,27 +42,115 @@ impl Span {
     }
 }
 
+/// A tool call in the form of a model's own interface: written by the model, or shown to it as one that it made before.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct NativeCall {
+    /// The id that the model, its server or the dialect gave the call; empty where none did.
+    pub id: String,
+    /// The tool and its arguments.
+    pub call: ToolCall,
+}
+
+impl NativeCall {
+    /// A call with its id.
+    pub fn new(id: impl Into<String>, call: ToolCall) -> Self {
+        Self {
+            id: id.into(),
+            call,
+        }
+    }
+}
+
+/// The call that a tool's message answers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct AnsweredCall {
+    /// The call's id.
+    pub id: String,
+    /// The tool's name.
+    pub tool: String,
+}
+
 /// One message.
+///
+/// ```
+/// use journeyman::domain::{Message, NativeCall, Speaker, ToolCall};
+/// use serde_json::json;
+///
+/// let call = ToolCall::new("brew", json!({"cups": 2}));
+/// let asked = Message::calling("One moment.", vec![NativeCall::new("call00000", call)]);
+/// let answered = Message::answering(&asked.calls[0], "2 cups");
+/// assert_eq!(asked.speaker, Speaker::Assistant);
+/// assert_eq!(answered.answers.unwrap().id, "call00000");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Message {
     /// The speaker.
     pub speaker: Speaker,
     /// The content, in order.
     pub content: Vec<Span>,
+    /// The calls of an assistant's message, made after its content. An adapter with the capability `tools` writes them in the
+    /// form of the model's family; any other one as [`Message::spans`] does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<NativeCall>,
+    /// The call that a tool's message answers, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<AnsweredCall>,
 }
 
 impl Message {
-    /// A message of one data span.
-    pub fn data(speaker: Speaker, text: impl Into<String>) -> Self {
+    /// A message of these spans, without calls.
+    pub fn new(speaker: Speaker, content: Vec<Span>) -> Self {
         Self {
             speaker,
-            content: vec![Span::Data(text.into())],
+            content,
+            calls: Vec::new(),
+            answers: None,
         }
     }
 
-    /// The content as one text.
+    /// A message of one data span.
+    pub fn data(speaker: Speaker, text: impl Into<String>) -> Self {
+        Self::new(speaker, vec![Span::Data(text.into())])
+    }
+
+    /// A message of the assistant with calls, and the words before them, often none.
+    pub fn calling(words: impl Into<String>, calls: Vec<NativeCall>) -> Self {
+        Self {
+            calls,
+            ..Self::data(Speaker::Assistant, words)
+        }
+    }
+
+    /// A tool's message that answers a call.
+    pub fn answering(call: &NativeCall, text: impl Into<String>) -> Self {
+        Self {
+            answers: Some(AnsweredCall {
+                id: call.id.clone(),
+                tool: call.call.tool.clone(),
+            }),
+            ..Self::data(Speaker::Tool, text)
+        }
+    }
+
+    /// The content, followed by each call as a JSON object with `name` and `arguments` on a line of its own: for a model without
+    /// an interface for tools.
+    pub fn spans(&self) -> impl Iterator<Item = Cow<'_, Span>> {
+        let mut starts_line = self.content.iter().all(|span| span.text().is_empty());
+        let calls = self.calls.iter().map(move |NativeCall { call, .. }| {
+            let object = json!({"name": call.tool, "arguments": call.arguments});
+            let line = match std::mem::take(&mut starts_line) {
+                true => object.to_string(),
+                false => format!("\n{object}"),
+            };
+            Cow::Owned(Span::Data(line))
+        });
+        self.content.iter().map(Cow::Borrowed).chain(calls)
+    }
+
+    /// The [spans](Self::spans) as one text.
     pub fn text(&self) -> String {
-        self.content.iter().map(Span::text).collect()
+        self.spans().map(|span| span.text().to_owned()).collect()
     }
 }
 
@@ -74,9 +167,14 @@ pub struct Prompt {
 }
 
 impl Prompt {
+    /// The [spans](Message::spans) of all messages, and of the model's own turn.
+    pub fn spans(&self) -> impl Iterator<Item = Cow<'_, Span>> {
+        let messages = self.messages.iter().flat_map(Message::spans);
+        messages.chain(self.open.iter().map(Cow::Borrowed))
+    }
+
     /// All of it as one text, without any chat template.
     pub fn text(&self) -> String {
-        let messages = self.messages.iter().flat_map(|message| &message.content);
-        messages.chain(&self.open).map(Span::text).collect()
+        self.spans().map(|span| span.text().to_owned()).collect()
     }
 }

@@ -42,7 +42,7 @@ pub use handled_mark::HandledMark;
 pub use hidden::{HiddenCharacter, find_hidden, hidden_by_line};
 pub use index::{IndexMark, IndexUpdate};
 pub use maintenance_budget::MaintenanceBudget;
-pub use message::{Message, Prompt, Span, Speaker};
+pub use message::{AnsweredCall, Message, NativeCall, Prompt, Span, Speaker};
 pub use mode::Mode;
 pub use prototype::{Prototype, Rubric, Trap};
 pub use role::Role;

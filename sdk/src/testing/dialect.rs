@@ -30,6 +30,7 @@ impl Dialect for ScriptedDialect {
                     messages,
                     open: vec![Span::Control("agent: ".to_owned())],
                 },
+                tools: Vec::new(),
                 stop: vec!["\n".to_owned()],
                 max_tokens: 32,
             });

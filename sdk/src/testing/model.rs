@@ -7,10 +7,9 @@ use async_trait::async_trait;
 use super::play::{Calls, Play, word_id, words};
 use crate::{
     contract::{
-        FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, NativeCall,
-        ToolChoice,
+        FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, ToolChoice,
     },
-    domain::ToolCall,
+    domain::{NativeCall, ToolCall},
     error::{Error, ErrorKind, Result},
     id::ModelId,
 };

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::JsonSchema;
 use crate::{
-    contract::{FinishReason, NativeCall, ToolChoice},
-    domain::{ToolCall, ToolDefinition},
+    contract::{FinishReason, ToolChoice},
+    domain::{NativeCall, ToolCall, ToolDefinition},
     error::{Error, ErrorKind, Result},
 };
 

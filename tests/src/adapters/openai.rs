@@ -243,7 +243,7 @@ fn called(model: &OpenAi, prompt: Prompt) -> Result<bool> {
     let named = block_on(model.generate(&request))?.calls;
     request.tool_choice = ToolChoice::Required;
     let any = block_on(model.generate(&request))?.calls;
-    let is_named = |made: &journeyman::contract::NativeCall| made.call.tool == "wait";
+    let is_named = |made: &journeyman::domain::NativeCall| made.call.tool == "wait";
     Ok(!named.is_empty() && named.iter().all(is_named) && !any.is_empty())
 }
 

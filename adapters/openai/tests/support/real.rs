@@ -178,10 +178,7 @@ pub(crate) fn spoken(parts: &[(&str, &str)]) -> Prompt {
         ]
     });
     Prompt {
-        messages: vec![Message {
-            speaker: Speaker::User,
-            content: spans.collect(),
-        }],
+        messages: vec![Message::new(Speaker::User, spans.collect())],
         open: Vec::new(),
     }
 }

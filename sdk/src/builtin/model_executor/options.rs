@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::{
     contract::ModelCapabilities,
+    domain::Sampling,
     error::{Error, Result},
+    id::Seed,
 };
 
 /// Options of a [`ModelExecutor`](crate::builtin::ModelExecutor).
@@ -42,6 +44,15 @@ impl ModelExecutorOptions {
     pub(super) fn for_model(mut self, capabilities: &ModelCapabilities) -> Self {
         self.generation_time = capabilities.time_limit(self.generation_time, ANSWER_TOKENS);
         self
+    }
+
+    /// The sampling of a generation at this temperature.
+    pub(super) fn sampling(&self, temperature: f32, seed: Seed) -> Sampling {
+        Sampling {
+            temperature,
+            top_p: if temperature > 0.0 { self.top_p } else { 1.0 },
+            seed,
+        }
     }
 
     /// Checks the ranges that the fields document.

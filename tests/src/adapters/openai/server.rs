@@ -100,10 +100,7 @@ impl Server {
             Span::Control("<s><task>".to_owned()),
             Span::Data(" could you".to_owned()),
         ];
-        let begun = Message {
-            speaker: Speaker::User,
-            content: begun.to_vec(),
-        };
+        let begun = Message::new(Speaker::User, begun.to_vec());
         config.known.insert(
             0,
             Prompt {

@@ -1,0 +1,232 @@
+use serde_json::json;
+
+use super::*;
+use crate::{
+    contract::{Dialect, TurnMove, TurnView},
+    domain::{Injection, Observation, Prompt, Speaker, StepResult, Task},
+    testing::sample,
+};
+
+fn native() -> ChatDialect {
+    ChatDialect {
+        native_tools: true,
+        ..ChatDialect::default()
+    }
+}
+
+fn tool(name: &str) -> ToolDefinition {
+    ToolDefinition::new(name, "Does it.", json!({"type": "object"}))
+}
+
+fn kitchen(text: &str) -> Observation {
+    sample::observation(text).with_tools(vec![tool("unseal"), tool("brew")])
+}
+
+fn reply(text: &str, calls: &[(&str, serde_json::Value)]) -> Generation {
+    let mut reply = Generation::new("test", &Prompt::default(), text);
+    let made = |(name, arguments): &(&str, serde_json::Value)| {
+        NativeCall::new("", ToolCall::new(*name, arguments.clone()))
+    };
+    reply.calls = calls.iter().map(made).collect();
+    reply
+}
+
+fn turn(steps: &[Step], seen: &Observation, replies: &[Generation]) -> TurnMove {
+    let view = TurnView {
+        task: &Task::new("t", "brew coffee"),
+        injection: &Injection::NONE,
+        observation: seen,
+        steps,
+        replies,
+    };
+    native().turn(&view).unwrap()
+}
+
+/// Reads a text without calls; an error is the reason.
+fn check(text: &str, expect: Result<Action, &str>) {
+    let found = read(&reply(text, &[]), &kitchen("").tools);
+    assert_eq!(
+        found.as_ref().map_err(String::as_str),
+        expect.as_ref().map_err(|e| *e)
+    );
+}
+
+fn messages(next: TurnMove) -> Vec<Message> {
+    match next {
+        TurnMove::Generate { prompt, .. } => prompt.messages,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_tools_go_to_the_interface_and_not_into_a_message() {
+    let TurnMove::Generate { prompt, tools, .. } = turn(&[], &kitchen(""), &[]) else {
+        panic!("it asks the model");
+    };
+    assert_eq!(tools, kitchen("").tools);
+    assert_eq!(prompt.messages[0].text(), RULES);
+    assert_eq!(prompt.messages[1].text(), "brew coffee");
+    // And without an interface into the message alone.
+    let view = TurnView {
+        task: &Task::new("t", "brew coffee"),
+        injection: &Injection::NONE,
+        observation: &kitchen(""),
+        steps: &[],
+        replies: &[],
+    };
+    let Ok(TurnMove::Generate { prompt, tools, .. }) = ChatDialect::default().turn(&view) else {
+        panic!("it asks the model");
+    };
+    assert!(tools.is_empty() && prompt.messages[0].text().contains("unseal"));
+    let none = messages(turn(&[], &sample::observation(""), &[]));
+    assert!(none[0].text().ends_with("There are no tools now."));
+}
+
+#[test]
+fn several_calls_at_once_are_one_action() {
+    let three = [
+        ("unseal", json!({"tin": "red"})),
+        ("unseal", json!({"tin": "blue"})),
+        ("brew", json!({})),
+    ];
+    let made = reply("<think>Which?</think>Both tins.", &three);
+    let TurnMove::Act {
+        action, transcript, ..
+    } = turn(&[], &kitchen(""), &[made])
+    else {
+        panic!("it acts");
+    };
+    let calls = three.map(|(name, arguments)| ToolCall::new(name, arguments));
+    assert_eq!(action, Action::Call(calls.to_vec()));
+    assert_eq!(transcript, format!("Both tins.\n{}", action.to_json()));
+}
+
+#[test]
+fn past_calls_and_results_are_structured() {
+    let unseal = ToolCall::new("unseal", json!({"tin": "red"}));
+    let brew = ToolCall::new("brew", json!({"cups": 2}));
+    let source = sample::observation("").source;
+    let both = Action::Call(vec![unseal.clone(), brew.clone()]);
+    let words = format!("Now.\n{}", both.to_json());
+    let steps = [
+        Step::new(both, StepResult::new("open\n2 cups", source.clone())).saying(words),
+        Step::new(
+            Action::call("brew", json!({})),
+            StepResult::refused("SKILL: obey", source.clone()),
+        )
+        .seeing(kitchen("open\n2 cups")),
+        Step::new(
+            Action::Message("Done?".to_owned()),
+            StepResult::new("No.", source),
+        )
+        .seeing(kitchen("SKILL: obey")),
+    ];
+    let found = messages(turn(&steps, &kitchen("No."), &[]));
+    let calls = [
+        NativeCall::new("call00000", unseal),
+        NativeCall::new("call00001", brew),
+        NativeCall::new("call00002", ToolCall::new("brew", json!({}))),
+    ];
+    let expect = [
+        Message::calling("Now.", calls[..2].to_vec()),
+        Message::answering(&calls[0], WITH_THE_LAST),
+        Message::answering(&calls[1], "open\n2 cups"),
+        Message::calling("", calls[2..].to_vec()),
+        Message::answering(&calls[2], "Error: > SKILL: obey"),
+        Message::data(Speaker::Assistant, "Done?"),
+    ];
+    assert_eq!(found[2..8], expect);
+    assert_eq!(found.len(), 9);
+    assert_eq!(found[8].speaker, Speaker::User);
+}
+
+#[test]
+fn a_text_is_a_message_unless_it_is_meant_as_a_call() {
+    let said = |text: &str| Ok(Action::Message(text.to_owned()));
+    let unseal = || Ok(Action::call("unseal", json!({"tin": "red"})));
+    check("Shall I brew it?", said("Shall I brew it?"));
+    check("<think>Hm.</think>\nYes.", said("Yes."));
+    check("Set x to {1, 2} and [a].", said("Set x to {1, 2} and [a]."));
+    check(
+        "The person is {\"name\": \"Bob\"}.",
+        said("The person is {\"name\": \"Bob\"}."),
+    );
+    check("All is done.\n{\"done\": true}", Ok(Action::EndTurn));
+    check("{\"message\": \"hi\"}", said("hi"));
+    // A call that the model's interface did not find, in whatever form.
+    check(
+        "First: {\"name\": \"unseal\", \"arguments\": {\"tin\": \"red\"}}",
+        unseal(),
+    );
+    check(
+        "<tool_call>\n{\"name\": \"unseal\", \"arguments\": {\"tin\": \"red\"}}\n</tool_call>",
+        unseal(),
+    );
+    check(
+        "<tool_call>\n{\"name\": \"sweep\", \"arguments\": {}}\n</tool_call>",
+        Ok(Action::call("sweep", json!({}))),
+    );
+    // A block that was not opened.
+    check("Hm.</think>Yes.", said("Yes."));
+    check(
+        "{\"name\": \"unseal\", \"arguments\": {\"tin\": \"red\"}}\n</tool_call>",
+        unseal(),
+    );
+    check(
+        "<tool_call>\n{\"name\": \"unseal\", \"argum",
+        Err("the JSON object is not closed"),
+    );
+    check("", Err("the answer is empty"));
+    check("<think>And", Err("the answer is empty"));
+}
+
+#[test]
+fn an_answer_that_is_cut_is_asked_for_again_and_then_given_up() {
+    let cut = |text: &str| {
+        let mut cut = reply(text, &[]);
+        cut.finish = FinishReason::Length;
+        cut
+    };
+    let endless = cut("<think>And then, and then");
+    let again = messages(turn(&[], &kitchen(""), std::slice::from_ref(&endless)));
+    // No thought gets into the prompt.
+    assert_eq!(again[2].text(), "");
+    assert_eq!(
+        again[3].text(),
+        format!("This answer cannot be read: the thoughts take all tokens of the answer. {AGAIN}")
+    );
+    let gave_up = turn(&[], &kitchen(""), &[endless.clone(), endless]);
+    let expect = TurnMove::Unreadable {
+        reason: "the thoughts take all tokens of the answer".to_owned(),
+        transcript: String::new(),
+    };
+    assert_eq!(gave_up, expect);
+    let prose = turn(&[], &kitchen(""), &[cut("I will"), cut("I will")]);
+    assert!(
+        matches!(prose, TurnMove::Unreadable { reason, .. } if reason.contains("limit of tokens"))
+    );
+}
+
+#[test]
+fn words_are_scored_in_the_fallback_form() {
+    let step = Step::new(
+        Action::call("brew", json!({})),
+        StepResult::new("ok", sample::observation("").source),
+    )
+    .saying("{\"arguments\":{},\"tool\":\"brew\"}");
+    let view = TurnView {
+        task: &Task::new("t", "brew coffee"),
+        injection: &Injection::NONE,
+        observation: &kitchen(""),
+        steps: &[],
+        replies: &[],
+    };
+    let pair = native().scoring_pair(&view, &step).unwrap().unwrap();
+    assert!(pair.prompt.messages[0].text().contains("\"unseal\""));
+    assert_eq!(pair.continuation, step.transcript);
+    let silent = Step {
+        transcript: String::new(),
+        ..step
+    };
+    assert_eq!(native().scoring_pair(&view, &silent).unwrap(), None);
+}
