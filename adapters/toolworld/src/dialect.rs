@@ -373,10 +373,8 @@ fn read_call(line: &str, transcript: String, used: Vec<usize>) -> TurnMove {
                 (setting.parameter, value)
             };
             let arguments: Map<String, Value> = set.map(argument).collect();
-            let call = ToolCall {
-                tool: wire_name(&name),
-                arguments,
-            };
+            let tool = wire_name(&name);
+            let call = ToolCall { tool, arguments };
             TurnMove::Act {
                 action: Action::Call(vec![call]),
                 transcript,

@@ -66,7 +66,7 @@ impl Parts {
         let (dialect, roles): (Arc<dyn Dialect>, Arc<dyn Roles>) =
             match form.model.get_ref().dialect {
                 DialectForm::Chat => (
-                    Arc::new(ChatDialect::default()),
+                    Arc::new(ChatDialect::of(model.language.capabilities())),
                     Arc::new(GeneralRoles::shipped()?),
                 ),
                 DialectForm::Apprentice => (
